@@ -5,7 +5,9 @@ import type { StorageCounts, StorageReport } from './store/report.ts'
 import type { RetentionOptions } from './store/retention.ts'
 import type { Store } from './store/store.ts'
 
+export type { DurableCheckpointer } from './checkpointer/durable-saver.ts'
 export type { StorageCounts, StorageReport } from './store/report.ts'
+export type { RetentionOptions } from './store/retention.ts'
 
 /** What every storage over a database takes. */
 export interface DurableStorageOptions extends RetentionOptions {

@@ -31,3 +31,6 @@ export class UnavailableError extends AgentwireError {
     this.retryAfterMs = options.retryAfterMs ?? 1_000
   }
 }
+
+export const closed = (): UnavailableError =>
+  new UnavailableError('The storage is closed.', { written: 'no' })

@@ -1,5 +1,4 @@
 import { type CheckpointPlace, type SavedAt, TASKS } from './config.ts'
-import type { Ancestor } from './delta-history.ts'
 import { DATABASE } from './fenced.ts'
 import { type CheckpointScope, listTuples } from './list-tuples.ts'
 import type { Remainder } from './newest.ts'
@@ -38,8 +37,6 @@ export interface Fence {
 export interface CheckpointTables {
   /** In the order of the addresses, without those that are not there. */
   load(addresses: readonly SavedAt[]): Promise<readonly StoredCheckpoint[]>
-  /** What tasks wrote to a channel on top of a checkpoint, in any order. */
-  loadWrites(at: CheckpointPlace, channel: string): Promise<readonly StoredWrite[]>
   /** See `CheckpointListing`. */
   pages(
     scope: CheckpointScope,
@@ -58,8 +55,8 @@ export interface CheckpointTables {
    * namespace with a checkpoint newer than `newest` is unchanged.
    */
   keepOnly(fence: Fence | undefined, threadId: string, remainders: readonly Remainder[]): Promise<void>
-  /** Nearest first, without the checkpoint itself. */
-  ancestors(at: SavedAt, channels: readonly string[]): AsyncIterable<StoredAncestor>
+  /** A checkpoint and its ancestors, nearest first, at most `most`. Fewer need not be all; none are. */
+  line(at: SavedAt, channels: readonly string[], most: number): Promise<readonly StoredAncestor[]>
 }
 
 export interface ListedCheckpoint extends CheckpointPlace {
@@ -69,7 +66,8 @@ export interface ListedCheckpoint extends CheckpointPlace {
 
 export interface StoredAncestor {
   readonly checkpointId: string
-  /** Writes to other channels than those asked for do no harm. */
+  readonly parentId: string | undefined
+  /** Writes to channels that were not asked for do no harm. */
   readonly writes: readonly StoredWrite[]
   value(channel: string): Promise<Stored | undefined>
 }
@@ -100,18 +98,29 @@ export function createDurableSaver(options: DurableSaverOptions): DurableCheckpo
 
 /** Addresses that are read at once. */
 const PLACES = 1_000
+/** Ancestors that are read at once. */
+const ANCESTORS = 100
 
 function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | undefined): CheckpointTuples {
   async function loadTuples(addresses: readonly SavedAt[]) {
     const found = await tables.load(addresses)
     return Promise.all(
-      found.map((stored) => {
-        const { threadId, namespace } = stored
-        return decodeTuple(serde, stored, (parentId) =>
-          tables.loadWrites({ threadId, namespace, checkpointId: parentId }, TASKS),
-        )
-      }),
+      found.map((stored) =>
+        decodeTuple(serde, stored, async (parentId) => {
+          const [parent] = await tables.line({ ...stored, checkpointId: parentId }, [TASKS], 1)
+          return parent?.writes.filter(({ channel }) => channel === TASKS) ?? []
+        }),
+      ),
     )
+  }
+
+  async function* ancestorsOf(at: SavedAt, channels: readonly string[]): AsyncGenerator<StoredAncestor> {
+    let line = await tables.line(at, channels, ANCESTORS)
+    yield* line.slice(1)
+    for (let parentId = line.at(-1)?.parentId; parentId !== undefined; parentId = line.at(-1)?.parentId) {
+      line = await tables.line({ ...at, checkpointId: parentId }, channels, ANCESTORS)
+      yield* line
+    }
   }
 
   return {
@@ -145,7 +154,7 @@ function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | und
     },
     keepOnly: (threadId, remainders) => tables.keepOnly(fence, threadId, remainders),
     async *ancestors(at, channels) {
-      for await (const { checkpointId, writes, value } of tables.ancestors(at, channels)) {
+      for await (const { checkpointId, writes, value } of ancestorsOf(at, channels)) {
         const wanted = writes.filter(({ channel }) => channels.includes(channel))
         yield {
           checkpointId,
@@ -154,7 +163,7 @@ function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | und
             const stored = await value(channel)
             return stored && decode(serde, stored)
           },
-        } satisfies Ancestor
+        }
       }
     },
   }

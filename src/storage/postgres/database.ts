@@ -1,6 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { createDeadline, type Deadline } from '../deadline.ts'
-import { UnavailableError } from '../errors.ts'
+import { closed, UnavailableError } from '../errors.ts'
+import { once } from '../once.ts'
 import type { SqlStatement } from '../sql/statement.ts'
 import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
@@ -10,9 +11,7 @@ import { isRetriable, isUsable, toUnavailable } from './unavailable.ts'
 /** Every column as text. */
 export type Row = Record<string, string | null>
 
-export interface Statement {
-  readonly text: string
-  readonly values: readonly unknown[]
+export interface CallOptions {
   /** The statement writes, so it is not known whether it was done when its answer is lost. Default false. */
   readonly mutates?: boolean | undefined
   readonly signal?: AbortSignal | undefined
@@ -23,10 +22,15 @@ export interface Statement {
 export interface Database {
   readonly names: Names
   readonly deadlineMs: number
-  /** Runs one statement as its own transaction, within the deadline. Throws `UnavailableError`. */
-  run(statement: Statement): Promise<Row[]>
-  /** The same without setting anything up before. */
-  peek(statement: Statement): Promise<Row[]>
+  /**
+   * Runs one statement as its own transaction, within the deadline, with names in braces as `Names.fill` reads
+   * them. Throws `UnavailableError`.
+   */
+  run(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]>
+  /** Calls a function of ours. A result without a name is the column `value`. */
+  call(name: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]>
+  /** As `run`, without setting anything up before. */
+  peek(text: string, values?: readonly unknown[]): Promise<Row[]>
   createClient(): Promise<PostgresClient>
   setup(): Promise<void>
   assertOpen(): void
@@ -45,28 +49,19 @@ interface DatabaseOptions {
 const MIGRATION_DEADLINE_MS = 60_000
 
 export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions): Database {
-  let connecting: Promise<Connections> | undefined
-  let migrating: Promise<void> | undefined
-  let closed = false
+  let isClosed = false
+  let opened: Connections | undefined
   const running = new Set<Promise<unknown>>()
 
   function assertOpen(): void {
-    if (closed) throw new UnavailableError('The storage is closed.', { written: 'no' })
+    if (isClosed) throw closed()
   }
 
-  function connections(): Promise<Connections> {
-    connecting ??= connect().then(
-      (made) => {
-        if (made.pool.listenerCount('error') === 0) made.pool.on('error', ignoreIdle)
-        return made
-      },
-      (error: unknown) => {
-        connecting = undefined
-        throw error
-      },
-    )
-    return connecting
-  }
+  const connections = once(async () => {
+    opened = await connect()
+    if (opened.pool.listenerCount('error') === 0) opened.pool.on('error', ignoreIdle)
+    return opened
+  })
 
   async function acquire(deadline: Deadline): Promise<PostgresPoolClient> {
     const made = await connections()
@@ -75,12 +70,9 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
     const waiting = (async () => pool.connect())()
     try {
       return await deadline.race(waiting)
-    } catch (error) {
+    } catch (cause) {
       if (!deadline.isOver) {
-        throw new UnavailableError(`Postgres cannot be reached${hostOf(made)}.`, {
-          written: 'no',
-          cause: error,
-        })
+        throw new UnavailableError(`Postgres cannot be reached${hostOf(made)}.`, { written: 'no', cause })
       }
       // The pool may still give a connection, which nothing uses any more.
       waiting.then(
@@ -89,7 +81,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
       )
       throw new UnavailableError(
         `No connection to Postgres${hostOf(made)} in time: it is away, or the pool is exhausted.`,
-        { written: 'no', cause: error },
+        { written: 'no', cause },
       )
     }
   }
@@ -113,41 +105,35 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
     }
   }
 
-  async function send(statement: Statement, deadline: Deadline): Promise<Row[]> {
-    const { text, values, mutates = false, onSend } = statement
-    for (;;) {
-      try {
-        return await withClient(deadline, mutates, async (client) => {
-          onSend?.()
-          const query = { text, values: [...values], types: AS_TEXT }
-          return (await client.query(query)).rows as Row[]
-        })
-      } catch (error) {
-        // The transaction lost to another one and wrote nothing, so it is retried.
-        if (!(error instanceof UnavailableError && isRetriable(error.cause))) throw error
-      }
-    }
-  }
-
-  function setup(): Promise<void> {
-    migrating ??= track(async () => {
+  const setup = once(() =>
+    track(async () => {
       const deadline = createDeadline(MIGRATION_DEADLINE_MS)
-      try {
-        await withClient(deadline, true, (client) => migrate(client, names))
-      } catch (error) {
-        migrating = undefined
-        throw error
-      }
-    })
-    return migrating
-  }
+      await withClient(deadline, true, (client) => migrate(client, names))
+    }),
+  )
 
-  async function call(statement: Statement, ready: () => Promise<void>): Promise<Row[]> {
+  async function send(
+    ready: (() => Promise<void>) | undefined,
+    text: string,
+    values: readonly unknown[],
+    { mutates = false, signal, onSend }: CallOptions = {},
+  ): Promise<Row[]> {
     assertOpen()
     return track(async () => {
-      const deadline = createDeadline(deadlineMs, statement.signal)
-      await within(deadline, ready())
-      return send(statement, deadline)
+      const deadline = createDeadline(deadlineMs, signal)
+      if (ready) await within(deadline, ready())
+      const query = { text: names.fill(text), values: [...values], types: AS_TEXT }
+      for (;;) {
+        try {
+          return await withClient(deadline, mutates, async (client) => {
+            onSend?.()
+            return (await client.query(query)).rows as Row[]
+          })
+        } catch (error) {
+          // The transaction lost to another one and wrote nothing, so it is retried.
+          if (!(error instanceof UnavailableError && isRetriable(error.cause))) throw error
+        }
+      }
     })
   }
 
@@ -165,31 +151,32 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
     names,
     deadlineMs,
     assertOpen,
-    run: (statement) => call(statement, setup),
-    peek: (statement) => call(statement, async () => {}),
-    async createClient() {
-      return (await connections()).createClient()
-    },
+    run: (text, values, options) => send(setup, text, values, options),
+    call: (name, values, options) =>
+      send(setup, `SELECT * FROM {${name}}(${values.map((_, i) => `$${i + 1}`)}) AS value`, values, options),
+    peek: (text, values = []) => send(undefined, text, values),
+    createClient: async () => (await connections()).createClient(),
     async setup() {
       assertOpen()
       await setup()
     },
     async close() {
-      closed = true
+      isClosed = true
       await Promise.allSettled(running)
     },
     async end() {
-      if (!connecting) return
-      const { end } = await connecting
-      await end()
+      await opened?.end()
     },
   }
 }
 
 /** With `$1`, `$2`, … as Postgres has them. */
-export function numbered({ text, values }: SqlStatement<unknown>): Statement {
+export function numbered({
+  text,
+  values,
+}: SqlStatement<unknown>): [text: string, values: readonly unknown[]] {
   let count = 0
-  return { text: text.replace(/\?/g, () => `$${++count}`), values }
+  return [text.replace(/\?/g, () => `$${++count}`), values]
 }
 
 /** `{1,2}` */

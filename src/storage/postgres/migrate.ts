@@ -1,22 +1,22 @@
 import { AgentwireError } from '../../errors.ts'
 import { createNames, type Names } from './names.ts'
 import { AS_TEXT, type PostgresPoolClient } from './pool.ts'
-import { checkpointFunctions, checkpointTables, sortKeys } from './saver/sql-checkpoints.ts'
-import { appendFunction, commitFunction } from './store/sql-commit.ts'
-import { countTables } from './store/sql-counts.ts'
-import { completeTables, storeFunctions, storeTables } from './store/sql-store.ts'
+import { CHECKPOINT_FUNCTIONS, CHECKPOINT_TABLES, SORT_KEYS } from './saver/sql-checkpoints.ts'
+import { APPEND_FUNCTION, COMMIT_FUNCTION } from './store/sql-commit.ts'
+import { COUNT_TABLES } from './store/sql-counts.ts'
+import { completeTables, STORE_FUNCTIONS, STORE_TABLES } from './store/sql-store.ts'
 
 /** Applied in order, each once. Never change a released one: add another. */
 export const migrations: readonly ((names: Names) => string)[] = [
-  (names) => storeTables(names) + checkpointTables(names),
-  countTables,
-  completeTables,
-  sortKeys,
+  ({ fill }) => fill(STORE_TABLES + CHECKPOINT_TABLES),
+  ({ fill }) => fill(COUNT_TABLES),
+  ({ fill, prefix }) => fill(completeTables(prefix)),
+  ({ fill }) => fill(SORT_KEYS),
 ]
 
-/** Made anew whenever something is migrated. Who changes one adds a migration, which may be empty. */
-const functions = (names: Names): string =>
-  [commitFunction, appendFunction, storeFunctions, checkpointFunctions].map((text) => text(names)).join('\n')
+/** Made anew whenever something is migrated. To change one, add a migration, which may be empty. */
+const functions = ({ fill }: Names): string =>
+  fill([COMMIT_FUNCTION, APPEND_FUNCTION, STORE_FUNCTIONS, CHECKPOINT_FUNCTIONS].join('\n'))
 
 const OLDEST_SERVER = 130_000
 
@@ -67,7 +67,7 @@ async function versionOf(client: PostgresPoolClient, names: Names): Promise<numb
   if (Number(server.number) < OLDEST_SERVER) throw unfit('The server must be Postgres 13 or newer.')
   if (server.encoding !== 'UTF8') throw unfit(`The database must be encoded in UTF8, not ${server.encoding}.`)
   if (server.installed === null) return 0
-  const { version } = await one(client, `SELECT version FROM ${names.of('schema_version')}`, [])
+  const { version } = await one(client, `SELECT version FROM ${names.of('schema_version')}`)
   if (Number(version) <= migrations.length) return Number(version)
   throw unfit('A newer version of this library has migrated the database: update this one too.')
 }
@@ -75,25 +75,18 @@ async function versionOf(client: PostgresPoolClient, names: Names): Promise<numb
 /** Not CREATE SCHEMA IF NOT EXISTS: that needs the right to create one even where it exists. */
 async function findSchema(client: PostgresPoolClient, { schema }: Names): Promise<string> {
   if (schema === undefined) {
-    const { current } = await one(client, 'SELECT current_schema() AS current', [])
+    const { current } = await one(client, 'SELECT current_schema() AS current')
     if (current) return current
     throw unfit('The search_path names no schema that exists: give postgresStorage a schema.')
   }
-  const { known } = await one(client, 'SELECT count(*) AS known FROM pg_namespace WHERE nspname = $1', [
-    schema,
-  ])
+  const text = 'SELECT count(*) AS known FROM pg_namespace WHERE nspname = $1'
+  const { known } = await one(client, text, [schema])
   if (Number(known) === 0) await client.query({ text: `CREATE SCHEMA "${schema}"` })
   return schema
 }
 
-async function one(
-  client: PostgresPoolClient,
-  text: string,
-  values: unknown[],
-): Promise<Record<string, string | null>> {
+async function one(client: PostgresPoolClient, text: string, values: unknown[] = []) {
   return (await client.query({ text, values, types: AS_TEXT })).rows[0] as Record<string, string | null>
 }
 
-function unfit(message: string): AgentwireError {
-  return new AgentwireError('unfit_database', message)
-}
+const unfit = (message: string): AgentwireError => new AgentwireError('unfit_database', message)

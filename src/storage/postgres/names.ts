@@ -6,6 +6,8 @@ export interface Names {
   readonly prefix: string
   /** `"schema"."prefix_name"`, or without the schema where `search_path` decides. */
   readonly of: (name: string) => string
+  /** A text with the names in its braces replaced: `{documents}` is the table of that name. */
+  readonly fill: (text: string) => string
   /** The channel of notifications. Schemas share it, because a notification too many does no harm. */
   readonly channel: string
 }
@@ -28,10 +30,12 @@ export function createNames(schema: string | undefined, prefix: string): Names {
     )
   }
   const qualifier = schema === undefined ? '' : `"${schema}".`
+  const of = (name: string) => `${qualifier}"${prefix}${name}"`
   return {
     schema,
     prefix,
-    of: (name) => `${qualifier}"${prefix}${name}"`,
+    of,
+    fill: (text) => text.replace(/\{(\w+)\}/g, (_, name: string) => of(name)),
     channel: `${prefix}changes`,
   }
 }

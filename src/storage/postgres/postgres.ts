@@ -1,6 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
 import { checkOptions, type OptionTable } from '../../options.ts'
-import { createDurableSaver } from '../checkpointer/durable-saver.ts'
 import {
   DEADLINE_MS,
   DURABLE_OPTIONS,
@@ -8,6 +7,7 @@ import {
   type DurableStorageOptions,
   PREFIX,
 } from '../durable.ts'
+import { createDurableStorage } from '../durable-storage.ts'
 import { createDatabase } from './database.ts'
 import { createNames } from './names.ts'
 import { fromPool, fromUrl, type PostgresPool } from './pool.ts'
@@ -16,9 +16,7 @@ import { createTables } from './saver/tables.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
-export type { DurableStorage, DurableStorageOptions, StorageCounts, StorageReport } from '../durable.ts'
-export type { RetentionOptions } from '../store/retention.ts'
+export type * from '../durable.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './pool.ts'
 
 export interface PostgresStorageOptions extends DurableStorageOptions {
@@ -35,6 +33,8 @@ const POSTGRES_OPTIONS: OptionTable<Omit<PostgresStorageOptions, keyof DurableSt
   url: 'string',
   schema: 'string',
 }
+
+const COALESCE_MS = 15
 
 /**
  * A store and a saver in one Postgres database, 13 or newer. One more connection than the pool's is opened,
@@ -55,25 +55,19 @@ export function postgresStorage(options: PostgresStorageOptions): DurableStorage
     connect: async () => (pool ? fromPool(pool, deadlineMs) : fromUrl(url!, deadlineMs)),
   })
   const notifier = createNotifier(database)
-  let closing: Promise<void> | undefined
-  const end = async () => {
-    await database.close()
-    await notifier.close()
-    await database.end()
-  }
-  const close = () => (closing ??= end())
-  const report = () => reportOf(database)
-  return {
-    store: Object.assign(createStore(database, notifier, options, close), { report }),
-    checkpointer: createDurableSaver({
-      name: 'postgresCheckpointer',
-      database,
-      tables: createTables(database),
-      serde,
-      close,
-    }),
-    setup: () => database.setup(),
-    report,
-    close,
-  }
+  return createDurableStorage({
+    name: 'postgres',
+    coalesceMs: COALESCE_MS,
+    database,
+    notifier,
+    calls: createStore(database, notifier, options),
+    tables: createTables(database),
+    serde,
+    report: () => reportOf(database),
+    async close() {
+      await database.close()
+      await notifier.close()
+      await database.end()
+    },
+  })
 }

@@ -1,6 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { inTime, Late } from '../deadline.ts'
-import { UnavailableError } from '../errors.ts'
+import { closed, UnavailableError } from '../errors.ts'
+import { once } from '../once.ts'
 import type { Argument, Connection, Receive } from './connection.ts'
 import type { Keys } from './keys.ts'
 import type { Script } from './script.ts'
@@ -44,20 +45,19 @@ export interface DatabaseOptions {
 
 export function createDatabase(options: DatabaseOptions): Database {
   const { keys, isCluster, deadlineMs, createConnection } = options
-  /** Connections that are open or being opened. One that did not answer in time gets no new calls, and is closed when its calls are over. */
+  /** Open or being opened. One that did not answer in time gets no new calls, and is closed when its calls are over. */
   const connections = new Set<Connection>()
   let used: Connection | undefined
   let connecting: Connection | undefined
   let opening: Promise<Connection> | undefined
-  let preparing: Promise<void> | undefined
   let isPrepared = false
-  let closed = false
+  let isClosed = false
   /** What `close` waits for. */
   let underWay = 0
   let allEnded = () => {}
 
   function assertOpen(): void {
-    if (closed) throw closedError()
+    if (isClosed) throw closed()
   }
 
   function acquire(): Promise<Connection> {
@@ -96,18 +96,10 @@ export function createDatabase(options: DatabaseOptions): Database {
     void connection.ended.then(() => clearTimeout(timer))
   }
 
-  function prepare(): Promise<void> {
-    preparing ??= options.prepare(send).then(
-      () => {
-        isPrepared = true
-      },
-      (error: unknown) => {
-        preparing = undefined
-        throw error
-      },
-    )
-    return preparing
-  }
+  const prepare = once(async () => {
+    await options.prepare(send)
+    isPrepared = true
+  })
 
   async function prepareAndAcquire(): Promise<Connection> {
     await prepare()
@@ -143,9 +135,13 @@ export function createDatabase(options: DatabaseOptions): Database {
       if (on && error instanceof Late) retire(on)
       throw error instanceof AgentwireError ? error : toUnavailable(error, mutates)
     } finally {
-      underWay -= 1
-      if (closed && underWay === 0) allEnded()
+      end()
     }
+  }
+
+  function end(): void {
+    underWay -= 1
+    if (isClosed && underWay === 0) allEnded()
   }
 
   const send: Database['send'] = ([name, ...args], key) => transmit(used ?? acquire, {}, key, name!, args)
@@ -157,7 +153,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     createConnection,
     assertOpen,
     run(call) {
-      if (closed) return Promise.reject(closedError())
+      if (isClosed) return Promise.reject(closed())
       const { script, keys, args = [] } = call
       const ready = isPrepared && used ? used : prepareAndAcquire
       return transmit(ready, call, keys[0], 'EVALSHA', [script.sha, String(keys.length), ...keys, ...args])
@@ -167,12 +163,8 @@ export function createDatabase(options: DatabaseOptions): Database {
       return send(command, key)
     },
     later(work) {
-      if (closed) return
+      if (isClosed) return
       underWay += 1
-      const end = () => {
-        underWay -= 1
-        if (closed && underWay === 0) allEnded()
-      }
       work().then(end, end)
     },
     async setup() {
@@ -180,7 +172,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       await prepare()
     },
     async close() {
-      closed = true
+      isClosed = true
       connecting?.close()
       if (underWay > 0) {
         await new Promise<void>((resolve) => {
@@ -190,10 +182,6 @@ export function createDatabase(options: DatabaseOptions): Database {
       for (const connection of connections) connection.close()
     },
   }
-}
-
-function closedError(): UnavailableError {
-  return new UnavailableError('The storage is closed.', { written: 'no' })
 }
 
 /** Nothing was written yet when this fails. */

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { checkOptions, type OptionTable } from '../../options.ts'
-import { createDurableSaver } from '../checkpointer/durable-saver.ts'
 import { DEADLINE_MS, DURABLE_OPTIONS, type DurableStorage, type DurableStorageOptions } from '../durable.ts'
+import { createDurableStorage } from '../durable-storage.ts'
 import { fromClient, fromUrl, type RedisClient } from './clients/client.ts'
 import type { Connections } from './connection.ts'
 import { createDatabase } from './database.ts'
@@ -13,9 +13,7 @@ import { createDirectory } from './store/directory.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
-export type { DurableStorage, DurableStorageOptions, StorageCounts, StorageReport } from '../durable.ts'
-export type { RetentionOptions } from '../store/retention.ts'
+export type * from '../durable.ts'
 export type { RedisClient } from './clients/client.ts'
 export type { IoredisClient } from './clients/ioredis.ts'
 export type { NodeRedisClient } from './clients/node-redis.ts'
@@ -36,6 +34,7 @@ const REDIS_OPTIONS: OptionTable<Omit<RedisStorageOptions, keyof DurableStorageO
 }
 
 const PREFIX = 'agentwire:'
+const COALESCE_MS = 10
 
 /**
  * A store and a saver in one Redis, 6.2 or newer, without modules. Two connections are opened, one of which subscribes. How much
@@ -63,24 +62,18 @@ export function redisStorage(options: RedisStorageOptions): DurableStorage {
   })
   const directory = createDirectory(database)
   const notifier = createNotifier(database)
-  let closing: Promise<void> | undefined
-  const end = async () => {
-    await Promise.all([database.close(), notifier.close()])
-  }
-  const close = () => (closing ??= end())
-  const report = () => reportOf(database)
-  const store = Object.assign(createStore(database, directory, notifier, options, close), { report })
-  return {
-    store,
-    checkpointer: createDurableSaver({
-      name: 'redisCheckpointer',
-      database,
-      tables: createTables(database, directory, store.assertFence),
-      serde,
-      close,
-    }),
-    setup: () => database.setup(),
-    report,
-    close,
-  }
+  const calls = createStore(database, directory, notifier, options)
+  return createDurableStorage({
+    name: 'redis',
+    coalesceMs: COALESCE_MS,
+    database,
+    notifier,
+    calls,
+    tables: createTables(database, directory, calls.inspect),
+    serde,
+    report: () => reportOf(database),
+    async close() {
+      await Promise.all([database.close(), notifier.close()])
+    },
+  })
 }

@@ -6,13 +6,12 @@ import type { SqlStatement } from './statement.ts'
 export const SORT_KEY = 'coalesce(sort_key, checkpoint_id)'
 
 /** The id of the newest checkpoint of a namespace. */
-export function newestId(checkpoints: string, thread: string, namespace: string): string {
-  return `(SELECT checkpoint_id FROM ${checkpoints} WHERE thread_id = ${thread} AND namespace = ${namespace} ORDER BY ${SORT_KEY} DESC LIMIT 1)`
-}
+export const newestId = (thread: string, namespace: string): string =>
+  `(SELECT checkpoint_id FROM {checkpoints} WHERE thread_id = ${thread} AND namespace = ${namespace}
+    ORDER BY ${SORT_KEY} DESC LIMIT 1)`
 
-/** How a database keeps checkpoints. */
+/** How a database keeps `{checkpoints}`. */
 export interface CheckpointSchema<Row> {
-  readonly checkpoints: string
   /** The columns selected in addition to the address, and those only needed with metadata. */
   readonly columns: readonly string[]
   readonly metadataColumns: readonly string[]
@@ -41,7 +40,7 @@ export async function* checkpointPages<Row extends Readonly<Record<string, unkno
   restrict('thread_id = ?', threadId)
   restrict('namespace = ?', namespace)
   // One that is not there is compared by its id, and so is one of any thread: copies of threads have the same ids.
-  const found = `SELECT max(${SORT_KEY}) FROM ${schema.checkpoints} WHERE ${where.join(' AND ')} AND checkpoint_id = ?`
+  const found = `SELECT max(${SORT_KEY}) FROM {checkpoints} WHERE ${where.join(' AND ')} AND checkpoint_id = ?`
   const isOfThread = threadId !== undefined && before !== undefined
   if (isOfThread) values.push(...values, schema.nameOf(before))
   restrict(`${SORT_KEY} < ${isOfThread ? `coalesce((${found}), ?)` : '?'}`, before)
@@ -59,7 +58,7 @@ export async function* checkpointPages<Row extends Readonly<Record<string, unkno
     const conditions = last ? [...where, `(${ORDER}) < (?, ?, ?)`] : where
     const after = last ? [last.sorted_by, last.thread_id, last.namespace] : []
     const rows = await schema.all({
-      text: `SELECT ${columns} FROM ${schema.checkpoints} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ?`,
+      text: `SELECT ${columns} FROM {checkpoints} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ?`,
       values: [...values, ...(after as string[]), size],
     })
     yield rows.map(schema.toListed)

@@ -2,10 +2,8 @@ import { decodeCursor, pageOffset, pageSize } from '../store/cursor.ts'
 import type { ListQuery } from '../store/store.ts'
 import type { SqlStatement } from './statement.ts'
 
-/** How a database keeps documents, as `d`, and a row of `fields` for each of their index fields. */
+/** How a database keeps `{documents}`, as `d`, and a row of `{fields}` for each of their index fields. */
 export interface DocumentSchema<Value> {
-  readonly documents: string
-  readonly fields: string
   /** What is selected of `d`. */
   readonly columns: string
   /** A name as the columns `collection`, `partition`, `id` and `field` keep it. */
@@ -26,7 +24,7 @@ export function listStatement<Value>(
   collection: string,
   query: ListQuery,
 ): SqlStatement<Value | number> {
-  const { documents, fields, nameOf, keys, keysOf } = schema
+  const { nameOf, keys, keysOf } = schema
   const now = schema.now()
   const { partition, where = {}, orderBy, descending = false, cursor } = query
   const joins: string[] = []
@@ -36,7 +34,7 @@ export function listStatement<Value>(
   const join = (alias: string, field: string, wanted?: string | number) => {
     const matches = wanted === undefined ? [] : keys.map((key) => `${alias}.${key} = ?`)
     const on = [schema.belongs(alias), `${alias}.collection = ?`, `${alias}.field = ?`, ...matches]
-    joins.push(`JOIN ${fields} AS ${alias} ON ${on.join(' AND ')}`)
+    joins.push(`JOIN {fields} AS ${alias} ON ${on.join(' AND ')}`)
     joined.push(nameOf(collection), nameOf(field), ...(wanted === undefined ? [] : keysOf(wanted)))
   }
   const matched = Object.entries(where)
@@ -58,12 +56,12 @@ export function listStatement<Value>(
   const offset = pageOffset(query)
   if (offset > 0) {
     // The last one that is left out, found without reading the documents.
-    conditions.push(`(${order}) ${descending ? '<' : '>'} (SELECT ${order} FROM ${fields} AS o
+    conditions.push(`(${order}) ${descending ? '<' : '>'} (SELECT ${order} FROM {fields} AS o
       WHERE o.collection = ? AND o.field = ? ORDER BY ${sorted} LIMIT 1 OFFSET ?)`)
     values.push(nameOf(collection), nameOf(orderBy!), offset - 1)
   }
   return {
-    text: `SELECT ${schema.columns} FROM ${documents} AS d ${joins.join(' ')}
+    text: `SELECT ${schema.columns} FROM {documents} AS d ${joins.join(' ')}
       WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ?`,
     values: [...joined, ...values, pageSize(query) + 1],
   }

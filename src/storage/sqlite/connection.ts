@@ -1,6 +1,32 @@
-import type { Row, SqliteDatabase, SqliteStatement, SqliteValue } from './driver.ts'
+/** What a value of a column or a parameter can be here. Drivers give bytes as Uint8Array, Buffer or ArrayBuffer. */
+export type SqliteValue = null | number | bigint | string | Uint8Array | ArrayBuffer
 
-/** A database with its statements: each is prepared once. Every call is synchronous and throws what the driver throws. */
+/** Structurally a database of `better-sqlite3`, `libsql` or `node:sqlite`. */
+export interface SqliteDatabase {
+  prepare(sql: string): SqliteStatement
+  exec(sql: string): unknown
+  close(): unknown
+}
+
+/** Structurally a prepared statement of one of them. Each has a type of its own for parameters. */
+export interface SqliteStatement {
+  run(...parameters: unknown[]): unknown
+  get(...parameters: unknown[]): unknown
+  all(...parameters: unknown[]): unknown[]
+}
+
+export type Row = Readonly<Record<string, SqliteValue>>
+
+/** A view of the bytes of a blob. */
+export function bytesOf(value: SqliteValue | undefined): Uint8Array {
+  if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array(0)
+}
+
+/**
+ * A database with its statements, each of which is prepared once: `{documents}` in it is the table of that
+ * name. Every call is synchronous and throws what the driver throws.
+ */
 export interface Connection {
   run(sql: string, ...parameters: SqliteValue[]): void
   get(sql: string, ...parameters: SqliteValue[]): Row | undefined
@@ -8,16 +34,16 @@ export interface Connection {
   exec(sql: string): void
 }
 
-/** Beyond the distinct statements of this library, but for lists with many kinds of conditions. */
+/** More than the distinct statements of this library, except for lists with many kinds of conditions. */
 const MAX_STATEMENTS = 200
 
-export function createConnection(database: SqliteDatabase): Connection {
+export function createConnection(database: SqliteDatabase, prefix: string): Connection {
   const statements = new Map<string, SqliteStatement>()
 
   function statement(sql: string): SqliteStatement {
     let known = statements.get(sql)
     if (!known) {
-      known = database.prepare(sql)
+      known = database.prepare(sql.replace(/\{(\w+)\}/g, `${prefix}$1`))
       if (statements.size >= MAX_STATEMENTS) statements.clear()
       statements.set(sql, known)
     }

@@ -1,8 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { sleep } from '../../time.ts'
-import { UnavailableError } from '../errors.ts'
-import { type Connection, createConnection } from './connection.ts'
-import type { SqliteDatabase } from './driver.ts'
+import { closed, UnavailableError } from '../errors.ts'
+import { type Connection, createConnection, type SqliteDatabase } from './connection.ts'
 import { configure, isMigrated, migrate, type Synchronous } from './migrate.ts'
 import { isBusy, toUnavailable } from './unavailable.ts'
 
@@ -14,8 +13,6 @@ interface WriteOptions {
 
 export interface Database {
   readonly prefix: string
-  /** A table's name with the prefix. */
-  readonly of: (table: string) => string
   /** Runs one statement, or several that need not agree. */
   read<T>(work: (connection: Connection) => T): Promise<T>
   /** Runs statements that see one state of the database. */
@@ -66,7 +63,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   function assertOpen(): void {
-    if (closing) throw new UnavailableError('The storage is closed.', { written: 'no' })
+    if (closing) throw closed()
   }
 
   /** Tries until no other connection is in the way, or the time is over. */
@@ -93,7 +90,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     } catch (error) {
       throw error instanceof AgentwireError ? error : toUnavailable(error, false)
     }
-    return createConnection(opened)
+    return createConnection(opened, prefix)
   }
 
   async function open(end: number): Promise<Connection> {
@@ -126,7 +123,6 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   return {
     prefix,
-    of: (table) => prefix + table,
     assertOpen,
     get connection() {
       return closing ? undefined : connection

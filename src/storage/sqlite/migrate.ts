@@ -24,12 +24,12 @@ export function migrate(connection: Connection, prefix: string): void {
   // Another process may have been first, also one of a newer version.
   if (isMigrated(connection, prefix)) return
   exec(`CREATE TABLE IF NOT EXISTS ${prefix}schema_version (version INTEGER NOT NULL)`)
-  const version = get(`SELECT version FROM ${prefix}schema_version`)?.version
-  if (version === undefined) run(`INSERT INTO ${prefix}schema_version VALUES (0)`)
+  const version = get('SELECT version FROM {schema_version}')?.version
+  if (version === undefined) run('INSERT INTO {schema_version} VALUES (0)')
   const has = (object: string) =>
     get('SELECT 1 AS found FROM sqlite_master WHERE name = ?', prefix + object) !== undefined
   for (const migration of migrations.slice(Number(version ?? 0))) exec(migration(prefix, has))
-  run(`UPDATE ${prefix}schema_version SET version = ?`, migrations.length)
+  run('UPDATE {schema_version} SET version = ?', migrations.length)
 }
 
 /** Without a lock. */
@@ -41,13 +41,9 @@ export function isMigrated(connection: Connection, prefix: string): boolean {
 
 /** 0 where nothing is installed. */
 export function versionOf({ get }: Connection, prefix: string): number {
-  const table = get(
-    `SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?`,
-    `${prefix}schema_version`,
-  )
-  return table === undefined ? 0 : Number(get(`SELECT version FROM ${prefix}schema_version`)?.version ?? 0)
+  const sql = `SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?`
+  if (get(sql, `${prefix}schema_version`) === undefined) return 0
+  return Number(get('SELECT version FROM {schema_version}')?.version ?? 0)
 }
 
-function unfit(message: string): AgentwireError {
-  return new AgentwireError('unfit_database', message)
-}
+const unfit = (message: string): AgentwireError => new AgentwireError('unfit_database', message)

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { AgentwireError } from '../../errors.ts'
-import type { SqliteDatabase } from './driver.ts'
+import type { SqliteDatabase } from './connection.ts'
 
 interface DatabaseConstructor {
   new (path: string): SqliteDatabase

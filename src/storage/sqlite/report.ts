@@ -18,13 +18,8 @@ export async function reportOf(database: Database, path: string | undefined): Pr
   }
   return database.peek((connection) => {
     const version = versionOf(connection, database.prefix)
-    return {
-      ...about,
-      schema: { version, newest },
-      warnings: [],
-      counts: version === 0 ? EMPTY_COUNTS : countAll(connection, database.of),
-      bytes: bytesOf(connection),
-    }
+    const counts = version === 0 ? EMPTY_COUNTS : countAll(connection)
+    return { ...about, schema: { version, newest }, warnings: [], counts, bytes: bytesOf(connection) }
   })
 }
 
@@ -39,14 +34,14 @@ function isMissing(path: string): boolean {
   }
 }
 
-function countAll({ get }: Connection, of: (table: string) => string) {
+function countAll({ get }: Connection) {
   const row = get(
     `SELECT count(*) AS partitions, sum(head - first_retained + 1) AS events, sum(lease_until > ?) AS leases,
-      (SELECT count(*) FROM ${of('documents')}) AS documents, (SELECT count(*) FROM ${of('checkpoints')}) AS checkpoints
-      FROM ${of('partitions')}`,
+        (SELECT count(*) FROM {documents}) AS documents, (SELECT count(*) FROM {checkpoints}) AS checkpoints
+      FROM {partitions}`,
     Date.now(),
   )
-  return readCounts(row!)
+  return readCounts(row as Parameters<typeof readCounts>[0])
 }
 
 /** Of the file, with what is still in its write-ahead log. */

@@ -1,6 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
 import { checkOptions, type OptionTable } from '../../options.ts'
-import { createDurableSaver } from '../checkpointer/durable-saver.ts'
 import {
   DEADLINE_MS,
   DURABLE_OPTIONS,
@@ -8,8 +7,9 @@ import {
   type DurableStorageOptions,
   PREFIX,
 } from '../durable.ts'
+import { createDurableStorage } from '../durable-storage.ts'
+import type { SqliteDatabase } from './connection.ts'
 import { createDatabase } from './database.ts'
-import type { SqliteDatabase } from './driver.ts'
 import type { Synchronous } from './migrate.ts'
 import { openFile, pathOf } from './open.ts'
 import { reportOf } from './report.ts'
@@ -17,10 +17,8 @@ import { createTables } from './saver/tables.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
-export type { DurableStorage, DurableStorageOptions, StorageCounts, StorageReport } from '../durable.ts'
-export type { RetentionOptions } from '../store/retention.ts'
-export type { SqliteDatabase, SqliteStatement } from './driver.ts'
+export type * from '../durable.ts'
+export type { SqliteDatabase, SqliteStatement } from './connection.ts'
 export type { Synchronous } from './migrate.ts'
 
 export interface SqliteStorageOptions extends DurableStorageOptions {
@@ -47,6 +45,7 @@ const SQLITE_OPTIONS: OptionTable<Omit<SqliteStorageOptions, keyof DurableStorag
   pollMs: 'number',
 }
 
+const COALESCE_MS = 10
 const POLL_MS = 15
 const FIT = /^[A-Za-z_][A-Za-z0-9_]*$/
 
@@ -74,22 +73,18 @@ export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
   const open = async () => (path === undefined ? given! : openFile(path))
   const database = createDatabase({ open, owned: given === undefined, prefix, synchronous, deadlineMs })
   const notifier = createNotifier(database, pollMs)
-  const close = () => {
-    notifier.close()
-    return database.close()
-  }
-  const report = () => reportOf(database, path)
-  return {
-    store: Object.assign(createStore(database, notifier, options, close), { report }),
-    checkpointer: createDurableSaver({
-      name: 'sqliteCheckpointer',
-      database,
-      tables: createTables(database),
-      serde,
-      close,
-    }),
-    setup: () => database.setup(),
-    report,
-    close,
-  }
+  return createDurableStorage({
+    name: 'sqlite',
+    coalesceMs: COALESCE_MS,
+    database,
+    notifier,
+    calls: createStore(database, notifier, options),
+    tables: createTables(database),
+    serde,
+    report: () => reportOf(database, path),
+    close() {
+      notifier.close()
+      return database.close()
+    },
+  })
 }

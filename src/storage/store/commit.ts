@@ -59,6 +59,43 @@ export function prepareOps({ ops, signal }: Change): PreparedOp[] {
   return ops.map(prepare)
 }
 
+/** Throws the error of the first guard or op that does not hold. */
+export function checkChange(
+  partition: string,
+  guards: readonly Guard[],
+  ops: readonly PreparedOp[],
+  current: Current,
+): void {
+  for (const guard of guards) checkGuard(partition, guard, current)
+  checkLease(partition, ops, current)
+}
+
+interface GuardedAppend {
+  readonly op: PreparedOp & { readonly op: 'append' }
+  readonly fence: number | undefined
+  readonly head: number | undefined
+}
+
+/**
+ * Most commits are one append under a fence and a head, for which backends have a shorter path. Undefined for
+ * any other commit.
+ */
+export function guardedAppend(
+  guards: readonly Guard[],
+  ops: readonly PreparedOp[],
+): GuardedAppend | undefined {
+  const [op] = ops
+  if (op?.op !== 'append' || ops.length > 1) return undefined
+  let fence: number | undefined
+  let head: number | undefined
+  for (const guard of guards) {
+    if (guard.guard === 'fence' && fence === undefined) fence = guard.token
+    else if (guard.guard === 'head' && head === undefined) head = guard.seq
+    else return undefined
+  }
+  return { op, fence, head }
+}
+
 export function checkGuard(partition: string, guard: Guard, current: Current): void {
   switch (guard.guard) {
     case 'version': {

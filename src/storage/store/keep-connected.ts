@@ -1,4 +1,5 @@
 import { backoff, pause } from '../../time.ts'
+import { inTime } from '../deadline.ts'
 
 /** A connection that hears of commits by other processes. It ends once, by itself or by `close`. */
 export interface ListeningConnection {
@@ -69,5 +70,19 @@ export function keepConnected<Connection extends ListeningConnection>(
       connection?.close()
       await keeping
     },
+  }
+}
+
+/** The result of `work` on a connection, which is closed where it does not answer in time. */
+export async function during<T>(
+  connection: ListeningConnection,
+  deadlineMs: number,
+  work: Promise<T>,
+): Promise<T> {
+  try {
+    return await inTime(deadlineMs, undefined, work)
+  } catch (error) {
+    connection.close()
+    throw error
   }
 }

@@ -53,7 +53,7 @@ describe('a read of a log that another process trims meanwhile', () => {
     const { store, close } = sqliteStorage({ url })
     for (let i = 0; i < 5; i++) await store.commit('p', { ops: [append] })
     const database = await openFile(url)
-    const connection = createConnection(database)
+    const connection = createConnection(database, 'agentwire_')
     return {
       store,
       connection,
@@ -83,7 +83,7 @@ describe('a read of a log that another process trims meanwhile', () => {
   ])('gives what is left when %s of it was dropped', async (_, until, expected) => {
     const { connection, end } = await fiveEvents()
     const trimmed = between(connection, () => drop(connection, until), 1)
-    const { first, count, head, firstRetained } = readLog(trimmed.connection, of, 'p', { after: 0 })
+    const { first, count, head, firstRetained } = readLog(trimmed.connection, 'p', { after: 0 })
     expect([first, count, head, firstRetained]).toEqual(expected)
     await end()
   })
@@ -94,9 +94,7 @@ describe('a read of a log that another process trims meanwhile', () => {
   ])('fails after 20 reads of one that %s than its partition says', async (_, damage) => {
     const { connection, end } = await fiveEvents()
     const damaged = between(connection, () => connection.run(damage))
-    expect(() => readLog(damaged.connection, of, 'p', { after: 0 })).toThrow(
-      'The log of p has a hole after 0.',
-    )
+    expect(() => readLog(damaged.connection, 'p', { after: 0 })).toThrow('The log of p has a hole after 0.')
     expect(damaged.reads()).toBe(20)
     await end()
   })

@@ -1,43 +1,32 @@
 import { concatBytes } from '../../../bytes.ts'
-import { checkGuard, checkLease, type PreparedOp, wholeMs } from '../../store/commit.ts'
+import { checkGuard, checkLease, guardedAppend, type PreparedOp, wholeMs } from '../../store/commit.ts'
 import { chunksOf } from '../../store/log-layout.ts'
-import type { DocIndex, Guard } from '../../store/store.ts'
+import type { Guard } from '../../store/store.ts'
 import type { Row } from '../database.ts'
 import { keyOf, namesOf, toText } from '../text.ts'
 
-/** A commit in the form that the function `commit` takes. */
-export interface EncodedChange {
-  readonly guards: string
-  readonly ops: string
-  /** The bytes of all events, one after the other. */
-  readonly data: Uint8Array | null
-}
-
+/** The parameters of the function `commit`. */
 export function encodeChange(
   partition: string,
   guards: readonly Guard[],
   ops: readonly PreparedOp[],
-): EncodedChange {
+): readonly unknown[] {
   const data: Uint8Array[] = []
   const encoded = ops.map((op) => encodeOp(partition, op, data))
-  return {
-    guards: JSON.stringify(guards.map(encodeGuard)),
-    ops: JSON.stringify(encoded),
-    data: data.length === 0 ? null : concatBytes(data),
-  }
+  return [
+    keyOf(partition),
+    namesOf(partition),
+    JSON.stringify(guards.map(encodeGuard)),
+    JSON.stringify(encoded),
+    data.length === 0 ? null : concatBytes(data),
+  ]
 }
 
 function encodeGuard(guard: Guard): object {
-  switch (guard.guard) {
-    case 'version':
-    case 'absent': {
-      const { collection, id } = guard
-      const version = guard.guard === 'absent' ? null : guard.version
-      return { guard: 'version', collection: keyOf(collection), id: keyOf(id), version }
-    }
-    default:
-      return guard
-  }
+  if (guard.guard !== 'version' && guard.guard !== 'absent') return guard
+  const { collection, id } = guard
+  const version = guard.guard === 'absent' ? null : guard.version
+  return { guard: 'version', collection: keyOf(collection), id: keyOf(id), version }
 }
 
 /** Its bytes are added to `data`. */
@@ -52,7 +41,7 @@ function encodeOp(partition: string, op: PreparedOp, data: Uint8Array[]): object
         names: namesOf(partition, id),
         value: text,
         fields: JSON.stringify(index),
-        entries: entriesOf(index).map(([field, num, str]) => [field, String(num), str]),
+        entries: Object.entries(index).map(([field, value]) => [keyOf(field), ...sortedBy(value)]),
         ttlMs: ttlMs === undefined ? null : wholeMs(ttlMs),
       }
     }
@@ -75,14 +64,9 @@ function encodeOp(partition: string, op: PreparedOp, data: Uint8Array[]): object
   }
 }
 
-/** Each field as in the table `fields`. Strings have the number Infinity, so that they sort after numbers. */
-export function entriesOf(index: DocIndex): [field: string, num: number, str: string][] {
-  return Object.entries(index).map(([field, value]) => [keyOf(field), ...placeOf(value)])
-}
-
-export function placeOf(value: string | number): [num: number, str: string] {
-  return typeof value === 'number' ? [value, ''] : [Number.POSITIVE_INFINITY, keyOf(value)]
-}
+/** A value of an index field in `fields`. Strings have the number Infinity, so that they sort after numbers. */
+export const sortedBy = (value: string | number): [num: string, str: string] =>
+  typeof value === 'number' ? [String(value), ''] : ['Infinity', keyOf(value)]
 
 /**
  * The parameters of the function `append` for a fenced commit of one append in one chunk; undefined for any
@@ -93,16 +77,10 @@ export function encodeAppend(
   guards: readonly Guard[],
   ops: readonly PreparedOp[],
 ): readonly unknown[] | undefined {
-  const [op] = ops
-  if (op?.op !== 'append' || ops.length > 1) return undefined
-  let fence: number | null = null
-  let head: number | null = null
-  for (const guard of guards) {
-    if (guard.guard === 'fence' && fence === null && Number.isSafeInteger(guard.token)) fence = guard.token
-    else if (guard.guard === 'head' && head === null && Number.isSafeInteger(guard.seq)) head = guard.seq
-    else return undefined
-  }
-  if (fence === null) return undefined
+  const append = guardedAppend(guards, ops)
+  if (!append || !Number.isSafeInteger(append.fence) || !Number.isSafeInteger(append.head ?? 0))
+    return undefined
+  const { op, fence, head = null } = append
   const chunks = chunksOf(op.token, op.events)
   if (chunks.length !== 1) return undefined
   const { count, layout, data } = chunks[0]!

@@ -1,23 +1,10 @@
 import { createHash } from 'node:crypto'
 import { sleep } from '../../../time.ts'
-import { inTime } from '../../deadline.ts'
-import { keepConnected, type ListeningConnection } from '../../store/keep-connected.ts'
+import { during, keepConnected, type ListeningConnection } from '../../store/keep-connected.ts'
 import { changeOf, createListeners, EVERYTHING, markOf } from '../../store/listeners.ts'
 import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import type { Database } from '../database.ts'
-import type { PostgresClient, PostgresQuery } from '../pool.ts'
-
-/**
- * Notifies the listeners of this process, on one connection outside the pool: LISTEN for the commits of
- * others, NOTIFY for our own. Notifications are sent after the commit, because Postgres serializes commits
- * that notify. A lost notification does no harm, because readers have a timer.
- */
-export interface Notifier {
-  watch(partition: string, listener: PartitionListener): () => void
-  /** After a commit of this process. */
-  notify(partition: string, change: PartitionChange): void
-  close(): Promise<void>
-}
+import type { PostgresClient } from '../pool.ts'
 
 /** Between two notifications. A commit after a pause is sent at once, and commits in a row are sent together. */
 const GAP_MS = 5
@@ -25,8 +12,14 @@ const GAP_MS = 5
 const MAX_NAMES = 400
 const MAX_UNSENT = 10_000
 
-export function createNotifier(database: Database): Notifier {
-  const { channel } = database.names
+export type Notifier = ReturnType<typeof createNotifier>
+
+/**
+ * Notifies the listeners of this process, on one connection outside the pool: LISTEN for the commits of
+ * others, NOTIFY for our own. Notifications are sent after the commit, because Postgres serializes commits
+ * that notify. A lost notification does no harm, because readers have a timer.
+ */
+export function createNotifier({ names, deadlineMs, createClient }: Database) {
   /** Notifications come back to their sender, which has notified its own listeners already. */
   const sender = crypto.randomUUID().slice(0, 8)
   const listeners = createListeners()
@@ -36,16 +29,17 @@ export function createNotifier(database: Database): Notifier {
   let closed = false
 
   const kept = keepConnected({
-    create: async () => toConnection(await database.createClient(), database.deadlineMs, receive),
+    create: async () => toConnection(await createClient(), deadlineMs, receive),
     async open(made) {
-      await made.listen(channel)
+      await made.run((client) => client.connect())
+      await made.run((client) => client.query({ text: `LISTEN "${names.channel}"` }))
       connection = made
       // Any notification may have been missed until now.
       for (const name of listeners.keys()) listeners.notify(name, EVERYTHING)
       flush()
     },
-    ping: (made) => made.run({ text: 'SELECT 1' }),
-    deadlineMs: database.deadlineMs,
+    ping: (made) => made.run((client) => client.query({ text: 'SELECT 1' })),
+    deadlineMs,
     warning: 'no LISTEN connection to Postgres. Events of other processes come late.',
   })
 
@@ -62,17 +56,18 @@ export function createNotifier(database: Database): Notifier {
   }
 
   function flush(): void {
-    if (!sending && connection?.isListening && unsent.size > 0) sending = send(connection)
+    if (!sending && connection?.isOver === false && unsent.size > 0) sending = send(connection)
   }
 
   /** Changes committed while a notification is in flight, or right after it, are sent with the next. */
   async function send(on: Connection): Promise<void> {
-    while (on.isListening && unsent.size > 0) {
+    while (!on.isOver && unsent.size > 0) {
       const marked = [...unsent].slice(0, MAX_NAMES)
       for (const [name] of marked) unsent.delete(name)
       const payload = [sender, ...marked.map(([name, change]) => markOf(change) + name)].join(' ')
+      const values = [names.channel, payload]
       try {
-        await on.run({ text: 'SELECT pg_notify($1, $2)', values: [channel, payload] })
+        await on.run((client) => client.query({ text: 'SELECT pg_notify($1, $2)', values }))
       } catch {
         // The failure has closed the connection, so these go with the next one.
         for (const [name, change] of marked) leaveUnsent(name, change)
@@ -83,18 +78,19 @@ export function createNotifier(database: Database): Notifier {
   }
 
   return {
-    watch(partition, listener) {
+    watch(partition: string, listener: PartitionListener): () => void {
       kept.start()
       return listeners.add(nameOf(partition), listener)
     },
-    notify(partition, change) {
+    /** After a commit of this process. */
+    notify(partition: string, change: PartitionChange): void {
       const name = nameOf(partition)
       listeners.notify(name, change)
       kept.start()
       leaveUnsent(name, change)
       flush()
     },
-    async close() {
+    async close(): Promise<void> {
       closed = true
       listeners.clear()
       await sending
@@ -108,12 +104,10 @@ function nameOf(partition: string): string {
   return createHash('sha256').update(partition).digest('base64url').slice(0, 11)
 }
 
-/** It closes itself when the server does not answer in time. */
 interface Connection extends ListeningConnection {
-  /** Connects and listens. */
-  listen(channel: string): Promise<void>
-  readonly isListening: boolean
-  run(query: PostgresQuery): Promise<void>
+  readonly isOver: boolean
+  /** Closes the connection where the work fails or does not end in time. */
+  run(work: (client: PostgresClient) => Promise<unknown>): Promise<void>
 }
 
 function toConnection(
@@ -121,46 +115,27 @@ function toConnection(
   deadlineMs: number,
   receive: (payload: string) => void,
 ): Connection {
-  let isListening = false
-  let isOver = false
   let finish = () => {}
   const ended = new Promise<void>((resolve) => {
     finish = resolve
   })
   client.on('notification', ({ payload = '' }) => receive(payload))
-  client.on('end', close)
-  client.on('error', close)
-
-  function close(): void {
-    if (isOver) return
-    isOver = true
-    isListening = false
-    finish()
-    // It is not awaited, because it would not settle on a dead link.
-    client.end().catch(() => {})
-  }
-
-  async function run(work: Promise<unknown>): Promise<void> {
-    try {
-      await inTime(deadlineMs, undefined, Promise.race([work, ended]))
-      if (isOver) throw new Error('The LISTEN connection has ended.')
-    } catch (error) {
-      close()
-      throw error
-    }
-  }
-
-  return {
+  const connection = {
     ended,
-    get isListening() {
-      return isListening
+    isOver: false,
+    close() {
+      if (connection.isOver) return
+      connection.isOver = true
+      finish()
+      // It is not awaited, because it would not settle on a dead link.
+      client.end().catch(() => {})
     },
-    async listen(channel) {
-      await run(client.connect())
-      await run(client.query({ text: `LISTEN "${channel}"` }))
-      isListening = true
+    async run(work: (client: PostgresClient) => Promise<unknown>) {
+      await during(connection, deadlineMs, Promise.race([work(client), ended]))
+      if (connection.isOver) throw new Error('The LISTEN connection has ended.')
     },
-    run: (query) => run(client.query(query)),
-    close,
   }
+  client.on('end', connection.close)
+  client.on('error', connection.close)
+  return connection
 }

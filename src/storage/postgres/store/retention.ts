@@ -1,5 +1,5 @@
 import type { RetentionOptions } from '../../store/retention.ts'
-import type { Database, Row } from '../database.ts'
+import type { Database } from '../database.ts'
 
 /** Logs that one transaction changes. */
 const LIMIT = 200
@@ -10,22 +10,17 @@ const LIMIT = 200
  * twice.
  */
 export async function expireLogs(
-  database: Database,
+  { call }: Database,
   { maxThreadBytes, maxTotalBytes, maxAgeMs }: RetentionOptions,
 ): Promise<void> {
-  const { of } = database.names
-  const call = async (text: string, ...given: unknown[]): Promise<Row> => {
-    const values = given.map((value) => (typeof value === 'number' ? Math.floor(value) : value))
-    const [row] = await database.run({ text, values, mutates: true })
-    return row!
+  const whole = (value: number | undefined) => (value === undefined ? null : Math.floor(value))
+  async function resultOf(name: string, ...values: unknown[]): Promise<string | null> {
+    return (await call(name, values, { mutates: true }))[0]!.value!
   }
   if (maxThreadBytes !== undefined || maxAgeMs !== undefined) {
-    const text = `SELECT ${of('expire')}($1, $2, $3, $4) AS looked_at`
-    for (let after: string | null = ''; after !== null; ) {
-      after = (await call(text, after, maxAgeMs ?? null, maxThreadBytes ?? null, LIMIT)).looked_at!
-    }
+    for (let after: string | null = ''; after !== null; )
+      after = await resultOf('expire', after, whole(maxAgeMs), whole(maxThreadBytes), LIMIT)
   }
   if (maxTotalBytes === undefined) return
-  const text = `SELECT ${of('evict')}($1, $2) AS is_more`
-  for (let isMore = true; isMore; ) isMore = (await call(text, maxTotalBytes, LIMIT)).is_more === 't'
+  while ((await resultOf('evict', whole(maxTotalBytes), LIMIT)) === 't');
 }

@@ -1,31 +1,29 @@
-import type { Names } from '../names.ts'
 import { NOW } from './sql-store.ts'
 
 /**
  * One commit. It locks the partition's row, which serializes commits of a partition; checks everything; then
  * writes, or returns the guard or op that refused it, its index and what it saw.
  */
-export function commitFunction({ of }: Names): string {
-  return `
-CREATE OR REPLACE FUNCTION ${of('commit')}(
+export const COMMIT_FUNCTION = `
+CREATE OR REPLACE FUNCTION {commit}(
   p_partition text, p_names text, p_guards jsonb, p_ops jsonb, p_data bytea,
   OUT refused text, OUT place integer, OUT seen bigint, OUT head bigint, OUT versions bigint[]
 ) LANGUAGE plpgsql AS $body$
 #variable_conflict use_column
 DECLARE
-  part ${of('partitions')};
+  part {partitions};
   known boolean;
   now_ms bigint;
   item jsonb;
   chunk jsonb;
   held bigint;
-  dealt bigint;
+  issued bigint;
   document_key bigint;
   found_fields text;
   taken integer := 1;
 BEGIN
   LOOP
-    SELECT * INTO part FROM ${of('partitions')} WHERE partition = p_partition FOR NO KEY UPDATE;
+    SELECT * INTO part FROM {partitions} WHERE partition = p_partition FOR NO KEY UPDATE;
     known := FOUND;
     IF NOT known THEN
       part.head := 0;
@@ -58,7 +56,7 @@ BEGIN
         END IF;
       ELSE
         seen := NULL;
-        SELECT version INTO seen FROM ${of('documents')}
+        SELECT version INTO seen FROM {documents}
         WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id'
           AND (expires_at IS NULL OR expires_at > now_ms);
         IF seen IS DISTINCT FROM (item->>'version')::numeric THEN
@@ -69,19 +67,19 @@ BEGIN
     END LOOP;
 
     held := part.lease_token;
-    dealt := part.token;
+    issued := part.token;
     FOR i IN 0 .. jsonb_array_length(p_ops) - 1 LOOP
       item := p_ops->i;
       place := i;
       CASE item->>'op'
       WHEN 'claim' THEN
-        IF (item->>'token')::bigint <= dealt THEN
+        IF (item->>'token')::bigint <= issued THEN
           refused := 'op';
-          seen := dealt;
+          seen := issued;
           RETURN;
         END IF;
-        dealt := (item->>'token')::bigint;
-        held := dealt;
+        issued := (item->>'token')::bigint;
+        held := issued;
       WHEN 'renew' THEN
         IF held IS DISTINCT FROM (item->>'token')::numeric THEN
           refused := 'op';
@@ -99,7 +97,7 @@ BEGIN
     END LOOP;
 
     EXIT WHEN known OR jsonb_array_length(p_ops) = 0;
-    INSERT INTO ${of('partitions')} (partition, names, head, first_retained, bytes, token, version)
+    INSERT INTO {partitions} (partition, names, head, first_retained, bytes, token, version)
     VALUES (p_partition, p_names, 0, 1, 0, 0, 0) ON CONFLICT DO NOTHING;
     -- Another made it meanwhile: look again.
     EXIT WHEN FOUND;
@@ -112,7 +110,7 @@ BEGIN
     WHEN 'append' THEN
       FOR j IN 0 .. jsonb_array_length(item->'chunks') - 1 LOOP
         chunk := item->'chunks'->j;
-        INSERT INTO ${of('events')} (partition, first, last, bytes, at, layout, data)
+        INSERT INTO {events} (partition, first, last, bytes, at, layout, data)
         VALUES (
           p_partition, part.head + 1, part.head + (chunk->>'count')::integer, (chunk->>'bytes')::integer, now_ms,
           chunk->>'layout', substr(p_data, taken, (chunk->>'bytes')::integer)
@@ -125,16 +123,16 @@ BEGIN
       part.version := greatest(part.version + 1, now_ms);
       versions := versions || part.version;
       -- Locked, so that a sweep does not take its fields away meanwhile.
-      SELECT key, fields INTO document_key, found_fields FROM ${of('documents')}
+      SELECT key, fields INTO document_key, found_fields FROM {documents}
       WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id' FOR UPDATE;
       IF FOUND THEN
-        UPDATE ${of('documents')}
+        UPDATE {documents}
         SET version = part.version, value = item->>'value', fields = item->>'fields',
           expires_at = now_ms + (item->>'ttlMs')::bigint
         WHERE key = document_key;
       ELSE
         found_fields := '{}';
-        INSERT INTO ${of('documents')} (partition, collection, id, names, version, value, fields, expires_at)
+        INSERT INTO {documents} (partition, collection, id, names, version, value, fields, expires_at)
         VALUES (
           p_partition, item->>'collection', item->>'id', item->>'names', part.version, item->>'value',
           item->>'fields', now_ms + (item->>'ttlMs')::bigint
@@ -142,10 +140,10 @@ BEGIN
       END IF;
       IF found_fields <> item->>'fields' THEN
         -- Field by field: what is counted changes only where a field comes or goes.
-        DELETE FROM ${of('fields')} AS f WHERE f.document = document_key AND NOT EXISTS (
+        DELETE FROM {fields} AS f WHERE f.document = document_key AND NOT EXISTS (
           SELECT FROM jsonb_array_elements(item->'entries') AS e WHERE e->>0 = f.field
         );
-        INSERT INTO ${of('fields')} AS f (document, field, num, str, partition, collection, id)
+        INSERT INTO {fields} AS f (document, field, num, str, partition, collection, id)
         SELECT document_key, e->>0, (e->>1)::double precision, e->>2, p_partition, item->>'collection', item->>'id'
         FROM jsonb_array_elements(item->'entries') AS e
         ON CONFLICT (document, field) DO UPDATE SET num = excluded.num, str = excluded.str
@@ -153,10 +151,10 @@ BEGIN
       END IF;
     WHEN 'delete' THEN
       WITH gone AS (
-        DELETE FROM ${of('documents')}
+        DELETE FROM {documents}
         WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id' RETURNING key
       )
-      DELETE FROM ${of('fields')} WHERE document IN (SELECT key FROM gone);
+      DELETE FROM {fields} WHERE document IN (SELECT key FROM gone);
     WHEN 'claim' THEN
       part.token := (item->>'token')::bigint;
       part.lease_owner := item->>'owner';
@@ -171,9 +169,9 @@ BEGIN
         part.lease_until := NULL;
       END IF;
     WHEN 'clear' THEN
-      WITH gone AS (DELETE FROM ${of('documents')} WHERE partition = p_partition RETURNING key)
-      DELETE FROM ${of('fields')} WHERE document IN (SELECT key FROM gone);
-      DELETE FROM ${of('events')} WHERE partition = p_partition;
+      WITH gone AS (DELETE FROM {documents} WHERE partition = p_partition RETURNING key)
+      DELETE FROM {fields} WHERE document IN (SELECT key FROM gone);
+      DELETE FROM {events} WHERE partition = p_partition;
       part.first_retained := part.head + 1;
       part.bytes := 0;
       part.lease_owner := NULL;
@@ -183,7 +181,7 @@ BEGIN
   END LOOP;
 
   IF jsonb_array_length(p_ops) > 0 THEN
-    UPDATE ${of('partitions')}
+    UPDATE {partitions}
     SET head = part.head, first_retained = part.first_retained, bytes = part.bytes, token = part.token, version = part.version,
       lease_owner = part.lease_owner, lease_token = part.lease_token, lease_until = part.lease_until
     WHERE partition = p_partition;
@@ -192,28 +190,25 @@ BEGIN
 END
 $body$;
 `
-}
 
 /**
  * Most commits are one append by the lease holder. This does the same as `commit` and reads less. The head is
  * null, and nothing was written, where a guard does not hold. The clock is read again once the row is locked.
  */
-export function appendFunction({ of }: Names): string {
-  return `
-CREATE OR REPLACE FUNCTION ${of('append')}(
+export const APPEND_FUNCTION = `
+CREATE OR REPLACE FUNCTION {append}(
   p_partition text, p_fence bigint, p_head bigint, p_count integer, p_layout text, p_data bytea, OUT head bigint
 ) LANGUAGE plpgsql AS $body$
 BEGIN
-  UPDATE ${of('partitions')} AS p SET head = p.head + p_count, bytes = p.bytes + length(p_data)
+  UPDATE {partitions} AS p SET head = p.head + p_count, bytes = p.bytes + length(p_data)
   WHERE p.partition = p_partition
     AND p.lease_token = p_fence AND p.lease_until > ${NOW}
     AND (p_head IS NULL OR p.head = p_head)
   RETURNING p.head INTO head;
   IF FOUND THEN
-    INSERT INTO ${of('events')} (partition, first, last, bytes, at, layout, data)
+    INSERT INTO {events} (partition, first, last, bytes, at, layout, data)
     VALUES (p_partition, head - p_count + 1, head, length(p_data), ${NOW}, p_layout, p_data);
   END IF;
 END
 $body$;
 `
-}

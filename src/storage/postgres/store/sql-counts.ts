@@ -1,50 +1,47 @@
-import type { Names } from '../names.ts'
+const trigger = (name: string, event: string, rows: string, n: string) => `
+CREATE FUNCTION {${name}}() RETURNS trigger LANGUAGE plpgsql AS $body$
+BEGIN
+  INSERT INTO {count_changes} SELECT collection, field, ${n} FROM changed GROUP BY collection, field;
+  RETURN NULL;
+END
+$body$;
+CREATE TRIGGER counted_${event.toLowerCase()} AFTER ${event} ON {fields}
+REFERENCING ${rows} TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION {${name}}();
+`
 
 /**
  * The number of documents with a field: the row of `counts` plus those of `count_changes`. Triggers add a row
  * for each change, because commits that update one row would wait for each other. `fold_counts` adds them up.
  */
-export function countTables({ of }: Names): string {
-  const trigger = (name: string, event: string, rows: string, n: string) => `
-CREATE FUNCTION ${of(name)}() RETURNS trigger LANGUAGE plpgsql AS $body$
-BEGIN
-  INSERT INTO ${of('count_changes')} SELECT collection, field, ${n} FROM changed GROUP BY collection, field;
-  RETURN NULL;
-END
-$body$;
-CREATE TRIGGER counted_${event.toLowerCase()} AFTER ${event} ON ${of('fields')}
-REFERENCING ${rows} TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION ${of(name)}();
-`
-  return `
-CREATE TABLE ${of('counts')} (
+export const COUNT_TABLES = `
+CREATE TABLE {counts} (
   collection text COLLATE "C" NOT NULL,
   field text COLLATE "C" NOT NULL,
   n bigint NOT NULL,
   PRIMARY KEY (collection, field)
 );
-CREATE INDEX ON ${of('counts')} (n) WHERE n = 0;
+CREATE INDEX ON {counts} (n) WHERE n = 0;
 
-CREATE TABLE ${of('count_changes')} (
+CREATE TABLE {count_changes} (
   collection text COLLATE "C" NOT NULL,
   field text COLLATE "C" NOT NULL,
   n bigint NOT NULL
 );
-CREATE INDEX ON ${of('count_changes')} (collection, field);
+CREATE INDEX ON {count_changes} (collection, field);
 ${trigger('count_added', 'INSERT', 'NEW', 'count(*)')}
 ${trigger('count_removed', 'DELETE', 'OLD', '-count(*)')}
 -- The triggers have locked the table, so nothing comes or goes meanwhile.
-INSERT INTO ${of('counts')} SELECT collection, field, count(*) FROM ${of('fields')} GROUP BY collection, field;
+INSERT INTO {counts} SELECT collection, field, count(*) FROM {fields} GROUP BY collection, field;
 
-CREATE FUNCTION ${of('fold_counts')}() RETURNS void LANGUAGE plpgsql AS $body$
+CREATE FUNCTION {fold_counts}() RETURNS void LANGUAGE plpgsql AS $body$
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(hashtextextended('agentwire fold ${of('counts')}', 0)) THEN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('agentwire fold {counts}', 0)) THEN
     RETURN;
   END IF;
-  WITH gone AS (DELETE FROM ${of('count_changes')} RETURNING collection, field, n)
-  INSERT INTO ${of('counts')} AS c SELECT collection, field, sum(n) FROM gone GROUP BY collection, field
+  WITH gone AS (DELETE FROM {count_changes} RETURNING collection, field, n)
+  INSERT INTO {counts} AS c SELECT collection, field, sum(n) FROM gone GROUP BY collection, field
   ON CONFLICT (collection, field) DO UPDATE SET n = c.n + excluded.n;
-  DELETE FROM ${of('counts')} WHERE n = 0;
+  DELETE FROM {counts} WHERE n = 0;
 END
 $body$;
 `
-}

@@ -1,5 +1,3 @@
-import type { Names } from '../names.ts'
-
 /** Milliseconds since 1970 by the server's clock, which advances within a transaction. */
 export const NOW = `floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
 /** The same for the conditions of a query, which can then use an index. */
@@ -14,9 +12,8 @@ export const NOW_ONCE = `(SELECT ${NOW})`
  *   of the document is one column, because the planner misjudges joins by several.
  * - `events`: one row holds the events `first` to `last` of one append. `layout` says which bytes are whose: see `log-layout.ts`.
  */
-export function storeTables({ of }: Names): string {
-  return `
-CREATE TABLE ${of('partitions')} (
+export const STORE_TABLES = `
+CREATE TABLE {partitions} (
   partition text COLLATE "C" PRIMARY KEY,
   names text,
   head bigint NOT NULL,
@@ -28,9 +25,9 @@ CREATE TABLE ${of('partitions')} (
   lease_token bigint,
   lease_until bigint
 ) WITH (fillfactor = 50);
-CREATE INDEX ON ${of('partitions')} (lease_until) WHERE lease_until IS NOT NULL;
+CREATE INDEX ON {partitions} (lease_until) WHERE lease_until IS NOT NULL;
 
-CREATE TABLE ${of('documents')} (
+CREATE TABLE {documents} (
   key bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   partition text COLLATE "C" NOT NULL,
   collection text COLLATE "C" NOT NULL,
@@ -42,10 +39,10 @@ CREATE TABLE ${of('documents')} (
   expires_at bigint,
   PRIMARY KEY (partition, collection, id)
 );
-CREATE INDEX ON ${of('documents')} (collection, partition, id);
-CREATE INDEX ON ${of('documents')} (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX ON {documents} (collection, partition, id);
+CREATE INDEX ON {documents} (expires_at) WHERE expires_at IS NOT NULL;
 
-CREATE TABLE ${of('fields')} (
+CREATE TABLE {fields} (
   document bigint NOT NULL,
   field text COLLATE "C" NOT NULL,
   num double precision NOT NULL,
@@ -55,9 +52,9 @@ CREATE TABLE ${of('fields')} (
   id text COLLATE "C" NOT NULL,
   PRIMARY KEY (document, field)
 );
-CREATE INDEX ON ${of('fields')} (collection, field, num, str, partition, id);
+CREATE INDEX ON {fields} (collection, field, num, str, partition, id);
 
-CREATE TABLE ${of('events')} (
+CREATE TABLE {events} (
   partition text COLLATE "C" NOT NULL,
   first bigint NOT NULL,
   last bigint NOT NULL,
@@ -68,28 +65,27 @@ CREATE TABLE ${of('events')} (
   PRIMARY KEY (partition, last)
 );
 `
-}
 
 /** Development builds of 0.1.0 gave number 1 to tables without these columns. */
-export function completeTables({ of, prefix }: Names): string {
+export function completeTables(prefix: string): string {
   const lacks = (table: string, column: string) =>
-    `NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = '${of(table)}'::regclass AND attname = '${column}')`
+    `NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = '{${table}}'::regclass AND attname = '${column}')`
   return `
 DO $body$
 BEGIN
   IF ${lacks('partitions', 'bytes')} THEN
-    ALTER TABLE ${of('partitions')} ADD COLUMN bytes bigint NOT NULL DEFAULT 0;
-    UPDATE ${of('partitions')} AS p SET bytes = e.bytes
-    FROM (SELECT partition, sum(bytes) AS bytes FROM ${of('events')} GROUP BY partition) AS e WHERE e.partition = p.partition;
-    ALTER TABLE ${of('partitions')} ALTER COLUMN bytes DROP DEFAULT;
+    ALTER TABLE {partitions} ADD COLUMN bytes bigint NOT NULL DEFAULT 0;
+    UPDATE {partitions} AS p SET bytes = e.bytes
+    FROM (SELECT partition, sum(bytes) AS bytes FROM {events} GROUP BY partition) AS e WHERE e.partition = p.partition;
+    ALTER TABLE {partitions} ALTER COLUMN bytes DROP DEFAULT;
   END IF;
   IF ${lacks('documents', 'key')} THEN
-    ALTER TABLE ${of('documents')} ADD COLUMN key bigint GENERATED ALWAYS AS IDENTITY UNIQUE;
-    ALTER TABLE ${of('fields')} DROP CONSTRAINT "${prefix}fields_pkey", ADD COLUMN document bigint;
-    UPDATE ${of('fields')} AS f SET document = d.key FROM ${of('documents')} AS d
+    ALTER TABLE {documents} ADD COLUMN key bigint GENERATED ALWAYS AS IDENTITY UNIQUE;
+    ALTER TABLE {fields} DROP CONSTRAINT "${prefix}fields_pkey", ADD COLUMN document bigint;
+    UPDATE {fields} AS f SET document = d.key FROM {documents} AS d
     WHERE d.partition = f.partition AND d.collection = f.collection AND d.id = f.id;
-    DELETE FROM ${of('fields')} WHERE document IS NULL;
-    ALTER TABLE ${of('fields')} ADD PRIMARY KEY (document, field);
+    DELETE FROM {fields} WHERE document IS NULL;
+    ALTER TABLE {fields} ADD PRIMARY KEY (document, field);
   END IF;
 END
 $body$;
@@ -105,9 +101,8 @@ $body$;
  * came to the end; `evict` goes on until all logs together have no more than `p_total` bytes, or it was at `p_limit` logs, which it
  * says. They do nothing while another process runs them.
  */
-export function storeFunctions({ of }: Names): string {
-  return `
-CREATE OR REPLACE FUNCTION ${of('read')}(
+export const STORE_FUNCTIONS = `
+CREATE OR REPLACE FUNCTION {read}(
   p_partition text, p_after bigint, p_limit integer, p_bytes bigint,
   OUT head bigint, OUT first_retained bigint, OUT first bigint, OUT layouts text, OUT data text
 ) LANGUAGE plpgsql STABLE AS $body$
@@ -120,13 +115,13 @@ DECLARE
   total bigint := 0;
 BEGIN
   SELECT p.head, p.first_retained INTO head, first_retained
-  FROM ${of('partitions')} AS p WHERE p.partition = p_partition;
+  FROM {partitions} AS p WHERE p.partition = p_partition;
   since := greatest(p_after + 1, first_retained);
   IF head IS NULL OR since > head THEN
     RETURN;
   END IF;
   FOR row_last, row_bytes IN
-    SELECT e.last, e.bytes FROM ${of('events')} AS e
+    SELECT e.last, e.bytes FROM {events} AS e
     WHERE e.partition = p_partition AND e.last >= since ORDER BY e.last LIMIT p_limit
   LOOP
     EXIT WHEN until IS NOT NULL AND (total >= p_bytes OR until - since + 1 >= p_limit);
@@ -137,44 +132,44 @@ BEGIN
   SELECT min(e.first), string_agg(e.layout, ','), encode(string_agg(e.data, ''), 'base64')
   INTO first, layouts, data
   FROM (
-    SELECT * FROM ${of('events')} WHERE partition = p_partition AND last BETWEEN since AND until ORDER BY last
+    SELECT * FROM {events} WHERE partition = p_partition AND last BETWEEN since AND until ORDER BY last
   ) AS e;
 END
 $body$;
 
-CREATE OR REPLACE FUNCTION ${of('drop_before')}(p_partition text, p_first bigint) RETURNS void
+CREATE OR REPLACE FUNCTION {drop_before}(p_partition text, p_first bigint) RETURNS void
 LANGUAGE sql AS $body$
-  WITH gone AS (DELETE FROM ${of('events')} WHERE partition = p_partition AND last < p_first RETURNING bytes)
-  UPDATE ${of('partitions')}
+  WITH gone AS (DELETE FROM {events} WHERE partition = p_partition AND last < p_first RETURNING bytes)
+  UPDATE {partitions}
   SET first_retained = greatest(first_retained, p_first), bytes = bytes - coalesce((SELECT sum(g.bytes) FROM gone AS g), 0)
   WHERE partition = p_partition;
 $body$;
 
-CREATE OR REPLACE FUNCTION ${of('trim')}(p_partition text, p_keep bigint, p_older_ms bigint) RETURNS void
+CREATE OR REPLACE FUNCTION {trim}(p_partition text, p_keep bigint, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $body$
 #variable_conflict use_column
 DECLARE
-  part ${of('partitions')};
+  part {partitions};
   first_kept bigint;
 BEGIN
-  SELECT * INTO part FROM ${of('partitions')} WHERE partition = p_partition FOR NO KEY UPDATE;
+  SELECT * INTO part FROM {partitions} WHERE partition = p_partition FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN;
   END IF;
   IF p_keep IS NULL THEN
-    SELECT first INTO first_kept FROM ${of('events')}
+    SELECT first INTO first_kept FROM {events}
     WHERE partition = p_partition AND at >= ${NOW_ONCE} - p_older_ms ORDER BY last LIMIT 1;
     first_kept := coalesce(first_kept, part.head + 1);
   ELSE
     first_kept := part.head - p_keep + 1;
   END IF;
   IF first_kept > part.first_retained THEN
-    PERFORM ${of('drop_before')}(p_partition, first_kept);
+    PERFORM {drop_before}(p_partition, first_kept);
   END IF;
 END
 $body$;
 
-CREATE OR REPLACE FUNCTION ${of('expire')}(p_after text, p_age_ms bigint, p_thread_bytes bigint, p_limit integer) RETURNS text
+CREATE OR REPLACE FUNCTION {expire}(p_after text, p_age_ms bigint, p_thread_bytes bigint, p_limit integer) RETURNS text
 LANGUAGE plpgsql AS $body$
 #variable_conflict use_column
 DECLARE
@@ -184,12 +179,12 @@ DECLARE
   places integer := 0;
   first_kept bigint;
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(hashtextextended('agentwire expire ${of('partitions')}', 0)) THEN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('agentwire expire {partitions}', 0)) THEN
     RETURN NULL;
   END IF;
   FOR item IN
-    SELECT p.partition, p.head, p.bytes FROM ${of('partitions')} AS p CROSS JOIN LATERAL (
-      SELECT at FROM ${of('events')} WHERE partition = p.partition ORDER BY last LIMIT 1
+    SELECT p.partition, p.head, p.bytes FROM {partitions} AS p CROSS JOIN LATERAL (
+      SELECT at FROM {events} WHERE partition = p.partition ORDER BY last LIMIT 1
     ) AS oldest
     WHERE p.partition > p_after AND p.lease_token IS NULL AND (p.bytes > p_thread_bytes OR oldest.at < since)
     ORDER BY p.partition LIMIT p_limit FOR NO KEY UPDATE OF p SKIP LOCKED
@@ -198,17 +193,17 @@ BEGIN
     looked_at := item.partition;
     -- The first that is young enough, and has no more than the bound from it on; the last stays if it is young enough.
     SELECT min(e.first) INTO first_kept FROM (
-      SELECT first, last, at, sum(bytes) OVER (ORDER BY last DESC) AS size FROM ${of('events')}
+      SELECT first, last, at, sum(bytes) OVER (ORDER BY last DESC) AS size FROM {events}
       WHERE partition = item.partition
     ) AS e
     WHERE e.at >= since AND (p_thread_bytes IS NULL OR e.size <= p_thread_bytes OR e.last = item.head);
-    PERFORM ${of('drop_before')}(item.partition, coalesce(first_kept, item.head + 1));
+    PERFORM {drop_before}(item.partition, coalesce(first_kept, item.head + 1));
   END LOOP;
   RETURN CASE WHEN places = p_limit THEN looked_at END;
 END
 $body$;
 
-CREATE OR REPLACE FUNCTION ${of('evict')}(p_total bigint, p_limit integer) RETURNS boolean
+CREATE OR REPLACE FUNCTION {evict}(p_total bigint, p_limit integer) RETURNS boolean
 LANGUAGE plpgsql AS $body$
 #variable_conflict use_column
 DECLARE
@@ -216,29 +211,29 @@ DECLARE
   excess bigint;
   first_kept bigint;
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(hashtextextended('agentwire expire ${of('partitions')}', 0)) THEN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('agentwire expire {partitions}', 0)) THEN
     RETURN false;
   END IF;
-  SELECT sum(bytes) - p_total INTO excess FROM ${of('partitions')};
+  SELECT sum(bytes) - p_total INTO excess FROM {partitions};
   IF excess IS NULL OR excess <= 0 THEN
     RETURN false;
   END IF;
   FOR item IN
-    SELECT p.partition, p.head, p.bytes FROM ${of('partitions')} AS p CROSS JOIN LATERAL (
-      SELECT at FROM ${of('events')} WHERE partition = p.partition ORDER BY last DESC LIMIT 1
+    SELECT p.partition, p.head, p.bytes FROM {partitions} AS p CROSS JOIN LATERAL (
+      SELECT at FROM {events} WHERE partition = p.partition ORDER BY last DESC LIMIT 1
     ) AS newest
     WHERE p.lease_token IS NULL AND p.bytes > 0
     ORDER BY newest.at, p.partition LIMIT p_limit FOR NO KEY UPDATE OF p SKIP LOCKED
   LOOP
     SELECT min(e.first) INTO first_kept FROM (
-      SELECT first, sum(bytes) OVER (ORDER BY last DESC) AS size FROM ${of('events')} WHERE partition = item.partition
+      SELECT first, sum(bytes) OVER (ORDER BY last DESC) AS size FROM {events} WHERE partition = item.partition
     ) AS e
     WHERE e.size <= item.bytes - excess;
     excess := excess - (
-      SELECT coalesce(sum(bytes), 0) FROM ${of('events')}
+      SELECT coalesce(sum(bytes), 0) FROM {events}
       WHERE partition = item.partition AND last < coalesce(first_kept, item.head + 1)
     );
-    PERFORM ${of('drop_before')}(item.partition, coalesce(first_kept, item.head + 1));
+    PERFORM {drop_before}(item.partition, coalesce(first_kept, item.head + 1));
     IF excess <= 0 THEN
       RETURN false;
     END IF;
@@ -247,7 +242,7 @@ BEGIN
 END
 $body$;
 
-CREATE OR REPLACE FUNCTION ${of('sweep')}(p_limit integer) RETURNS integer
+CREATE OR REPLACE FUNCTION {sweep}(p_limit integer) RETURNS integer
 LANGUAGE plpgsql AS $body$
 DECLARE
   dead bigint[];
@@ -255,13 +250,12 @@ BEGIN
   -- Locked first, because a commit may put a document again, and statement by statement, so that each sees what the one
   -- before it waited for.
   dead := ARRAY(
-    SELECT key FROM ${of('documents')} WHERE expires_at <= ${NOW_ONCE}
+    SELECT key FROM {documents} WHERE expires_at <= ${NOW_ONCE}
     ORDER BY expires_at LIMIT p_limit FOR UPDATE SKIP LOCKED
   );
-  DELETE FROM ${of('fields')} WHERE document = ANY (dead);
-  DELETE FROM ${of('documents')} WHERE key = ANY (dead);
+  DELETE FROM {fields} WHERE document = ANY (dead);
+  DELETE FROM {documents} WHERE key = ANY (dead);
   RETURN cardinality(dead);
 END
 $body$;
 `
-}

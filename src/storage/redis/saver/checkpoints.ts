@@ -7,7 +7,7 @@ import type {
 } from '../../checkpointer/stored.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Argument } from '../connection.ts'
-import { toUtf8 } from '../store/entries.ts'
+import { pairsOf, toUtf8 } from '../store/entries.ts'
 
 /** How the parts of a checkpoint become the bytes that Redis keeps: a line that says what they are, then the bytes of the serde. */
 
@@ -15,11 +15,9 @@ const LINE_FEED = 10
 const NUL = 0
 
 /** A checkpoint in a name or a set, so that those of a namespace are ordered by their ids. */
-export function checkpointOf(namespace: string, id: string): string {
-  return `${toText(namespace)}\0${toText(id)}`
-}
+export const checkpointOf = (namespace: string, id: string): string => `${toText(namespace)}\0${toText(id)}`
 
-export function readCheckpointOf(checkpoint: string): [namespace: string, id: string] {
+function readCheckpointOf(checkpoint: string): [namespace: string, id: string] {
   const [namespace, id] = checkpoint.split('\0') as [string, string]
   return [fromText(namespace), fromText(id)]
 }
@@ -60,13 +58,7 @@ export function writesArguments({ namespace, checkpointId, taskId, writes }: Wri
   ])
 }
 
-function versionOf(channel: string, version: string): string {
-  return `${toText(channel)}\0${version}`
-}
-
-function channelOf(version: string): string {
-  return fromText(version.slice(0, version.indexOf('\0')))
-}
+const versionOf = (channel: string, version: string): string => `${toText(channel)}\0${version}`
 
 function toBlob(about: string, { type, data }: Stored): Uint8Array {
   return Buffer.concat([Buffer.from(`${about}${encodeURIComponent(toText(type))}\n`), data])
@@ -90,52 +82,48 @@ export function readBody(blob: Uint8Array): { readonly body: Stored; readonly me
 }
 
 /** The parent or '', then `version, number` of each channel: 0 where it has no value. */
-export type FlatCells = readonly [parent: Uint8Array, ...versions: (Uint8Array | number)[]]
+type FlatCells = readonly [parent: Uint8Array, ...versions: (Uint8Array | number)[]]
 
-export function readCells(flat: FlatCells) {
-  const numbers = new Map<string, number>()
-  for (let i = 1; i < flat.length; i += 2) {
-    numbers.set(channelOf(toUtf8(flat[i] as Uint8Array)), flat[i + 1] as number)
-  }
-  return { parent: toUtf8(flat[0]) || undefined, numbers }
+/** The address of a checkpoint, and the numbers of its values by channel. */
+function readCells(checkpoint: Uint8Array, [parent, ...versions]: FlatCells) {
+  const [namespace, checkpointId] = readCheckpointOf(toUtf8(checkpoint))
+  const numbers = pairsOf(versions).map(([version, number]) => {
+    const [channel] = toUtf8(version as Uint8Array).split('\0', 1)
+    return [fromText(channel!), number as number] as const
+  })
+  const parentId = parent.length === 0 ? undefined : readCheckpointOf(toUtf8(parent))[1]
+  return { namespace, checkpointId, parentId, numbers: new Map(numbers) }
 }
 
 /** `field, blob` of each write. */
-export function readWrites(flat: readonly Uint8Array[]): StoredWrite[] {
-  const writes: StoredWrite[] = []
-  for (let i = 0; i < flat.length; i += 2) {
-    const [task, place] = toUtf8(flat[i]!).split('\0').slice(-2) as [string, string]
-    const blob = flat[i + 1]!
+function readWrites(flat: readonly Uint8Array[]): StoredWrite[] {
+  return pairsOf(flat).map(([field, blob]) => {
+    const [task, place] = toUtf8(field).split('\0').slice(-2) as [string, string]
     const end = blob.indexOf(NUL)
     const channel = fromText(toUtf8(blob.subarray(0, end)))
-    writes.push({
-      taskId: fromText(task),
-      place: Number(place),
-      channel,
-      ...readBlob(blob.subarray(end + 1)),
-    })
-  }
-  return writes
+    return { taskId: fromText(task), place: Number(place), channel, ...readBlob(blob.subarray(end + 1)) }
+  })
 }
 
 /** An answer of the script `LOAD`. */
 export type Loaded = readonly [
-  found: readonly ([checkpoint: Uint8Array, body: Uint8Array, FlatCells, writes: Uint8Array[]] | 0)[],
+  found: readonly (
+    | readonly [checkpoint: Uint8Array, body: Uint8Array, FlatCells, writes: Uint8Array[]]
+    | 0
+  )[],
   values: readonly (number | Uint8Array)[],
 ]
 
 /** In the order in which they were asked for, undefined where one is not there. */
 export function readLoaded(threadId: string, [found, flat]: Loaded): (StoredCheckpoint | undefined)[] {
-  const values = new Map<number, Uint8Array>()
-  for (let i = 0; i < flat.length; i += 2) values.set(flat[i] as number, flat[i + 1] as Uint8Array)
+  const values = new Map(pairsOf(flat) as [number, Uint8Array][])
   return found.map((each): StoredCheckpoint | undefined => {
     if (each === 0) return undefined
     const [checkpoint, body, cells, writes] = each
-    const { parent, numbers } = readCells(cells)
-    const [namespace, checkpointId] = readCheckpointOf(toUtf8(checkpoint))
+    const { numbers, ...place } = readCells(checkpoint, cells)
     return {
-      ...{ threadId, namespace, checkpointId },
-      parentId: parent === undefined ? undefined : readCheckpointOf(parent)[1],
+      threadId,
+      ...place,
       ...readBody(body),
       value(channel) {
         const blob = values.get(numbers.get(channel) ?? 0)
@@ -145,3 +133,9 @@ export function readLoaded(threadId: string, [found, flat]: Loaded): (StoredChec
     }
   })
 }
+
+/** An answer of the script `ANCESTORS`. */
+export type Ancestors = readonly (readonly [checkpoint: Uint8Array, FlatCells, writes: Uint8Array[]])[]
+
+export const readAncestors = (line: Ancestors) =>
+  line.map(([checkpoint, cells, writes]) => ({ ...readCells(checkpoint, cells), writes: readWrites(writes) }))

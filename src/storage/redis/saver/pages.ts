@@ -4,7 +4,7 @@ import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import { toUtf8 } from '../store/entries.ts'
 import { checkpointOf } from './checkpoints.ts'
-import { LIST_ORDER, SORT_KEY } from './scripts-saver.ts'
+import { LIST_ORDER, SORT_KEY } from './scripts.ts'
 
 /** A thread or namespace that is not named costs the ids of all there are. */
 export async function* placesIn(
@@ -63,18 +63,12 @@ function readPlace(member: string): Omit<CheckpointPlace, 'threadId'> & Sorted {
 }
 
 /** Members of a set from the last one on, at most `count`; all where it is -1. */
-async function membersOf(
-  { run }: Database,
-  set: string,
-  from: string,
-  to: string,
-  count: number,
-): Promise<string[]> {
+async function membersOf({ run }: Database, set: string, from: string, to: string, count: number) {
   const members = await run({ script: LIST_ORDER, keys: [set], args: [from, to, String(count)] })
   return (members as Uint8Array[]).map(toUtf8)
 }
 
-/** A thread may stand there without a checkpoint, after a put that failed. */
+/** A thread may be among them without a checkpoint, after a put that failed. */
 async function allThreads(database: Database): Promise<Iterable<string>> {
   const members = await membersOf(database, database.keys.threads, '+', '-', -1)
   return new Set(members.map((member) => fromText(member.split('\0')[0]!)))

@@ -1,38 +1,34 @@
 import type { SavedAt } from '../../checkpointer/config.ts'
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
 import { FencedError } from '../../errors.ts'
-import { fencedError } from '../../store/commit.ts'
+import { checkFence, fencedError } from '../../store/commit.ts'
+import type { Store } from '../../store/store.ts'
 import { toText } from '../../text.ts'
 import type { Argument } from '../connection.ts'
 import type { Database } from '../database.ts'
 import type { Script } from '../script.ts'
 import type { Directory } from '../store/directory.ts'
-import { type Entry, toUtf8 } from '../store/entries.ts'
-import { DOCUMENTS } from '../store/scripts-store.ts'
+import { type Entry, inGroups, loadFields, toUtf8 } from '../store/entries.ts'
 import {
+  type Ancestors,
   checkpointOf,
-  type FlatCells,
   type Loaded,
   putArguments,
+  readAncestors,
   readBlob,
   readBody,
-  readCells,
-  readCheckpointOf,
   readLoaded,
-  readWrites,
   writesArguments,
 } from './checkpoints.ts'
 import { placesIn } from './pages.ts'
-import { KEEP_ONLY } from './script-keep-only.ts'
-import { ANCESTORS, DELETE_THREAD, LOAD, LOAD_WRITES, PUT_CHECKPOINT, PUT_WRITES } from './scripts-saver.ts'
+import { ANCESTORS, DELETE_THREAD, KEEP_ONLY, LOAD, PUT_CHECKPOINT, PUT_WRITES } from './scripts.ts'
 
-/** Ancestors that are read at once. */
-const PAGE = 100
+const threadOf = ({ threadId }: { readonly threadId: string }): string => threadId
 
 export function createTables(
   database: Database,
   directory: Directory,
-  assertFence: (partition: string, token: number) => Promise<void>,
+  inspect: Store['inspect'],
 ): CheckpointTables {
   const { keys, run } = database
 
@@ -45,7 +41,10 @@ export function createTables(
   ): Promise<unknown> {
     const isInScript = fence && (!database.isCluster || fence.partition === threadId)
     // In a cluster a script can look at no partition but that of its thread.
-    if (fence && !isInScript) await assertFence(fence.partition, fence.token)
+    if (fence && !isInScript) {
+      const { lease, now } = await inspect(fence.partition)
+      checkFence(fence.partition, fence.token, lease, now)
+    }
     const answer = await run({
       script,
       keys: [...keys.thread(threadId), ...(isInScript ? [keys.partition(fence.partition).meta] : [])],
@@ -68,31 +67,16 @@ export function createTables(
     return `${now}${tail}`
   }
 
-  /** Fields of a stored thread, null where absent. */
-  async function loadFields(threadId: string, fields: readonly string[]) {
-    const [saved] = keys.thread(threadId)
-    const [, ...found] = (await run({ script: DOCUMENTS, keys: [saved], args: fields })) as [
-      number,
-      ...(Uint8Array | null)[],
-    ]
-    return found
-  }
+  const load = async (threadId: string, fields: readonly string[]) =>
+    (await loadFields(database, keys.thread(threadId)[0], fields)).found
 
   return {
     async load(addresses) {
-      const found = await inThreads(addresses, async (threadId, group) => {
-        const args = group.map(askedBy)
-        return readLoaded(
-          threadId,
-          (await run({ script: LOAD, keys: keys.thread(threadId), args })) as Loaded,
-        )
+      const found = await inGroups(addresses, threadOf, async (threadId, group) => {
+        const loaded = await run({ script: LOAD, keys: keys.thread(threadId), args: group.map(askedBy) })
+        return readLoaded(threadId, loaded as Loaded)
       })
       return found.filter((stored) => stored !== undefined)
-    },
-    async loadWrites({ threadId, namespace, checkpointId }, channel) {
-      const args = [checkpointOf(namespace, checkpointId)]
-      const flat = await run({ script: LOAD_WRITES, keys: keys.thread(threadId), args })
-      return readWrites(flat as Uint8Array[]).filter((write) => write.channel === channel)
     },
     async *pages(scope, size, withMetadata) {
       for await (const page of placesIn(database, scope, size)) {
@@ -100,8 +84,8 @@ export function createTables(
           yield page.map((place) => ({ ...place, metadata: undefined }))
           continue
         }
-        const bodies = await inThreads(page, (threadId, group) =>
-          loadFields(
+        const bodies = await inGroups(page, threadOf, (threadId, group) =>
+          load(
             threadId,
             group.map(({ namespace, checkpointId }) => `b${checkpointOf(namespace, checkpointId)}`),
           ),
@@ -145,61 +129,24 @@ export function createTables(
       ])
       await write(KEEP_ONLY, fence, threadId, args)
     },
-    async *ancestors(at, channels) {
-      const { threadId } = at
-      let from: string | undefined = askedBy(at)
-      let isItself = true
-      while (from !== undefined) {
-        const args = [from, String(PAGE), ...channels.map(toText)]
-        const page = (await run({ script: ANCESTORS, keys: keys.thread(threadId), args })) as Ancestors
-        const parent: string | undefined =
-          page.length === PAGE ? readCells(page.at(-1)![1]).parent : undefined
-        from = parent === undefined ? undefined : `c${parent}`
-        for (const [checkpoint, cells, writes] of page.slice(isItself ? 1 : 0)) {
-          const { numbers } = readCells(cells)
-          yield {
-            checkpointId: readCheckpointOf(toUtf8(checkpoint))[1],
-            writes: readWrites(writes),
-            async value(channel) {
-              const number = numbers.get(channel) ?? 0
-              const [blob] = number === 0 ? [] : await loadFields(threadId, [`v${number}`])
-              return blob ? readBlob(blob) : undefined
-            },
-          }
-        }
-        isItself = false
-      }
+    async line(at, channels, most) {
+      const args = [askedBy(at), String(most), ...channels.map(toText)]
+      const line = (await run({ script: ANCESTORS, keys: keys.thread(at.threadId), args })) as Ancestors
+      return readAncestors(line).map(({ checkpointId, parentId, numbers, writes }) => ({
+        checkpointId,
+        parentId,
+        writes,
+        async value(channel) {
+          const number = numbers.get(channel) ?? 0
+          const [blob] = number === 0 ? [] : await load(at.threadId, [`v${number}`])
+          return blob ? readBlob(blob) : undefined
+        },
+      }))
     },
   }
 }
 
-type Ancestors = readonly (readonly [
-  checkpoint: Uint8Array,
-  cells: FlatCells,
-  writes: readonly Uint8Array[],
-])[]
-
 /** `c` and a checkpoint, or `n` and a namespace for the newest of it. */
 function askedBy({ namespace, checkpointId }: SavedAt): string {
   return checkpointId === undefined ? `n${toText(namespace)}` : `c${checkpointOf(namespace, checkpointId)}`
-}
-
-/** `work` gives one answer for each item of a thread; together they come in the order of the items. */
-async function inThreads<Item extends { readonly threadId: string }, Answer>(
-  items: readonly Item[],
-  work: (threadId: string, group: readonly Item[]) => Promise<readonly Answer[]>,
-): Promise<Answer[]> {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) {
-    const group = groups.get(item.threadId)
-    if (group) group.push(item)
-    else groups.set(item.threadId, [item])
-  }
-  const answers = new Map<Item, Answer>()
-  await Promise.all(
-    [...groups].map(async ([threadId, group]) => {
-      for (const [i, answer] of (await work(threadId, group)).entries()) answers.set(group[i]!, answer)
-    }),
-  )
-  return items.map((item) => answers.get(item)!)
 }

@@ -1,6 +1,6 @@
-import { checkGuard, checkLease, leaseOf, type PreparedOp, wholeMs } from '../../store/commit.ts'
+import { checkChange, guardedAppend, leaseOf, type PreparedOp, wholeMs } from '../../store/commit.ts'
 import { chunksOf } from '../../store/log-layout.ts'
-import type { Guard } from '../../store/store.ts'
+import type { Guard, LogEvent, PartitionState } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Argument } from '../connection.ts'
 import type { Keys } from '../keys.ts'
@@ -51,12 +51,7 @@ function encodeOp(op: PreparedOp, stamp: string): Argument[] {
     case 'delete':
       return ['d', fieldOf(op.collection, op.id)]
     case 'append':
-      return chunksOf(op.token, op.events).flatMap(({ count, layout, data }) => [
-        'a',
-        String(count),
-        layout,
-        data,
-      ])
+      return encodeEvents(op.token, op.events, 'a')
     case 'claim':
       return ['c', toText(op.owner), String(op.token), String(wholeMs(op.ttlMs))]
     case 'renew':
@@ -67,6 +62,9 @@ function encodeOp(op: PreparedOp, stamp: string): Argument[] {
       return ['z']
   }
 }
+
+const encodeEvents = (token: number, events: readonly LogEvent[], ...op: string[]): Argument[] =>
+  chunksOf(token, events).flatMap(({ count, layout, data }) => [...op, String(count), layout, data])
 
 function encodeGuard(guard: Guard): string[] {
   switch (guard.guard) {
@@ -88,14 +86,23 @@ export function encodeAppend(
   guards: readonly Guard[] = [],
   ops: readonly PreparedOp[],
 ): Argument[] | undefined {
-  const [op, more] = ops
-  const [fence, head] = guards
-  if (op?.op !== 'append' || more || op.events.length === 0) return undefined
-  const isGuarded = guards.length === 2 && fence?.guard === 'fence' && head?.guard === 'head'
-  if (guards.length > 0 && !isGuarded) return undefined
-  const args: Argument[] = [isGuarded ? `${fence.token}:${head.seq}` : '']
-  for (const { count, layout, data } of chunksOf(op.token, op.events)) args.push(String(count), layout, data)
-  return args
+  const append = guardedAppend(guards, ops)
+  if (!append || append.op.events.length === 0) return undefined
+  const { op, fence, head } = append
+  if ((fence === undefined) !== (head === undefined)) return undefined
+  return [fence === undefined ? '' : `${fence}:${head}`, ...encodeEvents(op.token, op.events)]
+}
+
+/** What scripts say of a partition. */
+export type StateAnswer = readonly [
+  ...[now: number, head: number, first: number, token: number, owner: Uint8Array, held: number, ends: number],
+  ...unknown[],
+]
+
+export function readState(partition: string, answer: StateAnswer): PartitionState {
+  const [now, head, firstRetained, token, owner, held, ends] = answer
+  const lease = held === 0 ? undefined : leaseOf(partition, fromText(toUtf8(owner)), held, ends)
+  return { head, firstRetained, token, lease, now }
 }
 
 /** Throws the error of the guard or op that the script refused, as `Store` words it. */
@@ -103,27 +110,10 @@ export function throwRefusal(
   partition: string,
   guards: readonly Guard[],
   ops: readonly PreparedOp[],
-  answer: readonly unknown[],
+  [place, seen, ...state]: readonly [place: number, seen: number, ...StateAnswer],
 ): never {
-  const [, place, now, head, token, owner, held, ends, seen] = answer as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    Uint8Array,
-    number,
-    number,
-    number,
-  ]
-  const current = {
-    now,
-    head,
-    token,
-    lease: held === 0 ? undefined : leaseOf(partition, fromText(toUtf8(owner)), held, ends),
-    version: () => seen || undefined,
-  }
-  if (place >= 0) checkGuard(partition, guards[place]!, current)
-  else checkLease(partition, ops, current)
+  const refused = place < 0 ? [] : [guards[place]!]
+  const current = { ...readState(partition, state), version: () => seen || undefined }
+  checkChange(partition, refused, place < 0 ? ops : [], current)
   throw new Error(`Redis refused a commit to ${partition}, which holds by what it saw.`)
 }

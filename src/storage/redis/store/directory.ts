@@ -1,37 +1,15 @@
 import type { Database } from '../database.ts'
-import { type Entry, toUtf8 } from './entries.ts'
+import { type Entry, pairsOf, toUtf8 } from './entries.ts'
 import { DUE, ENTER, LEAVE, SETTLE } from './scripts-directory.ts'
-
-/**
- * The sets across partitions: documents by collection and index, leases and documents by when they expire, threads with
- * checkpoints. They are in one slot, so a commit cannot write them in its own script. Instead a member is entered before the
- * commit that needs it, and leaves after the one that makes it wrong: the sets have all that they must have, at times more,
- * and a reader checks the partition, which is right.
- */
-export interface Directory {
-  /** Gives the time by the server, and the entries that were not there before. */
-  enter(entries: readonly Entry[], signal?: AbortSignal | undefined): Promise<Entered>
-  remove(entries: readonly Entry[]): Promise<void>
-  /** Removes them without being waited for: a member too many does no harm. */
-  leave(entries: readonly Entry[]): void
-  /** Members of a set by time that are due, the earliest first. */
-  due(
-    set: string,
-    skip: number,
-    count: number,
-  ): Promise<{ readonly now: number; readonly members: readonly Due[] }>
-  /** Moves members, or removes those without a time, unless another process has moved them meanwhile. */
-  settle(set: string, changes: readonly (Due & { readonly to: number | undefined })[]): Promise<void>
-}
-
-interface Entered {
-  readonly now: number
-  readonly added: readonly Entry[]
-}
 
 export interface Due {
   readonly member: string
   readonly score: number
+}
+
+/** A member that is moved, or removed where it has no time. */
+export interface Moved extends Due {
+  readonly to?: number | undefined
 }
 
 /**
@@ -42,35 +20,43 @@ export const GRACE_MS = 600_000
 /** Members in one call. */
 const BATCH = 500
 
-export function createDirectory(database: Database): Directory {
-  async function inBatches<T>(
-    items: readonly T[],
-    work: (batch: readonly T[]) => Promise<unknown>,
-  ): Promise<void> {
+export type Directory = ReturnType<typeof createDirectory>
+
+/**
+ * The sets across partitions: documents by collection and index, leases and documents by when they expire, threads with
+ * checkpoints. They are in one slot, so a commit cannot write them in its own script. Instead a member is entered before the
+ * commit that needs it, and removed after the one that makes it wrong: the sets have all that they must have, at times more,
+ * and a reader checks the partition, which is right.
+ */
+export function createDirectory({ run, later }: Database) {
+  async function inBatches<T>(items: readonly T[], work: (batch: readonly T[]) => Promise<unknown>) {
     for (let at = 0; at < items.length; at += BATCH) await work(items.slice(at, at + BATCH))
   }
 
-  function remove(entries: readonly Entry[]): Promise<void> {
-    return inBatches(entries, (batch) => {
-      const sets = [...new Set(batch.map(({ set }) => set))]
-      const args = batch.flatMap(({ set, member }) => [String(sets.indexOf(set) + 1), member])
-      return database.run({ script: LEAVE, keys: sets, args })
-    })
+  /** The sets of entries, and for each entry the number of its set in Lua. */
+  function setsOf(entries: readonly Entry[]) {
+    const sets = [...new Set(entries.map(({ set }) => set))]
+    return { sets, numberOf: (set: string) => String(sets.indexOf(set) + 1) }
   }
 
+  const remove = (entries: readonly Entry[]): Promise<void> =>
+    inBatches(entries, (batch) => {
+      const { sets, numberOf } = setsOf(batch)
+      const args = batch.flatMap(({ set, member }) => [numberOf(set), member])
+      return run({ script: LEAVE, keys: sets, args })
+    })
+
   return {
-    async enter(entries, signal) {
+    /** Gives the time by the server, and the entries that were not there before. */
+    async enter(entries: readonly Entry[], signal?: AbortSignal | undefined) {
       let time = ''
       const added: Entry[] = []
       await inBatches(entries, async (batch) => {
-        const sets = [...new Set(batch.map(({ set }) => set))]
-        const args = batch.flatMap(({ set, ttlMs, member, tail }) => [
-          String(sets.indexOf(set) + 1),
-          ttlMs === undefined ? '' : String(ttlMs),
-          member,
-          tail ?? '',
+        const { sets, numberOf } = setsOf(batch)
+        const args = batch.flatMap(({ set, ttlMs = '', member, tail = '' }) => [
+          ...[numberOf(set), String(ttlMs), member, tail],
         ])
-        const answer = await database.run({ script: ENTER, keys: sets, args: [time, ...args], signal })
+        const answer = await run({ script: ENTER, keys: sets, args: [time, ...args], signal })
         const [now, ...places] = answer as [number, ...number[]]
         time = String(now)
         added.push(...places.map((place) => batch[place]!))
@@ -78,26 +64,24 @@ export function createDirectory(database: Database): Directory {
       return { now: Number(time), added }
     },
     remove,
-    leave(entries) {
-      if (entries.length > 0) database.later(() => remove(entries))
+    /** Removes them without being waited for: a member too many does no harm. */
+    leave(entries: readonly Entry[]): void {
+      if (entries.length > 0) later(() => remove(entries))
     },
-    async due(set, skip, count) {
-      const answer = await database.run({ script: DUE, keys: [set], args: [String(skip), String(count)] })
+    /** Members of a set by time that are due, the earliest first. */
+    async due(set: string, skip: number, count: number) {
+      const answer = await run({ script: DUE, keys: [set], args: [String(skip), String(count)] })
       const [now, ...flat] = answer as [number, ...Uint8Array[]]
-      const members: Due[] = []
-      for (let i = 0; i < flat.length; i += 2) {
-        members.push({ member: toUtf8(flat[i]!), score: Number(toUtf8(flat[i + 1]!)) })
-      }
+      const members = pairsOf(flat).map(([member, score]): Due => {
+        return { member: toUtf8(member), score: Number(toUtf8(score)) }
+      })
       return { now: Number(now), members }
     },
-    settle: (set, changes) =>
+    /** Moves or removes members, unless another process has moved them meanwhile. */
+    settle: (set: string, changes: readonly Moved[]): Promise<void> =>
       inBatches(changes, (batch) => {
-        const args = batch.flatMap(({ member, score, to }) => [
-          member,
-          String(score),
-          to === undefined ? '' : String(to),
-        ])
-        return database.run({ script: SETTLE, keys: [set], args })
+        const args = batch.flatMap(({ member, score, to = '' }) => [member, String(score), String(to)])
+        return run({ script: SETTLE, keys: [set], args })
       }),
   }
 }

@@ -1,6 +1,8 @@
 import type { Doc, DocIndex } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
+import type { Database } from '../database.ts'
 import type { Keys } from '../keys.ts'
+import { DOCUMENTS } from './scripts-store.ts'
 
 /** A member of a set in the directory. */
 export interface Entry {
@@ -64,13 +66,18 @@ export function keyOf(value: string | number): string {
 }
 
 /** The field of a document in its partition. */
-export function fieldOf(collection: string, id: string): string {
-  return `${toText(collection)}\0${toText(id)}`
-}
+export const fieldOf = (collection: string, id: string): string => `${toText(collection)}\0${toText(id)}`
 
 export function readField(field: string): [collection: string, id: string] {
   const [collection, id] = field.split('\0') as [string, string]
   return [fromText(collection), fromText(id)]
+}
+
+/** What a hash has of fields, null where it has nothing, and the time by the server. */
+export async function loadFields({ run }: Database, hash: string, fields: readonly string[]) {
+  const answer = await run({ script: DOCUMENTS, keys: [hash], args: fields })
+  const [now, ...found] = answer as [number, ...(Uint8Array | null)[]]
+  return { now, found }
 }
 
 export interface KeptDoc {
@@ -79,6 +86,8 @@ export interface KeptDoc {
   /** 0 where it never expires. */
   readonly expiresAt: number
 }
+
+export const isExpired = ({ expiresAt }: KeptDoc, now: number): boolean => expiresAt !== 0 && expiresAt <= now
 
 /** `version end stamp`, the index, and the value. */
 export function readDocument(partition: string, id: string, bytes: Uint8Array): KeptDoc {
@@ -92,14 +101,10 @@ export function readDocument(partition: string, id: string, bytes: Uint8Array): 
 }
 
 /** The first two lines of a document that was removed. */
-export function readLines(bytes: Uint8Array): {
-  readonly stamp: string
-  readonly index: DocIndex
-  readonly isExpiring: boolean
-} {
+export function readLines(bytes: Uint8Array) {
   const [header, index] = toUtf8(bytes).split('\n') as [string, string]
   const { stamp, expiresAt } = readHeader(header)
-  return { stamp, index: JSON.parse(index), isExpiring: expiresAt !== 0 }
+  return { stamp, index: JSON.parse(index) as DocIndex, isExpiring: expiresAt !== 0 }
 }
 
 function readHeader(header: string) {
@@ -112,6 +117,30 @@ export function toUtf8(bytes: Uint8Array): string {
 }
 
 /** When a put was begun, by the server's clock. */
-export function timeOf(stamp: string): number {
-  return Number.parseInt(stamp, 10)
+export const timeOf = (stamp: string): number => Number.parseInt(stamp, 10)
+
+/** From a list of names, each with its value behind it. */
+export function pairsOf<Item>(flat: readonly Item[]): [name: Item, value: Item][] {
+  return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!] satisfies [Item, Item]] : []))
+}
+
+/** `work` gives one answer for each item of a group; together they come in the order of the items. */
+export async function inGroups<Item, Answer>(
+  items: readonly Item[],
+  groupOf: (item: Item) => string,
+  work: (group: string, items: readonly Item[]) => Promise<readonly Answer[]>,
+): Promise<Answer[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const group = groups.get(groupOf(item))
+    if (group) group.push(item)
+    else groups.set(groupOf(item), [item])
+  }
+  const answers = new Map<Item, Answer>()
+  await Promise.all(
+    [...groups].map(async ([name, group]) => {
+      for (const [i, answer] of (await work(name, group)).entries()) answers.set(group[i]!, answer)
+    }),
+  )
+  return items.map((item) => answers.get(item)!)
 }

@@ -1,7 +1,7 @@
-import type { LeaseRecord, PartitionState } from '../../store/store.ts'
+import type { LeaseRecord, Store } from '../../store/store.ts'
 import { fromText } from '../../text.ts'
 import type { Database } from '../database.ts'
-import { type Directory, type Due, GRACE_MS } from './directory.ts'
+import { type Directory, GRACE_MS, type Moved } from './directory.ts'
 
 const PAGE = 200
 
@@ -12,27 +12,26 @@ const PAGE = 200
 export async function expiredLeases(
   { keys }: Database,
   directory: Directory,
-  inspect: (partition: string) => Promise<PartitionState>,
+  inspect: Store['inspect'],
   limit: number,
 ): Promise<LeaseRecord[]> {
   const expired: LeaseRecord[] = []
-  const wrong: (Due & { to: number | undefined })[] = []
+  const wrong: Moved[] = []
   for (let seen = 0; ; ) {
     const { now, members } = await directory.due(keys.leases, seen, PAGE)
-    const found = await Promise.all(
+    await Promise.all(
       members.map(async (due) => {
-        const [name, token] = due.member.split('\0') as [string, string]
-        return { due, token: Number(token), state: await inspect(fromText(name)) }
+        const [name, tokenText] = due.member.split('\0') as [string, string]
+        const token = Number(tokenText)
+        const state = await inspect(fromText(name))
+        const { lease } = state
+        if (lease?.token !== token) {
+          // Nobody can take a lease with a token that was issued, or be that late.
+          if (token <= state.token || due.score < now - GRACE_MS) wrong.push(due)
+        } else if (lease.expiresAt > state.now) wrong.push({ ...due, to: lease.expiresAt })
+        else expired.push(lease)
       }),
     )
-    for (const { due, token, state } of found) {
-      const { lease } = state
-      if (lease?.token !== token) {
-        // Nobody can take a lease with a token that was given out, or be that late.
-        if (token <= state.token || due.score < now - GRACE_MS) wrong.push({ ...due, to: undefined })
-      } else if (lease.expiresAt > state.now) wrong.push({ ...due, to: lease.expiresAt })
-      else expired.push(lease)
-    }
     seen += members.length
     // A lease ends no earlier than the directory says, so those that follow are younger than the last one seen.
     expired.sort((a, b) => a.expiresAt - b.expiresAt)

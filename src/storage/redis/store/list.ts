@@ -11,9 +11,18 @@ import type { Doc, DocPage, ListQuery } from '../../store/store.ts'
 import { toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
-import { fieldOf, keyOf, readDocument, readMember, timeOf, toUtf8 } from './entries.ts'
+import {
+  fieldOf,
+  inGroups,
+  isExpired,
+  keyOf,
+  loadFields,
+  readDocument,
+  readMember,
+  timeOf,
+  toUtf8,
+} from './entries.ts'
 import { WALK } from './scripts-directory.ts'
-import { DOCUMENTS } from './scripts-store.ts'
 
 /** Members that one call looks at: the server does nothing else meanwhile. */
 const LOOK_AT = 5_000
@@ -153,32 +162,25 @@ async function walk(
 
 /** The documents that the members of a range stand for, each at least once. */
 async function loadDocuments(
-  { run, keys }: Database,
+  database: Database,
   directory: Directory,
   collection: string,
   { now, set, members }: WalkedRange,
 ): Promise<Doc[]> {
   const places = members.map((member) => ({ member, ...readMember(member) }))
-  const byPartition = new Map<string, typeof places>()
-  for (const place of places) {
-    const group = byPartition.get(place.partition)
-    if (group) group.push(place)
-    else byPartition.set(place.partition, [place])
-  }
-  const loaded = await Promise.all(
-    [...byPartition].map(async ([partition, group]) => {
-      const { docs } = keys.partition(partition)
-      const args = group.map(({ id }) => fieldOf(collection, id))
-      const [time, ...kept] = (await run({ script: DOCUMENTS, keys: [docs], args })) as [
-        number,
-        ...Uint8Array[],
-      ]
-      return group.flatMap(({ id, stamp, member }, i): Doc[] => {
-        const found = kept[i] && readDocument(partition, id, kept[i])
-        if (found?.stamp !== stamp && timeOf(stamp) < now - GRACE_MS) directory.leave([{ set, member }])
-        return found && (found.expiresAt === 0 || found.expiresAt > time) ? [found.doc] : []
+  const loaded = await inGroups(
+    places,
+    ({ partition }) => partition,
+    async (partition, group) => {
+      const fields = group.map(({ id }) => fieldOf(collection, id))
+      const answer = await loadFields(database, database.keys.partition(partition).docs, fields)
+      return group.map(({ id, stamp, member }, i): Doc | undefined => {
+        const bytes = answer.found[i]
+        const kept = bytes ? readDocument(partition, id, bytes) : undefined
+        if (kept?.stamp !== stamp && timeOf(stamp) < now - GRACE_MS) directory.leave([{ set, member }])
+        return kept && !isExpired(kept, answer.now) ? kept.doc : undefined
       })
-    }),
+    },
   )
-  return loaded.flat()
+  return loaded.filter((doc) => doc !== undefined)
 }

@@ -1,9 +1,4 @@
-import {
-  applyRetention,
-  type Retained,
-  type RetainedLog,
-  type RetentionOptions,
-} from '../../store/retention.ts'
+import { applyRetention, type RetainedLog, type RetentionOptions } from '../../store/retention.ts'
 import { fromText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import type { Directory, Due } from './directory.ts'
@@ -16,63 +11,46 @@ interface Log extends RetainedLog {
 }
 
 export async function expireLogs(
-  database: Database,
+  { run, keys }: Database,
   directory: Directory,
   options: RetentionOptions,
 ): Promise<void> {
-  const { logs } = database.keys
   const empty: Due[] = []
 
-  async function look(due: Due, args: readonly string[] = []) {
-    const { log, isMore } = await drop(database, due, args)
-    if (!log) empty.push(due)
-    return { log, isMore }
-  }
-
-  async function* pages() {
-    for (let seen = 0, isLast = false; !isLast; ) {
-      const { now, members } = await directory.due(logs, seen, PAGE)
-      isLast = members.length < PAGE
-      seen += members.length
-      const found = await Promise.all(members.map(async (due) => (await look(due)).log))
-      yield { now, logs: found.filter((log) => log !== undefined) }
+  /** Without arguments it only looks. */
+  async function drop(due: Due, args: readonly string[] = []) {
+    const { meta, log } = keys.partition(fromText(due.member))
+    const answer = await run({ script: DROP_CHUNKS, keys: [meta, log], args, mutates: args.length > 0 })
+    const [starts, ends = 0, oldestAt = 0, newestAt = 0, held, more] = answer as number[]
+    if (starts === undefined) {
+      empty.push(due)
+      return { log: undefined, isMore: false }
     }
+    const found: Log = { due, starts, ends, oldestAt, newestAt, isLeased: held === 1 }
+    return { log: found, isMore: more === 1 }
   }
 
   await applyRetention(options, {
-    pages,
-    async drop({ due, starts }: Log, { since, from, keepsLast }: Retained) {
+    async *pages() {
+      for (let seen = 0, isLast = false; !isLast; ) {
+        const { now, members } = await directory.due(keys.logs, seen, PAGE)
+        isLast = members.length < PAGE
+        seen += members.length
+        const found = await Promise.all(members.map(async (due) => (await drop(due)).log))
+        yield { now, logs: found.filter((log) => log !== undefined) }
+      }
+    },
+    async drop({ due, starts }: Log, { since, from, keepsLast }) {
       for (let at = starts; ; ) {
         const args = [String(at), textOf(since), textOf(from), keepsLast ? '1' : '']
-        const { log, isMore } = await look(due, args)
+        const { log, isMore } = await drop(due, args)
         if (!log || !isMore) return log
         at = log.starts
       }
     },
   })
-  await directory.settle(
-    logs,
-    empty.map((due) => ({ ...due, to: undefined })),
-  )
-}
-
-/** Without arguments it only looks. */
-async function drop(
-  { run, keys }: Database,
-  due: Due,
-  args: readonly string[],
-): Promise<{ readonly log: Log | undefined; readonly isMore: boolean }> {
-  const { meta, log } = keys.partition(fromText(due.member))
-  const answer = await run({ script: DROP_CHUNKS, keys: [meta, log], args, mutates: args.length > 0 })
-  const [starts, ends, oldestAt, newestAt, held, more] = answer as [number?, ...number[]]
-  if (starts === undefined) return { log: undefined, isMore: false }
-  return {
-    log: { due, starts, ends: ends!, oldestAt: oldestAt!, newestAt: newestAt!, isLeased: held === 1 },
-    isMore: more === 1,
-  }
+  await directory.settle(keys.logs, empty)
 }
 
 /** Lua reads no infinity. */
-function textOf(value: number): string {
-  return Number.isFinite(value) ? String(value) : ''
-}
+const textOf = (value: number): string => (Number.isFinite(value) ? String(value) : '')

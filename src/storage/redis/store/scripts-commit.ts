@@ -12,14 +12,14 @@ import { script } from '../script.ts'
  * One commit: checks everything, then writes. What it is given must be as `encodeChange` makes it. KEYS meta, log, docs, gone.
  *
  * Gives `1, head` and, unless there was nothing to do, the versions of the documents put, `field, lines` of the documents that were removed, and
- * the tokens that no longer hold the lease. Where a guard or an op does not hold: `0`, the place of the guard or `-1`, and what there was. After the
+ * the tokens that no longer hold the lease. Where a guard or an op does not hold: `0`, the place of the guard or `-1`, the version seen, and the
+ * answer of `INSPECT`. After the
  * time it was allowed: `-1`.
  */
 export const COMMIT = script(`
 local WIDTH = { a = 4, p = 6, d = 2, c = 4, n = 3, x = 2, z = 1 }
 local function lines(doc)
-  local first = string.find(doc, '\\n', 1, true)
-  return string.sub(doc, 1, string.find(doc, '\\n', first + 1, true) - 1)
+  return string.match(doc, '^[^\\n]*\\n[^\\n]*')
 end
 
 local now = clock()
@@ -37,7 +37,7 @@ local ends = tonumber(meta[7] or 0)
 local bytes = tonumber(meta[8] or 0)
 
 local function refused(place, seen)
-  return { 0, place, now, head, token, owner, held, ends, seen or 0 }
+  return { 0, place, seen or 0, now, head, first, token, owner, held, ends }
 end
 
 local at = 4
@@ -81,16 +81,16 @@ if not ARGV[at] then
 end
 
 local holder = held
-local dealt = token
+local issued = token
 local i = at
 while ARGV[i] do
   local op = ARGV[i]
   if op == 'c' then
     local given = tonumber(ARGV[i + 2])
-    if given <= dealt then
+    if given <= issued then
       return refused(-1)
     end
-    dealt = given
+    issued = given
     holder = given
   elseif op == 'n' then
     if holder == 0 or holder ~= tonumber(ARGV[i + 1]) then

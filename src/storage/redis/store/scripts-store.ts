@@ -51,54 +51,72 @@ until done
 return { head, first, first_last, table.concat(layouts, ','), data }
 `)
 
-/** KEYS meta, log; ARGV the number of events to keep or '', the age to keep in milliseconds or ''. Whole chunks only go. */
-export const TRIM = script(`
-local meta = redis.call('HMGET', KEYS[1], 'head', 'first')
-local head = tonumber(meta[1] or 0)
-local first = tonumber(meta[2] or 1)
-local kept = first
-if ARGV[1] ~= '' then
-  kept = head - tonumber(ARGV[1]) + 1
-else
-  local before = clock() - tonumber(ARGV[2])
+const CHUNKS = `
+local function last_of(chunk)
+  return tonumber(string.match(chunk[1], '^%d+'))
+end
+local function time_of(chunk)
+  return tonumber(string.sub(chunk[2][1], 1, 13))
+end
+local function drop_before(first)
+  redis.call('XTRIM', KEYS[2], 'MINID', int(first))
+  redis.call('HSET', KEYS[1], 'first', int(first))
+end
+-- Drops the first chunks, up to the first that stays or a hundred more than most. Gives how many.
+local function drop(stays, most)
+  local dropped = 0
   local from = '-'
+  local kept
   repeat
     local chunks = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', 100)
-    local young = false
+    local done = #chunks < 100
     for _, chunk in ipairs(chunks) do
-      if tonumber(string.sub(chunk[2][1], 1, 13)) >= before then
-        young = true
+      if stays(chunk) then
+        done = true
         break
       end
-      kept = tonumber(string.match(chunk[1], '^%d+')) + 1
+      kept = last_of(chunk) + 1
       from = '(' .. chunk[1]
+      dropped = dropped + 1
     end
-  until young or #chunks < 100
+  until done or dropped >= most
+  if kept then
+    drop_before(kept)
+  end
+  return dropped
 end
-if kept > first then
-  redis.call('XTRIM', KEYS[2], 'MINID', int(kept))
-  redis.call('HSET', KEYS[1], 'first', int(kept))
+`
+
+/** KEYS meta, log; ARGV the number of events to keep or '', the age to keep in milliseconds or ''. Only whole chunks are dropped. */
+export const TRIM = script(`${CHUNKS}
+if ARGV[1] == '' then
+  local before = clock() - tonumber(ARGV[2])
+  drop(function(chunk) return time_of(chunk) >= before end, math.huge)
+  return 1
+end
+local meta = redis.call('HMGET', KEYS[1], 'head', 'first')
+local kept = tonumber(meta[1] or 0) - tonumber(ARGV[1]) + 1
+if kept > tonumber(meta[2] or 1) then
+  drop_before(kept)
 end
 return 1
 `)
 
 /**
- * Drops the first chunks of a log, a thousand at most, up to the first that stays, unless its lease was not released or it starts elsewhere. See `Retained`.
- * KEYS meta, log; ARGV where it starts, since or '', from or '', '1' where the last chunk stays wherever it begins; without any it only looks.
+ * Drops the first chunks of a log, about a thousand at most, up to the first that stays, unless its lease was not released or it starts
+ * elsewhere. See `Retained`. KEYS meta, log; ARGV where it starts, since or '', from or '', '1' where the last chunk stays wherever it begins;
+ * without any it only looks.
  *
  * Gives where the log starts and ends among all bytes ever appended, when its first and its last chunk came, 1 where the lease is held, and 1 where there
  * may be more to drop. Gives nothing of an empty log.
  */
-export const DROP_CHUNKS = script(`
-local meta = redis.call('HMGET', KEYS[1], 'head', 'first', 'held', 'bytes')
+export const DROP_CHUNKS = script(`${CHUNKS}
+local meta = redis.call('HMGET', KEYS[1], 'head', 'held', 'bytes')
 local function first_chunk()
   return redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
 end
 local function start_of(chunk)
   return tonumber(string.match(chunk[1], '%d+$'))
-end
-local function time_of(chunk)
-  return tonumber(string.sub(chunk[2][1], 1, 13))
 end
 local since = tonumber(ARGV[2])
 local keep_from = tonumber(ARGV[3])
@@ -106,43 +124,22 @@ local function stays(chunk)
   if since and time_of(chunk) < since then
     return false
   end
-  return not keep_from or start_of(chunk) >= keep_from or (ARGV[4] == '1' and string.match(chunk[1], '^%d+') == meta[1])
+  return not keep_from or start_of(chunk) >= keep_from or (ARGV[4] == '1' and last_of(chunk) == tonumber(meta[1]))
 end
 
 local oldest = first_chunk()
+local held = (meta[2] or '0') ~= '0'
+local dropped = 0
+if oldest and not held and start_of(oldest) == tonumber(ARGV[1]) then
+  dropped = drop(stays, 1000)
+  oldest = first_chunk()
+end
 if not oldest then
   return {}
 end
-local held = (meta[3] or '0') ~= '0'
-local dropped = 0
-if not held and start_of(oldest) == tonumber(ARGV[1]) then
-  local kept
-  local from = '-'
-  repeat
-    local chunks = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', 100)
-    local done = #chunks < 100
-    for i = 1, #chunks do
-      if stays(chunks[i]) then
-        done = true
-        break
-      end
-      kept = tonumber(string.match(chunks[i][1], '^%d+')) + 1
-      from = '(' .. chunks[i][1]
-      dropped = dropped + 1
-    end
-  until done or dropped >= 1000
-  if kept then
-    redis.call('XTRIM', KEYS[2], 'MINID', int(kept))
-    redis.call('HSET', KEYS[1], 'first', int(kept))
-    oldest = first_chunk()
-    if not oldest then
-      return {}
-    end
-  end
-end
 local newest = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
 return {
-  start_of(oldest), tonumber(meta[4]), time_of(oldest), time_of(newest), held and 1 or 0, dropped >= 1000 and 1 or 0,
+  start_of(oldest), tonumber(meta[3]), time_of(oldest), time_of(newest), held and 1 or 0, dropped >= 1000 and 1 or 0,
 }
 `)
 
@@ -170,8 +167,7 @@ for i = 1, #ARGV, 2 do
     answer = 0
     if over ~= '0' and tonumber(over) <= now then
       redis.call('HDEL', KEYS[1], ARGV[i])
-      local first = string.find(doc, '\\n', 1, true)
-      answer = string.sub(doc, 1, string.find(doc, '\\n', first + 1, true) - 1)
+      answer = string.match(doc, '^[^\\n]*\\n[^\\n]*')
     end
   end
   found[#found + 1] = answer

@@ -3,19 +3,20 @@ import type { DocIndex } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import type { Keys } from '../keys.ts'
-import { type Directory, type Due, GRACE_MS } from './directory.ts'
+import { type Directory, GRACE_MS } from './directory.ts'
 import {
   type Entry,
   entriesOf,
   expiringEntry,
   fieldOf,
+  loadFields,
+  pairsOf,
   readDocument,
   readField,
   readLines,
   timeOf,
   toUtf8,
 } from './entries.ts'
-import { DOCUMENTS } from './scripts-store.ts'
 
 /** A put as the entry of its commit has it: enough to find what the directory has of it. */
 type Put = readonly [collection: string, id: string, tail: string, index: DocIndex]
@@ -75,37 +76,35 @@ export async function forgetGone(
 export async function settleCommits(database: Database, directory: Directory): Promise<void> {
   for (;;) {
     const { members } = await directory.due(database.keys.unsettled, 0, PAGE)
-    for (const due of members) await settle(database, directory, due)
+    for (const { member } of members) await settle(database, directory, member)
     if (members.length < PAGE) return
   }
 }
 
 /** No commit is done later than its entry is due, so what the partition does not have now it will never have. */
-async function settle(database: Database, directory: Directory, { member }: Due): Promise<void> {
-  const { keys, run, send } = database
+async function settle(database: Database, directory: Directory, member: string): Promise<void> {
+  const { keys, send } = database
   const [name, text, entered] = member.split('\0') as [string, string, string]
   const partition = fromText(name)
   const { docs, gone, log } = keys.partition(partition)
   const puts: readonly Put[] = JSON.parse(text)
-  const args = puts.map(([collection, id]) => fieldOf(collection, id))
-  const [, ...kept] = (await run({ script: DOCUMENTS, keys: [docs], args })) as [number, ...Uint8Array[]]
+  const fields = puts.map(([collection, id]) => fieldOf(collection, id))
+  const { found } = await loadFields(database, docs, fields)
   const never = puts.flatMap(([collection, id, tail, index], i): Entry[] => {
     const stamp = `${timeOf(entered)}${tail}`
-    if (kept[i] && readDocument(partition, id, kept[i]).stamp === stamp) return []
+    if (found[i] && readDocument(partition, id, found[i]).stamp === stamp) return []
     const place = { collection, partition, id, stamp }
     return [...entriesOf(keys, place, index), expiringEntry(keys, place)]
   })
-  const noted = (await send(['HGETALL', gone], gone)) as Uint8Array[]
-  const found = noted.flatMap((field, i) => {
-    if (i % 2) return []
-    const key = toUtf8(field)
-    return [{ name: key, field: key.slice(0, key.lastIndexOf('\0')), lines: noted[i + 1]! }]
+  const noted = pairsOf((await send(['HGETALL', gone], gone)) as Uint8Array[]).map(([key, lines]): Gone => {
+    const name = toUtf8(key)
+    return { name, field: name.slice(0, name.lastIndexOf('\0')), lines }
   })
-  await forgetGone(database, directory, partition, found, never)
+  await forgetGone(database, directory, partition, noted, never)
   const at = await send(['ZSCORE', keys.logs, name], keys.logs)
   if (at !== null && Number(await send(['EXISTS', log], log)) === 0) {
     const since = Number(at instanceof Uint8Array ? toUtf8(at) : at)
-    await directory.settle(keys.logs, [{ member: name, score: since, to: undefined }])
+    await directory.settle(keys.logs, [{ member: name, score: since }])
   }
   await directory.remove([{ set: keys.unsettled, member }])
 }

@@ -1,76 +1,65 @@
 import { concatBytes } from '../../../bytes.ts'
-import { DATABASE } from '../../checkpointer/fenced.ts'
+import type { StoreCalls } from '../../durable-storage.ts'
 import { UnavailableError } from '../../errors.ts'
-import { changeBy, checkFence, leaseOf, type PreparedOp, prepareOps } from '../../store/commit.ts'
+import { changeBy, type PreparedOp, prepareOps } from '../../store/commit.ts'
 import { type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
-import type {
-  Change,
-  Committed,
-  LogBatch,
-  PartitionChange,
-  PartitionState,
-  ReadQuery,
-  Store,
-} from '../../store/store.ts'
-import { fromText, toText } from '../../text.ts'
+import { shareReads } from '../../store/share-reads.ts'
+import type { Change, Committed, LogBatch, PartitionChange, ReadQuery } from '../../store/store.ts'
+import { toText } from '../../text.ts'
 import type { Database } from '../database.ts'
-import { encodeAppend, encodeChange, entriesFor, leaseEntry, throwRefusal } from './change.ts'
+import {
+  encodeAppend,
+  encodeChange,
+  entriesFor,
+  leaseEntry,
+  readState,
+  type StateAnswer,
+  throwRefusal,
+} from './change.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
-import { type Entry, fieldOf, readDocument, toUtf8 } from './entries.ts'
+import { type Entry, fieldOf, isExpired, loadFields, pairsOf, readDocument, toUtf8 } from './entries.ts'
 import { expiredLeases } from './leases.ts'
 import { listDocuments } from './list.ts'
 import type { Notifier } from './notifier.ts'
 import { expireLogs } from './retention.ts'
 import { APPEND, COMMIT } from './scripts-commit.ts'
-import { DOCUMENTS, INSPECT, READ, TRIM } from './scripts-store.ts'
+import { INSPECT, READ, TRIM } from './scripts-store.ts'
 import { forgetGone, goneOf, settleCommits, unsettledEntry } from './settle.ts'
 import { sweepDocuments } from './sweep.ts'
 
-interface RedisStore extends Store {
-  readonly [DATABASE]: object
-}
-
-/** Long enough to spare the server most commits of a token stream, short enough not to be seen. */
-const COALESCE_MS = 10
 const EVENTS: PartitionChange = { log: true, docs: false }
+
+/** Of the script `COMMIT`: done, refused, or too late. */
+type CommitAnswer =
+  | readonly [1, head: number, versions?: number[], gone?: Uint8Array[], freed?: number[]]
+  | readonly [0, place: number, seen: number, ...StateAnswer]
+  | readonly [-1]
 
 export function createStore(
   database: Database,
   directory: Directory,
   notifier: Notifier,
   retention: RetentionOptions,
-  close: () => Promise<void>,
-): RedisStore {
+): StoreCalls {
   const { keys, run } = database
   /** With a number, it makes the stamps of this process's puts unique. */
   const writer = crypto.randomUUID().slice(0, 8)
   let puts = 0
-  /** Reads that were asked for in this turn of the event loop. Readers that ask for the same share one answer. */
-  const asked = new Map<string, Promise<LogBatch>>()
 
-  async function inspect(partition: string): Promise<PartitionState> {
-    const { meta } = keys.partition(partition)
-    const answer = await run({ script: INSPECT, keys: [meta] })
-    const [now, head, firstRetained, token, owner, held, ends] = answer as [
-      number,
-      number,
-      number,
-      number,
-      Uint8Array,
-      number,
-      number,
-    ]
-    const lease = held === 0 ? undefined : leaseOf(partition, fromText(toUtf8(owner)), held, ends)
-    return { head, firstRetained, token, lease, now }
+  async function inspect(partition: string) {
+    const answer = await run({ script: INSPECT, keys: [keys.partition(partition).meta] })
+    return readState(partition, answer as StateAnswer)
   }
 
-  async function read(partition: string, query: ReadQuery): Promise<LogBatch> {
+  /** Those who ask for the same in one turn of the event loop share an answer. */
+  const read = shareReads(async (partition, query, onSend) => {
+    queueMicrotask(onSend)
     const { meta, log } = keys.partition(partition)
     const { limit, maxBytes } = readBounds(query)
     const args = [String(query.after), String(limit), String(maxBytes)]
-    return readAnswer((await run({ script: READ, keys: [meta, log], args })) as unknown[], query)
-  }
+    return readBatch((await run({ script: READ, keys: [meta, log], args })) as ReadAnswer, query)
+  })
 
   async function commit(
     partition: string,
@@ -87,42 +76,35 @@ export function createStore(
     const { now: entered, added } =
       entries.length === 0 ? { added: [] } : await directory.enter(entries, signal)
     const memberOf = ({ member, tail }: Entry) => `${member}${entered}${tail}`
-    const change = encodeChange(guards, ops, (place) => `${entered}${tailOf(place)}`)
     const changed = changeBy(ops)
     const until = entered === undefined ? '' : String(entered + GRACE_MS)
+    const change = encodeChange(guards, ops, (place) => `${entered}${tailOf(place)}`)
     const answer = (await run({
       script: COMMIT,
       keys: [names.meta, names.log, names.docs, names.gone],
       args: [names.channel, notifier.message(changed), until, ...change],
       mutates: true,
       signal,
-    })) as [number, ...unknown[]]
+    })) as CommitAnswer
     if (answer[0] !== 1) {
       const own = entries.filter(({ tail }) => tail !== undefined)
       directory.leave(own.map((entry) => ({ set: entry.set, member: memberOf(entry) })))
       leaveLeases(added, entered!)
-      if (answer[0] === 0) throwRefusal(partition, guards, ops, answer)
+      const [refused, ...state] = answer
+      if (refused === 0) throwRefusal(partition, guards, ops, state as [number, number, ...StateAnswer])
       throw new UnavailableError('The commit reached Redis too late.', { written: 'no' })
     }
-    const [, head, versions = [], gone = [], freed = []] = answer as [
-      number,
-      number,
-      number[]?,
-      Uint8Array[]?,
-      number[]?,
-    ]
+    const [, head, versions = [], gone = [], freed = []] = answer
     const freedEntries = freed.map((token) => leaseEntry(keys, partition, token))
     if (unsettled) {
-      const kept = gone.flatMap((field, i) => (i % 2 ? [] : [goneOf(toUtf8(field), gone[i + 1]!)]))
+      const kept = pairsOf(gone).map(([field, lines]) => goneOf(toUtf8(field), lines))
       database.later(async () => {
         await forgetGone(database, directory, partition, kept, freedEntries)
         await directory.remove([{ set: unsettled.set, member: memberOf(unsettled) }])
       })
     } else directory.leave(freedEntries)
-    if (isEmptied(ops)) {
-      const due = { member: toText(partition), score: entered!, to: undefined }
-      database.later(() => directory.settle(keys.logs, [due]))
-    }
+    if (isEmptied(ops))
+      database.later(() => directory.settle(keys.logs, [{ member: toText(partition), score: entered! }]))
     if (ops.length > 0) notifier.notify(partition, changed)
     return { head, versions }
   }
@@ -131,19 +113,16 @@ export function createStore(
   function leaveLeases(added: readonly Entry[], entered: number): void {
     const leases = added.filter(({ set }) => set === keys.leases)
     if (leases.length === 0) return
-    const changes = leases.map(({ member, ttlMs }) => ({ member, score: entered + ttlMs!, to: undefined }))
+    const changes = leases.map(({ member, ttlMs }) => ({ member, score: entered + ttlMs! }))
     database.later(() => directory.settle(keys.leases, changes))
   }
 
   return {
-    [DATABASE]: database,
-    capabilities: { name: 'redis', shared: true, durable: true, coalesceMs: COALESCE_MS },
     async get(partition, collection, id) {
-      const { docs } = keys.partition(partition)
-      const answer = await run({ script: DOCUMENTS, keys: [docs], args: [fieldOf(collection, id)] })
-      const [now, bytes] = answer as [number, Uint8Array | null]
-      const kept = bytes && readDocument(partition, id, bytes)
-      return kept && (kept.expiresAt === 0 || kept.expiresAt > now) ? kept.doc : undefined
+      const fields = [fieldOf(collection, id)]
+      const { now, found } = await loadFields(database, keys.partition(partition).docs, fields)
+      const kept = found[0] && readDocument(partition, id, found[0])
+      return kept && !isExpired(kept, now) ? kept.doc : undefined
     },
     async list(collection, query = {}) {
       database.assertOpen()
@@ -172,23 +151,9 @@ export function createStore(
     },
     async read(partition, query) {
       database.assertOpen()
-      const question = JSON.stringify([partition, query.after, query.limit, query.maxBytes])
-      const known = asked.get(question)
-      if (known) return known
-      const answer = read(partition, query)
-      asked.set(question, answer)
-      queueMicrotask(() => asked.delete(question))
-      return answer
+      return read(partition, query)
     },
     inspect,
-    async assertFence(partition, token) {
-      const { lease, now } = await inspect(partition)
-      checkFence(partition, token, lease, now)
-    },
-    watch(partition, listener) {
-      database.assertOpen()
-      return notifier.watch(partition, listener)
-    },
     async expired({ limit = 100 } = {}) {
       database.assertOpen()
       return expiredLeases(database, directory, inspect, limit)
@@ -204,8 +169,6 @@ export function createStore(
       await settleCommits(database, directory)
       await expireLogs(database, directory, retention)
     },
-    setup: () => database.setup(),
-    close,
   }
 }
 
@@ -215,16 +178,14 @@ function isEmptied(ops: readonly PreparedOp[]): boolean {
   return last?.op === 'clear'
 }
 
-/** The batch in an answer of the script `READ`. */
-function readAnswer(answer: readonly unknown[], query: ReadQuery): LogBatch {
-  const [head, firstRetained, firstLast, layoutBytes, parts] = answer as [
-    number,
-    number,
-    number?,
-    Uint8Array?,
-    Uint8Array[]?,
-  ]
-  const layouts = layoutBytes ? (JSON.parse(`[${toUtf8(layoutBytes)}]`) as Layout[]) : []
+/** Of the script `READ`. */
+type ReadAnswer = readonly [
+  ...[head: number, firstRetained: number],
+  ...[firstLast?: number, layouts?: Uint8Array, parts?: Uint8Array[]],
+]
+
+function readBatch([head, firstRetained, firstLast, text, parts]: ReadAnswer, query: ReadQuery): LogBatch {
+  const layouts = text ? (JSON.parse(`[${toUtf8(text)}]`) as Layout[]) : []
   const first = layouts.length === 0 ? 0 : firstLast! - layouts[0]![3].length + 1
   const bytes = (start: number, end: number) => {
     const whole = concatBytes(parts!)

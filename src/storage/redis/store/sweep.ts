@@ -1,6 +1,15 @@
 import type { Database } from '../database.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
-import { type Entry, entriesOf, expiringEntry, fieldOf, readExpiring, readLines, timeOf } from './entries.ts'
+import {
+  type Entry,
+  entriesOf,
+  expiringEntry,
+  fieldOf,
+  inGroups,
+  readExpiring,
+  readLines,
+  timeOf,
+} from './entries.ts'
 import { EXPIRE } from './scripts-store.ts'
 
 const PAGE = 200
@@ -11,27 +20,24 @@ export async function sweepDocuments({ keys, run }: Database, directory: Directo
   for (let isLast = false; !isLast; ) {
     const { now, members } = await directory.due(keys.expiring, kept.size, PAGE)
     isLast = members.length < PAGE
-    const byPartition = new Map<string, { member: string; score: number }[]>()
-    for (const due of members) {
-      const { partition } = readExpiring(due.member)
-      byPartition.set(partition, [...(byPartition.get(partition) ?? []), due])
-    }
-    const over: Entry[] = []
-    await Promise.all(
-      [...byPartition].map(async ([partition, group]) => {
+    const places = members.map(({ member }) => readExpiring(member))
+    const answers = await inGroups(
+      places,
+      ({ partition }) => partition,
+      async (partition, group) => {
         const { docs } = keys.partition(partition)
-        const places = group.map(({ member }) => readExpiring(member))
-        const args = places.flatMap(({ collection, id, stamp }) => [fieldOf(collection, id), stamp])
-        const answers = (await run({ script: EXPIRE, keys: [docs], args, mutates: true })) as unknown[]
-        for (const [i, place] of places.entries()) {
-          const lines = answers[i]
-          if (lines instanceof Uint8Array) over.push(...entriesOf(keys, place, readLines(lines).index))
-          const isUnknown = lines === null && timeOf(place.stamp) < now - GRACE_MS
-          if (lines instanceof Uint8Array || isUnknown) over.push(expiringEntry(keys, place))
-          else kept.add(group[i]!.member)
-        }
-      }),
+        const args = group.flatMap(({ collection, id, stamp }) => [fieldOf(collection, id), stamp])
+        return (await run({ script: EXPIRE, keys: [docs], args, mutates: true })) as unknown[]
+      },
     )
+    const over: Entry[] = []
+    for (const [i, place] of places.entries()) {
+      const lines = answers[i]
+      if (lines instanceof Uint8Array) over.push(...entriesOf(keys, place, readLines(lines).index))
+      const isUnknown = lines === null && timeOf(place.stamp) < now - GRACE_MS
+      if (lines instanceof Uint8Array || isUnknown) over.push(expiringEntry(keys, place))
+      else kept.add(members[i]!.member)
+    }
     await directory.remove(over)
   }
 }

@@ -1,4 +1,5 @@
-import { type Sorted, sortKeyBehind } from '../../checkpointer/list-tuples.ts'
+import type { SavedAt } from '../../checkpointer/config.ts'
+import { sortKeyBehind } from '../../checkpointer/list-tuples.ts'
 import type { Remainder } from '../../checkpointer/newest.ts'
 import type {
   CheckpointToStore,
@@ -9,42 +10,38 @@ import type {
 } from '../../checkpointer/stored.ts'
 import { newestId } from '../../sql/checkpoints.ts'
 import { fromText, toText } from '../../text.ts'
-import type { Connection } from '../connection.ts'
-import { bytesOf, type Row } from '../driver.ts'
-
-type Of = (table: string) => string
+import { bytesOf, type Connection, type Row } from '../connection.ts'
 
 /** What a checkpoint says of a channel: its version, and the row of `channel_values` with its value, if it has one. */
 type Cell = readonly [channel: string, version: string, id: number | null]
 
 /** Thread, namespace and checkpoint, as `toText` gives them. Without a checkpoint: the newest of the namespace. */
-export type Address = readonly [thread: string, namespace: string, checkpoint: string | undefined]
+type Address = readonly [thread: string, namespace: string, checkpoint: string | undefined]
 
 /**
- * Runs in a transaction. Values that did not change are found with the parent where that has the version, else anywhere in the
+ * Values that did not change are found with the parent where that has the version, else anywhere in the
  * namespace. See `CheckpointTables.put`.
  */
 export function putCheckpoint(
   connection: Connection,
-  of: Of,
   { threadId, namespace, checkpointId, parentId, body, metadata, changed, carried }: CheckpointToStore,
   latest: boolean,
 ): string[] {
   const { get, all, run } = connection
   const [thread, name] = [toText(threadId), toText(namespace)]
   const parent = parentId === undefined ? undefined : toText(parentId)
-  const values = of('channel_values')
   const before =
     parent === undefined || carried.length === 0
       ? undefined
-      : findCheckpoint(connection, of, 'cells', [thread, name, parent])
+      : findCheckpoint(connection, 'cells', [thread, name, parent])
   const beforeByChannel = new Map(readCells(before).map((cell) => [cell[0], cell]))
   const ambiguous: string[] = []
   const cells = carried.map(({ channel, version }): Cell => {
     const cell = beforeByChannel.get(channel)
     if (cell?.[1] === version) return cell
     const candidates = all(
-      `SELECT id FROM ${values} WHERE thread_id = ? AND namespace = ? AND channel = ? AND version = ? ORDER BY id DESC LIMIT 2`,
+      `SELECT id FROM {channel_values} WHERE thread_id = ? AND namespace = ? AND channel = ? AND version = ?
+        ORDER BY id DESC LIMIT 2`,
       ...[thread, name, toText(channel), version],
     )
     if (candidates.length > 1 && !latest) ambiguous.push(channel)
@@ -55,21 +52,26 @@ export function putCheckpoint(
     const row =
       value &&
       get(
-        `INSERT INTO ${values} (thread_id, namespace, channel, version, type, data) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+        `INSERT INTO {channel_values} (thread_id, namespace, channel, version, type, data)
+          VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
         ...[thread, name, toText(channel), version, value.type, value.data],
       )
     cells.push([channel, version, row ? Number(row.id) : null])
   }
-  const newest = findCheckpoint(connection, of, 'checkpoint_id, sort_key', [thread, name, undefined])
+  const newest = findCheckpoint(connection, 'checkpoint_id, sort_key', [thread, name, undefined])
+  const last = newest && {
+    checkpointId: newest.checkpoint_id as string,
+    sortKey: (newest.sort_key ?? undefined) as string | undefined,
+  }
   const id = toText(checkpointId)
   run(
-    `INSERT INTO ${of('checkpoints')}
+    `INSERT INTO {checkpoints}
       (thread_id, namespace, checkpoint_id, sort_key, parent_id, cells, metadata_type, metadata, body_type, body)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (thread_id, namespace, checkpoint_id) DO UPDATE SET
         parent_id = excluded.parent_id, cells = excluded.cells, metadata_type = excluded.metadata_type,
         metadata = excluded.metadata, body_type = excluded.body_type, body = excluded.body`,
-    ...[thread, name, id, sortKeyBehind(newest && sortedOf(newest), id) ?? null],
+    ...[thread, name, id, sortKeyBehind(last, id) ?? null],
     ...[parent ?? null, JSON.stringify(cells), metadata.type, metadata.data, body.type, body.data],
   )
   return []
@@ -78,110 +80,108 @@ export function putCheckpoint(
 /** Numbered writes stay as they were first put; of the others the last one counts. */
 export function putWrites(
   { run }: Connection,
-  of: Of,
   { threadId, namespace, checkpointId, taskId, writes }: WritesToStore,
 ): void {
   const address = [threadId, namespace, checkpointId, taskId].map(toText)
   for (const { channel, place, type, data } of writes) {
     run(
-      `INSERT OR ${place < 0 ? 'REPLACE' : 'IGNORE'} INTO ${of('writes')}
+      `INSERT OR ${place < 0 ? 'REPLACE' : 'IGNORE'} INTO {writes}
         (thread_id, namespace, checkpoint_id, task_id, place, channel, type, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[...address, place, toText(channel), type, data],
     )
   }
 }
 
-/** Runs in a transaction. See `CheckpointTables.keepOnly`. */
-export function keepOnly(
-  connection: Connection,
-  of: Of,
-  threadId: string,
-  remainders: readonly Remainder[],
-): void {
-  const thread = toText(threadId)
+/** See `CheckpointTables.keepOnly`. */
+export function keepOnly(connection: Connection, threadId: string, remainders: readonly Remainder[]): void {
   for (const { namespace, newest, checkpointIds } of remainders) {
-    const [name, last] = [toText(namespace), toText(newest)]
-    const found = findCheckpoint(connection, of, 'checkpoint_id', [thread, name, undefined])
+    const [thread, name, last] = [threadId, namespace, newest].map(toText) as [string, string, string]
+    const found = findCheckpoint(connection, 'checkpoint_id', [thread, name, undefined])
     if (found?.checkpoint_id !== last) continue
     const staying = JSON.stringify(checkpointIds.map(toText))
     // Writes may come before their checkpoint.
     connection.run(
-      `DELETE FROM ${of('writes')} WHERE thread_id = ? AND namespace = ?
+      `DELETE FROM {writes} WHERE thread_id = ? AND namespace = ?
         AND (checkpoint_id <= ? OR checkpoint_id IN (
-          SELECT checkpoint_id FROM ${of('checkpoints')} WHERE thread_id = ? AND namespace = ?
+          SELECT checkpoint_id FROM {checkpoints} WHERE thread_id = ? AND namespace = ?
         )) AND checkpoint_id NOT IN (SELECT value FROM json_each(?))`,
       ...[thread, name, last, thread, name, staying],
     )
     connection.run(
-      `DELETE FROM ${of('checkpoints')}
+      `DELETE FROM {checkpoints}
         WHERE thread_id = ? AND namespace = ? AND checkpoint_id NOT IN (SELECT value FROM json_each(?))`,
       ...[thread, name, staying],
     )
     connection.run(
       `WITH cells AS (
-          SELECT json_extract(cell.value, '$[2]') AS id FROM ${of('checkpoints')} AS c, json_each(c.cells) AS cell
+          SELECT json_extract(cell.value, '$[2]') AS id FROM {checkpoints} AS c, json_each(c.cells) AS cell
           WHERE c.thread_id = ? AND c.namespace = ?
         )
-        DELETE FROM ${of('channel_values')} WHERE thread_id = ? AND namespace = ?
+        DELETE FROM {channel_values} WHERE thread_id = ? AND namespace = ?
           AND id NOT IN (SELECT id FROM cells WHERE id IS NOT NULL)`,
       ...[thread, name, thread, name],
     )
   }
 }
 
-/** Runs in a snapshot. */
-export function loadCheckpoint(
-  connection: Connection,
-  of: Of,
-  address: Address,
-): StoredCheckpoint | undefined {
-  const head = findCheckpoint(connection, of, '*', address)
+export function loadCheckpoint(connection: Connection, at: SavedAt): StoredCheckpoint | undefined {
+  const head = findCheckpoint(connection, '*', addressOf(at))
   if (!head) return undefined
-  const ids = new Map(readCells(head).map(([channel, , id]) => [channel, id]))
+  const ids = idsOf(head)
   const rows = connection.all(
-    `SELECT v.id, v.type, v.data FROM json_each(?) AS wanted JOIN ${of('channel_values')} AS v ON v.id = wanted.value`,
+    `SELECT v.id, v.type, v.data FROM json_each(?) AS wanted JOIN {channel_values} AS v ON v.id = wanted.value`,
     JSON.stringify([...ids.values()].filter((id) => id !== null)),
   )
   const values = new Map(rows.map((row) => [Number(row.id), row]))
-  const {
-    thread_id: thread,
-    namespace,
-    checkpoint_id: id,
-    parent_id: parent,
-  } = head as Record<string, string>
   return {
-    threadId: fromText(thread!),
-    namespace: fromText(namespace!),
-    checkpointId: fromText(id!),
-    parentId: parent === null ? undefined : fromText(parent!),
+    ...placeOf(head),
+    parentId: head.parent_id === null ? undefined : fromText(head.parent_id as string),
     body: toStored({ type: head.body_type!, data: head.body! }),
     metadata: metadataOf(head),
     value(channel) {
       const row = values.get(ids.get(channel) ?? -1)
       return row && toStored(row)
     },
-    writes: loadWrites(connection, of, [thread!, namespace!, id!]),
+    writes: loadWrites(connection, head),
   }
 }
 
-export function findCheckpoint(
+/** A checkpoint with the numbers of its values and with its writes. */
+export function loadAncestor(connection: Connection, at: SavedAt) {
+  const columns = 'thread_id, namespace, checkpoint_id, parent_id, cells'
+  const head = findCheckpoint(connection, columns, addressOf(at))
+  return head && { head, ids: idsOf(head), writes: loadWrites(connection, head) }
+}
+
+export function loadValue({ get }: Connection, id: number): Stored | undefined {
+  const row = get('SELECT type, data FROM {channel_values} WHERE id = ?', id)
+  return row && toStored(row)
+}
+
+const addressOf = ({ threadId, namespace, checkpointId }: SavedAt): Address => [
+  toText(threadId),
+  toText(namespace),
+  checkpointId === undefined ? undefined : toText(checkpointId),
+]
+
+function findCheckpoint(
   { get }: Connection,
-  of: Of,
   columns: string,
   [thread, namespace, checkpoint]: Address,
 ): Row | undefined {
-  const id = checkpoint === undefined ? newestId(of('checkpoints'), '?', '?') : '?'
+  const id = checkpoint === undefined ? newestId('?', '?') : '?'
   return get(
-    `SELECT ${columns} FROM ${of('checkpoints')} WHERE thread_id = ? AND namespace = ? AND checkpoint_id = ${id}`,
+    `SELECT ${columns} FROM {checkpoints} WHERE thread_id = ? AND namespace = ? AND checkpoint_id = ${id}`,
     ...[thread, namespace, ...(checkpoint === undefined ? [thread, namespace] : [checkpoint])],
   )
 }
 
-export function loadWrites({ all }: Connection, of: Of, address: readonly string[]): StoredWrite[] {
+/** From the address in the row of a checkpoint. */
+function loadWrites({ all }: Connection, { thread_id, namespace, checkpoint_id }: Row): StoredWrite[] {
   const rows = all(
-    `SELECT task_id, place, channel, type, data FROM ${of('writes')}
+    `SELECT task_id, place, channel, type, data FROM {writes}
       WHERE thread_id = ? AND namespace = ? AND checkpoint_id = ?`,
-    ...address,
+    ...[thread_id!, namespace!, checkpoint_id!],
   )
   return rows.map((row) => ({
     taskId: fromText(row.task_id as string),
@@ -191,23 +191,20 @@ export function loadWrites({ all }: Connection, of: Of, address: readonly string
   }))
 }
 
-/** From a row with `checkpoint_id` and `sort_key`. */
-const sortedOf = ({ checkpoint_id: id, sort_key: key }: Row): Sorted => ({
-  checkpointId: id as string,
-  sortKey: (key ?? undefined) as string | undefined,
+/** From a row with `thread_id`, `namespace` and `checkpoint_id`. */
+export const placeOf = (row: Row) => ({
+  threadId: fromText(row.thread_id as string),
+  namespace: fromText(row.namespace as string),
+  checkpointId: fromText(row.checkpoint_id as string),
 })
 
 /** From a row with `cells`. */
-export function readCells(row: Row | undefined): Cell[] {
-  return row === undefined ? [] : (JSON.parse(row.cells as string) as Cell[])
-}
+const readCells = (row: Row | undefined): Cell[] => (row ? (JSON.parse(row.cells as string) as Cell[]) : [])
+
+const idsOf = (row: Row) => new Map(readCells(row).map(([channel, , id]) => [channel, id]))
 
 /** From a row with `metadata_type` and `metadata`. */
-export function metadataOf(row: Row): Stored {
-  return toStored({ type: row.metadata_type!, data: row.metadata! })
-}
+export const metadataOf = (row: Row): Stored => toStored({ type: row.metadata_type!, data: row.metadata! })
 
 /** From a row with `type` and `data`. */
-export function toStored({ type, data }: Row): Stored {
-  return { type: type as string, data: bytesOf(data) }
-}
+const toStored = ({ type, data }: Row): Stored => ({ type: type as string, data: bytesOf(data) })

@@ -1,122 +1,97 @@
-import type { DocIndex } from '../../store/store.ts'
-import { toText } from '../../text.ts'
-import type { Connection } from '../connection.ts'
-import type { Row, SqliteValue } from '../driver.ts'
-import { toKey } from './list.ts'
+import type { DocumentSchema } from '../../sql/list-documents.ts'
+import type { Doc, DocIndex } from '../../store/store.ts'
+import { fromText, toText } from '../../text.ts'
+import type { Connection, Row, SqliteValue } from '../connection.ts'
 
-/** A document and its rows in `fields`. All names are as `toText` gives them. */
-export interface DocumentRow {
-  readonly partition: string
-  readonly collection: string
-  readonly id: string
+/** Where a document is. All names are as `toText` gives them. */
+export type Place = readonly [collection: string, partition: string, id: string]
+
+export const PLACE = 'collection = ? AND partition = ? AND id = ?'
+const KEYED = 'collection = ? AND field = ? AND key = ? AND partition = ? AND id = ?'
+
+export const documentSchema: DocumentSchema<SqliteValue> = {
+  columns: 'd.partition, d.id, d.version, d.fields, d.value',
+  nameOf: toText,
+  now: () => ({ text: '?', values: [Date.now()] }),
+  belongs: (alias) => `${alias}.partition = d.partition AND ${alias}.id = d.id`,
+  keys: ['key'],
+  keysOf: (value) => [toKey(value)],
+  ordersByMatch: true,
+}
+
+/** A row with `partition, id, version, fields, value`. */
+export function toDoc(row: Row): Doc {
+  return {
+    partition: fromText(row.partition as string),
+    id: fromText(row.id as string),
+    value: JSON.parse(row.value as string),
+    version: Number(row.version),
+    index: JSON.parse(row.fields as string),
+  }
+}
+
+interface NewDocument {
   readonly version: number
   readonly expiresAt: number | null
   readonly index: DocIndex
   readonly text: string
 }
 
-type Of = (table: string) => string
-
-const PLACE = 'collection = ? AND partition = ? AND id = ?'
-
-export function putDocument(connection: Connection, of: Of, doc: DocumentRow): void {
-  const { partition, collection, id, version, expiresAt, text } = doc
-  const fields = JSON.stringify(doc.index)
-  const known = connection.get(
-    `SELECT fields FROM ${of('documents')} WHERE ${PLACE}`,
-    collection,
-    partition,
-    id,
-  )
-  if (known === undefined) {
-    connection.run(
-      `INSERT INTO ${of('documents')} (partition, collection, id, version, expires_at, fields, value)
-        VALUES (?, ?, ?, ?, ?, ?, ?)`,
-      ...[partition, collection, id, version, expiresAt, fields, text],
-    )
-  } else {
-    connection.run(
-      `UPDATE ${of('documents')} SET version = ?, expires_at = ?, fields = ?, value = ? WHERE ${PLACE}`,
-      ...[version, expiresAt, fields, text, collection, partition, id],
-    )
-  }
-  if (known?.fields === fields) return
-  const before: DocIndex = known === undefined ? {} : JSON.parse(known.fields as string)
-  changeFields(connection, of, doc, before)
-}
-
-/** Field by field: what is counted changes only where a field comes or goes. */
-function changeFields(
-  { run }: Connection,
-  of: Of,
-  { collection, partition, id, index }: DocumentRow,
-  before: DocIndex,
-): void {
-  const isIn = (fields: DocIndex, field: string) => Object.hasOwn(fields, field)
-  for (const [field, value] of Object.entries(index)) {
-    if (!isIn(before, field)) {
-      run(
-        `INSERT INTO ${of('fields')} (collection, field, key, partition, id) VALUES (?, ?, ?, ?, ?)`,
-        ...[collection, toText(field), toKey(value), partition, id],
-      )
-    } else if (before[field] !== value) {
-      run(
-        `UPDATE ${of('fields')} SET key = ? WHERE collection = ? AND field = ? AND key = ? AND partition = ? AND id = ?`,
-        ...[toKey(value), collection, toText(field), toKey(before[field]!), partition, id],
-      )
-    }
-  }
-  const gone = Object.entries(before).filter(([field]) => !isIn(index, field))
-  removeFields({ run }, of, { collection, partition, id }, gone)
-}
-
-export function removeDocument(
+export function putDocument(
   connection: Connection,
-  of: Of,
-  collection: string,
-  partition: string,
-  id: string,
+  place: Place,
+  { version, expiresAt, index, text }: NewDocument,
 ): void {
-  const sql = `SELECT collection, partition, id, fields FROM ${of('documents')} WHERE ${PLACE}`
-  removeAll(connection, of, connection.all(sql, collection, partition, id))
-}
-
-export function removePartition(connection: Connection, of: Of, partition: string): void {
-  const sql = `SELECT collection, partition, id, fields FROM ${of('documents')} WHERE partition = ?`
-  removeAll(connection, of, connection.all(sql, partition))
-}
-
-/** Removes at most `limit` and gives how many. */
-export function removeExpired(connection: Connection, of: Of, now: number, limit: number): number {
-  const rows = connection.all(
-    `SELECT collection, partition, id, fields FROM ${of('documents')} WHERE expires_at <= ? LIMIT ?`,
-    now,
-    limit,
+  const fields = JSON.stringify(index)
+  const known = connection.get(`SELECT fields FROM {documents} WHERE ${PLACE}`, ...place)
+  connection.run(
+    known === undefined
+      ? `INSERT INTO {documents} (version, expires_at, fields, value, collection, partition, id)
+          VALUES (?, ?, ?, ?, ?, ?, ?)`
+      : `UPDATE {documents} SET version = ?, expires_at = ?, fields = ?, value = ? WHERE ${PLACE}`,
+    ...[version, expiresAt, fields, text, ...place],
   )
-  removeAll(connection, of, rows)
+  if (known?.fields !== fields) changeFields(connection, place, readIndex(known), index)
+}
+
+/** Removes the documents that a condition picks, and gives how many they were. */
+export function removeDocuments(connection: Connection, condition: string, ...values: SqliteValue[]): number {
+  const rows = connection.all(
+    `SELECT collection, partition, id, fields FROM {documents} WHERE ${condition}`,
+    ...values,
+  )
+  for (const row of rows) {
+    const place = [row.collection, row.partition, row.id] as unknown as Place
+    changeFields(connection, place, readIndex(row), {})
+    connection.run(`DELETE FROM {documents} WHERE ${PLACE}`, ...place)
+  }
   return rows.length
 }
 
-function removeAll(connection: Connection, of: Of, rows: readonly Row[]): void {
-  for (const row of rows) {
-    const { collection, partition, id, fields } = row
-    const place = { collection: collection!, partition: partition!, id: id! }
-    removeFields(connection, of, place, Object.entries(JSON.parse(fields as string) as DocIndex))
-    connection.run(`DELETE FROM ${of('documents')} WHERE ${PLACE}`, collection!, partition!, id!)
+const readIndex = (row: Row | undefined): DocIndex => (row ? JSON.parse(row.fields as string) : {})
+
+/**
+ * Field by field, because what is counted changes only where a field comes or goes. Rows are found by their
+ * whole keys, so that they need no second index.
+ */
+function changeFields(
+  { run }: Connection,
+  [collection, ...rest]: Place,
+  before: DocIndex,
+  after: DocIndex,
+): void {
+  const rowOf = (field: string, value: string | number) => [collection, toText(field), toKey(value), ...rest]
+  for (const [field, value] of Object.entries(after)) {
+    if (!Object.hasOwn(before, field)) {
+      const columns = '(collection, field, key, partition, id)'
+      run(`INSERT INTO {fields} ${columns} VALUES (?, ?, ?, ?, ?)`, ...rowOf(field, value))
+    } else if (before[field] !== value) {
+      run(`UPDATE {fields} SET key = ? WHERE ${KEYED}`, toKey(value), ...rowOf(field, before[field]!))
+    }
   }
+  for (const [field, value] of Object.entries(before))
+    if (!Object.hasOwn(after, field)) run(`DELETE FROM {fields} WHERE ${KEYED}`, ...rowOf(field, value))
 }
 
-/** By their whole key, so that they need no second index. */
-function removeFields(
-  { run }: Pick<Connection, 'run'>,
-  of: Of,
-  { collection, partition, id }: Readonly<Record<'collection' | 'partition' | 'id', SqliteValue>>,
-  fields: readonly (readonly [string, string | number])[],
-): void {
-  for (const [field, value] of fields) {
-    run(
-      `DELETE FROM ${of('fields')} WHERE collection = ? AND field = ? AND key = ? AND partition = ? AND id = ?`,
-      ...[collection, toText(field), toKey(value), partition, id],
-    )
-  }
-}
+/** A value of an index field as the column `key` keeps it. */
+const toKey = (value: string | number): string | number => (typeof value === 'number' ? value : toText(value))

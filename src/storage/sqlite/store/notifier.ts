@@ -1,19 +1,7 @@
-import { createListeners, type PartitionListeners } from '../../store/listeners.ts'
+import { createListeners } from '../../store/listeners.ts'
 import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
-import type { Row } from '../driver.ts'
-
-/**
- * Notifies the listeners of this process. Commits of this process are notified at once. Commits of others are found by polling:
- * first whether there was any, and then the counters of what is watched. Nothing is polled while nothing is watched.
- */
-export interface Notifier {
-  watch(partition: string, listener: PartitionListener): () => void
-  /** After a commit of this connection that left the counters of the partition so. Undefined stands for a counter it did not touch. */
-  notify(partition: string, change: PartitionChange, head: number, docsChanged: number | undefined): void
-  close(): void
-}
 
 /** The counters of a partition that its listeners were last notified of, as far as they are known. */
 interface Counters {
@@ -21,9 +9,18 @@ interface Counters {
   readonly docsChanged?: number | undefined
 }
 
-export function createNotifier(database: Database, pollMs: number): Notifier {
+const COUNTERS = `SELECT name, head, first_retained, docs_changed FROM {partitions}
+  WHERE name IN (SELECT value FROM json_each(?))`
+
+export type Notifier = ReturnType<typeof createNotifier>
+
+/**
+ * Notifies the listeners of this process. Its own commits are notified at once. Commits of others are found by
+ * polling, while something is watched: first whether there was any, then the counters of what is watched.
+ */
+export function createNotifier(database: Database, pollMs: number) {
   const known = new Map<string, Counters>()
-  const listeners: PartitionListeners = createListeners((partition) => {
+  const listeners = createListeners((partition) => {
     known.delete(partition)
     if (listeners.keys().length === 0) stopPolling()
   })
@@ -31,17 +28,12 @@ export function createNotifier(database: Database, pollMs: number): Notifier {
   /** It stays the same as long as no other connection commits. */
   let dataVersion: unknown
 
-  function countersOf(names: readonly string[]): readonly Row[] {
-    const sql = `SELECT name, head, first_retained, docs_changed FROM ${database.of('partitions')}
-      WHERE name IN (SELECT value FROM json_each(?))`
-    return database.connection?.all(sql, JSON.stringify(names.map(toText))) ?? []
-  }
-
   function poll(): void {
-    const version = database.connection?.get('PRAGMA data_version')?.data_version
+    const { connection } = database
+    const version = connection?.get('PRAGMA data_version')?.data_version
     if (version === dataVersion) return
     dataVersion = version
-    for (const row of countersOf(listeners.keys())) {
+    for (const row of connection?.all(COUNTERS, JSON.stringify(listeners.keys().map(toText))) ?? []) {
       const name = fromText(row.name as string)
       const before = known.get(name)
       const head = Number(row.head)
@@ -69,16 +61,22 @@ export function createNotifier(database: Database, pollMs: number): Notifier {
   }
 
   return {
-    watch(partition, listener) {
+    watch(partition: string, listener: PartitionListener): () => void {
       timer ??= setInterval(tick, pollMs)
       return listeners.add(partition, listener)
     },
-    notify(partition, change, head, docsChanged = known.get(partition)?.docsChanged) {
+    /** After a commit of this process that left these counters; undefined stands for one it did not touch. */
+    notify(
+      partition: string,
+      change: PartitionChange,
+      head: number,
+      docsChanged = known.get(partition)?.docsChanged,
+    ): void {
       if (!listeners.has(partition)) return
       known.set(partition, { head, docsChanged })
       listeners.notify(partition, change)
     },
-    close() {
+    close(): void {
       listeners.clear()
       known.clear()
       stopPolling()

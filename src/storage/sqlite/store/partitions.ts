@@ -1,8 +1,7 @@
 import { leaseOf } from '../../store/commit.ts'
 import type { LeaseRecord } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
-import type { Connection } from '../connection.ts'
-import type { Row } from '../driver.ts'
+import type { Connection, Row } from '../connection.ts'
 
 /** A row of `partitions`. */
 export interface Partition {
@@ -19,8 +18,6 @@ export interface Partition {
   readonly docsChanged: number
 }
 
-const COLUMNS =
-  'id, head, first_retained, bytes, token, version, lease_owner, lease_token, lease_until, docs_changed'
 const NEVER: Omit<Partition, 'id'> = {
   head: 0,
   firstRetained: 1,
@@ -31,8 +28,8 @@ const NEVER: Omit<Partition, 'id'> = {
   docsChanged: 0,
 }
 
-export function loadPartition({ get }: Connection, table: string, name: string): Partition {
-  const row = get(`SELECT ${COLUMNS} FROM ${table} WHERE name = ?`, toText(name))
+export function loadPartition({ get }: Connection, name: string): Partition {
+  const row = get('SELECT * FROM {partitions} WHERE name = ?', toText(name))
   if (row === undefined) return { ...NEVER, id: undefined }
   return {
     id: Number(row.id),
@@ -46,29 +43,25 @@ export function loadPartition({ get }: Connection, table: string, name: string):
   }
 }
 
-/** A row with `lease_owner, lease_token, lease_until`. */
+/** From a row with `lease_owner, lease_token, lease_until`. */
 export function toLease(name: string, row: Row): LeaseRecord {
   return leaseOf(name, fromText(row.lease_owner as string), Number(row.lease_token), Number(row.lease_until))
 }
 
-export function savePartition(
-  { run }: Connection,
-  table: string,
-  partition: Partition & { readonly id: number },
-): void {
+export function savePartition({ run }: Connection, partition: Partition & { readonly id: number }): void {
   const { id, head, firstRetained, bytes, token, version, lease, docsChanged } = partition
   run(
-    `UPDATE ${table} SET head = ?, first_retained = ?, bytes = ?, token = ?, version = ?, lease_owner = ?, lease_token = ?,
-      lease_until = ?, docs_changed = ? WHERE id = ?`,
+    `UPDATE {partitions} SET head = ?, first_retained = ?, bytes = ?, token = ?, version = ?, lease_owner = ?,
+      lease_token = ?, lease_until = ?, docs_changed = ? WHERE id = ?`,
     ...[head, firstRetained, bytes, token, version],
     ...[lease ? toText(lease.owner) : null, lease?.token ?? null, lease?.expiresAt ?? null],
     ...[docsChanged, id],
   )
 }
 
-export function addPartition({ get }: Connection, table: string, name: string): number {
+export function addPartition({ get }: Connection, name: string): number {
   const row = get(
-    `INSERT INTO ${table} (name, head, first_retained, bytes, token, version, docs_changed)
+    `INSERT INTO {partitions} (name, head, first_retained, bytes, token, version, docs_changed)
       VALUES (?, 0, 1, 0, 0, 0, 0) RETURNING id`,
     toText(name),
   )

@@ -2,24 +2,15 @@ import { concatBytes } from '../../../bytes.ts'
 import { type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
 import type { LogBatch, ReadQuery } from '../../store/store.ts'
 import { toText } from '../../text.ts'
-import type { Connection } from '../connection.ts'
-import { bytesOf } from '../driver.ts'
+import { bytesOf, type Connection } from '../connection.ts'
 
 const MAX_ATTEMPTS = 20
 
 /** Two statements. Where another process drops what is about to be read between them, they are run again. */
-export function readLog(
-  { get, all }: Connection,
-  of: (table: string) => string,
-  partition: string,
-  query: ReadQuery,
-): LogBatch {
+export function readLog({ get, all }: Connection, partition: string, query: ReadQuery): LogBatch {
   const { limit, maxBytes } = readBounds(query)
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const row = get(
-      `SELECT id, head, first_retained FROM ${of('partitions')} WHERE name = ?`,
-      toText(partition),
-    )
+    const row = get('SELECT id, head, first_retained FROM {partitions} WHERE name = ?', toText(partition))
     const head = Number(row?.head ?? 0)
     const firstRetained = Number(row?.first_retained ?? 1)
     const first = Math.max(query.after + 1, firstRetained)
@@ -29,9 +20,9 @@ export function readLog(
     const id = Number(row.id)
     // Up to the row that reaches the bound.
     const rows = all(
-      `SELECT first, layout, data FROM ${of('log')} WHERE partition = ? AND last >= ? AND last <= min(?, coalesce((
-          SELECT last FROM ${of('log')} WHERE partition = ? AND last >= ? AND ends >= ? + (
-            SELECT starts FROM ${of('log')} WHERE partition = ? AND last >= ? ORDER BY last LIMIT 1
+      `SELECT first, layout, data FROM {log} WHERE partition = ? AND last >= ? AND last <= min(?, coalesce((
+          SELECT last FROM {log} WHERE partition = ? AND last >= ? AND ends >= ? + (
+            SELECT starts FROM {log} WHERE partition = ? AND last >= ? ORDER BY last LIMIT 1
           ) ORDER BY last LIMIT 1
         ), ?)) ORDER BY last LIMIT ?`,
       ...[id, first, head, id, first, maxBytes, id, first, head, limit],

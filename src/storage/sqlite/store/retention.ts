@@ -7,8 +7,6 @@ import {
 import type { Connection } from '../connection.ts'
 import type { Database } from '../database.ts'
 
-type Of = (table: string) => string
-
 interface Log extends RetainedLog {
   /** Of the row of its partition. */
   readonly id: number
@@ -17,28 +15,38 @@ interface Log extends RetainedLog {
 /** Partitions that one statement looks at, and rows that one transaction drops: each blocks the event loop. */
 const PAGE = 500
 
-export function expireLogs(database: Database, options: RetentionOptions): Promise<void> {
+export function expireLogs({ read, write }: Database, options: RetentionOptions): Promise<void> {
   return applyRetention(options, {
-    pages: () => logPages(database),
-    drop: (log, retained) => dropRows(database, log, retained),
+    async *pages() {
+      for (let after = 0; ; ) {
+        const logs = await read((connection) => readLogs(connection, 'id > ?', after))
+        yield { now: Date.now(), logs }
+        if (logs.length < PAGE) return
+        after = logs.at(-1)!.id
+      }
+    },
+    async drop(seen: Log, retained) {
+      for (let starts = seen.starts; ; ) {
+        const { log, isMore } = await write((connection) => {
+          const [before] = readLogs(connection, 'id = ?', seen.id)
+          if (!before || before.isLeased || before.starts !== starts) return { log: before, isMore: false }
+          const isMore = dropPage(connection, before.id, retained)
+          return { log: readLogs(connection, 'id = ?', seen.id)[0], isMore }
+        })
+        if (!log || !isMore) return log
+        starts = log.starts
+      }
+    },
   })
 }
 
-async function* logPages({ of, read }: Database) {
-  for (let after = 0; ; ) {
-    const logs = await read((connection) => readLogs(connection, of, 'id > ?', after))
-    yield { now: Date.now(), logs }
-    if (logs.length < PAGE) return
-    after = logs.at(-1)!.id
-  }
-}
-
-function readLogs({ all }: Connection, of: Of, condition: string, value: number): Log[] {
+function readLogs({ all }: Connection, condition: string, value: number): Log[] {
   const at = (column: string, order: string) =>
-    `(SELECT ${column} FROM ${of('log')} WHERE partition = p.id ORDER BY last ${order} LIMIT 1)`
+    `(SELECT ${column} FROM {log} WHERE partition = p.id ORDER BY last ${order} LIMIT 1)`
   const rows = all(
-    `SELECT id, bytes, lease_token, ${at('starts', 'ASC')} AS starts, ${at('at', 'ASC')} AS oldest_at, ${at('at', 'DESC')} AS newest_at
-      FROM ${of('partitions')} AS p WHERE ${condition} AND head >= first_retained ORDER BY id LIMIT ?`,
+    `SELECT id, bytes, lease_token, ${at('starts', 'ASC')} AS starts, ${at('at', 'ASC')} AS oldest_at,
+        ${at('at', 'DESC')} AS newest_at
+      FROM {partitions} AS p WHERE ${condition} AND head >= first_retained ORDER BY id LIMIT ?`,
     value,
     PAGE,
   )
@@ -52,25 +60,11 @@ function readLogs({ all }: Connection, of: Of, condition: string, value: number)
   }))
 }
 
-/** Page by page. */
-async function dropRows({ of, write }: Database, seen: Log, retained: Retained): Promise<Log | undefined> {
-  for (let starts = seen.starts; ; ) {
-    const { log, isMore } = await write((connection) => {
-      const [before] = readLogs(connection, of, 'id = ?', seen.id)
-      if (!before || before.isLeased || before.starts !== starts) return { log: before, isMore: false }
-      const isMore = dropPage(connection, of, before.id, retained)
-      return { log: readLogs(connection, of, 'id = ?', seen.id)[0], isMore }
-    })
-    if (!log || !isMore) return log
-    starts = log.starts
-  }
-}
-
 /** Gives whether there may be more to drop. */
-function dropPage(connection: Connection, of: Of, id: number, { since, from, keepsLast }: Retained): boolean {
-  const head = Number(connection.get(`SELECT head FROM ${of('partitions')} WHERE id = ?`, id)!.head)
+function dropPage(connection: Connection, id: number, { since, from, keepsLast }: Retained): boolean {
+  const head = Number(connection.get('SELECT head FROM {partitions} WHERE id = ?', id)!.head)
   const rows = connection.all(
-    `SELECT first, last, starts, at FROM ${of('log')} WHERE partition = ? ORDER BY last LIMIT ?`,
+    'SELECT first, last, starts, at FROM {log} WHERE partition = ? ORDER BY last LIMIT ?',
     id,
     PAGE + 1,
   )
@@ -78,12 +72,12 @@ function dropPage(connection: Connection, of: Of, id: number, { since, from, kee
     return Number(at) >= since && (Number(starts) >= from || (keepsLast && Number(last) === head))
   })
   const end = kept === -1 ? Math.min(rows.length, PAGE) : kept
-  if (end > 0) dropBefore(connection, of, id, end < rows.length ? Number(rows[end]!.first) : head + 1)
+  if (end > 0) dropBefore(connection, id, end < rows.length ? Number(rows[end]!.first) : head + 1)
   return kept === -1 && rows.length > PAGE
 }
 
 /** The events from `first` on stay. */
-export function dropBefore({ run }: Connection, of: Of, id: number, first: number): void {
-  run(`DELETE FROM ${of('log')} WHERE partition = ? AND last < ?`, id, first)
-  run(`UPDATE ${of('partitions')} SET first_retained = ? WHERE id = ?`, first, id)
+export function dropBefore({ run }: Connection, id: number, first: number): void {
+  run('DELETE FROM {log} WHERE partition = ? AND last < ?', id, first)
+  run('UPDATE {partitions} SET first_retained = ? WHERE id = ?', first, id)
 }

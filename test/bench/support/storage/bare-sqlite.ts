@@ -1,5 +1,5 @@
 import Database from 'libsql'
-import { bytesOf, type SqliteValue } from '../../../../src/storage/sqlite/driver.ts'
+import { bytesOf, type SqliteValue } from '../../../../src/storage/sqlite/connection.ts'
 import type { BareClient } from './bare-client.ts'
 
 /** How often `sqliteStorage` looks for the commits of others. */

@@ -14,18 +14,17 @@ import { script } from '../script.ts'
  * `order` is a set of `c` + place and of the fields of writes. A checkpoint is `namespace NUL id`, and so is its place, or
  * `namespace NUL sort key NUL id`. A version is `channel NUL version`.
  */
-export const FENCE = `
-local function is_fenced(key)
-  if ARGV[1] == '' then
-    return false
+const FENCE = `
+if ARGV[1] ~= '' then
+  local meta = redis.call('HMGET', KEYS[3], 'held', 'ends')
+  if tonumber(meta[1] or 0) ~= tonumber(ARGV[1]) or tonumber(meta[2] or 0) <= clock() then
+    return 'fenced'
   end
-  local meta = redis.call('HMGET', key, 'held', 'ends')
-  return tonumber(meta[1] or 0) ~= tonumber(ARGV[1]) or tonumber(meta[2] or 0) <= clock()
 end
 `
 
 /** The checkpoint at a place; the newest place and the newest checkpoint of a namespace. */
-export const NEWEST = `
+const NEWEST = `
 local function checkpoint_at(place)
   local namespace, id = string.match(place, '^([^%z]*)%z[^%z]*%z(.*)$')
   return namespace and namespace .. '\\0' .. id or place
@@ -51,13 +50,8 @@ end
  * then nothing is written.
  */
 export const PUT_CHECKPOINT = script(`${FENCE}${NEWEST}
-if is_fenced(KEYS[3]) then
-  return 'fenced'
-end
-if redis.call('HEXISTS', KEYS[1], 'r') == 0 then
-  if ARGV[3] == '' then
-    return 'register'
-  end
+if redis.call('HEXISTS', KEYS[1], 'r') == 0 and ARGV[3] == '' then
+  return 'register'
 end
 local namespace, checkpoint, parent = ARGV[4], ARGV[5], ARGV[6]
 local changed = tonumber(ARGV[8])
@@ -128,9 +122,6 @@ return done
 
 /** KEYS as above; ARGV token or '', then `field, '1' where the last one counts, write`. Gives 0 or 'fenced'. */
 export const PUT_WRITES = script(`${FENCE}
-if is_fenced(KEYS[3]) then
-  return 'fenced'
-end
 for i = 2, #ARGV, 3 do
   if ARGV[i + 1] == '1' then
     redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2])
@@ -144,9 +135,6 @@ return 0
 
 /** KEYS saved, order, the meta of the fence if any; ARGV token or ''. Gives the tail the thread was registered with, or 'fenced'. */
 export const DELETE_THREAD = script(`${FENCE}
-if is_fenced(KEYS[3]) then
-  return 'fenced'
-end
 local tail = redis.call('HGET', KEYS[1], 'r')
 redis.call('UNLINK', KEYS[1], KEYS[2])
 return tail
@@ -196,11 +184,6 @@ end
 return { found, values }
 `)
 
-/** KEYS saved, order; ARGV checkpoint, which need not be there. Gives `field, write` of each write on top of it. */
-export const LOAD_WRITES = script(`${WRITES}
-return writes(ARGV[1])
-`)
-
 /** KEYS saved; ARGV checkpoint. Gives its sort key, if it has one. */
 export const SORT_KEY = script(`
 return redis.call('HGET', KEYS[1], 'k' .. ARGV[1])
@@ -244,4 +227,76 @@ while checkpoint ~= '' and #found < tonumber(ARGV[2]) do
   checkpoint = cells[1]
 end
 return found
+`)
+
+/**
+ * KEYS saved, order, the meta of the fence if any; ARGV token or '', then for each namespace: its name, its newest checkpoint, how many
+ * checkpoints stay, and these. Gives 0 or 'fenced'. A namespace with a newer checkpoint stays as it is.
+ */
+export const KEEP_ONLY = script(`${FENCE}${NEWEST}
+local function delete(field)
+  redis.call('HDEL', KEYS[1], field)
+  redis.call('ZREM', KEYS[2], field)
+end
+
+local function keep_only(namespace, last, stays)
+  local used = {}
+  local versions = {}
+  local gone = {}
+  for _, place in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], '[c' .. namespace .. '\\0', '(c' .. namespace .. '\\1')) do
+    local checkpoint = checkpoint_at(string.sub(place, 2))
+    local cells = cmsgpack.unpack(redis.call('HGET', KEYS[1], 'c' .. checkpoint))
+    for i = 2, #cells, 2 do
+      versions[cells[i]] = true
+      if stays[checkpoint] then
+        used[cells[i + 1]] = true
+      end
+    end
+    if not stays[checkpoint] then
+      gone[#gone + 1] = 'w' .. checkpoint .. '\\0'
+      redis.call('ZREM', KEYS[2], place)
+      redis.call('HDEL', KEYS[1], 'c' .. checkpoint, 'b' .. checkpoint, 'k' .. checkpoint)
+    end
+  end
+  -- Writes may come before their checkpoint.
+  gone[#gone + 1] = 'w' .. namespace .. '\\0'
+  for i, from in ipairs(gone) do
+    local to = i < #gone and string.sub(from, 1, -2) or 'w' .. last
+    for _, field in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], '[' .. from, '(' .. to .. '\\1')) do
+      if not stays[string.match(field, '^w([^%z]*%z[^%z]*)')] then
+        delete(field)
+      end
+    end
+  end
+  for version in pairs(versions) do
+    local field = 'i' .. namespace .. '\\0' .. version
+    local left = {}
+    for number in string.gmatch(redis.call('HGET', KEYS[1], field) or '', '%d+') do
+      if used[tonumber(number)] then
+        left[#left + 1] = number
+      else
+        redis.call('HDEL', KEYS[1], 'v' .. number)
+      end
+    end
+    if #left > 0 then
+      redis.call('HSET', KEYS[1], field, table.concat(left, ','))
+    else
+      redis.call('HDEL', KEYS[1], field)
+    end
+  end
+end
+
+local i = 2
+while ARGV[i] do
+  local stays = {}
+  local following = i + 3 + tonumber(ARGV[i + 2])
+  for k = i + 3, following - 1 do
+    stays[ARGV[k]] = true
+  end
+  if newest(ARGV[i]) == ARGV[i + 1] then
+    keep_only(ARGV[i], ARGV[i + 1], stays)
+  end
+  i = following
+end
+return 0
 `)

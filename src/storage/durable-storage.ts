@@ -1,0 +1,51 @@
+import { type CheckpointTables, createDurableSaver } from './checkpointer/durable-saver.ts'
+import { DATABASE } from './checkpointer/fenced.ts'
+import type { Serde } from './checkpointer/serde.ts'
+import type { DurableStorage, StorageReport } from './durable.ts'
+import { checkFence } from './store/commit.ts'
+import type { PartitionListener, Store } from './store/store.ts'
+
+/** The calls of a store that each backend has of its own. */
+export type StoreCalls = Pick<
+  Store,
+  'get' | 'list' | 'count' | 'commit' | 'read' | 'inspect' | 'expired' | 'trim' | 'sweep'
+>
+
+interface Backend {
+  readonly name: string
+  /** How long the store gathers events: long enough to spare most commits of a token stream, too short to be seen. */
+  readonly coalesceMs: number
+  readonly database: { setup(): Promise<void>; assertOpen(): void }
+  readonly notifier: { watch(partition: string, listener: PartitionListener): () => void }
+  readonly calls: StoreCalls
+  readonly tables: CheckpointTables
+  readonly serde: Serde | undefined
+  readonly report: () => Promise<StorageReport>
+  /** Called once. */
+  readonly close: () => Promise<void>
+}
+
+export function createDurableStorage(backend: Backend): DurableStorage {
+  const { name, coalesceMs, database, notifier, calls, tables, serde, report } = backend
+  let closing: Promise<void> | undefined
+  const setup = () => database.setup()
+  const close = () => (closing ??= backend.close())
+  const store: Store & { readonly [DATABASE]: object } = {
+    ...calls,
+    [DATABASE]: database,
+    capabilities: { name, shared: true, durable: true, coalesceMs },
+    async assertFence(partition, token) {
+      const { lease, now } = await calls.inspect(partition)
+      checkFence(partition, token, lease, now)
+    },
+    watch(partition, listener) {
+      database.assertOpen()
+      return notifier.watch(partition, listener)
+    },
+    setup,
+    report,
+    close,
+  }
+  const checkpointer = createDurableSaver({ name: `${name}Checkpointer`, database, tables, serde, close })
+  return { store, checkpointer, setup, report, close }
+}
