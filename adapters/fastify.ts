@@ -53,10 +53,11 @@ export type FastifyPlugin = (instance: FastifyInstance) => Promise<void>
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * A plugin for Fastify 5: `app.register(toFastify(handler), { prefix: '/agent' })`. The prefix is the base path. A path that no
- * route matches goes to the app's not-found handler.
- * Bodies are read by the handler, within its own limits. Hooks before the handler run, and headers they set are sent;
- * `onSend` does not run. Its web sockets, which need the package `ws`, go past the hooks. Closing the app closes the handler first, so that open streams do not keep the app from closing.
+ * A plugin for Fastify 5: `app.register(toFastify(handler), { prefix: '/agent' })`. The prefix is the base
+ * path. A path without a route goes to the app's not-found handler. The handler reads bodies, within its own
+ * limits. Earlier hooks run, and headers they set are sent; `onSend` does not run. Web sockets, which need
+ * the package `ws`, bypass the hooks. Closing the app closes the handler first, so that open streams do not
+ * block it.
  */
 export function toFastify(handler: WebHandler, options: FastifyOptions = {}): FastifyPlugin {
   checkOptions('toFastify', options, FASTIFY_OPTIONS)
@@ -101,9 +102,7 @@ export function toFastify(handler: WebHandler, options: FastifyOptions = {}): Fa
   }
 }
 
-/**
- * Fastify decides which proxies to trust. Without any, the bridge finds the host, also in absolute targets.
- */
+/** Fastify decides which proxies to trust. Without any, the bridge finds the host. */
 function forwarded({ protocol, host, raw }: FastifyRequest): Forwarded {
   const own = header(raw, ':authority') ?? header(raw, 'host') ?? ''
   return { protocol, host: host === own ? undefined : host }

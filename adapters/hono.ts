@@ -4,9 +4,10 @@ import type { HandlerContext, WebHandler } from '../src/http/types.ts'
 import { withoutBody } from './without-body.ts'
 
 /**
- * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path. A path that no route matches is left to
- * the rest of the app. The handler's `Response` is returned as it is. On Workers, `request.signal` needs the flag `enable_request_signal`; streams work
- * without it. `@hono/node-server` sends the message of an error that breaks a stream to the client.
+ * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path. A path without a
+ * route is left to the rest of the app. On Workers, `request.signal` needs the flag `enable_request_signal`;
+ * streams work without it. `@hono/node-server` sends the message of an error that breaks a stream to the
+ * client.
  */
 export function toHono(handler: WebHandler): Hono {
   return new Hono().all('*', async (c, next) => {

@@ -25,10 +25,10 @@ export interface NextRoutes {
 }
 
 /**
- * The exports of a route file of Next 15 and 16: `export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = toNext(handler)`.
- * Next answers HEAD through `GET`. `runtime`, `dynamic` and `maxDuration` must be literals in the route file itself.
- * There `request.url` names the machine, so the host of the card of an agent is that of the `Host` header.
- * Throws `AgentwireError` `not_supported` in the Edge runtime, which ends runs with their request.
+ * The exports of a route file of Next 15 and 16: `export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } =
+ * toNext(handler)`. Next answers HEAD through `GET`. `runtime`, `dynamic` and `maxDuration` must be literals
+ * in the route file. The host of an agent's card is the `Host` header, because `request.url` names the
+ * machine. Throws `AgentwireError` `not_supported` in the Edge runtime, which ends runs with their request.
  */
 export function toNext(handler: WebHandler, options: NextOptions = {}): NextRoutes {
   checkOptions('toNext', options, NEXT_OPTIONS)
@@ -62,9 +62,10 @@ interface Kept {
 }
 
 /**
- * The one server of a process of Next, whichever bundle asks for it. `open` opens the storage, once. `make` makes the server over
- * it: in production once, in `next dev` again whenever an edit reloads the file that calls this. The new one then answers all
- * requests, and the one before closes, after `drainMs`. A second server of the same app needs another `name`.
+ * The one server of a Next process, whichever bundle asks. `open` opens the storage, once. `make` makes the
+ * server over it: once in production, and in `next dev` again when an edit reloads the calling file. The new
+ * one then answers all requests, and the old one closes after `drainMs`. A second server of an app needs
+ * another `name`.
  */
 export function cachedServer<Storage, Server extends WebHandler>(
   open: () => Storage,

@@ -6,10 +6,7 @@ import type { Ticker } from '../../src/http/ticker.ts'
 /** How long a client may take to end a socket that the server closes, in milliseconds. */
 const CLOSE_MS = 2_000
 
-/**
- * Binds a session to a web socket and its connection. A peer that is silent between two pings is
- * disconnected.
- */
+/** Binds a session to a web socket and its connection, which ends if silent between two pings. */
 export function bindSocket(
   webSocket: WebSocket,
   socket: Socket,
@@ -25,10 +22,7 @@ export function bindSocket(
     isAlive = false
     webSocket.ping()
   })
-  /**
-   * The newest unanswered ping. One pong answers all before it (RFC 6455, §5.5.3), so a flood takes no
-   * memory.
-   */
+  /** The newest unanswered ping. One pong answers all before it (RFC 6455, §5.5.3). */
   let pinged: Buffer | undefined
   const pong = () => {
     if (!pinged || socket.writableNeedDrain) return

@@ -13,10 +13,7 @@ export interface NodeOptions {
   readonly basePath?: string | undefined
   /** Trust `x-forwarded-proto` and `x-forwarded-host`. Only behind a proxy that sets them. Default false. */
   readonly trustProxy?: boolean | undefined
-  /**
-   * Called for errors that the handler does not answer: rejections and broken streams. Default
-   * `console.error`.
-   */
+  /** Called for errors that the handler does not answer. Default `console.error`. */
   readonly onError?: OnError | undefined
 }
 

@@ -39,9 +39,9 @@ interface Handshake {
 const mounted = new WeakMap<UpgradeServer, Mount[]>()
 
 /**
- * Takes the web sockets of a server of `node:http`, for a handler that answers its requests through `toNode`, Express or Hono. Needs
- * the package `ws`. A handshake that the handler has no route for is left to the server's other listeners of `upgrade`. Gives a
- * function that cuts the sockets that are still open, for when the server must end.
+ * Takes the web sockets of a server of `node:http`, for a handler that answers its requests through `toNode`,
+ * Express or Hono. Needs the package `ws`. A handshake without a route is left to the server's other
+ * `upgrade` listeners. The result disconnects the sockets that are still open, for when the server must end.
  */
 export function acceptSockets(
   server: UpgradeServer,
@@ -52,9 +52,7 @@ export function acceptSockets(
   return mountSockets(server, { handler, options, pings: PINGS })
 }
 
-/**
- * As `acceptSockets`. A socket is pinged at each beat of `pings`, and disconnected if silent since the last.
- */
+/** As `acceptSockets`. A socket is pinged with `pings`, and disconnected if silent since the last. */
 export function mountSockets(server: UpgradeServer, given: Omit<Mount, 'open'>): () => void {
   const mount: Mount = { ...given, open: new Set() }
   const mounts = mounted.get(server)

@@ -23,9 +23,7 @@ export function requestUrl(req: NodeRequest, forwarded: Forwarded | undefined): 
   return URL.canParse(url) ? url : undefined
 }
 
-/**
- * The first values of `x-forwarded-proto` and `x-forwarded-host`, which are those of the client's request.
- */
+/** The first values of `x-forwarded-proto` and `x-forwarded-host`: those of the client's request. */
 export function forwardedHeaders(req: NodeRequest): Forwarded {
   return {
     protocol: first(header(req, 'x-forwarded-proto')),

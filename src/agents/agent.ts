@@ -6,8 +6,8 @@ import type { AgentDescription } from './description.ts'
 import type { AgentProfile } from './profile.ts'
 
 /**
- * Anything that turns an input into a stream of protocol events. `langgraph(graph)` and `defineAgent({ … })` make agents. Only
- * the run engine calls `stream`.
+ * Turns an input into a stream of protocol events. `langgraph(graph)` and `defineAgent({ … })` make agents.
+ * Only the run engine calls `stream`.
  */
 export interface Agent extends AgentProfile {
   readonly name?: string | undefined
@@ -16,28 +16,29 @@ export interface Agent extends AgentProfile {
   readonly resumable: boolean
   /** The agent's own saver. Without one, the agent gets the server's. */
   readonly checkpointer?: Checkpointer | undefined
-  /** Whether its runs look at `AgentTask.classic`. Frames of others are made of the protocol's events alone. Default false. */
+  /** Whether runs read `AgentTask.classic`. Otherwise frames are made of protocol events. Default false. */
   readonly supportsStreamModes?: boolean | undefined
   /** What the assistant of its name is configured with. Default: nothing. */
   readonly defaults?: AgentDefaults | undefined
   /** False where its state has no `messages`, so that nobody can send it text. Default true. */
   readonly takesMessages?: boolean | undefined
-  /** Throws `AgentInputError` for an input that every run would refuse. It is called before a run is accepted. */
+  /** Called before a run is accepted. Throws `AgentInputError` for an input that every run would refuse. */
   validateInput?(input: unknown): void | Promise<void>
   /**
-   * What the agent wants to know of a request. It is called once, before a run is accepted. Its result is kept with the run as
-   * JSON, and every attempt gets it as `config.context`, also in another process. What it throws refuses the run.
+   * Reads what the agent needs of a request. Called once, before a run is accepted; what it throws refuses
+   * the run. The result is stored with the run as JSON, and every attempt gets it as `config.context`.
    */
   context?(request: ContextRequest): unknown
   /**
-   * Whether an A2A client gets a task, which it can follow and continue, or waits for a message alone. It is asked once, before a
-   * run is accepted. What it throws refuses the run. Default: `task`.
+   * Whether an A2A client gets a task, which it can follow and continue, or waits for a message. Asked once,
+   * before a run is accepted; what it throws refuses the run. Default: `task`.
    */
   answersWith?: ((request: ContextRequest) => AnswerKind | Promise<AnswerKind>) | undefined
   /**
-   * One attempt of one run. Ends when the agent is done or waits at an interrupt, and throws when it has failed. The `lifecycle`
-   * events of the root are made by the engine. An agent yields one only to say `interrupted`: it has stopped at a breakpoint, and
-   * goes on with a `null` input. Every `data` is plain JSON (see `toJson`).
+   * One attempt of one run. Ends when the agent is done or waits at an interrupt, and throws when it has
+   * failed. The engine makes the `lifecycle` events of the root. An agent yields one only to say
+   * `interrupted`: it has stopped at a breakpoint, and continues with a `null` input. Every `data` is plain
+   * JSON (see `toJson`).
    */
   stream(task: AgentTask): AsyncIterable<AgentEvent>
   /** The state at a checkpoint, or undefined when there is no checkpoint. */
@@ -45,15 +46,16 @@ export interface Agent extends AgentProfile {
   /** The snapshots, newest first. */
   getHistory(at: StateAddress, options?: HistoryOptions): AsyncIterable<StateSnapshot>
   /**
-   * How it looks from outside, for pages that draw it or make forms for its input: with the config of an assistant, for agents that
-   * are made by it. Default: one step of unknown shapes.
+   * The graph and the schemas that pages show. `config` is that of an assistant, for agents that are made by
+   * it. Default: one step of unknown schemas.
    */
   describe?(config?: Readonly<Record<string, unknown>>): AgentDescription | Promise<AgentDescription>
-  /** Writes a checkpoint with the source `update` and gives its id. Throws `AgentInputError` for values the state refuses. */
+  /** Writes a checkpoint with the source `update`. Throws `AgentInputError` for values the state refuses. */
   updateState(at: StateAddress, update: StateUpdate): Promise<{ readonly checkpointId: string }>
   /**
-   * Writes a checkpoint for each step, as a run would that had taken these steps, and gives the id of the last one. Each step has
-   * one update or more. Throws `AgentInputError` for what the state refuses. Absent where the agent cannot.
+   * Writes a checkpoint for each step, as if a run had taken these steps, and gives the id of the last one.
+   * Each step has at least one update. Throws `AgentInputError` for what the state refuses. Absent if not
+   * supported.
    */
   bulkUpdateState?(
     at: StateAddress,
@@ -61,7 +63,7 @@ export interface Agent extends AgentProfile {
   ): Promise<{ readonly checkpointId: string }>
 }
 
-/** What runs of an agent are configured with, as far as their assistant, their thread and their request say nothing else. */
+/** The defaults of an agent's runs, which their assistant, their thread and their request override. */
 export interface AgentDefaults {
   /** A `RunnableConfig` as clients of the REST send it, such as `{ configurable: { model: 'small' } }`. */
   readonly config?: Readonly<Record<string, unknown>> | undefined
@@ -88,12 +90,12 @@ export interface AgentTask {
   readonly runId: string
   readonly assistantId: string
   readonly start: RunInput
-  /** The checkpoint to start from instead of the newest: that of a fork, or the one that a rollback restored. It exists. */
+  /** The checkpoint to start from instead of the newest: of a fork, or restored by a rollback. It exists. */
   readonly checkpointId?: string | undefined
   readonly config: RunConfig
-  /** Runs a graph in the classic way, for a client of the platform's REST. Other agents need not look at it. Default: they do not. */
+  /** Runs a graph with LangGraph's stream modes, for a REST client. Other agents may ignore it. */
   readonly classic?: StreamModesRun | undefined
-  /** The highest `config.recursionLimit` for an agent that has no limit of its own. An agent's own is its highest. Default: none. */
+  /** The highest `config.recursionLimit` for an agent that sets no limit of its own. Default: none. */
   readonly maxRecursionLimit?: number | undefined
   /** Who asked for the run. Null on a server without authentication. */
   readonly principal: Principal | null
@@ -101,13 +103,13 @@ export interface AgentTask {
   /** The long-term memory of who owns the thread, over all threads. */
   readonly graphStore: GraphStore
   /**
-   * Aborts on cancel. What the agent sends or saves afterwards is dropped, but for what belongs to a checkpoint that is being saved
-   * then.
+   * Aborts on cancel. What the agent sends or saves afterwards is dropped, except what belongs to a
+   * checkpoint that is being saved.
    */
   readonly signal: AbortSignal
   /**
-   * Takes what is to be done when the run was cancelled and its state is kept: to write what no checkpoint has yet, such as the
-   * message that was being written, and to give the events of that. It is called at most once, after the stream has ended.
+   * Takes a function that saves what no checkpoint has yet, such as the message that was being written, and
+   * gives the events of that. It is called at most once, after the stream of a cancelled run has ended.
    */
   readonly onStop?: ((save: () => Promise<readonly AgentEvent[]>) => void) | undefined
   /** Called after each call of a model, by agents that can observe them. Never throws. */
@@ -143,8 +145,9 @@ export type RunInput =
     }
 
 /**
- * How LangGraph's servers run a graph for clients of the REST: with `graph.stream`, where the content of a message stays the text
- * that the model gave. A run of the streaming protocol uses `streamEvents` of version 3, where it is a list of blocks.
+ * How LangGraph's servers run a graph for REST clients: with `graph.stream`, where the content of a message
+ * stays the model's text. Runs of the streaming protocol use `streamEvents` version 3, where it is a list of
+ * blocks.
  */
 export interface StreamModesRun {
   /** The stream modes that the client asked for, by their names in the REST, such as `messages-tuple`. */
@@ -159,10 +162,7 @@ export interface GraphConfig {
   readonly interruptBefore?: '*' | readonly string[] | undefined
   /** The nodes after which the run stops. */
   readonly interruptAfter?: '*' | readonly string[] | undefined
-  /**
-   * When checkpoints are saved: before the next step, during it, or only at the end of the run. Default:
-   * LangGraph's, `async`.
-   */
+  /** When checkpoints are saved: before the next step, during it, or at the end. Default: `async`. */
   readonly durability?: 'sync' | 'async' | 'exit' | undefined
   /** The namespace of the checkpoint to start from. Default: the root. */
   readonly checkpointNs?: string | undefined
@@ -187,7 +187,7 @@ export interface StateAddress {
   readonly checkpointId?: string | undefined
   /** The segments of the namespace joined by `|`. The root is `''`. */
   readonly checkpointNs?: string | undefined
-  /** What clients of the REST have configured the last run of the thread with, for graphs that are made by their config. */
+  /** The config of the last run of the thread by a REST client, for graphs that are made by their config. */
   readonly config?: Readonly<Record<string, unknown>> | undefined
 }
 

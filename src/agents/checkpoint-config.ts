@@ -27,12 +27,12 @@ export function refOf({ configurable = {} }: CheckpointConfig): CheckpointRef {
   }
 }
 
-/** How a history is read: as a checkpointer's `list`, of the checkpoint at the address or of its whole namespace. */
+/** Lists checkpoints as a checkpointer's `list` does: the one at the address, or all of its namespace. */
 type ReadList<T> = (at: StateAddress, options: CheckpointListOptions) => AsyncIterable<T | undefined>
 
 /**
- * A history from the address on, newest first. One that begins at a checkpoint is that one, then those before it, because only the
- * checkpointer knows their order: the clocks that made their ids may differ.
+ * A history from the address on, newest first. If it begins at a checkpoint, those before it follow as the
+ * checkpointer orders them: the clocks that made their ids may differ.
  */
 export async function* historyOf<T>(
   at: StateAddress,

@@ -6,7 +6,7 @@ export interface AgentSchemas {
   readonly input: JsonSchema | null
   readonly output: JsonSchema | null
   readonly state: JsonSchema | null
-  /** LangGraph.js does not tell `config.configurable` and the runtime context apart, so that this is the schema of both. */
+  /** Of both `config.configurable` and the runtime context, which LangGraph.js does not tell apart. */
   readonly config: JsonSchema | null
 }
 
@@ -26,7 +26,7 @@ export interface AgentDescription {
   /** `xray` replaces nodes by the nodes of their subgraphs: at all levels, or down to the given level. */
   drawing(options: { readonly xray: boolean | number }): Promise<AgentDrawing>
   schemas(): Promise<AgentSchemas>
-  /** The schemas of subgraphs by namespace, such as `parent|child`: of one namespace, or of all; with those inside of them by `recurse`. */
+  /** The schemas of subgraphs by namespace, such as `parent|child`. `recurse` adds those within them. */
   subgraphs(options: {
     readonly namespace?: string | undefined
     readonly recurse: boolean

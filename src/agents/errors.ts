@@ -8,14 +8,14 @@ export class AgentInputError extends AgentwireError {
   }
 }
 
-/** An agent's own code, such as a reducer, refused the values. The message is its own, and may hold what it knows. */
+/** An agent's own code, such as a reducer, refused the values. Its message may be confidential. */
 export class AgentRefusal extends AgentInputError {
   static override readonly brand = 'AgentRefusal'
 }
 
 /**
- * The agent declines its task. The run ends as failed and clients are shown exactly this reason (its first 2,000 characters), but
- * `onError` is not called, because nothing is broken. An agent function calls `reject`; a node of a graph throws it.
+ * The agent declines its task. The run fails, and clients are shown this reason (its first 2,000 characters).
+ * `onError` is not called, because nothing is broken. A function calls `reject`; a node of a graph throws it.
  */
 export class AgentRejection extends AgentwireError {
   static override readonly brand = 'AgentRejection'

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../events/index.ts'
 import type { PendingInterrupt } from './agent.ts'
 
-/** The event that asks for the answer to an interrupt. The protocol calls the value `payload`, LangGraph's clients read `value`. */
+/** Asks for an answer. The protocol calls the value `payload`; LangGraph's clients read `value`. */
 export const inputRequested = (
   namespace: readonly string[],
   { id, value }: PendingInterrupt,

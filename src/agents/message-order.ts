@@ -44,24 +44,24 @@ export interface WrittenMessage {
 const ROOT: Position = { namespace: [] }
 
 /**
- * Brings the message events of every release of LangGraph to those of the protocol, one model call after the other:
- * `message-start` has a role, one block is open at a time, the indexes of the blocks are 0, 1, 2, …, and deltas of
- * a tool call are `block-delta` with all arguments so far.
+ * Brings the message events of every release of LangGraph to those of the protocol: `message-start` has a
+ * role, one block is open at a time, blocks are numbered 0, 1, 2, …, and deltas of a tool call are
+ * `block-delta` with all arguments so far. One normalizer serves one run.
  *
- * The engine finishes all blocks at the end of their message, and may go back to an earlier one. Here a block that
- * starts or goes on finishes the open one, and a block that goes on starts again with its content so far.
+ * The engine finishes all blocks at the end of their message, and may return to an earlier one. Here, a block
+ * that starts or continues finishes the open one, and a block that continues starts again with its content so
+ * far.
  *
- * The engine has the indexes of the model, and a model may skip some: where it gives 0 to a text, a message that only
- * calls a tool begins with 1. LangGraph's client fails on such a message, and shows no more messages of its namespace.
- *
- * One normalizer serves one run.
+ * The engine has the indexes of the model, which may skip some: if it gives 0 to a text, a message that only
+ * calls a tool begins with 1. LangGraph's client fails on such a message, and shows no more messages of its
+ * namespace.
  */
 export function createMessageNormalizer() {
   const messages = new Map<string, MessageState>()
   let begun: MessageState[] = []
 
   /**
-   * The events to send in place of one, or undefined for the event as it is, which costs the many deltas nothing.
+   * The events to send instead of one, or undefined for the event as it is, which costs most deltas nothing.
    *
    * @param key Names the message among those that are written at the same time.
    */
@@ -178,7 +178,7 @@ function reopen(message: MessageState, state: BlockState, data: MessageData): re
 }
 
 /**
- * LangGraph 1.7 sends slices of the arguments, older releases and the protocol all of them. They are sent when they have
+ * LangGraph 1.7 sends slices of the arguments; the protocol repeats all of them. They are sent once they have
  * grown by a sixteenth, so that the bytes stay linear in their length.
  */
 function wholeArgs(state: BlockState, data: MessageData): MessageData | undefined {

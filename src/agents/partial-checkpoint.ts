@@ -5,7 +5,7 @@ const CANCELLED = 'agentwire_cancelled'
 
 export const PARTIAL = { [CANCELLED]: true }
 
-/** The checkpoint before one that only adds what a cancelled run had written: a run without an input goes on from there. */
+/** The checkpoint before one that only adds what a cancelled run wrote: a run without input starts there. */
 export function beforePartial(tuple: CheckpointTuple | undefined): string | undefined {
   const { metadata, parentConfig } = tuple ?? {}
   const isPartial = metadata?.source === 'update' && (metadata as Record<string, unknown>)[CANCELLED] === true

@@ -2,13 +2,13 @@ import type { WireMessage } from '../messages/index.ts'
 
 const CANCELLED = 'cancelled'
 
-/** What a message that was being written when its run was cancelled says of its end: on the wire and in the state. */
+/** The end of a message that was being written when its run was cancelled, on the wire and in the state. */
 export const CUT_OFF = { finish_reason: CANCELLED } as const
 
 /**
- * What stays of an assistant message that no node or function has kept yet when its run is cancelled: its text. Calls of tools
- * have no results, and thoughts no signature, so that a provider would refuse them in the next request. Undefined where there is
- * no text yet.
+ * What a cancel keeps of an assistant message that no node or function has kept yet: its text, undefined if
+ * there is none. Without results of its calls or signatures of its thoughts, a provider would refuse those in
+ * the next request.
  */
 export function partialMessage(
   id: string,

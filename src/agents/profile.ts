@@ -6,13 +6,13 @@ import type { OptionTable } from '../options.ts'
 export interface AgentProfile {
   /** What it can do, at least one. Default: one skill with the agent's name and description. */
   readonly skills?: readonly AgentSkill[] | undefined
-  /** The media types that it reads, such as `text/plain`. A2A messages with others are refused. Default: it is given everything. */
+  /** The media types that it reads, such as `text/plain`. A2A messages with others are refused. */
   readonly inputModes?: readonly string[] | undefined
   /** The media types that it writes. Default: the face's own. */
   readonly outputModes?: readonly string[] | undefined
   /**
-   * The keys of its input that other agents may set, by the data parts of A2A messages; others set nothing. `*`: all keys. Default:
-   * those of a graph's state that its input has, and those that the `input` schema of a function names.
+   * The keys of its input that the data parts of A2A messages may set. `*`: all keys. Default: the input keys
+   * of a graph's state, or those that the `input` schema of a function names.
    */
   readonly inputKeys?: readonly string[] | '*' | undefined
 }
@@ -41,7 +41,7 @@ export interface AgentSkill {
   readonly outputModes?: readonly string[] | undefined
 }
 
-/** The profile in the options of an agent. Throws `AgentwireError` (`invalid_agent`) where no agent card could have it. */
+/** The profile in the options. Throws `AgentwireError` (`invalid_agent`) if no agent card can have it. */
 export function profileOf({ skills, inputModes, outputModes, inputKeys }: AgentProfile): AgentProfile {
   const ids = new Set<string>()
   checkModes('', inputModes, outputModes)

@@ -1,7 +1,7 @@
 import type { AgentEvent, CheckpointData } from '../events/index.ts'
 import type { StateSnapshot } from './agent.ts'
 
-/** The events that tell a saved state of the root, as a run would have sent them: the checkpoint, then its values. */
+/** The events of a saved state of the root, as in a run: the checkpoint, then its values. */
 export const stateEvents = ({
   checkpoint,
   parentCheckpoint,

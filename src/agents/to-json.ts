@@ -2,16 +2,17 @@ import { encodeBase64 } from '../formats/reading/base64.ts'
 import { typeOfClass } from '../messages/wire/classes.ts'
 
 /**
- * Turns any value into plain JSON, and never throws. A value that is plain JSON already is returned as it is, without a copy.
+ * Turns any value into plain JSON, and never throws. Plain JSON is returned as it is, without a copy.
  *
  * - LangChain messages become flat objects, `{ type, content, id, … }`, also from their serialized envelope.
- * - `undefined`, functions and symbols are left out of objects and are `null` in arrays. `NaN` and infinities are `null`.
- * - Dates and everything else with `toJSON` become its result, errors `{ name, message }`, a `BigInt` its digits, maps objects
- *   (or lists of pairs when a key is not a string), sets lists, and bytes base64.
- * - A cycle becomes `'[circular]'`, a value that throws when it is read `'[unreadable]'`, and one that is nested too deep
- *   `'[too deep]'`.
+ * - `undefined`, functions and symbols are left out of objects and are `null` in arrays, as are `NaN` and
+ *   infinities.
+ * - Values with `toJSON` become its result, errors `{ name, message }`, a `BigInt` its digits, maps objects
+ *   (or lists of pairs if a key is not a string), sets lists, and bytes base64.
+ * - A cycle becomes `'[circular]'`, a value that throws when it is read `'[unreadable]'`, and one that is
+ *   nested too deep `'[too deep]'`.
  *
- * A message is converted once and remembered for as long as it lives, because every step of an agent shows all earlier messages.
+ * A message is converted once and remembered, because every step of an agent shows all earlier messages.
  */
 export function toJson(value: unknown): unknown {
   const json = convert(value, [])
@@ -20,7 +21,7 @@ export function toJson(value: unknown): unknown {
 
 type Fields = Record<string, unknown>
 
-/** No real state is nested this deep, and the limits of the stack and of `JSON.stringify` are far above it. */
+/** No real state is nested this deep, and the stack and `JSON.stringify` allow much more. */
 const MAX_DEPTH = 500
 const UNREADABLE = '[unreadable]'
 
@@ -141,7 +142,7 @@ const isMessage = (value: object): value is Message => {
   return typeof toDict === 'function' && (typeof getType === 'function' || typeof _getType === 'function')
 }
 
-/** Fields that may be set after construction, where `toDict` misses them. A message is converted again when one changes. */
+/** Fields that may be set later, which `toDict` misses. A message is converted again when one changes. */
 const LATE_FIELDS = [
   'content',
   'id',
@@ -172,7 +173,7 @@ const MAX_SHAPES = 100
 
 const shapeOf = ({ lc_kwargs: given }: Message): string => Object.keys(Object(given)).join()
 
-/** The fields of a message like one that was read before: `toDict` takes many times as long. Undefined where none was. */
+/** The fields of a message like one that was read before, because `toDict` takes many times as long. */
 function quickFields(message: Message): Fields | undefined {
   const keys = shapes.get(message.constructor)?.get(shapeOf(message))
   if (!keys) return undefined
@@ -189,7 +190,8 @@ function readFields(message: Message): Fields {
   const { type, data } = message.toDict()
   const fields: Fields = {}
   const keys = Object.keys(data)
-  // `toDict` escapes values that look like an envelope, so each field is read from the message itself where it has it.
+  // `toDict` escapes values that look like an envelope, so fields are read from the message where it has
+  // them.
   for (const key of keys) set(fields, key, key in message ? message[key] : data[key])
   fields.type = type
   // Attributes and secrets of a class depend on its values.
@@ -208,7 +210,7 @@ function isUnchanged(message: Message, seen: readonly unknown[]): boolean {
   return true
 }
 
-/** The envelope that `JSON.stringify` makes of a message: `{ lc: 1, type: 'constructor', id: […, 'HumanMessage'], kwargs }`. */
+/** What `JSON.stringify` makes of a message: `{ lc: 1, type: 'constructor', id: […], kwargs }`. */
 function convertEnvelope(value: Fields, path: object[]): unknown {
   const type = typeOfClass(value.id)
   if (type === undefined || typeof value.kwargs !== 'object' || value.kwargs === null)

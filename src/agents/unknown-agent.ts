@@ -2,7 +2,7 @@ import type { Agent } from './agent.ts'
 import { configOf, listTuples } from './checkpoint-config.ts'
 import { readUnknownGraph } from './langgraph/unknown-graph.ts'
 
-/** Reads the threads of an agent that is not there any more, of whatever kind it was, from their checkpoints. All else throws `refusal()`. */
+/** Reads the threads of a removed agent from their checkpoints. Anything else throws `refusal()`. */
 export function unknownAgent(refusal: () => Error): Agent {
   return {
     resumable: false,

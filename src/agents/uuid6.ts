@@ -3,8 +3,8 @@ const GREGORIAN = 122_192_928_000_000_000n
 let newestTicks = 0n
 
 /**
- * A UUID version 6 (RFC 9562 §5.6). The ids of this process rise. An id `after` another one is always greater than it, even
- * when that one comes from a machine whose clock is ahead.
+ * A UUID version 6 (RFC 9562 §5.6). The ids of this process rise. An id `after` another one is greater than
+ * it, even if a machine with a clock ahead has made that one.
  */
 export function uuid6(after?: string): string {
   const clock = BigInt(Date.now()) * 10_000n + GREGORIAN

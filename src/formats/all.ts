@@ -19,7 +19,8 @@ import { vercel } from './providers/vercel/vercel.ts'
  * 1. Libraries that wrap the answers of providers: LangChain and the AI SDK.
  * 2. Providers whose shapes have fields that no other shape has.
  * 3. `generic`, for the platform's own blocks and for shapes that no provider has.
- * 4. OpenAI Chat Completions, which takes any `choices` and any `messages`, because many servers speak it with little in common.
+ * 4. OpenAI Chat Completions, which takes any `choices` and any `messages`, because many servers speak it
+ *    with little in common.
  */
 export const formats: readonly Format[] = [
   langchain,

@@ -6,15 +6,16 @@ export type Shape = 'request' | 'response' | 'chunk'
 /**
  * Reads the wire shape of one provider into the normal form, with pure functions.
  *
- * Readers take any value that a provider or its SDK returns, parsed from JSON. They never throw and never change the value.
- * They keep what they do not know: fields in `extras` or `metadata`, blocks as `nonStandard`, events in
- * `metadata.unknownEvents`. A value that is no request or response becomes a best-effort result whose `issues` name the path.
- * Fields that are null, `''` or called `__proto__` are left out. Results share structure with the value they were read from.
+ * Readers take any value that a provider or its SDK returns, parsed from JSON. They never throw and never
+ * change it. What they do not know is kept: fields in `extras` or `metadata`, blocks as `nonStandard`, events
+ * in `metadata.unknownEvents`. A value of another shape becomes a best-effort result whose `issues` name the
+ * path. Fields that are null, `''` or called `__proto__` are left out. Results share structure with the
+ * value.
  */
 export interface Format {
   /** The name by which `format: '<name>'` selects it. */
   readonly name: string
-  /** The provider that defined the shape, as price tables name it. Other servers that speak the shape have other names. */
+  /** The provider that defined the shape, as price tables name it. Others that use it have other names. */
   readonly provider?: string
   /** Which kind of value of this format it is, judged by its shape; undefined if it is of another format. */
   detect(value: unknown): Shape | undefined
@@ -24,17 +25,16 @@ export interface Format {
 }
 
 /**
- * Reads one streamed response. Its events accumulate to the messages that `readResponse` returns for the whole response.
- *
- * A text or reasoning block starts empty and gets its text in deltas. Block indexes count from 0 without gaps, in the order in
- * which the blocks were first seen.
+ * Reads one streamed response. Its events accumulate to the messages that `readResponse` gives for the whole
+ * one. Text and reasoning blocks start empty. Block indexes count from 0 without gaps, in the order of
+ * appearance.
  */
 export interface StreamReader {
   /** The events of the next chunk, in order. */
   push(chunk: unknown): readonly MessageEvent[]
   /**
-   * The last events: one `messageFinish` per choice, with its reason, usage and metadata. Call it when the stream has ended,
-   * whether it is complete, was cut off or failed. A second call returns nothing.
+   * The last events: one `messageFinish` per choice, with its reason, usage and metadata. Call it once the
+   * stream is complete, cut off or failed. A second call returns nothing.
    */
   end(): readonly MessageEvent[]
 }
@@ -42,9 +42,7 @@ export interface StreamReader {
 export interface ModelRequest {
   /** The whole input in order, system instructions first. */
   readonly messages: readonly Message[]
-  /**
-   * The tools as sent. Like `extras` they may hold credentials of remote tools: pick fields from them, never copy them whole.
-   */
+  /** The tools as sent. They may hold credentials of remote tools, as `extras`: never copy them whole. */
   readonly tools?: readonly unknown[]
   readonly params: ModelParams
   /** All other fields, as sent. */
@@ -69,8 +67,9 @@ export interface ModelParams {
 
 export interface ModelResponse {
   /**
-   * One message per choice, in order. `metadata` has the model's name as `model`, the provider's own counts as `usage`, its own
-   * finish reason, and all other fields under the provider's names. The first message has the `usage` of the whole response.
+   * One message per choice, in order. `metadata` has the name of the `model`, the provider's own counts as
+   * `usage`, its finish reason and all other fields under its names. The first message has the `usage` of the
+   * whole response.
    */
   readonly messages: readonly Message[]
   /** Why the call failed, if the response is an error. */
@@ -86,8 +85,8 @@ export interface Issue {
 }
 
 /**
- * Finds the first format of the list that knows the first value, or else the second value, and so on. Pass the response before
- * the request, because responses differ more. Specific formats must stand before general ones in the list, as in `formats`.
+ * Finds the first format of the list that knows the first value, or else the second, and so on. Pass the
+ * response before the request, because responses differ more, and put specific formats before general ones.
  *
  * @param name Selects the format of this name without looking at the values.
  */

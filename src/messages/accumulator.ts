@@ -8,7 +8,7 @@ import { defined } from './record.ts'
 export interface Accumulator {
   /** Adds the next event. It never changes the event, and never throws for anything a provider may send. */
   push(event: MessageEvent): void
-  /** The message of a choice so far. Default: the first. Tool arguments that are cut off become an invalid call. */
+  /** The message of a choice so far. Default: the first. A call with cut-off arguments is invalid. */
   message(choice?: number): Message
   /** All choices, in order. */
   messages(): readonly Message[]
@@ -77,9 +77,7 @@ export function createMessageDraft(): MessageDraft {
     return slot
   }
 
-  /**
-   * Some providers give text and a tool call the same index. The second type gets a block of its own right behind the first.
-   */
+  /** Some providers give text and a call the same index. The second type gets a block behind the first. */
   function slotFor(index: number, delta: Delta): Slot {
     const slot = current.get(index)
     if (slot && fits(slot, delta)) return slot

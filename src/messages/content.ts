@@ -37,7 +37,7 @@ export interface ToolCallBlock extends BlockFields {
   readonly args: Readonly<Record<string, unknown>>
 }
 
-/** A tool call whose arguments are no JSON object. They are kept as the model wrote them and never repaired. */
+/** A tool call whose arguments are no JSON object. They stay as the model wrote them. */
 export interface InvalidToolCallBlock extends BlockFields {
   readonly type: 'invalidToolCall'
   readonly name?: string

@@ -3,8 +3,8 @@ import type { FinishReason, Role } from './message.ts'
 import type { Usage } from './usage.ts'
 
 /**
- * An event of a streamed message: one start, any number of blocks, one finish. Blocks are ordered by their indexes and may
- * interleave. A stream of several choices numbers them in `choice`, which defaults to 0.
+ * An event of a streamed message: one start, any number of blocks, one finish. Blocks are ordered by index
+ * and may interleave. A stream of several choices numbers them in `choice`, which defaults to 0.
  */
 export type MessageEvent =
   | MessageStart

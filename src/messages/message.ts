@@ -4,10 +4,10 @@ import type { Usage } from './usage.ts'
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool' | 'reasoning'
 
-/** Why a model stopped, in one spelling for all providers. The provider's own finish reason belongs in `metadata`. */
+/** Why a model stopped, in one spelling for all providers. `metadata` has the provider's own reason. */
 export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'contentFilter' | 'pause' | 'error' | 'other'
 
-/** A message in the normal form, into which every provider, the streaming protocol and the trace format are read. */
+/** A message in the normal form, to which all providers, the protocol and traces are read. */
 export interface Message {
   readonly role: Role
   readonly id?: string
@@ -45,10 +45,7 @@ const FIELDS = new Set([
   'extras',
 ])
 
-/**
- * Whether a value is a message of the normal form. No other field is allowed, because other spellings have `role` and `content`
- * too.
- */
+/** Whether a value is a message of the normal form. Others have `role` and `content` too, and more. */
 export function isMessage(value: unknown): value is Message {
   if (!isRecord(value) || !ROLES.has(value.role) || !Array.isArray(value.content)) return false
   return Object.keys(value).every((key) => FIELDS.has(key)) && value.content.every(isContentBlock)

@@ -5,7 +5,7 @@ export type Parsed =
   | { readonly args: Readonly<Record<string, unknown>> }
   | { readonly args: string; readonly error: string }
 
-/** Parses the raw arguments of a tool call. Empty text means no arguments; anything else but a JSON object is an error. */
+/** Parses the raw arguments of a tool call. Empty text means none; what is no JSON object is an error. */
 export function parseToolArgs(raw: string): Parsed {
   if (raw.trim() === '') return { args: {} }
   try {

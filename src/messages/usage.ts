@@ -1,6 +1,6 @@
 /**
- * The tokens of one model call. `inputTokens` and `outputTokens` include their details and add up to `totalTokens`. The details
- * are a partition: they never overlap, and their sum never exceeds their total.
+ * The tokens of one model call. `inputTokens` and `outputTokens` include their details and add up to
+ * `totalTokens`. Details are a partition: they never overlap, and their sum never exceeds their total.
  */
 export interface Usage {
   readonly inputTokens: number
@@ -35,8 +35,8 @@ export const countOf = (value: unknown): number =>
   typeof value === 'number' && value > 0 && value < 1e15 ? value : 0
 
 /**
- * Makes details a partition of their total. Details that are zero are left out. Details that overlap or exceed the total are
- * cut: the earlier ones keep their count, and the later ones get what is left.
+ * Makes details a partition of their total, without those that are zero. Details that overlap or exceed the
+ * total are cut: earlier ones keep their count, and later ones get what is left.
  *
  * @param onCut Called with each detail that is cut, and the count it had.
  */

@@ -43,7 +43,7 @@ export interface Run {
   readonly parentRunId: string | undefined
   /** The format from the options. */
   readonly format: Format | string | undefined
-  /** Adds an event with the current time. Only the first `new_token` is kept; it gives the time to first token. */
+  /** Adds an event with the current time. Only the first `new_token` counts: the time to first token. */
   addEvent(name: string, kwargs?: Readonly<Record<string, unknown>>): void
   /** Ends a model call with the response that the provider sent, or another run with its outputs. */
   end(response?: unknown): ModelCallRecord
@@ -58,14 +58,15 @@ export interface Run {
 }
 
 /**
- * Starts a run and sends it to the sinks. Ids are version 7 UUIDs, and `dotted_order` gives the position in the trace.
+ * Starts a run and sends it to the sinks. Ids are version 7 UUIDs, and `dotted_order` gives the position in
+ * the trace.
  *
  * ```ts
  * const run = startLlmRun({ name: 'answer', request, sinks: [langsmithSink()] })
  * run.end(await openai.chat.completions.create(request))
  * ```
  *
- * Throws `TracingError` for a format or target that does not exist. A sink can never make the caller throw or wait.
+ * Throws `TracingError` for an unknown format or target. A sink can never make the caller throw or wait.
  */
 export function startLlmRun(options: StartOptions): Run {
   checkOptions('startLlmRun', options, CONVERT_OPTIONS, DELIVERY_OPTIONS, RUN_OPTIONS)
@@ -148,7 +149,7 @@ function startRun(
 
 const THREAD = ['session_id', 'thread_id', 'conversation_id']
 
-/** The metadata that names the thread. Every run of a thread needs it, because the platform sums up tokens by it. */
+/** The metadata that names the thread. Every run needs it, because the platform sums up tokens by it. */
 function threadOf(metadata: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => THREAD.includes(key)))
 }

@@ -19,7 +19,7 @@ export interface TracedRun {
   readonly tags?: readonly string[]
   readonly extra: { readonly metadata: Readonly<Record<string, unknown>> }
   readonly trace_id: string
-  /** The position in the trace: the parent's, a dot, the start as `YYYYMMDDTHHMMSSffffffZ` and the id. Sorts by start. */
+  /** The parent's position, a dot, the start as `YYYYMMDDTHHMMSSffffffZ` and the id. Sorts by start. */
   readonly dotted_order: string
   readonly parent_run_id?: string
 }
@@ -35,10 +35,11 @@ export interface TracePosition {
 
 let latest = 0
 
-/** Makes a position beneath `parent`. Runs that start within one millisecond keep the order in which they started. */
+/** Makes a position beneath `parent`. Runs that start in the same millisecond keep their order. */
 export function positionUnder(parent: TracePosition | undefined, given: string | undefined): TracePosition {
   const now = Date.now()
-  // `latest` is in microseconds since 1970. The clock has milliseconds, so the lower three digits count the starts within one.
+  // `latest` is in microseconds. The clock has milliseconds; the last three digits count the starts within
+  // one.
   latest = Math.max(now * 1000, latest + 1)
   if (latest >= now * 1000 + 1000) latest = now * 1000
   const id = given ?? uuid7(now)

@@ -117,10 +117,7 @@ function finish({ taskId, attempt, scope, root }: Run, change: unknown): void {
   attempt.queue.end()
 }
 
-/**
- * Takes what was written when the run was cancelled, with the messages that were being written. The result saves it, and gives the
- * events.
- */
+/** Takes the state and the open messages at a cancel. The result saves them and gives the events. */
 function cutOff({ scope, root }: Run): () => Promise<readonly AgentEvent[]> {
   const ends = [...scope.openWrites].flatMap((open) => open.cut())
   const save = root.prepareSave()
@@ -170,7 +167,7 @@ function fail(run: Run, error: unknown): void {
 /** Commits the changes that are not committed, and the journal for a second attempt. */
 function commitRest(run: Run, { bare = false, force = false }: { bare?: boolean; force?: boolean }): void {
   for (const subagent of run.subagents) subagent.flush()
-  // Writing the checkpoints of the subagents may change the journal, so it is compared when the turn of the commit comes.
+  // The checkpoints of the subagents may change the journal, so it is compared when the commit's turn comes.
   run.root.commitIf(() => force || run.attempt.journal.hasChanged(), { bare })
 }
 

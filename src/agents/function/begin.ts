@@ -40,10 +40,7 @@ export interface Plan {
   readonly entries: readonly LogEntry[]
   /** The positions of calls that have failed and are made again. */
   readonly retried?: ReadonlySet<string>
-  /**
-   * The source of a checkpoint to write first, with `channels` and the state. Absent where the run continues
-   * from `base`.
-   */
+  /** The source of a checkpoint to write first. Absent if the run continues from `base`. */
   readonly source?: CheckpointDetails['source']
   readonly channels: Channels
   /** The input of the function. Absent where there is nothing to run. */
@@ -188,8 +185,9 @@ async function planResume(
 }
 
 /**
- * The checkpoint from which a subagent continues: the one that the journal names, or a newer one of an attempt that was lost
- * before it could write the journal. Such a one was written while `head` was the newest checkpoint of the run.
+ * The checkpoint from which a subagent continues: the one in the journal, or a newer one of an attempt that
+ * was lost before it wrote the journal. That one was written while `head` was the newest checkpoint of the
+ * run.
  */
 async function loadChild(at: StateAddress, head: string | undefined): Promise<LoadedCheckpoint | undefined> {
   const newest = head === undefined ? undefined : await loadCheckpoint({ ...at, checkpointId: undefined })

@@ -18,14 +18,7 @@ export interface LoadedCheckpoint {
 
 export type Channels = Readonly<Record<string, unknown>>
 
-/** Writes the checkpoints of one namespace, each with the one before it as its parent. */
-export interface CheckpointChain {
-  /** The newest checkpoint of the chain. It is undefined before the first one. */
-  head(): CheckpointData | undefined
-  put(channels: Channels, details: CheckpointDetails): Promise<CheckpointData>
-  /** Attaches pending writes to the head. */
-  putWrites(taskId: string, writes: [channel: string, value: unknown][]): Promise<void>
-}
+export type CheckpointChain = ReturnType<typeof createCheckpointChain>
 
 export interface CheckpointDetails {
   readonly source: CheckpointMetadata['source']
@@ -41,8 +34,8 @@ export async function loadCheckpoint(at: StateAddress): Promise<LoadedCheckpoint
   return { id: tuple.checkpoint.id, channels: frozenCopy(tuple.checkpoint.channel_values) as Channels, tuple }
 }
 
-/** A chain that continues behind `base` in the namespace of the address. */
-export function createCheckpointChain(at: StateAddress, base: LoadedCheckpoint | undefined): CheckpointChain {
+/** Writes the checkpoints of one namespace behind `base`, each with the one before it as its parent. */
+export function createCheckpointChain(at: StateAddress, base: LoadedCheckpoint | undefined) {
   let head = base && dataOf(base.tuple)
   let channels: Channels = base?.channels ?? {}
   let versions: Readonly<Record<string, ChannelVersion>> = base?.tuple.checkpoint.channel_versions ?? {}
@@ -84,11 +77,12 @@ export function createCheckpointChain(at: StateAddress, base: LoadedCheckpoint |
   }
 
   return {
+    /** The newest checkpoint of the chain. It is undefined before the first one. */
     head: () => head,
     put,
-    async putWrites(taskId, writes) {
-      await at.checkpointer.putWrites(headConfig(), writes, taskId)
-    },
+    /** Attaches pending writes to the head. */
+    putWrites: (taskId: string, writes: [channel: string, value: unknown][]) =>
+      at.checkpointer.putWrites(headConfig(), writes, taskId),
   }
 }
 
@@ -106,8 +100,8 @@ function dataOf({ checkpoint, metadata, parentConfig }: CheckpointTuple): Checkp
 let lastVersion = 0
 
 /**
- * Versions rise, and they hold the time: savers keep one value per channel and version, so two branches of a thread must not
- * give the same version to different values.
+ * Versions rise and hold the time: savers keep one value per channel and version, so two branches of a thread
+ * must not give the same version to different values.
  */
 function nextVersion(before: ChannelVersion | undefined): ChannelVersion {
   const floor = typeof before === 'number' ? before : Number.parseInt(before ?? '0', 10)

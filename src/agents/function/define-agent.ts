@@ -34,8 +34,8 @@ export interface FunctionAgent extends Agent {
 }
 
 /**
- * Makes an agent from a function. The agent keeps its state as a LangGraph thread does, with checkpoints, history and forks, and
- * needs no LangGraph.
+ * Makes an agent from a function. Its state has checkpoints, history and forks as that of a LangGraph thread,
+ * and it does not need LangGraph.
  *
  * ```ts
  * const echo = defineAgent({
@@ -75,13 +75,13 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
   }
 }
 
-/** The keys that every function takes, and those that its schema names. One that takes any others too leaves them to be named. */
+/** The keys that every function takes, and those that its schema names. */
 const namedKeys = (schema: JsonSchema | null): readonly string[] => [
   'messages',
   ...Object.keys(Object(schema?.properties)),
 ]
 
-/** The schema of the input, where the library that made it follows the Standard JSON Schema (zod from 4.2 on), and has words for it. */
+/** The schema of the input, if its library follows Standard JSON Schema (zod does from 4.2 on). */
 const DEFINITION: OptionTable<Omit<AgentDefinition<unknown>, keyof AgentProfile>> = {
   name: 'string',
   description: 'string',

@@ -1,29 +1,6 @@
 import { AgentwireError } from '../../errors.ts'
 import type { AgentEvent } from '../../events/index.ts'
 
-/**
- * The queue between a function that writes and an engine that reads. Entries are taken in the order in which they were added:
- * an event is handed over, a step is run when its turn comes (it writes a checkpoint) and gives further events.
- *
- * When it is closed before its end, every promise of it rejects, so that the function goes on into its `finally`. Nobody has to
- * handle these rejections. After its end, promises that cannot be fulfilled never settle: the function has returned already.
- */
-export interface EventQueue {
-  put(event: AgentEvent): void
-  /** Settles when the step has run. */
-  step(work: () => Promise<readonly AgentEvent[]>): Promise<void>
-  /** Back-pressure: settles at once while few events wait, otherwise when the engine has caught up. */
-  ready(): Promise<void>
-  /** Settles with `work`, or before it where the queue is closed. */
-  race<T>(work: Promise<T>): Promise<T>
-  /** Accepts no more entries. The ones added before are still taken, and then `error` is thrown if one is given. */
-  end(failure?: { readonly error: unknown }): void
-  /** Ends the queue at once and drops the entries that wait. */
-  close(failure?: { readonly error: unknown }): void
-  readonly closed: boolean
-  readonly iterator: AsyncIterator<AgentEvent, undefined, undefined> & AsyncIterable<AgentEvent>
-}
-
 interface Step {
   readonly work: () => Promise<readonly AgentEvent[]>
   readonly done: () => void
@@ -31,19 +8,28 @@ interface Step {
 
 /** `ready` waits while at least this many entries wait, or this much text in characters. */
 const HIGH_WATER = { count: 64, length: 1024 * 1024 }
-/**
- * With this many entries or this much text waiting, the next entry of a function that never awaits stops it.
- */
+/** With this many entries or this much text waiting, the next entry stops a function that never awaits. */
 const MAX_WAITING = { count: 65_536, length: 64 * 1024 * 1024 }
 
 const DONE = { done: true, value: undefined } as const
 const READY = Promise.resolve()
+const NOTHING = () => {}
+
+export type EventQueue = ReturnType<typeof createEventQueue>
 
 /**
- * @param onClose Called once, when the queue is closed or its last entry is taken. `early` says that entries may be missing, and
- * `error` why, where the queue has failed.
+ * The queue between a function that writes and an engine that reads. Entries are taken in the order in which
+ * they were added: an event is handed over; a step runs when its turn comes, writes a checkpoint and gives
+ * further events.
+ *
+ * When it is closed before its end, all its promises reject, so that the function continues in its `finally`.
+ * Nobody has to handle these rejections. After its end, promises that cannot be fulfilled never settle,
+ * because the function has returned.
+ *
+ * @param onClose Called once, when the queue is closed or its last entry is taken. `early`: entries may be
+ * missing.
  */
-export function createEventQueue(onClose: (early: boolean, error: unknown) => void): EventQueue {
+export function createEventQueue(onClose: (early: boolean, error: unknown) => void) {
   let entries: (AgentEvent | Step)[] = []
   /** The text in each entry. */
   let lengths: number[] = []
@@ -61,7 +47,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
 
   const count = (): number => entries.length - taken
 
-  /** Puts events where the entries were that have been taken. Their text belongs to the state, which is there anyway. */
+  /** Replaces entries that were taken by events, whose text is not counted because the state has it. */
   function replaceTaken(events: readonly AgentEvent[]): void {
     entries = [...events, ...entries.slice(taken)]
     lengths = [...events.map(() => 0), ...lengths.slice(taken)]
@@ -71,19 +57,15 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
   function push(entry: AgentEvent | Step): void {
     if (closed || ended) return
     const length = isStep(entry) ? 0 : textLength(entry.data)
-    // Short events are bounded by their number, so that one long event may be followed by the end of its message.
+    // Short events are limited by number, so that the end of its message may follow one long event.
     const isLong = length > MAX_WAITING.length / MAX_WAITING.count
     const isOverflow = count() >= MAX_WAITING.count || (isLong && waitingLength >= MAX_WAITING.length)
     entries.push(entry)
     lengths.push(length)
     waitingLength += length
     if (isOverflow) {
-      close({
-        error: new AgentwireError(
-          'overflow',
-          'The agent writes without awaiting. Await what the writer returns.',
-        ),
-      })
+      const message = 'The agent writes without awaiting. Await what the writer returns.'
+      close({ error: new AgentwireError('overflow', message) })
     }
     wake()
   }
@@ -101,6 +83,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
     return entry
   }
 
+  /** Ends the queue at once and drops the entries that wait. */
   function close(reason?: { readonly error: unknown }): void {
     if (closed) return
     const early = !ended || count() > 0
@@ -120,6 +103,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
     onClose(early, failure?.error)
   }
 
+  /** Settles with `work`, or before it where the queue is closed. */
   function race<T>(work: Promise<T>): Promise<T> {
     const raced = new Promise<T>((resolve, reject) => {
       waiting.add(reject)
@@ -162,7 +146,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
     }
   }
 
-  const iterator: EventQueue['iterator'] = {
+  const iterator: AsyncIterator<AgentEvent, undefined> & AsyncIterable<AgentEvent> = {
     [Symbol.asyncIterator]: () => iterator,
     next() {
       const entry = reading || closed ? undefined : entries[taken]
@@ -171,10 +155,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
         return Promise.resolve({ done: false, value: entry })
       }
       const turn = reading ? reading.then(take) : take()
-      const settled = turn.then(
-        () => {},
-        () => {},
-      )
+      const settled = turn.then(NOTHING, NOTHING)
       reading = settled
       void settled.then(() => {
         if (reading === settled) reading = undefined
@@ -190,18 +171,19 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
   }
 
   return {
-    put: push,
-    step(work) {
-      return race(new Promise((done) => push({ work, done })))
-    },
-    ready() {
+    put: (event: AgentEvent) => push(event),
+    /** Settles when the step has run. */
+    step: (work: Step['work']): Promise<void> => race(new Promise((done) => push({ work, done }))),
+    /** Back-pressure: settles at once while few events wait, otherwise when the engine has caught up. */
+    ready(): Promise<void> {
       if (refusal) return refusal
       if (ended) return new Promise(() => {})
       if (count() < HIGH_WATER.count && waitingLength < HIGH_WATER.length) return READY
       return race(new Promise((resolve) => caughtUp.push(resolve)))
     },
     race,
-    end(reason) {
+    /** Accepts no more entries. Those added before are taken, then `error` is thrown if one is given. */
+    end(reason?: { readonly error: unknown }): void {
       if (closed || ended) return
       ended = true
       failure = reason

@@ -138,7 +138,7 @@ export function normalMessages(messages: readonly WireMessage[]): readonly Messa
   })
 }
 
-/** Thrown by `interrupt` when it has no answer yet. It ends the attempt, and the function runs again with the answer. */
+/** Thrown by `interrupt` without an answer. It ends the attempt; the function runs again with the answer. */
 export class Suspended extends AgentwireError {
   static override readonly brand = 'Suspended'
   constructor() {
@@ -157,21 +157,17 @@ export function rejectSuspended({ suspended, attempt }: Scope): Promise<never> |
   return handled(Promise.reject(divergence ? divergence.error : new Suspended()))
 }
 
-export interface Interrupts {
-  /** The answer, with what was asked. */
-  answered(path: string): Answer | undefined
-  raise(interrupt: Omit<SavedInterrupt, 'id' | 'order'>): void
-  /** The interrupts that this attempt has raised. */
-  raised(): readonly SavedInterrupt[]
-}
+export type Interrupts = ReturnType<typeof createInterrupts>
 
 /** @param answers The answers so far, by the path of the interrupt. */
-export function createInterrupts(seed: string, answers: Readonly<Record<string, Answer>>): Interrupts {
+export function createInterrupts(seed: string, answers: Readonly<Record<string, Answer>>) {
   const raised: SavedInterrupt[] = []
   return {
-    answered: (path) => (Object.hasOwn(answers, path) ? answers[path] : undefined),
-    raise: (interrupt) =>
+    /** The answer, with what was asked. */
+    answered: (path: string) => (Object.hasOwn(answers, path) ? answers[path] : undefined),
+    raise: (interrupt: Omit<SavedInterrupt, 'id' | 'order'>) =>
       void raised.push({ ...interrupt, id: derivedId(seed, interrupt.path), order: raised.length }),
-    raised: () => raised,
+    /** The interrupts that this attempt has raised. */
+    raised: (): readonly SavedInterrupt[] => raised,
   }
 }

@@ -4,7 +4,7 @@ import { filterFields, isRecord, itemsOf } from '../../messages/record.ts'
 import { AgentInputError } from '../errors.ts'
 import { set, toJson } from '../to-json.ts'
 
-/** The state of an agent function: plain JSON, frozen. `messages` are LangChain's flat messages, as clients carry them. */
+/** The state of an agent function: frozen plain JSON, with `messages` in LangChain's flat form. */
 export type State = Readonly<Record<string, unknown>>
 
 /** Keys with this prefix belong to the engines (ours and LangGraph's), not to the state. */
@@ -12,9 +12,9 @@ const RESERVED = '__'
 const REMOVE_ALL = '__remove_all__'
 
 /**
- * The state after an update. `messages` are merged as LangGraph merges them: a message with a known id replaces the one that has
- * it, others are appended, and `{ type: 'remove', id }` removes one (`__remove_all__` removes all before it). Other keys are
- * replaced, and `undefined` removes the key. An update is an object, or a list of `[key, value]`.
+ * The state after an update: an object, or a list of `[key, value]`. Values replace those of the state;
+ * `undefined` removes the key. `messages` are merged as LangGraph does: a message replaces the one with its
+ * id or is appended, and `{ type: 'remove', id }` removes one (`__remove_all__`: all before it).
  *
  * @param makeId Makes the ids of messages that have none.
  * @throws AgentInputError naming the key or the position.
@@ -41,14 +41,15 @@ export function publicState(channels: Readonly<Record<string, unknown>>): State 
   return filterFields(channels, (key) => !key.startsWith(RESERVED) && !key.startsWith('branch:'))
 }
 
-/** The input of a run as a change of the state. An input that is neither an object nor a string changes nothing. */
+/** The input of a run as a change of the state. Neither an object nor a string: no change. */
 export function changeOf(raw: unknown): unknown {
   if (typeof raw === 'string') return { messages: [raw] }
   return isRecord(raw) ? raw : undefined
 }
 
 /**
- * The input as the function gets it: the schema's output, or without a schema the object itself. A string is a user's message.
+ * The input as the function gets it: the schema's output, or without a schema the object itself. A string is
+ * a user's message.
  *
  * @throws AgentInputError naming the path.
  */
@@ -86,7 +87,7 @@ function copyFrozen(json: unknown): unknown {
   return Object.freeze(copy)
 }
 
-/** Adds a tool's answer behind the message that called the tool, and behind the answers that already follow that message. */
+/** Adds a tool's answer behind the message with the call, and behind the answers that already follow it. */
 export function insertAnswer(state: State, answer: WireMessage): State {
   const messages = messagesOf(state)
   const frozen = frozenCopy(answer) as WireMessage

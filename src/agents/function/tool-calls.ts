@@ -8,13 +8,13 @@ import type { ToolContext, Writer } from './types.ts'
 /** What answers the tool calls of a model. */
 export interface ToolCallHandlers {
   /**
-   * The tools, by name. Each gets the arguments as the model wrote them, which may be anything. The model reads its result, or the
-   * message of what it throws.
+   * The tools, by name. Each gets the arguments as the model wrote them, unchecked. The model reads the
+   * result, or the message of an error that is thrown.
    */
   readonly tools?: Readonly<Record<string, (args: never, context: ToolContext) => unknown>>
   /**
-   * The subagents, by name. The model calls them by a tool `task` with the arguments `{ subagent_type, description }`, which is how
-   * clients know subagents. It reads what the function returns, or the last message of the subagent.
+   * The subagents, by name. The model calls the tool `task` with `{ subagent_type, description }`, by which
+   * clients know subagents. It reads what the function returns, or the subagent's last message.
    */
   readonly subagents?: Readonly<Record<string, (context: Writer) => unknown>>
   /** The names of the tools that the user is asked about before they run. */
@@ -33,13 +33,14 @@ type Decision =
 const DECISIONS = ['approve', 'edit', 'reject'] as const
 
 /**
- * Answers the tool calls of a model's message: asks the user about those that need it, in one interrupt, and runs all of them at
- * once. A call that cannot be run, or fails, or that the user rejects, is answered by an error that the model reads. Gives false
- * where the message has no calls, which is when the model is done.
+ * Answers the tool calls of a model's message: asks the user about those that need approval, in one
+ * interrupt, and runs all of them at once. The model reads an error for a call that is invalid, fails or is
+ * rejected. Gives false if the message has no calls, which is when the model is done.
  *
- * The interrupt is `{ actionRequests: [{ name, args }], reviewConfigs: [{ actionName, allowedDecisions }] }`, and its answer
- * `{ decisions }`, one for each request: `{ type: 'approve' }`, `{ type: 'edit', editedAction: { name, args } }` or
- * `{ type: 'reject', message? }`. An answer of another shape is asked for again, with an `error` that says why.
+ * The interrupt is `{ actionRequests: [{ name, args }], reviewConfigs: [{ actionName, allowedDecisions }] }`,
+ * and its answer `{ decisions }`, one for each request: `{ type: 'approve' }`,
+ * `{ type: 'edit', editedAction: { name, args } }` or `{ type: 'reject', message? }`. An answer of another
+ * shape is asked for again, with an `error` that says why.
  *
  * ```ts
  * let reply: Message

@@ -8,31 +8,31 @@ import type { Run } from '../../tracing/run.ts'
 import type { Agent, RunConfig } from '../agent.ts'
 import type { AgentProfile } from '../profile.ts'
 
-/** The options of `defineAgent`, which throws `AgentwireError` (`invalid_agent`) where `skills` or modes are not valid. */
+/** The options of `defineAgent`. It throws `AgentwireError` (`invalid_agent`) for invalid ones. */
 export interface AgentDefinition<Input> extends AgentProfile, Pick<Agent, 'answersWith'> {
   readonly name?: string
   readonly description?: string
   /** Any Standard Schema (zod, valibot, arktype). Without one, `input` is the object as it was sent. */
   readonly input?: StandardSchemaV1<unknown, Input>
-  /** Lets another process run the function again from the last checkpoint when the process of a run has died. Default: false. */
+  /** Another process runs the function again from its last checkpoint if its process dies. Default: false. */
   readonly resumable?: boolean
   /** The agent's own saver. Default: the server's. */
   readonly checkpointer?: Checkpointer
   /**
    * The agent. Its result is merged into the state, as by `setState`.
    *
-   * After an `interrupt` is answered, the function **runs again from its start**, with the same input and the answers so far. The
-   * calls of the writer that had completed are not made again: they give what they gave, by their position. Between them the
-   * function must do the same in every attempt; it fails with a `took_another_way` error where it does not. docs/functions.md has
-   * the rules.
+   * After an answer to an `interrupt`, the function **runs again from its start**, with the same input and
+   * the answers so far. Calls of the writer that had completed are not made again: they give the same result,
+   * by position. Between them the function must do the same in every attempt, or it fails with
+   * `took_another_way`. docs/functions.md has the rules.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
   run(context: AgentContext<Input>): StateChange | undefined | void | Promise<StateChange | undefined | void>
 }
 
 /**
- * A change of the state. Its keys replace those of the state, and `undefined` removes a key. `messages` are appended, or replace
- * the ones with the same id, and `{ type: 'remove', id }` removes one.
+ * A change of the state. Values replace those of the state, and `undefined` removes a key. `messages` are
+ * appended, or replace those with the same id; `{ type: 'remove', id }` removes one.
  */
 export type StateChange = Readonly<Record<string, unknown>>
 
@@ -46,38 +46,35 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
   readonly principal: Principal | null
   readonly config: RunConfig
   /**
-   * The long-term memory of who owns the thread, over all threads: the one that graphs get as `store`. Where the function runs again
-   * it is read again, so read it in a `step` where that must give the same.
+   * The long-term memory of the thread's owner, over all threads: graphs get it as `store`. A function that
+   * runs again reads it again, so read it in a `step` if that must give the same.
    */
   readonly store: GraphStore
-  /**
-   * Declines the task, by an `AgentRejection`. The run ends as failed, and clients are shown exactly this reason. `onError` is not
-   * called.
-   */
+  /** Declines the task: the run fails, and clients are shown this reason. `onError` is not called. */
   reject(reason: string): never
 }
 
 /**
- * Writes messages, tool calls, events and state to the clients of a run. Calls take effect in their order. Awaiting their
- * promises is optional and gives back-pressure: a promise settles when the reader has caught up. A function that writes without
- * ever awaiting fails when 65,536 events or 64 Mi characters wait.
+ * Writes messages, tool calls, events and state to the clients of a run, in the order of the calls. Awaiting
+ * them is optional and gives back-pressure: a promise settles when the reader has caught up. A function that
+ * never awaits fails when 65,536 events or 64 Mi characters wait.
  *
- * Once the run is cancelled, calls have no effect, and their promises reject with a `cancelled` error, also those that wait
- * already: a function that awaits them goes on in its `finally`. A promise that you do not await may reject, but one that you
- * derive from it must be handled, such as that of an async function of yours. `signal` aborts at the same time.
+ * Once the run is cancelled, calls have no effect and their promises reject with a `cancelled` error, also
+ * those that wait already, so that a function continues in its `finally`. These promises need no handler, but
+ * those that you derive from them do. `signal` aborts at the same time.
  */
 export interface Writer {
-  /** The state at this point of the function, frozen, as clients see it: its messages have LangChain's flat form. */
+  /** The current state, frozen, as clients see it: its messages have LangChain's flat form. */
   readonly state: Readonly<Record<string, unknown>>
   /** The messages of that state, in the normal form. */
   readonly messages: readonly Message[]
   /** Aborts when the run is cancelled or abandoned. */
   readonly signal: AbortSignal
-  /** Streams an assistant message, which `end` adds to the state. An open message is ended when the function returns. */
+  /** Streams an assistant message, which `end` or the end of the function adds to the state. */
   message(options?: MessageOptions): MessageWriter
   /** Writes a whole assistant message. */
   message(text: string, options?: MessageOptions): Promise<Message>
-  /** Streams an artifact, which `end` adds to the state. An open artifact is ended when the function returns. */
+  /** Streams an artifact, which `end` adds to the state. The end of the function ends open artifacts. */
   artifact(options?: ArtifactOptions): ArtifactWriter
   /**
    * Writes a whole artifact: a result of the task apart from its messages, such as a report or a file. It
@@ -88,22 +85,24 @@ export interface Writer {
    */
   artifact(content: string | ContentBlock | readonly ContentBlock[], options?: ArtifactOptions): Promise<void>
   /**
-   * Streams the answer of a model: pipes a provider's stream through its format into an assistant message, and gives the
-   * message. Its tool calls are blocks with ids, to be passed to `tool`. A tool call without an id from its provider gets one.
-   * Of several choices only the first is shown. A function that opens the stream is not called when the call is replayed.
+   * Streams the answer of a model: reads a provider's stream with its format into an assistant message, and
+   * gives the message. Its tool calls are blocks with ids, to be passed to `tool`; calls without an id get
+   * one. Only the first of several choices is shown. A function that opens the stream is not called in a
+   * replay.
    *
-   * Rejects with the error of the stream, or with a `model_failed` error where the provider reports one in the stream. The
-   * message is then shown as failed and is not added to the state. When the run is cancelled, the stream is stopped.
+   * Rejects with the error of the stream, or with `model_failed` for an error that the provider reports in
+   * it. The message is then shown as failed and not added to the state. A cancel of the run stops the stream.
    *
    * ```ts
-   * const reply = await model(() => openai.chat.completions.create({ model, messages, stream: true }), openaiChat)
+   * const reply = await model(() => openai.chat.completions.create({ ...request, stream: true }), openaiChat)
    * ```
    */
   model(stream: ModelStream, format: Format, options?: ModelOptions): Promise<Message>
   /**
-   * Runs a tool: shows it to clients while it runs, then adds its result to the messages. Calls in the same turn of the event
-   * loop share one assistant message. A tool that throws adds an error result, and the call rejects with its error. Where the
-   * function runs again, the call gives what JSON keeps of the result, or an error with the same name, message and `code`.
+   * Runs a tool: shows it to clients, then adds its result to the messages. Calls in the same turn of the
+   * event loop share one assistant message. If the tool throws, an error result is added, and the call
+   * rejects. Where the function runs again, the call gives the result as JSON, or an error with the same
+   * name, message and `code`.
    *
    * @param input The arguments of the call, as plain JSON. Clients see them.
    */
@@ -114,8 +113,8 @@ export interface Writer {
     options?: CallOptions,
   ): Promise<T>
   /**
-   * Runs a subagent: a function with its own messages, state and namespace, which clients show as a card. Its result is what it
-   * returns, or the text of its last message where it returns nothing.
+   * Runs a subagent: a function with its own messages, state and namespace, which clients show as a card.
+   * Gives what it returns, or the text of its last message.
    *
    * @param description The task, which is the first message of the subagent.
    */
@@ -126,9 +125,10 @@ export interface Writer {
     options?: CallOptions,
   ): Promise<SubagentResult<T>>
   /**
-   * Runs a part of the function once, and keeps its result, as JSON. It is the place for what depends on the time, on chance or on
-   * another service, and clients are not shown it. Where the function runs again, the call gives the result, or an error with the
-   * same name, message and `code`. A step that was cut off runs again as a whole: it sees in `state` what it had written.
+   * Runs a part of the function once and keeps its result as JSON, for what depends on the time, on chance or
+   * on another service. Clients are not shown it. Where the function runs again, the call gives the result,
+   * or an error with the same name, message and `code`. An interrupted step runs again as a whole: `state`
+   * has what it had written.
    */
   step<T>(run: (context: StepContext) => T | Promise<T>): Promise<T>
   /** Sends an event of the `custom` channel. */
@@ -142,11 +142,11 @@ export interface Writer {
    * parallel with an interrupt. An answer is valid for this payload only.
    */
   interrupt<Answer = unknown>(payload: unknown): Promise<Answer>
-  /** Changes the state and writes a checkpoint. Settles when it is written. Throws `AgentInputError` for an invalid change. */
+  /** Changes the state; settles when its checkpoint is written. Throws `AgentInputError` if invalid. */
   setState(change: StateChange): Promise<void>
 }
 
-/** The result of a subagent's function, or the text of its last message where the function returns nothing. */
+/** The result of a subagent's function, or the text of its last message if the function returns nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
 export type SubagentResult<T> = [T] extends [void] ? string : T
 
@@ -157,7 +157,7 @@ export interface MessageOptions {
 }
 
 export interface ArtifactOptions {
-  /** An artifact replaces the one of the state that has its id. Default: an id derived from the run and the order of the calls. */
+  /** It replaces the artifact with this id. Default: derived from the run and the order of calls. */
   readonly id?: string
   readonly name?: string
   readonly description?: string
@@ -165,7 +165,7 @@ export interface ArtifactOptions {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** Streams an artifact. Writing after its end throws a `TypeError`. One that ends without content has an empty text. */
+/** Streams an artifact. Writing after its end throws a `TypeError`. An empty one gets an empty text. */
 export interface ArtifactWriter {
   readonly id: string
   /** Pieces that follow each other are one text block in the end. */
@@ -178,7 +178,7 @@ export interface ArtifactWriter {
   end(): Promise<void>
 }
 
-/** The chunks of a model's answer, as a provider or its SDK streams them, or a function that opens the stream. */
+/** The chunks of a model's answer, as a provider or its SDK streams them, or a function that opens them. */
 export type ModelStream =
   | AsyncIterable<unknown>
   | ReadableStream<unknown>
@@ -220,15 +220,15 @@ export interface MessageEnd {
 }
 
 export interface CallOptions {
-  /** The id of a tool call in a message of the state. Without it, an assistant message with the call is added. */
+  /** The id of a tool call in the state. Without it, an assistant message with the call is added. */
   readonly toolCallId?: string
 }
 
 /** What a step writes with. Its messages and its state are those of the function around it. */
 export interface StepContext extends Writer {
   /**
-   * An idempotency key for the services that the step calls: the same where the step is cut off and runs again because the process
-   * of its run was lost, and another one where another run makes it again.
+   * An idempotency key for services that the step calls: the same if the step runs again because its process
+   * was lost, and another one in another run.
    */
   readonly id: string
 }

@@ -87,7 +87,7 @@ const isResponseList = (answer: unknown): answer is readonly unknown[] =>
   answer.length > 0 &&
   answer.every((one) => isRecord(one) && (one.type === 'edit' || String(one.type) in TYPES))
 
-/** A decision of the middleware, of Python's, or of the Agent Inbox, which has `args` for all that it says. */
+/** A decision of LangChain's middleware, of Python's, or of the Agent Inbox, which has only `args`. */
 function decisionOf(decision: unknown): unknown {
   if (!isRecord(decision)) return decision
   const { type, message, args, edited_action, editedAction = edited_action } = decision

@@ -14,8 +14,9 @@ export interface Command extends CommandFields {
 }
 
 /**
- * A `Command` for graphs of a copy of LangGraph that cannot be imported from here. Every release knows a command by its
- * `lg_name`, but since 1.5 not where it is a plain object. The fields can be written, because graphs with a schema replace `update`.
+ * A `Command` for graphs of a copy of LangGraph that cannot be imported here. Every release knows it by
+ * `lg_name`, but not a plain object since 1.5. The fields are mutable, because graphs with a schema replace
+ * `update`.
  */
 class ForeignCommand implements Command {
   readonly lg_name = 'Command'
@@ -52,8 +53,8 @@ export async function commandFor(
 }
 
 /**
- * The classes of the graph's own LangGraph. A process can hold several copies, such as one for `import` and one for `require`, and
- * the one that is imported here is taken only where the graph is made of it.
+ * The classes of the graph's own LangGraph. A process can hold several copies, such as one for `import` and
+ * one for `require`; the one imported here is used only for graphs of it.
  */
 async function classesOf(graph: object): Promise<Classes> {
   try {

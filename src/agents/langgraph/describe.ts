@@ -1,7 +1,7 @@
 import type { AgentDescription, AgentDrawing, AgentSchemas, JsonSchema } from '../description.ts'
 import type { Graph } from './graph.ts'
 
-/** What a graph says of itself at run time. The types of a graph whose state is an `Annotation` exist in TypeScript only. */
+/** What a graph says of itself at run time. The types of an `Annotation` exist in TypeScript only. */
 export const describeGraph = (graph: Graph): AgentDescription => ({
   drawing: async ({ xray }) => (await graph.getGraphAsync({ xray })).toJSON() as AgentDrawing,
   schemas: async () => schemasOf(graph, await readSchemas()),
@@ -14,7 +14,7 @@ export const describeGraph = (graph: Graph): AgentDescription => ({
   },
 })
 
-/** Not imported above: bundlers that make one file of all would load LangGraph with whatever never describes a graph. */
+/** Imported here, so that bundles of one file load LangGraph's schemas only to describe a graph. */
 const readSchemas = () => import('@langchain/langgraph/zod/schema')
 
 function schemasOf(graph: Graph, of: Awaited<ReturnType<typeof readSchemas>>): AgentSchemas {
@@ -28,7 +28,7 @@ function schemasOf(graph: Graph, of: Awaited<ReturnType<typeof readSchemas>>): A
   }
 }
 
-/** A schema of zod may hold what JSON Schema has no words for: LangChain throws then, and the shape is not known. */
+/** LangChain throws for a zod schema that JSON Schema cannot express. It is then unknown. */
 function known(read: () => unknown): JsonSchema | null {
   try {
     return (read() as JsonSchema | undefined) ?? null

@@ -1,20 +1,11 @@
 import { type AgentEvent, agentEvent, type EventData, type EventMethod } from '../../events/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { inputRequested } from '../input-requested.ts'
-import { createMessageNormalizer, type WrittenMessage } from '../message-order.ts'
+import { createMessageNormalizer } from '../message-order.ts'
 import { toJson } from '../to-json.ts'
 import type { EngineEvent, GraphInterrupt } from './graph.ts'
 
-export interface Translator {
-  /** The protocol events for one event of LangGraph's engine, in order. */
-  translate(event: EngineEvent): readonly AgentEvent[]
-  /** What the nodes of the graph itself have written since its newest checkpoint. */
-  unsaved(): { readonly checkpointId: string | undefined; readonly messages: readonly WrittenMessage[] }
-  /** The events that end the messages which are being written, because the run was cancelled. */
-  cut(): readonly AgentEvent[]
-  /** The events that are still held back when the engine has ended. */
-  rest(): readonly AgentEvent[]
-}
+export type Translator = ReturnType<typeof createTranslator>
 
 type Data = Readonly<Record<string, unknown>>
 type Position = Pick<AgentEvent, 'namespace' | 'node'>
@@ -25,7 +16,7 @@ const CUSTOM_CHANNEL = 'custom:'
 const REMOVE_ALL = '__remove_all__'
 
 /** Translates the events of one run from LangGraph's engine to those of the Agent Streaming Protocol. */
-export function createTranslator(): Translator {
+export function createTranslator() {
   const requested = new Set<string>()
   const paused = new Set<string>()
   let atBreakpoint = false
@@ -34,7 +25,7 @@ export function createTranslator(): Translator {
   let checkpointId: string | undefined
   let held: AgentEvent | undefined
 
-  /** Requests each interrupt once, where it is seen first, because the engine repeats it in every namespace around. */
+  /** Requests each interrupt where it is seen first: the engine repeats it in every namespace around. */
   function request(namespace: readonly string[], interrupts: unknown): readonly AgentEvent[] {
     if (!Array.isArray(interrupts)) return NOTHING
     return (interrupts as readonly GraphInterrupt[])
@@ -43,7 +34,7 @@ export function createTranslator(): Translator {
       .map((interrupt) => inputRequested(namespace, interrupt))
   }
 
-  /** The engine reports a namespace that waits at an interrupt as completed. Clients get it as interrupted. */
+  /** The engine reports a namespace that waits as completed. For clients it is interrupted. */
   function lifecycle(namespace: readonly string[], data: Data): readonly AgentEvent[] {
     if (namespace.length === 0) return NOTHING
     const waits = data.event === 'completed' && (atBreakpoint || paused.has(namespace.join('|')))
@@ -124,8 +115,8 @@ export function createTranslator(): Translator {
   }
 
   /**
-   * Keeps a `checkpoints` event right before its `values`, because clients pair them by position. Only `custom` events come
-   * between them, and they go first.
+   * Keeps a `checkpoints` event right before its `values`, because clients pair them by position. `custom`
+   * events, the only ones in between, go first.
    */
   function pair(events: readonly AgentEvent[]): readonly AgentEvent[] {
     const event = events[0]
@@ -141,9 +132,13 @@ export function createTranslator(): Translator {
   }
 
   return {
-    translate: (event) => pair(rewrite(event)),
+    /** The protocol events for one event of LangGraph's engine, in order. */
+    translate: (event: EngineEvent) => pair(rewrite(event)),
+    /** What the nodes of the graph itself have written since its newest checkpoint. */
     unsaved: () => ({ checkpointId, messages: written().filter(({ at }) => at.namespace.length <= 1) }),
+    /** The events that end the messages which are being written, because the run was cancelled. */
     cut: () => cut().map(({ at, data }) => messageEvent(at, data)),
+    /** The events that are still held back when the engine has ended. */
     rest: () => (held ? [held] : NOTHING),
   }
 }
@@ -169,8 +164,8 @@ function withBlock(data: Data): Data {
 }
 
 /**
- * The engine appends to the block that it announced. A start event that is read late therefore holds what its deltas will repeat,
- * so it is emptied for clients that append.
+ * The engine appends to the block that it announced. If a start event is read late, it already has what its
+ * deltas will repeat, so it is emptied.
  */
 function emptied(block: Data): Data {
   switch (block.type) {
@@ -196,7 +191,7 @@ function spellMedia(block: Data): Data {
   }
 }
 
-/** A tool that raises interrupts throws them as a list in the error's message. It has not failed, and runs again on resume. */
+/** Interrupts that a tool raises come as a list in its error. It has not failed; it runs again. */
 function isPause({ event, message }: Data): boolean {
   if (event !== 'tool-error' || typeof message !== 'string' || !message.startsWith('[')) return false
   try {

@@ -7,7 +7,7 @@ import type {
 } from '../../storage/checkpointer/checkpointer.ts'
 import { withVersions } from './saver-views.ts'
 
-/** The parts of a compiled LangGraph graph (`Pregel`, `@langchain/langgraph` 1.4 and later) that this folder uses. */
+/** What this folder uses of a compiled graph (`Pregel`, `@langchain/langgraph` 1.4 and later). */
 export interface Graph {
   readonly nodes: Readonly<Record<string, unknown>>
   readonly channels?: Readonly<Record<string, unknown>> | undefined
@@ -75,7 +75,7 @@ export interface EventStream extends AsyncIterable<EngineEvent>, Projections {
   readonly output?: PromiseLike<unknown>
 }
 
-/** Handles on the calls of `createAgent` graphs. Their promises must be consumed, or a failing tool ends the process. */
+/** The calls of `createAgent` graphs. Their promises must be handled, or a failing tool ends the process. */
 export interface Projections {
   readonly toolCalls?: AsyncIterable<{ readonly output?: PromiseLike<unknown> }>
   readonly subagents?: AsyncIterable<Projections & { readonly output?: PromiseLike<unknown> }>
@@ -118,8 +118,8 @@ export interface GraphInterrupt {
 }
 
 /**
- * What `langgraph()` takes: the result of `StateGraph.compile()`, or an object with such a graph in `graph`, such as the agents
- * of `createAgent` and `createDeepAgent`.
+ * What `langgraph()` takes: the result of `StateGraph.compile()`, or an object with such a `graph`, such as
+ * an agent of `createAgent` or `createDeepAgent`.
  */
 export type LangGraphAgent = CompiledGraphLike | { readonly graph: CompiledGraphLike }
 
@@ -143,9 +143,8 @@ export function graphOf(agent: LangGraphAgent): Graph {
 }
 
 /**
- * A copy of the graph over another checkpointer, where one is given, and with a store, where it has none of its own. The given graph
- * does not change. LangGraph's `withConfig` makes its copies in the same way, from the fields of the graph, and subgraphs take both
- * from the run.
+ * A copy of the graph with another checkpointer, if one is given, and with a store, if it has none.
+ * LangGraph's `withConfig` copies the fields of a graph in the same way; subgraphs take both from the run.
  */
 export function withStorage(
   graph: Graph,

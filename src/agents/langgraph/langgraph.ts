@@ -33,9 +33,9 @@ export interface LangGraphOptions extends AgentProfile, Pick<Agent, 'answersWith
   /** Default: the description with which the graph was compiled. */
   readonly description?: string
   /**
-   * Makes the runtime context of a run (the graph's `contextSchema`) of the request for it: plain JSON, which is kept with the run.
-   * Nodes, tools and middleware find it as `runtime.context`. What it throws refuses the run: an `AgentInputError` tells the
-   * client why.
+   * Makes the runtime context of a run (the graph's `contextSchema`) from its request, as plain JSON that is
+   * stored with the run. Nodes, tools and middleware read `runtime.context`. What it throws refuses the run;
+   * an `AgentInputError` tells the client why.
    *
    * ```ts
    * langgraph(graph, { context: ({ principal }) => ({ userId: principal?.id }) })
@@ -60,14 +60,14 @@ const LANGGRAPH_OPTIONS: OptionTable<Omit<LangGraphOptions, keyof AgentProfile>>
 }
 
 /**
- * Makes an agent from a LangGraph graph: a compiled `StateGraph`, or the result of `createAgent` or `createDeepAgent`. It needs
- * `@langchain/langgraph` 1.4 or later.
+ * Makes an agent from a LangGraph graph: a compiled `StateGraph`, or the result of `createAgent` or
+ * `createDeepAgent`. It needs `@langchain/langgraph` 1.4 or later.
  *
- * A graph that was compiled with a checkpointer keeps it, one with `checkpointer: false` keeps no state, and any other graph gets
- * the server's. The graph itself never changes.
+ * A graph that was compiled with a checkpointer keeps it, one with `checkpointer: false` keeps no state, and
+ * any other gets the server's. The graph itself never changes.
  *
- * Throws `AgentwireError` (`invalid_agent`) for anything but a compiled graph, and for `skills` or modes that
- * are not valid.
+ * Throws `AgentwireError` (`invalid_agent`) for anything but a compiled graph, and for invalid `skills` or
+ * modes.
  */
 export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {}): Agent {
   const graph = graphOf(agent)
@@ -115,7 +115,7 @@ function withApprovals(agent: Agent): Agent {
   }
 }
 
-/** The place with a saver that revives messages and other LangChain objects, unless the saver was given a serde. */
+/** Uses a saver that revives messages and other LangChain objects, unless the saver was given a serde. */
 function withMessages<T extends { readonly checkpointer: Checkpointer }>(place: T): T {
   return { ...place, checkpointer: place.checkpointer.withSerde?.(langchainSerde) ?? place.checkpointer }
 }

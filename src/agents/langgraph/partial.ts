@@ -11,10 +11,11 @@ import { withVersions } from './saver-views.ts'
 type Unsaved = ReturnType<Translator['unsaved']>
 
 /**
- * Adds the messages that the nodes were writing to the state, in a checkpoint behind the newest one that differs in nothing else:
- * its next nodes and its tasks are the same. Gives the events of it.
+ * Adds the messages that the nodes were writing to the state, in a checkpoint behind the newest one with the
+ * same next nodes and tasks. Gives its events.
  *
- * A step of which a node has ended already, or waits for an answer, keeps that instead: the results belong to the checkpoint before.
+ * If a node of the step has ended or waits for an answer, nothing is added: its results belong to the
+ * checkpoint before.
  */
 export async function keepPartial(
   { threadId, checkpointer }: Pick<AgentTask, 'threadId' | 'checkpointer'>,
@@ -67,7 +68,7 @@ function versionAfter(checkpointer: Checkpointer, versions: readonly (number | s
   return saver.getNextVersion(newest)
 }
 
-/** Where a run goes on that continues without an input: before what its cancelled nodes had written, because they run again. */
+/** Where a run without input continues: before what its cancelled nodes wrote, as they run again. */
 export async function continuationOf({
   threadId,
   checkpointer,

@@ -86,7 +86,8 @@ function runOptions(task: AgentTask, recursionLimit: number | undefined, signal:
   const { tags, metadata, configurable, context, ...config } = task.config
   const { interruptBefore, interruptAfter, durability, checkpointNs, checkpointMap } = config
   const { threadId, runId, assistantId } = task
-  // Tracers take these from the metadata, where clients may have written something else. A face may group a run under another thread.
+  // Tracers read these from the metadata, where clients may have set others. A face may group runs by another
+  // thread.
   const ids = { run_id: runId, graph_id: assistantId, assistant_id: assistantId }
   return {
     signal,
@@ -113,7 +114,7 @@ const nodesOf = (nodes: '*' | readonly string[]): '*' | string[] => (nodes === '
 
 const POSITION_KEYS = new Set(['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
 
-/** Leaves out the keys of the starting checkpoint, which the task sets, and the engine's own keys, which begin with `__`. */
+/** Removes the keys of the starting checkpoint and those of the engine, which begin with `__`. */
 function withoutReserved(configurable: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(configurable).filter(([key]) => !key.startsWith('__') && !POSITION_KEYS.has(key)),
@@ -131,7 +132,7 @@ async function streamEventsV3(
   return { events: run, settled: () => Promise.resolve(run.output).catch(() => {}) }
 }
 
-/** Consumes every promise of the run, so that no rejection ends the process. The failure itself comes as an event. */
+/** Handles every promise of the run, so that no rejection ends the process. The failure comes as an event. */
 function consume({ output, toolCalls, subagents }: Projections & Pick<EventStream, 'output'>): void {
   output?.then(undefined, () => {})
   drain(toolCalls, (call) => call.output?.then(undefined, () => {}))

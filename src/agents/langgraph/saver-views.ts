@@ -10,9 +10,9 @@ export function withVersions(checkpointer: Checkpointer): Checkpointer {
 }
 
 /**
- * A view of a run's saver whose writes never fail. The first failure goes to `onFailure`, which must stop the run, and what the
- * run writes after it is dropped. LangGraph does not await its writes before the run is over, and Node ends the process for a
- * rejection that nobody has handled.
+ * A saver whose writes never fail. The first failure goes to `onFailure`, which must stop the run; later
+ * writes are dropped. LangGraph awaits its writes only at the end of the run, and Node ends the process for
+ * an unhandled rejection.
  */
 export function captureWriteErrors(
   checkpointer: Checkpointer,
@@ -41,9 +41,9 @@ export function captureWriteErrors(
 }
 
 /**
- * A view of a run's saver that lets the run wait one turn of the event loop when it is about to fail: at the error of a task, and
- * at the last steps before `recursionLimit`. When LangGraph fails, it drops what its stream still holds, such as the end of a
- * message and the values of the last step, but before that it waits for pending writes.
+ * A saver that waits one turn of the event loop before the run fails: at the error of a task, and at the last
+ * steps before `recursionLimit`. LangGraph then drops what its stream still holds, such as the end of a
+ * message and the last values, but first waits for pending writes.
  */
 export function delayFailure(checkpointer: Checkpointer, recursionLimit: number): Checkpointer {
   let steps = 0
@@ -62,7 +62,7 @@ export function delayFailure(checkpointer: Checkpointer, recursionLimit: number)
   })
 }
 
-/** A view of a saver that remembers its failures, to tell them from errors that the values of an update cause. */
+/** A saver that remembers its failures, to tell them from errors that the values of an update cause. */
 export function rememberFailures(inner: Checkpointer) {
   const failures = new Set<unknown>()
   const checkpointer = mapMembers(inner, (_, member) => {
@@ -86,8 +86,8 @@ function withWrites(
 }
 
 /**
- * A view of a saver whose members pass through `change`, with the methods bound to the saver. The proxy's target is a blank
- * object, because a frozen saver would forbid that members change.
+ * A saver whose members pass through `change`, with bound methods. The proxy's target is a blank object,
+ * because a frozen saver would forbid changes.
  */
 export function mapMembers(
   inner: Checkpointer,

@@ -14,7 +14,7 @@ export const langchainSerde: Serde = reviving(async (record) => {
   try {
     return await serde.loadsTyped('json', JSON.stringify(record))
   } catch {
-    // The class may be unknown, or the data may only look like a record. The state must stay readable in both cases.
+    // The class is unknown, or the data only looks like a record. The state must stay readable in both cases.
     return record
   }
 })

@@ -18,9 +18,7 @@ export function toSnapshot(state: GraphState): StateSnapshot | undefined {
   }
 }
 
-/**
- * The state as an object. Any other value, such as the state of an `entrypoint`, gets LangGraph's key for it.
- */
+/** The state as an object. Any other value, as of an `entrypoint`, gets LangGraph's key for it. */
 export function toValues(values: unknown): Record<string, unknown> {
   const json = toJson(values)
   if (typeof json === 'object' && json !== null && !Array.isArray(json))
@@ -53,8 +51,9 @@ type PendingWrites = NonNullable<CheckpointTuple['pendingWrites']>
 const WAITING_CHANNELS = new Set(['__interrupt__', '__resume__', '__scheduled__'])
 
 /**
- * The tasks that have written or failed after their answer. Their interrupts stay in the checkpoint, but are not pending. An error
- * of a task without an answer is older than its question, because a task that is tried again keeps its error.
+ * The tasks that have written or failed after their answer. Their interrupts stay in the checkpoint, but do
+ * not wait. An error of a task without an answer is older than its question, because a retried task keeps its
+ * error.
  */
 export function answeredTasks(pendingWrites: PendingWrites): ReadonlySet<string> {
   const resumed = new Set(
@@ -66,7 +65,7 @@ export function answeredTasks(pendingWrites: PendingWrites): ReadonlySet<string>
   return new Set(done.map(([taskId]) => taskId))
 }
 
-/** The snapshot with the pending interrupts only, where several tasks raised some and a part of them is answered. */
+/** The snapshot without interrupts that are answered, if only a part of those of several tasks is. */
 export async function withoutAnswered(
   snapshot: StateSnapshot,
   checkpointer: Checkpointer,

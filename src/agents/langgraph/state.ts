@@ -30,8 +30,8 @@ export function stateOf(
         return snapshot && (await withoutAnswered(snapshot, at.checkpointer))
       } catch (error) {
         if (error instanceof AgentwireError || failures.has(error)) throw error
-        // LangGraph applies the pending input before it shows a state, and throws where a reducer refuses that input. The
-        // checkpoint itself can be read.
+        // LangGraph applies the pending input first, and throws if a reducer refuses it. The checkpoint can
+        // be read.
       }
     }
     const tuple = await at.checkpointer.getTuple(configOf(at))
@@ -89,7 +89,7 @@ export function stateOf(
   return { getState, getHistory, updateState, bulkUpdateState }
 }
 
-/** Whether an error is LangGraph's, LangChain's or of a schema: its message tells the caller what is wrong with the values. */
+/** Whether LangGraph, LangChain or a schema has thrown: the message says what is wrong with the values. */
 const isAboutValues = (error: unknown): boolean =>
   error instanceof Error && ('lc_error_code' in error || ('issues' in error && Array.isArray(error.issues)))
 
@@ -116,8 +116,8 @@ const ownConfig = (target: Graph, at: StateAddress): CheckpointConfig => ({
 })
 
 /**
- * The node of an update without `asNode`: the first update of a thread is its input, and messages come from the model of an
- * agent. In all other cases LangGraph takes the node that wrote last.
+ * The node of an update without `asNode`: the first update of a thread is its input, and messages come from
+ * the model of an agent. Otherwise LangGraph takes the node that wrote last.
  */
 async function defaultNode(graph: Graph, at: StateAddress, values: unknown): Promise<string | undefined> {
   if (values === null || values === undefined) return undefined

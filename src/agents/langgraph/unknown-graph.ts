@@ -6,9 +6,9 @@ import type { GraphInterrupt } from './graph.ts'
 import { answeredTasks, messageOf, toValues } from './snapshot.ts'
 
 /**
- * A snapshot of a namespace whose graph cannot be found from the root because a tool runs it, such as a subagent of a deep agent.
- * It is read from the checkpoint alone: values and next nodes are complete, but only those tasks are known, by id, that wait at
- * an interrupt or have failed.
+ * A snapshot of a namespace whose graph a tool runs, such as a subagent of a deep agent, so that it cannot be
+ * found from the root. Only the checkpoint is read: values and next nodes are complete, but of the tasks only
+ * those are known, by id, that wait at an interrupt or have failed.
  */
 export function readUnknownGraph(tuple: CheckpointTuple): StateSnapshot {
   const { checkpoint, config, metadata, parentConfig } = tuple
@@ -51,7 +51,7 @@ function nextNodes({ channel_values, channel_versions, versions_seen }: Checkpoi
   return [...triggered, ...sends(channel_values[TASKS]).map(({ node }) => String(node))]
 }
 
-/** The channel of sends holds a list. In older releases of LangGraph it holds two, of which the second one has the sends. */
+/** The channel of sends holds a list; in older releases of LangGraph two, the second with the sends. */
 function sends(channel: unknown): readonly { readonly node?: unknown }[] {
   if (!Array.isArray(channel)) return []
   return Array.isArray(channel[1]) ? channel[1] : channel

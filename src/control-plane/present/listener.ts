@@ -1,7 +1,8 @@
 import type { ListenerRecord } from '../records/listeners.ts'
+import type { ListenerBody } from '../wire/listener.ts'
 import { isoTime } from './time.ts'
 
-export const presentListener = (listener: ListenerRecord) => ({
+export const presentListener = (listener: ListenerRecord): ListenerBody => ({
   id: listener.id,
   version: listener.version,
   compute_type: 'k8s',

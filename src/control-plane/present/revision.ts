@@ -1,9 +1,10 @@
 import type { RevisionRecord } from '../records/records.ts'
+import type { RevisionBody } from '../wire/revision.ts'
 import { presentRevisionConfig } from './deployment.ts'
 import { isoTime } from './time.ts'
 
 /** A revision as the API answers it. */
-export const presentRevision = (revision: RevisionRecord) => ({
+export const presentRevision = (revision: RevisionRecord): RevisionBody => ({
   id: revision.id,
   deployment_id: revision.deploymentId,
   revision_number: revision.number,

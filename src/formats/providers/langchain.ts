@@ -18,8 +18,9 @@ import {
 } from './generic/message.ts'
 
 /**
- * LangChain's messages, of JavaScript and Python: objects, constructor envelopes and plain records, chunks, merged chunks,
- * `{ generations }`, lists and batches of messages, and the `[chunk, metadata]` pairs that LangGraph streams.
+ * LangChain's messages, of JavaScript and Python: objects, envelopes and plain records, chunks, merged
+ * chunks, `{ generations }`, lists and batches of messages, and the `[chunk, metadata]` pairs that LangGraph
+ * streams.
  */
 export const langchain = defineFormat({
   name: 'langchain',
@@ -101,7 +102,7 @@ export const langchain = defineFormat({
   },
 })
 
-/** Adds the counts of a chunk. Some providers count everything so far in each chunk; Anthropic does so for the output alone. */
+/** Adds the counts of a chunk. Some providers count everything so far in it; Anthropic only the output. */
 function addCounts(total: Usage, next: Usage, provider: unknown): Usage {
   const grown = next.outputTokens >= total.outputTokens
   if (grown && next.inputTokens > 0 && next.inputTokens >= total.inputTokens) return next
@@ -135,9 +136,7 @@ const isChunk = (value: unknown): boolean => {
   return stringOf(type).endsWith('Chunk') || !!(lc_namespace && tool_call_chunks)
 }
 
-/**
- * The generations of a value: the model's messages, each in an object. Undefined if there are messages of others among them.
- */
+/** The generations of a value, if all its messages are the model's: each message in an object. */
 function generationsOf(value: unknown): readonly unknown[] | undefined {
   const { generations, messages, message } = fieldsOf(value)
   if (Array.isArray(generations)) return generations

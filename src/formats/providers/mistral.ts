@@ -3,8 +3,8 @@ import { type Fields, fieldsOf, listOf, respell, spellings } from '../reading/fi
 import { openaiChat, openChat } from './openai-chat.ts'
 
 /**
- * Mistral: chat completions with parts of their own, as its API and its SDK spell them. A value that could be OpenAI's as well
- * is detected as OpenAI's, unless this format is selected by name.
+ * Mistral: chat completions with its own parts, as its API and its SDK spell them. A value that could be
+ * OpenAI's as well is detected as OpenAI's, unless this format is selected by name.
  */
 export const mistral = defineFormat({
   name: 'mistral',

@@ -17,7 +17,7 @@ import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from 
 import { roleOf, toRequest } from '../reading/request.ts'
 import { toUsage } from '../reading/usage.ts'
 
-/** Ollama: `chat` and `generate`. The last chunk of a stream has the shape of a response and is detected as one. */
+/** Ollama: `chat` and `generate`. The last chunk of a stream has the shape of a response. */
 export const ollama = defineFormat({
   name: 'ollama',
   provider: 'ollama',

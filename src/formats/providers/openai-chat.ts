@@ -29,8 +29,8 @@ import { roleOf, toRequest } from '../reading/request.ts'
 import { cacheWrites, toUsage } from '../reading/usage.ts'
 
 /**
- * OpenAI Chat Completions, legacy completions, and the servers that speak them: DeepSeek, Groq, xAI, Mistral's OpenAI shape,
- * OpenRouter, vLLM, Perplexity, Moonshot, Azure, LiteLLM and others.
+ * OpenAI Chat Completions, legacy completions, and the servers that speak them: DeepSeek, Groq, xAI,
+ * Mistral's OpenAI shape, OpenRouter, vLLM, Perplexity, Moonshot, Azure, LiteLLM and others.
  */
 export const openaiChat = defineFormat({
   name: 'openaiChat',

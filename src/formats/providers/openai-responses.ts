@@ -184,7 +184,7 @@ const keyOf = (at: unknown, summary?: unknown, content: unknown = -1): unknown =
 
 const placeOf = (index: unknown): number => (typeof index === 'number' ? index + 1 : 0)
 
-/** What an item says as the result of a call, and the id of the call unless OpenAI searched for tools itself. */
+/** The result in an item, and the id of its call, which a search for tools by OpenAI itself lacks. */
 function resultOf({ type, id, call_id, output, tools, execution }: Fields): Fields | undefined {
   if (type === 'tool_search_output')
     return { callId: execution === 'server' ? undefined : call_id, said: tools }
@@ -192,7 +192,7 @@ function resultOf({ type, id, call_id, output, tools, execution }: Fields): Fiel
   return callId && output !== undefined ? { callId, said: output } : undefined
 }
 
-/** The id of the search for tools by OpenAI itself that has a result. Where neither has an id of the call, only the order tells. */
+/** The search for tools by OpenAI that has a result. If neither has the id of a call, the order tells. */
 const searchOf = (choice: Choice, callId: unknown): unknown =>
   blocksOf(choice).findLast((block) => {
     const { name, extras } = block as Fields

@@ -3,8 +3,8 @@ import { isRecord } from '../../messages/record.ts'
 const WHOLE = /^([\w+/]{4})*([\w+/]{2}==|[\w+/]{3}=)?$/
 
 /**
- * Appends a piece to streamed base64, whose pieces may each have been encoded alone. Returns the part that can be decoded now,
- * and the tail that the next piece may change: an incomplete group of four, or a group with padding.
+ * Appends a piece to streamed base64, whose pieces may each be encoded alone. Returns what can be decoded
+ * now, and the tail that the next piece may change: an incomplete group of four, or one with padding.
  */
 export function joinBase64(tail: string, piece: string): readonly [base64: string, tail: string] {
   const encodedAlone = tail.endsWith('=') && WHOLE.test(tail) && WHOLE.test(piece)

@@ -7,7 +7,7 @@ import { byWireName, type Fields, fieldsOf, hasValue, names, stringOf, toText } 
 export interface BlockVocabulary {
   /** The block type for each wire type. */
   readonly types: ReadonlyMap<unknown, ContentBlock['type']>
-  /** The same for wire types that say more than the block type does, and are therefore kept in `extras.type`. */
+  /** The same for wire types that say more than the block type does. `extras.type` keeps them. */
   readonly keptTypes: ReadonlyMap<unknown, ContentBlock['type']>
   /** The normal name for each wire name, where the two differ. */
   readonly fields: ReadonlyMap<unknown, string>
@@ -80,8 +80,8 @@ export function readBlock(
 }
 
 /**
- * Copies the fields that the block type has into the block, and all others into `extras`. An object that is called `source` or
- * like the wire type is flattened, because providers nest the fields of a block in it.
+ * Copies the fields that the block type has into the block, and all others into `extras`. An object called
+ * `source` or like the wire type is flattened, because providers nest fields in it.
  */
 function fill(
   into: Record<string, unknown>,

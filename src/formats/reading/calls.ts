@@ -24,10 +24,7 @@ export function idOfCall(calls: Calls, id: unknown, name: unknown): string {
   return known
 }
 
-/**
- * The id of the call that a result answers. A result without an id answers the first waiting call of its name, or else the
- * last.
- */
+/** The id of the call that a result answers. Without one: the first waiting call of its name, or the last. */
 export function idOfAnsweredCall({ waiting, answered }: Calls, id: unknown, name: unknown): string {
   const at = waiting.findIndex((call) => (id ? call.id === id : call.name === name))
   if (at >= 0) answered.push(...waiting.splice(at, 1))
@@ -35,12 +32,12 @@ export function idOfAnsweredCall({ waiting, answered }: Calls, id: unknown, name
   return toText(answered.findLast((call) => call.name === name)?.id ?? name)
 }
 
-/** Tells which call a streamed piece belongs to. `place` is the position of the piece in the list of its chunk. */
+/** Tells which call a streamed piece belongs to. `place` is the position of the piece in its chunk. */
 export type CallKey = (index: unknown, id: unknown, name: unknown, place?: number) => unknown
 
 /**
- * Pieces of one call have the same index. Some servers give all calls one index and tell them apart by id; others send no
- * index, or neither, so that only the place tells; and some repeat id and name in every piece.
+ * Pieces of one call have the same index. Some servers give all calls one index and tell them apart by id;
+ * others send no index, or neither, so that only the place tells; and some repeat id and name in every piece.
  */
 export function createCallKeys(): CallKey {
   const calls = new Map<unknown, Call>()

@@ -5,8 +5,8 @@ import { type Fields, fieldsOf } from './fields.ts'
 
 interface FormatParts extends Pick<Format, 'name' | 'provider' | 'detect' | 'readRequest'> {
   /**
-   * Starts to read one response into a draft, with the functions of `draft.ts`. The returned function takes each chunk of a
-   * stream, or the whole response once, and keeps the state of that stream.
+   * Reads one response into a draft, with the functions of `draft.ts`. The returned function takes each chunk
+   * of a stream, or the whole response once, and keeps the state of that stream.
    */
   open(draft: Draft): (chunk: Fields) => void
   /** Takes the object to read out of the envelope of a response or chunk. */

@@ -13,10 +13,7 @@ import { withRawArgs } from '../../messages/tool-args.ts'
 import { joinBase64 } from './base64.ts'
 import { collect, type Fields, fieldsOf, merge, names, toText } from './fields.ts'
 
-/**
- * A response that is being read. Readers add the content of each chunk with the functions of this file, and read a whole
- * response like a stream of one chunk. A stream comes out as events, a whole response as messages.
- */
+/** A response that is being read: as events of a stream, or, like one chunk, as whole messages. */
 export interface Draft {
   readonly whole: boolean
   choices: Choice[]
@@ -66,7 +63,7 @@ export const createDraft = (whole: boolean): Draft => ({
   unknown: undefined,
 })
 
-/** Adds fields of the response itself: its id and metadata. The newest value of each field replaces the earlier ones. */
+/** Adds fields of the response itself, its id and metadata. Later values replace earlier ones. */
 export function addHead(draft: Draft, fields: Fields, known: ReadonlySet<string>): void {
   draft.id ||= fields.id
   draft.metadata = collect(draft.metadata, fields, known)
@@ -119,10 +116,11 @@ export function addMetadata(choice: Choice, fields: Fields, known: ReadonlySet<s
 }
 
 /**
- * Adds a piece of a block, and starts the block if its key is new. Text, base64, annotations and raw arguments are appended;
- * other fields are merged and sent when the block finishes.
+ * Adds a piece of a block, and starts the block if its key is new. Text, base64, annotations and raw
+ * arguments are appended; other fields are merged and sent when the block finishes.
  *
- * @param key Tells the blocks of a choice apart. Undefined continues the last block if both are text of the same type.
+ * @param key Tells the blocks of a choice apart. Undefined continues the last block if both are text of one
+ * type.
  * @param args The next piece of a call's raw arguments.
  */
 export function addPart(choice: Choice, key: unknown, block: ContentBlock, args?: string): void {
@@ -161,7 +159,7 @@ interface LooseBlock {
   readonly annotations?: readonly Annotation[]
 }
 
-/** Merges a later value of a field with the earlier ones. It ignores empty and repeated values, which many pieces have. */
+/** Merges a later value of a field with the earlier ones, unless it is empty or repeated, as many are. */
 function addField(choice: Choice, slot: Slot, name: string, value: unknown): void {
   const { start } = slot
   if (!value || value === start[name] || (name === 'args' && Object.keys(value).length === 0)) return
@@ -174,7 +172,7 @@ function addField(choice: Choice, slot: Slot, name: string, value: unknown): voi
     send(choice, slot, { type: 'fields', fields: merge({}, slot.patch) })
 }
 
-/** Adds to an open block of any type: a piece of a call's raw arguments, or fields that the format does not know. */
+/** Adds to an open block of any type: a piece of a call's raw arguments, or unknown fields. */
 export function addMore(choice: Choice, key: unknown, args: string | undefined, extras: Fields): void {
   const type = choice.open?.get(key)?.type ?? (args === undefined ? 'nonStandard' : 'toolCall')
   const fields =
@@ -242,10 +240,7 @@ const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
   [/error|fail|timeout|malformed|unexpected|too_many/i, 'error'],
 ]
 
-/**
- * Normalizes a finish reason. `stop` becomes `toolCalls` when calls wait for a result, because some providers do not tell the
- * two apart.
- */
+/** Normalizes a finish reason. Some providers say `stop` for calls that wait for their results. */
 export function finishReasonOf(raw: unknown, calls = false): FinishReason | undefined {
   if (typeof raw !== 'string') return undefined
   const reason = REASONS.find(([pattern]) => pattern.test(raw))?.[1] ?? 'other'

@@ -22,8 +22,8 @@ export const toText = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
 /**
- * A set of the names in a list separated by spaces, and those of another set. The mark tells bundlers that the call has no
- * side effects, so that they drop the constants of formats that nobody imports.
+ * A set of the names in a list separated by spaces, and those of another set. The mark lets bundlers drop the
+ * constants of formats that nobody imports.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function names(list: string, more: ReadonlySet<string> = new Set()): ReadonlySet<string> {
@@ -32,7 +32,7 @@ export function names(list: string, more: ReadonlySet<string> = new Set()): Read
 
 export const NO_NAMES: ReadonlySet<string> = new Set()
 
-/** Inverts lists of wire names, separated by spaces, into a map from each wire name to the key of its list. */
+/** Inverts lists of wire names, separated by spaces, into a map from each name to the key of its list. */
 /* @__NO_SIDE_EFFECTS__ */
 export function byWireName<Name extends string>(
   lists: Readonly<Record<Name, string>>,
@@ -42,11 +42,11 @@ export function byWireName<Name extends string>(
   return found
 }
 
-/** Whether a field has a value. `__proto__` never does: assigning it would change the prototype of the copy. */
+/** Whether a field has a value. Assigning `__proto__` would change the prototype of the copy. */
 export const hasValue = (key: string, value: unknown): boolean =>
   value !== null && value !== undefined && value !== '' && key !== '__proto__'
 
-/** Copies the fields that have a value and are not `known`. Returns undefined if there are none and `into` is undefined. */
+/** Copies fields that have a value and are not `known`. Undefined if there are none and no `into`. */
 export function collect(
   into: Record<string, unknown> | undefined,
   fields: Fields,
@@ -60,8 +60,8 @@ export function collect(
 }
 
 /**
- * Copies a value and respells its field names: `toolCalls` becomes `tool_calls` if that is how the list spells it. A field that
- * the list does not name stays as it is, including everything in it.
+ * Copies a value and respells its field names as in the list, such as `toolCalls` to `tool_calls`. Fields
+ * that are not listed stay as they are, with everything in them.
  */
 export function respell(value: unknown, spellings: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((item) => respell(item, spellings))
@@ -92,7 +92,9 @@ export const toSnake = (name: string): string =>
 /** The fields whose text is streamed in pieces, at any depth. The text of other fields is sent whole. */
 const PIECES = names('text summary transcript input code diff command')
 
-/** Merges copies of a delta's fields into `into`. Lists are appended to, and items with the same `index` and type are merged. */
+/**
+ * Merges copies of a delta's fields into `into`. Lists are appended; items of one `index` and type merged.
+ */
 export function merge(into: Record<string, unknown>, delta: Fields): Record<string, unknown> {
   for (const key in delta) {
     const value = delta[key]

@@ -83,7 +83,7 @@ const ROLES = byWireName<Role>({
 export const roleOf = (role: unknown): Role => ROLES.get(role) ?? 'user'
 
 /**
- * Reads the parts of one turn. A part that is the result of a tool becomes a message of its own and splits the turn.
+ * Reads the parts of one turn. The result of a tool becomes a message of its own and splits the turn.
  *
  * @param about The fields of the message apart from its content.
  */

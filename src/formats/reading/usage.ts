@@ -3,12 +3,14 @@ import { countOf, partition, totalsOf } from '../../messages/usage.ts'
 import { type Fields, fieldsOf } from './fields.ts'
 
 /**
- * Makes usage whose details are a partition: a price table charges each detail at its own price and the rest of each total at
- * the base price. Details that overlap or exceed their total are cut, and `isClamped` says so.
+ * Makes usage whose details are a partition: a price table charges each detail at its own price and the rest
+ * of each total at the base price. Details that overlap or exceed their total are cut, and `isClamped` says
+ * so.
  *
  * @param inputTokens Includes the details, as does `outputTokens`.
- * @param tier The service tier. `priority` and `flex` have prices of their own, so they prefix the details and name the rest.
- * @param raw The provider's counts, in which OpenRouter and Perplexity send the `cost`, and xAI sends ticks of 1e-10 dollars.
+ * @param tier The service tier. `priority` and `flex` have their own prices: they prefix the details and name
+ * the rest.
+ * @param raw The provider's counts. OpenRouter and Perplexity send the `cost`, xAI ticks of 1e-10 dollars.
  */
 export function toUsage(
   inputTokens: number,

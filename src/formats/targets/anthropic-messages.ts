@@ -33,7 +33,7 @@ const STOP_REASONS = {
   other: 'end_turn',
 } as const
 
-/** Results of tools become blocks of the user, and consecutive messages of one speaker become one, as the API demands. */
+/** As the API demands, tool results become blocks of the user, and messages of one speaker in a row one. */
 function writeMessages(messages: readonly Message[]): unknown[] {
   const written: { role: string; content: unknown[] }[] = []
   for (const { role, content, toolCallId, status, extras } of messages) {

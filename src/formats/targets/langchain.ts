@@ -2,9 +2,7 @@ import { encodeMessage, encodeUsage, type Message, textOf } from '../../messages
 import type { Target } from './target.ts'
 import { present } from './write.ts'
 
-/**
- * LangChain: a request is a batch of one list of messages, a response has `generations`. Messages are constructor envelopes.
- */
+/** LangChain: a request is a batch of one list of messages, a response has `generations`. */
 export const langchainTarget: Target = {
   name: 'langchain',
   writeRequest: (messages) => ({ messages: [messages.map(writeMessage)] }),

@@ -3,7 +3,7 @@ import { RESULT_FIELDS } from '../providers/openai-responses.ts'
 import type { Target } from './target.ts'
 import { argsOf, asIs, present, urlOf, writeCitation } from './write.ts'
 
-/** OpenAI Responses: a request has `instructions` and the items of `input`, a response has the items of `output`. */
+/** OpenAI Responses: a request has `instructions` and the items of `input`, a response those of `output`. */
 export const responsesTarget: Target = {
   name: 'responses',
   writeRequest(messages) {

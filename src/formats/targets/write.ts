@@ -26,7 +26,7 @@ export const urlOf = ({ url, base64, mimeType = '' }: MediaBlock): string | unde
 export const argsOf = ({ args }: ToolCallBlock | InvalidToolCallBlock): string =>
   typeof args === 'string' ? args : JSON.stringify(args)
 
-/** A block that the shape cannot express: as the provider sent it if that was kept, or else in the normal form. */
+/** A block that the shape cannot express: as the provider sent it if known, or else in the normal form. */
 export const asIs = (block: ContentBlock): unknown => (block.type === 'nonStandard' ? block.value : block)
 
 /** The finish reason as a provider names it, or null if the message has none. */

@@ -11,8 +11,8 @@ import { parseToolArgs } from '../tool-args.ts'
 import { fromWire, given, toWire, type WireNames } from './given.ts'
 
 /**
- * A content block as the streaming protocol and LangChain's messages spell it (`ContentBlock` of the protocol; standard content
- * v1). Fields that the normal form does not know stand on the block itself and become `extras`.
+ * A content block as the protocol and LangChain's messages (standard content v1) spell it. Fields that the
+ * normal form does not know are on the block itself and become `extras`.
  */
 export interface WireBlock {
   readonly type: string
@@ -31,7 +31,7 @@ const CITATION: WireNames = {
 const MEDIA_FIELDS = /* @__PURE__ */ Object.entries(MEDIA).flat()
 const CITATION_FIELDS = /* @__PURE__ */ Object.entries(CITATION).flat()
 
-/** The fields that each type of block has on the wire, and that therefore cannot hold an extra of the same name. */
+/** The fields of each type of block on the wire, whose names extras therefore cannot have. */
 const OWN_FIELDS: Readonly<Record<ContentBlock['type'], readonly string[]>> = {
   text: ['text', 'annotations'],
   reasoning: ['reasoning'],
@@ -88,7 +88,7 @@ function encodeFields(block: ContentBlock): WireBlock {
   }
 }
 
-/** Reads a block in LangChain's snake_case or camelCase, or OpenAI's `image_url`. A block of an unknown type is kept whole. */
+/** Reads a block in LangChain's snake_case or camelCase, or OpenAI's `image_url`. Others stay whole. */
 export function decodeBlock(wire: unknown): ContentBlock {
   if (typeof wire === 'string') return { type: 'text', text: wire }
   const block = isRecord(wire) ? decodeRecord(wire) : undefined

@@ -7,7 +7,7 @@ import { REASONS, ROLES } from './messages.ts'
 import { decodeUsage } from './usage.ts'
 
 export interface MessageDecoder {
-  /** The message events of one event of the channel. Texts and arguments are pieces to append, and never repeat what was given. */
+  /** The message events of one event of the channel. Texts and arguments are pieces, never repeated. */
   push(data: WireMessageEvent): readonly MessageEvent[]
 }
 
@@ -25,8 +25,8 @@ const PATCHED = {
 } as const
 
 /**
- * Decodes the events of one message of the protocol's `messages` channel: the inverse of `createMessageEncoder`. A block that starts
- * again replaces what was there, as its content is whole.
+ * Decodes the events of one message of the `messages` channel: the inverse of `createMessageEncoder`. A block
+ * that starts again replaces what was there, as its content is whole.
  */
 export function createMessageDecoder(): MessageDecoder {
   /** The arguments of the calls that are being written, as far as they were given. */

@@ -70,10 +70,11 @@ export const WIRE_REASONS: Readonly<Record<FinishReason, string>> = {
 const APPENDED = ['text', 'reasoning', 'data', 'args']
 
 /**
- * Encodes message events as `data` of the `messages` channel. Each delta of a tool call repeats the arguments so far, because the
- * client replaces them. A delta is sent only when they have grown by a sixteenth, so that the bytes stay linear in their length.
+ * Encodes message events as `data` of the `messages` channel. Deltas of a tool call repeat all arguments so
+ * far, because the client replaces them; they are sent once these have grown by a sixteenth, so that the
+ * bytes stay linear.
  *
- * @param deliver Called with each event at once, in order. An `error` is the last event, because a failed message has no finish.
+ * @param deliver Called with each event at once. An `error` is the last one: a failed message has no finish.
  * @param id The id of the message. It overrides that of the stream.
  */
 export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, id?: string): MessageEncoder {

@@ -20,7 +20,7 @@ export interface WireMessage {
 
 const V1 = 'v1'
 
-/** Writes a message. Content that is one plain text becomes a string, any other becomes standard content blocks. */
+/** Writes a message. Content that is one plain text becomes a string, any other standard content blocks. */
 export function encodeMessage(message: Message): WireMessage {
   const { role, content, metadata, finishReason, usage } = message
   const { artifact, ...extras } = message.extras ?? {}
@@ -78,9 +78,10 @@ export function decodeMessage(value: unknown): Message | undefined {
 }
 
 /**
- * Converts a message in any spelling that clients and developers use to the flat form: `{ type, content }`, `{ role, content }`,
- * `[role, content]`, `{ type, data }`, a bare string (a user's text), a LangChain message object or its constructor envelope, or
- * the normal form. Unknown fields are kept. Returns undefined for a value that is no message.
+ * Converts a message in any spelling that clients and developers use to the flat form: `{ type, content }`,
+ * `{ role, content }`, `[role, content]`, `{ type, data }`, a bare string (a user's text), a LangChain
+ * message or its envelope, or the normal form. Unknown fields are kept. Undefined for a value that is no
+ * message.
  */
 export function toWireMessage(value: unknown): WireMessage | undefined {
   if (typeof value === 'string') return flat('human', { content: value })
@@ -148,9 +149,7 @@ function decodeContent(wire: WireMessage): ContentBlock[] {
   return blocks
 }
 
-/**
- * Adds a call unless standard content has it already. A provider's own block of the same call, such as `tool_use`, is replaced.
- */
+/** Adds a call unless the content has it. It replaces a provider's own block of it, such as `tool_use`. */
 function addCall(blocks: ContentBlock[], call: ContentBlock): void {
   if (call.type !== 'toolCall' && call.type !== 'invalidToolCall') return
   const place = blocks.findIndex((block) => isSameCall(block, call))

@@ -14,8 +14,8 @@ export interface CheckedRun {
 }
 
 /**
- * Checks which requirements of a fully functional model-call trace a run misses, and which of its messages and counts are wrong.
- * A good run has no findings.
+ * Checks which requirements of a model-call trace a run misses, and which of its messages and counts are
+ * wrong. A good run has no findings.
  */
 export function checkLlmRun(run: CheckedRun): readonly Finding[] {
   const { run_type, inputs, outputs, error, extra } = fieldsOf(run)

@@ -30,10 +30,7 @@ export function checkUsage(usage: unknown, path: string): Finding[] {
   return findings
 }
 
-/**
- * Each detail is charged at its own price and the rest of the total at the base price, so overlapping details are charged
- * twice.
- */
+/** Each detail is charged at its own price and the rest at the base price, so overlaps are charged twice. */
 function checkDetails(details: unknown, total: unknown, side: 'input' | 'output', path: string): Finding[] {
   if (!isRecord(details)) return []
   const findings: Finding[] = []

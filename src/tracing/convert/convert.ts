@@ -15,8 +15,8 @@ export interface ConvertOptions {
   /** The provider's wire format, or its name. Default: detected from the response, or else the request. */
   readonly format?: Format | string | undefined
   /**
-   * The shape of `inputs` and `outputs`: `completions`, `responses`, `anthropic`, `langchain`, `vercel`, or a custom one.
-   * Default: the platform's own message format. The Messages view reads the five named ones.
+   * The shape of `inputs` and `outputs`: a custom one, or `completions`, `responses`, `anthropic`,
+   * `langchain` or `vercel`, which the Messages view reads. Default: the platform's own message format.
    */
   readonly target?: Target | string | undefined
   /** `ls_provider`. Default: the provider that defined the format. */
@@ -51,7 +51,7 @@ export interface RunEvent {
   readonly kwargs?: Readonly<Record<string, unknown>>
 }
 
-/** A model call in the fields of a run of type `llm`. It shares structure with the request and the response. */
+/** A model call as fields of an `llm` run. It shares structure with the request and the response. */
 export interface ModelCallRecord {
   readonly inputs: Readonly<Record<string, unknown>>
   readonly outputs: Readonly<Record<string, unknown>>
@@ -60,7 +60,7 @@ export interface ModelCallRecord {
   readonly events: readonly RunEvent[]
   /** Why the call failed. `outputs` has what had arrived before. */
   readonly error?: string
-  /** What does not match the format, which makes the record a best effort. `metadata.conversion_issues` repeats it. */
+  /** What does not match the format, so that the record is incomplete. Also in the metadata, as text. */
   readonly issues?: readonly Issue[]
 }
 
@@ -76,10 +76,9 @@ export interface Outcome {
 }
 
 /**
- * Converts a model call to the inputs, outputs and metadata of a run of type `llm`. It is pure and changes none of its arguments.
- *
- * A call that no format knows becomes a best-effort record with `issues`. Throws `TracingError` for a format or target that does
- * not exist.
+ * Converts a model call to the inputs, outputs and metadata of a run of type `llm`. It is pure. A call that
+ * no format knows becomes a best-effort record with `issues`. Throws `TracingError` for an unknown format or
+ * target.
  */
 export function convertModelCall(call: ModelCall): ModelCallRecord {
   if (!isRecord(call)) throw new TracingError('call', 'Expected an object with `request` and `response`.')

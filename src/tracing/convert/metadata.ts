@@ -2,7 +2,7 @@ import type { ModelParams, ModelRequest } from '../../formats/index.ts'
 import { toSnake } from '../../formats/reading/fields.ts'
 import { isRecord } from '../../messages/record.ts'
 
-/** The names of parameters in `ls_invocation_params`. Parameters that have a key of their own in the metadata are left out. */
+/** The names of parameters in `ls_invocation_params`, except those with a key of their own. */
 const PARAMS: readonly (readonly [keyof ModelParams, string])[] = [
   ['topP', 'top_p'],
   ['topK', 'top_k'],
@@ -13,7 +13,7 @@ const PARAMS: readonly (readonly [keyof ModelParams, string])[] = [
   ['stream', 'stream'],
 ]
 
-/** The other fields of a request that are shown. All that are not listed may hold credentials or personal data. */
+/** The other fields of a request that are shown. Any others may hold credentials or personal data. */
 const SHOWN = new Set(
   (
     'logit_bias logprobs top_logprobs max_tool_calls modalities parallel_tool_calls prediction prompt_cache_key reasoning ' +

@@ -3,7 +3,7 @@ import type { Fields } from '../../formats/reading/fields.ts'
 import { type Annotation, type ContentBlock, encodeBlock, type Message } from '../../messages/index.ts'
 import { WIRE_REASONS } from '../../messages/wire/events.ts'
 
-/** The platform's own message format: `messages` with typed content blocks (platform interface, "message format"). */
+/** The platform's own message format: `messages` with typed content blocks (platform interface). */
 export const platformTarget: Target = {
   name: 'platform',
   writeRequest: (messages) => ({ messages: messages.map(writeMessage) }),

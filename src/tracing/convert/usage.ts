@@ -23,9 +23,8 @@ const RENAMED: Readonly<Record<string, string>> = {
 }
 
 /**
- * Makes usage that a price table can charge: the totals add up, and the details are a partition of them (see `Usage`). Usage
- * that already is one is returned as it is. Details that exceed their total are cut from the last to the first, and an issue
- * names each.
+ * Makes usage that a price table can charge: the totals add up, and the details are a partition of them (see
+ * `Usage`). Details that exceed their total are cut from the last to the first, and an issue names each.
  */
 export function partitionUsage(usage: Usage): { readonly usage: Usage; readonly issues: readonly Issue[] } {
   const { inputDetails, outputDetails, ...others } = usage

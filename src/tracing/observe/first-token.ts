@@ -2,9 +2,9 @@ import { fieldsOf, stringOf } from '../../formats/reading/fields.ts'
 import type { ContentBlock, Extras, MessageEvent } from '../../messages/index.ts'
 
 /**
- * Whether an event has content of the model: text, thinking, a refusal, arguments, data, or a tool call, on any choice. Roles,
- * ids, counts, annotations, lists of tools and the envelopes that announce a block are no content. The time to first token ends
- * at the first such event.
+ * Whether an event has content of the model: text, thinking, a refusal, arguments, data, or a tool call, on
+ * any choice. Roles, ids, counts, annotations, lists of tools and announcements of blocks are none. The first
+ * content ends the time to the first token.
  *
  * @param chunk The provider's chunk that the event was read from.
  */

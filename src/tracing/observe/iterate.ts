@@ -3,10 +3,7 @@ export function iterate(stream: AsyncIterable<unknown> | ReadableStream<unknown>
   return stream instanceof ReadableStream ? iterateReadable(stream) : stream[Symbol.asyncIterator]()
 }
 
-/**
- * Iterates a `ReadableStream`, which not all runtimes can do themselves. `return` cancels at once, even while a chunk is
- * awaited.
- */
+/** Iterates a `ReadableStream`, for runtimes that cannot. `return` cancels at once, also during a read. */
 export function iterateReadable(stream: ReadableStream<unknown>): AsyncIterableIterator<unknown> {
   const reader = stream.getReader()
   return {

@@ -4,20 +4,21 @@ import { createObserver, type Ending, type ObserveOptions, type Observer } from 
 
 export type { ObserveOptions } from './observer.ts'
 
-/** The limit in characters for a body that is no stream, and for one line of a stream. Longer ones are not parsed. */
+/** The limit in characters for a whole body and for a line of a stream. Longer ones are not parsed. */
 const MAX_TEXT_LENGTH = 16 * 1024 * 1024
 
 /**
- * Observes a provider's HTTP response while the caller reads it: server-sent events, lines of JSON (Ollama), or one JSON body.
- * The bytes are passed on unchanged, when the caller pulls them. A status of 400 or above makes a failed record with the body
- * as its error.
+ * Observes a provider's HTTP response while the caller reads it: server-sent events, lines of JSON (Ollama),
+ * or one JSON body. The bytes are passed on unchanged, when the caller pulls them. A status of 400 or above
+ * makes a failed record with the body as its error.
  *
  * ```ts
- * const fetch = async (url, init) => observeModelResponse(await globalThis.fetch(url, init), { request: JSON.parse(init.body) })
+ * const fetch = async (url, init) =>
+ *   observeModelResponse(await globalThis.fetch(url, init), { request: JSON.parse(init.body) })
  * const openai = new OpenAI({ fetch })
  * ```
  *
- * Throws `TracingError` for AWS event streams, which it cannot read: pass the SDK's stream to `observeModelStream` instead.
+ * Throws `TracingError` for AWS event streams: pass the SDK's stream to `observeModelStream` instead.
  */
 export function observeModelResponse(response: Response, options: ObserveOptions = {}): Response {
   const type = response.headers.get('content-type') ?? ''

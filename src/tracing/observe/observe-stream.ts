@@ -4,19 +4,20 @@ import { iterateReadable } from './iterate.ts'
 import { createObserver, type ObserveOptions, type Observer } from './observer.ts'
 
 /**
- * Observes a stream of chunks while the caller reads it, and returns the same kind of stream: an async iterable, an async
- * generator, a `ReadableStream`, the `Stream` of a provider's SDK with its helpers, the emitter that an SDK puts around it, or
- * the promise of one (with `withResponse`). A promise may also resolve to a whole response.
+ * Observes a stream of chunks while the caller reads it, and returns the same kind of stream: an async
+ * iterable or generator, a `ReadableStream`, the `Stream` of a provider's SDK with its helpers, the emitter
+ * that an SDK puts around it, or the promise of one (with `withResponse`) or of a whole response.
  *
- * Each chunk is passed on unchanged, when the caller pulls it; nothing is queued or pulled ahead. The first content makes one
- * `new_token` event. The stream makes one record: when it is complete, fails, is cancelled, or the reader leaves. Errors of the
- * stream reach the caller.
+ * Each chunk is passed on unchanged, when the caller pulls it. The first content makes one `new_token` event.
+ * The stream makes one record: when it is complete, fails, is cancelled, or the reader leaves. Its errors
+ * reach the caller.
  *
  * ```ts
- * const stream = observeModelStream(await openai.chat.completions.create({ ...request, stream: true }), { request, onEnd })
+ * const reply = await openai.chat.completions.create({ ...request, stream: true })
+ * const stream = observeModelStream(reply, { request, onEnd })
  * ```
  *
- * Throws `TracingError` for a value that is no stream, and for a format that does not exist.
+ * Throws `TracingError` for a value that is no stream, and for an unknown format.
  */
 export function observeModelStream<Stream extends object>(
   stream: Stream,
@@ -50,7 +51,7 @@ function observeStream(stream: object, observer: Observer): object {
   return observeIterable(stream as Iterable, observer)
 }
 
-/** The `Stream` class that the SDKs of OpenAI, Anthropic, Groq and others share: an iterator and its controller. */
+/** The `Stream` class that the SDKs of OpenAI, Anthropic, Groq and others share. */
 interface SdkStream {
   readonly iterator: () => AsyncIterator<unknown>
   readonly controller: AbortController
@@ -62,7 +63,7 @@ function isSdkStream(value: object): value is SdkStream {
   return methods && controller instanceof AbortController
 }
 
-/** The common part of the SDKs' helpers that pull the stream themselves, such as `chat.completions.stream()`. */
+/** What the SDKs' helpers share that pull the stream, such as `chat.completions.stream()`. */
 interface Emitter {
   readonly errored: boolean
   readonly aborted: boolean
@@ -75,7 +76,7 @@ function isEmitter(value: object): value is Emitter {
   return methods && typeof errored === 'boolean' && typeof aborted === 'boolean'
 }
 
-/** Listens to an emitter. It does not listen to `error`, because the SDK reports errors only while nobody does. */
+/** Listens to an emitter, but not to `error`: the SDK reports errors only while nobody listens. */
 function observeEmitter(stream: Emitter, observer: Observer): object {
   for (const name of ['chunk', 'event', 'streamEvent'])
     stream.on(name, (chunk) => {
@@ -161,7 +162,7 @@ function observeIterator(
   }
 }
 
-/** Calls a method of the source and makes a promise of its result, even if it returns no promise or throws. */
+/** Calls a method of the source. Gives a promise, even if it returns none or throws. */
 function callIterator(
   source: AsyncIterator<unknown>,
   method: 'next' | 'return' | 'throw',
@@ -215,8 +216,8 @@ function observeReadable(stream: ReadableStream<unknown>, observer: Observer): R
 }
 
 /**
- * Wraps the promise of a stream or of a whole response, with the helpers of its SDK. The promise is not awaited before the
- * caller awaits it, because an SDK's promise then reads the body of the response.
+ * Wraps the promise of a stream or a whole response, with the helpers of its SDK. It is awaited only when the
+ * caller does so, because an SDK's promise then reads the body of the response.
  */
 function observePromise<Promised extends PromiseLike<object> & object>(
   promise: Promised,

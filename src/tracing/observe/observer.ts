@@ -16,7 +16,7 @@ import type { Run } from '../run.ts'
 import { isContent } from './first-token.ts'
 
 export interface ObserveOptions extends ConvertOptions {
-  /** The run that gets the `new_token` event and the end. It knows the request and the options of the conversion. */
+  /** The run that gets `new_token` and the end. It knows the request and the conversion options. */
   readonly run?: Run | undefined
   /** Called once, when the stream is complete, cancelled or failed. */
   readonly onEnd?: ((record: ModelCallRecord) => void) | undefined

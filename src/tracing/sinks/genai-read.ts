@@ -23,8 +23,8 @@ export interface GenAiCall {
 }
 
 /**
- * Reads the attributes of a span, ours or those of another library. Text, ids, arguments and counts are read back exactly as
- * `genAiAttributes` has written them.
+ * Reads the attributes of a span, ours or another library's. Text, ids, arguments and counts are read back
+ * exactly as `genAiAttributes` wrote them.
  */
 export function readGenAiAttributes(attributes: Readonly<Record<string, unknown>>): GenAiCall {
   const provider = attributes['gen_ai.system'] ?? attributes['gen_ai.provider.name']

@@ -67,8 +67,8 @@ export function operationOf({ run_type, extra }: TracedRun): string {
 }
 
 /**
- * Makes the attributes of a run's span: those of the semantic conventions for generative AI, and the `langsmith.…` ones that
- * LangSmith's OTLP endpoint reads. Lists and objects become JSON.
+ * The attributes of a run's span: those of the semantic conventions for generative AI, and the `langsmith.…`
+ * ones of LangSmith's OTLP endpoint. Lists and objects become JSON.
  */
 export function genAiAttributes(run: TracedRun): Attributes {
   const { metadata } = run.extra

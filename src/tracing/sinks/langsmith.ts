@@ -10,10 +10,7 @@ export interface LangsmithClient {
 }
 
 export interface LangsmithOptions {
-  /**
-   * Default: a new client, which reads `LANGSMITH_API_KEY` and `LANGSMITH_ENDPOINT`. It sends in batches, so flush it before
-   * you exit.
-   */
+  /** Default: a new client, configured by the environment. It sends in batches, so flush it before exit. */
   readonly client?: LangsmithClient | undefined
   /** Default: `LANGSMITH_PROJECT`, or else `default`. */
   readonly project?: string | undefined

@@ -2,8 +2,8 @@ import { decodeBase64 } from '../../formats/reading/base64.ts'
 import { isRecord } from '../../messages/record.ts'
 
 /**
- * What happens to base64 in a trace: `keep` keeps it, `hash` replaces it by `sha256:<hex>;bytes=<size>`, and a number of bytes
- * is the size above which it is hashed.
+ * What happens to base64 in a trace: `keep` keeps it, `hash` replaces it by `sha256:<hex>;bytes=<size>`, and
+ * a number is the size in bytes above which it is hashed.
  */
 export type Base64Policy = 'keep' | 'hash' | number
 
@@ -43,9 +43,7 @@ const isBase64 = (text: string): boolean => text.length % 4 === 0 && /^[\w+/-]+=
 const sizeOf = (base64: string): number =>
   Math.floor((base64.length * 3) / 4) - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0)
 
-/**
- * The hash of the bytes and their size. Browsers have no `crypto.subtle` on pages without TLS, so it has only the size there.
- */
+/** The hash of the bytes and their size, or the size alone on pages without TLS (no `crypto.subtle`). */
 async function stubOf(base64: string, size: number): Promise<string> {
   const { subtle } = crypto as Partial<Crypto>
   if (!subtle) return `removed;bytes=${size}`

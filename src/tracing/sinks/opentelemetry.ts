@@ -8,10 +8,10 @@ export { type GenAiCall, readGenAiAttributes } from './genai-read.ts'
 export { type Attributes, type AttributeValue, genAiAttributes } from './genai-write.ts'
 
 /**
- * Makes a span of every run, with the attributes of `genAiAttributes` and a span event for each event of the run (`new_token` is
- * the first token). The spans nest like the runs; the root is a child of the span that is active when it starts.
+ * Makes a span of every run, with the attributes of `genAiAttributes` and a span event for each event of the
+ * run (`new_token` is the first token). The spans nest like the runs; the root is a child of the active span.
  *
- * @param tracer The tracer of your OpenTelemetry setup, which decides where spans go, such as to LangSmith's OTLP endpoint.
+ * @param tracer The tracer of your OpenTelemetry setup, which decides where spans go.
  */
 export function openTelemetrySink(options: { readonly tracer: Tracer }): Sink {
   checkOptions('openTelemetrySink', options, { tracer: ['required', 'object'] })

@@ -1,8 +1,8 @@
 import { encodeBase64 } from '../../formats/reading/base64.ts'
 
 /**
- * Copies a value to plain JSON, which later changes of the original do not reach. Bytes become base64, values without a JSON
- * form become text or are left out, and a circular reference becomes `[circular]`.
+ * A deep copy as plain JSON. Bytes become base64, values without a JSON form become text or are left out, and
+ * a circular reference becomes `[circular]`.
  */
 export function toPlain<Value>(value: Value): Value {
   return copy(value, []) as Value

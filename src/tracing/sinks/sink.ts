@@ -1,15 +1,15 @@
 import type { TracedRun } from '../traced-run.ts'
 
 /**
- * Receives runs. `update` gets the whole run again, with everything added since. It is called after `create` of the same run was
- * answered, and `create` after that of the parent. Errors and rejections go to `onError` and never reach the caller of the model.
+ * Receives runs. `update` gets the whole run, after `create` of the run was answered, and `create` after that
+ * of the parent. Errors and rejections go to `onError` and never reach the caller of the model.
  */
 export interface Sink {
   create(run: TracedRun): unknown
   update(run: TracedRun): unknown
 }
 
-/** Keeps the newest state of each run, ordered by start, for tests and local tools. It grows until it is cleared. */
+/** Keeps the newest state of each run, ordered by start, for tests and tools. It grows until cleared. */
 export interface MemorySink extends Sink {
   readonly runs: readonly TracedRun[]
   clear(): void

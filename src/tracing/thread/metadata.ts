@@ -10,7 +10,7 @@ export interface ThreadOptions {
 /** The thread of a request: `metadata.thread_id` at the top of its JSON-RPC body. */
 export interface ThreadMetadata {
   readonly threadId: string | undefined
-  /** Attributes for the active span: `<vendor>.metadata.thread_id` and `gen_ai.conversation.id`. Empty without a thread. */
+  /** Attributes for the span: `<vendor>.metadata.thread_id` and `gen_ai.conversation.id`. May be empty. */
   readonly attributes: Readonly<Record<string, string>>
 }
 
@@ -24,9 +24,9 @@ export const DEFAULT_MAX_BYTES = 4 * 1024 * 1024
 const MAX_ID_LENGTH = 512
 
 /**
- * Reads the thread of a request to an agent, so that its spans can name it. A2A clients send `metadata.thread_id` next to `method`
- * and `params`. Only JSON bodies of POST requests are read, and only up to `maxBytes`. It never throws: the next handler reports
- * a body that is no JSON or breaks off.
+ * Reads the thread of a request to an agent, so that its spans can name it. A2A clients send
+ * `metadata.thread_id` next to `method` and `params`. Only JSON bodies of POST requests are read, up to
+ * `maxBytes`. It never throws: the next handler reports an invalid body.
  *
  * ```ts
  * const { request: again, attributes } = await threadMetadata(request)

@@ -53,7 +53,7 @@ export interface FastifyThreadInstance {
   ): unknown
 }
 
-/** A plugin for Fastify 5: `app.register(fastifyThreadMetadata({ attach }))`, for routes registered after it. */
+/** A Fastify 5 plugin for routes registered after it: `app.register(fastifyThreadMetadata({ attach }))`. */
 export function fastifyThreadMetadata(
   options: ThreadMiddlewareOptions,
 ): (instance: FastifyThreadInstance) => Promise<void> {

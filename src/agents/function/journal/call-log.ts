@@ -15,7 +15,7 @@ export interface CallIdentity {
   readonly given?: string
 }
 
-/** What an attempt has completed. The checkpoints of an unfinished run keep each entry in a channel of its own. */
+/** What an attempt has completed. An unfinished run keeps each entry in a channel of its checkpoints. */
 export type LogEntry = CompletedCall | OutsideChange
 
 export interface CompletedCall extends CallIdentity {
@@ -34,44 +34,15 @@ export interface OutsideChange {
   readonly change: Change
 }
 
-/**
- * The log of one namespace. An attempt replays what earlier ones have completed, by position, and adds to it. While it replays,
- * the function sees the state that it saw at that position.
- */
-export interface CallLog {
-  /** The call that was completed at this position. Throws where it was another one. */
-  replayed(call: CallIdentity): CompletedCall | undefined
-  /** Counts a call that has begun. It ends with its turn. */
-  begin(): void
-  /** The call ends without a turn, because it waits for an answer. */
-  abandon(): void
-  /**
-   * Settles when it is the turn of a replayed call. Calls complete in the order of the log, and where several are open each has
-   * a turn of the event loop: the branches of a function then make their next calls in the same order in every attempt.
-   */
-  turnOf(path: string): Promise<void>
-  /** The same for the call that was added last. Its turn comes when it is written, too. */
-  turnOfLast(written: Promise<void>): Promise<void>
-  /** Shows the state as it was when the entry at this position was added. Without one it does nothing. */
-  advance(path: string): void
-  /** The state at the position of the replay. Undefined once the function sees the current state. */
-  seen(): State | undefined
-  /** @param thrown What the call has thrown, where it has failed. */
-  add(call: CompletedCall, thrown?: unknown): void
-  /** The error of a failed call that is replayed. */
-  revive(call: CompletedCall): Error
-  /** The positions of the failed calls that this error comes from, which the next attempt makes again. */
-  failuresBehind(error: unknown): readonly string[]
-  /** A call that was completed and was not made again. */
-  missed(): CompletedCall | undefined
-  /** Whether calls were added since `channels` was called. */
-  readonly dirty: boolean
-  /** The channels with the entries so far. */
-  channels(): Channels
-}
+export type CallLog = ReturnType<typeof openCallLog>
 
-/** @param initial The state before the first entry. */
-export function openCallLog(initial: State, recorded: readonly LogEntry[] = []): CallLog {
+/**
+ * The log of one namespace. An attempt replays what earlier ones completed, by position, and adds to it.
+ * During the replay, the function sees the state that it saw at that position.
+ *
+ * @param initial The state before the first entry.
+ */
+export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) {
   const places = new Map(recorded.map(({ path }, place) => [path, place]))
   const made = new Set<string>()
   const waiting = new Set<{ readonly place: number; readonly resolve: () => void }>()
@@ -123,7 +94,8 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []):
   }
 
   return {
-    replayed(call) {
+    /** The call that was completed at this position. Throws where it was another one. */
+    replayed(call: CallIdentity): CompletedCall | undefined {
       const place = places.get(call.path)
       const before = place === undefined ? undefined : recorded[place]!
       if (!before || before.kind === 'outside') {
@@ -135,34 +107,47 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []):
       made.add(call.path)
       return before
     },
+    /** Counts a call that has begun. It ends with its turn. */
     begin: () => void open++,
+    /** The call ends without a turn, because it waits for an answer. */
     abandon: () => void open--,
-    turnOf: (path) => waitFor(places.get(path)!),
-    async turnOfLast(written) {
+    /**
+     * Settles at the turn of a replayed call. Calls complete in the order of the log, and each open one gets
+     * its own turn of the event loop: the branches of a function then make their next calls in the same order
+     * in every attempt.
+     */
+    turnOf: (path: string) => waitFor(places.get(path)!),
+    /** The same for the call that was added last. Its turn comes when it is written, too. */
+    async turnOfLast(written: Promise<void>): Promise<void> {
       const place = entries.length - 1
       unwritten.add(place)
       await written
       unwritten.delete(place)
       await waitFor(place)
     },
-    advance(path) {
+    /** Shows the state as it was when the entry at this position was added. Without one it does nothing. */
+    advance(path: string): void {
       const place = places.get(path)
       if (place !== undefined) advanceTo(place + 1)
     },
-    seen: () => (isLive || position === recorded.length ? undefined : state),
-    add(call, thrown) {
+    /** The state at the position of the replay. Undefined once the function sees the current state. */
+    seen: (): State | undefined => (isLive || position === recorded.length ? undefined : state),
+    /** @param thrown What the call has thrown, where it has failed. */
+    add(call: CompletedCall, thrown?: unknown): void {
       entries.push(call)
       dirty = true
       if (call.error) thrownBy.set(call, thrown)
     },
-    revive(call) {
+    /** The error of a failed call that is replayed. */
+    revive(call: CompletedCall): Error {
       const { message, ...fields } = call.error!
       const isRejection = fields.name === AgentRejection.brand
       const error = isRejection ? new AgentRejection(message) : Object.assign(new Error(message), fields)
       thrownBy.set(call, error)
       return error
     },
-    failuresBehind(error) {
+    /** The positions of the failed calls that this error comes from, which the next attempt makes again. */
+    failuresBehind(error: unknown): readonly string[] {
       const causes = new Set<unknown>()
       for (let at = error; at instanceof Error && !causes.has(at); at = at.cause as Error) causes.add(at)
       const caused = entries.filter((entry) => thrownBy.has(entry) && causes.has(thrownBy.get(entry)))
@@ -170,15 +155,18 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []):
       const last = entries.slice(entries.findLastIndex((entry) => !('error' in entry)) + 1)
       return (caused.length > 0 ? caused : last).map(({ path }) => path)
     },
+    /** A call that was completed and was not made again. */
     missed: () =>
       recorded.find(
         (entry): entry is CompletedCall =>
           entry.kind !== 'outside' && !made.has(entry.path) && !isInside(entry.path, places),
       ),
+    /** Whether calls were added since `channels` was called. */
     get dirty() {
       return dirty
     },
-    channels() {
+    /** The channels with the entries so far. */
+    channels(): Channels {
       dirty = false
       return channelsOf(entries)
     },
@@ -207,8 +195,8 @@ export const insideStep = (path: string): string => `${path}!`
 const stepAround = (path: string): string => path.slice(0, Math.max(path.indexOf('!/'), 0))
 
 /**
- * @param retried The positions of calls that are made again. What they have changed stays, as does what steps have changed that
- * did not complete: such a step runs again as a whole.
+ * @param retried The positions of calls that are made again. What they changed stays, as does what incomplete
+ * steps changed: such a step runs again as a whole.
  */
 export function entriesOf(channels: Channels, retried: ReadonlySet<string> = new Set()): readonly LogEntry[] {
   const entries: LogEntry[] = []
@@ -222,7 +210,7 @@ export function entriesOf(channels: Channels, retried: ReadonlySet<string> = new
   })
 }
 
-/** The log with the change that leads from its end to `state`, if there is one. See `OutsideChange` for `path`. */
+/** The log, with the change that leads from its end to `state`. See `OutsideChange` for `path`. */
 export function withOutsideChange(
   initial: State,
   entries: readonly LogEntry[],

@@ -3,7 +3,7 @@ import type { CheckpointTuple } from '../../../storage/checkpointer/checkpointer
 import type { Channels, CheckpointChain } from '../checkpoints.ts'
 import { publicState, type State } from '../state.ts'
 
-/** The channel with the raw input of an unfinished run. A checkpoint that has it has a function to run, or to run again. */
+/** The channel with the raw input of an unfinished run. Only a checkpoint that has it can be continued. */
 export const INPUT = '__input__'
 /** The channel with the state in which an unfinished run began. */
 export const INITIAL = '__initial__'
@@ -25,8 +25,7 @@ export interface Answer {
 }
 
 /**
- * What a second attempt must know of the first. It is kept in the checkpoints of an unfinished run, except in the run's first
- * checkpoint.
+ * What a second attempt must know of the first. All checkpoints of an unfinished run but the first have it.
  */
 export interface RunJournal {
   /** The id of the run's first checkpoint. All ids of the run derive from it. */
@@ -48,45 +47,37 @@ export function journalOf(channels: Channels, checkpointId: string): RunJournal 
   return journal ?? { seed: checkpointId, answers: {}, customs: {}, children: {} }
 }
 
-/** The journal of a run while an attempt changes it. */
-export interface OpenJournal {
-  /** The newest checkpoint of the subagent with this namespace. */
-  child(namespace: string): string | undefined
-  setChild(namespace: string, checkpointId: string): void
-  /** Whether the next `custom` event of this scope was not sent by an earlier attempt. Counts the event. */
-  isNewCustom(scope: string): boolean
-  /**
-   * Takes the journal for a checkpoint. It counts `custom` events up to this call, and has the children of the time when the
-   * result is called, because the checkpoints of subagents that are committed earlier are written by then.
-   */
-  take(): () => RunJournal
-  /** Whether the journal has changed since it was last written. */
-  hasChanged(): boolean
-}
+export type OpenJournal = ReturnType<typeof openJournal>
 
-export function openJournal(first: RunJournal): OpenJournal {
+/** The journal of a run while an attempt changes it. */
+export function openJournal(first: RunJournal) {
   const counts = new Map<string, number>()
   let journal = first
   let written = first
   return {
-    child: (namespace) => journal.children[namespace],
-    setChild(namespace, checkpointId) {
+    /** The newest checkpoint of the subagent with this namespace. */
+    child: (namespace: string): string | undefined => journal.children[namespace],
+    setChild(namespace: string, checkpointId: string): void {
       journal = { ...journal, children: { ...journal.children, [namespace]: checkpointId } }
     },
-    isNewCustom(scope) {
+    /** Whether the next `custom` event of this scope was not sent by an earlier attempt. Counts the event. */
+    isNewCustom(scope: string): boolean {
       const count = (counts.get(scope) ?? 0) + 1
       counts.set(scope, count)
       if (count <= (journal.customs[scope] ?? 0)) return false
       journal = { ...journal, customs: { ...journal.customs, [scope]: count } }
       return true
     },
-    take() {
+    /**
+     * Takes the journal for a checkpoint. It counts `custom` events up to this call, and has the children at
+     * the time when the result is called, because checkpoints of subagents that are committed earlier are
+     * written by then.
+     */
+    take(): () => RunJournal {
       const { customs } = journal
-      return () => {
-        written = { ...journal, customs }
-        return written
-      }
+      return () => (written = { ...journal, customs })
     },
+    /** Whether the journal has changed since it was last written. */
     hasChanged: () => journal.customs !== written.customs || journal.children !== written.children,
   }
 }
@@ -153,8 +144,8 @@ export function finishedTasks(tuple: CheckpointTuple): readonly FinishedTask[] {
 }
 
 /**
- * The id that belongs to `path` in a run. It is the same for the same `seed` (a UUID) and path, so that a call that runs again
- * gets the id it had. It has the shape of a UUID.
+ * The id that belongs to `path` in a run. It depends only on `seed` (a UUID) and `path`, so that a call that
+ * runs again gets the same id. It has the shape of a UUID.
  */
 export function derivedId(seed: string, path: string): string {
   const digits = seed.replaceAll('-', '').padEnd(16, '0')
@@ -169,7 +160,7 @@ export const digestOf = (value: unknown): string =>
     .map((half) => half.toString(16).padStart(8, '0'))
     .join('')
 
-/** 64 bits that depend on every character: two multiplicative hashes that are mixed with each other at the end. */
+/** 64 bits that depend on every character: two multiplicative hashes that are mixed at the end. */
 function hash(text: string): readonly [number, number] {
   let a = 0x9e3779b9
   let b = 0x85ebca6b

@@ -6,7 +6,7 @@ import { idOf, nextPath, type OpenWrite, rejectSuspended, replayedCall, type Sco
 import { frozenCopy, type State } from '../state.ts'
 import type { ArtifactOptions, ArtifactWriter } from '../types.ts'
 
-/** Streams an artifact of a scope, piece by piece. One that an earlier attempt has completed stays as it is, whatever is written. */
+/** Streams an artifact of a scope. If an earlier attempt has completed it, it stays as it is. */
 export function openArtifact(scope: Scope, options: ArtifactOptions = {}): ArtifactWriter {
   const { attempt, state } = scope
   const { queue, runId } = attempt
@@ -80,7 +80,7 @@ export function openArtifact(scope: Scope, options: ArtifactOptions = {}): Artif
     return turn ?? Promise.resolve()
   }
 
-  /** A suspended scope rejects. Writing to an ended artifact is a mistake, so it throws even where nobody awaits the writer. */
+  /** Writing to an ended artifact throws also if nobody awaits the writer, because it is a mistake. */
   function refused(): Promise<never> | undefined {
     if (phase === 'ended') throw new TypeError('The artifact has ended. Start another one.')
     return rejectSuspended(scope)

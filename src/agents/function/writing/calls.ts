@@ -104,7 +104,7 @@ export async function replayCall<T>({ state }: Scope, call: CompletedCall): Prom
   return call.result as T
 }
 
-/** Adds the call to the assistant message of this turn of the event loop. Gives its position there once it is published. */
+/** Adds the call to the assistant message of this turn. Gives its position once it is published. */
 async function announce(scope: Scope, path: string, call: CallBatch['calls'][number]): Promise<number> {
   scope.batch ??= startBatch(scope, path)
   const { calls, announced } = scope.batch
@@ -131,7 +131,7 @@ function startBatch(scope: Scope, path: string): CallBatch {
   return { calls, announced }
 }
 
-/** Publishes the assistant message that has the call, if it is not published yet, and gives the position of the call in it. */
+/** Publishes the assistant message with the call, if it is not yet. Gives the position of the call in it. */
 function flushCall({ state }: Scope, callId: string): number {
   state.flush()
   for (const { tool_calls: calls } of [...messagesOf(state.current())].reverse()) {

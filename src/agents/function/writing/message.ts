@@ -152,7 +152,7 @@ export function replayedDraft({ state }: Scope, { path, result, change }: Comple
   }
 }
 
-/** Clients assemble messages by namespace and node, so two messages that are written at once need two nodes. */
+/** Clients assemble messages by namespace and node, so messages written at once need different nodes. */
 function freeSlot({ openWrites }: Scope): number {
   const taken = new Set([...openWrites].map(({ node }) => node))
   let slot = 0
@@ -215,7 +215,7 @@ export function openMessage(
     return ready()
   }
 
-  /** A suspended scope rejects. Writing to an ended message is a mistake, so it throws even where nobody awaits the writer. */
+  /** Writing to an ended message throws also if nobody awaits the writer, because it is a mistake. */
   function refused(): Promise<never> | undefined {
     if (draft.ended) throw new TypeError('The message has ended. Start another one.')
     return rejectSuspended(scope)

@@ -98,7 +98,7 @@ export async function streamModel(
   }
 }
 
-/** The message of a call that an earlier attempt has completed. The stream, if it was opened all the same, is stopped. */
+/** The message of a call that an earlier attempt completed. Its stream, if there is one, is stopped. */
 async function replayModel(scope: Scope, call: CompletedCall, given: ModelStream): Promise<Message> {
   const { log } = scope.state
   if (typeof given !== 'function')
@@ -161,8 +161,8 @@ function observeCall(format: Format) {
 }
 
 /**
- * Detaches events from the provider's chunks, so that neither can change the other, and gives the message its name and every
- * tool call an id.
+ * Detaches events from the provider's chunks, so that neither can change the other. Names the message, and
+ * gives every tool call an id.
  */
 function detacherOf(
   scope: Scope,
@@ -204,7 +204,7 @@ function detacherOf(
   }
 }
 
-/** Stops a stream, also while it waits for its next chunk. SDKs end the request when the controller of its stream is aborted. */
+/** Stops a stream, also while it waits. SDKs end the request when the controller of its stream is aborted. */
 function stop(stream: object | undefined, chunks: AsyncIterator<unknown> | undefined): void {
   const { controller } = (stream ?? {}) as { readonly controller?: unknown }
   if (controller instanceof AbortController) controller.abort()

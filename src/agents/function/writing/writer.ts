@@ -122,7 +122,7 @@ export function createWriter(scope: Scope): Writer {
   }
 }
 
-/** Starts a call that the attempt waits for. The function need not await it, because its error is in the state too. */
+/** Starts a call that the attempt waits for. Awaiting it is optional: its error is in the state too. */
 function startCall<T>(scope: Scope, start: () => Promise<T>): Promise<T> {
   const refused = rejectSuspended(scope)
   if (refused) return refused
@@ -177,7 +177,7 @@ async function runStep<T>(scope: Scope, run: (context: StepContext) => T | Promi
   state.log.begin()
   if (replayed) return replayCall(scope, replayed)
   const place = { path: insideStep(path), namespace, ...(callIndex !== undefined && { callIndex }) }
-  // Messages of one namespace that are written at once need different nodes, so the step shares the list of open ones.
+  // Messages of one namespace need different nodes, so the step shares the list of open ones.
   const inner = { ...createScope(attempt, state, place), openWrites: scope.openWrites }
 
   async function settle(outcome: Pick<CompletedCall, 'result' | 'error'>, thrown?: unknown): Promise<void> {

@@ -7,20 +7,13 @@ interface ToolCall {
 }
 
 /** What the chunks of a classic run leave out of the calls of models and tools. */
-export interface CallWatch {
-  /** A handler of LangChain's callbacks, to be given to the run. */
-  readonly handler: object
-  /** The namespace of the task that has called a tool. Undefined where it is not known. */
-  placeOf(id: unknown, name: unknown): readonly string[] | undefined
-  /** Whether the model had ended the message after this number of chunks. */
-  hasEnded(place: string, messageId: string, chunks: number): boolean
-}
+export type CallWatch = ReturnType<typeof createCallWatch>
 
 /**
  * Watches the calls of a run. Its callbacks run during the calls, and the chunks are read later, so it only
  * records where a tool was called from, and how many chunks a message has.
  */
-export function createCallWatch(): CallWatch {
+export function createCallWatch() {
   const tools: ToolCall[] = []
   const models = new Map<string, { readonly place: unknown; chunks: number }>()
   const ended = new Map<string, number>()
@@ -58,12 +51,15 @@ export function createCallWatch(): CallWatch {
     },
   }
   return {
+    /** A handler of LangChain's callbacks, to be given to the run. */
     handler,
-    placeOf(id, name) {
+    /** The namespace of the task that has called a tool. Undefined where it is not known. */
+    placeOf(id: unknown, name: unknown): readonly string[] | undefined {
       const at = tools.findIndex((call) => call.id === id && call.name === name)
       return at < 0 ? undefined : tools.splice(at, 1)[0]!.namespace
     },
-    hasEnded(place, messageId, chunks) {
+    /** Whether the model had ended the message after this number of chunks. */
+    hasEnded(place: string, messageId: string, chunks: number): boolean {
       const key = `${place} ${messageId}`
       return ended.get(key) === chunks && ended.delete(key)
     },

@@ -113,8 +113,8 @@ const chunk = (namespace: Namespace, mode: string, data: unknown): EngineEvent =
   event('chunks', namespace, { mode, data: toJson(data) })
 
 /**
- * The update of one node. What a node gives that is no object is kept in one, as version 3 does it, and `bare` says so, because the
- * client of the REST gets it as it was.
+ * The update of one node. A value that is no object is wrapped in one, as version 3 does, and marked `bare`,
+ * because REST clients get it as it was.
  */
 function updates(namespace: Namespace, data: Data): readonly EngineEvent[] {
   const { __metadata__: metadata, ...nodes } = data
@@ -161,7 +161,7 @@ function toolData({ event: kind, toolCallId, name, input, data, output, error }:
   }
 }
 
-/** A chunk of the mode `debug`. The payload of a task is that of the event before it, and is not written twice. */
+/** A chunk of the mode `debug`. The event before a task has its payload, which is not repeated. */
 function debug(namespace: Namespace, { payload, ...data }: Data): EngineEvent {
   return chunk(
     namespace,

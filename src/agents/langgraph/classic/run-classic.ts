@@ -8,7 +8,7 @@ import { createChunkReader } from './chunks.ts'
 /** What the streaming protocol needs of a run. */
 const PROTOCOL_MODES = ['values', 'updates', 'messages', 'tools', 'custom', 'tasks']
 
-/** A classic run: its events, as the engine gives them in version 3 and those of one chunk together, and the end of the graph's own work. */
+/** The events of a run as version 3 gives them, by chunk, and the end of the graph's own work. */
 export interface ClassicStream {
   readonly events: AsyncIterable<readonly EngineEvent[]>
   /** Settles when the graph does nothing more, also where nobody reads its events to their end. */
@@ -16,8 +16,8 @@ export interface ClassicStream {
 }
 
 /**
- * Runs a graph with `graph.stream`, where messages stay as their model gave them. A client that asked for the events of every
- * runnable gets them from `streamEvents` of version 2, which has the same chunks among them.
+ * Runs a graph with `graph.stream`, where messages stay as the model gave them. For clients that want the
+ * events of every runnable, `streamEvents` of version 2 has the same chunks among them.
  */
 export async function streamClassic(
   graph: Graph,
@@ -32,7 +32,7 @@ export async function streamClassic(
   const calls = createCallWatch()
   const asked = {
     ...options,
-    // Any version but the third one streams in the classic way. With one, the engine says which checkpoint has the next values.
+    // Any version but the third streams chunks. With one, the engine tells the checkpoint of the next values.
     version: 'v2' as const,
     streamMode: modes,
     subgraphs: true as const,
@@ -76,8 +76,8 @@ export async function streamClassic(
 }
 
 /**
- * The chunks of a graph as its engine makes them. `stream` gives the same, but puts three streams of the Web platform around each
- * chunk and sets up the callbacks of the run for it again.
+ * The chunks of a graph from its engine. `stream` would wrap each one in three Web streams, and set up the
+ * callbacks of the run for it again.
  */
 function chunksOf(graph: Graph, input: unknown, options: ClassicOptions): AsyncIterable<unknown> {
   const chunks = graph._streamIterator(input, options)

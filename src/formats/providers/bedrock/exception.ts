@@ -3,7 +3,7 @@ import { type Fields, fieldsOf } from '../../reading/fields.ts'
 
 const isException = (key: string): boolean => key.endsWith('Exception')
 
-/** The name of the exception if the event is one. A Bedrock stream that fails sends an event named after it. */
+/** The name of the exception if the event is one, as a failing stream of Bedrock sends it. */
 export const exceptionOf = (event: Fields): string | undefined => Object.keys(event).find(isException)
 
 export function addException(draft: Draft, type: string, event: Fields): void {

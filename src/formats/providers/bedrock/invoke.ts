@@ -5,8 +5,8 @@ import { anthropicMessages, openMessages } from '../anthropic-messages.ts'
 import { addException, exceptionOf } from './exception.ts'
 
 /**
- * AWS Bedrock: `InvokeModel` and `InvokeModelWithResponseStream` with models of Anthropic. Bodies and chunks are the bytes of
- * JSON in the shape of Anthropic Messages.
+ * AWS Bedrock: `InvokeModel` and `InvokeModelWithResponseStream` with Anthropic's models. Bodies and chunks
+ * are the bytes of JSON in the shape of Anthropic Messages.
  */
 export const bedrockInvoke = defineFormat({
   name: 'bedrockInvoke',
@@ -35,7 +35,7 @@ export const bedrockInvoke = defineFormat({
   },
 })
 
-/** Parses JSON that comes as bytes, as base64 of its bytes or as text. Returns undefined for anything but an object. */
+/** Parses an object of JSON that comes as bytes, as base64 of its bytes or as text. */
 function decode(body: unknown): object | undefined {
   try {
     const json = typeof body === 'string' && body.trimStart().startsWith('{')

@@ -20,8 +20,8 @@ import { type ArgsWriter, createArgsWriter } from './partial-args.ts'
 import { readUsage } from './usage.ts'
 
 /**
- * Google Gemini: `generateContent` of the Gemini API and of Vertex AI, its stream, and the server messages of the Live API. Each
- * chunk of a stream has the shape of a response and is detected as one.
+ * Google Gemini: `generateContent` of the Gemini API and Vertex AI, its stream, and server messages of the
+ * Live API. A chunk of a stream has the shape of a response and is detected as one.
  */
 export const gemini = defineFormat({
   name: 'gemini',

@@ -26,7 +26,7 @@ import {
 import { contentOf, roleOf, systemMessages, toRequest, toToolMessage } from '../../reading/request.ts'
 import { readUsage } from './usage.ts'
 
-/** Google's Interactions API. Each content of a step, or of the `outputs` of its first version, becomes a block, in order. */
+/** Google's Interactions API. Each content of a step, or of the `outputs` of version 1, becomes a block. */
 export const geminiInteractions = defineFormat({
   name: 'geminiInteractions',
   provider: 'google',

@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf, listOf, stringOf } from '../../reading/fields.ts'
 
-/** Writes streamed arguments as pieces of JSON text. Each piece has a path: `{ jsonPath: '$.a[0].b', stringValue: 'x' }`. */
+/** Writes streamed arguments, pieces such as `{ jsonPath: '$.a[0].b', stringValue: 'x' }`, as JSON text. */
 export interface ArgsWriter {
   write(pieces: unknown): string
   /** The end of the text: it closes what is open. */

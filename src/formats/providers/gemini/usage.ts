@@ -3,7 +3,7 @@ import { countOf } from '../../../messages/usage.ts'
 import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
 import { toUsage } from '../../reading/usage.ts'
 
-/** Gemini's prompt includes cached tokens but not those of tool results, and its candidates leave out the thoughts. */
+/** Gemini's prompt includes cached tokens but no tool results; its candidates leave out the thoughts. */
 export function readUsage(usage: Fields): Usage | undefined {
   const { promptTokenCount: prompt, thoughtsTokenCount: thoughts } = usage
   const { cachedContentTokenCount: cached, cacheTokensDetails } = usage

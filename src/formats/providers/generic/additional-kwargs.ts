@@ -4,9 +4,10 @@ import { blocksOf, type Choice, choiceOf, createDraft, finishPart } from '../../
 import { type Fields, fieldsOf, listOf, manyOf, stringOf } from '../../reading/fields.ts'
 import { readItem } from '../openai-responses.ts'
 
-/*
- * LangChain keeps a part of what OpenAI Responses answers in `additional_kwargs`: the thoughts as `reasoning`, and the calls of
- * tools that OpenAI runs, with their results, as `tool_outputs`. Newer releases repeat some of it in the content.
+/**
+ * LangChain keeps a part of what OpenAI Responses answers in `additional_kwargs`: the thoughts as
+ * `reasoning`, and calls of OpenAI's tools with their results as `tool_outputs`. Newer releases repeat some
+ * of it in the content.
  */
 
 /** The parts of the content, preceded by the reasoning that only `additional_kwargs` has. */
@@ -36,7 +37,7 @@ export function thoughtsOf({ additional_kwargs }: Fields): readonly Fields[] {
   }))
 }
 
-/** Finishes the thoughts of a stream when an item with more of them starts, because each item counts its parts from 0. */
+/** Finishes the thoughts of a stream when the next item has more: each item counts its parts from 0. */
 export function finishThoughts(choice: Choice, { additional_kwargs }: Fields): void {
   const { id } = fieldsOf(fieldsOf(additional_kwargs).reasoning)
   if (!id) return
@@ -55,7 +56,7 @@ export function readToolOutputs(message: Fields, calls: readonly ContentBlock[])
   return choice.content
 }
 
-/** Adds the calls of `tool_outputs` and their results, without the calls and images that LangChain lists elsewhere too. */
+/** Adds the calls of `tool_outputs` and their results, without calls and images that are listed elsewhere. */
 export function addToolOutputs(
   choice: Choice,
   { content, additional_kwargs }: Fields,

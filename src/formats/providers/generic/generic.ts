@@ -16,8 +16,9 @@ import {
 } from './message.ts'
 
 /**
- * The answers of custom models: `{ choices }`, `{ message }`, `{ role, content }`, `[role, content]` or `{ messages }`, with
- * the platform's blocks or any others. A stream has pieces of the same shapes or of text; each is detected as a response.
+ * The answers of custom models: `{ choices }`, `{ message }`, `{ role, content }`, `[role, content]` or
+ * `{ messages }`, with any blocks. A stream has pieces of these shapes or text; each is detected as a
+ * response.
  */
 export const generic: Format = defineFormat({
   name: 'generic',

@@ -26,9 +26,9 @@ import {
 import { cacheWrites, sumOf, toUsage } from '../../reading/usage.ts'
 import { addToolOutputs, finishThoughts, partsOf, readToolOutputs, thoughtsOf } from './additional-kwargs.ts'
 
-/*
- * Reads messages with the platform's blocks, or with those of LangChain in JavaScript or Python. LangChain leaves some blocks
- * as the provider sent them, so those are read too.
+/**
+ * Reads messages with blocks of the platform, of LangChain in JavaScript or Python, or of the provider,
+ * because LangChain leaves some blocks as they were sent.
  */
 
 const VOCABULARY = vocabulary(
@@ -154,7 +154,7 @@ export function readContent(message: Fields): ContentBlock[] {
   const refusal = refusalOf(message)
   if (refusal && !blocks.some(isRefusal)) blocks.push(readAnyBlock({ type: 'refusal', refusal }))
   for (const call of calls) {
-    // The content repeats the calls. An invalid call replaces its block, where LangChain has completed the cut-off arguments.
+    // The content repeats the calls. If LangChain completed cut-off arguments, the invalid call replaces it.
     const at = blocks.findIndex((block) => isSameCall(block, call))
     if (at < 0) blocks.push(call)
     else if (call.type === 'invalidToolCall') blocks[at] = call
@@ -305,7 +305,7 @@ const COUNTS = byWireName({
   outputCostDetails: 'output_cost_details',
 })
 
-/** Reads `usage_metadata`, or counts under other names. It corrects counts that stand twice or are missing from the totals. */
+/** Reads `usage_metadata` or counts under other names. Corrects repeated counts and incomplete totals. */
 export function readCounts(raw: unknown): Usage | undefined {
   if (!isRecord(raw)) return undefined
   const counts: { [Meaning in string]?: unknown } = {}

@@ -60,10 +60,7 @@ export function asJson(value: unknown): unknown {
   return value instanceof Date || value instanceof URL ? value.toJSON() : value
 }
 
-/**
- * Reads a file, whose data is base64, bytes or a URL. Since V4 the data may be an object whose `type` names the field that
- * holds it.
- */
+/** Reads a file, whose data is base64, bytes or a URL, or since V4 an object whose `type` names its field. */
 function readFile(part: Fields): ContentBlock {
   const { type, file, data, image, ...about } = part
   const { base64, base64Data = base64, uint8Array = base64Data, ...generated } = fieldsOf(file)

@@ -5,9 +5,9 @@ import { fieldsOf } from '../../reading/fields.ts'
 import { cacheWrites, toUsage } from '../../reading/usage.ts'
 
 /**
- * Reads usage in any spelling of the AI SDK: nested totals (language models V3 and V4), `…TokenDetails` (6 and 7), flat counts
- * (5, V2) and `promptTokens` (4). Flat totals leave out what the provider's own totals leave out, so the provider must be known:
- * its name is a key of `providerMetadata`.
+ * Reads usage in any spelling of the AI SDK: nested totals (models V3 and V4), `…TokenDetails` (6 and 7),
+ * flat counts (5, V2) and `promptTokens` (4). Flat totals omit what the provider's own totals omit, so the
+ * provider must be known: its name is a key of `providerMetadata`.
  */
 export function readUsage(raw: unknown, providerMetadata: unknown): Usage | undefined {
   const usage = fieldsOf(raw)

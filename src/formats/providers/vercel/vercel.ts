@@ -29,8 +29,9 @@ import { asJson, readInputPart, readPart } from './parts.ts'
 import { readUsage } from './usage.ts'
 
 /**
- * Vercel's AI SDK 4 to 7: results of `generateText`, parts of `fullStream`, and the results of language models (V1 to V4) that
- * middleware sees. All steps of a result are one message, and the results of tools that the SDK runs between them are blocks.
+ * Vercel's AI SDK 4 to 7: results of `generateText`, parts of `fullStream`, and results of models (V1 to V4)
+ * in middleware. All steps of a result are one message; the results of tools that the SDK runs in between are
+ * blocks.
  */
 export const vercel = defineFormat({
   name: 'vercel',
@@ -172,7 +173,7 @@ export const vercel = defineFormat({
 
 const ID = names('id')
 const HEAD = names('id type modelId')
-/** The fields of a result or its end that are read elsewhere, repeat the request or the content, or are about telemetry. */
+/** Fields of a result that are read elsewhere, repeat the request or the content, or are telemetry. */
 const END = names(
   'type id role content text reasoning reasoningText reasoningDetails files sources toolCalls staticToolCalls dynamicToolCalls toolResults staticToolResults dynamicToolResults steps request response rawCall rawResponse _output output experimental_output totalUsage warnings stepNumber functionId metadata experimental_context',
 )
@@ -180,7 +181,7 @@ const REQUEST = names('prompt messages system instructions abortSignal')
 
 const CHUNK =
   /^((text|reasoning|tool-input)-(start|delta|end)|reasoning-(file|signature)|redacted-reasoning|tool-(call(-streaming-start)?|result|error|output-denied|approval-request)|(step-|stream-)?start|start-step|response-metadata|(step-)?finish|finish-step|abort|raw)$/
-/** Types of parts that other formats have too, and the fields of which a part of the AI SDK has at least one. */
+/** Types of parts that other formats have too, and the fields of which the AI SDK's have at least one. */
 const MARKS: Readonly<Record<string, string>> = {
   source: 'source sourceType',
   file: 'file mediaType mimeType',
