@@ -230,7 +230,8 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   croner: /^src\/platform\/crons\/schedule\.ts$/,
   hono: /^adapters\/hono\.ts$/,
   ws: /^adapters\/node\/sockets\.ts$/,
-  // The build puts it into the page: no server loads it.
+  // The build puts them into what is published: nobody installs them.
+  zod: /^(src|cli)\/control-plane\//,
   preact: /^src\/devtools\/page\//,
 }
 

@@ -1,81 +1,74 @@
 import { readFileSync } from 'node:fs'
-import { checkValue } from '../../src/control-plane/schema/check.ts'
-import type { Infer, JsonSchema } from '../../src/control-plane/schema/json-schema.ts'
+import * as z from 'zod/mini'
+import { check } from '../../src/control-plane/schema/check.ts'
+import { createFindings } from '../../src/control-plane/schema/findings.ts'
+import { jsonSchemaOf } from '../../src/control-plane/schema/json-schema.ts'
 import { SOURCE } from '../../src/control-plane/wire/source.ts'
 import { ConfigError } from '../serve/config-reader.ts'
 
-const STRING = { type: 'string', minLength: 1 } as const
-const PROGRAM = { type: 'array', items: { type: 'string' }, minItems: 1 } as const
-const COUNT = { type: 'integer', minimum: 0 } as const
+const STRING = z.string().check(z.minLength(1))
+const STRINGS = z.optional(z.array(STRING))
+const FLAG = z.optional(z.boolean())
+const COUNT = z.optional(z.int().check(z.gte(0)))
+const PROGRAM = z.array(z.string()).check(z.minLength(1))
+const OTHER_PROGRAM = z.optional(PROGRAM)
 
 /** The options of `commandDeployer` that JSON can hold. */
-export const COMMAND_CONFIG = {
-  type: 'object',
-  properties: {
-    prepare: PROGRAM,
-    build: PROGRAM,
-    deploy: PROGRAM,
-    promote: PROGRAM,
-    stop: PROGRAM,
-    destroy: PROGRAM,
-    sources: { type: 'array', items: SOURCE },
-    secretsFor: {
-      type: 'array',
-      items: { type: 'string', enum: ['prepare', 'build', 'deploy', 'promote'] },
-    },
-    cwd: STRING,
-    env: { type: 'object', additionalProperties: { type: 'string' } },
-    graceMs: COUNT,
-  },
-  required: ['deploy', 'stop', 'destroy'],
-} as const
+export const COMMAND_CONFIG = z.object({
+  prepare: OTHER_PROGRAM,
+  build: OTHER_PROGRAM,
+  deploy: PROGRAM,
+  promote: OTHER_PROGRAM,
+  stop: PROGRAM,
+  destroy: PROGRAM,
+  sources: z.optional(z.array(SOURCE)),
+  secretsFor: z.optional(z.array(z.enum(['prepare', 'build', 'deploy', 'promote']))),
+  cwd: z.optional(STRING),
+  env: z.optional(z.record(z.string(), z.string())),
+  graceMs: COUNT,
+})
 
 /** The options of `kubernetesDeployer` that JSON can hold. */
-export const KUBERNETES_CONFIG = {
-  type: 'object',
-  properties: {
-    namespace: STRING,
-    namespaces: { type: 'array', items: STRING },
-    port: { type: 'integer', minimum: 1, maximum: 65_535 },
-    revisionHistory: COUNT,
-    followLogs: { type: 'boolean' },
-    allow: {
-      type: 'object',
-      properties: {
-        volumes: { type: 'array', items: STRING },
-        capabilities: { type: 'array', items: STRING },
-        privileged: { type: 'boolean' },
-        hostPorts: { type: 'boolean' },
-        serviceAccounts: { type: 'array', items: STRING },
-      },
-    },
-    times: {
-      type: 'object',
-      properties: {
-        progressDeadlineSeconds: { type: 'integer', minimum: 1 },
-        drainMs: COUNT,
-        lookMs: COUNT,
-        mostLookMs: COUNT,
-        requestMs: COUNT,
-        retryMs: COUNT,
-        retryForMs: COUNT,
-      },
-    },
-  },
-  required: ['namespace'],
-} as const
+export const KUBERNETES_CONFIG = z.object({
+  namespace: STRING,
+  namespaces: STRINGS,
+  port: z.optional(z.int().check(z.gte(1), z.lte(65_535))),
+  revisionHistory: COUNT,
+  followLogs: FLAG,
+  allow: z.optional(
+    z.object({
+      volumes: STRINGS,
+      capabilities: STRINGS,
+      privileged: FLAG,
+      hostPorts: FLAG,
+      serviceAccounts: STRINGS,
+    }),
+  ),
+  times: z.optional(
+    z.object({
+      progressDeadlineSeconds: z.optional(z.int().check(z.gte(1))),
+      drainMs: COUNT,
+      lookMs: COUNT,
+      mostLookMs: COUNT,
+      requestMs: COUNT,
+      retryMs: COUNT,
+      retryForMs: COUNT,
+    }),
+  ),
+})
 
 /** The options in a file of JSON. Throws `ConfigError`, which names the file and what is wrong. */
-export function readDeployerConfig<const S extends JsonSchema>(file: string, schema: S): Infer<S> {
+export function readDeployerConfig<S extends z.ZodMiniType>(file: string, schema: S): z.output<S> {
   const value = readJson(file)
-  const unknown = Object.keys(Object(value)).filter((name) => !Object.hasOwn(schema.properties ?? {}, name))
-  if (unknown.length > 0) {
-    const known = Object.keys(schema.properties ?? {}).join(', ')
-    throw new ConfigError(`${file}: there is no option ${unknown.join(', ')}. There are ${known}.`)
-  }
-  const checked = checkValue(schema, value)
-  if (checked.problems === undefined) return checked.value
-  const told = checked.problems.map(({ loc, msg }) => `${loc.join('.') || 'all of it'}: ${msg}`)
+  const jsonSchema = jsonSchemaOf(schema)
+  const names = Object.keys(jsonSchema.properties ?? {})
+  const unknown = Object.keys(Object(value)).filter((name) => !names.includes(name))
+  if (unknown.length > 0)
+    throw new ConfigError(`${file}: there is no option ${unknown.join(', ')}. There are ${names.join(', ')}.`)
+  const findings = createFindings()
+  const checked = check(jsonSchema, value, [], findings)
+  if (findings.problems.length === 0) return checked as z.output<S>
+  const told = findings.problems.map(({ loc, msg }) => `${loc.join('.') || 'all of it'}: ${msg}`)
   throw new ConfigError(`${file}: ${told.join('; ')}.`)
 }
 

@@ -4,21 +4,21 @@ import { inheritTokens } from '../auth/inherit.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { inheritDeployments } from '../records/inherit.ts'
 import { validated } from './conditional.ts'
-import type { Input, Operation, OperationSpec, Reply } from './operation.ts'
+import type { Operation, Reply } from './operation.ts'
 import { readRequest } from './read-request.ts'
 
 /** The routes of operations. The caller is authenticated before its body is read. */
 export function routesOf(operations: readonly Operation[], context: ControlPlaneContext): readonly Route[] {
-  return operations.map(({ spec, run }) => [
-    spec.method,
-    spec.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+  return operations.map((operation) => [
+    operation.method,
+    operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     async (call) => {
-      if (!spec.isPublic) await inheritRecords(context, call)
-      const body = spec.body && (await bodyOf(call))
-      const input = { ...readRequest(spec, call, body), call }
-      return answer(spec, call.request, await run(context, input as unknown as Input<OperationSpec>))
+      if (!operation.isPublic) await inheritRecords(context, call)
+      const body = operation.body && (await bodyOf(call))
+      const input = { ...readRequest(operation, call, body), call }
+      return answer(operation, call.request, await operation.run(context, input as never))
     },
-    spec.isPublic ? 'public' : undefined,
+    operation.isPublic ? 'public' : undefined,
   ])
 }
 
@@ -34,7 +34,7 @@ async function inheritRecords({ store }: ControlPlaneContext, { principal }: Cal
   await Promise.all([inheritDeployments(store, owner), inheritTokens(store, owner, principal?.id ?? null)])
 }
 
-function answer({ method, responses }: OperationSpec, request: Request, reply: Reply): Response {
+function answer({ method, responses }: Operation, request: Request, reply: Reply): Response {
   if (isResponse(reply)) return reply
   const { status = Number(Object.keys(responses)[0]), body, headers } = reply
   if (responses[status] === null || body === undefined) return empty(status, headers)

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { reportError, sseResponse } from '../../http/index.ts'
 import { onAbort } from '../api/on-abort.ts'
 import { operation } from '../api/operation.ts'
@@ -5,7 +6,7 @@ import { refusal } from '../errors.ts'
 import { parseCursor } from '../events/cursor.ts'
 import type { EventType } from '../events/pages.ts'
 import { deploymentEvents } from '../events/stream.ts'
-import { DEPLOYMENT_PATH, ERROR, STRING, UUID } from '../wire/common.ts'
+import { DEPLOYMENT_PATH, described, ERROR, textQuery, UUID } from '../wire/common.ts'
 import { DEPLOYMENTS_TAG } from '../wire/deployment.ts'
 import { LAST_EVENT_ID } from '../wire/headers.ts'
 import { findDeployment, revisionOfDeployment } from './find.ts'
@@ -14,20 +15,18 @@ import { listOf } from './lists.ts'
 const TYPES: readonly EventType[] = ['status', 'build', 'deploy']
 
 export const streamEvents = /* @__PURE__ */ operation(
+  'GET /v2/deployments/{deployment_id}/events',
+  'Stream Events',
   {
-    method: 'GET',
-    path: '/v2/deployments/{deployment_id}/events',
     tag: DEPLOYMENTS_TAG,
-    summary: 'Stream Events',
+
     description:
       "Server-sent events: 'status' for each change of the status of the deployment and its revisions, 'build' for each line of the build log of the newest revision, 'deploy' for each line of the log of the servers, and at last 'deleted'. It begins with what is kept. The header Last-Event-ID goes on behind an event.",
     params: DEPLOYMENT_PATH,
-    query: {
-      properties: {
-        revision_id: { ...UUID, description: 'Only what is of this revision.' },
-        types: { ...STRING, description: "Some of 'status', 'build' and 'deploy', separated by commas." },
-      },
-    },
+    query: z.object({
+      revision_id: z.optional(described(UUID, 'Only what is of this revision.')),
+      types: textQuery("Some of 'status', 'build' and 'deploy', separated by commas."),
+    }),
     headers: LAST_EVENT_ID,
     responses: { 200: { mediaType: 'text/event-stream' }, 400: ERROR, 404: ERROR },
   },

@@ -11,10 +11,9 @@ const FORGE = '/v1/integrations/forge/github'
 /* @__NO_SIDE_EFFECTS__ */
 function integrationsAt(base: typeof GITHUB | typeof FORGE) {
   return operation(
+    `GET ${base}/install`,
+    'List GitHub Integrations',
     {
-      method: 'GET',
-      path: `${base}/install`,
-      summary: 'List GitHub Integrations',
       responses: { 200: INTEGRATION_LIST },
     },
     async ({ integrations }, { call }) => ({
@@ -26,10 +25,9 @@ function integrationsAt(base: typeof GITHUB | typeof FORGE) {
 /* @__NO_SIDE_EFFECTS__ */
 function repositoriesAt(base: typeof GITHUB | typeof FORGE) {
   return operation(
+    `GET ${base}/{integration_id}/repos`,
+    'List GitHub Repositories',
     {
-      method: 'GET',
-      path: `${base}/{integration_id}/repos`,
-      summary: 'List GitHub Repositories',
       params: INTEGRATION_PATH,
       responses: { 200: REPOSITORY_LIST, 404: ERROR },
     },

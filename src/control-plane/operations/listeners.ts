@@ -23,10 +23,9 @@ const noListener = (id: string) => refusal(404, `Listener ID ${id} not found.`)
 
 export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
   operation(
+    'GET /v2/listeners',
+    'List Listeners',
     {
-      method: 'GET',
-      path: '/v2/listeners',
-      summary: 'List Listeners',
       description: 'Newest first.',
       query: LIST_LISTENERS,
       responses: { 200: LISTENER_PAGE },
@@ -37,10 +36,9 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
     },
   ),
   operation(
+    'POST /v2/listeners',
+    'Create Listener',
     {
-      method: 'POST',
-      path: '/v2/listeners',
-      summary: 'Create Listener',
       body: CREATE_LISTENER,
       responses: { 201: LISTENER, 409: ERROR },
     },
@@ -53,10 +51,9 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
     },
   ),
   operation(
+    'GET /v2/listeners/{listener_id}',
+    'Get Listener',
     {
-      method: 'GET',
-      path: '/v2/listeners/{listener_id}',
-      summary: 'Get Listener',
       params: LISTENER_PATH,
       responses: { 200: LISTENER, 404: ERROR },
     },
@@ -67,10 +64,9 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
     },
   ),
   operation(
+    'PATCH /v2/listeners/{listener_id}',
+    'Patch Listener',
     {
-      method: 'PATCH',
-      path: '/v2/listeners/{listener_id}',
-      summary: 'Patch Listener',
       description: 'What is left out or null stays as it is.',
       params: LISTENER_PATH,
       body: PATCH_LISTENER,
@@ -92,10 +88,9 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
     },
   ),
   operation(
+    'DELETE /v2/listeners/{listener_id}',
+    'Delete Listener',
     {
-      method: 'DELETE',
-      path: '/v2/listeners/{listener_id}',
-      summary: 'Delete Listener',
       params: LISTENER_PATH,
       headers: IF_MATCH,
       responses: { 204: null, 404: ERROR, 412: ERROR },

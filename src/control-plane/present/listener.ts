@@ -1,8 +1,7 @@
 import type { ListenerRecord } from '../records/listeners.ts'
-import type { ListenerBody } from '../wire/listener.ts'
 import { isoTime } from './time.ts'
 
-export const presentListener = (listener: ListenerRecord): ListenerBody => ({
+export const presentListener = (listener: ListenerRecord) => ({
   id: listener.id,
   version: listener.version,
   compute_type: 'k8s',

@@ -1,10 +1,9 @@
 import type { RevisionRecord } from '../records/records.ts'
-import type { RevisionBody } from '../wire/revision.ts'
 import { presentRevisionConfig } from './deployment.ts'
 import { isoTime } from './time.ts'
 
 /** A revision as the API answers it. */
-export const presentRevision = (revision: RevisionRecord): RevisionBody => ({
+export const presentRevision = (revision: RevisionRecord) => ({
   id: revision.id,
   deployment_id: revision.deploymentId,
   revision_number: revision.number,

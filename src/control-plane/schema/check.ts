@@ -1,28 +1,16 @@
 import { checkDateTime } from './dates.ts'
-import { createFindings, type Findings } from './findings.ts'
-import type { Infer, JsonSchema } from './json-schema.ts'
+import type { Findings } from './findings.ts'
+import type { JsonSchema } from './json-schema.ts'
 import { checkBoolean, checkInteger, checkNumber } from './numbers.ts'
-import { accept, type Outcome, plural, refuse } from './outcome.ts'
-import type { Checked, Problem } from './problem.ts'
+import { accept, type Outcome, type Problem, plural, refuse } from './problem.ts'
 import { checkLiteral, checkText, checkUuid } from './text.ts'
 
 type Loc = Problem['loc']
 
 /**
- * A value of JSON, or the texts of a query, as Pydantic 2 reads it in its lax mode: with its conversions, its defaults and without
- * members that nobody declared, or all that is wrong with it.
+ * A value of JSON, or the texts of a query, as Pydantic 2 reads it in its lax mode: with its conversions, its defaults and
+ * without members that nobody declared. The result means nothing where something was found.
  */
-export function checkValue<const S extends JsonSchema>(
-  schema: S,
-  value: unknown,
-  loc: Loc = [],
-): Checked<Infer<S>> {
-  const findings = createFindings()
-  const checked = check(schema, value, loc, findings)
-  return findings.problems.length > 0 ? { problems: findings.problems } : { value: checked as Infer<S> }
-}
-
-/** Like `checkValue`, for one part of a request. The result means nothing where something was found. */
 export function check(schema: JsonSchema, value: unknown, loc: Loc, findings: Findings): unknown {
   if (schema.anyOf) return value === null ? null : check(schema.anyOf[0], value, loc, findings)
   if (schema.type === 'array') return checkList(schema, value, loc, findings)

@@ -1,4 +1,4 @@
-import { accept, type Outcome, refuse } from './outcome.ts'
+import { accept, type Outcome, refuse } from './problem.ts'
 
 const MESSAGE = 'Input should be a valid datetime'
 const EXPECTED = 'expected RFC 3339 or a Unix timestamp, in the years 1 to 9999'

@@ -1,6 +1,5 @@
 import type { JsonSchema } from './json-schema.ts'
-import type { Fault } from './outcome.ts'
-import type { Problem } from './problem.ts'
+import type { Fault, Problem } from './problem.ts'
 
 type Loc = Problem['loc']
 

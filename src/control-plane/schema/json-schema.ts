@@ -1,18 +1,10 @@
-import type { Json } from '../../storage/index.ts'
+import * as z from 'zod/mini'
 
-/**
- * What a value of the API may be: a schema of OpenAPI 3.1 (JSON Schema 2020-12), as data. The document that is served shows the very
- * schemas that requests are checked against. Only these keywords are understood.
- */
-export interface JsonSchema {
-  /** Names an object of the API. The document lists it under `components.schemas` and refers to it. */
-  readonly title?: string
-  readonly description?: string
+/** A schema of OpenAPI 3.1 (JSON Schema 2020-12), with the keywords that the API uses. */
+export interface JsonSchema extends SchemaNotes {
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null'
   readonly enum?: readonly (string | number)[]
   readonly const?: string | number
-  /** The value of a `password` is never shown in an error. */
-  readonly format?: 'uuid' | 'date-time' | 'password'
   readonly minLength?: number
   readonly maxLength?: number
   /** A regular expression that the text has a match of. */
@@ -24,9 +16,10 @@ export interface JsonSchema {
   readonly items?: JsonSchema
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
-  /** Members that are required where the other one is absent or null. The document leaves it out. */
-  readonly requiredWithout?: Readonly<Record<string, string>>
-  /** What further members of an object are. Absent: they are ignored, but for an object without `properties`, where they are anything. */
+  /**
+   * What further members of an object are. Absent: they are ignored, except in an object without `properties`,
+   * where they are anything.
+   */
   readonly additionalProperties?: JsonSchema | true
   /** One schema, or null. */
   readonly anyOf?: readonly [JsonSchema, { readonly type: 'null' }]
@@ -34,44 +27,109 @@ export interface JsonSchema {
   readonly default?: unknown
 }
 
-/** The values of a schema, as they are once the defaults are set. */
-export type Infer<S> = S extends { readonly anyOf: readonly [infer Some, unknown] }
-  ? Infer<Some> | null
-  : S extends { readonly const: infer C }
-    ? C
-    : S extends { readonly enum: readonly (infer E)[] }
-      ? E
-      : S extends { readonly type: 'string' }
-        ? string
-        : S extends { readonly type: 'integer' | 'number' }
-          ? number
-          : S extends { readonly type: 'boolean' }
-            ? boolean
-            : S extends { readonly type: 'null' }
-              ? null
-              : S extends { readonly type: 'array' }
-                ? readonly (S extends { readonly items: infer Item } ? Infer<Item> : Json)[]
-                : S extends { readonly properties: infer P }
-                  ? ObjectOf<P, S extends { readonly required: readonly (infer R)[] } ? R : never>
-                  : S extends { readonly type: 'object' }
-                    ? Readonly<Record<string, ValueOf<S>>>
-                    : unknown
-
-/** What no schema describes is any JSON. */
-type ValueOf<S> = S extends { readonly additionalProperties: infer Value extends JsonSchema }
-  ? Infer<Value>
-  : Json | undefined
-
-type Present<P, Required> = {
-  [K in keyof P]: K extends Required ? K : P[K] extends { readonly default: unknown } ? K : never
-}[keyof P]
-
-type ObjectOf<P, Required> = { readonly [K in Present<P, Required>]: Infer<P[K]> } & {
-  readonly [K in Exclude<keyof P, Present<P, Required>>]?: Infer<P[K]> | undefined
+/** Keywords that are written down with a schema of zod, by `noted`. */
+export interface SchemaNotes {
+  /** Names an object of the API. The document lists it under `components.schemas` and refers to it. */
+  readonly title?: string
+  readonly description?: string
+  /** The value of a `password` is never shown in an error. */
+  readonly format?: 'uuid' | 'date-time' | 'password'
+  /** Members that are required where the other one is absent or null. The document leaves it out. */
+  readonly requiredWithout?: Readonly<Record<string, string>>
 }
 
-/** The schema or null. */
+/** Of the API alone: the registry that zod has by default is shared with the application. */
+export const schemaNotes = /* @__PURE__ */ z.registry<SchemaNotes>()
+
+/** A copy of the schema with notes. Notes of the schema itself hold for the copy, too. */
 /* @__NO_SIDE_EFFECTS__ */
-export function nullable<const S extends JsonSchema>(schema: S) {
-  return { anyOf: [schema, { type: 'null' }] } as const
+export function noted<S extends z.ZodMiniType>(schema: S, notes: SchemaNotes): S {
+  const copy = schema.clone() as S
+  schemaNotes.add(copy, notes)
+  return copy
+}
+
+const schemas = /* @__PURE__ */ new WeakMap<z.core.$ZodType, JsonSchema>()
+
+/**
+ * What `z.toJSONSchema` gives for the input of a schema of the API, without its bounds of safe integers. It is made once.
+ * `toJSONSchema` itself knows all of zod, which is more code than the rest of the checks.
+ */
+export function jsonSchemaOf(schema: z.core.$ZodType): JsonSchema {
+  const known = schemas.get(schema)
+  if (known) return known
+  const made = { ...keywordsOf(schema), ...schemaNotes.get(schema) }
+  schemas.set(schema, made)
+  return made
+}
+
+function keywordsOf(schema: z.core.$ZodType): JsonSchema {
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  switch (def.type) {
+    case 'unknown':
+      return {}
+    case 'boolean':
+    case 'null':
+      return { type: def.type }
+    case 'string':
+      return { type: 'string', ...checksOf(def) }
+    case 'number':
+      return { type: 'format' in def ? 'integer' : 'number', ...checksOf(def) }
+    case 'enum':
+      return { type: 'string', enum: Object.values(def.entries) }
+    case 'literal':
+      return { type: 'string', const: def.values[0] as string }
+    case 'nullable':
+      return { anyOf: [jsonSchemaOf(def.innerType), { type: 'null' }] }
+    case 'optional':
+      return jsonSchemaOf(def.innerType)
+    case 'default':
+      return { ...jsonSchemaOf(def.innerType), default: def.defaultValue }
+    case 'array':
+      return { type: 'array', items: jsonSchemaOf(def.element), ...checksOf(def) }
+    case 'record':
+      return { type: 'object', ...further(def.valueType) }
+    case 'object': {
+      const members = Object.entries(def.shape)
+      const required = members.filter(([, member]) => member._zod.optin === undefined).map(([name]) => name)
+      return {
+        type: 'object',
+        properties: Object.fromEntries(members.map(([name, member]) => [name, jsonSchemaOf(member)])),
+        ...(required.length > 0 && { required }),
+        ...(def.catchall && further(def.catchall)),
+      }
+    }
+    default:
+      throw new TypeError(`The schemas of the API have no ${def.type}.`)
+  }
+}
+
+const further = (schema: z.core.$ZodType): JsonSchema => ({
+  additionalProperties: schema._zod.def.type === 'unknown' || jsonSchemaOf(schema),
+})
+
+function checksOf({ type, checks = [] }: z.core.$ZodTypeDef): JsonSchema {
+  const [min, max] =
+    type === 'array' ? (['minItems', 'maxItems'] as const) : (['minLength', 'maxLength'] as const)
+  return Object.assign(
+    {},
+    ...checks.map((check) => {
+      const { def } = (check as z.core.$ZodChecks)._zod
+      switch (def.check) {
+        case 'min_length':
+          return { [min]: def.minimum }
+        case 'max_length':
+          return { [max]: def.maximum }
+        case 'greater_than':
+          return { minimum: def.value }
+        case 'less_than':
+          return { maximum: def.value }
+        case 'string_format':
+          // `source` escapes slashes, which are nothing special in JSON Schema.
+          return { pattern: def.pattern!.source.replaceAll('\\/', '/') }
+        default:
+          throw new TypeError(`The schemas of the API have no check ${def.check}.`)
+      }
+    }),
+  )
 }

@@ -1,5 +1,5 @@
 import type { JsonSchema } from './json-schema.ts'
-import { accept, type Outcome, refuse } from './outcome.ts'
+import { accept, type Outcome, refuse } from './problem.ts'
 
 const INTEGER = 'Input should be a valid integer'
 const NUMBER = 'Input should be a valid number'

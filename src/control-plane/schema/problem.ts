@@ -1,14 +1,25 @@
-/** One thing that is wrong with a request, as FastAPI with Pydantic 2 writes it. */
-export interface Problem {
+/** Why a single value is refused. */
+export interface Fault {
   /** Such as `missing` or `int_parsing`. */
   readonly type: string
-  /** `body`, `query` or `path`, then the names and indexes that lead to the value. */
-  readonly loc: readonly (string | number)[]
   readonly msg: string
-  readonly input: unknown
   readonly ctx?: Readonly<Record<string, unknown>>
 }
 
-export type Checked<T> =
-  | { readonly value: T; readonly problems?: undefined }
-  | { readonly problems: readonly Problem[] }
+/** One thing that is wrong with a request, as FastAPI with Pydantic 2 writes it. */
+export interface Problem extends Fault {
+  /** `body`, `query` or `path`, then the names and indexes that lead to the value. */
+  readonly loc: readonly (string | number)[]
+  readonly input: unknown
+}
+
+/** A value as it is once it was read, or why it cannot be. */
+export type Outcome = { readonly value: unknown; readonly fault?: undefined } | { readonly fault: Fault }
+
+export const accept = (value: unknown): Outcome => ({ value })
+
+export const refuse = (type: string, msg: string, ctx?: Fault['ctx']): Outcome => ({
+  fault: { type, msg, ...(ctx && { ctx }) },
+})
+
+export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`

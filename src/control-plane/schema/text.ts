@@ -1,5 +1,5 @@
 import type { JsonSchema } from './json-schema.ts'
-import { accept, type Outcome, plural, refuse } from './outcome.ts'
+import { accept, type Outcome, plural, refuse } from './problem.ts'
 
 /** Characters are counted, not UTF-16 units. */
 export function checkText(schema: JsonSchema, value: unknown): Outcome {

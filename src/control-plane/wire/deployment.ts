@@ -1,218 +1,142 @@
+import * as z from 'zod/mini'
 import { DEPLOYMENT_STATUSES } from '../records/records.ts'
-import { type Infer, nullable } from '../schema/json-schema.ts'
-import { LIMIT, NULLABLE_STRING, NULLABLE_UUID, OFFSET, STRING, TIME, UUID } from './common.ts'
+import { noted } from '../schema/json-schema.ts'
 import {
-  NULLABLE_SECRET_REFERENCES,
-  NULLABLE_SECRETS,
-  NULLABLE_TRACKED_PACKAGES,
-  SECRET,
-  SECRET_REFERENCE,
+  BOOLEAN,
+  described,
+  INTEGER,
+  NOT_EMPTY,
+  NULL_UUID,
+  OPT_STRING,
+  PAGE_QUERY,
+  pageOf,
+  STRING,
+  TIME,
+  textQuery,
+  titled,
+  UUID,
+} from './common.ts'
+import {
+  REVISION_CHANGE,
+  SECRET_REFERENCES,
+  SECRETS,
   SOURCE,
   SOURCE_CONFIG,
   SOURCE_REVISION_CONFIG,
   SOURCE_REVISION_CONFIG_RESPONSE,
+  TRACKED_PACKAGES,
 } from './source.ts'
 
 export const DEPLOYMENTS_TAG = 'Deployments (v2)'
 
-export const DEPLOYMENT_STATUS = { type: 'string', enum: DEPLOYMENT_STATUSES } as const
+const AGENT = /* @__PURE__ */ titled('DeploymentAgent', {
+  agent_id: NOT_EMPTY,
+  environment: z.enum(['development', 'staging', 'production']),
+})
 
-const AGENT = {
-  title: 'DeploymentAgent',
-  type: 'object',
-  properties: {
-    agent_id: { type: 'string', minLength: 1 },
-    environment: { type: 'string', enum: ['development', 'staging', 'production'] },
-  },
-  required: ['agent_id', 'environment'],
-} as const
+const TIER = /* @__PURE__ */ z.nullish(
+  z.enum(['SERVERLESS_S', 'SERVERLESS_M', 'SERVERLESS_L', 'DEDICATED_S', 'DEDICATED_M', 'DEDICATED_L']),
+)
 
-const TIER = {
-  type: 'string',
-  enum: ['SERVERLESS_S', 'SERVERLESS_M', 'SERVERLESS_L', 'DEDICATED_S', 'DEDICATED_M', 'DEDICATED_L'],
-} as const
-const NULLABLE_TIER = /* @__PURE__ */ nullable(TIER)
+export const DEPLOYMENT = /* @__PURE__ */ titled('Deployment', {
+  name: STRING,
+  source: SOURCE,
+  source_config: SOURCE_CONFIG,
+  source_revision_config: SOURCE_REVISION_CONFIG_RESPONSE,
+  secrets: SECRETS,
+  secret_references: z.optional(SECRET_REFERENCES),
+  id: UUID,
+  tenant_id: UUID,
+  created_at: TIME,
+  updated_at: TIME,
+  status: z.enum(DEPLOYMENT_STATUSES),
+  latest_revision_id: NULL_UUID,
+  active_revision_id: NULL_UUID,
+  image_version: OPT_STRING,
+  display_name: OPT_STRING,
+  agent: z.nullish(AGENT),
+  url: OPT_STRING,
+  tracer_session_id: z.optional(UUID),
+  compute_tier: TIER,
+  database_tier: TIER,
+  deployment_tier: OPT_STRING,
+})
 
-export const DEPLOYMENT = {
-  title: 'Deployment',
-  type: 'object',
-  properties: {
-    name: STRING,
-    source: SOURCE,
-    source_config: SOURCE_CONFIG,
-    source_revision_config: SOURCE_REVISION_CONFIG_RESPONSE,
-    secrets: { type: 'array', items: SECRET },
-    secret_references: { type: 'array', items: SECRET_REFERENCE },
-    id: UUID,
-    tenant_id: UUID,
-    created_at: TIME,
-    updated_at: TIME,
-    status: DEPLOYMENT_STATUS,
-    latest_revision_id: NULLABLE_UUID,
-    active_revision_id: NULLABLE_UUID,
-    image_version: NULLABLE_STRING,
-    display_name: NULLABLE_STRING,
-    agent: /* @__PURE__ */ nullable(AGENT),
-    url: NULLABLE_STRING,
-    tracer_session_id: UUID,
-    compute_tier: NULLABLE_TIER,
-    database_tier: NULLABLE_TIER,
-    deployment_tier: NULLABLE_STRING,
-  },
-  required: [
-    'name',
-    'source',
-    'source_config',
-    'source_revision_config',
-    'secrets',
-    'id',
-    'tenant_id',
-    'created_at',
-    'updated_at',
-    'status',
-    'latest_revision_id',
-    'active_revision_id',
-  ],
-} as const
+export const DEPLOYMENT_PAGE = /* @__PURE__ */ pageOf('DeploymentsList', DEPLOYMENT)
 
-export const DEPLOYMENT_PAGE = {
-  title: 'DeploymentsList',
-  type: 'object',
-  properties: { resources: { type: 'array', items: DEPLOYMENT }, offset: { type: 'integer' } },
-  required: ['resources', 'offset'],
-} as const
+export const LIST_DEPLOYMENTS = /* @__PURE__ */ z.object({
+  ...PAGE_QUERY,
+  name_contains: z.optional(STRING),
+  name: textQuery('The whole name.'),
+  status: z.optional(STRING),
+  remote_reconciled: z.optional(
+    described(BOOLEAN, 'Accepted, and without effect: this server reconciles all deployments itself.'),
+  ),
+  tag_value_ids: textQuery('Separated by commas.'),
+  image_version: z.optional(STRING),
+  deployment_type: z.optional(z.enum(['dev_free', 'dev', 'prod'])),
+  deployment_ids: textQuery('Separated by commas.'),
+  agent_id: z.optional(STRING),
+  agent_environment: z.optional(STRING),
+})
 
-export const LIST_DEPLOYMENTS = {
-  properties: {
-    limit: LIMIT,
-    offset: OFFSET,
-    name_contains: STRING,
-    name: { type: 'string', description: 'The whole name.' },
-    status: STRING,
-    remote_reconciled: {
-      type: 'boolean',
-      description: 'Accepted, and without effect: this server reconciles all deployments itself.',
-    },
-    tag_value_ids: { type: 'string', description: 'Separated by commas.' },
-    image_version: STRING,
-    deployment_type: { type: 'string', enum: ['dev_free', 'dev', 'prod'] },
-    deployment_ids: { type: 'string', description: 'Separated by commas.' },
-    agent_id: STRING,
-    agent_environment: STRING,
-  },
-} as const
-
-export const CREATE_DEPLOYMENT = {
-  title: 'DeploymentCreateRequest',
-  type: 'object',
-  properties: {
-    name: /* @__PURE__ */ nullable({
-      type: 'string',
-      description: 'Letters, digits and dashes; it starts with a letter. An `agent` can replace it.',
-    }),
-    agent: /* @__PURE__ */ nullable(AGENT),
+export const CREATE_DEPLOYMENT = /* @__PURE__ */ noted(
+  titled('DeploymentCreateRequest', {
+    name: z.nullish(
+      described(STRING, 'Letters, digits and dashes; it starts with a letter. An `agent` can replace it.'),
+    ),
+    agent: z.nullish(AGENT),
     source: SOURCE,
     source_config: SOURCE_CONFIG,
     source_revision_config: SOURCE_REVISION_CONFIG,
-    secrets: NULLABLE_SECRETS,
-    secret_references: NULLABLE_SECRET_REFERENCES,
-  },
-  required: ['source', 'source_config', 'source_revision_config'],
-  requiredWithout: { name: 'agent' },
-} as const
-export type CreateBody = Infer<typeof CREATE_DEPLOYMENT>
+    secrets: z.nullish(SECRETS),
+    secret_references: z.nullish(SECRET_REFERENCES),
+  }),
+  { requiredWithout: { name: 'agent' } },
+)
+export type CreateBody = z.output<typeof CREATE_DEPLOYMENT>
 
-export const PATCH_DEPLOYMENT = {
-  title: 'DeploymentPatchRequest',
-  type: 'object',
-  properties: {
-    revision_source: /* @__PURE__ */ nullable({
-      type: 'string',
-      enum: ['github', 'internal_docker', 'internal_source'],
-      description: 'The source of this revision, where it is not that of the deployment.',
-    }),
-    source_config: /* @__PURE__ */ nullable(SOURCE_CONFIG),
-    source_revision_config: /* @__PURE__ */ nullable(SOURCE_REVISION_CONFIG),
-    secrets: NULLABLE_SECRETS,
-    secret_references: NULLABLE_SECRET_REFERENCES,
-    display_name: /* @__PURE__ */ nullable({ type: 'string', minLength: 1 }),
-    tracked_packages: NULLABLE_TRACKED_PACKAGES,
-  },
-} as const
+export const PATCH_DEPLOYMENT = /* @__PURE__ */ titled('DeploymentPatchRequest', {
+  revision_source: z.nullish(
+    described(
+      z.enum(['github', 'internal_docker', 'internal_source']),
+      'The source of this revision, where it is not that of the deployment.',
+    ),
+  ),
+  source_config: z.nullish(SOURCE_CONFIG),
+  ...REVISION_CHANGE,
+  display_name: z.nullish(NOT_EMPTY),
+  tracked_packages: TRACKED_PACKAGES,
+})
 
-export const RESOURCE_TIERS = {
-  title: 'ResourceTiersPatchRequest',
-  type: 'object',
-  properties: { compute_tier: NULLABLE_TIER, database_tier: NULLABLE_TIER },
-} as const
+export const RESOURCE_TIERS = /* @__PURE__ */ titled('ResourceTiersPatchRequest', {
+  compute_tier: TIER,
+  database_tier: TIER,
+})
 
-export const DEPLOYMENT_TIER = {
-  title: 'DeploymentTierPatchRequest',
-  type: 'object',
-  properties: { deployment_tier: { type: 'string', minLength: 1, maxLength: 64 } },
-  required: ['deployment_tier'],
-} as const
+export const DEPLOYMENT_TIER = /* @__PURE__ */ titled('DeploymentTierPatchRequest', {
+  deployment_tier: STRING.check(z.minLength(1), z.maxLength(64)),
+})
 
-const DELETE_TRACING_PROJECT = {
-  type: 'boolean',
-  default: false,
-  description: 'Accepted, and without effect: there is no tracing project beside a deployment here.',
-} as const
+const DELETE_TRACING_PROJECT = /* @__PURE__ */ described(
+  z._default(BOOLEAN, false),
+  'Accepted, and without effect: deployments have no tracing project here.',
+)
 
-export const DELETE_DEPLOYMENT = { properties: { delete_tracing_project: DELETE_TRACING_PROJECT } } as const
+export const DELETE_DEPLOYMENT = /* @__PURE__ */ z.object({ delete_tracing_project: DELETE_TRACING_PROJECT })
 
-export const BULK_DELETE = {
-  properties: {
-    deployment_ids: { type: 'array', items: UUID, minItems: 1, maxItems: 100 },
-    delete_tracing_project: DELETE_TRACING_PROJECT,
-  },
-  required: ['deployment_ids'],
-} as const
+export const BULK_DELETE = /* @__PURE__ */ z.object({
+  deployment_ids: z.array(UUID).check(z.minLength(1), z.maxLength(100)),
+  delete_tracing_project: DELETE_TRACING_PROJECT,
+})
 
-export const BULK_DELETED = {
-  title: 'DeploymentsDeleted',
-  type: 'object',
-  properties: {
-    deleted: { type: 'array', items: UUID },
-    failed: {
-      type: 'array',
-      items: {
-        title: 'DeploymentNotDeleted',
-        type: 'object',
-        properties: { deployment_id: UUID, detail: STRING },
-        required: ['deployment_id', 'detail'],
-      },
-    },
-  },
-  required: ['deleted', 'failed'],
-} as const
+export const BULK_DELETED = /* @__PURE__ */ titled('DeploymentsDeleted', {
+  deleted: z.array(UUID),
+  failed: z.array(titled('DeploymentNotDeleted', { deployment_id: UUID, detail: STRING })),
+})
 
-export const FREE_COUNT = {
-  title: 'FreeDeploymentsCount',
-  type: 'object',
-  properties: { count: { type: 'integer' } },
-  required: ['count'],
-} as const
-
-export const PUSH_TOKEN = {
-  title: 'PushToken',
-  type: 'object',
-  properties: { token: STRING, registry_url: STRING },
-  required: ['token', 'registry_url'],
-} as const
-
-export const UPLOAD_URL = {
-  title: 'UploadUrl',
-  type: 'object',
-  properties: { upload_url: STRING, object_path: STRING },
-  required: ['upload_url', 'object_path'],
-} as const
-
-export const UPLOAD_PATH = {
-  properties: { deployment_id: UUID, upload_id: UUID },
-} as const
-
-export const UPLOAD = {
-  properties: { expires: { type: 'integer', minimum: 0 }, signature: STRING },
-  required: ['expires', 'signature'],
-} as const
+export const FREE_COUNT = /* @__PURE__ */ titled('FreeDeploymentsCount', { count: INTEGER })
+export const PUSH_TOKEN = /* @__PURE__ */ titled('PushToken', { token: STRING, registry_url: STRING })
+export const UPLOAD_URL = /* @__PURE__ */ titled('UploadUrl', { upload_url: STRING, object_path: STRING })
+export const UPLOAD_PATH = /* @__PURE__ */ z.object({ deployment_id: UUID, upload_id: UUID })
+export const UPLOAD = /* @__PURE__ */ z.object({ expires: z.int().check(z.gte(0)), signature: STRING })

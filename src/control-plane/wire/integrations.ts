@@ -1,4 +1,5 @@
-import { STRING, UUID } from './common.ts'
+import * as z from 'zod/mini'
+import { INTEGER, STRING, titled, UUID } from './common.ts'
 
 /** The Git hosts that deployments take their code from: what the API answers about them. */
 export interface GitIntegrations {
@@ -24,33 +25,19 @@ export interface GitRepository {
   readonly default_branch: string
 }
 
-export const INTEGRATION_PATH = {
-  properties: { integration_id: UUID },
-} as const
+export const INTEGRATION_PATH = /* @__PURE__ */ z.object({ integration_id: UUID })
 
-export const INTEGRATION_LIST = {
-  type: 'array',
-  items: {
-    title: 'GithubIntegration',
-    type: 'object',
-    properties: { id: UUID, installation_id: { type: 'integer' }, name: STRING },
-    required: ['id', 'installation_id', 'name'],
-  },
-} as const
+export const INTEGRATION_LIST = /* @__PURE__ */ z.array(
+  titled('GithubIntegration', { id: UUID, installation_id: INTEGER, name: STRING }),
+)
 
-export const REPOSITORY_LIST = {
-  type: 'array',
-  items: {
-    title: 'GithubRepository',
-    type: 'object',
-    properties: {
-      host_integration_id: UUID,
-      id: { type: 'integer' },
-      name: STRING,
-      owner: STRING,
-      url: STRING,
-      default_branch: STRING,
-    },
-    required: ['host_integration_id', 'id', 'name', 'owner', 'url', 'default_branch'],
-  },
-} as const
+export const REPOSITORY_LIST = /* @__PURE__ */ z.array(
+  titled('GithubRepository', {
+    host_integration_id: UUID,
+    id: INTEGER,
+    name: STRING,
+    owner: STRING,
+    url: STRING,
+    default_branch: STRING,
+  }),
+)

@@ -1,55 +1,44 @@
-import { type Infer, nullable } from '../schema/json-schema.ts'
-import { LIMIT, NULLABLE_STRING, OFFSET, STRING, TIME, UUID } from './common.ts'
+import * as z from 'zod/mini'
+import {
+  described,
+  NOT_EMPTY,
+  OPT_STRING,
+  OPT_STRINGS,
+  PAGE_QUERY,
+  pageOf,
+  STRING,
+  TIME,
+  titled,
+  UUID,
+} from './common.ts'
 
-const COMPUTE_TYPE = { type: 'string', const: 'k8s' } as const
+const COMPUTE_TYPE = /* @__PURE__ */ z.literal('k8s')
+const COMPUTE_CONFIG = /* @__PURE__ */ titled('ListenerComputeConfig', { k8s_namespaces: OPT_STRINGS })
 
-const COMPUTE_CONFIG = {
-  title: 'ListenerComputeConfig',
-  type: 'object',
-  properties: { k8s_namespaces: /* @__PURE__ */ nullable({ type: 'array', items: STRING }) },
-} as const
+export const LISTENER_PATH = /* @__PURE__ */ z.object({ listener_id: UUID })
 
-export const LISTENER_PATH = { properties: { listener_id: UUID } } as const
+export const LISTENER = /* @__PURE__ */ titled('Listener', {
+  id: UUID,
+  version: OPT_STRING,
+  compute_type: COMPUTE_TYPE,
+  compute_id: STRING,
+  compute_config: COMPUTE_CONFIG,
+  created_at: TIME,
+  updated_at: TIME,
+})
 
-export const LISTENER = {
-  title: 'Listener',
-  type: 'object',
-  properties: {
-    id: UUID,
-    version: NULLABLE_STRING,
-    compute_type: COMPUTE_TYPE,
-    compute_id: STRING,
-    compute_config: COMPUTE_CONFIG,
-    created_at: TIME,
-    updated_at: TIME,
-  },
-  required: ['id', 'compute_type', 'compute_id', 'compute_config', 'created_at', 'updated_at'],
-} as const
-export type ListenerBody = Infer<typeof LISTENER>
+export const LISTENER_PAGE = /* @__PURE__ */ pageOf('ListenersList', LISTENER)
 
-export const LISTENER_PAGE = {
-  title: 'ListenersList',
-  type: 'object',
-  properties: { resources: { type: 'array', items: LISTENER }, offset: { type: 'integer' } },
-  required: ['resources', 'offset'],
-} as const
+export const LIST_LISTENERS = /* @__PURE__ */ z.object(PAGE_QUERY)
 
-export const LIST_LISTENERS = { properties: { limit: LIMIT, offset: OFFSET } } as const
+export const CREATE_LISTENER = /* @__PURE__ */ titled('ListenerCreateRequest', {
+  compute_type: COMPUTE_TYPE,
+  compute_id: described(NOT_EMPTY, 'Unique in the workspace.'),
+  compute_config: COMPUTE_CONFIG,
+  version: OPT_STRING,
+})
 
-export const CREATE_LISTENER = {
-  title: 'ListenerCreateRequest',
-  type: 'object',
-  properties: {
-    compute_type: COMPUTE_TYPE,
-    compute_id: { type: 'string', minLength: 1, description: 'Unique in the workspace.' },
-    compute_config: COMPUTE_CONFIG,
-    version: NULLABLE_STRING,
-  },
-  required: ['compute_type', 'compute_id', 'compute_config'],
-} as const
-
-export const PATCH_LISTENER = {
-  title: 'ListenerPatchRequest',
-  type: 'object',
-  properties: { version: NULLABLE_STRING, compute_config: /* @__PURE__ */ nullable(COMPUTE_CONFIG) },
-} as const
+export const PATCH_LISTENER = /* @__PURE__ */ titled('ListenerPatchRequest', {
+  version: OPT_STRING,
+  compute_config: z.nullish(COMPUTE_CONFIG),
+})

@@ -1,109 +1,93 @@
-import { nullable } from '../schema/json-schema.ts'
-import { NULLABLE_STRING, NULLABLE_UUID, STRING, TIME, UUID } from './common.ts'
+import * as z from 'zod/mini'
+import {
+  described,
+  INTEGER,
+  limited,
+  NULL_STRING,
+  OPT_STRING,
+  OPT_TIME,
+  OPT_UUID,
+  STRING,
+  TIME,
+  titled,
+  UUID,
+} from './common.ts'
 
-const ORDER = { type: 'string', enum: ['asc', 'desc'], default: 'asc' } as const
-const LEVEL = { type: 'string', enum: ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] } as const
+const ORDER = /* @__PURE__ */ z.enum(['asc', 'desc'])
+const DEFAULT_ORDER = /* @__PURE__ */ z._default(ORDER, 'asc')
+const LEVEL = /* @__PURE__ */ z.enum(['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'])
+const TYPE = /* @__PURE__ */ z.enum(['build', 'deploy'])
 /** Which lines are wanted. */
-const FILTERS = { start_time: TIME, end_time: TIME, query: STRING, level: LEVEL, run_id: STRING } as const
-const LIMIT = { type: 'integer', minimum: 1, maximum: 1000, default: 50 } as const
-
-const LOG_ENTRY = {
-  title: 'LogEntry',
-  type: 'object',
-  properties: {
-    id: STRING,
-    timestamp: TIME,
-    level: LEVEL,
-    message: STRING,
-    revision_id: NULLABLE_UUID,
-    run_id: NULLABLE_STRING,
-  },
-  required: ['id', 'timestamp', 'level', 'message'],
+const FILTERS = {
+  start_time: /* @__PURE__ */ z.optional(TIME),
+  end_time: /* @__PURE__ */ z.optional(TIME),
+  query: /* @__PURE__ */ z.optional(STRING),
+  level: /* @__PURE__ */ z.optional(LEVEL),
+  run_id: /* @__PURE__ */ z.optional(STRING),
+} as const
+const PAGE = {
+  order: DEFAULT_ORDER,
+  limit: /* @__PURE__ */ limited(1000, 50),
+  offset: /* @__PURE__ */ z.optional(STRING),
 } as const
 
-export const LOG_PAGE = {
-  title: 'LogsResponse',
-  type: 'object',
-  properties: { logs: { type: 'array', items: LOG_ENTRY }, next_offset: NULLABLE_STRING },
-  required: ['logs', 'next_offset'],
-} as const
+const LOG_ENTRY = /* @__PURE__ */ titled('LogEntry', {
+  id: STRING,
+  timestamp: TIME,
+  level: LEVEL,
+  message: STRING,
+  revision_id: OPT_UUID,
+  run_id: OPT_STRING,
+})
 
-export const LOG_ITEMS = {
-  title: 'DeploymentLogsResponse',
-  type: 'object',
-  properties: { items: { type: 'array', items: LOG_ENTRY }, next_cursor: NULLABLE_STRING },
-  required: ['items', 'next_cursor'],
-} as const
+export const LOG_PAGE = /* @__PURE__ */ titled('LogsResponse', {
+  logs: z.array(LOG_ENTRY),
+  next_offset: NULL_STRING,
+})
 
-export const REVISION_LOGS = {
-  properties: {
-    type: { type: 'string', enum: ['build', 'deploy'] },
-    ...FILTERS,
-    order: ORDER,
-    limit: LIMIT,
-    offset: STRING,
-  },
-  required: ['type'],
-} as const
+export const LOG_ITEMS = /* @__PURE__ */ titled('DeploymentLogsResponse', {
+  items: z.array(LOG_ENTRY),
+  next_cursor: NULL_STRING,
+})
 
-export const DEPLOYMENT_LOGS = {
-  properties: {
-    type: {
-      type: 'string',
-      enum: ['build', 'deploy'],
-      default: 'deploy',
-      description: 'The build log is that of the newest revision.',
-    },
-    ...FILTERS,
-    order: ORDER,
-    limit: LIMIT,
-    offset: STRING,
-  },
-} as const
+export const REVISION_LOGS = /* @__PURE__ */ z.object({ type: TYPE, ...FILTERS, ...PAGE })
 
-export const LIST_DEPLOYMENT_LOGS = {
-  properties: {
-    deployment_id: UUID,
-    revision_id: UUID,
-    log_type: { type: 'string', enum: ['BUILD', 'DEPLOY'], default: 'DEPLOY' },
-    ...FILTERS,
-    sort_order: ORDER,
-    page_size: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-    cursor: STRING,
-  },
-  required: ['deployment_id'],
-} as const
+export const DEPLOYMENT_LOGS = /* @__PURE__ */ z.object({
+  type: described(z._default(TYPE, 'deploy'), 'The build log is that of the newest revision.'),
+  ...FILTERS,
+  ...PAGE,
+})
+
+export const LIST_DEPLOYMENT_LOGS = /* @__PURE__ */ z.object({
+  deployment_id: UUID,
+  revision_id: z.optional(UUID),
+  log_type: z._default(z.enum(['BUILD', 'DEPLOY']), 'DEPLOY'),
+  ...FILTERS,
+  sort_order: DEFAULT_ORDER,
+  page_size: limited(100, 20),
+  cursor: z.optional(STRING),
+})
 
 /** What the command-line tools send. Times are text, or milliseconds since 1970. */
-export const PROJECT_LOGS = {
-  title: 'ProjectLogsRequest',
-  type: 'object',
-  properties: {
-    order: /* @__PURE__ */ nullable({ type: 'string', enum: ['asc', 'desc'] }),
-    limit: /* @__PURE__ */ nullable({ type: 'integer', minimum: 1, maximum: 1000 }),
-    offset: NULLABLE_STRING,
-    level: /* @__PURE__ */ nullable(LEVEL),
-    query: NULLABLE_STRING,
-    start_time: /* @__PURE__ */ nullable(TIME),
-    end_time: /* @__PURE__ */ nullable(TIME),
-  },
-} as const
+export const PROJECT_LOGS = /* @__PURE__ */ titled('ProjectLogsRequest', {
+  order: z.nullish(ORDER),
+  limit: z.nullish(z.int().check(z.gte(1), z.lte(1000))),
+  offset: OPT_STRING,
+  level: z.nullish(LEVEL),
+  query: OPT_STRING,
+  start_time: OPT_TIME,
+  end_time: OPT_TIME,
+})
+export type ProjectLogsBody = z.output<typeof PROJECT_LOGS>
 
-const PROJECT_LOG_ENTRY = {
-  title: 'ProjectLogEntry',
-  type: 'object',
-  properties: {
-    id: STRING,
-    timestamp: { type: 'integer', description: 'Milliseconds since 1970.' },
-    level: LEVEL,
-    message: STRING,
-  },
-  required: ['id', 'timestamp', 'level', 'message'],
-} as const
+const PROJECT_LOG_ENTRY = /* @__PURE__ */ titled('ProjectLogEntry', {
+  id: STRING,
+  timestamp: described(INTEGER, 'Milliseconds since 1970.'),
+  level: LEVEL,
+  message: STRING,
+})
 
-export const PROJECT_LOG_PAGE = {
-  title: 'ProjectLogsResponse',
-  type: 'object',
-  properties: { logs: { type: 'array', items: PROJECT_LOG_ENTRY }, next_offset: NULLABLE_STRING },
-  required: ['logs', 'next_offset'],
-} as const
+export const PROJECT_LOG_PAGE = /* @__PURE__ */ titled('ProjectLogsResponse', {
+  logs: z.array(PROJECT_LOG_ENTRY),
+  next_offset: NULL_STRING,
+})

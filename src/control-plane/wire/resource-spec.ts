@@ -1,134 +1,107 @@
-import { nullable } from '../schema/json-schema.ts'
-import { NULLABLE_STRING, STRING } from './common.ts'
+import * as z from 'zod/mini'
+import { noted } from '../schema/json-schema.ts'
+import {
+  described,
+  INTEGER,
+  JSON_OBJECT,
+  JSON_VALUE,
+  OPT_FLAG,
+  OPT_STRING,
+  OPT_STRINGS,
+  STRING,
+  titled,
+} from './common.ts'
 
-const COUNT = /* @__PURE__ */ nullable({ type: 'integer' })
-const CPU = /* @__PURE__ */ nullable({
-  type: 'number',
-  minimum: 0.1,
-  maximum: 8,
-  description: 'With one decimal.',
-})
-const CPU_LIMIT = /* @__PURE__ */ nullable({
-  type: 'number',
-  minimum: 0.1,
-  maximum: 16,
-  description: 'With one decimal. Default: twice the request.',
-})
-const STRING_MAP = /* @__PURE__ */ nullable({ type: 'object', additionalProperties: STRING })
+const COUNT = /* @__PURE__ */ z.nullish(INTEGER)
+const STRING_MAP = /* @__PURE__ */ z.nullish(z.record(STRING, STRING))
+
+/* @__NO_SIDE_EFFECTS__ */
+const cpu = (max: number, description: string) =>
+  z.nullish(described(z.number().check(z.gte(0.1), z.lte(max)), description))
+const CPU = /* @__PURE__ */ cpu(8, 'With one decimal.')
+const CPU_LIMIT = /* @__PURE__ */ cpu(16, 'With one decimal. Default: twice the request.')
+
 /** A part of an object of Kubernetes that it checks itself. */
-const PART = { type: 'object', additionalProperties: true } as const
-const NULLABLE_PART = /* @__PURE__ */ nullable(PART)
-const NULLABLE_STRINGS = /* @__PURE__ */ nullable({ type: 'array', items: STRING })
+const PART = /* @__PURE__ */ z.nullish(JSON_OBJECT)
 
-// Members of Kubernetes that are not declared here are kept: the deployer has to see them to refuse them.
+/**
+ * An object of Kubernetes. Members that are not declared here are kept, because the deployer has to see them to refuse
+ * them.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+const kubernetes = <Shape extends z.core.$ZodLooseShape>(title: string, shape: Shape) =>
+  noted(z.catchall(z.object(shape), JSON_VALUE), { title })
 
-const VOLUME = {
-  title: 'Volume',
-  type: 'object',
-  properties: {
-    name: STRING,
-    configMap: NULLABLE_PART,
-    secret: NULLABLE_PART,
-    emptyDir: NULLABLE_PART,
-    persistentVolumeClaim: NULLABLE_PART,
-    nfs: NULLABLE_PART,
-    projected: NULLABLE_PART,
-    downwardAPI: NULLABLE_PART,
-    csi: NULLABLE_PART,
-  },
-  additionalProperties: true,
-} as const
+const VOLUME = /* @__PURE__ */ kubernetes('Volume', {
+  name: z.optional(STRING),
+  configMap: PART,
+  secret: PART,
+  emptyDir: PART,
+  persistentVolumeClaim: PART,
+  nfs: PART,
+  projected: PART,
+  downwardAPI: PART,
+  csi: PART,
+})
 
-const VOLUME_MOUNT = {
-  title: 'VolumeMount',
-  type: 'object',
-  properties: {
-    name: STRING,
-    mountPath: STRING,
-    subPath: NULLABLE_STRING,
-    mountPropagation: NULLABLE_STRING,
-    readOnly: /* @__PURE__ */ nullable({ type: 'boolean' }),
-    subPathExpr: NULLABLE_STRING,
-  },
-  additionalProperties: true,
-} as const
+const VOLUME_MOUNT = /* @__PURE__ */ kubernetes('VolumeMount', {
+  name: z.optional(STRING),
+  mountPath: z.optional(STRING),
+  subPath: OPT_STRING,
+  mountPropagation: OPT_STRING,
+  readOnly: OPT_FLAG,
+  subPathExpr: OPT_STRING,
+})
+const VOLUME_MOUNTS = /* @__PURE__ */ z.nullish(z.array(VOLUME_MOUNT))
 
-const VOLUME_MOUNTS = /* @__PURE__ */ nullable({ type: 'array', items: VOLUME_MOUNT })
+const ENV_VAR = /* @__PURE__ */ kubernetes('EnvVar', { name: STRING, value: OPT_STRING, valueFrom: PART })
 
-const CONTAINER = {
-  title: 'Container',
-  type: 'object',
-  properties: {
-    name: STRING,
-    image: STRING,
-    imagePullPolicy: NULLABLE_STRING,
-    command: NULLABLE_STRINGS,
-    args: NULLABLE_STRINGS,
-    workingDir: NULLABLE_STRING,
-    env: /* @__PURE__ */ nullable({
-      type: 'array',
-      items: {
-        title: 'EnvVar',
-        type: 'object',
-        properties: { name: STRING, value: NULLABLE_STRING, valueFrom: NULLABLE_PART },
-        required: ['name'],
-        additionalProperties: true,
-      },
-    }),
-    envFrom: /* @__PURE__ */ nullable({ type: 'array', items: PART }),
-    resources: /* @__PURE__ */ nullable({
-      title: 'ResourceRequirements',
-      type: 'object',
-      properties: { limits: STRING_MAP, requests: STRING_MAP },
-      additionalProperties: true,
-    }),
-    volumeMounts: VOLUME_MOUNTS,
-    securityContext: NULLABLE_PART,
-    restartPolicy: NULLABLE_STRING,
-  },
-  required: ['name', 'image'],
-  additionalProperties: true,
-} as const
-
-const CONTAINERS = /* @__PURE__ */ nullable({ type: 'array', items: CONTAINER })
+const CONTAINER = /* @__PURE__ */ kubernetes('Container', {
+  name: STRING,
+  image: STRING,
+  imagePullPolicy: OPT_STRING,
+  command: OPT_STRINGS,
+  args: OPT_STRINGS,
+  workingDir: OPT_STRING,
+  env: z.nullish(z.array(ENV_VAR)),
+  envFrom: z.nullish(z.array(JSON_OBJECT)),
+  resources: z.nullish(kubernetes('ResourceRequirements', { limits: STRING_MAP, requests: STRING_MAP })),
+  volumeMounts: VOLUME_MOUNTS,
+  securityContext: PART,
+  restartPolicy: OPT_STRING,
+})
+const CONTAINERS = /* @__PURE__ */ z.nullish(z.array(CONTAINER))
 
 /** What a deployment's servers are given. Which of it is kept is up to the deployer. */
-export const RESOURCE_SPEC = {
-  title: 'ResourceSpec',
-  type: 'object',
-  properties: {
-    min_scale: COUNT,
-    max_scale: COUNT,
-    cpu: CPU,
-    cpu_limit: CPU_LIMIT,
-    memory_mb: COUNT,
-    memory_limit_mb: COUNT,
-    queue_min_scale: COUNT,
-    queue_max_scale: COUNT,
-    queue_cpu: CPU,
-    queue_cpu_limit: CPU_LIMIT,
-    queue_memory_mb: COUNT,
-    queue_memory_limit_mb: COUNT,
-    redis_cpu: CPU,
-    redis_cpu_limit: CPU_LIMIT,
-    redis_memory_mb: COUNT,
-    redis_memory_limit_mb: COUNT,
-    db_cpu: CPU,
-    db_cpu_limit: CPU_LIMIT,
-    db_memory_mb: COUNT,
-    db_memory_limit_mb: COUNT,
-    db_storage_gi: COUNT,
-    db_max_connections: COUNT,
-    labels: STRING_MAP,
-    annotations: STRING_MAP,
-    service_account_name: NULLABLE_STRING,
-    image_pull_secrets: /* @__PURE__ */ nullable({
-      type: 'array',
-      items: { title: 'ImagePullSecret', type: 'object', properties: { name: STRING }, required: ['name'] },
-    }),
-    volumes: /* @__PURE__ */ nullable({ type: 'array', items: VOLUME }),
-    volume_mounts: VOLUME_MOUNTS,
-    init_containers: CONTAINERS,
-    sidecars: CONTAINERS,
-  },
-} as const
+export const RESOURCE_SPEC = /* @__PURE__ */ titled('ResourceSpec', {
+  min_scale: COUNT,
+  max_scale: COUNT,
+  cpu: CPU,
+  cpu_limit: CPU_LIMIT,
+  memory_mb: COUNT,
+  memory_limit_mb: COUNT,
+  queue_min_scale: COUNT,
+  queue_max_scale: COUNT,
+  queue_cpu: CPU,
+  queue_cpu_limit: CPU_LIMIT,
+  queue_memory_mb: COUNT,
+  queue_memory_limit_mb: COUNT,
+  redis_cpu: CPU,
+  redis_cpu_limit: CPU_LIMIT,
+  redis_memory_mb: COUNT,
+  redis_memory_limit_mb: COUNT,
+  db_cpu: CPU,
+  db_cpu_limit: CPU_LIMIT,
+  db_memory_mb: COUNT,
+  db_memory_limit_mb: COUNT,
+  db_storage_gi: COUNT,
+  db_max_connections: COUNT,
+  labels: STRING_MAP,
+  annotations: STRING_MAP,
+  service_account_name: OPT_STRING,
+  image_pull_secrets: z.nullish(z.array(titled('ImagePullSecret', { name: STRING }))),
+  volumes: z.nullish(z.array(VOLUME)),
+  volume_mounts: VOLUME_MOUNTS,
+  init_containers: CONTAINERS,
+  sidecars: CONTAINERS,
+})

@@ -1,112 +1,80 @@
-import { nullable } from '../schema/json-schema.ts'
-import { NULLABLE_STRING, NULLABLE_UUID, STRING } from './common.ts'
+import * as z from 'zod/mini'
+import { described, OPT_FLAG, OPT_STRING, OPT_UUID, PASSWORD, STRING, STRINGS, titled } from './common.ts'
 import { RESOURCE_SPEC } from './resource-spec.ts'
 
-export const SOURCE = {
-  type: 'string',
-  enum: ['github', 'external_docker', 'internal_docker', 'internal_source', 'internal_template'],
-} as const
+export const SOURCE = /* @__PURE__ */ z.enum([
+  'github',
+  'external_docker',
+  'internal_docker',
+  'internal_source',
+  'internal_template',
+])
 
-export const DEPLOYMENT_TYPE = {
-  type: 'string',
-  enum: ['dev_free', 'dev', 'prod', 'dev_zero', 'dev_free_zero', 'serverless'],
-} as const
-
-const NULLABLE_FLAG = /* @__PURE__ */ nullable({ type: 'boolean' })
-
-export const LISTENER_CONFIG = {
-  title: 'DeploymentListenerConfig',
-  type: 'object',
-  properties: { k8s_namespace: NULLABLE_STRING },
-} as const
-
-export const SOURCE_CONFIG = {
-  title: 'SourceConfig',
-  type: 'object',
-  properties: {
-    integration_id: NULLABLE_UUID,
-    repo_url: NULLABLE_STRING,
-    deployment_type: /* @__PURE__ */ nullable(DEPLOYMENT_TYPE),
-    build_on_push: NULLABLE_FLAG,
-    custom_url: /* @__PURE__ */ nullable({
-      type: 'string',
-      // Clients make a link of it.
-      pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$',
-      description: 'An address of http: or https:. Default: where the active revision runs.',
-    }),
-    resource_spec: /* @__PURE__ */ nullable(RESOURCE_SPEC),
-    listener_id: NULLABLE_UUID,
-    listener_config: /* @__PURE__ */ nullable(LISTENER_CONFIG),
-    install_command: NULLABLE_STRING,
-    build_command: NULLABLE_STRING,
-    template_id: NULLABLE_STRING,
-  },
-} as const
+const DEPLOYMENT_TYPE = /* @__PURE__ */ z.enum([
+  'dev_free',
+  'dev',
+  'prod',
+  'dev_zero',
+  'dev_free_zero',
+  'serverless',
+])
 
 /** The part of `source_config` that a revision can be made with. */
-export const REVISION_SOURCE_CONFIG = {
-  title: 'RevisionSourceConfig',
-  type: 'object',
-  properties: {
-    resource_spec: /* @__PURE__ */ nullable(RESOURCE_SPEC),
-    install_command: NULLABLE_STRING,
-    build_command: NULLABLE_STRING,
-  },
-} as const
-
-const TRACKED_PACKAGES = /* @__PURE__ */ nullable({
-  type: 'array',
-  items: STRING,
-  description: 'Each is `package:version`.',
+export const REVISION_SOURCE_CONFIG = /* @__PURE__ */ titled('RevisionSourceConfig', {
+  resource_spec: z.nullish(RESOURCE_SPEC),
+  install_command: OPT_STRING,
+  build_command: OPT_STRING,
 })
 
-export const SOURCE_REVISION_CONFIG = {
-  title: 'SourceRevisionConfig',
-  type: 'object',
-  properties: {
-    repo_ref: /* @__PURE__ */ nullable({
-      type: 'string',
-      description: 'A branch, or a tag as `refs/tags/…`.',
-    }),
-    langgraph_config_path: NULLABLE_STRING,
-    image_uri: NULLABLE_STRING,
-    source_tarball_path: /* @__PURE__ */ nullable({
-      type: 'string',
-      description: 'The `object_path` that `upload-url` has answered.',
-    }),
-    tracked_packages: TRACKED_PACKAGES,
-  },
-} as const
+export const SOURCE_CONFIG = /* @__PURE__ */ titled('SourceConfig', {
+  integration_id: OPT_UUID,
+  repo_url: OPT_STRING,
+  deployment_type: z.nullish(DEPLOYMENT_TYPE),
+  build_on_push: OPT_FLAG,
+  custom_url: z.nullish(
+    described(
+      // Clients make a link of it.
+      STRING.check(z.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[!-~]+$/)),
+      'An address of http: or https:. Default: where the active revision runs.',
+    ),
+  ),
+  resource_spec: z.nullish(RESOURCE_SPEC),
+  listener_id: OPT_UUID,
+  listener_config: z.nullish(titled('DeploymentListenerConfig', { k8s_namespace: OPT_STRING })),
+  install_command: OPT_STRING,
+  build_command: OPT_STRING,
+  template_id: OPT_STRING,
+})
+
+export const TRACKED_PACKAGES = /* @__PURE__ */ z.nullish(described(STRINGS, 'Each is `package:version`.'))
+
+export const SOURCE_REVISION_CONFIG = /* @__PURE__ */ titled('SourceRevisionConfig', {
+  repo_ref: z.nullish(described(STRING, 'A branch, or a tag as `refs/tags/…`.')),
+  langgraph_config_path: OPT_STRING,
+  image_uri: OPT_STRING,
+  source_tarball_path: z.nullish(described(STRING, 'The `object_path` that `upload-url` has answered.')),
+  tracked_packages: TRACKED_PACKAGES,
+})
 
 /** As it is answered: with the commit that `repo_ref` named. */
-export const SOURCE_REVISION_CONFIG_RESPONSE = {
-  title: 'SourceRevisionConfigResponse',
-  type: 'object',
-  properties: {
-    repo_ref: NULLABLE_STRING,
-    langgraph_config_path: NULLABLE_STRING,
-    image_uri: NULLABLE_STRING,
-    source_tarball_path: NULLABLE_STRING,
-    repo_commit_sha: NULLABLE_STRING,
-    tracked_packages: TRACKED_PACKAGES,
-  },
-} as const
+export const SOURCE_REVISION_CONFIG_RESPONSE = /* @__PURE__ */ titled('SourceRevisionConfigResponse', {
+  repo_ref: OPT_STRING,
+  langgraph_config_path: OPT_STRING,
+  image_uri: OPT_STRING,
+  source_tarball_path: OPT_STRING,
+  repo_commit_sha: OPT_STRING,
+  tracked_packages: TRACKED_PACKAGES,
+})
 
-export const SECRET = {
-  title: 'Secret',
-  type: 'object',
-  // The format keeps the value out of the problems of a 422.
-  properties: { name: STRING, value: { type: 'string', format: 'password' } },
-  required: ['name', 'value'],
-} as const
+// The format keeps the value out of the problems of a 422.
+export const SECRETS = /* @__PURE__ */ z.array(titled('Secret', { name: STRING, value: PASSWORD }))
+export const SECRET_REFERENCES = /* @__PURE__ */ z.array(
+  titled('SecretReference', { name: STRING, secret_name: STRING, secret_key: STRING }),
+)
 
-export const SECRET_REFERENCE = {
-  title: 'SecretReference',
-  type: 'object',
-  properties: { name: STRING, secret_name: STRING, secret_key: STRING },
-  required: ['name', 'secret_name', 'secret_key'],
+/** What a deployment and a revision of it can be changed by. */
+export const REVISION_CHANGE = {
+  source_revision_config: /* @__PURE__ */ z.nullish(SOURCE_REVISION_CONFIG),
+  secrets: /* @__PURE__ */ z.nullish(SECRETS),
+  secret_references: /* @__PURE__ */ z.nullish(SECRET_REFERENCES),
 } as const
-
-export const NULLABLE_SECRETS = /* @__PURE__ */ nullable({ type: 'array', items: SECRET })
-export const NULLABLE_SECRET_REFERENCES = /* @__PURE__ */ nullable({ type: 'array', items: SECRET_REFERENCE })
-export const NULLABLE_TRACKED_PACKAGES = TRACKED_PACKAGES

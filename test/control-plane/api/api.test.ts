@@ -1,49 +1,41 @@
 import { expect, expectTypeOf, test } from 'vitest'
+import * as z from 'zod/mini'
 import { createApi } from '../../../src/control-plane/api/create-api.ts'
 import { operation } from '../../../src/control-plane/api/operation.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
 import { refusal } from '../../../src/control-plane/errors.ts'
-import { nullable } from '../../../src/control-plane/schema/json-schema.ts'
+import { noted } from '../../../src/control-plane/schema/json-schema.ts'
 import { UnavailableError } from '../../../src/storage/index.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 
 const ID = '0b0c7d0e-1c2f-4a5b-8c9d-0123456789ab'
 
-const thing = {
-  title: 'Thing',
-  type: 'object',
-  properties: {
-    name: { type: 'string', minLength: 1 },
-    size: { type: 'integer', default: 3 },
-    note: nullable({ type: 'string' }),
-    secrets: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: { name: { type: 'string' }, value: { type: 'string', format: 'password' } },
-        required: ['name', 'value'],
-      },
-      default: [],
-    },
-  },
-  required: ['name'],
-} as const
+const uuid = noted(z.string(), { format: 'uuid' })
+
+const thing = noted(
+  z.object({
+    name: z.string().check(z.minLength(1)),
+    size: z._default(z.int(), 3),
+    note: z.nullish(z.string()),
+    secrets: z._default(
+      z.array(z.object({ name: z.string(), value: noted(z.string(), { format: 'password' }) })),
+      [],
+    ),
+  }),
+  { title: 'Thing' },
+)
 
 const putThing = operation(
+  'PUT /things/{thing_id}/{part}',
+  'Put Thing',
   {
-    method: 'PUT',
-    path: '/things/{thing_id}/{part}',
     tag: 'Things',
-    summary: 'Put Thing',
-    params: { properties: { thing_id: { type: 'string', format: 'uuid' } } },
-    query: {
-      properties: {
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-        text: nullable({ type: 'string' }),
-        ids: { type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 2 },
-      },
-      required: ['ids'],
-    },
+    params: z.object({ thing_id: uuid }),
+    query: z.object({
+      limit: z._default(z.int().check(z.gte(1), z.lte(100)), 20),
+      text: z.nullish(z.string()),
+      ids: z.array(uuid).check(z.maxLength(2)),
+    }),
     body: thing,
     responses: { 201: thing },
   },
@@ -51,13 +43,11 @@ const putThing = operation(
     expectTypeOf(params).toEqualTypeOf<{ readonly thing_id: string; readonly part: string }>()
     expectTypeOf(query.limit).toEqualTypeOf<number>()
     expectTypeOf(query.text).toEqualTypeOf<string | null | undefined>()
-    expectTypeOf(query.ids).toEqualTypeOf<readonly string[]>()
+    expectTypeOf(query.ids).toEqualTypeOf<string[]>()
     expectTypeOf(body.name).toEqualTypeOf<string>()
     expectTypeOf(body.size).toEqualTypeOf<number>()
     expectTypeOf(body.note).toEqualTypeOf<string | null | undefined>()
-    expectTypeOf(body.secrets).toEqualTypeOf<
-      readonly ({ readonly name: string; readonly value: string } & Record<never, never>)[]
-    >()
+    expectTypeOf(body.secrets).toEqualTypeOf<{ name: string; value: string }[]>()
     return { body: { params, query, body, caller: call.principal?.id } }
   },
 )
@@ -69,27 +59,30 @@ const failures: Readonly<Record<string, unknown>> = {
 }
 
 const fail = operation(
-  { method: 'GET', path: '/fail/{how}', tag: 'T', summary: 'Fail', responses: { 200: {} } },
+  'GET /fail/{how}',
+  'Fail',
+  { tag: 'T', responses: { 200: z.unknown() } },
   async (_, { params }) => {
     throw failures[params.how]
   },
 )
 
 const remove = operation(
-  { method: 'DELETE', path: '/things/{id}', tag: 'T', summary: 'Remove', responses: { 204: null } },
+  'DELETE /things/{id}',
+  'Remove',
+  { tag: 'T', responses: { 204: null } },
   async () => ({}),
 )
 
 const search = operation(
+  'POST /search',
+  'Search',
   {
-    method: 'POST',
-    path: '/search',
     tag: 'T',
-    summary: 'Search',
-    body: { type: 'object', properties: { limit: { type: 'integer', default: 5 } } },
+    body: z.object({ limit: z._default(z.int(), 5) }),
     bodyOptional: true,
     isPublic: true,
-    responses: { 200: {} },
+    responses: { 200: z.unknown() },
   },
   async (_, { body, call }) => ({ body: { ...body, caller: call.principal } }),
 )

@@ -1,36 +1,28 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { expect, test } from 'vitest'
+import * as z from 'zod/mini'
 import { createApi } from '../../../src/control-plane/api/create-api.ts'
 import { documentOf, type OpenApiDocument } from '../../../src/control-plane/api/document/document.ts'
 import { operation } from '../../../src/control-plane/api/operation.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
 import { OPERATIONS } from '../../../src/control-plane/operations/all.ts'
-import { nullable } from '../../../src/control-plane/schema/json-schema.ts'
+import { noted } from '../../../src/control-plane/schema/json-schema.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 import { validator } from '../support/validate.ts'
 
 const document = documentOf(OPERATIONS)
 const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
 
-const thing = {
-  title: 'Thing',
-  type: 'object',
-  properties: { id: { type: 'integer' } },
-  required: ['id'],
-} as const
+const thing = noted(z.object({ id: z.int() }), { title: 'Thing' })
 
 const getThing = operation(
+  'GET /things/{thing_id}',
+  'Get <Thing>',
   {
-    method: 'GET',
-    path: '/things/{thing_id}',
     tag: 'Things',
-    summary: 'Get <Thing>',
     description: 'With "<script>" & more.',
-    query: {
-      properties: { parts: nullable({ type: 'array', items: thing }), of: { type: 'string' } },
-      required: ['of'],
-    },
+    query: z.object({ parts: z.nullish(z.array(thing)), of: z.string() }),
     headers: { 'If-None-Match': 'Answers 304 where nothing has changed.' },
     responses: { 200: thing, 204: null, 206: { mediaType: 'text/plain' } },
   },
@@ -38,15 +30,9 @@ const getThing = operation(
 )
 
 const hidden = operation(
-  {
-    method: 'GET',
-    path: '/hidden',
-    tag: 'Things',
-    summary: 'Hidden',
-    responses: { 200: thing },
-    isHidden: true,
-    isPublic: true,
-  },
+  'GET /hidden',
+  'Hidden',
+  { tag: 'Things', responses: { 200: thing }, isHidden: true, isPublic: true },
   async () => ({ body: { id: 1 } }),
 )
 
@@ -113,9 +99,11 @@ test('every parameter of a path is described, and what reads something can be re
 })
 
 test('two different schemas of one title are refused', () => {
-  const other = { ...thing, properties: { id: { type: 'string' } } } as const
+  const other = noted(z.object({ id: z.string() }), { title: 'Thing' })
   const twice = operation(
-    { method: 'GET', path: '/twice', tag: 'T', summary: 'Twice', responses: { 200: other, 201: thing } },
+    'GET /twice',
+    'Twice',
+    { tag: 'T', responses: { 200: other, 201: thing } },
     async () => ({}),
   )
   expect(() => documentOf([twice])).toThrow('Two schemas of the API are called Thing.')

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Input } from '../../../src/control-plane/api/operation.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
 import { type EventPage, mergePages } from '../../../src/control-plane/events/pages.ts'
 import { streamEvents } from '../../../src/control-plane/operations/events.ts'
@@ -29,7 +28,7 @@ async function open(context: ControlPlaneContext, deploymentId: string, asked: A
     signal: asked.signal,
   }
   const input = { params: { deployment_id: deploymentId }, query: asked.query ?? {}, call }
-  return (await streamEvents.run(context, input as unknown as Input<never>)) as Response
+  return (await streamEvents.run(context, input as never)) as Response
 }
 
 /** Reads a stream in the background. */

@@ -2,9 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkValue } from '../../../src/control-plane/schema/check.ts'
 import type { JsonSchema } from '../../../src/control-plane/schema/json-schema.ts'
 import type { Problem } from '../../../src/control-plane/schema/problem.ts'
+import { checkValue } from '../support/check-value.ts'
 
 const NAMES = ['a', 'b', '__proto__', 'constructor', 'toString']
 const name = fc.constantFrom(...NAMES)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { checkValue } from '../../../src/control-plane/schema/check.ts'
-import { type JsonSchema, nullable } from '../../../src/control-plane/schema/json-schema.ts'
+import type { JsonSchema } from '../../../src/control-plane/schema/json-schema.ts'
+import { checkValue, nullable } from '../support/check-value.ts'
 
 const text = { type: 'string' } as const
 const integer = { type: 'integer' } as const

@@ -1,65 +1,44 @@
 import { expectTypeOf, test } from 'vitest'
-import type { Operation } from '../../../src/control-plane/api/operation.ts'
-import { operation } from '../../../src/control-plane/api/operation.ts'
-import { checkValue } from '../../../src/control-plane/schema/check.ts'
-import { type Infer, nullable } from '../../../src/control-plane/schema/json-schema.ts'
-import type { Checked } from '../../../src/control-plane/schema/problem.ts'
+import * as z from 'zod/mini'
+import { type Operation, operation } from '../../../src/control-plane/api/operation.ts'
+import { noted } from '../../../src/control-plane/schema/json-schema.ts'
+import { type JSON_OBJECT, titled } from '../../../src/control-plane/wire/common.ts'
 import type { Json } from '../../../src/storage/index.ts'
 
-test('the type of a schema is that of its values', () => {
-  expectTypeOf<Infer<{ type: 'string' }>>().toEqualTypeOf<string>()
-  expectTypeOf<Infer<{ type: 'string'; format: 'uuid' }>>().toEqualTypeOf<string>()
-  expectTypeOf<Infer<{ type: 'integer' }>>().toEqualTypeOf<number>()
-  expectTypeOf<Infer<{ type: 'number' }>>().toEqualTypeOf<number>()
-  expectTypeOf<Infer<{ type: 'boolean' }>>().toEqualTypeOf<boolean>()
-  expectTypeOf<Infer<{ type: 'null' }>>().toEqualTypeOf<null>()
-  expectTypeOf<Infer<{ const: 'k8s' }>>().toEqualTypeOf<'k8s'>()
-  expectTypeOf<Infer<{ type: 'string'; enum: readonly ['a', 'b'] }>>().toEqualTypeOf<'a' | 'b'>()
-  expectTypeOf<Infer<{ type: 'array'; items: { type: 'integer' } }>>().toEqualTypeOf<readonly number[]>()
-  expectTypeOf<Infer<{ type: 'array' }>>().toEqualTypeOf<readonly Json[]>()
-  expectTypeOf<Infer<{ type: 'object' }>>().toEqualTypeOf<Readonly<Record<string, Json | undefined>>>()
-  expectTypeOf<Infer<{ type: 'object'; additionalProperties: true }>>().toEqualTypeOf<
-    Readonly<Record<string, Json | undefined>>
-  >()
-  expectTypeOf<Infer<{ type: 'object'; additionalProperties: { type: 'string' } }>>().toEqualTypeOf<
-    Readonly<Record<string, string>>
-  >()
-  // biome-ignore lint/complexity/noBannedTypes: the schema that takes anything.
-  expectTypeOf<Infer<{}>>().toEqualTypeOf<unknown>()
+test('the type of a schema is that of its values, also with notes', () => {
+  const uuid = noted(z.string(), { format: 'uuid' })
+  expectTypeOf<z.output<typeof uuid>>().toEqualTypeOf<string>()
+  const kind = noted(z.literal('k8s'), { description: 'A kind.' })
+  expectTypeOf<z.output<typeof kind>>().toEqualTypeOf<'k8s'>()
+  const one = noted(z.enum(['a', 'b']), { description: 'One of both.' })
+  expectTypeOf<z.output<typeof one>>().toEqualTypeOf<'a' | 'b'>()
+  expectTypeOf<z.output<typeof JSON_OBJECT>>().toEqualTypeOf<Record<string, Json | undefined>>()
 })
 
 test('a member is there if it is required or has a default, and null only where that is declared', () => {
-  const schema = {
-    type: 'object',
-    properties: {
-      required: { type: 'string' },
-      preset: { type: 'integer', default: 1 },
-      presetNull: { ...nullable({ type: 'string' }), default: null },
-      optional: nullable({ type: 'array', items: { type: 'object', properties: { x: { const: 1 } } } }),
-    },
-    required: ['required'],
-  } as const
-  type Value = Infer<typeof schema>
+  const schema = titled('Thing', {
+    required: z.string(),
+    preset: z._default(z.int(), 1),
+    presetNull: z._default(z.nullable(z.string()), null),
+    optional: z.nullish(z.array(z.object({ x: z.optional(z.literal(1)) }))),
+  })
+  type Value = z.output<typeof schema>
   expectTypeOf<Value['required']>().toEqualTypeOf<string>()
   expectTypeOf<Value['preset']>().toEqualTypeOf<number>()
   expectTypeOf<Value['presetNull']>().toEqualTypeOf<string | null>()
   expectTypeOf<NonNullable<Value['optional']>[number]['x']>().toEqualTypeOf<1 | undefined>()
   expectTypeOf<{ required: string; preset: number; presetNull: null }>().toExtend<Value>()
   expectTypeOf<{ preset: number; presetNull: null }>().not.toExtend<Value>()
-  expectTypeOf(checkValue({ type: 'array', items: { enum: ['a'] } }, [])).toEqualTypeOf<
-    Checked<readonly 'a'[]>
-  >()
 })
 
 test('an operation knows its input by its declaration', () => {
   const declared = operation(
+    'POST /a/{one}/b/{two}',
+    'S',
     {
-      method: 'POST',
-      path: '/a/{one}/b/{two}',
       tag: 'T',
-      summary: 'S',
-      params: { properties: { two: { type: 'integer' } } },
-      query: { properties: { limit: { type: 'integer', default: 1 } } },
+      params: z.object({ two: z.int() }),
+      query: z.object({ limit: z._default(z.int(), 1) }),
       responses: { 204: null },
     },
     async (_, { params, query, body }) => {

@@ -4,10 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { eventType, WEBHOOK_EVENT_TYPES } from '../../../src/control-plane/events/webhooks/events.ts'
 import { createWebhooks, type WebhookOptions } from '../../../src/control-plane/events/webhooks/webhooks.ts'
+import { DEPLOYMENT_STATUSES, REVISION_STATUSES } from '../../../src/control-plane/records/records.ts'
 import { statusOp } from '../../../src/control-plane/records/status-event.ts'
 import { DEPLOYMENTS, partitionOf } from '../../../src/control-plane/records/stored.ts'
-import { DEPLOYMENT_STATUS } from '../../../src/control-plane/wire/deployment.ts'
-import { REVISION_STATUS } from '../../../src/control-plane/wire/revision.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
 import { eventually } from '../../kit/wait.ts'
 import { STORES, TIMES } from '../../outbox/outboxes.ts'
@@ -184,11 +183,11 @@ test('a message has a signature for each secret', async () => {
 
 test('every status has an event of its own', () => {
   const revisionId = 'r'
-  for (const status of REVISION_STATUS.enum)
+  for (const status of REVISION_STATUSES)
     expect(WEBHOOK_EVENT_TYPES).toContain(eventType({ deploymentId: 'd', revisionId, status, at: 0 }))
-  for (const status of [...DEPLOYMENT_STATUS.enum, 'DELETED'] as const)
+  for (const status of [...DEPLOYMENT_STATUSES, 'DELETED'] as const)
     expect(WEBHOOK_EVENT_TYPES).toContain(eventType({ deploymentId: 'd', status, at: 0 }))
-  expect(WEBHOOK_EVENT_TYPES).toHaveLength(REVISION_STATUS.enum.length + DEPLOYMENT_STATUS.enum.length + 1)
+  expect(WEBHOOK_EVENT_TYPES).toHaveLength(REVISION_STATUSES.length + DEPLOYMENT_STATUSES.length + 1)
 })
 
 test('webhooks that cannot work are refused at once, without their secrets', () => {

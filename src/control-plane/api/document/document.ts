@@ -1,3 +1,4 @@
+import { type JsonSchema, jsonSchemaOf } from '../../schema/json-schema.ts'
 import { ERROR } from '../../wire/common.ts'
 import type { Operation, OperationSpec } from '../operation.ts'
 import { type Components, createComponents, type DocumentSchema } from './components.ts'
@@ -41,10 +42,10 @@ const JSON_TYPE = 'application/json'
 export function documentOf(operations: readonly Operation[]): OpenApiDocument {
   const components = createComponents(VALIDATION_ERRORS)
   const paths: Record<string, Record<string, DocumentOperation>> = {}
-  for (const { spec } of operations) {
-    if (spec.isHidden) continue
-    const path = (paths[spec.path] ??= {})
-    path[spec.method.toLowerCase()] = describe(spec, components)
+  for (const operation of operations) {
+    if (operation.isHidden) continue
+    const path = (paths[operation.path] ??= {})
+    path[operation.method.toLowerCase()] = describe(operation, components)
   }
   return {
     openapi: '3.1.0',
@@ -59,11 +60,11 @@ export function documentOf(operations: readonly Operation[]): OpenApiDocument {
   }
 }
 
-function describe(spec: OperationSpec, { refer }: Components): DocumentOperation {
+function describe(spec: Operation, { refer }: Components): DocumentOperation {
   const parameters = parametersOf(spec, refer)
   const body = spec.body && {
     required: !spec.bodyOptional,
-    content: { [JSON_TYPE]: { schema: refer(spec.body) } },
+    content: { [JSON_TYPE]: { schema: refer(jsonSchemaOf(spec.body)) } },
   }
   const isChecked = body !== undefined || parameters.some((parameter) => parameter.in !== 'header')
   return {
@@ -83,33 +84,34 @@ function describe(spec: OperationSpec, { refer }: Components): DocumentOperation
           declared(Number(status), given, refer),
         ]),
       ),
-      default: response('default', refer(ERROR)),
+      default: response('default', refer(jsonSchemaOf(ERROR))),
     },
   }
 }
 
 /** Whether its answers have an `ETag` that a client may send as `If-None-Match`. */
-const isValidated = ({ method, responses: { 200: body } }: OperationSpec): boolean =>
+const isValidated = ({ method, responses: { 200: body } }: Operation): boolean =>
   method === 'GET' && body !== undefined && body !== null && !('mediaType' in body)
 
 /** As FastAPI makes it from the name of the function, the path and the method. */
-function operationIdOf({ summary, path, method }: OperationSpec): string {
+function operationIdOf({ summary, path, method }: Operation): string {
   const name = summary.toLowerCase().replaceAll(/\W+/g, '_')
   return `${name}${path.replaceAll(/\W/g, '_')}_${method.toLowerCase()}`
 }
 
-function parametersOf(spec: OperationSpec, refer: Components['refer']): DocumentParameter[] {
-  const names = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
-  const inPath = names.map((name) => ({
-    name,
+function parametersOf(spec: Operation, refer: Components['refer']): DocumentParameter[] {
+  const known = spec.params ? jsonSchemaOf(spec.params).properties : {}
+  const { properties = {}, required }: JsonSchema = spec.query ? jsonSchemaOf(spec.query) : {}
+  const inPath = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name: name!,
     in: 'path' as const,
     required: true,
-    schema: refer(spec.params?.properties[name] ?? { type: 'string' }),
+    schema: refer(known?.[name!] ?? { type: 'string' }),
   }))
-  const inQuery = Object.entries(spec.query?.properties ?? {}).map(([name, schema]) => ({
+  const inQuery = Object.entries(properties).map(([name, schema]) => ({
     name,
     in: 'query' as const,
-    required: spec.query?.required?.includes(name) ?? false,
+    required: required?.includes(name) ?? false,
     schema: refer(schema),
   }))
   const inHeader = Object.entries(spec.headers ?? {}).map(([name, description]) => ({
@@ -130,7 +132,7 @@ function declared(
   refer: Components['refer'],
 ): DocumentOperation['responses'][string] {
   if (given === null || given === undefined) return { description: descriptionOf(status) }
-  if (!('mediaType' in given)) return response(status, refer(given))
+  if (!('mediaType' in given)) return response(status, refer(jsonSchemaOf(given)))
   return {
     description: descriptionOf(status),
     content: { [given.mediaType]: { schema: { type: 'string' } } },

@@ -8,10 +8,9 @@ const TAG = 'Agent Connections (v2)'
 
 export const connectionOperations = /* @__PURE__ */ tagged(TAG, [
   authOperation(
+    'GET /v2/auth/agents/{agent_id}/connections',
+    'List Agent Connections',
     {
-      method: 'GET',
-      path: '/v2/auth/agents/{agent_id}/connections',
-      summary: 'List Agent Connections',
       description: "The caller's own.",
       responses: { 200: CONNECTIONS },
     },
@@ -21,10 +20,9 @@ export const connectionOperations = /* @__PURE__ */ tagged(TAG, [
     },
   ),
   authOperation(
+    'POST /v2/auth/agents/{agent_id}/connections',
+    'Create Agent Connection',
     {
-      method: 'POST',
-      path: '/v2/auth/agents/{agent_id}/connections',
-      summary: 'Create Agent Connection',
       description:
         "Lets an agent use one of the caller's own tokens. `authenticate` with this `agent_id` gives it.",
       body: CREATE_CONNECTION,
@@ -36,10 +34,9 @@ export const connectionOperations = /* @__PURE__ */ tagged(TAG, [
     },
   ),
   authOperation(
+    'DELETE /v2/auth/agents/{agent_id}/connections/{connection_id}',
+    'Delete Agent Connection',
     {
-      method: 'DELETE',
-      path: '/v2/auth/agents/{agent_id}/connections/{connection_id}',
-      summary: 'Delete Agent Connection',
       responses: { 204: null, 404: ERROR },
     },
     async (auth, caller, { params }) => {

@@ -10,6 +10,7 @@ import {
   CALLBACK_DONE,
   CALLBACK_QUERY,
   SETUP_QUERY,
+  WAIT_QUERY,
   WAITED,
 } from '../../wire/auth.ts'
 import { ERROR } from '../../wire/common.ts'
@@ -24,10 +25,9 @@ const PAGES = { 200: PAGE, 302: null, 400: PAGE, 403: PAGE, 502: PAGE } as const
 
 export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
+    'POST /v2/auth/authenticate',
+    'Authenticate',
     {
-      method: 'POST',
-      path: '/v2/auth/authenticate',
-      summary: 'Authenticate',
       description: "Gives a user's token, refreshed where it has to be, or the URL where the user signs in.",
       body: AUTHENTICATE,
       responses: { 200: AUTHENTICATED, 400: ERROR, 403: ERROR, 404: ERROR, 502: ERROR },
@@ -50,12 +50,11 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'GET /v2/auth/wait/{auth_id}',
+    'Wait For Completion',
     {
-      method: 'GET',
-      path: '/v2/auth/wait/{auth_id}',
-      summary: 'Wait For Completion',
       description: `Answers when the sign-in is over, after \`timeout\` seconds at the latest (at most ${MAX_WAIT}). 0 asks without waiting.`,
-      query: { properties: { timeout: { type: 'integer', default: 30 } } },
+      query: WAIT_QUERY,
       responses: { 200: WAITED },
     },
     async (auth, caller, { call, params, query }) => {
@@ -66,10 +65,9 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   operation(
+    'GET /v2/auth/callback/{provider_id}',
+    'OAuth Callback',
     {
-      method: 'GET',
-      path: '/v2/auth/callback/{provider_id}',
-      summary: 'OAuth Callback',
       description: 'Providers send the browser here. The signed `state` says which sign-in it is.',
       query: CALLBACK_QUERY,
       responses: PAGES,
@@ -78,10 +76,9 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     (context, { call, params, query }) => finish(context, call, params.provider_id, query),
   ),
   operation(
+    'GET /v2/auth/setup/{provider_id}',
+    'OAuth Setup',
     {
-      method: 'GET',
-      path: '/v2/auth/setup/{provider_id}',
-      summary: 'OAuth Setup',
       description: 'GitHub sends the browser here after an app was installed.',
       query: SETUP_QUERY,
       responses: PAGES,
@@ -99,10 +96,9 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'POST /v2/auth/callback/{provider_id}',
+    'Handle OAuth Callback',
     {
-      method: 'POST',
-      path: '/v2/auth/callback/{provider_id}',
-      summary: 'Handle OAuth Callback',
       description:
         'For front ends that providers send the browser to. Only who began the sign-in may end it.',
       body: CALLBACK_BODY,

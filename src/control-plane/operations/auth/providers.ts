@@ -15,19 +15,17 @@ import { AUTH_TAG, authOperation, baseUrlOf, given } from './service.ts'
 
 export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
+    'GET /v2/auth/providers',
+    'List OAuth Providers',
     {
-      method: 'GET',
-      path: '/v2/auth/providers',
-      summary: 'List OAuth Providers',
       responses: { 200: PROVIDERS },
     },
     async (auth, caller) => ({ body: (await auth.listProviders(caller.owner)).map(presentProvider) }),
   ),
   authOperation(
+    'POST /v2/auth/providers',
+    'Create OAuth Provider',
     {
-      method: 'POST',
-      path: '/v2/auth/providers',
-      summary: 'Create OAuth Provider',
       body: CREATE_PROVIDER,
       responses: { 200: PROVIDER, 400: ERROR, 409: ERROR },
     },
@@ -51,10 +49,9 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'POST /v2/auth/providers/mcp-discover',
+    'Discover MCP OAuth Provider',
     {
-      method: 'POST',
-      path: '/v2/auth/providers/mcp-discover',
-      summary: 'Discover MCP OAuth Provider',
       description:
         'Finds the authorization server of an MCP server (RFC 9728, RFC 8414) and registers a client there (RFC 7591).',
       body: MCP_DISCOVER,
@@ -68,10 +65,9 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'GET /v2/auth/providers/{provider_id}',
+    'Get OAuth Provider',
     {
-      method: 'GET',
-      path: '/v2/auth/providers/{provider_id}',
-      summary: 'Get OAuth Provider',
       responses: { 200: PROVIDER, 404: ERROR },
     },
     async (auth, caller, { params }) => ({
@@ -79,10 +75,9 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     }),
   ),
   authOperation(
+    'PATCH /v2/auth/providers/{provider_id}',
+    'Update OAuth Provider',
     {
-      method: 'PATCH',
-      path: '/v2/auth/providers/{provider_id}',
-      summary: 'Update OAuth Provider',
       body: PATCH_PROVIDER,
       responses: { 200: PROVIDER, 400: ERROR, 404: ERROR },
     },
@@ -104,10 +99,9 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'DELETE /v2/auth/providers/{provider_id}',
+    'Delete OAuth Provider',
     {
-      method: 'DELETE',
-      path: '/v2/auth/providers/{provider_id}',
-      summary: 'Delete OAuth Provider',
       description: 'Revokes and removes the tokens of all users for it.',
       responses: { 200: MESSAGE, 404: ERROR },
     },
@@ -117,19 +111,17 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'GET /v2/auth/platform-providers',
+    'List Platform OAuth Providers',
     {
-      method: 'GET',
-      path: '/v2/auth/platform-providers',
-      summary: 'List Platform OAuth Providers',
       responses: { 200: PROVIDERS },
     },
     async (auth) => ({ body: auth.platformProviders.map(presentProvider) }),
   ),
   authOperation(
+    'GET /v2/auth/platform-providers/{provider_id}',
+    'Get Platform OAuth Provider',
     {
-      method: 'GET',
-      path: '/v2/auth/platform-providers/{provider_id}',
-      summary: 'Get Platform OAuth Provider',
       responses: { 200: PROVIDER, 404: ERROR },
     },
     async (auth, _caller, { params }) => {

@@ -1,6 +1,13 @@
 import type { Call } from '../../../http/index.ts'
 import { ownerOf, type Principal } from '../../../principal.ts'
-import { type Input, type Operation, type OperationSpec, operation, type Reply } from '../../api/operation.ts'
+import {
+  type Input,
+  type Method,
+  type Operation,
+  type OperationSpec,
+  operation,
+  type Reply,
+} from '../../api/operation.ts'
 import type { AuthCaller, AuthService } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { refusal } from '../../errors.ts'
@@ -18,14 +25,15 @@ export const callerOf = (principal: Principal | null): AuthCaller => ({
 
 /** An operation that is given the auth service and its caller. */
 /* @__NO_SIDE_EFFECTS__ */
-export function authOperation<const S extends OperationSpec>(
+export const authOperation = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
+  route: Route,
+  summary: string,
   spec: S,
-  run: (auth: AuthService, caller: AuthCaller, input: Input<S>) => Promise<Reply>,
-): Operation {
-  return operation(spec, async (context, input: Input<S>) =>
+  run: (auth: AuthService, caller: AuthCaller, input: Input<Route, S>) => Promise<Reply>,
+): Operation =>
+  operation(route, summary, spec, async (context, input: Input<Route, S>) =>
     run(authOf(context), callerOf(input.call.principal), input),
   )
-}
 
 /** Where this control plane is reached, with its prefix. */
 export function baseUrlOf({ publicUrl }: AuthService, { url }: Call): string {

@@ -22,10 +22,9 @@ import { AUTH_TAG, authOperation, given } from './service.ts'
 
 export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
+    'GET /v2/auth/tokens',
+    'List OAuth Tokens',
     {
-      method: 'GET',
-      path: '/v2/auth/tokens',
-      summary: 'List OAuth Tokens',
       description: "The caller's own tokens, without their values.",
       query: OF_PROVIDER,
       responses: { 200: TOKEN_SUMMARIES },
@@ -35,10 +34,9 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     }),
   ),
   authOperation(
+    'DELETE /v2/auth/tokens',
+    'Delete OAuth Tokens',
     {
-      method: 'DELETE',
-      path: '/v2/auth/tokens',
-      summary: 'Delete OAuth Tokens',
       description: "Revokes and removes the caller's own tokens for a provider.",
       query: OF_ONE_PROVIDER,
       responses: { 200: TOKENS_DELETED },
@@ -50,10 +48,9 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'PATCH /v2/auth/tokens/{token_id}/metadata',
+    'Update OAuth Token Metadata',
     {
-      method: 'PATCH',
-      path: '/v2/auth/tokens/{token_id}/metadata',
-      summary: 'Update OAuth Token Metadata',
       body: PATCH_TOKEN,
       responses: { 200: TOKEN_SUMMARY, 404: ERROR },
     },
@@ -64,10 +61,9 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'DELETE /v2/auth/tokens/{token_id}',
+    'Delete OAuth Token',
     {
-      method: 'DELETE',
-      path: '/v2/auth/tokens/{token_id}',
-      summary: 'Delete OAuth Token',
       description:
         'Revokes it at the provider first (RFC 7009). A failure of that is told in the token events.',
       responses: { 204: null, 404: ERROR },
@@ -78,10 +74,9 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'GET /v2/auth/tokens/exists',
+    'Check OAuth Token Exists',
     {
-      method: 'GET',
-      path: '/v2/auth/tokens/exists',
-      summary: 'Check OAuth Token Exists',
       query: OF_ONE_PROVIDER,
       responses: { 200: HAS_TOKEN },
     },
@@ -92,10 +87,9 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'POST /v2/auth/tokens/exists/batch',
+    'Check OAuth Tokens Exist',
     {
-      method: 'POST',
-      path: '/v2/auth/tokens/exists/batch',
-      summary: 'Check OAuth Tokens Exist',
       body: HAS_TOKENS_QUERY,
       responses: { 200: HAS_TOKENS },
     },
@@ -106,10 +100,9 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'POST /v2/auth/tokens/import',
+    'Import OAuth Token',
     {
-      method: 'POST',
-      path: '/v2/auth/tokens/import',
-      summary: 'Import OAuth Token',
       body: IMPORT_TOKEN,
       responses: { 200: IMPORTED_TOKEN, 404: ERROR },
     },
@@ -127,10 +120,9 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'GET /v2/auth/token-events',
+    'List Token Events',
     {
-      method: 'GET',
-      path: '/v2/auth/token-events',
-      summary: 'List Token Events',
       description: "What happened to the caller's own tokens, newest first.",
       query: TOKEN_EVENTS_QUERY,
       responses: { 200: TOKEN_EVENTS },
@@ -140,10 +132,9 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     }),
   ),
   authOperation(
+    'GET /v2/auth/tokens/workspace/slack/exists',
+    'Check Workspace Slack Token Exists',
     {
-      method: 'GET',
-      path: '/v2/auth/tokens/workspace/slack/exists',
-      summary: 'Check Workspace Slack Token Exists',
       responses: { 200: HAS_TOKEN },
     },
     async (auth, caller) => {
@@ -152,10 +143,9 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
   ),
   authOperation(
+    'DELETE /v2/auth/tokens/workspace/slack',
+    'Delete Workspace Slack Token',
     {
-      method: 'DELETE',
-      path: '/v2/auth/tokens/workspace/slack',
-      summary: 'Delete Workspace Slack Token',
       responses: { 200: MESSAGE, 404: ERROR },
     },
     async (auth, caller) => {

@@ -9,10 +9,9 @@ import { ifMatch } from './if-match.ts'
 
 export const deletions = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
+    'DELETE /v2/deployments/{deployment_id}',
+    'Delete Deployment',
     {
-      method: 'DELETE',
-      path: '/v2/deployments/{deployment_id}',
-      summary: 'Delete Deployment',
       description: 'Its servers are stopped in the background: it is gone once it is answered with 404.',
       params: DEPLOYMENT_PATH,
       query: DELETE_DEPLOYMENT,
@@ -26,10 +25,9 @@ export const deletions = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'DELETE /v2/deployments',
+    'Delete Deployments',
     {
-      method: 'DELETE',
-      path: '/v2/deployments',
-      summary: 'Delete Deployments',
       description:
         '200 where all of them are deleted, 207 where some of them are, 404 where none of them is known.',
       query: BULK_DELETE,

@@ -21,10 +21,9 @@ import { ifMatch } from './if-match.ts'
 
 export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
+    'GET /v2/deployments',
+    'List Deployments',
     {
-      method: 'GET',
-      path: '/v2/deployments',
-      summary: 'List Deployments',
       description: 'Newest first. `offset` of the answer is that of the next page.',
       query: LIST_DEPLOYMENTS,
       responses: { 200: DEPLOYMENT_PAGE },
@@ -49,10 +48,9 @@ export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'POST /v2/deployments',
+    'Create Deployment',
     {
-      method: 'POST',
-      path: '/v2/deployments',
-      summary: 'Create Deployment',
       body: CREATE_DEPLOYMENT,
       headers: IDEMPOTENCY_KEY,
       responses: { 201: DEPLOYMENT, 400: ERROR, 409: ERROR },
@@ -70,10 +68,9 @@ export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'GET /v2/deployments/{deployment_id}',
+    'Get Deployment',
     {
-      method: 'GET',
-      path: '/v2/deployments/{deployment_id}',
-      summary: 'Get Deployment',
       params: DEPLOYMENT_PATH,
       responses: { 200: DEPLOYMENT, 404: ERROR },
     },
@@ -82,10 +79,9 @@ export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     }),
   ),
   operation(
+    'PATCH /v2/deployments/{deployment_id}',
+    'Patch Deployment',
     {
-      method: 'PATCH',
-      path: '/v2/deployments/{deployment_id}',
-      summary: 'Patch Deployment',
       description:
         'What is left out or null stays as it is. A change of the revision, of the resources, the commands or the secrets makes a new revision.',
       params: DEPLOYMENT_PATH,
@@ -107,10 +103,9 @@ export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'GET /v2/deployments/free-count',
+    'Count Free Deployments',
     {
-      method: 'GET',
-      path: '/v2/deployments/free-count',
-      summary: 'Count Free Deployments',
       responses: { 200: FREE_COUNT },
     },
     async ({ deployments }, { call }) => ({

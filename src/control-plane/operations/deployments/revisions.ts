@@ -6,17 +6,11 @@ import { readUntil, secondsToWait } from '../../api/prefer-wait.ts'
 import { refusal } from '../../errors.ts'
 import { presentDeployment } from '../../present/deployment.ts'
 import { presentRevision } from '../../present/revision.ts'
-import { type RevisionStatus, UNDER_WAY } from '../../records/records.ts'
+import { REVISION_STATUSES, type RevisionStatus, UNDER_WAY } from '../../records/records.ts'
 import { DEPLOYMENT_PATH, ERROR, REVISION_PATH } from '../../wire/common.ts'
 import { DEPLOYMENT, DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
 import { IDEMPOTENCY_KEY, PREFER_WAIT } from '../../wire/headers.ts'
-import {
-  CREATE_REVISION,
-  LIST_REVISIONS,
-  REVISION,
-  REVISION_PAGE,
-  REVISION_STATUS,
-} from '../../wire/revision.ts'
+import { CREATE_REVISION, LIST_REVISIONS, REVISION, REVISION_PAGE } from '../../wire/revision.ts'
 import { findDeployment, findRevision, revisionOfDeployment } from '../find.ts'
 import { listOf } from '../lists.ts'
 import { checkDeployable } from '../rules/deployable.ts'
@@ -25,10 +19,9 @@ import { changeDeployment } from './change.ts'
 
 export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
+    'GET /v2/deployments/{deployment_id}/revisions',
+    'List Revisions',
     {
-      method: 'GET',
-      path: '/v2/deployments/{deployment_id}/revisions',
-      summary: 'List Revisions',
       description: 'Newest first.',
       params: DEPLOYMENT_PATH,
       query: LIST_REVISIONS,
@@ -43,10 +36,9 @@ export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'POST /v2/deployments/{deployment_id}/revisions',
+    'Create Revision',
     {
-      method: 'POST',
-      path: '/v2/deployments/{deployment_id}/revisions',
-      summary: 'Create Revision',
       description: 'Always makes a revision. What is left out is that of the deployment.',
       params: DEPLOYMENT_PATH,
       body: CREATE_REVISION,
@@ -63,10 +55,9 @@ export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'GET /v2/deployments/{deployment_id}/revisions/{revision_id}',
+    'Get Revision',
     {
-      method: 'GET',
-      path: '/v2/deployments/{deployment_id}/revisions/{revision_id}',
-      summary: 'Get Revision',
       description:
         'With the header `Prefer: wait=N` it answers within N seconds, at most 60: when the revision is another than that of `If-None-Match`, or without that header, when it is no longer under way.',
       params: REVISION_PATH,
@@ -96,10 +87,9 @@ export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy',
+    'Redeploy Revision',
     {
-      method: 'POST',
-      path: '/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy',
-      summary: 'Redeploy Revision',
       description: 'Makes a new revision out of this one. What was built for it is not built again.',
       params: REVISION_PATH,
       headers: IDEMPOTENCY_KEY,
@@ -122,18 +112,17 @@ export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
 ])
 
 function statusOf(text: string): RevisionStatus {
-  const status = REVISION_STATUS.enum.find((known) => known === text)
-  if (status === undefined) throw refusal(400, `'status' must be some of ${REVISION_STATUS.enum.join(', ')}.`)
+  const status = REVISION_STATUSES.find((known) => known === text)
+  if (status === undefined) throw refusal(400, `'status' must be some of ${REVISION_STATUSES.join(', ')}.`)
   return status
 }
 
 /* @__NO_SIDE_EFFECTS__ */
 function interruptAt(verb: string) {
   return operation(
+    `POST /v2/deployments/{deployment_id}/revisions/{revision_id}/${verb}`,
+    'Interrupt Revision',
     {
-      method: 'POST',
-      path: `/v2/deployments/{deployment_id}/revisions/{revision_id}/${verb}`,
-      summary: 'Interrupt Revision',
       description: 'Stops a revision that is under way. What served before goes on serving.',
       params: REVISION_PATH,
       responses: { 200: REVISION, 400: ERROR, 404: ERROR },

@@ -9,10 +9,9 @@ import { ifMatch } from './if-match.ts'
 
 export const tierOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
+    'PATCH /v2/deployments/{deployment_id}/resource-tiers',
+    'Set Resource Tiers',
     {
-      method: 'PATCH',
-      path: '/v2/deployments/{deployment_id}/resource-tiers',
-      summary: 'Set Resource Tiers',
       description:
         'At least one of the tiers. A database tier needs a dedicated compute tier. No revision is made.',
       params: DEPLOYMENT_PATH,
@@ -39,10 +38,9 @@ export const tierOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'PATCH /v2/deployments/{deployment_id}/deployment-tier',
+    'Set Deployment Tier',
     {
-      method: 'PATCH',
-      path: '/v2/deployments/{deployment_id}/deployment-tier',
-      summary: 'Set Deployment Tier',
       description: 'No revision is made.',
       params: DEPLOYMENT_PATH,
       body: DEPLOYMENT_TIER,

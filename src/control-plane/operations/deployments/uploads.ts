@@ -23,10 +23,9 @@ const NO_UPLOADS = 'This server takes no uploads: its deployer keeps none.'
 
 export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
+    'POST /v2/deployments/{deployment_id}/upload-url',
+    'Create Upload URL',
     {
-      method: 'POST',
-      path: '/v2/deployments/{deployment_id}/upload-url',
-      summary: 'Create Upload URL',
       description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
       params: DEPLOYMENT_PATH,
       responses: { 200: UPLOAD_URL, 400: ERROR, 404: ERROR },
@@ -52,10 +51,9 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   ),
   /** Public: who has the signed URL may upload. */
   operation(
+    'PUT /v2/deployments/{deployment_id}/uploads/{upload_id}',
+    'Upload Source',
     {
-      method: 'PUT',
-      path: '/v2/deployments/{deployment_id}/uploads/{upload_id}',
-      summary: 'Upload Source',
       description:
         'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
       params: UPLOAD_PATH,
@@ -85,10 +83,9 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'POST /v2/deployments/{deployment_id}/push-token',
+    'Create Push Token',
     {
-      method: 'POST',
-      path: '/v2/deployments/{deployment_id}/push-token',
-      summary: 'Create Push Token',
       description:
         'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
       params: DEPLOYMENT_PATH,

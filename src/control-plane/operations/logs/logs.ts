@@ -8,10 +8,9 @@ import { readLogs } from './read-logs.ts'
 
 export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
+    'GET /v2/deployments/{deployment_id}/revisions/{revision_id}/logs',
+    'Get Revision Logs',
     {
-      method: 'GET',
-      path: '/v2/deployments/{deployment_id}/revisions/{revision_id}/logs',
-      summary: 'Get Revision Logs',
       params: REVISION_PATH,
       query: REVISION_LOGS,
       responses: { 200: LOG_PAGE, 400: ERROR, 404: ERROR },
@@ -23,10 +22,9 @@ export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'GET /v2/deployments/{deployment_id}/logs',
+    'Get Deployment Logs',
     {
-      method: 'GET',
-      path: '/v2/deployments/{deployment_id}/logs',
-      summary: 'Get Deployment Logs',
       params: DEPLOYMENT_PATH,
       query: DEPLOYMENT_LOGS,
       responses: { 200: LOG_PAGE, 400: ERROR, 404: ERROR },
@@ -38,10 +36,9 @@ export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   operation(
+    'GET /v2/deployment-logs',
+    'List Deployment Logs',
     {
-      method: 'GET',
-      path: '/v2/deployment-logs',
-      summary: 'List Deployment Logs',
       query: LIST_DEPLOYMENT_LOGS,
       responses: { 200: LOG_ITEMS, 400: ERROR, 404: ERROR },
     },

@@ -2,9 +2,8 @@ import { operation, tagged } from '../../api/operation.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { presentProjectLine } from '../../present/log.ts'
 import type { DeploymentRecord, RevisionRecord } from '../../records/records.ts'
-import type { Infer } from '../../schema/json-schema.ts'
 import { DEPLOYMENT_PATH, ERROR, REVISION_PATH } from '../../wire/common.ts'
-import { PROJECT_LOG_PAGE, PROJECT_LOGS } from '../../wire/logs.ts'
+import { PROJECT_LOG_PAGE, PROJECT_LOGS, type ProjectLogsBody } from '../../wire/logs.ts'
 import { findDeployment, findRevision } from '../find.ts'
 import { readLogs } from './read-logs.ts'
 
@@ -18,7 +17,7 @@ async function projectLogs(
   type: 'build' | 'deploy',
   deployment: DeploymentRecord,
   revision: RevisionRecord | undefined,
-  body: Infer<typeof PROJECT_LOGS> = {},
+  body: ProjectLogsBody = {},
 ) {
   const limit = body.limit ?? DEFAULT_LIMIT
   const { lines, next } = await readLogs(context, deployment, { ...body, type, revision, limit })
@@ -27,10 +26,9 @@ async function projectLogs(
 
 export const projectLogOperations = /* @__PURE__ */ tagged(TAG, [
   operation(
+    'POST /v1/projects/{deployment_id}/revisions/{revision_id}/build_logs',
+    'Get Build Logs',
     {
-      method: 'POST',
-      path: '/v1/projects/{deployment_id}/revisions/{revision_id}/build_logs',
-      summary: 'Get Build Logs',
       params: REVISION_PATH,
       body: PROJECT_LOGS,
       bodyOptional: true,
@@ -42,10 +40,9 @@ export const projectLogOperations = /* @__PURE__ */ tagged(TAG, [
     },
   ),
   operation(
+    'POST /v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs',
+    'Get Revision Deploy Logs',
     {
-      method: 'POST',
-      path: '/v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs',
-      summary: 'Get Revision Deploy Logs',
       params: REVISION_PATH,
       body: PROJECT_LOGS,
       bodyOptional: true,
@@ -57,10 +54,9 @@ export const projectLogOperations = /* @__PURE__ */ tagged(TAG, [
     },
   ),
   operation(
+    'POST /v1/projects/{deployment_id}/deploy_logs',
+    'Get Deploy Logs',
     {
-      method: 'POST',
-      path: '/v1/projects/{deployment_id}/deploy_logs',
-      summary: 'Get Deploy Logs',
       params: DEPLOYMENT_PATH,
       body: PROJECT_LOGS,
       bodyOptional: true,

@@ -1,6 +1,7 @@
 import { InvalidRequest, refusal } from '../../errors.ts'
 import { MISSING } from '../../schema/check.ts'
 import { createFindings } from '../../schema/findings.ts'
+import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import { CREATE_DEPLOYMENT, type CreateBody } from '../../wire/deployment.ts'
 
 const MAX_LENGTH = 128
@@ -10,7 +11,7 @@ export function nameOf(body: CreateBody): string {
   const { name, agent } = body
   if (name == null && agent == null) {
     const findings = createFindings()
-    findings.add(MISSING, ['body', 'name'], body, CREATE_DEPLOYMENT)
+    findings.add(MISSING, ['body', 'name'], body, jsonSchemaOf(CREATE_DEPLOYMENT))
     throw new InvalidRequest(findings.problems)
   }
   const chosen = name ?? slug(`${agent!.agent_id}-${agent!.environment}`)
