@@ -4,9 +4,10 @@ import { memoryStore } from '../storage/memory/store.ts'
 import type { Store } from '../storage/store/store.ts'
 import { fenceRules } from './checkpointer/fence.ts'
 import { keepLatestRules } from './checkpointer/keep-latest.ts'
-import type { CheckpointerRule } from './checkpointer/rule.ts'
+import type { CheckpointerContext } from './checkpointer/rule.ts'
 import { threadRules } from './checkpointer/threads.ts'
 import { valueRules } from './checkpointer/values.ts'
+import type { Rule } from './rules.ts'
 import type { Audit } from './types.ts'
 
 export interface CheckpointerAuditOptions {
@@ -34,13 +35,13 @@ export function checkpointerAudits(options: CheckpointerAuditOptions): Audit[] {
     id: `checkpointer.${id}`,
     name,
     source: 'src/storage/checkpointer.ts',
-    fn: () => onStage(options, check),
+    fn: () => withSaver(options, check),
   }))
 }
 
-async function onStage(
+async function withSaver(
   { create }: CheckpointerAuditOptions,
-  check: CheckpointerRule['check'],
+  check: Rule<CheckpointerContext>['check'],
 ): Promise<void> {
   const { checkpointer, store = memoryStore() } = await create()
   const unique = () => `audit-${crypto.randomUUID()}`

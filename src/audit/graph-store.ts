@@ -1,9 +1,9 @@
-import type { GraphStoreLike } from '../graph-store/index.ts'
+import type { GraphStore, GraphStoreLike } from '../graph-store/index.ts'
 import { checkOptions, type OptionTable } from '../options.ts'
 import { batchRules } from './graph-store/batches.ts'
 import { itemRules } from './graph-store/items.ts'
 import { namespaceRules } from './graph-store/namespaces.ts'
-import { type GraphStoreIndex, type GraphStoreRule, sceneOf } from './graph-store/rule.ts'
+import { type GraphStoreContext, type GraphStoreIndex, INDEX } from './graph-store/rule.ts'
 import { searchRules } from './graph-store/search.ts'
 import { similarityRules } from './graph-store/similarity.ts'
 import { ttlRules } from './graph-store/ttl.ts'
@@ -36,19 +36,28 @@ const OPTIONS: OptionTable<GraphStoreAuditOptions> = {
  */
 export function graphStoreAudits(options: GraphStoreAuditOptions): Audit[] {
   checkOptions('graphStoreAudits', options, OPTIONS)
-  const { create, createIndexed, advance } = options
-  const auditOf = ({ id, name, check }: GraphStoreRule): Audit => ({
-    id: `graph-store.${id}`,
-    name,
-    source: 'BaseStore of @langchain/langgraph-checkpoint',
-    fn: () => check(sceneOf(create, createIndexed, advance)),
-  })
-  return [
+  const { createIndexed, advance } = options
+  const rules = [
     ...itemRules,
     ...batchRules,
     ...searchRules,
     ...namespaceRules,
     ...(createIndexed ? similarityRules : []),
     ...(advance ? ttlRules : []),
-  ].map(auditOf)
+  ]
+  return rules.map(({ id, name, check }) => ({
+    id: `graph-store.${id}`,
+    name,
+    source: 'BaseStore of @langchain/langgraph-checkpoint',
+    fn: () => check(contextOf(options)),
+  }))
 }
+
+const contextOf = ({ create, createIndexed, advance }: GraphStoreAuditOptions): GraphStoreContext => ({
+  open: async () => asGraphStore(await create()),
+  openIndexed: async (fields) => asGraphStore(await createIndexed!({ ...INDEX, ...(fields && { fields }) })),
+  advance: async (ms) => advance?.(ms),
+})
+
+/** A store of LangGraph has another type of `batch`, which does the same. */
+const asGraphStore = (store: GraphStoreLike): GraphStore => store as unknown as GraphStore

@@ -1,6 +1,7 @@
 import { checkOptions, type OptionTable } from '../options.ts'
-import type { Store } from '../storage/store/store.ts'
+import type { Guard, Op, Store } from '../storage/store/store.ts'
 import { eventually } from './check.ts'
+import type { Rule } from './rules.ts'
 import { outcome } from './store/claims.ts'
 import { commitRules } from './store/commits.ts'
 import { documentRules } from './store/documents.ts'
@@ -9,7 +10,7 @@ import { listRules } from './store/lists.ts'
 import { logRules } from './store/log.ts'
 import type { Step } from './store/model.ts'
 import { seeded } from './store/random.ts'
-import type { AuditContext, StoreRule } from './store/rule.ts'
+import type { StoreContext } from './store/rule.ts'
 import { compareWithModel, randomSteps } from './store/sequences.ts'
 import { sharedRules } from './store/shared.ts'
 import { watchRules } from './store/watch.ts'
@@ -56,11 +57,11 @@ export function storeAudits(options: StoreAuditOptions): Audit[] {
     id: `store.${id}`,
     name,
     source: 'src/storage/store.ts',
-    fn: () => onStage(options, check),
+    fn: () => inStore(options, check),
   }))
 }
 
-function sequenceRule(seed: number, clock: boolean): StoreRule {
+function sequenceRule(seed: number, clock: boolean): Rule<StoreContext> {
   return {
     id: `sequence.${seed}`,
     name: `does what the model does in a random sequence of operations (seed ${seed})`,
@@ -73,7 +74,7 @@ function sequenceRule(seed: number, clock: boolean): StoreRule {
 }
 
 /** Leaves out every step that the failure does not need. */
-async function cutDown(context: AuditContext, steps: readonly Step[], error: unknown): Promise<Error> {
+async function cutDown(context: StoreContext, steps: readonly Step[], error: unknown): Promise<Error> {
   let left = [...steps]
   let cause = error
   for (let i = left.length - 1; i >= 0; i--) {
@@ -87,7 +88,10 @@ async function cutDown(context: AuditContext, steps: readonly Step[], error: unk
   return new Error(`${message}\nafter ${JSON.stringify(left)}`, { cause })
 }
 
-async function onStage({ create, advance }: StoreAuditOptions, check: StoreRule['check']): Promise<void> {
+async function inStore(
+  { create, advance }: StoreAuditOptions,
+  check: Rule<StoreContext>['check'],
+): Promise<void> {
   const opened: Store[] = []
   const unique = () => `audit-${crypto.randomUUID()}`
   const open = async () => {
@@ -105,7 +109,10 @@ async function onStage({ create, advance }: StoreAuditOptions, check: StoreRule[
       const end = (await clock()) + ms
       await eventually(`${ms} ms by the store's clock`, clock, (now) => now >= end)
     }
-    await check({ store, partition, unique, open, pass })
+    const commit = (...ops: readonly Op[]) => store.commit(partition, { ops })
+    const commitIf = (guards: readonly Guard[], ...ops: readonly Op[]) =>
+      store.commit(partition, { guards, ops })
+    await check({ store, partition, unique, commit, commitIf, open, pass })
   } finally {
     await Promise.all(opened.map((store) => store.close()))
   }

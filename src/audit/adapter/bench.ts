@@ -11,6 +11,8 @@ export interface Check {
   readonly run: (bench: Bench) => Promise<void>
 }
 
+export const check = (needs: Check['needs'], run: Check['run']): Check => ({ needs, run })
+
 /** A started target, seen from a client. Paths go below the mount. */
 export interface Bench {
   /** Such as `http://127.0.0.1:3000`. */

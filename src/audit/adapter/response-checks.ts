@@ -1,97 +1,63 @@
 import { equal, hold, within } from '../check.ts'
-import type { Bench, Check } from './bench.ts'
+import { type Bench, type Check, check } from './bench.ts'
 import { SECRET } from './probe.ts'
 import { isAlive } from './request-checks.ts'
 
 const HOST_HEADERS = { 'x-host': 'yes', 'set-cookie': 'host=1; Path=/', vary: 'X-Odd' }
 
 export const responseChecks = {
-  'adapter.head': {
-    async run(bench) {
-      const response = await bench.fetch(`/probe/endless/${bench.key}`, { method: 'HEAD' })
-      equal('the status', response.status, 200)
-      hold(
-        'the type',
-        response.headers.get('content-type')?.startsWith('text/event-stream') === true,
-        'that of GET',
-        [...response.headers],
-      )
-      equal('the body', await response.text(), '')
-      const { pulls } = await bench.reach('the body cancelled', ({ cancelled }) => cancelled === 1)
-      equal('what was pulled', pulls, 0)
-      await isAlive(bench)
-    },
-  },
-  'adapter.options': {
-    needs: ['options'],
-    async run(bench) {
-      const response = await bench.fetch('/probe/fields', { method: 'OPTIONS' })
-      equal('the status', response.status, 204)
-      const allowed = response.headers.get('allow')?.split(/, */) ?? []
-      hold(
-        'the allowed methods',
-        allowed.includes('GET') && allowed.includes('POST'),
-        'GET and POST',
-        allowed,
-      )
-    },
-  },
-  'adapter.cookies': {
-    async run(bench) {
-      const { headers } = await bench.fetch('/probe/cookies')
-      equal('the cookies', headers.getSetCookie(), ['a=1; Path=/', 'b=2; Path=/'])
-    },
-  },
-  'adapter.hop-by-hop': {
-    async run(bench) {
-      const response = await bench.fetch('/probe/hop-by-hop')
-      equal('the answer', [response.status, await response.text()], [200, 'sent'])
-    },
-  },
-  'adapter.empty': {
-    async run(bench) {
-      const response = await bench.fetch('/probe/no-content')
-      equal('the answer', [response.status, await response.text()], [204, ''])
-      await isAlive(bench)
-    },
-  },
-  'adapter.length': {
-    needs: ['length'],
-    async run(bench) {
-      const response = await bench.fetch('/probe/fields')
-      const text = await response.text()
-      equal('content-length', response.headers.get('content-length'), String(text.length))
-    },
-  },
-  'adapter.error.midway': {
-    needs: ['broken-streams'],
-    async run(bench) {
-      const response = await bench.fetch(`/probe/break/${bench.key}`)
-      await broken(response)
-      await isAlive(bench)
-    },
-  },
-  'adapter.error.first': {
-    needs: ['broken-streams'],
-    async run(bench) {
-      const response = await bench.fetch(`/probe/break-first/${bench.key}`).catch(() => undefined)
-      if (response?.status === 500) await withoutSecret(response)
-      else if (response) await broken(response)
-      await isAlive(bench)
-    },
-  },
-  'adapter.error.thrown': {
-    needs: ['errors'],
-    run: (bench) => failing(bench, '/probe/throw'),
-  },
-  'adapter.error.thrown-at-once': {
-    needs: ['errors'],
-    run: (bench) => failing(bench, '/probe/throw-at-once'),
-  },
-  'adapter.error.bad-response': {
-    needs: ['errors'],
-    run: (bench) => failing(bench, '/probe/bad-response'),
-  },
+  'adapter.head': check([], async (bench) => {
+    const response = await bench.fetch(`/probe/endless/${bench.key}`, { method: 'HEAD' })
+    equal('the status', response.status, 200)
+    hold(
+      'the type',
+      response.headers.get('content-type')?.startsWith('text/event-stream') === true,
+      'that of GET',
+      [...response.headers],
+    )
+    equal('the body', await response.text(), '')
+    const { pulls } = await bench.reach('the body cancelled', ({ cancelled }) => cancelled === 1)
+    equal('what was pulled', pulls, 0)
+    await isAlive(bench)
+  }),
+  'adapter.options': check(['options'], async (bench) => {
+    const response = await bench.fetch('/probe/fields', { method: 'OPTIONS' })
+    equal('the status', response.status, 204)
+    const allowed = response.headers.get('allow')?.split(/, */) ?? []
+    hold('the allowed methods', allowed.includes('GET') && allowed.includes('POST'), 'GET and POST', allowed)
+  }),
+  'adapter.cookies': check([], async (bench) => {
+    const { headers } = await bench.fetch('/probe/cookies')
+    equal('the cookies', headers.getSetCookie(), ['a=1; Path=/', 'b=2; Path=/'])
+  }),
+  'adapter.hop-by-hop': check([], async (bench) => {
+    const response = await bench.fetch('/probe/hop-by-hop')
+    equal('the answer', [response.status, await response.text()], [200, 'sent'])
+  }),
+  'adapter.empty': check([], async (bench) => {
+    const response = await bench.fetch('/probe/no-content')
+    equal('the answer', [response.status, await response.text()], [204, ''])
+    await isAlive(bench)
+  }),
+  'adapter.length': check(['length'], async (bench) => {
+    const response = await bench.fetch('/probe/fields')
+    const text = await response.text()
+    equal('content-length', response.headers.get('content-length'), String(text.length))
+  }),
+  'adapter.error.midway': check(['broken-streams'], async (bench) => {
+    const response = await bench.fetch(`/probe/break/${bench.key}`)
+    await broken(response)
+    await isAlive(bench)
+  }),
+  'adapter.error.first': check(['broken-streams'], async (bench) => {
+    const response = await bench.fetch(`/probe/break-first/${bench.key}`).catch(() => undefined)
+    if (response?.status === 500) await withoutSecret(response)
+    else if (response) await broken(response)
+    await isAlive(bench)
+  }),
+  'adapter.error.thrown': check(['errors'], (bench) => failing(bench, '/probe/throw')),
+  'adapter.error.thrown-at-once': check(['errors'], (bench) => failing(bench, '/probe/throw-at-once')),
+  'adapter.error.bad-response': check(['errors'], (bench) => failing(bench, '/probe/bad-response')),
   'adapter.host-headers': {
     needs: ['host-headers'],
     start: { headers: HOST_HEADERS },

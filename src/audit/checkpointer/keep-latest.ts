@@ -1,31 +1,12 @@
 import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
+import { type Checks, type Rule, rulesOf } from '../rules.ts'
 import { refused, same } from '../store/claims.ts'
-import {
-  at,
-  type CheckpointerContext,
-  type CheckpointerRule,
-  idOf,
-  listAll,
-  putDraft,
-  valuesAt,
-} from './rule.ts'
+import { at, type CheckpointerContext, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 
 type Shortening = Checkpointer & Required<Pick<Checkpointer, 'keepLatest'>>
 
-/** A rule about `keepLatest`, which a saver need not have. */
-const rule = (
-  id: string,
-  name: string,
-  check: (context: CheckpointerContext & { readonly checkpointer: Shortening }) => Promise<void>,
-): CheckpointerRule => ({
-  id: `keep-latest.${id}`,
-  name,
-  async check(context) {
-    const { checkpointer } = context
-    if (checkpointer.keepLatest) await check({ ...context, checkpointer: checkpointer as Shortening })
-  },
-})
+type ShorteningContext = CheckpointerContext & { readonly checkpointer: Shortening }
 
 /** A line of checkpoints. Each changes the channel `a`; `b` is as old as the first. */
 async function putLine(saver: Checkpointer, threadId: string, numbers: readonly number[], namespace = '') {
@@ -52,159 +33,155 @@ interface DeltaSaver {
   }): Promise<unknown>
 }
 
-export const keepLatestRules: readonly CheckpointerRule[] = [
-  rule(
-    'newest',
+const NAMES = {
+  'keep-latest.newest':
     'keeps the newest checkpoint of each namespace as it was, with its writes, and touches no other thread',
-    async ({ checkpointer, threadId, unique }) => {
-      const other = unique()
-      for (const thread of [threadId, other]) {
-        await putLine(checkpointer, thread, [1, 2, 5])
-        await putLine(checkpointer, thread, [3, 4], 'child:1')
-      }
-      await checkpointer.putWrites(at(threadId, idOf(5)), [['__interrupt__', { id: 'i', value: 1 }]], 'task')
-      // What tasks write may come before the checkpoint.
-      await checkpointer.putWrites(at(threadId, idOf(6)), [['a', 'early']], 'task')
-      const newest = async () => [
-        await checkpointer.getTuple(at(threadId)),
-        await checkpointer.getTuple(at(threadId, undefined, 'child:1')),
-      ]
-      const before = await newest()
-      for (const time of ['once', 'twice']) {
-        await checkpointer.keepLatest(threadId)
-        same(await newest(), before, `the newest, after it was shortened ${time}`)
-        same(
-          await listAll(checkpointer, { configurable: { thread_id: threadId } }),
-          before,
-          'all that is left',
-        )
-      }
-      same(await checkpointer.getTuple(at(threadId, idOf(2))), undefined, 'an earlier checkpoint')
-      same(await idsOf(checkpointer, other), [5, 2, 1].map(idOf), 'another thread')
-      await checkpointer.keepLatest(unique())
-      await putLine(checkpointer, threadId, [2])
-      const again = (await checkpointer.getTuple(at(threadId, idOf(2))))!
-      same(again.pendingWrites, [['task', 'a', 'to 2']], 'the writes of a checkpoint that is put anew')
-      await putDraft(checkpointer, 6, { threadId, parent: idOf(5), versions: { a: 5, b: 1 }, changed: {} })
-      const next = (await checkpointer.getTuple(at(threadId)))!
-      same(next.pendingWrites, [['task', 'a', 'early']], 'the writes that came before their checkpoint')
-      same(next.checkpoint.channel_values, { a: 'a5', b: 'b' }, 'the values of a child of the newest')
-    },
-  ),
-  rule(
-    'clocks',
+  'keep-latest.clocks':
     'keeps what was put last, whatever the clocks said that made the ids, and nothing of the others',
-    async ({ checkpointer, threadId }) => {
-      await putLine(checkpointer, threadId, [6, 9, 4, 7, 3])
-      await putLine(checkpointer, threadId, [8, 2], 'child')
-      const newest = await checkpointer.getTuple(at(threadId))
-      await checkpointer.keepLatest(threadId, idOf(9))
-      same(await idsOf(checkpointer, threadId), [3, 9].map(idOf), 'the newest, and the one asked for')
-      await checkpointer.keepLatest(threadId)
-      same(await checkpointer.getTuple(at(threadId)), newest, 'the newest')
-      same(await idsOf(checkpointer, threadId), [idOf(3)], 'all that is left')
-      same(await idsOf(checkpointer, threadId, 'child'), [idOf(2)], 'all that is left of a child')
-      await putLine(checkpointer, threadId, [9])
-      const again = (await checkpointer.getTuple(at(threadId)))!
-      same(again.checkpoint.id, idOf(9), 'one that is put anew')
-      same(again.pendingWrites, [['task', 'a', 'to 9']], 'its writes')
-    },
-  ),
-  rule(
-    'branches',
+  'keep-latest.branches':
     'keeps the values of the newest where branches number alike, and what each namespace had at the checkpoint that it is asked for',
-    async ({ checkpointer, threadId }) => {
-      const branch = (number: number, parent: number, text: string) =>
-        putDraft(checkpointer, number, {
-          ...{ threadId, parent: idOf(parent), changed: { text: 2 } },
-          values: { text, base: 'base' },
-          versions: { text: 2, base: 1 },
-        })
-      await putDraft(checkpointer, 1, { threadId, values: { text: 'root', base: 'base' } })
-      await putLine(checkpointer, threadId, [2, 3, 5, 7], 'child')
-      await branch(4, 1, 'left')
-      await branch(6, 1, 'right')
-      await checkpointer.keepLatest(threadId, idOf(4))
-      same(await idsOf(checkpointer, threadId), [6, 4].map(idOf), 'the checkpoints of the root')
-      same(await idsOf(checkpointer, threadId, 'child'), [7, 3].map(idOf), 'those of a child')
-      same(await valuesAt(checkpointer, threadId, 4), { text: 'left', base: 'base' }, 'the one asked for')
-      same(await valuesAt(checkpointer, threadId), { text: 'right', base: 'base' }, 'the newest')
-      await checkpointer.keepLatest(threadId)
-      same(await idsOf(checkpointer, threadId), [6].map(idOf), 'the checkpoints of the root, later')
-      same(await valuesAt(checkpointer, threadId), { text: 'right', base: 'base' }, 'the newest, later')
-    },
-  ),
-  rule(
-    'delta',
+  'keep-latest.delta':
     'keeps the ancestors that delta channels are read from, back to the nearest with a value',
-    async ({ checkpointer, threadId }) => {
-      const counted = (...channels: string[]) => ({
-        counters_since_delta_snapshot: Object.fromEntries(channels.map((channel) => [channel, [1, 1]])),
+  'keep-latest.concurrent': 'loses nothing that is put on top of the newest at the same time',
+  'keep-latest.fence': 'deletes nothing through a fenced view whose lease was taken',
+}
+
+const checks: Checks<keyof typeof NAMES, ShorteningContext> = {
+  async 'keep-latest.newest'({ checkpointer, threadId, unique }) {
+    const other = unique()
+    for (const thread of [threadId, other]) {
+      await putLine(checkpointer, thread, [1, 2, 5])
+      await putLine(checkpointer, thread, [3, 4], 'child:1')
+    }
+    await checkpointer.putWrites(at(threadId, idOf(5)), [['__interrupt__', { id: 'i', value: 1 }]], 'task')
+    // What tasks write may come before the checkpoint.
+    await checkpointer.putWrites(at(threadId, idOf(6)), [['a', 'early']], 'task')
+    const newest = async () => [
+      await checkpointer.getTuple(at(threadId)),
+      await checkpointer.getTuple(at(threadId, undefined, 'child:1')),
+    ]
+    const before = await newest()
+    for (const time of ['once', 'twice']) {
+      await checkpointer.keepLatest(threadId)
+      same(await newest(), before, `the newest, after it was shortened ${time}`)
+      same(await listAll(checkpointer, { configurable: { thread_id: threadId } }), before, 'all that is left')
+    }
+    same(await checkpointer.getTuple(at(threadId, idOf(2))), undefined, 'an earlier checkpoint')
+    same(await idsOf(checkpointer, other), [5, 2, 1].map(idOf), 'another thread')
+    await checkpointer.keepLatest(unique())
+    await putLine(checkpointer, threadId, [2])
+    const again = (await checkpointer.getTuple(at(threadId, idOf(2))))!
+    same(again.pendingWrites, [['task', 'a', 'to 2']], 'the writes of a checkpoint that is put anew')
+    await putDraft(checkpointer, 6, { threadId, parent: idOf(5), versions: { a: 5, b: 1 }, changed: {} })
+    const next = (await checkpointer.getTuple(at(threadId)))!
+    same(next.pendingWrites, [['task', 'a', 'early']], 'the writes that came before their checkpoint')
+    same(next.checkpoint.channel_values, { a: 'a5', b: 'b' }, 'the values of a child of the newest')
+  },
+  async 'keep-latest.clocks'({ checkpointer, threadId }) {
+    await putLine(checkpointer, threadId, [6, 9, 4, 7, 3])
+    await putLine(checkpointer, threadId, [8, 2], 'child')
+    const newest = await checkpointer.getTuple(at(threadId))
+    await checkpointer.keepLatest(threadId, idOf(9))
+    same(await idsOf(checkpointer, threadId), [3, 9].map(idOf), 'the newest, and the one asked for')
+    await checkpointer.keepLatest(threadId)
+    same(await checkpointer.getTuple(at(threadId)), newest, 'the newest')
+    same(await idsOf(checkpointer, threadId), [idOf(3)], 'all that is left')
+    same(await idsOf(checkpointer, threadId, 'child'), [idOf(2)], 'all that is left of a child')
+    await putLine(checkpointer, threadId, [9])
+    const again = (await checkpointer.getTuple(at(threadId)))!
+    same(again.checkpoint.id, idOf(9), 'one that is put anew')
+    same(again.pendingWrites, [['task', 'a', 'to 9']], 'its writes')
+  },
+  async 'keep-latest.branches'({ checkpointer, threadId }) {
+    const branch = (number: number, parent: number, text: string) =>
+      putDraft(checkpointer, number, {
+        ...{ threadId, parent: idOf(parent), changed: { text: 2 } },
+        values: { text, base: 'base' },
+        versions: { text: 2, base: 1 },
       })
-      const put = (number: number, values: Record<string, unknown>, metadata: Record<string, unknown>) =>
-        putDraft(checkpointer, number, {
-          ...{ threadId, values, metadata, versions: { log: number } },
-          ...(number > 1 && { parent: idOf(number - 1) }),
-        })
-      await put(1, { log: ['old'] }, {})
-      await put(2, { log: ['seed'] }, {})
-      await put(3, {}, counted('log'))
-      await put(4, {}, counted('log'))
-      for (const number of [1, 2, 3, 4])
-        await checkpointer.putWrites(at(threadId, idOf(number)), [['log', [`after ${number}`]]], 'task')
-      const { getDeltaChannelHistory } = checkpointer as DeltaSaver
-      const history = () =>
-        getDeltaChannelHistory?.call(checkpointer, { config: at(threadId), channels: ['log'] })
-      const before = await history()
-      await checkpointer.keepLatest(threadId)
-      same(await idsOf(checkpointer, threadId), [4, 3, 2].map(idOf), 'checkpoints')
-      same(await history(), before, 'what the channel is read from')
-      await put(5, { log: ['all'] }, counted('log'))
-      await checkpointer.keepLatest(threadId)
-      same(await idsOf(checkpointer, threadId), [idOf(5)], 'checkpoints, once the newest has the value')
-      await put(6, { log: ['all'] }, { ...counted('unheard'), delta_writes_versioned: true })
-      await checkpointer.keepLatest(threadId)
-      same(await idsOf(checkpointer, threadId), [idOf(6)], 'checkpoints, where a channel was never written')
-    },
-  ),
-  rule(
-    'concurrent',
-    'loses nothing that is put on top of the newest at the same time',
-    async ({ checkpointer, unique }) => {
-      for (let round = 0; round < 5; round++) {
-        const threadId = unique()
-        await putLine(checkpointer, threadId, [1, 2, 3])
-        const shorten = () => checkpointer.keepLatest(threadId)
-        const grow = async () => {
-          for (let number = 4; number <= 8; number++)
-            await putDraft(checkpointer, number, {
-              ...{ threadId, parent: idOf(number - 1), changed: { a: number } },
-              values: { a: `a${number}`, b: 'b' },
-              versions: { a: number, b: 1 },
-            })
-        }
-        await Promise.all([grow(), shorten(), shorten(), shorten()])
-        same(await valuesAt(checkpointer, threadId), { a: 'a8', b: 'b' }, 'the newest')
-        await shorten()
-        same(await idsOf(checkpointer, threadId), [idOf(8)], 'checkpoints')
-        same(await valuesAt(checkpointer, threadId), { a: 'a8', b: 'b' }, 'the newest, alone')
-      }
-    },
-  ),
-  rule(
-    'fence',
-    'deletes nothing through a fenced view whose lease was taken',
-    async ({ checkpointer, store, threadId }) => {
-      const take = (token: number) =>
-        store.commit(threadId, { ops: [{ op: 'claim', owner: `${token}`, token, ttlMs: 60_000 }] })
+    await putDraft(checkpointer, 1, { threadId, values: { text: 'root', base: 'base' } })
+    await putLine(checkpointer, threadId, [2, 3, 5, 7], 'child')
+    await branch(4, 1, 'left')
+    await branch(6, 1, 'right')
+    await checkpointer.keepLatest(threadId, idOf(4))
+    same(await idsOf(checkpointer, threadId), [6, 4].map(idOf), 'the checkpoints of the root')
+    same(await idsOf(checkpointer, threadId, 'child'), [7, 3].map(idOf), 'those of a child')
+    same(await valuesAt(checkpointer, threadId, 4), { text: 'left', base: 'base' }, 'the one asked for')
+    same(await valuesAt(checkpointer, threadId), { text: 'right', base: 'base' }, 'the newest')
+    await checkpointer.keepLatest(threadId)
+    same(await idsOf(checkpointer, threadId), [6].map(idOf), 'the checkpoints of the root, later')
+    same(await valuesAt(checkpointer, threadId), { text: 'right', base: 'base' }, 'the newest, later')
+  },
+  async 'keep-latest.delta'({ checkpointer, threadId }) {
+    const counted = (...channels: string[]) => ({
+      counters_since_delta_snapshot: Object.fromEntries(channels.map((channel) => [channel, [1, 1]])),
+    })
+    const put = (number: number, values: Record<string, unknown>, metadata: Record<string, unknown>) =>
+      putDraft(checkpointer, number, {
+        ...{ threadId, values, metadata, versions: { log: number } },
+        ...(number > 1 && { parent: idOf(number - 1) }),
+      })
+    await put(1, { log: ['old'] }, {})
+    await put(2, { log: ['seed'] }, {})
+    await put(3, {}, counted('log'))
+    await put(4, {}, counted('log'))
+    for (const number of [1, 2, 3, 4])
+      await checkpointer.putWrites(at(threadId, idOf(number)), [['log', [`after ${number}`]]], 'task')
+    const { getDeltaChannelHistory } = checkpointer as DeltaSaver
+    const history = () =>
+      getDeltaChannelHistory?.call(checkpointer, { config: at(threadId), channels: ['log'] })
+    const before = await history()
+    await checkpointer.keepLatest(threadId)
+    same(await idsOf(checkpointer, threadId), [4, 3, 2].map(idOf), 'checkpoints')
+    same(await history(), before, 'what the channel is read from')
+    await put(5, { log: ['all'] }, counted('log'))
+    await checkpointer.keepLatest(threadId)
+    same(await idsOf(checkpointer, threadId), [idOf(5)], 'checkpoints, once the newest has the value')
+    await put(6, { log: ['all'] }, { ...counted('unheard'), delta_writes_versioned: true })
+    await checkpointer.keepLatest(threadId)
+    same(await idsOf(checkpointer, threadId), [idOf(6)], 'checkpoints, where a channel was never written')
+  },
+  async 'keep-latest.concurrent'({ checkpointer, unique }) {
+    for (let round = 0; round < 5; round++) {
+      const threadId = unique()
       await putLine(checkpointer, threadId, [1, 2, 3])
-      await take(10)
-      const old = fencedCheckpointer(checkpointer, store, threadId, 10)
-      await take(20)
-      await refused(old.keepLatest!(threadId), 'FencedError', 'after a take-over')
-      same(await idsOf(checkpointer, threadId), [3, 2, 1].map(idOf), 'checkpoints')
-      await fencedCheckpointer(checkpointer, store, threadId, 20).keepLatest!(threadId)
-      same(await idsOf(checkpointer, threadId), [idOf(3)], 'checkpoints of the holder')
+      const shorten = () => checkpointer.keepLatest(threadId)
+      const grow = async () => {
+        for (let number = 4; number <= 8; number++)
+          await putDraft(checkpointer, number, {
+            ...{ threadId, parent: idOf(number - 1), changed: { a: number } },
+            values: { a: `a${number}`, b: 'b' },
+            versions: { a: number, b: 1 },
+          })
+      }
+      await Promise.all([grow(), shorten(), shorten(), shorten()])
+      same(await valuesAt(checkpointer, threadId), { a: 'a8', b: 'b' }, 'the newest')
+      await shorten()
+      same(await idsOf(checkpointer, threadId), [idOf(8)], 'checkpoints')
+      same(await valuesAt(checkpointer, threadId), { a: 'a8', b: 'b' }, 'the newest, alone')
+    }
+  },
+  async 'keep-latest.fence'({ checkpointer, store, threadId }) {
+    const take = (token: number) =>
+      store.commit(threadId, { ops: [{ op: 'claim', owner: `${token}`, token, ttlMs: 60_000 }] })
+    await putLine(checkpointer, threadId, [1, 2, 3])
+    await take(10)
+    const old = fencedCheckpointer(checkpointer, store, threadId, 10)
+    await take(20)
+    await refused(old.keepLatest!(threadId), 'FencedError', 'after a take-over')
+    same(await idsOf(checkpointer, threadId), [3, 2, 1].map(idOf), 'checkpoints')
+    await fencedCheckpointer(checkpointer, store, threadId, 20).keepLatest!(threadId)
+    same(await idsOf(checkpointer, threadId), [idOf(3)], 'checkpoints of the holder')
+  },
+}
+
+/** A saver need not have `keepLatest`. Then these rules check nothing. */
+export const keepLatestRules = /* @__PURE__ */ rulesOf(NAMES, checks).map(
+  ({ check, ...rule }): Rule<CheckpointerContext> => ({
+    ...rule,
+    async check(context) {
+      const { checkpointer } = context
+      if (checkpointer.keepLatest) await check({ ...context, checkpointer: checkpointer as Shortening })
     },
-  ),
-]
+  }),
+)

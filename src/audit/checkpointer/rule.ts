@@ -8,14 +8,7 @@ import type {
 } from '../../storage/checkpointer/checkpointer.ts'
 import type { Store } from '../../storage/store/store.ts'
 
-/** One thing that every `Checkpointer` must do, beyond LangGraph's own validation suite. */
-export interface CheckpointerRule {
-  readonly id: string
-  readonly name: string
-  readonly check: (context: CheckpointerContext) => Promise<void>
-}
-
-/** Where a rule is checked: a saver that may hold other data, and names that nobody else uses. */
+/** What a rule is checked with: a saver that may hold other data, and names that nobody else uses. */
 export interface CheckpointerContext {
   readonly checkpointer: Checkpointer
   /** The store whose leases fence the saver. */

@@ -1,232 +1,208 @@
 import type { CheckpointListOptions } from '../../storage/checkpointer/checkpointer.ts'
+import { type Checks, rulesOf } from '../rules.ts'
 import { same } from '../store/claims.ts'
-import { at, type CheckpointerRule, idOf, listAll, putDraft, valuesAt } from './rule.ts'
+import type { CheckpointerContext } from './rule.ts'
+import { at, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 
-export const threadRules: readonly CheckpointerRule[] = [
-  {
-    id: 'list.order',
-    name: 'lists newest first, across namespaces too',
-    async check({ checkpointer, threadId, unique }) {
-      for (const number of [1, 2, 4, 6]) await putDraft(checkpointer, number, { threadId })
-      for (const number of [3, 7]) await putDraft(checkpointer, number, { threadId, namespace: 'child:1' })
-      await putDraft(checkpointer, 5, { threadId, namespace: 'child:2' })
-      await putDraft(checkpointer, 8, { threadId: unique() })
-      const ids = async (
-        ...query: Parameters<typeof listAll> extends [unknown, ...infer Rest] ? Rest : never
-      ) => (await listAll(checkpointer, ...query)).map(({ checkpoint }) => Number(checkpoint.id.slice(-12)))
-      same(await ids(at(threadId)), [6, 4, 2, 1], 'one namespace')
-      same(await ids(at(threadId, undefined, 'child:1')), [7, 3], 'another namespace')
-      const whole = { configurable: { thread_id: threadId } }
-      same(await ids(whole), [7, 6, 5, 4, 3, 2, 1], 'all namespaces')
-      same(await ids(whole, { limit: 3 }), [7, 6, 5], 'a limit')
-      same(await ids(whole, { limit: 0 }), [], 'a limit of none')
-      same(await ids(whole, { before: at(threadId, idOf(4)), limit: 2 }), [3, 2], 'before an id')
-      same(await ids(at(threadId, idOf(4))), [4], 'one id')
-    },
+const NAMES = {
+  'list.order': 'lists newest first, across namespaces too',
+  'list.clocks': 'takes what was put last as the newest, whatever the clock said that made its id',
+  'list.filter': 'filters by equality on metadata, before it counts to the limit',
+  'writes.places': 'keeps the first write of a place, and the last one of the special channels',
+  'writes.concurrent': 'keeps concurrent writes of many tasks, also those that come before their checkpoint',
+  'threads.concurrent': 'keeps threads that are written at the same time apart',
+  'threads.delete': 'deletes checkpoints and writes of every namespace of a thread, and of no other',
+}
+
+const checks: Checks<keyof typeof NAMES, CheckpointerContext> = {
+  async 'list.order'({ checkpointer, threadId, unique }) {
+    for (const number of [1, 2, 4, 6]) await putDraft(checkpointer, number, { threadId })
+    for (const number of [3, 7]) await putDraft(checkpointer, number, { threadId, namespace: 'child:1' })
+    await putDraft(checkpointer, 5, { threadId, namespace: 'child:2' })
+    await putDraft(checkpointer, 8, { threadId: unique() })
+    const ids = async (
+      ...query: Parameters<typeof listAll> extends [unknown, ...infer Rest] ? Rest : never
+    ) => (await listAll(checkpointer, ...query)).map(({ checkpoint }) => Number(checkpoint.id.slice(-12)))
+    same(await ids(at(threadId)), [6, 4, 2, 1], 'one namespace')
+    same(await ids(at(threadId, undefined, 'child:1')), [7, 3], 'another namespace')
+    const whole = { configurable: { thread_id: threadId } }
+    same(await ids(whole), [7, 6, 5, 4, 3, 2, 1], 'all namespaces')
+    same(await ids(whole, { limit: 3 }), [7, 6, 5], 'a limit')
+    same(await ids(whole, { limit: 0 }), [], 'a limit of none')
+    same(await ids(whole, { before: at(threadId, idOf(4)), limit: 2 }), [3, 2], 'before an id')
+    same(await ids(at(threadId, idOf(4))), [4], 'one id')
   },
-  {
-    id: 'list.clocks',
-    name: 'takes what was put last as the newest, whatever the clock said that made its id',
-    async check({ checkpointer, threadId }) {
-      const put = (number: number, parent?: number) =>
-        putDraft(checkpointer, number, {
+  async 'list.clocks'({ checkpointer, threadId }) {
+    const put = (number: number, parent?: number) =>
+      putDraft(checkpointer, number, {
+        threadId,
+        ...(parent !== undefined && { parent: idOf(parent) }),
+        values: { number },
+        versions: { number },
+      })
+    const numbers = async (options?: CheckpointListOptions, config = at(threadId)) =>
+      (await listAll(checkpointer, config, options)).map(({ checkpoint }) => Number(checkpoint.id.slice(-12)))
+    await put(5)
+    await put(3, 5)
+    await put(4, 3)
+    await putDraft(checkpointer, 9, { threadId, namespace: 'child' })
+    same(await valuesAt(checkpointer, threadId), { number: 4 }, 'the newest')
+    await put(3, 5)
+    same(
+      await valuesAt(checkpointer, threadId),
+      { number: 4 },
+      'the newest, after an older one was put again',
+    )
+    await put(7, 4)
+    await put(1, 7)
+    await put(2, 1)
+    same(await valuesAt(checkpointer, threadId), { number: 2 }, 'the newest, behind one of a right clock')
+    same(await numbers(), [2, 1, 7, 4, 3, 5], 'all')
+    same(await numbers({ limit: 2 }), [2, 1], 'a limit')
+    same(await numbers({ before: at(threadId, idOf(7)) }), [4, 3, 5], 'before one whose id is the greatest')
+    same(await numbers({ before: at(threadId, idOf(3)) }), [5], 'before one that came late')
+    same(await numbers({ before: at(threadId, idOf(7)) }, at(threadId, idOf(4))), [4], 'one, before another')
+    same(
+      await numbers({ before: at(threadId, idOf(4)) }, at(threadId, idOf(7))),
+      [],
+      'one, before an older one',
+    )
+    const whole = { configurable: { thread_id: threadId } }
+    same(
+      (await numbers(undefined, whole)).filter((number) => number < 9),
+      [2, 1, 7, 4, 3, 5],
+      'of all namespaces',
+    )
+  },
+  async 'list.filter'({ checkpointer, threadId }) {
+    for (let number = 1; number <= 6; number++) {
+      const metadata = { source: number % 2 ? 'loop' : 'update', who: number < 4 ? 'u' : 'v', empty: '' }
+      await putDraft(checkpointer, number, { threadId, metadata })
+    }
+    const steps = async (filter: Record<string, unknown>, limit = 10) =>
+      (await listAll(checkpointer, at(threadId), { filter, limit })).map(({ metadata }) => metadata?.step)
+    same(await steps({ source: 'loop' }), [5, 3, 1], 'one key')
+    same(await steps({ source: 'loop', who: 'u' }), [3, 1], 'two keys')
+    same(await steps({ who: 'u' }, 2), [3, 2], 'with a limit')
+    same(await steps({ step: 4 }), [4], 'a number')
+    same(await steps({ step: '4' }), [], 'a number asked as text')
+    same(await steps({ unheard: 1 }), [], 'a key nobody has')
+    same(await steps({}), [6, 5, 4, 3, 2, 1], 'no filter')
+  },
+  async 'writes.places'({ checkpointer, threadId }) {
+    const config = at(threadId, idOf(1))
+    await putDraft(checkpointer, 1, { threadId })
+    await checkpointer.putWrites(
+      config,
+      [
+        ['a', 1],
+        ['b', 2],
+      ],
+      'task 2',
+    )
+    await checkpointer.putWrites(
+      config,
+      [
+        ['a', 'late'],
+        ['b', 'late'],
+        ['c', 3],
+      ],
+      'task 2',
+    )
+    await checkpointer.putWrites(config, [['a', 4]], 'task 1')
+    await checkpointer.putWrites(
+      config,
+      [
+        ['__interrupt__', 'first'],
+        ['__resume__', 'first'],
+      ],
+      'task 1',
+    )
+    await checkpointer.putWrites(
+      config,
+      [
+        ['__resume__', 'second'],
+        ['__interrupt__', 'second'],
+      ],
+      'task 1',
+    )
+    const { pendingWrites } = (await checkpointer.getTuple(config))!
+    const wanted = [
+      ['task 1', '__interrupt__', 'second'],
+      ['task 1', '__resume__', 'second'],
+      ['task 1', 'a', 4],
+      ['task 2', 'a', 1],
+      ['task 2', 'b', 2],
+      ['task 2', 'c', 3],
+    ]
+    same(
+      pendingWrites?.map((write) => JSON.stringify(write)).sort(),
+      wanted.map((write) => JSON.stringify(write)),
+      'writes',
+    )
+    const [listed] = await listAll(checkpointer, at(threadId))
+    same(listed?.pendingWrites, pendingWrites, 'the writes that list gives')
+  },
+  async 'writes.concurrent'({ checkpointer, threadId }) {
+    const config = at(threadId, idOf(1))
+    const tasks = Array.from({ length: 20 }, (_, i) => `task ${String(i).padStart(2, '0')}`)
+    const writes = tasks.map((task) =>
+      checkpointer.putWrites(
+        config,
+        [
+          ['a', task],
+          ['b', task],
+        ],
+        task,
+      ),
+    )
+    await Promise.all([...writes, putDraft(checkpointer, 1, { threadId, values: { a: 0 } })])
+    const { pendingWrites } = (await checkpointer.getTuple(config))!
+    const found = pendingWrites?.map(([task, channel, value]) => `${task} ${channel} ${value}`).sort()
+    same(
+      found,
+      tasks.flatMap((task) => [`${task} a ${task}`, `${task} b ${task}`]),
+      'writes',
+    )
+  },
+  async 'threads.concurrent'({ checkpointer, unique }) {
+    const threads = Array.from({ length: 15 }, unique)
+    const run = async (threadId: string) => {
+      for (let number = 1; number <= 5; number++) {
+        const parent = number > 1 ? { parent: idOf(number - 1) } : {}
+        await putDraft(checkpointer, number, {
           threadId,
-          ...(parent !== undefined && { parent: idOf(parent) }),
-          values: { number },
-          versions: { number },
+          ...parent,
+          values: { threadId, number },
+          versions: { threadId: 1, number },
         })
-      const numbers = async (options?: CheckpointListOptions, config = at(threadId)) =>
-        (await listAll(checkpointer, config, options)).map(({ checkpoint }) =>
-          Number(checkpoint.id.slice(-12)),
-        )
-      await put(5)
-      await put(3, 5)
-      await put(4, 3)
-      await putDraft(checkpointer, 9, { threadId, namespace: 'child' })
-      same(await valuesAt(checkpointer, threadId), { number: 4 }, 'the newest')
-      await put(3, 5)
-      same(
-        await valuesAt(checkpointer, threadId),
-        { number: 4 },
-        'the newest, after an older one was put again',
-      )
-      await put(7, 4)
-      await put(1, 7)
-      await put(2, 1)
-      same(await valuesAt(checkpointer, threadId), { number: 2 }, 'the newest, behind one of a right clock')
-      same(await numbers(), [2, 1, 7, 4, 3, 5], 'all')
-      same(await numbers({ limit: 2 }), [2, 1], 'a limit')
-      same(await numbers({ before: at(threadId, idOf(7)) }), [4, 3, 5], 'before one whose id is the greatest')
-      same(await numbers({ before: at(threadId, idOf(3)) }), [5], 'before one that came late')
-      same(
-        await numbers({ before: at(threadId, idOf(7)) }, at(threadId, idOf(4))),
-        [4],
-        'one, before another',
-      )
-      same(
-        await numbers({ before: at(threadId, idOf(4)) }, at(threadId, idOf(7))),
-        [],
-        'one, before an older one',
-      )
-      const whole = { configurable: { thread_id: threadId } }
-      same(
-        (await numbers(undefined, whole)).filter((number) => number < 9),
-        [2, 1, 7, 4, 3, 5],
-        'of all namespaces',
-      )
-    },
-  },
-  {
-    id: 'list.filter',
-    name: 'filters by equality on metadata, before it counts to the limit',
-    async check({ checkpointer, threadId }) {
-      for (let number = 1; number <= 6; number++) {
-        const metadata = { source: number % 2 ? 'loop' : 'update', who: number < 4 ? 'u' : 'v', empty: '' }
-        await putDraft(checkpointer, number, { threadId, metadata })
       }
-      const steps = async (filter: Record<string, unknown>, limit = 10) =>
-        (await listAll(checkpointer, at(threadId), { filter, limit })).map(({ metadata }) => metadata?.step)
-      same(await steps({ source: 'loop' }), [5, 3, 1], 'one key')
-      same(await steps({ source: 'loop', who: 'u' }), [3, 1], 'two keys')
-      same(await steps({ who: 'u' }, 2), [3, 2], 'with a limit')
-      same(await steps({ step: 4 }), [4], 'a number')
-      same(await steps({ step: '4' }), [], 'a number asked as text')
-      same(await steps({ unheard: 1 }), [], 'a key nobody has')
-      same(await steps({}), [6, 5, 4, 3, 2, 1], 'no filter')
-    },
+    }
+    await Promise.all(threads.map(run))
+    for (const threadId of threads) {
+      same(await valuesAt(checkpointer, threadId), { threadId, number: 5 }, 'the newest')
+      same((await listAll(checkpointer, at(threadId))).length, 5, 'checkpoints')
+    }
   },
-  {
-    id: 'writes.places',
-    name: 'keeps the first write of a place, and the last one of the special channels',
-    async check({ checkpointer, threadId }) {
-      const config = at(threadId, idOf(1))
-      await putDraft(checkpointer, 1, { threadId })
-      await checkpointer.putWrites(
-        config,
-        [
-          ['a', 1],
-          ['b', 2],
-        ],
-        'task 2',
-      )
-      await checkpointer.putWrites(
-        config,
-        [
-          ['a', 'late'],
-          ['b', 'late'],
-          ['c', 3],
-        ],
-        'task 2',
-      )
-      await checkpointer.putWrites(config, [['a', 4]], 'task 1')
-      await checkpointer.putWrites(
-        config,
-        [
-          ['__interrupt__', 'first'],
-          ['__resume__', 'first'],
-        ],
-        'task 1',
-      )
-      await checkpointer.putWrites(
-        config,
-        [
-          ['__resume__', 'second'],
-          ['__interrupt__', 'second'],
-        ],
-        'task 1',
-      )
-      const { pendingWrites } = (await checkpointer.getTuple(config))!
-      const wanted = [
-        ['task 1', '__interrupt__', 'second'],
-        ['task 1', '__resume__', 'second'],
-        ['task 1', 'a', 4],
-        ['task 2', 'a', 1],
-        ['task 2', 'b', 2],
-        ['task 2', 'c', 3],
-      ]
-      same(
-        pendingWrites?.map((write) => JSON.stringify(write)).sort(),
-        wanted.map((write) => JSON.stringify(write)),
-        'writes',
-      )
-      const [listed] = await listAll(checkpointer, at(threadId))
-      same(listed?.pendingWrites, pendingWrites, 'the writes that list gives')
-    },
-  },
-  {
-    id: 'writes.concurrent',
-    name: 'keeps concurrent writes of many tasks, also those that come before their checkpoint',
-    async check({ checkpointer, threadId }) {
-      const config = at(threadId, idOf(1))
-      const tasks = Array.from({ length: 20 }, (_, i) => `task ${String(i).padStart(2, '0')}`)
-      const writes = tasks.map((task) =>
-        checkpointer.putWrites(
-          config,
-          [
-            ['a', task],
-            ['b', task],
-          ],
-          task,
-        ),
-      )
-      await Promise.all([...writes, putDraft(checkpointer, 1, { threadId, values: { a: 0 } })])
-      const { pendingWrites } = (await checkpointer.getTuple(config))!
-      const found = pendingWrites?.map(([task, channel, value]) => `${task} ${channel} ${value}`).sort()
-      same(
-        found,
-        tasks.flatMap((task) => [`${task} a ${task}`, `${task} b ${task}`]),
-        'writes',
-      )
-    },
-  },
-  {
-    id: 'threads.concurrent',
-    name: 'keeps threads that are written at the same time apart',
-    async check({ checkpointer, unique }) {
-      const threads = Array.from({ length: 15 }, unique)
-      const run = async (threadId: string) => {
-        for (let number = 1; number <= 5; number++) {
-          const parent = number > 1 ? { parent: idOf(number - 1) } : {}
-          await putDraft(checkpointer, number, {
-            threadId,
-            ...parent,
-            values: { threadId, number },
-            versions: { threadId: 1, number },
-          })
-        }
+  async 'threads.delete'({ checkpointer, threadId, unique }) {
+    const other = unique()
+    const fill = async (thread: string) => {
+      for (const namespace of ['', 'child', 'child|grandchild']) {
+        await putDraft(checkpointer, 1, { threadId: thread, namespace, values: { a: 'old' } })
+        await checkpointer.putWrites(at(thread, idOf(1), namespace), [['a', 'old']], 'task')
       }
-      await Promise.all(threads.map(run))
-      for (const threadId of threads) {
-        same(await valuesAt(checkpointer, threadId), { threadId, number: 5 }, 'the newest')
-        same((await listAll(checkpointer, at(threadId))).length, 5, 'checkpoints')
-      }
-    },
+    }
+    await fill(threadId)
+    await fill(other)
+    await checkpointer.deleteThread(threadId)
+    await checkpointer.deleteThread(threadId)
+    await checkpointer.deleteThread(unique())
+    same(await listAll(checkpointer, { configurable: { thread_id: threadId } }), [], 'the thread')
+    same((await listAll(checkpointer, { configurable: { thread_id: other } })).length, 3, 'the other thread')
+    await putDraft(checkpointer, 1, { threadId, versions: { a: 1 }, changed: {} })
+    const tuple = (await checkpointer.getTuple(at(threadId)))!
+    same([tuple.checkpoint.channel_values, tuple.pendingWrites ?? []], [{}, []], 'a new thread of that id')
   },
-  {
-    id: 'threads.delete',
-    name: 'deletes checkpoints and writes of every namespace of a thread, and of no other',
-    async check({ checkpointer, threadId, unique }) {
-      const other = unique()
-      const fill = async (thread: string) => {
-        for (const namespace of ['', 'child', 'child|grandchild']) {
-          await putDraft(checkpointer, 1, { threadId: thread, namespace, values: { a: 'old' } })
-          await checkpointer.putWrites(at(thread, idOf(1), namespace), [['a', 'old']], 'task')
-        }
-      }
-      await fill(threadId)
-      await fill(other)
-      await checkpointer.deleteThread(threadId)
-      await checkpointer.deleteThread(threadId)
-      await checkpointer.deleteThread(unique())
-      same(await listAll(checkpointer, { configurable: { thread_id: threadId } }), [], 'the thread')
-      same(
-        (await listAll(checkpointer, { configurable: { thread_id: other } })).length,
-        3,
-        'the other thread',
-      )
-      await putDraft(checkpointer, 1, { threadId, versions: { a: 1 }, changed: {} })
-      const tuple = (await checkpointer.getTuple(at(threadId)))!
-      same([tuple.checkpoint.channel_values, tuple.pendingWrites ?? []], [{}, []], 'a new thread of that id')
-    },
-  },
-]
+}
+
+export const threadRules = /* @__PURE__ */ rulesOf(NAMES, checks)

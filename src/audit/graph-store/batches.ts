@@ -1,85 +1,77 @@
 import type { GraphStoreItem } from '../../graph-store/index.ts'
 import { equal, rejection } from '../check.ts'
-import { bare, type GraphStoreRule, keysOf } from './rule.ts'
+import { type Checks, rulesOf } from '../rules.ts'
+import type { GraphStoreContext } from './rule.ts'
+import { bare, keysOf } from './rule.ts'
 
 type Found = GraphStoreItem | null
 
-export const batchRules: readonly GraphStoreRule[] = [
-  {
-    id: 'batch.order',
-    name: 'gives the results of a batch in the order of its operations',
-    async check({ open }) {
-      const store = await open()
-      await store.put(['a'], 'k', { n: 1 })
-      const [got, put, found, names, missing] = await store.batch<
-        [Found, unknown, GraphStoreItem[], string[][], Found]
-      >([
-        { namespace: ['a'], key: 'k' },
-        { namespace: ['b'], key: 'new', value: {} },
-        { namespacePrefix: ['a'] },
-        { matchConditions: [{ matchType: 'prefix', path: ['a'] }], limit: 10, offset: 0 },
-        { namespace: ['a'], key: 'none' },
-      ])
-      equal('get', bare(got), { namespace: ['a'], key: 'k', value: { n: 1 } })
-      equal('put', put ?? null, null)
-      equal('search', keysOf(found), ['k'])
-      equal('namespaces', names, [['a']])
-      equal('a missing one', missing, null)
-    },
+const NAMES = {
+  'batch.order': 'gives the results of a batch in the order of its operations',
+  'batch.reads-first': 'lets the reads of a batch see what was there before it',
+  'batch.last-counts': 'does the last of several writes of one item',
+  'batch.refused': 'writes nothing of a batch of which an operation is refused',
+  'batch.empty': 'does a batch of no operations',
+}
+
+const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
+  async 'batch.order'({ open }) {
+    const store = await open()
+    await store.put(['a'], 'k', { n: 1 })
+    const [got, put, found, names, missing] = await store.batch<
+      [Found, unknown, GraphStoreItem[], string[][], Found]
+    >([
+      { namespace: ['a'], key: 'k' },
+      { namespace: ['b'], key: 'new', value: {} },
+      { namespacePrefix: ['a'] },
+      { matchConditions: [{ matchType: 'prefix', path: ['a'] }], limit: 10, offset: 0 },
+      { namespace: ['a'], key: 'none' },
+    ])
+    equal('get', bare(got), { namespace: ['a'], key: 'k', value: { n: 1 } })
+    equal('put', put ?? null, null)
+    equal('search', keysOf(found), ['k'])
+    equal('namespaces', names, [['a']])
+    equal('a missing one', missing, null)
   },
-  {
-    id: 'batch.reads-first',
-    name: 'lets the reads of a batch see what was there before it',
-    async check({ open }) {
-      const store = await open()
-      await store.put(['a'], 'old', {})
-      const [, , got, found] = await store.batch<[unknown, unknown, Found, GraphStoreItem[]]>([
-        { namespace: ['a'], key: 'new', value: {} },
-        { namespace: ['a'], key: 'old', value: null },
-        { namespace: ['a'], key: 'new' },
-        { namespacePrefix: ['a'] },
-      ])
-      equal('get', got, null)
-      equal('search', keysOf(found), ['old'])
-      equal('afterwards', keysOf(await store.search(['a'])), ['new'])
-    },
+  async 'batch.reads-first'({ open }) {
+    const store = await open()
+    await store.put(['a'], 'old', {})
+    const [, , got, found] = await store.batch<[unknown, unknown, Found, GraphStoreItem[]]>([
+      { namespace: ['a'], key: 'new', value: {} },
+      { namespace: ['a'], key: 'old', value: null },
+      { namespace: ['a'], key: 'new' },
+      { namespacePrefix: ['a'] },
+    ])
+    equal('get', got, null)
+    equal('search', keysOf(found), ['old'])
+    equal('afterwards', keysOf(await store.search(['a'])), ['new'])
   },
-  {
-    id: 'batch.last-counts',
-    name: 'does the last of several writes of one item',
-    async check({ open }) {
-      const store = await open()
-      await store.batch([
-        { namespace: ['a'], key: 'k', value: { n: 1 } },
-        { namespace: ['a'], key: 'gone', value: { n: 1 } },
-        { namespace: ['a'], key: 'k', value: { n: 2 } },
-        { namespace: ['a'], key: 'gone', value: null },
-        { namespace: ['a'], key: 'back', value: null },
-        { namespace: ['a'], key: 'back', value: { n: 3 } },
-      ])
-      equal('k', (await store.get(['a'], 'k'))?.value, { n: 2 })
-      equal('gone', await store.get(['a'], 'gone'), null)
-      equal('back', (await store.get(['a'], 'back'))?.value, { n: 3 })
-    },
+  async 'batch.last-counts'({ open }) {
+    const store = await open()
+    await store.batch([
+      { namespace: ['a'], key: 'k', value: { n: 1 } },
+      { namespace: ['a'], key: 'gone', value: { n: 1 } },
+      { namespace: ['a'], key: 'k', value: { n: 2 } },
+      { namespace: ['a'], key: 'gone', value: null },
+      { namespace: ['a'], key: 'back', value: null },
+      { namespace: ['a'], key: 'back', value: { n: 3 } },
+    ])
+    equal('k', (await store.get(['a'], 'k'))?.value, { n: 2 })
+    equal('gone', await store.get(['a'], 'gone'), null)
+    equal('back', (await store.get(['a'], 'back'))?.value, { n: 3 })
   },
-  {
-    id: 'batch.refused',
-    name: 'writes nothing of a batch of which an operation is refused',
-    async check({ open }) {
-      const store = await open()
-      const operations = [
-        { namespace: ['a'], key: 'k', value: {} },
-        { namespace: ['a.b'], key: 'k', value: {} },
-      ]
-      await rejection('the batch', store.batch(operations))
-      equal('items', await store.search([]), [])
-    },
+  async 'batch.refused'({ open }) {
+    const store = await open()
+    const operations = [
+      { namespace: ['a'], key: 'k', value: {} },
+      { namespace: ['a.b'], key: 'k', value: {} },
+    ]
+    await rejection('the batch', store.batch(operations))
+    equal('items', await store.search([]), [])
   },
-  {
-    id: 'batch.empty',
-    name: 'does a batch of no operations',
-    async check({ open }) {
-      equal('results', await (await open()).batch([]), [])
-    },
+  async 'batch.empty'({ open }) {
+    equal('results', await (await open()).batch([]), [])
   },
-]
+}
+
+export const batchRules = /* @__PURE__ */ rulesOf(NAMES, checks)

@@ -1,114 +1,89 @@
 import { equal, hold, rejection } from '../check.ts'
-import { bare, type GraphStoreRule, moment, sortedKeys } from './rule.ts'
+import { type Checks, rulesOf } from '../rules.ts'
+import type { GraphStoreContext } from './rule.ts'
+import { bare, moment, sortedKeys } from './rule.ts'
 
 const VALUE = { text: 'ä € 😀 \u2028', list: [1, null, { deep: [true] }], empty: {}, number: -0.5 }
 
-export const itemRules: readonly GraphStoreRule[] = [
-  {
-    id: 'items.round-trip',
-    name: 'gives an item back as it was put, with its times as dates',
-    async check({ open }) {
-      const store = await open()
-      await store.put(['a', 'b'], 'k', VALUE)
-      const item = await store.get(['a', 'b'], 'k')
-      equal('the item', bare(item), { namespace: ['a', 'b'], key: 'k', value: VALUE })
-      const { createdAt, updatedAt } = item!
-      hold('createdAt', createdAt instanceof Date, 'a Date', createdAt)
-      hold('updatedAt', updatedAt instanceof Date, 'a Date', updatedAt)
-    },
+const NAMES = {
+  'items.round-trip': 'gives an item back as it was put, with its times as dates',
+  'items.missing': 'gives null for what is not there',
+  'items.replace': 'replaces the whole value, keeps createdAt, and lets updatedAt grow',
+  'items.delete': 'deletes one item and no other, and takes the deletion of what is not there',
+  'items.apart': 'keeps items of one key in several namespaces apart',
+  'items.names': 'takes names of objects, of other scripts and with spaces as keys and labels',
+  'items.refused': 'refuses namespaces that no item can have, and writes nothing',
+  'items.together': 'loses none of many writes at a time',
+}
+
+const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
+  async 'items.round-trip'({ open }) {
+    const store = await open()
+    await store.put(['a', 'b'], 'k', VALUE)
+    const item = await store.get(['a', 'b'], 'k')
+    equal('the item', bare(item), { namespace: ['a', 'b'], key: 'k', value: VALUE })
+    const { createdAt, updatedAt } = item!
+    hold('createdAt', createdAt instanceof Date, 'a Date', createdAt)
+    hold('updatedAt', updatedAt instanceof Date, 'a Date', updatedAt)
   },
-  {
-    id: 'items.missing',
-    name: 'gives null for what is not there',
-    async check({ open }) {
-      const store = await open()
-      await store.put(['a'], 'k', {})
-      equal('another key', await store.get(['a'], 'other'), null)
-      equal('a longer namespace', await store.get(['a', 'k'], 'k'), null)
-      equal('another namespace', await store.get(['b'], 'k'), null)
-    },
+  async 'items.missing'({ open }) {
+    const store = await open()
+    await store.put(['a'], 'k', {})
+    equal('another key', await store.get(['a'], 'other'), null)
+    equal('a longer namespace', await store.get(['a', 'k'], 'k'), null)
+    equal('another namespace', await store.get(['b'], 'k'), null)
   },
-  {
-    id: 'items.replace',
-    name: 'replaces the whole value, keeps createdAt, and lets updatedAt grow',
-    async check({ open }) {
-      const store = await open()
-      await store.put(['a'], 'k', { one: 1, both: 1 })
-      // A store may give the object that it keeps.
-      const { createdAt, updatedAt } = (await store.get(['a'], 'k'))!
-      const [created, updated] = [createdAt.getTime(), updatedAt.getTime()]
-      await moment()
-      await store.put(['a'], 'k', { two: 2, both: 2 })
-      const item = (await store.get(['a'], 'k'))!
-      equal('the value', item.value, { two: 2, both: 2 })
-      equal('createdAt', item.createdAt.getTime(), created)
-      hold('updatedAt', item.updatedAt.getTime() > updated, `after ${updated}`, item.updatedAt.getTime())
-    },
+  async 'items.replace'({ open }) {
+    const store = await open()
+    await store.put(['a'], 'k', { one: 1, both: 1 })
+    // A store may give the object that it keeps.
+    const { createdAt, updatedAt } = (await store.get(['a'], 'k'))!
+    const [created, updated] = [createdAt.getTime(), updatedAt.getTime()]
+    await moment()
+    await store.put(['a'], 'k', { two: 2, both: 2 })
+    const item = (await store.get(['a'], 'k'))!
+    equal('the value', item.value, { two: 2, both: 2 })
+    equal('createdAt', item.createdAt.getTime(), created)
+    hold('updatedAt', item.updatedAt.getTime() > updated, `after ${updated}`, item.updatedAt.getTime())
   },
-  {
-    id: 'items.delete',
-    name: 'deletes one item and no other, and takes the deletion of what is not there',
-    async check({ open }) {
-      const store = await open()
-      for (const key of ['k', 'other']) await store.put(['a'], key, { key })
-      await store.put(['a', 'b'], 'k', {})
-      await store.delete(['a'], 'k')
-      await store.delete(['a'], 'k')
-      await store.delete(['never'], 'k')
-      equal('the deleted one', await store.get(['a'], 'k'), null)
-      equal('what is left', sortedKeys(await store.search([])), ['k', 'other'])
-      await store.put(['a'], 'k', { again: true })
-      equal('put again', (await store.get(['a'], 'k'))?.value, { again: true })
-    },
+  async 'items.delete'({ open }) {
+    const store = await open()
+    for (const key of ['k', 'other']) await store.put(['a'], key, { key })
+    await store.put(['a', 'b'], 'k', {})
+    await store.delete(['a'], 'k')
+    await store.delete(['a'], 'k')
+    await store.delete(['never'], 'k')
+    equal('the deleted one', await store.get(['a'], 'k'), null)
+    equal('what is left', sortedKeys(await store.search([])), ['k', 'other'])
+    await store.put(['a'], 'k', { again: true })
+    equal('put again', (await store.get(['a'], 'k'))?.value, { again: true })
   },
-  {
-    id: 'items.apart',
-    name: 'keeps items of one key in several namespaces apart',
-    async check({ open }) {
-      const store = await open()
-      const namespaces = [['a'], ['a', 'b'], ['b', 'a'], ['ab'], ['a b'], ['b']]
-      for (const namespace of namespaces) await store.put(namespace, 'k', { namespace })
-      for (const namespace of namespaces)
-        equal(JSON.stringify(namespace), (await store.get(namespace, 'k'))?.value, { namespace })
-    },
+  async 'items.apart'({ open }) {
+    const store = await open()
+    const namespaces = [['a'], ['a', 'b'], ['b', 'a'], ['ab'], ['a b'], ['b']]
+    for (const namespace of namespaces) await store.put(namespace, 'k', { namespace })
+    for (const namespace of namespaces)
+      equal(JSON.stringify(namespace), (await store.get(namespace, 'k'))?.value, { namespace })
   },
-  {
-    id: 'items.names',
-    name: 'takes names of objects, of other scripts and with spaces as keys and labels',
-    async check({ open }) {
-      const store = await open()
-      const names = ['__proto__', 'constructor', 'toString', 'ключ', '😀', ' a ', 'a/b', '%2e', '*', "'; --"]
-      for (const name of names) await store.put(['names', name], name, { name })
-      for (const name of names) equal(name, (await store.get(['names', name], name))?.value, { name })
-      equal('all of them', sortedKeys(await store.search(['names'], { limit: 100 })), [...names].sort())
-    },
+  async 'items.names'({ open }) {
+    const store = await open()
+    const names = ['__proto__', 'constructor', 'toString', 'ключ', '😀', ' a ', 'a/b', '%2e', '*', "'; --"]
+    for (const name of names) await store.put(['names', name], name, { name })
+    for (const name of names) equal(name, (await store.get(['names', name], name))?.value, { name })
+    equal('all of them', sortedKeys(await store.search(['names'], { limit: 100 })), [...names].sort())
   },
-  {
-    id: 'items.refused',
-    name: 'refuses namespaces that no item can have, and writes nothing',
-    async check({ open }) {
-      const store = await open()
-      for (const namespace of [
-        [],
-        [''],
-        ['a', ''],
-        ['a.b'],
-        ['langgraph'],
-        ['a\0b'],
-        [1 as unknown as string],
-      ])
-        await rejection(`put into ${JSON.stringify(namespace)}`, store.put(namespace, 'k', {}))
-      equal('items', await store.search([]), [])
-    },
+  async 'items.refused'({ open }) {
+    const store = await open()
+    for (const namespace of [[], [''], ['a', ''], ['a.b'], ['langgraph'], ['a\0b'], [1 as unknown as string]])
+      await rejection(`put into ${JSON.stringify(namespace)}`, store.put(namespace, 'k', {}))
+    equal('items', await store.search([]), [])
   },
-  {
-    id: 'items.together',
-    name: 'loses none of many writes at a time',
-    async check({ open }) {
-      const store = await open()
-      const keys = Array.from({ length: 24 }, (_, index) => `k${index}`).sort()
-      await Promise.all(keys.map((key, index) => store.put(['a', `${index % 3}`], key, { key })))
-      equal('keys', sortedKeys(await store.search(['a'], { limit: 100 })), keys)
-    },
+  async 'items.together'({ open }) {
+    const store = await open()
+    const keys = Array.from({ length: 24 }, (_, index) => `k${index}`).sort()
+    await Promise.all(keys.map((key, index) => store.put(['a', `${index % 3}`], key, { key })))
+    equal('keys', sortedKeys(await store.search(['a'], { limit: 100 })), keys)
   },
-]
+}
+
+export const itemRules = /* @__PURE__ */ rulesOf(NAMES, checks)

@@ -1,6 +1,7 @@
 import type { GraphStore, GraphStoreNamespaceOptions } from '../../graph-store/index.ts'
 import { equal } from '../check.ts'
-import type { GraphStoreRule } from './rule.ts'
+import { type Checks, rulesOf } from '../rules.ts'
+import type { GraphStoreContext } from './rule.ts'
 
 const NAMESPACES = [['a'], ['a', 'b'], ['a', 'b', 'd'], ['a', 'c', 'd'], ['b', 'c'], ['b', 'c', 'x']]
 
@@ -32,36 +33,32 @@ async function withNamespaces(open: () => Promise<GraphStore>): Promise<GraphSto
 
 const namesOf = (namespaces: readonly string[][]): string[] => namespaces.map((labels) => labels.join(' '))
 
-export const namespaceRules: readonly GraphStoreRule[] = [
-  {
-    id: 'namespaces.match',
-    name: 'lists namespaces by prefix, suffix and depth, each once',
-    async check({ open }) {
-      const store = await withNamespaces(open)
-      for (const [options, names] of CASES)
-        equal(JSON.stringify(options), namesOf(await store.listNamespaces(options)).sort(), names)
-    },
+const NAMES = {
+  'namespaces.match': 'lists namespaces by prefix, suffix and depth, each once',
+  'namespaces.order': 'lists namespaces in the order of their names',
+  'namespaces.pages': 'gives every namespace on one page',
+}
+
+const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
+  async 'namespaces.match'({ open }) {
+    const store = await withNamespaces(open)
+    for (const [options, names] of CASES)
+      equal(JSON.stringify(options), namesOf(await store.listNamespaces(options)).sort(), names)
   },
-  {
-    id: 'namespaces.order',
-    name: 'lists namespaces in the order of their names',
-    async check({ open }) {
-      const names = namesOf(await (await withNamespaces(open)).listNamespaces())
-      equal('names', names, [...names].sort())
-    },
+  async 'namespaces.order'({ open }) {
+    const names = namesOf(await (await withNamespaces(open)).listNamespaces())
+    equal('names', names, [...names].sort())
   },
-  {
-    id: 'namespaces.pages',
-    name: 'gives every namespace on one page',
-    async check({ open }) {
-      const store = await withNamespaces(open)
-      for (const options of [{}, { maxDepth: 2 }, { suffix: ['d'] }]) {
-        const all = namesOf(await store.listNamespaces(options))
-        const seen: string[] = []
-        for (let offset = 0; offset <= all.length; offset += 2)
-          seen.push(...namesOf(await store.listNamespaces({ ...options, limit: 2, offset })))
-        equal(`pages of two ${JSON.stringify(options)}`, seen, all)
-      }
-    },
+  async 'namespaces.pages'({ open }) {
+    const store = await withNamespaces(open)
+    for (const options of [{}, { maxDepth: 2 }, { suffix: ['d'] }]) {
+      const all = namesOf(await store.listNamespaces(options))
+      const seen: string[] = []
+      for (let offset = 0; offset <= all.length; offset += 2)
+        seen.push(...namesOf(await store.listNamespaces({ ...options, limit: 2, offset })))
+      equal(`pages of two ${JSON.stringify(options)}`, seen, all)
+    }
   },
-]
+}
+
+export const namespaceRules = /* @__PURE__ */ rulesOf(NAMES, checks)

@@ -1,4 +1,4 @@
-import type { GraphStore, GraphStoreItem, GraphStoreLike } from '../../graph-store/index.ts'
+import type { GraphStore, GraphStoreItem } from '../../graph-store/index.ts'
 
 /** What a store that searches by similarity is made with. */
 export interface GraphStoreIndex {
@@ -14,34 +14,13 @@ export interface GraphStoreContext {
   readonly advance: (ms: number) => Promise<void>
 }
 
-export interface GraphStoreRule {
-  readonly id: string
-  readonly name: string
-  readonly check: (context: GraphStoreContext) => Promise<void>
-}
-
-type Create = () => GraphStoreLike | Promise<GraphStoreLike>
-type CreateIndexed = (index: GraphStoreIndex) => GraphStoreLike | Promise<GraphStoreLike>
-
-export const sceneOf = (
-  create: Create,
-  createIndexed: CreateIndexed | undefined,
-  advance: ((ms: number) => void | Promise<void>) | undefined,
-): GraphStoreContext => ({
-  open: async () => asGraphStore(await create()),
-  openIndexed: async (fields) =>
-    asGraphStore(await createIndexed!({ embed, dims: WORDS.length + 1, ...(fields && { fields }) })),
-  advance: async (ms) => advance?.(ms),
-})
-
-/** A store of LangGraph has another type of `batch`, which does the same. */
-const asGraphStore = (store: GraphStoreLike): GraphStore => store as unknown as GraphStore
-
 const WORDS = ['sun', 'rain', 'snow', 'wind']
 
 /** A vector of which words a text has, and a little of something that all texts share. */
 const embed = async (texts: string[]): Promise<number[][]> =>
   texts.map((text) => [...WORDS.map((word) => (text.includes(word) ? 1 : 0)), 0.1])
+
+export const INDEX: GraphStoreIndex = { embed, dims: WORDS.length + 1 }
 
 /** An item without its times. */
 export const bare = (item: GraphStoreItem | null) =>

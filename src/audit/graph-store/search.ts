@@ -1,6 +1,8 @@
 import type { GraphStore } from '../../graph-store/index.ts'
 import { equal } from '../check.ts'
-import { type GraphStoreRule, sortedKeys } from './rule.ts'
+import { type Checks, rulesOf } from '../rules.ts'
+import type { GraphStoreContext } from './rule.ts'
+import { sortedKeys } from './rule.ts'
 
 const PEOPLE = {
   ann: { age: 30, city: 'Rome', active: true },
@@ -33,77 +35,67 @@ const FILTERS: readonly (readonly [filter: Record<string, unknown>, keys: readon
   [{}, ['ann', 'bob', 'cleo', 'dan']],
 ]
 
-export const searchRules: readonly GraphStoreRule[] = [
-  {
-    id: 'search.prefix',
-    name: 'finds what is under a prefix, by whole labels',
-    async check({ open }) {
-      const store = await open()
-      for (const [key, ...namespace] of [
-        ['1', 'a'],
-        ['2', 'a', 'b'],
-        ['3', 'a', 'b', 'c'],
-        ['4', 'ab'],
-        ['5', 'b', 'a'],
-      ] as [string, ...string[]][])
-        await store.put(namespace, key, {})
-      equal('a', sortedKeys(await store.search(['a'])), ['1', '2', '3'])
-      equal('a b', sortedKeys(await store.search(['a', 'b'])), ['2', '3'])
-      equal('all', sortedKeys(await store.search([])), ['1', '2', '3', '4', '5'])
-      equal('none', await store.search(['a', 'b', 'c', 'd']), [])
-    },
+const NAMES = {
+  'search.prefix': 'finds what is under a prefix, by whole labels',
+  'search.filter': 'finds what a filter asks for',
+  'search.filter-prefix': 'finds with a filter only what is under the prefix',
+  'search.pages': 'gives every item on one page, ten at a time unless asked otherwise',
+  'search.current': 'finds an item by the value that it has now, and no more after its deletion',
+}
+
+const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
+  async 'search.prefix'({ open }) {
+    const store = await open()
+    for (const [key, ...namespace] of [
+      ['1', 'a'],
+      ['2', 'a', 'b'],
+      ['3', 'a', 'b', 'c'],
+      ['4', 'ab'],
+      ['5', 'b', 'a'],
+    ] as [string, ...string[]][])
+      await store.put(namespace, key, {})
+    equal('a', sortedKeys(await store.search(['a'])), ['1', '2', '3'])
+    equal('a b', sortedKeys(await store.search(['a', 'b'])), ['2', '3'])
+    equal('all', sortedKeys(await store.search([])), ['1', '2', '3', '4', '5'])
+    equal('none', await store.search(['a', 'b', 'c', 'd']), [])
   },
-  {
-    id: 'search.filter',
-    name: 'finds what a filter asks for',
-    async check({ open }) {
-      const store = await withPeople(open)
-      for (const [filter, keys] of FILTERS)
-        equal(JSON.stringify(filter), sortedKeys(await store.search(['people'], { filter })), keys)
-    },
+  async 'search.filter'({ open }) {
+    const store = await withPeople(open)
+    for (const [filter, keys] of FILTERS)
+      equal(JSON.stringify(filter), sortedKeys(await store.search(['people'], { filter })), keys)
   },
-  {
-    id: 'search.filter-prefix',
-    name: 'finds with a filter only what is under the prefix',
-    async check({ open }) {
-      const store = await withPeople(open)
-      await store.put(['others'], 'eve', { city: 'Rome' })
-      equal('others', sortedKeys(await store.search(['others'], { filter: { city: 'Rome' } })), ['eve'])
-    },
+  async 'search.filter-prefix'({ open }) {
+    const store = await withPeople(open)
+    await store.put(['others'], 'eve', { city: 'Rome' })
+    equal('others', sortedKeys(await store.search(['others'], { filter: { city: 'Rome' } })), ['eve'])
   },
-  {
-    id: 'search.pages',
-    name: 'gives every item on one page, ten at a time unless asked otherwise',
-    async check({ open }) {
-      const store = await open()
-      const keys = Array.from({ length: 23 }, (_, index) => `k${index + 10}`)
-      const isOdd = (index: number) => Math.floor(index / 4) % 2
-      // No five items in a row are odd, neither in the order in which they were put nor in that of their namespaces.
-      for (const [index, key] of keys.entries())
-        await store.put(['a', `${index % 4}`], key, { odd: isOdd(index) })
-      equal('without a limit', (await store.search(['a'])).length, 10)
-      const odd = await store.search(['a'], { limit: 5, filter: { odd: 1 } })
-      equal('a page with a filter', odd.length, 5)
-      for (const filter of [undefined, { odd: 1 }]) {
-        const seen: string[] = []
-        for (let offset = 0; offset < 30; offset += 5)
-          seen.push(...sortedKeys(await store.search(['a'], { limit: 5, offset, ...(filter && { filter }) })))
-        const expected = filter ? keys.filter((_, index) => isOdd(index) === 1) : keys
-        equal(`pages of five ${JSON.stringify(filter)}`, seen.sort(), expected)
-      }
-    },
+  async 'search.pages'({ open }) {
+    const store = await open()
+    const keys = Array.from({ length: 23 }, (_, index) => `k${index + 10}`)
+    const isOdd = (index: number) => Math.floor(index / 4) % 2
+    // No five items in a row are odd, neither in the order in which they were put nor in that of their namespaces.
+    for (const [index, key] of keys.entries())
+      await store.put(['a', `${index % 4}`], key, { odd: isOdd(index) })
+    equal('without a limit', (await store.search(['a'])).length, 10)
+    const odd = await store.search(['a'], { limit: 5, filter: { odd: 1 } })
+    equal('a page with a filter', odd.length, 5)
+    for (const filter of [undefined, { odd: 1 }]) {
+      const seen: string[] = []
+      for (let offset = 0; offset < 30; offset += 5)
+        seen.push(...sortedKeys(await store.search(['a'], { limit: 5, offset, ...(filter && { filter }) })))
+      const expected = filter ? keys.filter((_, index) => isOdd(index) === 1) : keys
+      equal(`pages of five ${JSON.stringify(filter)}`, seen.sort(), expected)
+    }
   },
-  {
-    id: 'search.current',
-    name: 'finds an item by the value that it has now, and no more after its deletion',
-    async check({ open }) {
-      const store = await open()
-      await store.put(['a'], 'k', { state: 'old' })
-      await store.put(['a'], 'k', { state: 'new' })
-      equal('by the old value', await store.search(['a'], { filter: { state: 'old' } }), [])
-      equal('by the new value', sortedKeys(await store.search(['a'], { filter: { state: 'new' } })), ['k'])
-      await store.delete(['a'], 'k')
-      equal('deleted', await store.search(['a']), [])
-    },
+  async 'search.current'({ open }) {
+    const store = await open()
+    await store.put(['a'], 'k', { state: 'old' })
+    await store.put(['a'], 'k', { state: 'new' })
+    equal('by the old value', await store.search(['a'], { filter: { state: 'old' } }), [])
+    equal('by the new value', sortedKeys(await store.search(['a'], { filter: { state: 'new' } })), ['k'])
+    await store.delete(['a'], 'k')
+    equal('deleted', await store.search(['a']), [])
   },
-]
+}
+
+export const searchRules = /* @__PURE__ */ rulesOf(NAMES, checks)

@@ -1,55 +1,53 @@
 import { equal } from '../check.ts'
-import { type GraphStoreRule, sortedKeys } from './rule.ts'
+import { type Checks, rulesOf } from '../rules.ts'
+import type { GraphStoreContext } from './rule.ts'
+import { sortedKeys } from './rule.ts'
 
 const MINUTE = 60_000
 
-export const ttlRules: readonly GraphStoreRule[] = [
-  {
-    id: 'ttl.expires',
-    name: 'has no item any more whose time to live is over',
-    async check({ open, advance }) {
-      const store = await open()
-      await store.put(['a'], 'short', {}, undefined, { ttl: 2 })
-      await store.put(['a', 'b'], 'short', {}, undefined, { ttl: 2 })
-      await store.put(['a'], 'long', {}, undefined, { ttl: 60 })
-      await store.put(['a'], 'ever', {}, undefined, { ttl: null })
-      await advance(3 * MINUTE)
-      equal('get', await store.get(['a'], 'short'), null)
-      equal('search', sortedKeys(await store.search(['a'])), ['ever', 'long'])
-      equal('namespaces', await store.listNamespaces(), [['a']])
-      await store.put(['a'], 'short', { again: true })
-      equal('put again', (await store.get(['a'], 'short'))?.value, { again: true })
-    },
+const NAMES = {
+  'ttl.expires': 'has no item any more whose time to live is over',
+  'ttl.refresh': 'begins the time to live anew where a read asks for it, and not where it does not',
+  'ttl.put': 'gives an item the time to live of its last put',
+}
+
+const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
+  async 'ttl.expires'({ open, advance }) {
+    const store = await open()
+    await store.put(['a'], 'short', {}, undefined, { ttl: 2 })
+    await store.put(['a', 'b'], 'short', {}, undefined, { ttl: 2 })
+    await store.put(['a'], 'long', {}, undefined, { ttl: 60 })
+    await store.put(['a'], 'ever', {}, undefined, { ttl: null })
+    await advance(3 * MINUTE)
+    equal('get', await store.get(['a'], 'short'), null)
+    equal('search', sortedKeys(await store.search(['a'])), ['ever', 'long'])
+    equal('namespaces', await store.listNamespaces(), [['a']])
+    await store.put(['a'], 'short', { again: true })
+    equal('put again', (await store.get(['a'], 'short'))?.value, { again: true })
   },
-  {
-    id: 'ttl.refresh',
-    name: 'begins the time to live anew where a read asks for it, and not where it does not',
-    async check({ open, advance }) {
-      const store = await open()
-      for (const key of ['got', 'found', 'left']) await store.put(['a', key], key, {}, undefined, { ttl: 10 })
-      await advance(8 * MINUTE)
-      await store.get(['a', 'got'], 'got', { refreshTtl: true })
-      await store.search(['a', 'found'], { refreshTtl: true })
-      await store.get(['a', 'left'], 'left', { refreshTtl: false })
-      await advance(8 * MINUTE)
-      equal('what is left', sortedKeys(await store.search(['a'], { refreshTtl: false })), ['found', 'got'])
-      await advance(8 * MINUTE)
-      equal('in the end', await store.search([]), [])
-    },
+  async 'ttl.refresh'({ open, advance }) {
+    const store = await open()
+    for (const key of ['got', 'found', 'left']) await store.put(['a', key], key, {}, undefined, { ttl: 10 })
+    await advance(8 * MINUTE)
+    await store.get(['a', 'got'], 'got', { refreshTtl: true })
+    await store.search(['a', 'found'], { refreshTtl: true })
+    await store.get(['a', 'left'], 'left', { refreshTtl: false })
+    await advance(8 * MINUTE)
+    equal('what is left', sortedKeys(await store.search(['a'], { refreshTtl: false })), ['found', 'got'])
+    await advance(8 * MINUTE)
+    equal('in the end', await store.search([]), [])
   },
-  {
-    id: 'ttl.put',
-    name: 'gives an item the time to live of its last put',
-    async check({ open, advance }) {
-      const store = await open()
-      await store.put(['a'], 'k', {}, undefined, { ttl: 10 })
-      await advance(8 * MINUTE)
-      await store.put(['a'], 'k', {}, undefined, { ttl: 10 })
-      await advance(8 * MINUTE)
-      equal('put again', sortedKeys(await store.search(['a'], { refreshTtl: false })), ['k'])
-      await store.put(['a'], 'k', {}, undefined, { ttl: null })
-      await advance(1_000 * MINUTE)
-      equal('for ever', sortedKeys(await store.search(['a'])), ['k'])
-    },
+  async 'ttl.put'({ open, advance }) {
+    const store = await open()
+    await store.put(['a'], 'k', {}, undefined, { ttl: 10 })
+    await advance(8 * MINUTE)
+    await store.put(['a'], 'k', {}, undefined, { ttl: 10 })
+    await advance(8 * MINUTE)
+    equal('put again', sortedKeys(await store.search(['a'], { refreshTtl: false })), ['k'])
+    await store.put(['a'], 'k', {}, undefined, { ttl: null })
+    await advance(1_000 * MINUTE)
+    equal('for ever', sortedKeys(await store.search(['a'])), ['k'])
   },
-]
+}
+
+export const ttlRules = /* @__PURE__ */ rulesOf(NAMES, checks)

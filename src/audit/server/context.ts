@@ -1,5 +1,5 @@
 import { AuditError, equal, hold } from '../check.ts'
-import { ALL, at, hasEnded, type WireEvent } from './events.ts'
+import { ALL, at, resultOf, type WireEvent } from './events.ts'
 import { type AuditSocket, openSocket, type WebSocketFactory } from './socket.ts'
 import { type AuditStream, isStream, readStream } from './stream.ts'
 
@@ -62,6 +62,8 @@ export interface AuditThread {
   refused(codes: readonly string[], method: string, params?: unknown): Promise<void>
   /** Starts a run and gives its id. */
   start(params?: Readonly<Record<string, unknown>>): Promise<string>
+  /** Starts a run and gives a stream that was opened then. */
+  begin(params?: Readonly<Record<string, unknown>>): Promise<AuditStream>
   /** The thread's events of every channel, or those of a filter. */
   stream(filter?: Readonly<Record<string, unknown>>, more?: StreamOptions): Promise<AuditStream>
   /** A web socket of the thread. The headers of `more` are all that its handshake has; default: those of every request. */
@@ -74,6 +76,12 @@ export interface AuditThread {
   state(path?: string): Promise<unknown>
   /** The state as soon as no run holds the thread. */
   idle(): Promise<unknown>
+  /** Runs the agent as `run` does, and gives also the state that is then there. */
+  finish(times?: number): Promise<Transcript & { readonly state: unknown }>
+  /** The events that a new reader gets, until `runs` runs have ended. Default: one. */
+  replay(runs?: number): Promise<readonly WireEvent[]>
+  /** The status of the answer to a request. */
+  status(method: string, path: string, sent?: Sent): Promise<number>
 }
 
 export interface StreamOptions {
@@ -217,9 +225,7 @@ function threadOf({ id, assistantId, input, signal, request, open, socket }: Thr
   }
 
   async function ok(method: string, params?: unknown): Promise<unknown> {
-    const answer = await command(method, params)
-    hold(`the answer to ${method}`, at(answer, 'type') === 'success', 'success', answer)
-    return at(answer, 'result')
+    return resultOf(method, await command(method, params))
   }
 
   const start: AuditThread['start'] = async (params = {}) => {
@@ -231,44 +237,57 @@ function threadOf({ id, assistantId, input, signal, request, open, socket }: Thr
 
   const stream: AuditThread['stream'] = (filter = {}, more = {}) => open({ channels: ALL, ...filter }, more)
 
+  const begin: AuditThread['begin'] = async (params) => {
+    await start(params)
+    return stream()
+  }
+
   async function state(path = '/state'): Promise<unknown> {
     const { status, body } = await request('GET', path)
     equal(`the status of GET ${path}`, status, 200)
     return body
   }
 
+  async function run(times = 1): Promise<Transcript> {
+    const runIds = [await start()]
+    // A stream that opens after its run was started has to replay what it missed.
+    const opened = await stream()
+    for (;;) {
+      const events = await opened.untilEnd(runIds.length)
+      if (runIds.length === times) return { events, stream: opened, runIds }
+      runIds.push(await start())
+    }
+  }
+
+  async function idle(): Promise<unknown> {
+    for (;;) {
+      const seen = await state()
+      if (Array.isArray(at(seen, 'next')) && at(seen, 'next', 'length') === 0) return seen
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      hold('the state of an idle thread', !signal.aborted, 'next: []', seen)
+    }
+  }
+
   return {
     id,
     runParams,
     request,
+    status: async (...sent) => (await request(...sent)).status,
     command,
     ok,
+    run,
+    state,
+    idle,
+    finish: async (times) => ({ ...(await run(times)), state: await idle() }),
+    replay: async (runs) => (await stream()).untilEnd(runs),
     async refused(codes, method, params) {
       const answer = await command(method, params)
       hold(`the answer to ${method}`, codes.includes(String(at(answer, 'error'))), codes.join(' or '), answer)
     },
     start,
+    begin,
     stream,
     socket,
-    async run(times = 1) {
-      const runIds = [await start()]
-      // A stream that opens after its run was started has to replay what it missed.
-      const opened = await stream()
-      for (;;) {
-        const events = await opened.until(`the end of run ${runIds.length}`, hasEnded(runIds.length))
-        if (runIds.length === times) return { events, stream: opened, runIds }
-        runIds.push(await start())
-      }
-    },
-    state,
-    async idle() {
-      for (;;) {
-        const seen = await state()
-        if (Array.isArray(at(seen, 'next')) && at(seen, 'next', 'length') === 0) return seen
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-        hold('the state of an idle thread', !signal.aborted, 'next: []', seen)
-      }
-    },
   }
 }
 

@@ -1,4 +1,5 @@
 import { isRecord } from '../../messages/record.ts'
+import { hold } from '../check.ts'
 
 /** An event as it came. `namespace` is `[]` and `data` is undefined where the event has none. */
 export interface WireEvent {
@@ -10,6 +11,12 @@ export interface WireEvent {
   readonly data: unknown
   /** The event as it was sent. */
   readonly sent: unknown
+}
+
+/** The result of a command that must succeed. */
+export function resultOf(method: string, answer: unknown): unknown {
+  hold(`the answer to ${method}`, at(answer, 'type') === 'success', 'success', answer)
+  return at(answer, 'result')
 }
 
 /** Every channel there is. */
@@ -54,9 +61,10 @@ export function readEvent(sent: unknown): WireEvent | undefined {
   }
 }
 
+export const isAtRoot = ({ namespace }: WireEvent): boolean => namespace.length === 0
+
 /** A lifecycle event of a run as a whole. */
-export const isRoot = ({ method, namespace }: WireEvent): boolean =>
-  method === 'lifecycle' && namespace.length === 0
+export const isRoot = (event: WireEvent): boolean => event.method === 'lifecycle' && isAtRoot(event)
 
 /** The end of a run. */
 export const isEnding = (event: WireEvent): boolean =>
@@ -73,6 +81,15 @@ export const rootStates = (events: readonly WireEvent[]): unknown[] =>
 
 export const dataOf = (events: readonly WireEvent[], method: string): unknown[] =>
   events.filter((event) => event.method === method).map(({ data }) => data)
+
+/** The messages of a state's values. */
+export const messagesOf = (values: unknown): readonly unknown[] => listOf(at(values, 'messages'))
+
+export const messageIds = (values: unknown): unknown[] =>
+  messagesOf(values).map((message) => at(message, 'id'))
+
+/** The id of the checkpoint of a state. */
+export const checkpointOf = (state: unknown): unknown => at(state, 'checkpoint', 'checkpoint_id')
 
 export const idsOf = (events: readonly WireEvent[]): string[] => events.map(({ event_id }) => event_id)
 

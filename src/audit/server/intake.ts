@@ -1,22 +1,29 @@
 import { AuditError } from '../check.ts'
-import type { WireEvent } from './events.ts'
+import { at, hasEnded, type WireEvent } from './events.ts'
 
 /** How a connection ended. */
 export type Ending = 'cleanly' | 'by breaking' | 'because time ran out'
 
-/** What comes in over a connection, for those who wait for some of it. */
-export interface Intake {
+/** A connection whose events can be waited for. */
+export interface Reader {
+  readonly events: readonly WireEvent[]
+  /** The events so far, as soon as `done` holds of them. Rejects when the connection ends before, or time runs out. */
+  until(what: string, done: (events: readonly WireEvent[]) => boolean): Promise<readonly WireEvent[]>
+  /** The events so far, as soon as `runs` runs have ended. Default: one. Rejects as `until` does. */
+  untilEnd(runs?: number): Promise<readonly WireEvent[]>
+  /** How the connection ended. Undefined while it is open. */
+  ended(): Ending | undefined
+}
+
+/** Takes in what comes over a connection. */
+export interface Intake extends Reader {
   readonly events: WireEvent[]
   /** Lets those who wait look again, after something has come. */
   look(): void
   /** The connection has ended. The first call counts. */
   over(how: Ending): void
-  /** Undefined while the connection is open. */
-  ended(): Ending | undefined
   /** What `find` finds, as soon as it finds something. Rejects when the connection ends before, or time runs out. */
   wait<Found>(what: string, find: () => Found | undefined): Promise<Found>
-  /** The events so far, as soon as `done` holds of them. Rejects as `wait` does. */
-  until(what: string, done: (events: readonly WireEvent[]) => boolean): Promise<readonly WireEvent[]>
 }
 
 /** `name` is what the connection is called in errors, such as `stream`. */
@@ -39,6 +46,7 @@ export function createIntake(name: string): Intake {
       waiting.add(wake)
       wake()
     })
+  const until: Intake['until'] = (what, done) => wait(what, () => (done(events) ? [...events] : undefined))
   return {
     events,
     look,
@@ -48,14 +56,16 @@ export function createIntake(name: string): Intake {
     },
     ended: () => end,
     wait,
-    until: (what, done) => wait(what, () => (done(events) ? [...events] : undefined)),
+    until,
+    untilEnd: (runs = 1) =>
+      until(runs === 1 ? 'the end of the run' : `the end of ${runs} runs`, hasEnded(runs)),
   }
 }
 
 /** Each event in a word, for error messages. */
 function summary(events: readonly WireEvent[]): string {
   const words = events.map(({ method, namespace, data }) => {
-    const event = (data as { event?: unknown } | null | undefined)?.event
+    const event = at(data, 'event')
     return [method, namespace.join('|'), typeof event === 'string' ? event : ''].filter(Boolean).join(' ')
   })
   return words.length > 40

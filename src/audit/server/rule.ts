@@ -10,34 +10,47 @@ export type AuditLevel = 'MUST' | 'SHOULD'
 export type Need = keyof AuditedAgents | 'webSocketFactory' | 'headers'
 
 /** One thing that a server of the protocol must or should do. */
-export interface ServerRule {
-  readonly rule: string
+export interface Requirement {
   readonly level: AuditLevel
   readonly name: string
   readonly source: string
   readonly needs: readonly Need[]
+}
+
+export interface ServerRule extends Requirement {
+  /** Its id. */
+  readonly rule: string
   readonly check: (audit: AuditContext) => Promise<void>
 }
 
-type Check = ServerRule['check']
+/** `source` and `needs` where they are not those of the file. */
+type Require = (name: string, source?: string, ...needs: readonly Need[]) => Requirement
 
-/** What the rules of one file share. */
-export interface RuleDefaults {
-  readonly source: string
-  readonly needs?: Need | readonly Need[] | undefined
+/** Makes the requirements of a file, which share a source and needs. */
+export function rules(
+  source: string,
+  ...needs: readonly Need[]
+): Readonly<Record<'must' | 'should', Require>> {
+  const at =
+    (level: AuditLevel): Require =>
+    (name, ownSource = source, ...ownNeeds) => ({
+      level,
+      name,
+      source: ownSource,
+      needs: ownNeeds.length > 0 ? ownNeeds : needs,
+    })
+  return { must: at('MUST'), should: at('SHOULD') }
 }
 
-type RuleMaker = (rule: string, name: string, check: Check, own?: Partial<RuleDefaults>) => ServerRule
+/** How the rules of a file are checked, by their ids. */
+export type Checks<Id extends string> = Readonly<Record<Id, ServerRule['check']>>
 
-export function rules(defaults: RuleDefaults): { readonly must: RuleMaker; readonly should: RuleMaker } {
-  const make =
-    (level: AuditLevel): RuleMaker =>
-    (rule, name, check, own) => {
-      const { source, needs = [] } = { ...defaults, ...own }
-      return { rule, level, name, source, needs: [needs].flat(), check }
-    }
-  return { must: make('MUST'), should: make('SHOULD') }
-}
+/** The rules of a file. */
+export const rulesOf = <Id extends string>(
+  requirements: Readonly<Record<Id, Requirement>>,
+  checks: Checks<Id>,
+): readonly ServerRule[] =>
+  (Object.keys(requirements) as Id[]).map((rule) => ({ rule, ...requirements[rule], check: checks[rule] }))
 
 const REPOSITORIES = 'https://github.com/langchain-ai'
 
@@ -65,6 +78,3 @@ export const REACT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk-react/src`
 
 /** LangChain's example applications of the protocol. */
 export const EXAMPLES = `${REPOSITORIES}/deployment-cookbook/tree/main/js-next`
-
-/** The HTML standard on event streams. */
-export const SSE = 'https://html.spec.whatwg.org/multipage/server-sent-events.html'

@@ -1,8 +1,11 @@
 import { isRecord } from '../../messages/record.ts'
 import { hold } from '../check.ts'
-import { at, type WireEvent } from './events.ts'
+import { at } from './events.ts'
 
-/** What a value must be, in words, or undefined where it is that. */
+/**
+ * What a value must be, in words, or undefined where it is that. No library: zod would be an eighth of the bytes of
+ * all audits together.
+ */
 type Shape = (value: unknown) => string | undefined
 
 const is =
@@ -18,17 +21,17 @@ const list = is('a list', Array.isArray)
 const object = is('an object', isRecord)
 const oneOf = (...words: readonly unknown[]): Shape =>
   is(`one of ${words.join(', ')}`, (value) => words.includes(value))
-const nullOr =
+const or =
+  (nothing: null | undefined) =>
   (shape: Shape): Shape =>
   (value) =>
-    value === null ? undefined : shape(value)
-const optional =
-  (shape: Shape): Shape =>
-  (value) =>
-    value === undefined ? undefined : shape(value)
+    value === nothing ? undefined : shape(value)
+const nullOr = or(null)
+const optional = or(undefined)
 
-function fields(shapes: Readonly<Record<string, Shape>>): Shape {
-  return (value) => {
+const fields =
+  (shapes: Readonly<Record<string, Shape>>): Shape =>
+  (value) => {
     if (!isRecord(value)) return 'an object'
     for (const [name, shape] of Object.entries(shapes)) {
       const wrong = shape(value[name])
@@ -36,16 +39,15 @@ function fields(shapes: Readonly<Record<string, Shape>>): Shape {
     }
     return undefined
   }
-}
 
-/** The shape by the value of the `event` field. */
-function byEvent(shapes: Readonly<Record<string, Shape>>): Shape {
-  return (value) => {
+/** The shape by the value of the field `event`. */
+const byEvent =
+  (shapes: Readonly<Record<string, Shape>>): Shape =>
+  (value) => {
     const event = String(at(value, 'event'))
     if (!Object.hasOwn(shapes, event)) return `one of ${Object.keys(shapes).join(', ')} in event`
     return shapes[event]!(value)
   }
-}
 
 const call = { tool_call_id: text }
 const block = fields({ type: text })
@@ -65,7 +67,7 @@ const DELTAS: Readonly<Record<string, Shape>> = {
 const delta: Shape = (value) => block(value) ?? DELTAS[String(at(value, 'type'))]?.(value)
 
 /** `data` of the events of each method. Fields that are not named here are allowed everywhere: the protocol is extensible. */
-const DATA: Readonly<Record<string, Shape>> = {
+const DATA = {
   lifecycle: fields({
     event: oneOf('started', 'running', 'completed', 'failed', 'interrupted'),
     graph_name: optional(text),
@@ -127,6 +129,10 @@ const STATE = fields({
   parent_checkpoint: nullOr(checkpoint),
 })
 
+const MESSAGE = fields({ type: oneOf('human', 'ai', 'system', 'tool'), content: anything, id: text })
+
+export type ShapedMethod = keyof typeof DATA
+
 function fits(what: string, shape: Shape, value: unknown): void {
   const wrong = shape(value)
   hold(what, wrong === undefined, wrong ?? '', value)
@@ -135,12 +141,12 @@ function fits(what: string, shape: Shape, value: unknown): void {
 /** Checks what every event must have, of an event as it was sent. */
 export const isEnvelope = (sent: unknown): void => fits('an event', ENVELOPE, sent)
 
-/** Checks the data of the events of a method, of which there must be one. */
-export function haveShape(events: readonly WireEvent[], method: string): void {
-  const own = events.filter((event) => event.method === method)
-  hold(`the ${method} events of the run`, own.length > 0, 'at least one', 'none')
-  for (const { data } of own) fits(`the data of a ${method} event`, DATA[method]!, data)
-}
+/** Checks the data of an event. */
+export const isData = (method: ShapedMethod, data: unknown): void =>
+  fits(`the data of a ${method} event`, DATA[method], data)
 
 /** Checks a state of a thread, as `GET …/state` and `POST …/history` give it. */
 export const isState = (value: unknown): void => fits('a state', STATE, value)
+
+/** Checks a message of a state. */
+export const isFlatMessage = (value: unknown): void => fits('a message of the state', MESSAGE, value)

@@ -1,6 +1,6 @@
-import { AuditError, equal, hold } from '../check.ts'
-import { ALL, at, readEvent, type WireEvent } from './events.ts'
-import { createIntake } from './intake.ts'
+import { AuditError, equal } from '../check.ts'
+import { ALL, at, readEvent, resultOf } from './events.ts'
+import { createIntake, type Reader } from './intake.ts'
 
 /** What the audits use of a web socket: that of browsers, of Node from 22 on, and that of the package `ws` have it. */
 export interface AuditedSocket {
@@ -27,8 +27,7 @@ export type WebSocketFactory = (
 ) => AuditedSocket
 
 /** An open web socket that takes in all that comes. */
-export interface AuditSocket {
-  readonly events: readonly WireEvent[]
+export interface AuditSocket extends Reader {
   /** Everything that came, answers and events, in order. */
   readonly messages: readonly unknown[]
   /** Sends a value as JSON, and a text as it is. */
@@ -41,8 +40,6 @@ export interface AuditSocket {
   subscribe(filter?: Readonly<Record<string, unknown>>): Promise<string>
   /** The next message that is not an event, after `after` events. */
   answer(after: number): Promise<unknown>
-  /** The events so far, as soon as `done` holds of them. Rejects when the socket ends before, or time runs out. */
-  until(what: string, done: (events: readonly WireEvent[]) => boolean): Promise<readonly WireEvent[]>
   /** Settles when the socket has ended. */
   close(): Promise<void>
 }
@@ -54,7 +51,8 @@ export async function openSocket(
   headers: Readonly<Record<string, string>>,
   leave: AbortController,
 ): Promise<AuditSocket> {
-  const { events, look, over, wait, until } = createIntake('socket')
+  const intake = createIntake('socket')
+  const { look, over, wait } = intake
   const messages: unknown[] = []
   const answers: unknown[] = []
   let isOpen = false
@@ -78,7 +76,7 @@ export async function openSocket(
     const message = parsed(data)
     const event = at(message, 'type') === 'event' ? readEvent(message) : undefined
     messages.push(message)
-    if (event) events.push(event)
+    if (event) intake.events.push(event)
     else answers.push(message)
     look()
   })
@@ -105,13 +103,11 @@ export async function openSocket(
   }
 
   async function ok(method: string, params?: unknown): Promise<unknown> {
-    const answer = await command(method, params)
-    hold(`the answer to ${method}`, at(answer, 'type') === 'success', 'success', answer)
-    return at(answer, 'result')
+    return resultOf(method, await command(method, params))
   }
 
   return {
-    events,
+    ...intake,
     messages,
     send,
     command,
@@ -123,7 +119,6 @@ export async function openSocket(
       return id as string
     },
     answer: (after) => wait('an answer', () => answers[after]),
-    until,
     close() {
       socket.close()
       return closed

@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser'
 import { hold } from '../check.ts'
-import { readEvent, type WireEvent } from './events.ts'
-import { createIntake, type Ending } from './intake.ts'
+import { readEvent } from './events.ts'
+import { createIntake, type Reader } from './intake.ts'
 
 /** One frame of the event stream. */
 export interface Frame {
@@ -11,21 +11,16 @@ export interface Frame {
 }
 
 /** An open event stream that takes in all that comes. */
-export interface AuditStream {
+export interface AuditStream extends Reader {
   readonly response: Response
-  readonly events: readonly WireEvent[]
   readonly frames: readonly Frame[]
   readonly comments: readonly string[]
-  /** The events so far, as soon as `done` holds of them. Rejects when the stream ends before, or time runs out. */
-  until(what: string, done: (events: readonly WireEvent[]) => boolean): Promise<readonly WireEvent[]>
-  /** How the stream ended; undefined while it is open. */
-  ended(): Ending | undefined
   close(): void
 }
 
 /** Reads an answer as an event stream, until `leave` is aborted: by the reader, or because time has run out. */
 export function readStream(response: Response, leave: AbortController): AuditStream {
-  const { events, look, over, ended, until } = createIntake('stream')
+  const intake = createIntake('stream')
   const frames: Frame[] = []
   const comments: string[] = []
 
@@ -33,7 +28,7 @@ export function readStream(response: Response, leave: AbortController): AuditStr
     onEvent({ id, event, data }) {
       frames.push({ id, event, data })
       const read = readEvent(parsed(data))
-      if (read) events.push(read)
+      if (read) intake.events.push(read)
     },
     onComment: (comment) => comments.push(comment),
   })
@@ -44,24 +39,16 @@ export function readStream(response: Response, leave: AbortController): AuditStr
       const { done, value } = await reader.read()
       if (done) return
       parser.feed(decoder.decode(value, { stream: true }))
-      look()
+      intake.look()
     }
   }
-  leave.signal.addEventListener('abort', () => over('because time ran out'))
+  leave.signal.addEventListener('abort', () => intake.over('because time ran out'))
   take().then(
-    () => over('cleanly'),
-    () => over('by breaking'),
+    () => intake.over('cleanly'),
+    () => intake.over('by breaking'),
   )
 
-  return {
-    response,
-    events,
-    frames,
-    comments,
-    ended,
-    close: () => leave.abort(),
-    until,
-  }
+  return { ...intake, response, frames, comments, close: () => leave.abort() }
 }
 
 /** Checks that an answer is an event stream at all. */

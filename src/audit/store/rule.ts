@@ -1,18 +1,15 @@
-import type { Json, LogEvent, Op, Store } from '../../storage/store/store.ts'
+import type { Committed, Guard, Json, LogEvent, Op, Store } from '../../storage/store/store.ts'
 
-/** One thing that every `Store` must do. */
-export interface StoreRule {
-  readonly id: string
-  readonly name: string
-  readonly check: (context: AuditContext) => Promise<void>
-}
-
-/** Where a rule is checked: a store that may hold other data, and names that nobody else uses. */
-export interface AuditContext {
+/** What a rule is checked with: a store that may hold other data, and names that nobody else uses. */
+export interface StoreContext {
   readonly store: Store
   readonly partition: string
   /** A name nobody used before, for a partition or a collection. */
   unique(): string
+  /** Commits to the partition. */
+  commit(...ops: readonly Op[]): Promise<Committed>
+  /** The same under guards. */
+  commitIf(guards: readonly Guard[], ...ops: readonly Op[]): Promise<Committed>
   /** Another handle, closed after the check. */
   open(): Promise<Store>
   /** Returns when the store's clock has moved on by at least this much. */
@@ -41,6 +38,26 @@ export function append(token: number, ...texts: readonly string[]): Op {
   return { op: 'append', token, events: texts.map((text) => event(text)) }
 }
 
+export const take = (token: number, ttlMs = LONG, owner = `owner ${token}`): Op => ({
+  op: 'claim',
+  owner,
+  token,
+  ttlMs,
+})
+export const release = (token: number): Op => ({ op: 'release', token })
+export const clear: Op = { op: 'clear' }
+export const remove = (collection: string, id: string): Op => ({ op: 'delete', collection, id })
+export const isAt = (collection: string, id: string, version: number): Guard => ({
+  guard: 'version',
+  collection,
+  id,
+  version,
+})
+export const isAbsent = (collection: string, id: string): Guard => ({ guard: 'absent', collection, id })
+export const headIs = (seq: number): Guard => ({ guard: 'head', seq })
+export const free: Guard = { guard: 'free' }
+export const fence = (token: number): Guard => ({ guard: 'fence', token })
+
 /** An event as a reader sees it. */
 export interface Read {
   readonly seq: number
@@ -48,6 +65,12 @@ export interface Read {
   readonly topic: string
   readonly token: number
 }
+
+export const textsIn = async (...query: Parameters<typeof readAll>): Promise<string[]> =>
+  (await readAll(...query)).map(({ text }) => text)
+
+export const seqsIn = async (...query: Parameters<typeof readAll>): Promise<number[]> =>
+  (await readAll(...query)).map(({ seq }) => seq)
 
 /** Reads to the head as a subscriber does, batch by batch, and checks the shape of each batch. */
 export async function readAll(

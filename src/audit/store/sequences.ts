@@ -13,7 +13,7 @@ import {
   trimModel,
 } from './model.ts'
 import type { Random } from './random.ts'
-import { type AuditContext, event, LONG, readAll } from './rule.ts'
+import { event, LONG, readAll, type StoreContext } from './rule.ts'
 
 const IDS = ['a', 'b', 'c']
 
@@ -73,7 +73,7 @@ export function randomSteps(random: Random, count: number, clock: boolean): Step
 }
 
 /** Runs the steps on new partitions and on the model, and compares after each. */
-export async function compareWithModel(context: AuditContext, steps: readonly Step[]): Promise<void> {
+export async function compareWithModel(context: StoreContext, steps: readonly Step[]): Promise<void> {
   const { store } = context
   const partitions = [context.unique(), context.unique()]
   const collections = [context.unique(), context.unique()]

@@ -1,104 +1,87 @@
-import type { Op, PartitionChange } from '../../storage/store/store.ts'
+import type { PartitionChange } from '../../storage/store/store.ts'
 import { eventually } from '../check.ts'
+import { type Checks, rulesOf } from '../rules.ts'
 import { claim, outcome, refused, same } from './claims.ts'
-import { append, LONG, put, type StoreRule } from './rule.ts'
+import { append, LONG, put, type StoreContext, take } from './rule.ts'
 
-export const watchRules: readonly StoreRule[] = [
-  {
-    id: 'watch.rings',
-    name: 'rings after a commit, when the change can be read, and not once it was stopped',
-    async check({ store, partition }) {
-      const rings: PartitionChange[] = []
-      const stopped: PartitionChange[] = []
-      const heads: Promise<number>[] = []
-      const stop = store.watch(partition, (ring) => {
-        rings.push(ring)
-        heads.push(store.inspect(partition).then(({ head }) => head))
-      })
-      const stopOther = store.watch(partition, (ring) => stopped.push(ring))
-      stopOther()
-      stopOther()
-      await ringing(
-        async () => void (await store.commit(partition, { ops: [append(1, 'a')] })),
-        () => rings.some(({ log }) => log),
-        'a ring for the log',
-      )
-      claim(
-        (await Promise.all(heads)).some((head) => head > 0),
-        'the event can be read when the notification comes',
-      )
-      rings.length = 0
-      await ringing(
-        async () => void (await store.commit(partition, { ops: [put('c', 'a')] })),
-        () => rings.some(({ docs }) => docs),
-        'a ring for a document',
-      )
-      rings.length = 0
-      const lease: Op = { op: 'claim', owner: 'o', token: 1, ttlMs: LONG }
-      await ringing(
-        async () => void (await store.commit(partition, { ops: [lease] })),
-        () => rings.some(({ docs }) => docs),
-        'a ring for the lease',
-      )
-      stop()
-      same(stopped, [], 'rings of a watch that was stopped')
-    },
+const NAMES = {
+  'watch.rings': 'rings after a commit, when the change can be read, and not once it was stopped',
+  'watch.faulty-listener': 'commits although a listener throws, and notifies the others',
+  'handle.close': 'refuses every call after close, and lets it be closed twice',
+}
+
+const checks: Checks<keyof typeof NAMES, StoreContext> = {
+  async 'watch.rings'({ store, partition, commit }) {
+    const changes: PartitionChange[] = []
+    const stopped: PartitionChange[] = []
+    const heads: Promise<number>[] = []
+    const stop = store.watch(partition, (change) => {
+      changes.push(change)
+      heads.push(store.inspect(partition).then(({ head }) => head))
+    })
+    const stopOther = store.watch(partition, (change) => stopped.push(change))
+    stopOther()
+    stopOther()
+    const of = (kind: 'log' | 'docs') => () => changes.some((change) => change[kind])
+    await notifies('the log', () => commit(append(1, 'a')), of('log'))
+    const isThere = (await Promise.all(heads)).some((head) => head > 0)
+    claim(isThere, 'the event can be read when the notification comes')
+    changes.length = 0
+    await notifies('a document', () => commit(put('c', 'a')), of('docs'))
+    changes.length = 0
+    await notifies('the lease', () => commit(take(1, LONG, 'o')), of('docs'))
+    stop()
+    same(stopped, [], 'notifications of a watch that was stopped')
   },
-  {
-    id: 'watch.faulty-listener',
-    name: 'commits although a listener throws, and notifies the others',
-    async check({ store, partition }) {
-      let rung = 0
-      const stops = [
-        store.watch(partition, () => {
-          throw new Error('a listener of the audit that throws on purpose')
-        }),
-        store.watch(partition, () => {
-          rung += 1
-        }),
-      ]
-      same((await store.commit(partition, { ops: [append(1, 'a')] })).head, 1, 'the head')
-      await eventually(
-        'notifications of the other listener',
-        async () => rung,
-        (times) => times > 0,
-      )
-      for (const stop of stops) stop()
-    },
+  async 'watch.faulty-listener'({ store, partition, commit }) {
+    let isNotified = false
+    const stops = [
+      store.watch(partition, () => {
+        throw new Error('a listener of the audit that throws on purpose')
+      }),
+      store.watch(partition, () => {
+        isNotified = true
+      }),
+    ]
+    same((await commit(append(1, 'a'))).head, 1, 'the head')
+    await eventually('a notification of the other listener', async () => isNotified, Boolean)
+    for (const stop of stops) stop()
   },
-  {
-    id: 'handle.close',
-    name: 'refuses every call after close, and lets it be closed twice',
-    async check({ open }) {
-      const store = await open()
-      await store.setup()
-      await store.setup()
-      await store.close()
-      await store.close()
-      const calls: [string, () => Promise<unknown>][] = [
-        ['get', () => store.get('p', 'c', 'a')],
-        ['list', () => store.list('c')],
-        ['count', () => store.count('c', 'k')],
-        ['commit', () => store.commit('p', { ops: [] })],
-        ['read', () => store.read('p', { after: 0 })],
-        ['inspect', () => store.inspect('p')],
-        ['assertFence', () => store.assertFence('p', 1)],
-        ['expired', () => store.expired()],
-        ['trim', () => store.trim('p', { keepLast: 1 })],
-        ['sweep', () => store.sweep()],
-        ['watch', async () => store.watch('p', () => {})],
-      ]
-      for (const [name, call] of calls) await refused(call(), 'UnavailableError', name)
-    },
+  async 'handle.close'({ open }) {
+    const store = await open()
+    await store.setup()
+    await store.setup()
+    await store.close()
+    await store.close()
+    const calls: [string, () => Promise<unknown>][] = [
+      ['get', () => store.get('p', 'c', 'a')],
+      ['list', () => store.list('c')],
+      ['count', () => store.count('c', 'k')],
+      ['commit', () => store.commit('p', { ops: [] })],
+      ['read', () => store.read('p', { after: 0 })],
+      ['inspect', () => store.inspect('p')],
+      ['assertFence', () => store.assertFence('p', 1)],
+      ['expired', () => store.expired()],
+      ['trim', () => store.trim('p', { keepLast: 1 })],
+      ['sweep', () => store.sweep()],
+      ['watch', async () => store.watch('p', () => {})],
+    ]
+    for (const [name, call] of calls) await refused(call(), 'UnavailableError', name)
   },
-]
+}
+
+export const watchRules = /* @__PURE__ */ rulesOf(NAMES, checks)
 
 /** A notification may be lost, so a second commit may be needed. */
-export async function ringing(commit: () => Promise<void>, rung: () => boolean, what: string): Promise<void> {
+export async function notifies(
+  of: string,
+  commit: () => Promise<unknown>,
+  isNotified: () => boolean,
+): Promise<void> {
   for (let attempt = 0; attempt < 2; attempt++) {
     await commit()
-    const [error] = await outcome(eventually(what, async () => rung(), Boolean, 1_000))
+    const [error] = await outcome(eventually(of, async () => isNotified(), Boolean, 1_000))
     if (error === undefined) return
   }
-  claim(false, `${what}: two commits did not ring`)
+  claim(false, `two commits give a notification of ${of}`)
 }

@@ -1,200 +1,160 @@
 import { equal, hold } from '../../check.ts'
-import type { AuditContext, AuditThread } from '../context.ts'
-import { at, dataOf, hasEnded, isRoot, listOf } from '../events.ts'
-import { protocol, REACT, rules, SCHEMA } from '../rule.ts'
-import { haveShape } from '../shapes.ts'
+import type { AuditContext, AuditedAgents, AuditThread } from '../context.ts'
+import { at, dataOf, isAtRoot, isRoot, messageIds, messagesOf } from '../events.ts'
+import { type Checks, protocol, REACT, rules, rulesOf, SCHEMA, type ServerRule } from '../rule.ts'
+import { isData, isFlatMessage, type ShapedMethod } from '../shapes.ts'
 import { readMessages, readToolCalls } from '../transcript.ts'
 
-const { must, should } = rules({ source: SCHEMA })
+const { must, should } = rules(SCHEMA)
 
 /** How the CDDL of the protocol spells what its published bindings, clients and servers spell in snake_case. */
 const CAMEL =
   /"(eventId|assistantId|runId|threadId|interruptId|toolCallId|toolName|graphName|parentId|appliedThroughSeq|inputTokens|outputTokens)":/
 
-export const eventRules = [
-  must(
-    'events.snake-case',
+const RULES = {
+  'events.snake-case': must(
     'The wire is snake_case',
-    async (audit) => {
-      const { agents, thread } = audit
-      for (const agent of [audit.assistantId, agents.tools, agents.interrupt, agents.nested]) {
-        if (agent === undefined && agent !== audit.assistantId) continue
-        const { stream } = await thread(agent).run()
-        const camel = stream.frames.map(({ data }) => CAMEL.exec(data)?.[1]).filter(Boolean)
-        equal(`the camelCase keys in events of ${agent ?? 'the assistant'}`, camel, [])
-      }
-    },
-    { source: 'https://github.com/langchain-ai/agent-protocol/blob/main/streaming/js/protocol.ts' },
+    'https://github.com/langchain-ai/agent-protocol/blob/main/streaming/js/protocol.ts',
   ),
-  ...(['lifecycle', 'values', 'messages'] as const).map((channel) =>
-    must(
-      `events.${channel}`,
-      `Events of ${channel} have the shape of the protocol`,
-      async ({ thread }) => haveShape((await thread().run()).events, channel),
-      { source: protocol(channel) },
-    ),
+  'events.lifecycle': must('Events of lifecycle have the shape of the protocol', protocol('lifecycle')),
+  'events.values': must('Events of values have the shape of the protocol', protocol('values')),
+  'events.messages': must('Events of messages have the shape of the protocol', protocol('messages')),
+  'events.updates': should('Events of updates have the shape of the protocol', protocol('updates')),
+  'events.checkpoints': should(
+    'Events of checkpoints have the shape of the protocol',
+    protocol('checkpoints'),
   ),
-  ...(['updates', 'checkpoints', 'tasks'] as const).map((channel) =>
-    should(
-      `events.${channel}`,
-      `Events of ${channel} have the shape of the protocol`,
-      async ({ thread }) => haveShape((await thread().run()).events, channel),
-      { source: protocol(channel) },
-    ),
-  ),
-  must(
-    'events.tools',
-    'Events of tools have the shape of the protocol',
-    async ({ thread, agents }) => haveShape((await thread(agents.tools).run()).events, 'tools'),
-    { source: protocol('tools'), needs: 'tools' },
-  ),
-  must(
-    'events.custom',
+  'events.tasks': should('Events of tasks have the shape of the protocol', protocol('tasks')),
+  'events.tools': must('Events of tools have the shape of the protocol', protocol('tools'), 'tools'),
+  'events.custom': must(
     'Events of custom have the shape of the protocol',
-    async ({ thread, agents }) => haveShape((await thread(agents.custom).run()).events, 'custom'),
-    { source: protocol('custom-and-custom'), needs: 'custom' },
+    protocol('custom-and-custom'),
+    'custom',
   ),
-  must(
-    'events.input',
-    'input.requested has the shape of the protocol',
-    async ({ thread, agents }) => haveShape((await thread(agents.interrupt).run()).events, 'input.requested'),
-    { source: protocol('input'), needs: 'interrupt' },
-  ),
-  must(
-    'events.values.follow-checkpoints',
+  'events.input': must('input.requested has the shape of the protocol', protocol('input'), 'interrupt'),
+  'events.values.follow-checkpoints': must(
     'Values of the root come right after their checkpoint',
-    async ({ thread }) => {
-      const { events } = await thread().run()
-      const root = events.filter(({ namespace }) => namespace.length === 0)
-      const before = root.flatMap(({ method }, index) =>
-        method === 'values' ? [root[index - 1]?.method] : [],
-      )
-      equal(
-        'the events before values',
-        before,
-        before.map(() => 'checkpoints'),
-      )
-    },
-    { source: protocol('checkpoints') },
+    protocol('checkpoints'),
   ),
-  must(
-    'events.values.final',
-    'The last values of a run have the messages of the state',
-    async ({ thread }) => {
-      const one = thread()
-      const { events } = await one.run()
-      const told = dataOf(
-        events.filter(({ namespace }) => namespace.length === 0),
-        'values',
-      ).at(-1)
-      equal('the ids of the messages', messageIds(told), messageIds(at(await one.idle(), 'values')))
-    },
-    { source: protocol('values') },
+  'events.values.final': must('The last values of a run have the messages of the state', protocol('values')),
+  'messages.whole': must('Messages and their blocks start and end once, in order', protocol('messages')),
+  'messages.whole.tools': must(
+    'Messages and their blocks start and end once where there are tools, too',
+    protocol('messages'),
+    'tools',
   ),
-]
-
-export const messageRules = [
-  must(
-    'messages.whole',
-    'Messages and their blocks start and end once, in order',
-    async ({ thread }) => {
-      readMessages((await thread().run()).events)
-    },
-    { source: protocol('messages') },
+  'messages.whole.nested': must(
+    'Messages and their blocks start and end once where there are subagents, too',
+    protocol('messages'),
+    'nested',
   ),
-  ...(['tools', 'nested'] as const).map((needs) =>
-    must(
-      `messages.whole.${needs}`,
-      `Messages and their blocks start and end once where there are ${needs === 'tools' ? 'tools' : 'subagents'}, too`,
-      async ({ thread, agents }) => {
-        readMessages((await thread(agents[needs]).run()).events)
-      },
-      { source: protocol('messages'), needs },
-    ),
-  ),
-  must(
-    'messages.text',
-    'The deltas of a text add up to its end',
-    async (audit) => {
-      const { told } = await answered(audit)
-      for (const { id, streamed, finished } of told) equal(`the text of ${id}`, streamed, finished)
-    },
-    { source: protocol('messages') },
-  ),
-  must(
-    'messages.in-state',
-    'A streamed message is in the state under its id',
-    async (audit) => {
-      const { told, one } = await answered(audit)
-      const ids = messageIds(at(await one.idle(), 'values'))
-      for (const { id } of told) hold('the messages of the state', ids.includes(id), id, ids)
-    },
-    { source: REACT },
-  ),
-  must(
-    'messages.flat',
-    'Messages of the state are flat, with type, content and id',
-    async (audit) => {
-      const { one } = await answered(audit)
-      const messages = listOf(at(await one.idle(), 'values', 'messages'))
-      for (const message of messages) {
-        const { type, content, id } = message as Readonly<Record<string, unknown>>
-        const flat =
-          ['human', 'ai', 'system', 'tool'].includes(String(type)) &&
-          content !== undefined &&
-          typeof id === 'string'
-        hold('a message of the state', flat, 'type, content and id', message)
-      }
-    },
-    { source: REACT },
-  ),
-  must(
-    'tools.whole',
-    'Tool calls start and end once',
-    async ({ thread, agents }) => {
-      const ids = readToolCalls((await thread(agents.tools).run()).events)
-      hold('the tool calls', ids.length > 0, 'at least one', ids)
-    },
-    { source: protocol('tools'), needs: 'tools' },
-  ),
-  must(
-    'tools.in-state',
+  'messages.text': must('The deltas of a text add up to its end', protocol('messages')),
+  'messages.in-state': must('A streamed message is in the state under its id', REACT),
+  'messages.flat': must('Messages of the state are flat, with type, content and id', REACT),
+  'tools.whole': must('Tool calls start and end once', protocol('tools'), 'tools'),
+  'tools.in-state': must(
     'The result of a tool call is in the state under its id',
-    async ({ thread, agents }) => {
-      const one = thread(agents.tools)
-      const ids = readToolCalls((await one.run()).events)
-      const messages = listOf(at(await one.idle(), 'values', 'messages'))
-      const answered = messages.map((message) => at(message, 'tool_call_id')).filter(Boolean)
-      equal('the tool calls of the state', answered, ids)
-    },
-    { source: protocol('tools'), needs: 'tools' },
+    protocol('tools'),
+    'tools',
   ),
-  should(
-    'namespaces.lifecycle',
+  'namespaces.lifecycle': should(
     'A namespace starts before its other events, and ends before its run does',
-    async ({ thread, agents }) => {
-      const { events } = await thread(agents.nested).run()
-      const inner = events.filter(({ namespace }) => namespace.length > 0)
-      hold('the namespaces', inner.length > 0, 'events below the root', 'none')
-      for (const place of new Set(inner.map(({ namespace }) => namespace.join('|')))) {
-        const own = inner.filter(({ namespace }) => namespace.join('|') === place)
-        const states = own.filter(({ method }) => method === 'lifecycle').map(({ data }) => at(data, 'event'))
-        equal(`the states of ${place}`, states, ['started', 'completed'])
-        equal(`the first event of ${place}`, own[0]!.method, 'lifecycle')
-      }
-      hold('the last event', isRoot(events.at(-1)!), 'the end of the run', events.at(-1)?.sent)
-    },
-    { source: protocol('lifecycle'), needs: 'nested' },
+    protocol('lifecycle'),
+    'nested',
   ),
-]
-
-async function answered({ thread }: AuditContext) {
-  const one: AuditThread = thread()
-  const { stream } = await one.run()
-  const told = readMessages(await stream.until('the end of the run', hasEnded(1)))
-  hold('the messages of the run', told.length > 0, 'at least one', 'none')
-  return { one, told }
 }
 
-const messageIds = (values: unknown): unknown[] =>
-  listOf(at(values, 'messages')).map((message) => at(message, 'id'))
+const checks: Checks<keyof typeof RULES> = {
+  async 'events.snake-case'(audit) {
+    const { agents, thread } = audit
+    for (const agent of [audit.assistantId, agents.tools, agents.interrupt, agents.nested]) {
+      if (agent === undefined && agent !== audit.assistantId) continue
+      const { stream } = await thread(agent).run()
+      const camel = stream.frames.map(({ data }) => CAMEL.exec(data)?.[1]).filter(Boolean)
+      equal(`the camelCase keys in events of ${agent ?? 'the assistant'}`, camel, [])
+    }
+  },
+  'events.lifecycle': haveShape('lifecycle'),
+  'events.values': haveShape('values'),
+  'events.messages': haveShape('messages'),
+  'events.updates': haveShape('updates'),
+  'events.checkpoints': haveShape('checkpoints'),
+  'events.tasks': haveShape('tasks'),
+  'events.tools': haveShape('tools', 'tools'),
+  'events.custom': haveShape('custom', 'custom'),
+  'events.input': haveShape('input.requested', 'interrupt'),
+  async 'events.values.follow-checkpoints'({ thread }) {
+    const { events } = await thread().run()
+    const methods = events.filter(isAtRoot).map(({ method }) => method)
+    const before = methods.filter((_, index) => methods[index + 1] === 'values')
+    const wanted = methods.filter((method) => method === 'values').map(() => 'checkpoints')
+    equal('the events before values', before, wanted)
+  },
+  async 'events.values.final'({ thread }) {
+    const { events, state } = await thread().finish()
+    const told = dataOf(events.filter(isAtRoot), 'values').at(-1)
+    equal('the ids of the messages', messageIds(told), messageIds(at(state, 'values')))
+  },
+  'messages.whole': ({ thread }) => areWhole(thread()),
+  'messages.whole.tools': ({ thread, agents }) => areWhole(thread(agents.tools)),
+  'messages.whole.nested': ({ thread, agents }) => areWhole(thread(agents.nested)),
+  async 'messages.text'(audit) {
+    const { told } = await answered(audit)
+    for (const { id, streamed, finished } of told) equal(`the text of ${id}`, streamed, finished)
+  },
+  async 'messages.in-state'(audit) {
+    const { told, values } = await answered(audit)
+    const ids = messageIds(values)
+    for (const { id } of told) hold('the messages of the state', ids.includes(id), id, ids)
+  },
+  async 'messages.flat'(audit) {
+    const { values } = await answered(audit)
+    for (const message of messagesOf(values)) isFlatMessage(message)
+  },
+  async 'tools.whole'({ thread, agents }) {
+    const ids = readToolCalls((await thread(agents.tools).run()).events)
+    hold('the tool calls', ids.length > 0, 'at least one', ids)
+  },
+  async 'tools.in-state'({ thread, agents }) {
+    const { events, state } = await thread(agents.tools).finish()
+    const messages = messagesOf(at(state, 'values'))
+    const answered = messages.map((message) => at(message, 'tool_call_id')).filter(Boolean)
+    equal('the tool calls of the state', answered, readToolCalls(events))
+  },
+  async 'namespaces.lifecycle'({ thread, agents }) {
+    const { events } = await thread(agents.nested).run()
+    const inner = events.filter((event) => !isAtRoot(event))
+    hold('the namespaces', inner.length > 0, 'events below the root', 'none')
+    for (const path of new Set(inner.map(({ namespace }) => namespace.join('|')))) {
+      const own = inner.filter(({ namespace }) => namespace.join('|') === path)
+      const states = dataOf(own, 'lifecycle').map((data) => at(data, 'event'))
+      equal(`the states of ${path}`, states, ['started', 'completed'])
+      equal(`the first event of ${path}`, own[0]!.method, 'lifecycle')
+    }
+    hold('the last event', isRoot(events.at(-1)!), 'the end of the run', events.at(-1)?.sent)
+  },
+}
+
+export const eventRules = /* @__PURE__ */ rulesOf(RULES, checks)
+
+async function areWhole(one: AuditThread): Promise<void> {
+  readMessages((await one.run()).events)
+}
+
+/** The messages that a run has streamed, and the values of the state. */
+async function answered({ thread }: AuditContext) {
+  const { events, state } = await thread().finish()
+  const told = readMessages(events)
+  hold('the messages of the run', told.length > 0, 'at least one', 'none')
+  return { told, values: at(state, 'values') }
+}
+
+/** Checks the shapes of the events of a method, of which a run of the assistant must have one. */
+function haveShape(method: ShapedMethod, agent?: keyof AuditedAgents): ServerRule['check'] {
+  return async ({ thread, agents }) => {
+    const { events } = await thread(agent && agents[agent]).run()
+    const own = dataOf(events, method)
+    hold(`the ${method} events of the run`, own.length > 0, 'at least one', 'none')
+    for (const data of own) isData(method, data)
+  }
+}

@@ -1,9 +1,10 @@
 import { equal, hold } from '../../check.ts'
-import type { AuditThread, Transcript } from '../context.ts'
-import { ALL, at, dataOf, hasEnded, idsOf, matches, type StreamFilter } from '../events.ts'
-import { protocol, rules, SCHEMA, STREAM_CLIENT } from '../rule.ts'
+import type { AuditThread } from '../context.ts'
+import { ALL, at, dataOf, hasEnded, idsOf, matches, type StreamFilter, type WireEvent } from '../events.ts'
+import { type Checks, protocol, rules, rulesOf, SCHEMA, STREAM_CLIENT } from '../rule.ts'
 
-const { must, should } = rules({ source: protocol('channels') })
+const CHANNELS = protocol('channels')
+const { must, should } = rules(CHANNELS)
 
 const INVALID = [
   {},
@@ -15,134 +16,101 @@ const INVALID = [
   { channels: ['values'], since: '3' },
 ]
 
-export const filterRules = [
-  must(
-    'filter.channels',
-    'A reader gets the events of the channels it asks for, and no others',
-    async ({ thread }) => {
-      const one = thread()
-      const transcript = await one.run()
-      for (const channel of ALL) await gets(one, transcript, { channels: [channel, 'lifecycle'] })
-    },
-  ),
-  must(
-    'filter.input',
-    'The channel of input.requested is input',
-    async ({ thread, agents }) => {
-      const one = thread(agents.interrupt)
-      const transcript = await one.run()
-      hold('input.requested', dataOf(transcript.events, 'input.requested').length > 0, 'one event', 'none')
-      await gets(one, transcript, { channels: ['input', 'lifecycle'] })
-      await gets(one, transcript, { channels: ['input.requested', 'lifecycle'] })
-    },
-    { needs: 'interrupt' },
-  ),
-  must(
-    'filter.custom',
-    'custom has all custom events, custom:<name> those of that name',
-    async ({ thread, agents }) => {
-      const one = thread(agents.custom)
-      const transcript = await one.run()
-      const names = dataOf(transcript.events, 'custom').map((data) => at(data, 'name'))
-      hold(
-        'the custom events',
-        names.some((name) => typeof name === 'string'),
-        'one with a name',
-        names,
-      )
-      for (const channel of [
-        'custom',
-        'custom:no-such-name',
-        ...names.filter(Boolean).map((name) => `custom:${name}`),
-      ])
-        await gets(one, transcript, { channels: [channel, 'lifecycle'] })
-    },
-    { needs: 'custom' },
-  ),
-  should(
-    'filter.unknown',
-    'A channel and a key that nobody knows are ignored',
-    async ({ thread }) => {
-      const one = thread()
-      const transcript = await one.run()
-      await gets(one, transcript, { channels: ['no-such-channel', 'lifecycle'] })
-      await gets(one, transcript, { channels: [...ALL], more: 1 } as StreamFilter)
-    },
-    { source: protocol('extensibility') },
-  ),
-  must(
-    'filter.invalid',
-    'A filter of a wrong type is refused with status 400',
-    async ({ thread, streamPath }) => {
-      for (const body of INVALID) {
-        const { status } = await thread().request('POST', streamPath, { body })
-        equal(`the status of ${JSON.stringify(body)}`, status, 400)
-      }
-    },
-    { source: SCHEMA },
-  ),
-  must(
-    'filter.namespaces',
+const RULES = {
+  'filter.channels': must('A reader gets the events of the channels it asks for, and no others'),
+  'filter.input': must('The channel of input.requested is input', CHANNELS, 'interrupt'),
+  'filter.custom': must('custom has all custom events, custom:<name> those of that name', CHANNELS, 'custom'),
+  'filter.unknown': should('A channel and a key that nobody knows are ignored', protocol('extensibility')),
+  'filter.invalid': must('A filter of a wrong type is refused with status 400', SCHEMA),
+  'filter.namespaces': must(
     'namespaces are prefixes, whose segments may be names without ids',
-    async ({ thread, agents }) => {
-      const one = thread(agents.nested)
-      const transcript = await one.run()
-      for (const prefix of prefixesOf(transcript)) {
-        await gets(one, transcript, { channels: ALL, namespaces: [prefix] })
-        await gets(one, transcript, {
-          channels: ALL,
-          namespaces: [prefix.map((segment) => segment.split(':')[0]!)],
-        })
-      }
-      await gets(one, transcript, { channels: ALL, namespaces: [['no-such-namespace'], []] })
-    },
-    { source: protocol('namespaces'), needs: 'nested' },
+    protocol('namespaces'),
+    'nested',
   ),
-  must(
-    'filter.depth',
+  'filter.depth': must(
     'depth counts segments below the prefix, and nothing where there is none',
-    async ({ thread, agents }) => {
-      const one = thread(agents.nested)
-      const transcript = await one.run()
-      const deepest = prefixesOf(transcript)[0]!
-      hold('the namespaces', deepest.length > 1, 'one of two segments', deepest)
-      for (const depth of [0, 1]) {
-        await gets(one, transcript, { channels: ALL, namespaces: [[]], depth })
-        await gets(one, transcript, { channels: ALL, namespaces: [deepest.slice(0, 1)], depth })
-      }
-      await gets(one, transcript, { channels: ALL, depth: 0 })
-    },
-    { source: protocol('namespaces'), needs: 'nested' },
+    protocol('namespaces'),
+    'nested',
   ),
-  must(
-    'filter.union',
-    'Several namespaces are a union',
-    async ({ thread, agents }) => {
-      const one = thread(agents.nested)
-      const transcript = await one.run()
-      const deepest = prefixesOf(transcript)[0]!
-      await gets(one, transcript, { channels: ALL, namespaces: [[], deepest], depth: 0 })
-    },
-    { source: STREAM_CLIENT, needs: 'nested' },
-  ),
-]
-
-/** The namespaces of a run, the deepest first. */
-function prefixesOf({ events }: Transcript): readonly (readonly string[])[] {
-  const places = new Map(events.map(({ namespace }) => [namespace.join('|'), namespace]))
-  return [...places.values()].sort((a, b) => b.length - a.length)
+  'filter.union': must('Several namespaces are a union', STREAM_CLIENT, 'nested'),
 }
 
-/** Checks that a new reader gets exactly the events of a run that a filter asks for. */
-async function gets(one: AuditThread, { events }: Transcript, filter: StreamFilter): Promise<void> {
-  const wanted = events.filter((event) => matches(event, filter))
-  const stream = await one.stream({ ...filter })
-  const words = JSON.stringify(filter)
-  const count = wanted.length
-  const seen = await stream.until(
-    `what ${words} asks for`,
-    (some) => some.length >= count || hasEnded(1)(some),
-  )
-  equal(`what ${words} gets`, idsOf(seen), idsOf(wanted))
-  stream.close()
+const checks: Checks<keyof typeof RULES> = {
+  async 'filter.channels'({ thread }) {
+    const { gets } = await ran(thread())
+    for (const channel of ALL) await gets({ channels: [channel, 'lifecycle'] })
+  },
+  async 'filter.input'({ thread, agents }) {
+    const { events, gets } = await ran(thread(agents.interrupt))
+    hold('input.requested', dataOf(events, 'input.requested').length > 0, 'one event', 'none')
+    await gets({ channels: ['input', 'lifecycle'] })
+    await gets({ channels: ['input.requested', 'lifecycle'] })
+  },
+  async 'filter.custom'({ thread, agents }) {
+    const { events, gets } = await ran(thread(agents.custom))
+    const names = dataOf(events, 'custom').map((data) => at(data, 'name'))
+    const isNamed = names.some((name) => typeof name === 'string')
+    hold('the custom events', isNamed, 'one with a name', names)
+    const own = names.filter(Boolean).map((name) => `custom:${name}`)
+    for (const channel of ['custom', 'custom:no-such-name', ...own])
+      await gets({ channels: [channel, 'lifecycle'] })
+  },
+  async 'filter.unknown'({ thread }) {
+    const { gets } = await ran(thread())
+    await gets({ channels: ['no-such-channel', 'lifecycle'] })
+    await gets({ channels: [...ALL], more: 1 } as StreamFilter)
+  },
+  async 'filter.invalid'({ thread, streamPath }) {
+    for (const body of INVALID) {
+      const status = await thread().status('POST', streamPath, { body })
+      equal(`the status of ${JSON.stringify(body)}`, status, 400)
+    }
+  },
+  async 'filter.namespaces'({ thread, agents }) {
+    const { events, gets } = await ran(thread(agents.nested))
+    for (const prefix of prefixesOf(events)) {
+      await gets({ channels: ALL, namespaces: [prefix] })
+      const names = prefix.map((segment) => segment.split(':')[0]!)
+      await gets({ channels: ALL, namespaces: [names] })
+    }
+    await gets({ channels: ALL, namespaces: [['no-such-namespace'], []] })
+  },
+  async 'filter.depth'({ thread, agents }) {
+    const { events, gets } = await ran(thread(agents.nested))
+    const deepest = prefixesOf(events)[0]!
+    hold('the namespaces', deepest.length > 1, 'one of two segments', deepest)
+    for (const depth of [0, 1]) {
+      await gets({ channels: ALL, namespaces: [[]], depth })
+      await gets({ channels: ALL, namespaces: [deepest.slice(0, 1)], depth })
+    }
+    await gets({ channels: ALL, depth: 0 })
+  },
+  async 'filter.union'({ thread, agents }) {
+    const { events, gets } = await ran(thread(agents.nested))
+    const deepest = prefixesOf(events)[0]!
+    await gets({ channels: ALL, namespaces: [[], deepest], depth: 0 })
+  },
+}
+
+export const filterRules = /* @__PURE__ */ rulesOf(RULES, checks)
+
+/** The namespaces of a run, the deepest first. */
+function prefixesOf(events: readonly WireEvent[]): readonly (readonly string[])[] {
+  const namespaces = new Map(events.map(({ namespace }) => [namespace.join('|'), namespace]))
+  return [...namespaces.values()].sort((a, b) => b.length - a.length)
+}
+
+/** A run, and what checks that a new reader gets exactly those of its events that a filter asks for. */
+async function ran(one: AuditThread) {
+  const { events } = await one.run()
+  async function gets(filter: StreamFilter): Promise<void> {
+    const wanted = events.filter((event) => matches(event, filter))
+    const words = JSON.stringify(filter)
+    const stream = await one.stream({ ...filter })
+    const isOver = (some: readonly WireEvent[]) => some.length >= wanted.length || hasEnded(1)(some)
+    const seen = await stream.until(`what ${words} asks for`, isOver)
+    equal(`what ${words} gets`, idsOf(seen), idsOf(wanted))
+    stream.close()
+  }
+  return { events, gets }
 }

@@ -1,180 +1,154 @@
 import { equal, hold } from '../../check.ts'
 import type { AuditContext, AuditThread } from '../context.ts'
-import { at, dataOf, hasEnded, isEnding, listOf, rootStates } from '../events.ts'
-import { PYTHON_CLIENT, protocol, REACT, rules, SCHEMA, STREAM_CLIENT } from '../rule.ts'
+import { at, dataOf, isEnding, listOf, rootStates } from '../events.ts'
+import { mentions } from '../expect.ts'
+import {
+  type Checks,
+  PYTHON_CLIENT,
+  protocol,
+  REACT,
+  rules,
+  rulesOf,
+  SCHEMA,
+  STREAM_CLIENT,
+} from '../rule.ts'
 import type { AuditStream } from '../stream.ts'
 
-const { must, should } = rules({ source: protocol('input'), needs: 'interrupt' })
+const { must, should } = rules(protocol('input'), 'interrupt')
 
-export const interruptRules = [
-  must(
-    'interrupts.requested',
-    'A run that asks sends input.requested once, and then ends interrupted',
-    async (audit) => {
-      const { stream } = await asking(audit)
-      equal('the states', rootStates(stream.events), ['running', 'interrupted'])
-      const methods = stream.events.filter((event) => event.method === 'input.requested' || isEnding(event))
-      equal(
-        'the events',
-        methods.map(({ method }) => method),
-        ['input.requested', 'lifecycle'],
-      )
-    },
-  ),
-  should(
-    'interrupts.value',
-    'input.requested has its payload under value, too',
-    async (audit) => {
-      const { asked } = await asking(audit)
-      equal('value', at(asked, 'value'), at(asked, 'payload'))
-    },
-    { source: PYTHON_CLIENT },
-  ),
-  must(
-    'interrupts.state',
-    'The state lists open interrupts with their ids, and what comes next',
-    async (audit) => {
-      const { one, id } = await asking(audit)
-      const state = await one.state()
-      equal('the interrupts of the state', openIn(state), [id])
-      hold('next', listOf(at(state, 'next')).length > 0, 'at least one node', at(state, 'next'))
-    },
-    { source: REACT },
-  ),
-  must(
-    'interrupts.unmarked',
-    'Interrupts do not show as values or updates',
-    async (audit) => {
-      const { stream } = await asking(audit)
-      const told = JSON.stringify([...dataOf(stream.events, 'values'), ...dataOf(stream.events, 'updates')])
-      hold('values and updates', !told.includes('__interrupt__'), 'no __interrupt__', told)
-    },
-    { source: REACT },
-  ),
-  must(
-    'interrupts.respond',
-    'input.respond lets the run go on to its end, and leaves nothing open',
-    async (audit) => {
-      const { one, id, stream } = await asking(audit)
-      await one.ok('input.respond', { namespace: [], interrupt_id: id, response: 'yes' })
-      const events = await stream.until('the end of the resumed run', hasEnded(2))
-      equal('the states', rootStates(events), ['running', 'interrupted', 'running', 'completed'])
-      equal('the open interrupts', openIn(await one.idle()), [])
-    },
-  ),
-  must(
-    'interrupts.respond.list',
-    'input.respond takes a list of answers',
-    async (audit) => {
-      const { one, id, stream } = await asking(audit)
-      await one.ok('input.respond', { responses: [{ namespace: [], interrupt_id: id, response: 'yes' }] })
-      const events = await stream.until('the end of the resumed run', hasEnded(2))
-      equal('the last state', rootStates(events).at(-1), 'completed')
-    },
-    { source: SCHEMA },
-  ),
-  must(
-    'interrupts.respond.namespace',
-    'The namespace of an answer is advice: its id is enough',
-    async (audit) => {
-      const { one, id, stream } = await asking(audit)
-      await one.ok('input.respond', { namespace: ['nowhere:1'], interrupt_id: id, response: 'yes' })
-      const events = await stream.until('the end of the resumed run', hasEnded(2))
-      equal('the last state', rootStates(events).at(-1), 'completed')
-    },
-    { source: REACT },
-  ),
-  should(
-    'interrupts.respond.run-id',
+/** An answer to a question that nobody has asked. */
+const UNASKED = { namespace: [], interrupt_id: 'no-such-interrupt', response: 'yes' }
+
+const RULES = {
+  'interrupts.requested': must('A run that asks sends input.requested once, and then ends interrupted'),
+  'interrupts.value': should('input.requested has its payload under value, too', PYTHON_CLIENT),
+  'interrupts.state': must('The state lists open interrupts with their ids, and what comes next', REACT),
+  'interrupts.unmarked': must('Interrupts do not show as values or updates', REACT),
+  'interrupts.respond': must('input.respond lets the run go on to its end, and leaves nothing open'),
+  'interrupts.respond.list': must('input.respond takes a list of answers', SCHEMA),
+  'interrupts.respond.namespace': must('The namespace of an answer is advice: its id is enough', REACT),
+  'interrupts.respond.run-id': should(
     'input.respond gives the id of the run, so that it can be cancelled',
-    async (audit) => {
-      const { one, id } = await asking(audit)
-      const result = await one.ok('input.respond', { namespace: [], interrupt_id: id, response: 'yes' })
-      hold('the result', typeof at(result, 'run_id') === 'string', 'a run_id', result)
-    },
-    { source: SCHEMA },
+    SCHEMA,
   ),
-  must(
-    'interrupts.respond.unknown',
+  'interrupts.respond.unknown': must(
     'An answer to an unknown interrupt is refused with no_such_interrupt, and the open one stays',
-    async (audit) => {
-      const { one, id } = await asking(audit)
-      const params = { namespace: [], interrupt_id: 'no-such-interrupt', response: 'yes' }
-      await one.refused(['no_such_interrupt'], 'input.respond', params)
-      equal('the open interrupts', openIn(await one.state()), [id])
-    },
-    { source: SCHEMA },
+    SCHEMA,
   ),
-  must(
-    'interrupts.respond.invalid',
+  'interrupts.respond.invalid': must(
     'An answer that names no interrupt is refused with invalid_argument',
-    async (audit) => {
-      const { one, id } = await asking(audit)
-      for (const params of [{}, { responses: [] }, { interrupt_id: 7, response: 'yes' }])
-        await one.refused(['invalid_argument'], 'input.respond', params)
-      equal('the open interrupts', openIn(await one.state()), [id])
-    },
-    { source: SCHEMA },
+    SCHEMA,
   ),
-  must(
-    'interrupts.respond.twice',
-    'An interrupt can be answered once',
-    async (audit) => {
-      const { one, id, stream } = await asking(audit)
-      const params = { namespace: [], interrupt_id: id, response: 'yes' }
-      await one.ok('input.respond', params)
-      await one.refused(['no_such_interrupt'], 'input.respond', params)
-      await stream.until('the end of the resumed run', hasEnded(2))
-      await one.refused(['no_such_interrupt'], 'input.respond', params)
-    },
-    { source: SCHEMA },
-  ),
-  must(
-    'interrupts.none',
-    'An answer where nothing was asked is refused, and starts nothing',
-    async ({ thread }) => {
-      const one = thread()
-      const params = { namespace: [], interrupt_id: 'no-such-interrupt', response: 'yes' }
-      await one.refused(['no_such_run', 'no_such_interrupt'], 'input.respond', params)
-      const { stream } = await one.run()
-      await one.refused(['no_such_interrupt'], 'input.respond', params)
-      equal('the states', rootStates(stream.events), ['running', 'completed'])
-    },
-    { source: SCHEMA, needs: undefined },
-  ),
-  must(
-    'interrupts.run-start',
+  'interrupts.respond.twice': must('An interrupt can be answered once', SCHEMA),
+  'interrupts.none': rules(SCHEMA).must('An answer where nothing was asked is refused, and starts nothing'),
+  'interrupts.run-start': must(
     'run.start on a thread that waits for an answer gives its input as the answer',
-    async (audit) => {
-      const { one, stream } = await asking(audit)
-      await one.start({ input: 'yes' })
-      const events = await stream.until('the end of the resumed run', hasEnded(2))
-      equal('the states', rootStates(events), ['running', 'interrupted', 'running', 'completed'])
-      equal('the open interrupts', openIn(await one.idle()), [])
-    },
-    { source: protocol('threads-runs-and-input') },
+    protocol('threads-runs-and-input'),
   ),
-  must(
-    'interrupts.replay',
+  'interrupts.replay': must(
     'A new reader is told of open interrupts, and not of answered ones',
-    async (audit) => {
-      const { one, id, stream } = await asking(audit)
-      const late = await one.stream()
-      equal('what is open', asksOf(await late.until('the end of the run', hasEnded(1))), [id])
-      await one.ok('input.respond', { namespace: [], interrupt_id: id, response: 'yes' })
-      await stream.until('the end of the resumed run', hasEnded(2))
-      await one.idle()
-      const later = await one.stream()
-      equal('what is open after the answer', asksOf(await later.until('the newest run', hasEnded(1))), [])
-    },
-    { source: STREAM_CLIENT },
+    STREAM_CLIENT,
   ),
-]
+}
+
+const checks: Checks<keyof typeof RULES> = {
+  async 'interrupts.requested'(audit) {
+    const { stream } = await asking(audit)
+    equal('the states', rootStates(stream.events), ['running', 'interrupted'])
+    const told = stream.events.filter((event) => event.method === 'input.requested' || isEnding(event))
+    const methods = told.map(({ method }) => method)
+    equal('the events', methods, ['input.requested', 'lifecycle'])
+  },
+  async 'interrupts.value'(audit) {
+    const { asked } = await asking(audit)
+    equal('value', at(asked, 'value'), at(asked, 'payload'))
+  },
+  async 'interrupts.state'(audit) {
+    const { one, id } = await asking(audit)
+    const state = await one.state()
+    equal('the interrupts of the state', openIn(state), [id])
+    hold('next', listOf(at(state, 'next')).length > 0, 'at least one node', at(state, 'next'))
+  },
+  async 'interrupts.unmarked'(audit) {
+    const { stream } = await asking(audit)
+    const told = [...dataOf(stream.events, 'values'), ...dataOf(stream.events, 'updates')]
+    mentions('values and updates', told, '__interrupt__', false)
+  },
+  async 'interrupts.respond'(audit) {
+    const { one, answer, stream } = await asking(audit)
+    await one.ok('input.respond', answer)
+    const events = await stream.untilEnd(2)
+    equal('the states', rootStates(events), ['running', 'interrupted', 'running', 'completed'])
+    equal('the open interrupts', openIn(await one.idle()), [])
+  },
+  async 'interrupts.respond.list'(audit) {
+    const { one, answer, stream } = await asking(audit)
+    await one.ok('input.respond', { responses: [answer] })
+    const events = await stream.untilEnd(2)
+    equal('the last state', rootStates(events).at(-1), 'completed')
+  },
+  async 'interrupts.respond.namespace'(audit) {
+    const { one, answer, stream } = await asking(audit)
+    await one.ok('input.respond', { ...answer, namespace: ['nowhere:1'] })
+    const events = await stream.untilEnd(2)
+    equal('the last state', rootStates(events).at(-1), 'completed')
+  },
+  async 'interrupts.respond.run-id'(audit) {
+    const { one, answer } = await asking(audit)
+    const result = await one.ok('input.respond', answer)
+    hold('the result', typeof at(result, 'run_id') === 'string', 'a run_id', result)
+  },
+  async 'interrupts.respond.unknown'(audit) {
+    const { one, id } = await asking(audit)
+    await one.refused(['no_such_interrupt'], 'input.respond', UNASKED)
+    equal('the open interrupts', openIn(await one.state()), [id])
+  },
+  async 'interrupts.respond.invalid'(audit) {
+    const { one, id } = await asking(audit)
+    for (const params of [{}, { responses: [] }, { interrupt_id: 7, response: 'yes' }])
+      await one.refused(['invalid_argument'], 'input.respond', params)
+    equal('the open interrupts', openIn(await one.state()), [id])
+  },
+  async 'interrupts.respond.twice'(audit) {
+    const { one, answer, stream } = await asking(audit)
+    await one.ok('input.respond', answer)
+    await one.refused(['no_such_interrupt'], 'input.respond', answer)
+    await stream.untilEnd(2)
+    await one.refused(['no_such_interrupt'], 'input.respond', answer)
+  },
+  async 'interrupts.none'({ thread }) {
+    const one = thread()
+    await one.refused(['no_such_run', 'no_such_interrupt'], 'input.respond', UNASKED)
+    const { stream } = await one.run()
+    await one.refused(['no_such_interrupt'], 'input.respond', UNASKED)
+    equal('the states', rootStates(stream.events), ['running', 'completed'])
+  },
+  async 'interrupts.run-start'(audit) {
+    const { one, stream } = await asking(audit)
+    await one.start({ input: 'yes' })
+    const events = await stream.untilEnd(2)
+    equal('the states', rootStates(events), ['running', 'interrupted', 'running', 'completed'])
+    equal('the open interrupts', openIn(await one.idle()), [])
+  },
+  async 'interrupts.replay'(audit) {
+    const { one, id, answer, stream } = await asking(audit)
+    equal('what is open', asksOf(await one.replay()), [id])
+    await one.ok('input.respond', answer)
+    await stream.untilEnd(2)
+    await one.idle()
+    equal('what is open after the answer', asksOf(await one.replay()), [])
+  },
+}
+
+export const interruptRules = /* @__PURE__ */ rulesOf(RULES, checks)
 
 interface Asking {
   readonly one: AuditThread
   readonly id: string
+  /** The data of its event. */
   readonly asked: unknown
+  /** The params of `input.respond`. */
+  readonly answer: Readonly<Record<string, unknown>>
   readonly stream: AuditStream
 }
 
@@ -185,7 +159,7 @@ async function asking({ thread, agents }: AuditContext): Promise<Asking> {
   const [asked] = dataOf(stream.events, 'input.requested')
   const id = at(asked, 'interrupt_id')
   hold('input.requested', typeof id === 'string' && id !== '', 'an interrupt_id', asked)
-  return { one, id: id as string, asked, stream }
+  return { one, id: id as string, asked, answer: { ...UNASKED, interrupt_id: id }, stream }
 }
 
 const asksOf = (events: AuditStream['events']): unknown[] =>

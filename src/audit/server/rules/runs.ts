@@ -1,229 +1,165 @@
 import { equal, hold } from '../../check.ts'
 import type { AuditThread } from '../context.ts'
-import { at, hasEnded, isEnding, isRoot, listOf, rootStates } from '../events.ts'
-import { protocol, REACT, RUN_CLIENT, rules, THREAD_CLIENT } from '../rule.ts'
+import { at, checkpointOf, isEnding, isRoot, messageIds, rootStates } from '../events.ts'
+import { accepted, mentions } from '../expect.ts'
+import { type Checks, protocol, REACT, RUN_CLIENT, rules, rulesOf, THREAD_CLIENT } from '../rule.ts'
 
-const { must, should } = rules({ source: protocol('lifecycle') })
-
-export const runRules = [
-  must('runs.one-ending', 'Each run of a thread is running and then ends once', async ({ thread }) => {
-    const { events } = await thread().run(3)
-    equal('the states', rootStates(events), Array(3).fill(['running', 'completed']).flat())
-  }),
-  must(
-    'runs.ending-last',
-    'What a run tells of itself comes between its start and its end',
-    async ({ thread }) => {
-      const { events } = await thread().run()
-      hold('the first event', isRoot(events[0]!), 'the start of the run', events[0]?.sent)
-      hold('the last event', isEnding(events.at(-1)!), 'the end of the run', events.at(-1)?.sent)
-    },
-  ),
-  must(
-    'runs.message-ids-kept',
-    'Messages keep the ids that their client made',
-    async ({ thread, input }) => {
-      const one = thread()
-      const sent = input('Hello')
-      const [id] = listOf(at(sent, 'messages')).map((message) => at(message, 'id'))
-      const { stream } = await runWith(one, { input: sent })
-      stream.close()
-      const ids = listOf(at(await one.idle(), 'values', 'messages')).map((message) => at(message, 'id'))
-      hold('the ids of the messages', id === undefined || ids.includes(id), String(id), ids)
-    },
-    { source: REACT },
-  ),
-  should(
-    'runs.fork',
-    'A run from an earlier checkpoint goes on from there, without what came later',
-    async ({ thread, input }) => {
-      const one = thread()
-      await one.run()
-      const checkpoint_id = at(await one.idle(), 'checkpoint', 'checkpoint_id')
-      await runWith(one, { input: input('To be left behind') })
-      await one.idle()
-      const config = { configurable: { checkpoint_id } }
-      const { events } = await runWith(one, { input: input('To be kept'), config })
-      equal('the state of the newest run', rootStates(events).at(-1), 'completed')
-      const values = JSON.stringify(at(await one.idle(), 'values'))
-      hold(
-        'the state',
-        values.includes('To be kept') && !values.includes('To be left behind'),
-        'only the fork',
-        values,
-      )
-    },
-    { source: THREAD_CLIENT },
-  ),
-  must(
-    'runs.failed',
-    'A run that fails ends in failed with the text of its error',
-    async ({ thread, agents }) => {
-      const { events } = await thread(agents.failing).run()
-      equal('the states', rootStates(events), ['running', 'failed'])
-      const error = at(events.filter(isEnding)[0]!.data, 'error')
-      hold('the error', typeof error === 'string' && error !== '', 'its text', error)
-    },
-    { needs: 'failing', source: REACT },
-  ),
-  must(
-    'runs.failed.next',
-    'After a run has failed the next one starts',
-    async ({ thread, agents }) => {
-      const { events } = await thread(agents.failing).run(2)
-      equal('the states', rootStates(events), ['running', 'failed', 'running', 'failed'])
-    },
-    { needs: 'failing' },
-  ),
-]
+const LIFECYCLE = protocol('lifecycle')
+const { must, should } = rules(LIFECYCLE)
 
 /** An id like those of runs. */
 const NO_RUN = '01900000-0000-7000-8000-000000000000'
 
-/** How a client cancels: the button that stops an answer. */
-const cancels = rules({ source: RUN_CLIENT, needs: 'slow' })
+/** What is done to a run in progress: a client cancels it, or starts another. */
+const busy = rules(RUN_CLIENT, 'slow')
 
-export const cancelRules = [
-  cancels.must(
-    'cancel.ends',
-    'Cancel is answered with 2xx, and the run ends interrupted, without an error',
-    async ({ thread, agents }) => {
-      const one = thread(agents.slow)
-      const run = await one.start()
-      const stream = await one.stream()
-      await stream.until('the start of the run', (events) => events.some(isRoot))
-      const status = await cancel(one, run, '?wait=0&action=interrupt')
-      hold('the status of cancel', status >= 200 && status < 300, '2xx', status)
-      const events = await stream.until('the end of the run', hasEnded(1))
-      equal('the states', rootStates(events), ['running', 'interrupted'])
-      equal('the error', at(events.filter(isEnding)[0]!.data, 'error'), undefined)
-    },
+const RULES = {
+  'runs.one-ending': must('Each run of a thread is running and then ends once'),
+  'runs.ending-last': must('What a run tells of itself comes between its start and its end'),
+  'runs.message-ids-kept': must('Messages keep the ids that their client made', REACT),
+  'runs.fork': should(
+    'A run from an earlier checkpoint goes on from there, without what came later',
+    THREAD_CLIENT,
   ),
-  cancels.must(
-    'cancel.unknown',
-    'Cancel of a run that is not there is 404',
-    async ({ thread }) => {
-      const one = thread()
-      equal('the status without a thread', await cancel(one, NO_RUN), 404)
-      await one.run()
-      equal('the status without a run', await cancel(one, NO_RUN), 404)
-    },
-    { needs: undefined },
-  ),
-  cancels.should(
-    'cancel.wait',
-    'Cancel with wait=1 is answered when the run has ended',
-    async ({ thread, agents }) => {
-      const one = thread(agents.slow)
-      const run = await one.start()
-      await cancel(one, run, '?wait=1')
-      const stream = await one.stream()
-      equal('the state', at(await one.request('GET', ''), 'body', 'status'), 'idle')
-      equal('the ending', rootStates(await stream.until('the end', hasEnded(1))).at(-1), 'interrupted')
-    },
-  ),
-  cancels.should(
-    'cancel.ended',
-    'Cancel of a run that has ended changes nothing',
-    async ({ thread }) => {
-      const one = thread()
-      const { runIds, stream } = await one.run()
-      const before = await one.idle()
-      const status = await cancel(one, runIds[0]!)
-      hold('the status of cancel', status < 500, 'no error of the server', status)
-      equal('the state', await one.idle(), before)
-      await one.start()
-      const events = await stream.until('the end of the next run', hasEnded(2))
-      equal('the states', rootStates(events), ['running', 'completed', 'running', 'completed'])
-    },
-    { needs: undefined },
-  ),
-]
-
-/** What a run does that is started while another goes on. */
-const multitask = rules({ source: RUN_CLIENT, needs: 'slow' })
-
-export const multitaskRules = [
-  ...(['enqueue', undefined] as const).map((strategy) =>
-    multitask.should(
-      `multitask.${strategy ?? 'default'}`,
-      `${strategy ?? 'Without a strategy'}: a new run waits for the one in progress`,
-      async ({ thread, agents }) => {
-        const one = thread(agents.slow)
-        await one.start()
-        const stream = await one.stream()
-        const second = await one.start({ multitaskStrategy: strategy })
-        const events = await stream.until(
-          'the start of the second run',
-          (seen) => seen.filter(isRoot).length > 2,
-        )
-        equal('the states', rootStates(events), ['running', 'completed', 'running'])
-        await cancel(one, second)
-      },
-    ),
-  ),
-  multitask.should(
-    'multitask.reject',
-    'reject: a run beside one in progress is refused, and does not start',
-    async ({ thread, agents }) => {
-      const one = thread(agents.slow)
-      await one.start()
-      const stream = await one.stream()
-      await one.refused(['invalid_argument'], 'run.start', { multitaskStrategy: 'reject' })
-      await stream.until('the end of the run', hasEnded(1))
-      await one.idle()
-      equal('the states', rootStates(stream.events), ['running', 'completed'])
-    },
-  ),
-  multitask.should(
-    'multitask.interrupt',
+  'runs.failed': must('A run that fails ends in failed with the text of its error', REACT, 'failing'),
+  'runs.failed.next': must('After a run has failed the next one starts', LIFECYCLE, 'failing'),
+  'cancel.ends': busy.must('Cancel is answered with 2xx, and the run ends interrupted, without an error'),
+  'cancel.unknown': must('Cancel of a run that is not there is 404', RUN_CLIENT),
+  'cancel.wait': busy.should('Cancel with wait=1 is answered when the run has ended'),
+  'cancel.ended': should('Cancel of a run that has ended changes nothing', RUN_CLIENT),
+  'multitask.enqueue': busy.should('enqueue: a new run waits for the one in progress'),
+  'multitask.default': busy.should('Without a strategy: a new run waits for the one in progress'),
+  'multitask.reject': busy.should('reject: a run beside one in progress is refused, and does not start'),
+  'multitask.interrupt': busy.should(
     'interrupt: the run in progress ends interrupted, then the new one starts',
-    async ({ thread, agents }) => {
-      const states = await replaced(thread(agents.slow), 'interrupt')
-      equal('the states', states, ['running', 'interrupted', 'running', 'completed'])
-    },
   ),
-  multitask.should(
-    'multitask.rollback',
-    'rollback: the run in progress leaves nothing in the state',
-    async ({ thread, agents, input }) => {
-      const one = thread(agents.slow)
-      const states = await replaced(one, 'rollback', input('To be rolled back'))
-      equal('the states', states, ['running', 'interrupted', 'running', 'completed'])
-      const values = JSON.stringify(at(await one.idle(), 'values'))
-      hold('the state', !values.includes('To be rolled back'), 'nothing of the first run', values)
-    },
-  ),
-  multitask.should(
-    'multitask.cancel-queued',
-    'A run that waits can be cancelled, and never starts',
-    async ({ thread, agents }) => {
-      const one = thread(agents.slow)
-      await one.start()
-      const stream = await one.stream()
-      const status = await cancel(one, await one.start(), '?wait=1')
-      hold('the status of cancel', status >= 200 && status < 300, '2xx', status)
-      await stream.until('the end of the first run', hasEnded(1))
-      await one.idle()
-      equal('the states', rootStates(stream.events), ['running', 'completed'])
-    },
-  ),
-]
+  'multitask.rollback': busy.should('rollback: the run in progress leaves nothing in the state'),
+  'multitask.cancel-queued': busy.should('A run that waits can be cancelled, and never starts'),
+}
+
+const checks: Checks<keyof typeof RULES> = {
+  async 'runs.one-ending'({ thread }) {
+    const { events } = await thread().run(3)
+    equal('the states', rootStates(events), Array(3).fill(['running', 'completed']).flat())
+  },
+  async 'runs.ending-last'({ thread }) {
+    const { events } = await thread().run()
+    hold('the first event', isRoot(events[0]!), 'the start of the run', events[0]?.sent)
+    hold('the last event', isEnding(events.at(-1)!), 'the end of the run', events.at(-1)?.sent)
+  },
+  async 'runs.message-ids-kept'({ thread, input }) {
+    const one = thread()
+    const sent = input('Hello')
+    const [id] = messageIds(sent)
+    await (await one.begin({ input: sent })).untilEnd()
+    const ids = messageIds(at(await one.idle(), 'values'))
+    hold('the ids of the messages', id === undefined || ids.includes(id), String(id), ids)
+  },
+  async 'runs.fork'({ thread, input }) {
+    const one = thread()
+    const { state } = await one.finish()
+    await (await one.begin({ input: input('To be left behind') })).untilEnd()
+    await one.idle()
+    const config = { configurable: { checkpoint_id: checkpointOf(state) } }
+    const stream = await one.begin({ input: input('To be kept'), config })
+    equal('the state of the newest run', rootStates(await stream.untilEnd()).at(-1), 'completed')
+    const values = at(await one.idle(), 'values')
+    mentions('the state', values, 'To be kept')
+    mentions('the state', values, 'To be left behind', false)
+  },
+  async 'runs.failed'({ thread, agents }) {
+    const { events } = await thread(agents.failing).run()
+    equal('the states', rootStates(events), ['running', 'failed'])
+    const error = at(events.filter(isEnding)[0]!.data, 'error')
+    hold('the error', typeof error === 'string' && error !== '', 'its text', error)
+  },
+  async 'runs.failed.next'({ thread, agents }) {
+    const { events } = await thread(agents.failing).run(2)
+    equal('the states', rootStates(events), ['running', 'failed', 'running', 'failed'])
+  },
+  async 'cancel.ends'({ thread, agents }) {
+    const one = thread(agents.slow)
+    const run = await one.start()
+    const stream = await one.stream()
+    await stream.until('the start of the run', (events) => events.some(isRoot))
+    const status = await cancel(one, run, '?wait=0&action=interrupt')
+    accepted('cancel', status)
+    const events = await stream.untilEnd()
+    equal('the states', rootStates(events), ['running', 'interrupted'])
+    equal('the error', at(events.filter(isEnding)[0]!.data, 'error'), undefined)
+  },
+  async 'cancel.unknown'({ thread }) {
+    const one = thread()
+    equal('the status without a thread', await cancel(one, NO_RUN), 404)
+    await one.run()
+    equal('the status without a run', await cancel(one, NO_RUN), 404)
+  },
+  async 'cancel.wait'({ thread, agents }) {
+    const one = thread(agents.slow)
+    const run = await one.start()
+    await cancel(one, run, '?wait=1')
+    const stream = await one.stream()
+    equal('the state', at(await one.request('GET', ''), 'body', 'status'), 'idle')
+    equal('the ending', rootStates(await stream.untilEnd()).at(-1), 'interrupted')
+  },
+  async 'cancel.ended'({ thread }) {
+    const one = thread()
+    const { runIds, stream, state } = await one.finish()
+    const status = await cancel(one, runIds[0]!)
+    hold('the status of cancel', status < 500, 'no error of the server', status)
+    equal('the state', await one.idle(), state)
+    await one.start()
+    const events = await stream.untilEnd(2)
+    equal('the states', rootStates(events), ['running', 'completed', 'running', 'completed'])
+  },
+  'multitask.enqueue': ({ thread, agents }) => waits(thread(agents.slow), 'enqueue'),
+  'multitask.default': ({ thread, agents }) => waits(thread(agents.slow)),
+  async 'multitask.reject'({ thread, agents }) {
+    const one = thread(agents.slow)
+    const stream = await one.begin()
+    await one.refused(['invalid_argument'], 'run.start', { multitaskStrategy: 'reject' })
+    await stream.untilEnd()
+    await one.idle()
+    equal('the states', rootStates(stream.events), ['running', 'completed'])
+  },
+  async 'multitask.interrupt'({ thread, agents }) {
+    const states = await replaced(thread(agents.slow), 'interrupt')
+    equal('the states', states, ['running', 'interrupted', 'running', 'completed'])
+  },
+  async 'multitask.rollback'({ thread, agents, input }) {
+    const one = thread(agents.slow)
+    const states = await replaced(one, 'rollback', input('To be rolled back'))
+    equal('the states', states, ['running', 'interrupted', 'running', 'completed'])
+    mentions('the state', at(await one.idle(), 'values'), 'To be rolled back', false)
+  },
+  async 'multitask.cancel-queued'({ thread, agents }) {
+    const one = thread(agents.slow)
+    const stream = await one.begin()
+    const status = await cancel(one, await one.start(), '?wait=1')
+    accepted('cancel', status)
+    await stream.untilEnd()
+    await one.idle()
+    equal('the states', rootStates(stream.events), ['running', 'completed'])
+  },
+}
+
+export const runRules = /* @__PURE__ */ rulesOf(RULES, checks)
 
 async function replaced(one: AuditThread, multitaskStrategy: string, input?: unknown): Promise<unknown[]> {
-  await one.start(input === undefined ? {} : { input })
-  const stream = await one.stream()
+  const stream = await one.begin(input === undefined ? {} : { input })
   await stream.until('the start of the run', (events) => events.some(isRoot))
   await one.start({ multitaskStrategy })
-  return rootStates(await stream.until('the end of both runs', hasEnded(2)))
+  return rootStates(await stream.untilEnd(2))
 }
 
-async function runWith(one: AuditThread, params: Readonly<Record<string, unknown>>) {
-  await one.start(params)
-  const stream = await one.stream()
-  return { events: await stream.until('the end of the run', hasEnded(1)), stream }
+/** Checks that a second run of this strategy starts when the first has ended. */
+async function waits(one: AuditThread, multitaskStrategy?: string): Promise<void> {
+  const stream = await one.begin()
+  const second = await one.start({ multitaskStrategy })
+  const events = await stream.until('the start of the second run', (seen) => seen.filter(isRoot).length > 2)
+  equal('the states', rootStates(events), ['running', 'completed', 'running'])
+  await cancel(one, second)
 }
 
-async function cancel(one: AuditThread, run: string, query = ''): Promise<number> {
-  return (await one.request('POST', `/runs/${run}/cancel${query}`)).status
-}
+const cancel = (one: AuditThread, run: string, query = ''): Promise<number> =>
+  one.status('POST', `/runs/${run}/cancel${query}`)
