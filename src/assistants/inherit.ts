@@ -1,5 +1,5 @@
 import { formerOwnerOf } from '../principal.ts'
-import { inherit, putCopies } from '../storage/store/inherit.ts'
+import { inherit, putCopies } from '../storage/inherit.ts'
 import { pagesOf } from '../storage/store/pages.ts'
 import type { Store } from '../storage/store/store.ts'
 import {

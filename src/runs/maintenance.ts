@@ -1,4 +1,4 @@
-import { isUpgraded } from '../storage/store/upgraded.ts'
+import { isUpgraded } from '../storage/upgraded.ts'
 import { jitter, startTimer, within } from '../time.ts'
 import type { RunContext } from './context.ts'
 import { recoverThread } from './execution/recover.ts'

@@ -5,86 +5,40 @@ import type { DurableStorage, DurableStorageOptions } from './durable.ts'
 import { memoryStorage } from './memory/storage.ts'
 import { assertReadable, schemeOf } from './storage-url.ts'
 
-export type {
-  ChannelVersion,
-  Checkpoint,
-  CheckpointConfig,
-  Checkpointer,
-  CheckpointListOptions,
-  CheckpointMetadata,
-  CheckpointTuple,
-} from './checkpointer/checkpointer.ts'
+export type * from './checkpointer/checkpointer.ts'
 export type { DeltaHistory, PendingWrite } from './checkpointer/delta-history.ts'
-export type { CheckpointSaver } from './checkpointer/saver.ts'
-export type { Serde } from './checkpointer/serde.ts'
-export type { MemoryCheckpointer } from './memory/checkpointer.ts'
-export type { MemoryStorage } from './memory/storage.ts'
-export type { MemoryStoreOptions } from './memory/store.ts'
 export { withoutPassword } from './storage-url.ts'
-export type { StorageCounts, StorageReport, StoreReport } from './store/report.ts'
-export type {
-  Change,
-  Committed,
-  Doc,
-  DocIndex,
-  DocPage,
-  Guard,
-  Json,
-  LeaseRecord,
-  ListQuery,
-  LogBatch,
-  LogEvent,
-  LogOrigin,
-  Op,
-  PartitionChange,
-  PartitionListener,
-  PartitionState,
-  ReadQuery,
-  Store,
-  StoreCapabilities,
-  TrimBound,
-} from './store/store.ts'
+export type * from './store/report.ts'
+export type * from './store/store.ts'
 
 /** The options of all backends. For others, such as your own client, call the backend's function. */
 export type OpenStorageOptions = Pick<DurableStorageOptions, 'prefix' | 'deadlineMs' | 'serde'>
 
-/** A store and a saver over one database, whichever it is. In memory, `serde` is without effect. */
 const OPEN_OPTIONS: OptionTable<OpenStorageOptions> = {
   prefix: 'string',
   deadlineMs: 'number',
   serde: 'object',
 }
 
+/** A store and a saver over one database, whichever it is. In memory, `serde` has no effect. */
 export interface OpenedStorage extends Omit<DurableStorage, 'checkpointer'> {
   readonly checkpointer: Checkpointer
 }
 
-interface Backend {
-  readonly schemes: readonly string[]
-  /** How its URLs look, for messages. */
-  readonly form: string
-  open(options: OpenStorageOptions & { readonly url: string }): Promise<OpenedStorage>
-}
+type Open = (options: OpenStorageOptions & { readonly url: string }) => Promise<OpenedStorage>
 
 /** Each backend, and its client, is loaded when a URL of it is opened. */
-const BACKENDS: readonly Backend[] = [
-  {
-    schemes: ['file'],
-    form: 'file:… or a path',
-    open: async (o) => (await import('./sqlite/sqlite.ts')).sqliteStorage(o),
-  },
-  {
-    schemes: ['postgres', 'postgresql'],
-    form: 'postgres://…',
-    open: async (o) => (await import('./postgres/postgres.ts')).postgresStorage(o),
-  },
-  {
-    schemes: ['redis', 'rediss'],
-    form: 'redis://…',
-    open: async (o) => (await import('./redis/redis.ts')).redisStorage(o),
-  },
-  { schemes: ['memory'], form: 'memory:', open: async () => memoryStorage() },
-]
+const postgres: Open = async (options) => (await import('./postgres/postgres.ts')).postgresStorage(options)
+const redis: Open = async (options) => (await import('./redis/redis.ts')).redisStorage(options)
+const BACKENDS: ReadonlyMap<string, Open> = new Map<string, Open>([
+  ['file', async (options) => (await import('./sqlite/sqlite.ts')).sqliteStorage(options)],
+  ['postgres', postgres],
+  ['postgresql', postgres],
+  ['redis', redis],
+  ['rediss', redis],
+  ['memory', async () => memoryStorage()],
+])
+const FORMS = 'file:… or a path, postgres://…, redis://…, memory:'
 
 /**
  * A store and a saver for the database of a URL, for example from an environment variable: `file:…` or a path
@@ -98,14 +52,11 @@ export async function openStorage(url: string, options: OpenStorageOptions = {})
   checkOptions('openStorage', options, OPEN_OPTIONS)
   // Callers without types pass a variable of the environment that is not set.
   const scheme = schemeOf(url ?? '')
-  const backend = BACKENDS.find(({ schemes }) => schemes.includes(scheme))
-  if (backend && url?.trim()) {
+  const open = BACKENDS.get(scheme)
+  if (open && url?.trim()) {
     if (scheme !== 'file') assertReadable(url)
-    return backend.open({ ...options, url })
+    return open({ ...options, url })
   }
-  const forms = BACKENDS.map(({ form }) => form).join(', ')
-  const problem = backend
-    ? 'The URL of the storage is empty'
-    : `No storage has URLs that begin with ${scheme}:`
-  throw new AgentwireError('invalid_argument', `${problem}. What there is: ${forms}.`)
+  const problem = open ? 'The URL of the storage is empty' : `No storage has URLs that begin with ${scheme}:`
+  throw new AgentwireError('invalid_argument', `${problem}. What there is: ${FORMS}.`)
 }

@@ -2,7 +2,7 @@ import { isThreadId } from '../../face/ids.ts'
 import { uuidOf } from '../../ids.ts'
 import { formerOwnerOf, namesOwnerOf, type Principal } from '../../principal.ts'
 import type { AgentEngine, ThreadRecord } from '../../runs/index.ts'
-import { isUpgraded } from '../../storage/store/upgraded.ts'
+import { isUpgraded } from '../../storage/upgraded.ts'
 import { A2AError } from '../errors.ts'
 import { MAX_ID } from './ids.ts'
 

@@ -1,6 +1,6 @@
 import { formerOwnerOf } from '../../principal.ts'
 import type { Store } from '../../storage/index.ts'
-import { copyPartition, inherit } from '../../storage/store/inherit.ts'
+import { copyPartition, inherit } from '../../storage/inherit.ts'
 import {
   DEFAULTS,
   PROVIDERS,

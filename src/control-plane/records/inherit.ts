@@ -1,6 +1,6 @@
 import { formerOwnerOf } from '../../principal.ts'
 import type { Store } from '../../storage/index.ts'
-import { copyPartition, inherit, rewriteAll } from '../../storage/store/inherit.ts'
+import { copyPartition, inherit, rewriteAll } from '../../storage/inherit.ts'
 import { LISTENER_COLLECTIONS, partitionOf } from './listeners.ts'
 import { copyNames } from './names.ts'
 import { DEPLOYMENTS, ofOwner, recordOf, relisted } from './stored.ts'

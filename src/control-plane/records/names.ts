@@ -1,6 +1,6 @@
 import { listedFor } from '../../principal.ts'
 import { ConflictError, type Store } from '../../storage/index.ts'
-import { putCopies } from '../../storage/store/inherit.ts'
+import { putCopies } from '../../storage/inherit.ts'
 import { refusal } from '../errors.ts'
 import type { DeploymentRecord } from './records.ts'
 import { loadDeployment, ownerKey } from './stored.ts'

@@ -1,6 +1,6 @@
 import { putJobOp, removeJobOp } from '../../outbox/job.ts'
 import { type Access, formerOwnerOf, ownerAfter, ownerOf, type Principal, reaches } from '../../principal.ts'
-import { inherit, rewriteAll } from '../../storage/store/inherit.ts'
+import { inherit, rewriteAll } from '../../storage/inherit.ts'
 import { pagesOf } from '../../storage/store/pages.ts'
 import type { Doc, DocIndex, Json, Op, Store } from '../../storage/store/store.ts'
 import { CRON_JOB } from './jobs.ts'

@@ -1,6 +1,6 @@
-import { rewriteAll } from '../../storage/store/inherit.ts'
+import { rewriteAll } from '../../storage/inherit.ts'
 import type { Store } from '../../storage/store/store.ts'
-import { isUpgraded } from '../../storage/store/upgraded.ts'
+import { isUpgraded } from '../../storage/upgraded.ts'
 import { oldListFields, putThread, readThread } from './records.ts'
 
 /** The index field of records that were written before lists had fields of their own. */

@@ -1,5 +1,5 @@
 import { formerOwnerOf } from '../../principal.ts'
-import { inherit, rewriteAll } from '../../storage/store/inherit.ts'
+import { inherit, rewriteAll } from '../../storage/inherit.ts'
 import type { Op, Store } from '../../storage/store/store.ts'
 import {
   isEnded,

@@ -2,7 +2,7 @@ import { AgentwireError } from '../../errors.ts'
 import { ConflictError, FencedError, UnavailableError } from '../errors.ts'
 import type { Change, DocIndex, Guard, LeaseRecord, Op, PartitionChange } from './store.ts'
 
-/** An op whose own faults are ruled out: the document of a `put` is JSON text. */
+/** A checked op. The document of a `put` is JSON text. */
 export type PreparedOp = Exclude<Op, { op: 'put' }> | PreparedPut
 
 interface PreparedPut {
@@ -129,10 +129,7 @@ export function checkFence(
   if (lease?.token !== token || lease.expiresAt <= now) throw fencedError(partition)
 }
 
-/**
- * Follows the lease through the ops, so that a commit that would fail half-way is refused whole. A renewal needs the lease to be
- * held with its token. It may have expired, as long as nobody else took it. A release with another token does nothing.
- */
+/** Follows the lease through the ops, so that a commit that would fail half-way is refused whole. */
 export function checkLease(partition: string, ops: readonly PreparedOp[], current: Current): void {
   let { token } = current
   let held = current.lease?.token

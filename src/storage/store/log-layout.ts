@@ -3,8 +3,8 @@ import { emptyBatch } from './log-pages.ts'
 import type { LogBatch, LogEvent, LogOrigin, ReadQuery } from './store.ts'
 
 /**
- * How databases keep a log: in chunks, each the bytes of some events of one append and a layout. The layout says of the bytes:
- * the writer's token, the distinct topics, and for each event its topic's place among them and its length.
+ * Databases keep a log in chunks, each the bytes of some events of one append and a layout: the writer's token,
+ * the distinct topics, and for each event its topic's place among them and its length.
  */
 export type Layout = readonly [
   token: number,
@@ -61,7 +61,7 @@ export function readBounds({ limit = DEFAULT_LIMIT, maxBytes = DEFAULT_BYTES }: 
   }
 }
 
-/** What was read of a log: consecutive chunks, the first of which begins with event `first`. None where there is nothing to read. */
+/** What was read of a log: consecutive chunks, if any, the first of which begins with event `first`. */
 export interface Found {
   readonly head: number
   readonly firstRetained: number

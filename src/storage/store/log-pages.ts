@@ -1,8 +1,8 @@
 import type { LogBatch, LogEvent, LogOrigin, ReadQuery } from './store.ts'
 
 /**
- * The events of one partition in memory: their bytes back to back in pages, so that a read is a view and not a copy. The first
- * page is small and each next one twice as big, so that a short log stays cheap.
+ * The events of one partition in memory: their bytes back to back in pages, so that a read is a view and not a
+ * copy. The first page is small and each next one twice as big, so that a short log stays cheap.
  */
 export interface EventLog {
   head: number
@@ -44,7 +44,7 @@ const PAGE_EVENTS = 4096
 const PAGE_OVERHEAD = 640
 const INTERNED_TOPICS = 1024
 
-/** Pages grow to 64 KiB, but to no more than an eighth of `maxBytes`: the log loses its events by whole pages. */
+/** Pages grow to 64 KiB, at most an eighth of `maxBytes`: the log loses its events by whole pages. */
 export function createLog(head: number, maxBytes: number): EventLog {
   const pageBytes = Math.max(FIRST_PAGE_BYTES, Math.min(PAGE_BYTES, maxBytes >> 3))
   return { head, firstRetained: head + 1, bytes: 0, pages: [], pageBytes, topics: new Map(), token: 0 }
@@ -74,7 +74,7 @@ export function readEvents(log: EventLog, query: ReadQuery): LogBatch {
   const { head, firstRetained } = log
   const first = Math.max(query.after + 1, firstRetained)
   if (first > head) return emptyBatch(first, head, firstRetained)
-  const page = log.pages[findPage(log.pages, first)]!
+  const page = findPage(log.pages, first)
   const at = first - page.first
   const limit = Math.max(1, Math.min(query.limit ?? 1000, page.count - at))
   const count = countWithin(page.offsets, at, limit, query.maxBytes ?? PAGE_BYTES)
@@ -187,7 +187,7 @@ function originAt(log: EventLog, page: Page, topic: string, token: number): numb
   return at
 }
 
-function findPage(pages: readonly Page[], seq: number): number {
+function findPage(pages: readonly Page[], seq: number): Page {
   let low = 0
   let high = pages.length - 1
   while (low < high) {
@@ -195,7 +195,7 @@ function findPage(pages: readonly Page[], seq: number): number {
     if (pages[middle]!.first <= seq) low = middle
     else high = middle - 1
   }
-  return low
+  return pages[low]!
 }
 
 function countWithin(offsets: Uint32Array, at: number, limit: number, maxBytes: number): number {

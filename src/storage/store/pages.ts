@@ -4,10 +4,7 @@ import type { Doc, ListQuery, Store } from './store.ts'
 /** Documents in one call of the store. */
 const PAGE = 200
 
-/**
- * The documents of a list, page by page, at most `most` of them. The next page is read when it is asked for, and may have documents that were
- * added since.
- */
+/** The documents of a list, page by page, at most `most` of them. Each page is read when it is asked for. */
 export async function* pagesOf(
   store: Store,
   collection: string,
@@ -37,20 +34,17 @@ export async function listAll(
   return all
 }
 
+interface Fitting<T> {
+  readonly read: (doc: Doc) => T
+  readonly fits: (record: T) => boolean
+  readonly offset: number
+  readonly limit: number
+}
+
 /** Those records of a list that fit, from `offset` on. */
 export async function listFitting<T>(
   pages: AsyncIterable<readonly Doc[]>,
-  {
-    read,
-    fits,
-    offset,
-    limit,
-  }: {
-    readonly read: (doc: Doc) => T
-    readonly fits: (record: T) => boolean
-    readonly offset: number
-    readonly limit: number
-  },
+  { read, fits, offset, limit }: Fitting<T>,
 ): Promise<readonly T[]> {
   const found: T[] = []
   for await (const docs of pages) {

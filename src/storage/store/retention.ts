@@ -1,11 +1,11 @@
 /**
- * What `sweep` drops of event logs, by whole appends and the oldest first. Nothing goes of a partition whose lease was not
- * released, because its run is not over, though its process may be.
+ * What `sweep` drops of event logs, by whole appends and the oldest first. It drops nothing of a partition
+ * whose lease was not released, because its run is not over, even if its process is.
  */
 export interface RetentionOptions {
   /** Bound on the log of one partition, in bytes. The last append stays. Default: none. */
   readonly maxThreadBytes?: number | undefined
-  /** Bound on all logs together, in bytes. The log that was longest without an append loses events first. Default: none. */
+  /** Bound on all logs together, in bytes. The log with the oldest last append loses events first. Default: none. */
   readonly maxTotalBytes?: number | undefined
   /** How old events may become, in milliseconds. Default: any age. */
   readonly maxAgeMs?: number | undefined
@@ -13,7 +13,7 @@ export interface RetentionOptions {
 
 /** A log with events, as it was seen. */
 export interface RetainedLog {
-  /** Where its first append that is still there begins, and where its last one ends, among all bytes ever appended to it. */
+  /** Where its first kept append begins, and its last one ends, among all bytes ever appended to it. */
   readonly starts: number
   readonly ends: number
   /** When its first and last appends were committed, by the store's clock. */
@@ -22,11 +22,9 @@ export interface RetainedLog {
   readonly isLeased: boolean
 }
 
-/** Which appends of a log stay: those to which all of it applies. */
+/** Which appends of a log stay: those committed since a time that begin at `from` or behind. */
 export interface Retained {
-  /** Those that were committed then or later. */
   readonly since: number
-  /** Those that begin there or behind. */
   readonly from: number
   /** Whether the last append stays wherever it begins. */
   readonly keepsLast: boolean
@@ -34,11 +32,11 @@ export interface Retained {
 
 /** How a database lists its logs and drops of them. */
 export interface RetainedLogs<Log extends RetainedLog> {
-  /** Every log with events, and what time it was for the store. */
+  /** Every log with events, and the time by the store's clock. */
   pages(): AsyncIterable<{ readonly now: number; readonly logs: readonly Log[] }>
   /**
-   * Drops what does not stay, unless the log is leased by now or starts elsewhere, for then another process has dropped of it.
-   * Gives the log as it is then, undefined where nothing is left of it.
+   * Drops what does not stay, unless the log is leased by now or starts elsewhere, because another process
+   * dropped events of it. Gives the log as it is then, undefined where nothing is left of it.
    */
   drop(log: Log, retained: Retained): Promise<Log | undefined>
 }

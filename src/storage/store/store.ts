@@ -1,50 +1,48 @@
 import type { StoreReport } from './report.ts'
 
 /**
- * A `Store` keeps everything but checkpoints. It is divided into partitions (a thread, a deployment). A partition has
- * documents, one numbered event log and one lease; `commit` changes all three at once or none of them.
- *
- * Backends implement these primitives and nothing of the domain, so that one conformance suite covers them all.
+ * Keeps everything but checkpoints, in partitions (a thread, a deployment). A partition has documents, one
+ * numbered event log and one lease; `commit` changes all three at once or none of them.
  */
 export interface Store {
   /** One document, or undefined when it is absent or expired. */
   get(partition: string, collection: string, id: string): Promise<Doc | undefined>
   /**
-   * Documents of one collection across partitions, ordered by an indexed field, with an opaque cursor. A page by `orderBy` alone
-   * must cost about the same however many documents there are: a caller that lists a group of documents gives the group a field.
+   * Documents of one collection across partitions. A page by `orderBy` alone must cost about the same however
+   * many documents there are: a caller that lists a group of documents gives the group a field.
    */
   list(collection: string, query?: ListQuery): Promise<DocPage>
   /**
-   * How many documents of the collection have the index field. It must cost about the same however many there are. Documents whose
-   * time to live is over count until a sweep, and one that is being written may count twice for that moment.
+   * How many documents of the collection have the index field, at about the same cost however many there are.
+   * Expired documents count until a sweep, and one that is being written may count twice for that moment.
    */
   count(collection: string, field: string): Promise<number>
-  /** The only write: every guard holds and every op is done, or nothing is written and `ConflictError` / `FencedError` is thrown. */
+  /** The only write: all ops, or none and `ConflictError` or `FencedError`, where a guard or op does not hold. */
   commit(partition: string, change: Change): Promise<Committed>
   /**
-   * Events of the partition's log after `after`, oldest first, in one batch. At the head it returns an empty batch at once.
-   * When `after + 1 < firstRetained` the batch starts at `firstRetained`: the caller must report the gap.
+   * Events after `after`, oldest first, in one batch, which is empty at the head. Where `after + 1 <
+   * firstRetained` it starts at `firstRetained`: the caller must report the gap.
    */
   read(partition: string, query: ReadQuery): Promise<LogBatch>
-  /** What a writer must know before it commits: the lease, the log head and the store's clock, read together. */
+  /** What a writer must know before it commits, read together. */
   inspect(partition: string): Promise<PartitionState>
   /** Throws `FencedError` unless the partition's lease is held with this token and is not expired. */
   assertFence(partition: string, token: number): Promise<void>
   /**
-   * Calls `listener` after commits to the partition. A notification is a hint: it may be late, lost or spurious, so a reader also
-   * keeps a timer of at most one second. Returns the function that stops it.
+   * Calls `listener` after commits to the partition, until the returned function is called. A notification may
+   * be late, lost or spurious, so a reader also keeps a timer of at most one second.
    */
   watch(partition: string, listener: PartitionListener): () => void
-  /** Leases whose time is over and that were not released, oldest first. */
+  /** Leases that have expired and were not released, oldest first. */
   expired(query?: { readonly limit?: number }): Promise<readonly LeaseRecord[]>
-  /** Drops old events of a log. Never called for the events of an unfinished run by this library. */
+  /** Drops old events of a log. This library never drops those of an unfinished run. */
   trim(partition: string, bound: TrimBound): Promise<void>
   /** Purges what has expired. Safe to call from several processes. */
   sweep(): Promise<void>
   /** Creates or migrates what the backend needs. Safe to call twice, and from two processes at once. */
   setup(): Promise<void>
   close(): Promise<void>
-  /** What it is and holds, for who operates it. It may look at everything, so nothing calls it by itself. */
+  /** What it is and holds, for operators. It may look at everything, so nothing calls it by itself. */
   report?(): Promise<StoreReport>
   readonly capabilities: StoreCapabilities
 }
@@ -60,7 +58,7 @@ export interface StoreCapabilities {
   readonly coalesceMs: number
 }
 
-/** A JSON value. Stores keep documents as JSON and give back a copy: changing a returned value changes nothing stored. */
+/** Stores keep documents as JSON and give back copies. */
 export type Json =
   | null
   | boolean
@@ -85,7 +83,7 @@ export interface ListQuery {
   readonly partition?: string
   /** Equality on index fields; all must match. */
   readonly where?: DocIndex
-  /** The index field to order by; ties break by partition and id. Default: partition and id. Documents without the field are left out. */
+  /** An index field; ties break by partition and id, which are the default. Documents without it are left out. */
   readonly orderBy?: string
   readonly descending?: boolean
   /** Default 100, at most 1,000. */
@@ -131,7 +129,7 @@ export type Op =
   | { readonly op: 'delete'; readonly collection: string; readonly id: string }
   /** Numbered from head + 1 without gaps. `token` is stored with each event. */
   | { readonly op: 'append'; readonly token: number; readonly events: readonly LogEvent[] }
-  /** Takes the lease with a token above every earlier one of this partition (`ConflictError` when it is not). */
+  /** Takes the lease. `ConflictError` unless the token is above every earlier one of the partition. */
   | { readonly op: 'claim'; readonly owner: string; readonly token: number; readonly ttlMs: number }
   /** `FencedError` unless the lease is held with this token. It may have expired. */
   | { readonly op: 'renew'; readonly token: number; readonly ttlMs: number }
@@ -141,7 +139,7 @@ export type Op =
   | { readonly op: 'clear' }
 
 export interface LogEvent {
-  /** What a reader filters by, without opening `data`. Few distinct values: stores intern it. */
+  /** What a reader filters by. There are few distinct values, which stores intern. */
   readonly topic: string
   /** Opaque bytes. Never mutated after the commit, by either side. */
   readonly data: Uint8Array
@@ -182,8 +180,8 @@ export interface ReadQuery {
 }
 
 /**
- * A run of events in columns, so that a reader can hand one slice of bytes to a socket. Event `i` (0 ≤ i < count) has
- * sequence number `first + i`, its data is `bytes[offsets[i] .. offsets[i + 1]]`, its origin `origins[originOf[i]]`.
+ * Events in columns, so that a reader can hand one slice of bytes to a socket. Event `i` (0 ≤ i < count) has the
+ * sequence number `first + i`, the data `bytes[offsets[i] .. offsets[i + 1]]`, the origin `origins[originOf[i]]`.
  */
 export interface LogBatch {
   readonly first: number
@@ -196,7 +194,7 @@ export interface LogBatch {
   readonly firstRetained: number
 }
 
-/** Topic and writer of an event. Events of one batch share origin objects; a store may share them between batches too. */
+/** Topic and writer of an event. Events share these objects. */
 export interface LogOrigin {
   readonly topic: string
   readonly token: number

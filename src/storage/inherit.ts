@@ -1,7 +1,9 @@
-import { sleep } from '../../time.ts'
-import { ConflictError } from '../errors.ts'
-import { pagesOf } from './pages.ts'
-import type { Doc, Op, Store } from './store.ts'
+import { sleep } from '../time.ts'
+import { claimLease, isHeld, nextToken } from './coordination/leases.ts'
+import { retryOnConflict } from './coordination/retry.ts'
+import { ConflictError } from './errors.ts'
+import { pagesOf } from './store/pages.ts'
+import type { Doc, Op, Store } from './store/store.ts'
 import { isUpgraded } from './upgraded.ts'
 
 export interface Inheritance {
@@ -10,7 +12,7 @@ export interface Inheritance {
   readonly former: string | undefined
   /** What is copied, in a word. */
   readonly what: string
-  /** Copies it. What was copied by a process that was lost meanwhile is there already. Calls `renew` at least every ten seconds. */
+  /** Copies what is not there already. Calls `renew` at least every ten seconds. */
   readonly copy: (former: string, renew: () => Promise<unknown>) => Promise<void>
 }
 
@@ -22,8 +24,8 @@ const MAX_KNOWN = 10_000
 const known = new WeakMap<Store, Map<string, Promise<void>>>()
 
 /**
- * Copies, once, what earlier versions kept for an owner in partitions that have its name. They kept the things of a tenant and of an id
- * of the same name in one place, so each of the two gets a copy of its own. In a store that no such version has written to, nothing is read.
+ * Copies, once, what earlier versions kept for an owner in partitions that have its name. A tenant and an id of
+ * the same name shared them, so each of the two gets a copy of its own.
  */
 export async function inherit(store: Store, inheritance: Inheritance): Promise<void> {
   if (inheritance.former === undefined || !(await isUpgraded(store))) return
@@ -42,35 +44,24 @@ export async function inherit(store: Store, inheritance: Inheritance): Promise<v
 
 async function copyOnce(store: Store, { owner, former, what, copy }: Inheritance): Promise<void> {
   const place = `\u001finherited ${owner}`
-  for (;;) {
-    if (await store.get(place, 'inherited', what)) return
-    const { lease, now, token: issued } = await store.inspect(place)
-    if (lease && lease.expiresAt > now) {
+  const claim = async () => {
+    const state = await store.inspect(place)
+    if (isHeld(state)) return undefined
+    const token = nextToken(state)
+    const ops = [claimLease({ instance: what, leaseTtlMs: LEASE_MS }, token)]
+    await store.commit(place, { guards: [{ guard: 'free' }], ops })
+    return token
+  }
+  while (!(await store.get(place, 'inherited', what))) {
+    const token = await retryOnConflict(claim)
+    if (token === undefined) {
       await sleep(POLL_MS)
       continue
     }
-    const token = Math.max(issued + 1, now)
-    const fence = { guard: 'fence', token } as const
-    try {
-      await store.commit(place, {
-        guards: [{ guard: 'free' }],
-        ops: [{ op: 'claim', owner: what, token, ttlMs: LEASE_MS }],
-      })
-    } catch (error) {
-      if (error instanceof ConflictError) continue
-      throw error
-    }
-    await copy(former!, () =>
-      store.commit(place, { guards: [fence], ops: [{ op: 'renew', token, ttlMs: LEASE_MS }] }),
-    )
-    await store.commit(place, {
-      guards: [fence],
-      ops: [
-        { op: 'put', collection: 'inherited', id: what, value: true },
-        { op: 'release', token },
-      ],
-    })
-    return
+    const guards = [{ guard: 'fence', token }] as const
+    await copy(former!, () => store.commit(place, { guards, ops: [{ op: 'renew', token, ttlMs: LEASE_MS }] }))
+    const done: Op = { op: 'put', collection: 'inherited', id: what, value: true }
+    await store.commit(place, { guards, ops: [done, { op: 'release', token }] })
   }
 }
 
@@ -110,7 +101,7 @@ export async function copyPartition(
       )
 }
 
-/** Writes the documents of a list again, so that they leave it for others. One that changes meanwhile is written by who changes it. */
+/** Writes the documents of a list again, so that they move to other lists, except those that change meanwhile. */
 export async function rewriteAll(
   store: Store,
   collection: string,

@@ -1,17 +1,10 @@
-import { ConflictError } from '../errors.ts'
-import type { Store } from './store.ts'
+import { ConflictError } from './errors.ts'
+import type { Store } from './store/store.ts'
 
 /** What earlier versions kept for owners. */
 const COLLECTIONS = [
-  'threads',
-  'assistants',
-  'crons',
-  'graph-items',
-  'deployments',
-  'listeners',
-  'oauth-providers',
-  'oauth-tokens',
-  'oauth-workspace-tokens',
+  ...['threads', 'assistants', 'crons', 'graph-items', 'deployments', 'listeners'],
+  ...['oauth-providers', 'oauth-tokens', 'oauth-workspace-tokens'],
 ]
 /** No thread has such an id, because those have no control characters. */
 const PLACE = '\u001fowners'
@@ -20,8 +13,8 @@ const OWNERS = 'owners'
 const known = new WeakMap<Store, Promise<boolean>>()
 
 /**
- * Whether an earlier version may have written to the store, which had other names for owners. Found out by the first process that
- * asks, and noted in the store: no process looks twice. A store that ends with its process was never another version's.
+ * Whether an earlier version, which had other names for owners, may have written to the store. The first
+ * process that asks notes it in the store. A store that ends with its process was never another version's.
  */
 export function isUpgraded(store: Store): Promise<boolean> {
   let found = known.get(store)
