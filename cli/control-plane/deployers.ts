@@ -1,4 +1,4 @@
-import type { CommandDeployerOptions } from '../../src/control-plane/deployers/command/options.ts'
+import type { CommandDeployerOptions } from '../../src/control-plane/deployers/command/command.ts'
 import type { Deployer } from '../../src/control-plane/deployers/deployer.ts'
 import type { KubernetesTimes } from '../../src/control-plane/deployers/kubernetes/options.ts'
 import { AgentwireError } from '../../src/errors.ts'

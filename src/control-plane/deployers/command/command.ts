@@ -1,21 +1,64 @@
-import { checkOptions } from '../../../options.ts'
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { checkOptions, type OptionTable } from '../../../options.ts'
 import type { Json } from '../../../storage/index.ts'
+import type { Source } from '../../records/records.ts'
 import type { DeployContext, Deployer, DeploymentContext, PhaseContext, Running } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
-import { COMMAND_DEPLOYER_OPTIONS, type CommandDeployerOptions, type CommandPhase } from './options.ts'
-import { createRunner } from './run-phase.ts'
-import { withUpload } from './upload.ts'
+import { type CommandPhase, createRunner, type Program, type RunOptions } from './run-phase.ts'
 
 export type { Deployer } from '../deployer.ts'
 export { DeployError } from '../errors.ts'
-export type { CommandDeployerOptions, CommandPhase, Program } from './options.ts'
+export type { CommandPhase, Program } from './run-phase.ts'
+
+/** The program of each phase. All may be the same one, which reads the phase from its input. */
+export interface CommandDeployerOptions extends RunOptions {
+  /** Fetches the source. Its result may have `prepared`, for the build, and `repo_commit_sha`. */
+  readonly prepare?: Program | undefined
+  /** Its result is the artifact, which each deploy of the revision starts from. Default: what `prepare` gave. */
+  readonly build?: Program | undefined
+  /** Starts the new server, and ends when it is ready. Its result has `url`, and `handle` for later phases. */
+  readonly deploy: Program
+  /** Sends requests to the new server. Its result, if any, replaces that of `deploy`. Default: none. */
+  readonly promote?: Program | undefined
+  /** Stops a server. Succeeds if it is gone already. */
+  readonly stop: Program
+  /** Removes all that a deployment has left. Succeeds if nothing is left. */
+  readonly destroy: Program
+  /**
+   * The sources that the programs take; others are refused with 400. For `internal_source` the first of
+   * `prepare`, `build` and `deploy` that exists gets the path of the tar.gz, as `upload`. Default: `github` and
+   * `external_docker`.
+   */
+  readonly sources?: readonly Source[] | undefined
+}
+
+const OPTIONS: OptionTable<CommandDeployerOptions> = {
+  prepare: 'list',
+  build: 'list',
+  deploy: ['required', 'list'],
+  promote: 'list',
+  stop: ['required', 'list'],
+  destroy: ['required', 'list'],
+  sources: 'list',
+  secretsFor: 'list',
+  cwd: 'string',
+  env: { '*': 'string' },
+  graceMs: 'number',
+}
 
 /**
- * Has programs of yours do the work: one for each phase, started without a shell. Each reads one JSON object from its stdin, and tells what
- * it does and comes to in lines of JSON on its stdout (docs/control-plane.md). Whatever can be driven from a program can be deployed to.
+ * Has your programs do the work: one for each phase, started without a shell. Each reads one JSON object from
+ * stdin, and writes lines of JSON to stdout (docs/control-plane.md). Whatever can be driven from a program can be
+ * deployed to.
  */
 export function commandDeployer(options: CommandDeployerOptions): Deployer {
-  checkOptions('commandDeployer', options, COMMAND_DEPLOYER_OPTIONS)
+  checkOptions('commandDeployer', options, OPTIONS)
   const { prepare, build, promote, sources = ['github', 'external_docker'] } = options
   const run = createRunner(options)
 
@@ -26,8 +69,8 @@ export function commandDeployer(options: CommandDeployerOptions): Deployer {
         : `This control plane takes the sources ${sources.map((one) => `"${one}"`).join(', ')}, not "${source}".`,
     ...(prepare && {
       async prepare(context) {
-        const told = { phase: 'prepare', ...revisionOf(context) } as const
-        const result = await withUpload(context, (upload) => run(prepare, context, { ...told, ...upload }))
+        const given = { phase: 'prepare', ...revisionOf(context) } as const
+        const result = await withUpload(context, (upload) => run(prepare, context, { ...given, ...upload }))
         const { prepared = null, repo_commit_sha } = objectOf('prepare', result ?? {})
         if (repo_commit_sha !== undefined && typeof repo_commit_sha !== 'string')
           throw malformed('prepare', 'its "repo_commit_sha" is not a string')
@@ -36,20 +79,19 @@ export function commandDeployer(options: CommandDeployerOptions): Deployer {
     }),
     ...(build && {
       async build(context) {
-        const told = { phase: 'build', ...revisionOf(context), prepared: context.prepared } as const
-        if (prepare) return (await run(build, context, told)) ?? null
-        return (await withUpload(context, (upload) => run(build, context, { ...told, ...upload }))) ?? null
+        const given = { phase: 'build', ...revisionOf(context), prepared: context.prepared } as const
+        const work = (upload: object) => run(build, context, { ...given, ...upload })
+        return (await (prepare ? work({}) : withUpload(context, work))) ?? null
       },
     }),
     async deploy(context) {
-      const told = { phase: 'deploy', ...deployOf(context) } as const
-      const deploy = (upload: object) => run(options.deploy, context, { ...told, ...upload })
-      return runningOf('deploy', await (prepare || build ? deploy({}) : withUpload(context, deploy)))
+      const given = { phase: 'deploy', ...deployOf(context) } as const
+      const work = (upload: object) => run(options.deploy, context, { ...given, ...upload })
+      return runningOf('deploy', await (prepare || build ? work({}) : withUpload(context, work)))
     },
     ...(promote && {
       async promote(context, running) {
-        const told = { phase: 'promote', ...deployOf(context), running } as const
-        const result = await run(promote, context, told)
+        const result = await run(promote, context, { phase: 'promote', ...deployOf(context), running })
         return result === undefined ? running : runningOf('promote', result)
       },
     }),
@@ -60,6 +102,25 @@ export function commandDeployer(options: CommandDeployerOptions): Deployer {
       await run(options.destroy, context, { phase: 'destroy', ...deploymentOf(context) })
     },
     takesUploads: sources.includes('internal_source'),
+  }
+}
+
+/** Gives the work the path of the revision's upload, as a file that exists until it ends. */
+async function withUpload<T>(
+  { source, sourceRevisionConfig, signal, openUpload }: PhaseContext,
+  work: (upload: { readonly upload?: string }) => Promise<T>,
+): Promise<T> {
+  if (source !== 'internal_source') return work({})
+  const body = await openUpload(sourceRevisionConfig.source_tarball_path ?? '')
+  if (!body) throw new DeployError('The uploaded source is not there any more: upload it again.')
+  const folder = await mkdtemp(join(tmpdir(), 'agentwire-upload-'))
+  try {
+    const upload = join(folder, 'source.tar.gz')
+    const packed = Readable.fromWeb(body as NodeReadableStream<Uint8Array>)
+    await pipeline(packed, createWriteStream(upload, { mode: 0o600 }), { signal })
+    return await work({ upload })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -1,57 +1,114 @@
 import type { Json } from '../../../storage/index.ts'
 import { maskSecrets } from '../../secrets/mask.ts'
-import type { DeploymentContext, PhaseContext } from '../deployer.ts'
+import type { DeploymentContext, LogLevel, PhaseContext } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import { runCommand, scrubbedEnv } from '../run-command.ts'
-import type { CommandDeployerOptions, CommandPhase, Program } from './options.ts'
-import { createOutput, MOST_OF_LINE } from './output.ts'
 
-/** What a program reads from its stdin, but for the secrets: its phase, and what that is about. */
-export interface Told {
+/** A program and its arguments. No shell reads them. */
+export type Program = readonly [program: string, ...args: string[]]
+
+export type CommandPhase = 'prepare' | 'build' | 'deploy' | 'promote' | 'stop' | 'destroy'
+
+/** How all programs are run. */
+export interface RunOptions {
+  /** The phases whose programs get the secrets, in clear on their stdin. Default: `deploy` alone. */
+  readonly secretsFor?: readonly ('prepare' | 'build' | 'deploy' | 'promote')[] | undefined
+  /** The folder that the programs run in. Default: that of this process. */
+  readonly cwd?: string | undefined
+  /** Variables in addition to `PATH`, `HOME`, language and certificates. */
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /** The time between SIGTERM and SIGKILL when a phase is stopped, in milliseconds. Default 10,000. */
+  readonly graceMs?: number | undefined
+}
+
+/** The longest line that is read whole, and the longest error that is shown. */
+const MAX_LINE_BYTES = 1_048_576
+const MAX_ERROR_LENGTH = 2_000
+
+const LEVELS: readonly string[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL']
+
+/** What a program reads from its stdin, except for the secrets. */
+interface Input {
   readonly phase: CommandPhase
   readonly revision?: { readonly id: string; readonly number: number }
   readonly [member: string]: unknown
 }
 
-/** Runs the program of a phase, and gives its result. Rejects with a `DeployError` where it failed. */
-export type RunPhase = (
-  program: Program,
-  context: DeploymentContext & Partial<Pick<PhaseContext, 'secrets'>>,
-  told: Told,
-) => Promise<Json | undefined>
-
-export function createRunner(options: CommandDeployerOptions): RunPhase {
+/**
+ * Returns what runs the program of a phase, and gives its result. That rejects with a `DeployError` when the
+ * program fails.
+ */
+export function createRunner(options: RunOptions) {
   const { secretsFor = ['deploy'], cwd = process.cwd(), env, graceMs = 10_000 } = options
-  return async (program, context, told) => {
+  return async (
+    program: Program,
+    context: DeploymentContext & Partial<Pick<PhaseContext, 'secrets'>>,
+    given: Input,
+  ): Promise<Json | undefined> => {
     const { deploymentId, name, signal, log, secrets = {} } = context
-    const isTrusted = (secretsFor as readonly CommandPhase[]).includes(told.phase)
-    const output = createOutput(log)
+    const isTrusted = (secretsFor as readonly CommandPhase[]).includes(given.phase)
+    const output = readOutput(log)
     const ended = await runCommand({
       command: program,
       cwd,
       env: {
         ...scrubbedEnv(process.env),
         ...env,
-        AGENTWIRE_PHASE: told.phase,
+        AGENTWIRE_PHASE: given.phase,
         AGENTWIRE_DEPLOYMENT_ID: deploymentId,
         AGENTWIRE_DEPLOYMENT_NAME: name,
-        AGENTWIRE_REVISION_ID: told.revision?.id,
+        AGENTWIRE_REVISION_ID: given.revision?.id,
       },
-      input: `${JSON.stringify({ ...told, ...(isTrusted && { secrets }) })}\n`,
+      input: `${JSON.stringify({ ...given, ...(isTrusted && { secrets }) })}\n`,
       onLine: (line, stream) => (stream === 'stdout' ? output.read(line) : log(line)),
-      maxLineBytes: MOST_OF_LINE,
+      maxLineBytes: MAX_LINE_BYTES,
       graceMs,
       signal,
     })
-    const error = output.error()
-    // A line of the log is masked by whoever writes it; an error is not.
-    const mask = maskSecrets(Object.values(secrets))
+    const { result, error } = output.get()
+    const failed = `The program of the phase "${given.phase}"`
+    // `log` masks its lines; an error has to be masked here.
     if (error !== undefined)
-      throw new DeployError(`The program of the phase "${told.phase}" failed: ${mask(error)}`)
-    if (ended.code !== 0) {
-      const how = ended.code === null ? `was ended by ${ended.signal}` : `exited with code ${ended.code}`
-      throw new DeployError(`The program of the phase "${told.phase}" ${how}.`)
-    }
-    return output.result()
+      throw new DeployError(`${failed} failed: ${maskSecrets(Object.values(secrets))(error)}`)
+    if (ended.code === null) throw new DeployError(`${failed} was ended by ${ended.signal}.`)
+    if (ended.code !== 0) throw new DeployError(`${failed} exited with code ${ended.code}.`)
+    return result
+  }
+}
+
+/**
+ * Reads the lines of a program's stdout. A JSON object with `log`, `result` or `error` is a message: the last
+ * result counts. All other lines are for the log.
+ */
+function readOutput(log: DeploymentContext['log']) {
+  let result: Json | undefined
+  let error: string | undefined
+  return {
+    read(line: string): void {
+      const message = parse(line)
+      if (message === undefined && /^\s*\{\s*"(result|error)"\s*:/.test(line))
+        error = 'its result is no JSON on one line of at most 1 MiB'
+      else if (message?.result !== undefined) result = message.result
+      else if (message?.error !== undefined) error = textOf(message.error).slice(0, MAX_ERROR_LENGTH)
+      else if (typeof message?.log === 'string') log(message.log, levelOf(message.level))
+      else log(line)
+    },
+    get: () => ({ result, error }),
+  }
+}
+
+const textOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+function levelOf(given: Json | undefined): LogLevel | undefined {
+  const level = String(given).toUpperCase()
+  return LEVELS.includes(level) ? (level as LogLevel) : undefined
+}
+
+function parse(line: string): Readonly<Record<string, Json | undefined>> | undefined {
+  if (!line.trimStart().startsWith('{')) return undefined
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
   }
 }

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
 
 /**
- * Sends a request to the API server, with what authenticates it. The path begins with `/api` or `/apis`. Rejects where no answer came;
- * an answer of any status is a response.
+ * Sends a request to the API server, with its credentials. The path begins with `/api` or `/apis`. Resolves to the
+ * response, whatever its status, and rejects if there is none.
  */
 export type KubernetesClient = (path: string, request: KubernetesRequest) => Promise<Response>
 
@@ -16,16 +16,16 @@ export interface KubernetesRequest {
   readonly signal: AbortSignal
 }
 
-/** What is asked of a `KubeConfig` of `@kubernetes/client-node`: which cluster it is, and what authenticates a request. */
+/** The part of a `KubeConfig` of `@kubernetes/client-node` that is used: the cluster and the credentials. */
 export interface KubeConfigLike {
   getCurrentCluster(): { readonly server: string } | null
   applyToHTTPSOptions(options: object): Promise<void>
 }
 
 /**
- * A client for the current cluster of a `KubeConfig`. Credentials that expire are renewed by the `KubeConfig`, which is asked for each request.
- * The classes of the client are not used. Those for single resources name a content type and abort in ways that differ between versions 1 and 2;
- * `KubernetesObjectApi` cannot be aborted, and leaves out fields that its version does not know, so that the API server cannot refuse them.
+ * A client for the current cluster of a `KubeConfig`, which is asked for each request, since credentials expire.
+ * The classes of the client library are not used: those for single resources differ between its versions 1 and 2,
+ * and `KubernetesObjectApi` cannot be aborted and drops unknown fields, which the API server has to refuse.
  */
 export function clientOf(kubeConfig: KubeConfigLike): KubernetesClient {
   return async (path, { method, headers, body, signal }) => {

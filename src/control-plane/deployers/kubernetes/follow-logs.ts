@@ -18,21 +18,21 @@ export interface Followed {
 }
 
 /** How many servers are followed at once, and how much of a line is kept. */
-const MOST_FOLLOWED = 50
-const MOST_OF_LINE = 16_384
+const MAX_FOLLOWED = 50
+const MAX_LINE_LENGTH = 16_384
 
 /** The log of one run of a container. */
 interface Stream {
   isOpen: boolean
   /** When its last line was logged. A stream that was cut off is continued from there. */
-  last: string | undefined
-  /** What was told of it last. */
-  problem?: string | undefined
+  last?: string
+  /** The problem that was logged last. */
+  problem?: string
 }
 
 /**
- * Writes what the servers of a workload log into the deployment's own log, until the signal aborts or the servers have stopped. Servers that
- * are started later are found, and streams that break are continued. Never rejects.
+ * Copies what the servers of a workload log into the deployment's own log, until the signal aborts or the servers
+ * have stopped. Servers that are started later are found, and broken streams are continued. Never rejects.
  */
 export async function followLogs(followed: Followed): Promise<void> {
   const { api, namespace, workload, labels, log, signal, lookMs } = followed
@@ -46,9 +46,9 @@ export async function followLogs(followed: Followed): Promise<void> {
       if (running.size === 0 && isStopped(await api.find('Deployment', namespace, workload))) break
       for (const key of streams.keys()) if (!running.has(key)) streams.delete(key)
       for (const [key, pod] of running) {
-        const stream = streams.get(key) ?? { isOpen: false, last: undefined }
+        const stream = streams.get(key) ?? { isOpen: false }
         streams.set(key, stream)
-        if (stream.isOpen || open.size >= MOST_FOLLOWED) continue
+        if (stream.isOpen || open.size >= MAX_FOLLOWED) continue
         stream.isOpen = true
         const reading = read(followed, pod, stream).finally(() => {
           stream.isOpen = false
@@ -70,7 +70,7 @@ export async function followLogs(followed: Followed): Promise<void> {
 const isStopped = (deployment: KubernetesObject | undefined): boolean =>
   deployment === undefined || deployment.spec?.replicas === 0
 
-/** The pods whose agent runs, by what tells one run of it from another. */
+/** The pods whose agent runs, by a key that differs for each run of a container. */
 function runningOf(pods: readonly KubernetesObject[]): ReadonlyMap<string, string> {
   const running = new Map<string, string>()
   for (const pod of pods)
@@ -100,21 +100,21 @@ async function read({ api, namespace, log, signal }: Followed, pod: string, stre
       log(text)
     }
   } catch (error) {
-    // A connection that was cut is nothing to tell of, unlike what the API server refuses.
+    // A cut connection needs no warning, unlike a refusal of the API server.
     if (signal.aborted || !(error instanceof DeployError) || error.message === stream.problem) return
     stream.problem = error.message
     log(error.message, 'WARNING')
   }
 }
 
-/** The whole lines of a stream, each cut to a bound. */
+/** The lines of a stream, each cut to a bound. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const bytes of body) {
     const pieces = (rest + decoder.decode(bytes, { stream: true })).split('\n')
-    rest = pieces.pop()!.slice(0, MOST_OF_LINE)
-    for (const piece of pieces) yield piece.slice(0, MOST_OF_LINE)
+    rest = pieces.pop()!.slice(0, MAX_LINE_LENGTH)
+    for (const piece of pieces) yield piece.slice(0, MAX_LINE_LENGTH)
   }
   if (rest !== '') yield rest
 }

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { checkOptions } from '../../../options.ts'
 import { sleep } from '../../../time.ts'
-import type { DeployContext, Deployer, DeploymentContext, Running } from '../deployer.ts'
+import type { DeployContext, Deployer, Running } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import { createApi, type KubernetesApi } from './api.ts'
 import { clientOf, defaultClient } from './client.ts'
 import { followLogs } from './follow-logs.ts'
-import { createFollowers } from './followers.ts'
 import { labelsOf, type Place, placeOf, workloadName } from './names.ts'
 import { autoscalerOf, deploymentOf, podLabels, secretOf, serviceOf, type Workload } from './objects.ts'
 import { KUBERNETES_DEPLOYER_OPTIONS, type KubernetesDeployerOptions, TIMES } from './options.ts'
 import { refusedOf } from './pod-security.ts'
-import { imageOf, namespaceOf, refusalOf } from './requests.ts'
+import { imageOf, namespaceOf, refusalOf } from './refusals.ts'
 import { readResourceSpec } from './resource-spec.ts'
 import { waitForRollout } from './rollout.ts'
 import { removeAll, removeAttempt, removeOld, stopOthers, stopWorkload } from './workloads.ts'
@@ -26,7 +25,7 @@ export type {
 } from './options.ts'
 export { DeployError }
 
-/** How long what a failed deploy has left is tried to be removed, in milliseconds. */
+/** How long it is tried to remove what a failed deploy has left, in milliseconds. */
 const CLEAN_UP_MS = 5_000
 
 /** What is stored of a deployed revision. */
@@ -37,26 +36,22 @@ interface Handle {
 }
 
 /**
- * Runs images on Kubernetes. A deployment has one Service; each of its revisions has a Secret and a Deployment, and an autoscaler where
- * `max_scale` is more than `min_scale`. A revision is rolled out beside the one that serves, the Service is switched, and the old Deployment is
- * kept without servers. Needs `@kubernetes/client-node` 1 or 2, unless a `client` is given.
+ * Runs images on Kubernetes. A deployment has one Service; each of its revisions has a Secret and a Deployment,
+ * and an autoscaler if `max_scale` is more than `min_scale`. A new revision is rolled out, the Service is switched
+ * to it, and the old Deployment is kept without servers. Needs `@kubernetes/client-node` 1 or 2, unless a
+ * `client` is given.
  */
 export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer {
   checkOptions('kubernetesDeployer', options, KUBERNETES_DEPLOYER_OPTIONS)
   const client = options.client ?? (options.kubeConfig ? clientOf(options.kubeConfig) : defaultClient())
   const times = { ...TIMES, ...options.times }
   const { port = 8000, revisionHistory = 5, followLogs: doesFollow = true } = options
-  const followers = createFollowers()
+  /** What follows the logs of a workload. */
+  const followers = new Map<string, { readonly end: AbortController; readonly ended: Promise<void> }>()
 
   const apiFor = (signal: AbortSignal): KubernetesApi => createApi(client, signal, times)
 
-  function serviceFor(place: Place, context: DeploymentContext) {
-    const { deploymentId, name: deploymentName } = context
-    return { name: place.service, namespace: place.namespace, deploymentId, deploymentName }
-  }
-
   function workloadOf(context: DeployContext, place: Place): Workload {
-    const service = serviceFor(place, context)
     return {
       place,
       name: workloadToDeploy(context),
@@ -68,29 +63,27 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
       secrets: context.secrets,
       secretReferences: context.secretReferences,
       progressDeadlineSeconds: times.progressDeadlineSeconds,
-      pod: (pod) => options.pod?.(pod, service) ?? pod,
+      pod: (pod) => options.pod?.(pod, deployedService(place, context)) ?? pod,
     }
   }
 
   async function deploy(context: DeployContext): Promise<Running> {
     const { signal, log, previous } = context
     const place = placeOf(context, namespaceOf(context, options))
-    // An earlier version of this deployer, or other options, may have let it in.
-    const [refused] = refusedOf(readResourceSpec(context.sourceConfig.resource_spec), options.allow)
-    if (refused) throw new DeployError(`${refused.path.join('.')}: ${refused.message}`)
     const workload = workloadOf(context, place)
-    const { name } = workload
+    const { name, spec, attempt } = workload
+    // An earlier version of this deployer, or other options, may have let it in.
+    const [refused] = refusedOf(spec, options.allow)
+    if (refused) throw new DeployError(`${refused.path.join('.')}: ${refused.message}`)
     const api = apiFor(signal)
-    if (workload.spec.ignored.length > 0)
-      log(`resource_spec has members without a meaning here: ${workload.spec.ignored.join(', ')}.`, 'WARNING')
+    if (spec.ignored.length > 0)
+      log(`resource_spec has members without a meaning here: ${spec.ignored.join(', ')}.`, 'WARNING')
     log(`Rolls out the Deployment "${name}" in the namespace "${place.namespace}".`)
     try {
       await api.apply(secretOf(workload))
       const deployment = await api.apply(deploymentOf(workload))
       await api.apply(secretOf(workload, deployment))
-      const { lookMs, mostLookMs } = times
-      const deadlineMs = times.progressDeadlineSeconds * 1_000
-      await waitForRollout({ api, place, workload: name, context, deadlineMs, lookMs, mostLookMs })
+      await waitForRollout({ api, place, workload: name, context, times })
       const autoscaler = autoscalerOf(workload, deployment)
       if (autoscaler) await api.apply(autoscaler)
       await stopOthers(api, place, [name, handleOf(previous)?.workload])
@@ -98,12 +91,12 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
       await cleanUp(context, workload)
       throw error
     }
-    const service = serviceFor(place, context)
-    const url = options.url?.(service) ?? `http://${service.name}.${service.namespace}.svc`
-    return { url, handle: { namespace: place.namespace, workload: name, attempt: workload.attempt } }
+    const url =
+      options.url?.(deployedService(place, context)) ?? `http://${place.service}.${place.namespace}.svc`
+    return { url, handle: { namespace: place.namespace, workload: name, attempt } }
   }
 
-  /** Its own signal: that of the phase may be what has aborted. */
+  /** Has its own signal: that of the phase may have aborted. */
   async function cleanUp({ log }: DeployContext, { place, name, attempt }: Workload): Promise<void> {
     try {
       await removeAttempt(apiFor(AbortSignal.timeout(CLEAN_UP_MS)), place, name, attempt)
@@ -118,12 +111,28 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
     await apiFor(signal).apply(serviceOf(placeOf(context, handle.namespace), handle.workload))
   }
 
-  function follow(context: DeployContext, { namespace, workload }: Handle): Promise<void> {
-    const labels = podLabels(labelsOf(context), workload)
-    const lookMs = times.mostLookMs
-    return followers.follow(workload, (signal) =>
-      followLogs({ api: apiFor(signal), namespace, workload, labels, log: context.log, signal, lookMs }),
-    )
+  async function follow(context: DeployContext, { namespace, workload }: Handle): Promise<void> {
+    await endFollower(workload)
+    const end = new AbortController()
+    const ended = followLogs({
+      api: apiFor(end.signal),
+      namespace,
+      workload,
+      labels: podLabels(labelsOf(context), workload),
+      log: context.log,
+      signal: end.signal,
+      lookMs: times.mostLookMs,
+    })
+    followers.set(workload, { end, ended })
+    void ended.then(() => {
+      if (followers.get(workload)?.end === end) followers.delete(workload)
+    })
+  }
+
+  async function endFollower(workload: string): Promise<void> {
+    const follower = followers.get(workload)
+    follower?.end.abort()
+    await follower?.ended
   }
 
   return {
@@ -137,7 +146,7 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
       try {
         await select(context, handle, context.signal)
       } catch (error) {
-        // It may have been switched all the same, and the new servers will be stopped. This error is the one to tell.
+        // It may have been switched after all, and the new servers will be stopped. This error counts.
         if (previous && !context.signal.aborted)
           await select(context, previous, AbortSignal.timeout(CLEAN_UP_MS)).catch(() => {})
         throw error
@@ -160,9 +169,18 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
       for (const namespace of new Set([options.namespace, ...(options.namespaces ?? [])]))
         await removeAll(api, namespace, labelsOf(context), times.lookMs, context.signal)
     },
-    close: () => followers.close(),
+    async close() {
+      await Promise.all([...followers.keys()].map(endFollower))
+    },
   }
 }
+
+const deployedService = (place: Place, { deploymentId, name }: DeployContext) => ({
+  name: place.service,
+  namespace: place.namespace,
+  deploymentId,
+  deploymentName: name,
+})
 
 /** The kept workload of the revision that is deployed again, unless that is the one which serves. */
 function workloadToDeploy(context: DeployContext): string {

@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto'
 
-/** What marks the objects of a deployment. */
+/** The label of all objects of a deployment. */
 export const DEPLOYMENT_LABEL = 'agentwire/deployment'
-/** What the servers of one revision have in common. The Service selects by it. */
+/** The label of the servers of one revision, by which the Service selects. */
 export const WORKLOAD_LABEL = 'agentwire/workload'
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
 /** The number of the revision that an object was last applied for. */
 export const REVISION_ANNOTATION = 'agentwire/revision'
-/** Which attempt to deploy has applied an object last. What an earlier one had started is nobody's to stop any more. */
+/** The attempt to deploy that applied an object last. Earlier attempts must not stop it any more. */
 export const ATTEMPT_ANNOTATION = 'agentwire/attempt'
 
-/** Where the objects of a deployment are, and what it is known by. */
+/** The namespace, Service and labels of a deployment. */
 export interface Place {
   readonly namespace: string
-  /** The name of its Service. */
   readonly service: string
-  /** The labels of all its objects. */
   readonly labels: Readonly<Record<string, string>>
 }
 
@@ -43,8 +41,8 @@ export const workloadName = (revision: Named & { readonly revisionId: string }):
   objectName(revision.name, `${revision.deploymentId}/${revision.revisionId}`)
 
 /**
- * A name that every kind of object takes (RFC 1035), at most 41 characters long: Kubernetes adds up to 17 for the names of servers, which
- * are labels of at most 63.
+ * A name that every kind of object takes (RFC 1035), of at most 41 characters: Kubernetes adds up to 17 for the
+ * names of pods, which are labels of at most 63.
  */
 function objectName(name: string, id: string): string {
   const slug = name
@@ -56,7 +54,7 @@ function objectName(name: string, id: string): string {
   return `${slug || 'agent'}-${digest(id).slice(0, 10)}`
 }
 
-/** An id as the value of a label. One that is none is told by its digest. */
+/** An id as the value of a label, or its digest if a label cannot have it. */
 const labelValue = (id: string): string =>
   /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/.test(id) ? id : digest(id).slice(0, 32)
 

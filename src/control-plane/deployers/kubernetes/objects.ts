@@ -23,7 +23,7 @@ export interface Workload {
   readonly secrets: Readonly<Record<string, string>>
   readonly secretReferences: readonly SecretReference[]
   readonly progressDeadlineSeconds: number
-  /** What the deployer's options change of a pod. */
+  /** The changes of the deployer's options. */
   readonly pod: (pod: Given) => Given
 }
 
@@ -33,7 +33,7 @@ export const podLabels = (labels: Place['labels'], workload: string): Readonly<R
   [WORKLOAD_LABEL]: workload,
 })
 
-/** With its Deployment given, the Secret is removed together with that. */
+/** Given its Deployment, the Secret is removed together with it. */
 export function secretOf(workload: Workload, deployment?: KubernetesObject) {
   return {
     apiVersion: 'v1',
@@ -91,14 +91,14 @@ export function serviceOf(place: Place, workload: string) {
   } satisfies V1Service
 }
 
-/** The share of its processors that the servers are meant to use: more servers are started above it. */
+/** The target share of the requested processors: above it, more servers are started. */
 const TARGET_PERCENT = 75
 
 /** Undefined where the number of servers does not change. */
 export function autoscalerOf(workload: Workload, deployment: KubernetesObject) {
   const { name, spec } = workload
   if (spec.maxReplicas === spec.replicas) return undefined
-  // Without a share that is asked for, there is nothing to take a percentage of.
+  // Without a request for processors there is nothing to take a percentage of.
   const target = spec.requestsCpu
     ? { type: 'Utilization', averageUtilization: TARGET_PERCENT }
     : { type: 'AverageValue', averageValue: `${TARGET_PERCENT * 10}m` }
@@ -134,9 +134,9 @@ function metadataOf({ place, name, revisionNumber, attempt }: Workload, owner?: 
 function podOf(workload: Workload): Given {
   const { spec } = workload
   return {
-    // An agent gets no credentials of the cluster, unless it is given an account of its own.
+    // An agent gets no credentials of the cluster, unless it has an account of its own.
     automountServiceAccountToken: spec.serviceAccountName !== undefined,
-    // Else the environment holds the addresses of all services of the namespace.
+    // Otherwise the environment has the addresses of all services of the namespace.
     enableServiceLinks: false,
     ...(spec.serviceAccountName !== undefined && { serviceAccountName: spec.serviceAccountName }),
     ...(spec.imagePullSecrets.length > 0 && { imagePullSecrets: spec.imagePullSecrets }),
@@ -162,7 +162,7 @@ function agentContainer({ name, image, port, spec, secretReferences }: Workload)
     ],
     resources: spec.resources,
     ...(spec.volumeMounts.length > 0 && { volumeMounts: spec.volumeMounts }),
-    // The other two begin when this one has succeeded, so that a slow start is not taken for a failure.
+    // The other two begin after this one, so that a slow start is not a failure.
     startupProbe: { ...probe, periodSeconds: 2, failureThreshold: 150 },
     readinessProbe: { ...probe, periodSeconds: 5, failureThreshold: 3 },
     livenessProbe: { ...probe, periodSeconds: 10, failureThreshold: 6 },

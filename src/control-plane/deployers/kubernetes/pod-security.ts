@@ -4,7 +4,7 @@ import type { Given, ResourceSpec } from './resource-spec.ts'
 
 type Path = readonly (string | number)[]
 
-/** Types of volumes that the Pod Security Standard `restricted` takes: none of them leads to the node or to another machine. */
+/** The volumes of the Pod Security Standard `restricted`: none gives access to the node or to another machine. */
 const VOLUMES = [
   'configMap',
   'csi',
@@ -15,10 +15,10 @@ const VOLUMES = [
   'projected',
   'secret',
 ]
-/** What a projected volume may hold besides a token for the API server. */
+/** What a projected volume may always hold. A token for the API server needs an allowed account. */
 const PROJECTED = ['configMap', 'downwardAPI', 'secret']
 
-/** All members of a container that mean nothing for the node. What Kubernetes invents later is not among them. */
+/** The members of a container that have no effect on the node. Those that Kubernetes adds later are refused. */
 const CONTAINER = new Set([
   'args',
   'command',
@@ -37,23 +37,23 @@ const CONTAINER = new Set([
   'tty',
   'workingDir',
 ])
-/** Those that are looked into. */
+/** Members that are searched for hosts. */
 const HOOKS = ['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
 
-/** Members of a security context that are free. `runAsUser: 0` is, too: an image without any runs as root as well. */
+/** The free members of a security context. `runAsUser: 0` is one: an image without a user runs as root, too. */
 const CONTEXT = new Set(['readOnlyRootFilesystem', 'runAsGroup', 'runAsNonRoot', 'runAsUser'])
 
 /**
- * What a `resource_spec` asks for that reaches beyond its pod: the node, its network, other machines, or the API server. The Pod Security
- * Standard `baseline` forbids it, and for volumes and capabilities `restricted` does. What the embedder allows is left out.
+ * What a `resource_spec` asks for beyond its pod: the node, its network, other machines, or the API server. The
+ * Pod Security Standard `baseline` forbids it, and for volumes and capabilities `restricted` does.
  */
 export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readonly FieldRefusal[] {
   const refused: FieldRefusal[] = []
   const refuse = (path: Path, message: string): void =>
     void refused.push({ path: ['source_config', 'resource_spec', ...path], message: `${message} ${ASK}` })
-  const hasAccount = spec.serviceAccountName !== undefined
+  const account = spec.serviceAccountName
 
-  if (hasAccount && !allow.serviceAccounts?.includes(spec.serviceAccountName))
+  if (account !== undefined && !allow.serviceAccounts?.includes(account))
     refuse(['service_account_name'], 'The service account is none that deployments may use.')
   for (const [name, profile] of Object.entries(spec.annotations))
     if (/^container\.(apparmor|seccomp)\.|^seccomp\./.test(name) && !isProfile(profile))
@@ -71,7 +71,7 @@ export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readon
       if (type !== 'projected') continue
       for (const [index, source] of listOf(value, 'sources').entries())
         for (const [kind] of membersOf(source))
-          if (!PROJECTED.includes(kind) && !(kind === 'serviceAccountToken' && hasAccount))
+          if (!PROJECTED.includes(kind) && !(kind === 'serviceAccountToken' && account !== undefined))
             refuse(
               [...path, type, 'sources', index, kind],
               `A projected ${kind} has credentials of the cluster.`,
@@ -104,7 +104,7 @@ export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readon
       if (port[member]) refuse([...path, member], 'A port of the node is taken.')
   }
 
-  /** A probe of another host has the node send requests there. */
+  /** With a host in a probe, the node sends requests there. */
   function refuseHosts(value: unknown, path: Path): void {
     for (const [member, inner] of membersOf(value)) {
       if (member === 'host' && inner !== '') refuse([...path, member], 'The node would call another host.')
@@ -142,7 +142,7 @@ const PROFILES: readonly unknown[] = ['RuntimeDefault', 'Localhost', undefined]
 const isProfile = (profile: string): boolean =>
   /^(runtime\/default|docker\/default|localhost\/.+)$/.test(profile)
 
-/** Those that are given: null is nothing. */
+/** The members that are not null. */
 const membersOf = (value: unknown): [string, unknown][] =>
   typeof value === 'object' ? Object.entries(value ?? {}).filter(([, member]) => member !== null) : []
 

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from './api.ts'
 
-/** Why a server does not start, where that does not change by waiting. */
+/** Why a server does not start, for a reason that waiting does not change. */
 export interface PodProblem {
   readonly pod: string
   readonly container: string
@@ -24,7 +24,7 @@ export interface Condition {
   readonly message?: string
 }
 
-export interface ContainerStatus {
+interface ContainerStatus {
   readonly name: string
   readonly ready?: boolean
   readonly restartCount?: number
@@ -38,31 +38,26 @@ interface ContainerState {
   readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string }
 }
 
-/** What Kubernetes reports of a container that it cannot start. It goes on trying, and nothing here makes that succeed. */
-const HOPELESS = new Set([
+/** The states of a container that Kubernetes cannot start. It retries, and nothing here makes that succeed. */
+const HOPELESS = [
   'ImagePullBackOff',
   'InvalidImageName',
   'ErrImageNeverPull',
   'CreateContainerConfigError',
   'CreateContainerError',
   'RunContainerError',
-])
+]
 
 export function problemOf(pods: readonly KubernetesObject[]): PodProblem | undefined {
-  for (const pod of pods) {
+  for (const pod of pods)
     for (const container of containersOf(pod)) {
-      const { reason, message } = container.state?.waiting ?? {}
-      const found = { pod: pod.metadata.name, container: container.name }
-      if (reason === 'CrashLoopBackOff')
-        return { ...found, text: `The container "${container.name}" ${endOf(container)}.`, hasRun: true }
-      if (reason !== undefined && HOPELESS.has(reason))
-        return {
-          ...found,
-          text: `The container "${container.name}" cannot be started: ${reason}${message ? `: ${message}` : ''}.`,
-          hasRun: false,
-        }
+      const { reason = '', message } = container.state?.waiting ?? {}
+      const hasRun = reason === 'CrashLoopBackOff'
+      if (!hasRun && !HOPELESS.includes(reason)) continue
+      const why = hasRun ? endOf(container) : `cannot be started: ${reason}${message ? `: ${message}` : ''}`
+      const text = `The container "${container.name}" ${why}.`
+      return { pod: pod.metadata.name, container: container.name, text, hasRun }
     }
-  }
   return undefined
 }
 
@@ -81,13 +76,12 @@ export function notReady(pods: readonly KubernetesObject[]): Omit<PodProblem, 't
   return undefined
 }
 
-/** Why a pod has no place to run, as Kubernetes says it. */
+/** Why no node takes a pod, as Kubernetes says it. */
 export function unschedulable(pods: readonly KubernetesObject[]): string | undefined {
-  for (const { status } of pods)
-    for (const { type, status: holds, reason, message } of (status as PodStatus | undefined)?.conditions ??
-      [])
-      if (type === 'PodScheduled' && holds === 'False' && reason === 'Unschedulable') return message
-  return undefined
+  const conditions = pods.flatMap(({ status }) => (status as PodStatus | undefined)?.conditions ?? [])
+  return conditions.find(
+    ({ type, status, reason }) => type === 'PodScheduled' && status === 'False' && reason === 'Unschedulable',
+  )?.message
 }
 
 export function containersOf({ status }: KubernetesObject): readonly ContainerStatus[] {

@@ -5,6 +5,7 @@ import { DeployError } from '../errors.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'
 import type { Place } from './names.ts'
 import { podLabels } from './objects.ts'
+import type { KubernetesTimes } from './options.ts'
 import { type Condition, notReady, type PodProblem, problemOf, unschedulable } from './pods.ts'
 
 export interface Rollout {
@@ -12,11 +13,7 @@ export interface Rollout {
   readonly place: Place
   readonly workload: string
   readonly context: Pick<PhaseContext, 'signal' | 'log' | 'secrets'>
-  /** How long it may take until one more server is ready, in milliseconds. */
-  readonly deadlineMs: number
-  /** The first and the longest wait between two looks, in milliseconds. */
-  readonly lookMs: number
-  readonly mostLookMs: number
+  readonly times: Pick<KubernetesTimes, 'progressDeadlineSeconds' | 'lookMs' | 'mostLookMs'>
 }
 
 /** How many lines of a failed server's log are read, and how many of them its error shows. */
@@ -25,13 +22,14 @@ const SHOWN_LINES = 5
 
 /** Waits until all servers of a workload are ready. Rejects with a `DeployError` that says why one is not. */
 export async function waitForRollout(rollout: Rollout): Promise<void> {
-  const { api, place, workload, context, deadlineMs, lookMs, mostLookMs } = rollout
+  const { api, place, workload, context, times } = rollout
+  const deadlineMs = times.progressDeadlineSeconds * 1_000
   let deadline = performance.now() + deadlineMs
   let most = 0
-  const told = new Set<string>()
-  const tell = (line: string | undefined, level?: 'WARNING') => {
-    if (line === undefined || told.has(line)) return
-    told.add(line)
+  const logged = new Set<string>()
+  const logOnce = (line: string | undefined, level?: 'WARNING') => {
+    if (line === undefined || logged.has(line)) return
+    logged.add(line)
     context.log(line, level)
   }
   for (let look = 0; ; look++) {
@@ -39,32 +37,25 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
     if (!deployment || deployment.metadata.deletionTimestamp !== undefined)
       throw new DeployError(`The Deployment "${workload}" was removed while it was rolled out.`)
     const progress = progressOf(deployment)
-    tell(progress.text)
+    logOnce(progress.text)
+    // Each server that becomes ready extends the time for the others.
     if (progress.ready > most) deadline = performance.now() + deadlineMs
     most = Math.max(most, progress.ready)
     if (progress.isDone) return
-    const pods = await podsOf(rollout)
+    const all = await api.list('Pod', place.namespace, podLabels(place.labels, workload))
+    const pods = all.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     const problem = problemOf(pods)
     if (problem) throw await failure(rollout, problem.text, problem)
     const held = progress.held ?? unschedulable(pods)
-    tell(held && `A server waits for a place: ${held}`, 'WARNING')
+    logOnce(held && `A server waits for a place: ${held}`, 'WARNING')
     // Kubernetes watches no deadline of a Deployment that was complete once and is started again.
-    if (progress.isLate || performance.now() > deadline)
-      throw await failure(
-        rollout,
-        `The servers were not ready in time. ${held ?? lateReason(pods)}`,
-        notReady(pods),
-      )
-    await sleep(backoff(look, lookMs, mostLookMs), context.signal)
+    if (progress.isLate || performance.now() > deadline) {
+      const slow = notReady(pods)
+      const why = slow ? 'A server runs and does not answer GET /ok with 200.' : 'No server was started.'
+      throw await failure(rollout, `The servers were not ready in time. ${held ?? why}`, slow)
+    }
+    await sleep(backoff(look, times.lookMs, times.mostLookMs), context.signal)
   }
-}
-
-const lateReason = (pods: readonly KubernetesObject[]): string =>
-  notReady(pods) ? 'A server runs and does not answer GET /ok with 200.' : 'No server was started.'
-
-async function podsOf({ api, place, workload }: Rollout): Promise<readonly KubernetesObject[]> {
-  const pods = await api.list('Pod', place.namespace, podLabels(place.labels, workload))
-  return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
 }
 
 interface DeploymentStatus {
@@ -75,67 +66,52 @@ interface DeploymentStatus {
   readonly conditions?: readonly Condition[]
 }
 
-interface Progress {
-  readonly isDone: boolean
-  readonly isLate: boolean
-  readonly ready: number
-  readonly text: string
-  /** Why servers cannot be made at all, such as a quota. */
-  readonly held: string | undefined
-}
-
-/** As `kubectl rollout status` reads it. */
-function progressOf({ metadata, spec, status }: KubernetesObject): Progress {
+/** As `kubectl rollout status` reads it. `held` says why servers cannot be made at all, such as a quota. */
+function progressOf({ metadata, spec, status }: KubernetesObject) {
   const wanted = (spec?.replicas as number | undefined) ?? 1
-  const {
-    observedGeneration = 0,
-    replicas = 0,
-    updatedReplicas = 0,
-    availableReplicas = 0,
-    conditions = [],
-  } = (status ?? {}) as DeploymentStatus
+  const read = (status ?? {}) as DeploymentStatus
+  const { observedGeneration = 0, replicas = 0, updatedReplicas: updated = 0, conditions = [] } = read
+  const { availableReplicas: available = 0 } = read
   const isSeen = observedGeneration >= (metadata.generation ?? 0)
-  const ready = isSeen ? Math.min(updatedReplicas, availableReplicas) : 0
+  const ready = isSeen ? Math.min(updated, available) : 0
+  const isLate = conditions.some(
+    ({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded',
+  )
   return {
     ready,
-    isDone:
-      isSeen &&
-      updatedReplicas >= wanted &&
-      replicas <= updatedReplicas &&
-      availableReplicas >= updatedReplicas,
-    isLate:
-      isSeen &&
-      conditions.some(({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded'),
+    isDone: isSeen && updated >= wanted && replicas <= updated && available >= updated,
+    isLate: isSeen && isLate,
     text: `${Math.min(ready, wanted)} of ${wanted} servers are ready.`,
     held: conditions.find(({ type, status }) => type === 'ReplicaFailure' && status === 'True')?.message,
   }
 }
 
-/** An error that ends with what the container has logged last. */
+/** An error that ends with the last lines of the container's log. */
 async function failure(
   rollout: Rollout,
   text: string,
   where: Omit<PodProblem, 'text'> | undefined,
 ): Promise<DeployError> {
+  const { secrets, log } = rollout.context
   const lines = where?.hasRun ? await tailOf(rollout, where) : []
-  for (const line of lines) rollout.context.log(line, 'ERROR')
-  // A line of the log is masked by whoever writes it; an error is not.
-  const mask = maskSecrets(Object.values(rollout.context.secrets))
+  for (const line of lines) log(line, 'ERROR')
+  // `log` masks its lines; an error has to be masked here.
+  const mask = maskSecrets(Object.values(secrets))
   const shown = lines.slice(-SHOWN_LINES).map((line) => mask(line).slice(0, 500))
   return new DeployError(shown.length === 0 ? text : `${text} Its last lines: ${shown.join(' | ')}`)
 }
 
 async function tailOf(
   { api, place, context }: Rollout,
-  where: Omit<PodProblem, 'text'>,
+  { container, pod }: Omit<PodProblem, 'text'>,
 ): Promise<readonly string[]> {
   try {
-    const query = { container: where.container, tailLines: String(TAIL_LINES), limitBytes: '65536' }
-    const response = await api.log(place.namespace, where.pod, query)
+    const query = { container, tailLines: String(TAIL_LINES), limitBytes: '65536' }
+    const response = await api.log(place.namespace, pod, query)
     return (await response?.text())?.split('\n').filter(Boolean) ?? []
   } catch (error) {
     context.signal.throwIfAborted()
-    // The failure itself is what has to be told.
+    // The error that is thrown is that of the server.
     context.log(`Its log could not be read: ${error instanceof Error ? error.message : error}`, 'WARNING')
     return []
   }

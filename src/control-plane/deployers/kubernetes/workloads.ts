@@ -1,16 +1,8 @@
 import { sleep } from '../../../time.ts'
-import type { Kind, KubernetesApi, KubernetesObject } from './api.ts'
+import type { KubernetesApi, KubernetesObject } from './api.ts'
 import { ATTEMPT_ANNOTATION, type Place, REVISION_ANNOTATION, WORKLOAD_LABEL } from './names.ts'
 
-/** Every kind of object that a deployment has, in the order in which they are removed. */
-const KINDS = [
-  'Service',
-  'HorizontalPodAutoscaler',
-  'Deployment',
-  'Secret',
-] as const satisfies readonly Kind[]
-
-/** Has no servers run of a workload, unless a later attempt has applied it again. It is kept, and may be deployed again. */
+/** Stops the servers of a workload, unless a later attempt has applied it again. It may be deployed again. */
 export async function stopWorkload(
   api: KubernetesApi,
   { namespace }: Place,
@@ -21,12 +13,12 @@ export async function stopWorkload(
     const found = await api.find('Deployment', namespace, workload)
     if (!found || attemptOf(found) !== attempt) return
     // An autoscaler would start new ones.
-    await api.remove('HorizontalPodAutoscaler', namespace, workload, { propagation: 'Background' })
+    await api.remove('HorizontalPodAutoscaler', namespace, workload, 'Background')
     if (await api.stop(namespace, workload, found.metadata.resourceVersion)) return
   }
 }
 
-/** Stops what runs besides those named and the one that serves: a lost process has left it. */
+/** Stops what a lost process has left: all workloads but those named and the one that serves. */
 export async function stopOthers(
   api: KubernetesApi,
   place: Place,
@@ -40,21 +32,18 @@ export async function stopOthers(
   }
 }
 
-/** Removes the stopped workloads of a deployment but for its newest ones. Their Secrets go with them. */
+/** Removes the stopped workloads of a deployment except for the newest ones. Their Secrets go with them. */
 export async function removeOld(api: KubernetesApi, place: Place, keep: number): Promise<void> {
   const serving = await servingWorkload(api, place)
   const stopped = (await api.list('Deployment', place.namespace, place.labels))
     .filter(({ metadata, spec }) => spec?.replicas === 0 && metadata.name !== serving)
     .sort((a, b) => revisionOf(b) - revisionOf(a))
-  // Whoever has started it again meanwhile has changed its version.
+  // One that was started again meanwhile has another version.
   for (const { metadata } of stopped.slice(keep))
-    await api.remove('Deployment', place.namespace, metadata.name, {
-      propagation: 'Background',
-      resourceVersion: metadata.resourceVersion,
-    })
+    await api.remove('Deployment', place.namespace, metadata.name, 'Background', metadata.resourceVersion)
 }
 
-/** Removes what an attempt to deploy has applied, but for what a later attempt has applied again. */
+/** Removes what an attempt to deploy has applied, unless a later attempt has applied it again. */
 export async function removeAttempt(
   api: KubernetesApi,
   { namespace }: Place,
@@ -65,8 +54,7 @@ export async function removeAttempt(
     for (;;) {
       const found = await api.find(kind, namespace, workload)
       if (!found || attemptOf(found) !== attempt) break
-      const { resourceVersion } = found.metadata
-      if (await api.remove(kind, namespace, workload, { propagation: 'Background', resourceVersion })) break
+      if (await api.remove(kind, namespace, workload, 'Background', found.metadata.resourceVersion)) break
     }
 }
 
@@ -80,11 +68,11 @@ export async function removeAll(
 ): Promise<void> {
   for (;;) {
     let isGone = true
-    for (const kind of KINDS)
+    for (const kind of ['Service', 'HorizontalPodAutoscaler', 'Deployment', 'Secret'] as const)
       for (const { metadata } of await api.list(kind, namespace, labels)) {
         isGone = false
         if (metadata.deletionTimestamp === undefined)
-          await api.remove(kind, namespace, metadata.name, { propagation: 'Foreground' })
+          await api.remove(kind, namespace, metadata.name, 'Foreground')
       }
     if (isGone) return
     await sleep(lookMs, signal)

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { DeployError } from '../../../../src/control-plane/deployers/errors.ts'
 import {
+  createOutput,
   type ServerOptions,
   startChild,
 } from '../../../../src/control-plane/deployers/process/server/child.ts'
 import { fillIn, ownServer } from '../../../../src/control-plane/deployers/process/server/command.ts'
-import { createOutput } from '../../../../src/control-plane/deployers/process/server/output.ts'
 import { type Restarts, startServer } from '../../../../src/control-plane/deployers/process/server/server.ts'
 import { listen } from '../../../kit/listen.ts'
 import { isRunning } from '../../../kit/processes.ts'

@@ -6,19 +6,18 @@ import { endToEnd, framing, hasBody, requestHeaders } from './headers.ts'
 export interface Exchange {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** Whether a proxy in front of ours tells who the client is. */
+  /** Whether a proxy in front of ours says who the client is. */
   readonly isBehindProxy: boolean
 }
 
-/** What may be sent again when its connection turned out to be closed already (RFC 9110 §9.2.2). */
+/** What may be sent again if its connection turns out to be closed already (RFC 9110 §9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 
-/** Sends a request on to a server, and its response back, both at the pace of their readers. */
+/** Sends a request to a server, and its response back, both with back-pressure. */
 export function forward(exchange: Exchange, backend: Backend): void {
   const { req, res, isBehindProxy } = exchange
   res.once('close', backend.enter())
   const headers = [...requestHeaders(req, isBehindProxy), ...framing(req)]
-
   const mayRepeat = IDEMPOTENT.has(req.method!) && !hasBody(req)
 
   function send(agent: Backend['agent'] | false): void {
@@ -35,7 +34,7 @@ export function forward(exchange: Exchange, backend: Backend): void {
   send(backend.agent)
 }
 
-/** Undefined where the server is not up, or the request is none that can be sent on: then it is answered. */
+/** Undefined after an answer of our own: the server is not up, or the request cannot be sent. */
 export function openRequest(
   exchange: Exchange,
   { port }: Backend,
@@ -43,13 +42,10 @@ export function openRequest(
   agent: Backend['agent'] | false,
 ): ClientRequest | undefined {
   const { req, res } = exchange
-  if (port === undefined) {
-    refuse(exchange, NOT_RUNNING)
-    return undefined
-  }
+  if (port === undefined) return notRunning(exchange)
   try {
     const sent = request({ host: BACKEND_HOST, port, method: req.method, path: req.url, headers, agent })
-    // A client that has gone takes its request along; what is left of a body that the server did not want is thrown away.
+    // A request ends with its client. The rest of a body that the server did not want is discarded.
     res.once('close', () => {
       req.unpipe(sent)
       req.resume()
@@ -57,8 +53,9 @@ export function openRequest(
     })
     return sent
   } catch {
-    refuse(exchange, NOT_FORWARDED)
-    return undefined
+    const message =
+      'The request cannot be sent on: its path or a header has a character that HTTP does not allow.'
+    return refuse(exchange, 400, 'invalid_request', message)
   }
 }
 
@@ -76,54 +73,33 @@ export function sendBack(response: IncomingMessage, { res }: Exchange): void {
   // An answer that breaks off must not look complete.
   response.once('error', () => res.destroy())
   response.pipe(res)
-  // Streams send their head long before their first event. What has a body by then is sent in one piece.
+  // Streams send their head long before their first event. A head with a body at once is sent with it.
   setImmediate(() => {
     if (!res.writableEnded && !res.destroyed) res.flushHeaders()
   })
 }
 
-/** Answers for a server that gave none. */
+/** Answers in the place of a server that did not. */
 export function failed(exchange: Exchange, error: NodeJS.ErrnoException): void {
-  if (!isAnswered(exchange)) refuse(exchange, error.code === 'ECONNREFUSED' ? NOT_RUNNING : BROKE_OFF)
+  if (isAnswered(exchange)) return
+  if (error.code === 'ECONNREFUSED') notRunning(exchange)
+  else
+    refuse(
+      exchange,
+      502,
+      'broke_off',
+      'The server of this deployment ended the connection before it answered.',
+    )
 }
 
 const isAnswered = ({ res }: Exchange): boolean => res.headersSent || res.destroyed
 
-interface Refusal {
-  readonly status: number
-  readonly error: string
-  readonly message: string
-  /** In seconds. */
-  readonly retryAfter?: string
+export function notRunning(exchange: Exchange): undefined {
+  const message = 'No server of this deployment is running at the moment. Try again in a second.'
+  return refuse(exchange, 503, 'not_running', message, { 'retry-after': '1' })
 }
 
-const NOT_RUNNING: Refusal = {
-  status: 503,
-  error: 'not_running',
-  message: 'No server of this deployment is running at the moment. Try again in a second.',
-  retryAfter: '1',
-}
-
-const BROKE_OFF: Refusal = {
-  status: 502,
-  error: 'broke_off',
-  message: 'The server of this deployment ended the connection before it answered.',
-}
-
-const NOT_FORWARDED: Refusal = {
-  status: 400,
-  error: 'invalid_request',
-  message: 'The request cannot be sent on: its path or a header has a character that HTTP does not allow.',
-}
-
-/** Answers a request for which there is no server. */
-export const unavailable = (exchange: Exchange): void => refuse(exchange, NOT_RUNNING)
-
-function refuse({ res }: Exchange, { status, error, message, retryAfter }: Refusal): void {
-  res.writeHead(status, {
-    'content-type': 'application/json',
-    'cache-control': 'no-store',
-    ...(retryAfter && { 'retry-after': retryAfter }),
-  })
+function refuse({ res }: Exchange, status: number, error: string, message: string, headers = {}): undefined {
+  res.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers })
   res.end(JSON.stringify({ error, message }))
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** What concerns one connection only (RFC 9110 §7.6.1). `Connection` may name more. */
+/** Headers of one connection (RFC 9110 §7.6.1). `Connection` may name more. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -12,10 +12,10 @@ const HOP_BY_HOP = [
   'upgrade',
 ]
 
-/** What proxies tell of the client. Anybody can send it. */
+/** What proxies say of the client. Any client can send it. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']
 
-/** Names and values by turns, as they came, without those that concern one connection only. */
+/** The raw headers, without those of one connection. */
 export function endToEnd(
   { rawHeaders, headers }: IncomingMessage,
   without: readonly string[] = [],
@@ -28,17 +28,17 @@ export function endToEnd(
   return kept
 }
 
-/** The headers of a request as the server is sent them. What the request says of other proxies is believed only where one stands in front of us. */
+/** The headers for the server. Those about the client are kept only from a proxy in front of us. */
 export function requestHeaders(req: IncomingMessage, isBehindProxy: boolean): string[] {
-  const { host, 'x-forwarded-for': before, ...told } = req.headers
+  const { host, 'x-forwarded-for': before, ...given } = req.headers
   const address = req.socket.remoteAddress ?? 'unknown'
   // Node answers `Expect` by itself, and a server would answer it once more.
   const sent = endToEnd(req, isBehindProxy ? ['expect', 'x-forwarded-for'] : ['expect', ...FORWARDED])
   sent.push('X-Forwarded-For', isBehindProxy && before ? `${before}, ${address}` : address)
-  if (!isBehindProxy || !told['x-forwarded-proto']) sent.push('X-Forwarded-Proto', 'http')
+  if (!isBehindProxy || !given['x-forwarded-proto']) sent.push('X-Forwarded-Proto', 'http')
   // Clients of HTTP/1.0 may leave it out, and servers of HTTP/1.1 refuse what has none.
   if (host === undefined) sent.push('Host', 'localhost')
-  else if (!isBehindProxy || !told['x-forwarded-host']) sent.push('X-Forwarded-Host', host)
+  else if (!isBehindProxy || !given['x-forwarded-host']) sent.push('X-Forwarded-Host', host)
   return sent
 }
 
@@ -46,10 +46,10 @@ export function requestHeaders(req: IncomingMessage, isBehindProxy: boolean): st
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** What tells the server where the body of a request ends. */
+/** The headers that say where the body of a request ends. */
 export function framing({ headers, method }: IncomingMessage): readonly string[] {
   if (headers['transfer-encoding'] !== undefined) return ['Transfer-Encoding', 'chunked']
-  // Node would announce a body for the methods that usually have one.
+  // Node would otherwise announce a body for the methods that usually have one.
   const isEmpty = headers['content-length'] === undefined && !BODILESS.has(method!)
   return isEmpty ? ['Content-Length', '0'] : []
 }

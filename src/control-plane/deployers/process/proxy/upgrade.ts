@@ -2,26 +2,26 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import type { Backend } from './backend.ts'
-import { type Exchange, failed, openRequest, sendBack, unavailable } from './forward.ts'
+import { type Exchange, failed, notRunning, openRequest, sendBack } from './forward.ts'
 import { endToEnd, requestHeaders } from './headers.ts'
 
 /** A request that asks for another protocol on its connection. */
 export interface Upgrade {
   readonly req: IncomingMessage
   readonly socket: Socket
-  /** What was read behind the head. */
+  /** What was read after the head. */
   readonly head: Buffer
 }
 
 export const isWebSocket = ({ req }: Upgrade): boolean => req.headers.upgrade?.toLowerCase() === 'websocket'
 
-/** Opens a web socket to the server, and connects the client to it. Without a server, or where that refuses, the client gets the HTTP answer. */
+/** Connects the client to a web socket of the server. If there is none, the client gets the HTTP answer. */
 export function forwardUpgrade(
   { req, socket, head }: Upgrade,
   backend: Backend | undefined,
   isBehindProxy: boolean,
 ): void {
-  // Node has left the connection to us.
+  // Node does not handle the connection any more.
   const res = new ServerResponse(req)
   res.shouldKeepAlive = false
   res.assignSocket(socket)
@@ -30,7 +30,7 @@ export function forwardUpgrade(
   socket.on('error', () => socket.destroy())
   const exchange: Exchange = { req, res, isBehindProxy }
   if (!backend) {
-    unavailable(exchange)
+    notRunning(exchange)
     return
   }
   socket.once('close', backend.enter())
@@ -58,8 +58,8 @@ function headOf(response: IncomingMessage): Buffer {
 }
 
 /**
- * Gives the connection back to the HTTP server, as if the request had not asked for another protocol, which servers may overlook (RFC 9110
- * §7.8): Java's clients ask for HTTP/2 with every first request, and send its body at once.
+ * Gives the connection back to the HTTP server, as if the request had not asked for another protocol, which servers
+ * may ignore (RFC 9110 §7.8): Java's clients ask for HTTP/2 with each first request, and send its body at once.
  */
 export function overlookUpgrade(server: Server, { req, socket, head }: Upgrade): void {
   const ends = /(^|,)\s*close\s*(,|$)/i.test(req.headers.connection ?? '')

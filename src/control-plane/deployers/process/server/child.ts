@@ -5,7 +5,6 @@ import { DeployError } from '../../errors.ts'
 import { readLines } from '../../run-command.ts'
 import { type Ended, type SupervisedCommand, spawnSupervised } from '../../supervised.ts'
 import { BACKEND_HOST } from '../proxy/backend.ts'
-import { createOutput } from './output.ts'
 import { untilReady } from './ready.ts'
 
 export interface ServerOptions {
@@ -16,35 +15,37 @@ export interface ServerOptions {
   readonly mask: (text: string) => string
   /** How long it may take to be ready, in milliseconds. */
   readonly readyTimeoutMs: number
-  /** How long it has between SIGTERM and SIGKILL, in milliseconds. */
+  /** The time between SIGTERM and SIGKILL, in milliseconds. */
   readonly graceMs: number
 }
 
 /** A server that was ready. */
 export interface Child {
   readonly port: number
-  /** Settles when nothing of it runs any more. */
+  /** Settles when none of its processes runs any more. */
   readonly ended: Promise<Ended>
   stop(): Promise<void>
 }
 
 const MAX_LINE_BYTES = 16_384
-/** How long the output is read for after the server has ended. */
+/** How long the output is read after the server has ended. */
 const OUTPUT_MS = 1_000
+/** How many ports are tried. */
 const PORTS = 3
 
-/** Starts a server on a free port, and gives it when it is ready. Rejects when it ends before, with its last lines. */
+/** Starts a server on a free port, and waits until it is ready. If it ends before, the error has its last lines. */
 export async function startChild(options: ServerOptions, signal: AbortSignal): Promise<Child> {
   for (let tried = 1; ; tried++) {
-    const port = await freePort()
+    const port = await tryPort(0)
+    if (port === undefined) throw new DeployError('There is no free port on this machine.')
     try {
       return await startOn(port, options, signal)
     } catch (error) {
-      if (tried === PORTS || signal.aborted || (await isFree(port))) throw error
-      options.log(
-        `Port ${port} was taken by another program. The server is started on another one.`,
-        'WARNING',
-      )
+      // Another program may have been faster than the server.
+      const isFree = (await tryPort(port)) !== undefined
+      if (tried === PORTS || signal.aborted || isFree) throw error
+      const line = `Port ${port} was taken by another program. The server is started on another one.`
+      options.log(line, 'WARNING')
     }
   }
 }
@@ -61,39 +62,26 @@ async function startOn(
     readLines(stdout, MAX_LINE_BYTES, (line) => output.add(line, 'stdout')),
     readLines(stderr, MAX_LINE_BYTES, (line) => output.add(line, 'stderr')),
   ])
-  let hasEnded = false
-  const closed = ended.then(async (how) => {
-    hasEnded = true
+  const closed = ended.then(async () => {
     await within(OUTPUT_MS, isRead)
     // A process that cannot be found may still hold the pipes.
     stdout.destroy()
     stderr.destroy()
-    return how
   })
-  // Its id may be that of another process by then.
-  const stopOnce = async () => void (hasEnded ? await ended : await stop(graceMs))
+  const stopped = async () => void (await stop(graceMs))
   try {
-    await untilReady({ port, ended, timeoutMs: readyTimeoutMs, signal })
+    await untilReady(port, ended, readyTimeoutMs, signal)
   } catch (error) {
-    await stopOnce()
+    await stopped()
     await closed
     const tail = mask(output.tail())
     if (!(error instanceof DeployError) || tail === '') throw error
     throw new DeployError(`${error.message} Its last lines:\n${tail}`, { cause: error })
   }
-  return { port, ended, stop: stopOnce }
+  return { port, ended, stop: stopped }
 }
 
-/** A port that is free now. Another program may be faster than the server. */
-async function freePort(): Promise<number> {
-  const port = await tryPort(0)
-  if (port === undefined) throw new DeployError('There is no free port on this machine.')
-  return port
-}
-
-const isFree = async (port: number): Promise<boolean> => (await tryPort(port)) !== undefined
-
-/** Listens on a port for a moment. Undefined where that is not possible. */
+/** Listens on a port for a moment, and returns its number. Undefined if that is not possible. */
 function tryPort(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -103,4 +91,41 @@ function tryPort(port: number): Promise<number | undefined> {
       server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : undefined))
     })
   })
+}
+
+/** What a server may write to its log in a second. The rest is left out. */
+const LINES_PER_SECOND = 1_000
+const CHARACTERS_PER_SECOND = 1 << 20
+
+const TAIL_LINES = 20
+const TAIL_CHARACTERS = 500
+
+/** Passes the lines of a server to its log, at a rate that memory and store can take. */
+export function createOutput(log: DeploymentContext['log']) {
+  const tail: string[] = []
+  let lines = 0
+  let characters = 0
+  let dropped = 0
+  let isCounting = false
+
+  function endSecond(): void {
+    if (dropped > 0) log(`${dropped} lines were left out here: the server writes too many.`, 'WARNING')
+    lines = characters = dropped = 0
+    isCounting = false
+  }
+
+  return {
+    add(line: string, stream: 'stdout' | 'stderr'): void {
+      if (!isCounting) setTimeout(endSecond, 1_000).unref()
+      isCounting = true
+      tail.push(line.slice(0, TAIL_CHARACTERS))
+      if (tail.length > TAIL_LINES) tail.shift()
+      if (lines >= LINES_PER_SECOND || characters >= CHARACTERS_PER_SECOND) dropped++
+      else log(line, stream === 'stdout' ? 'INFO' : 'ERROR')
+      lines++
+      characters += line.length
+    },
+    /** The last lines, for the error that ends the server. Empty if it wrote nothing. */
+    tail: (): string => tail.join('\n'),
+  }
 }

@@ -4,46 +4,41 @@ import { DeployError } from '../../errors.ts'
 import type { Ended } from '../../supervised.ts'
 import { BACKEND_HOST } from '../proxy/backend.ts'
 
-export interface ReadyOptions {
-  readonly port: number
-  /** Settles when the server has ended. */
-  readonly ended: Promise<Ended>
-  readonly timeoutMs: number
-  readonly signal: AbortSignal
-}
-
 /** How long one request for `/ok` may take, in milliseconds. */
 const PROBE_MS = 5_000
 
-/** Settles when the server answers `GET /ok` with 200. Rejects with a `DeployError` where it ends before, or takes too long, and with the reason of the signal. */
-export async function untilReady({ port, ended, timeoutMs, signal }: ReadyOptions): Promise<void> {
-  const over = new AbortController()
-  const leave = () => over.abort(signal.reason)
+/**
+ * Settles when the server answers `GET /ok` with 200. Rejects with a `DeployError` if it ends before, or takes too
+ * long, and with the reason of the signal.
+ */
+export async function untilReady(
+  port: number,
+  ended: Promise<Ended>,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = new AbortController()
+  const over = AbortSignal.any([signal, failed.signal])
   let status: number | undefined
-  const timer = setTimeout(() => over.abort(late(timeoutMs, port, status)), timeoutMs)
-  signal.addEventListener('abort', leave)
-  if (signal.aborted) leave()
+  const timer = setTimeout(() => failed.abort(late(timeoutMs, port, status)), timeoutMs)
   void ended.then((how) =>
-    over.abort(new DeployError(`The server ended ${describe(how)} before it was ready.`)),
+    failed.abort(new DeployError(`The server ended ${describe(how)} before it was ready.`)),
   )
   const begunAt = performance.now()
   try {
-    while (!over.signal.aborted) {
-      status = await probe(port, over.signal)
-      if (status === 200 && !over.signal.aborted) return
-      await pause(delayAfter(performance.now() - begunAt), over.signal)
+    while (!over.aborted) {
+      status = await probe(port, over)
+      if (status === 200 && !over.aborted) return
+      // A twentieth of the time so far: a fast start is noticed fast, and a slow one is asked seldom.
+      await pause(Math.min(200, Math.max(4, (performance.now() - begunAt) / 20)), over)
     }
-    throw over.signal.reason
+    throw over.reason
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener('abort', leave)
   }
 }
 
-/** A twentieth of the time that has gone: who starts fast is seen fast, and who takes long is asked seldom. */
-const delayAfter = (elapsedMs: number): number => Math.min(200, Math.max(4, elapsedMs / 20))
-
-/** The status of `GET /ok`. Undefined where nothing answers. */
+/** The status of `GET /ok`. Undefined if nothing answers. */
 function probe(port: number, signal: AbortSignal): Promise<number | undefined> {
   return new Promise((resolve) => {
     const sent = get({ host: BACKEND_HOST, port, path: '/ok', agent: false, timeout: PROBE_MS, signal })
@@ -66,6 +61,6 @@ function late(timeoutMs: number, port: number, status: number | undefined): Depl
   return new DeployError(`The server was not ready within ${timeoutMs / 1_000} seconds: ${seen}.`)
 }
 
-/** How something ended, as the end of a sentence about it. */
+/** How a command ended, as the end of a sentence about it. */
 export const describe = ({ code, signal }: Ended): string =>
   signal === null ? `with exit code ${code}` : `by ${signal}`

@@ -1,34 +1,22 @@
 import { pause } from '../../../../time.ts'
 import type { DeploymentContext } from '../../deployer.ts'
 import { DeployError } from '../../errors.ts'
-import type { Backend } from '../proxy/backend.ts'
 import { openProxy, type ReverseProxy } from '../proxy/proxy.ts'
 import type { ServerOptions } from './child.ts'
 import { type Server, startServer } from './server.ts'
 
 export interface SiteOptions {
   readonly hostname: string
-  /** Whether a proxy in front of ours tells who the client is. */
+  /** Whether a proxy in front of ours says who the client is. */
   readonly isBehindProxy: boolean
   /** How long the requests of a server have to end before it is stopped, in milliseconds. */
   readonly drainMs: number
 }
 
-/** What runs for one deployment: a port, and the servers of its revisions, of which one has the requests of the port. */
-export interface Site {
-  /** Opens the port, if it is not open, and gives its number. It is `wanted` where that is free. */
-  open(wanted: number | undefined, log: DeploymentContext['log']): Promise<number>
-  /** Starts the server of a revision, and settles when it is ready. One that is up already is kept. */
-  start(revisionId: string, options: ServerOptions, signal: AbortSignal): Promise<void>
-  /** Sends the requests of the port to this server from now on. */
-  turnTo(revisionId: string): Promise<void>
-  /** Stops a server once its requests have ended, and closes the port with the last one. Does nothing for one that is not there. */
-  stop(revisionId: string, context: DeploymentContext): Promise<void>
-  /** Ends all servers, and then the port. */
-  close(): Promise<void>
-}
+/** What runs for one deployment: a port, and the servers of its revisions, one of which gets the requests. */
+export type Site = ReturnType<typeof createSite>
 
-export function createSite({ hostname, isBehindProxy, drainMs }: SiteOptions): Site {
+export function createSite({ hostname, isBehindProxy, drainMs }: SiteOptions) {
   const servers = new Map<string, Promise<Server>>()
   const closing = new AbortController()
   let proxy: Promise<ReverseProxy> | undefined
@@ -42,15 +30,12 @@ export function createSite({ hostname, isBehindProxy, drainMs }: SiteOptions): S
     await open?.then(({ close }) => close())
   }
 
-  async function openPort(wanted: number | undefined, log: DeploymentContext['log']): Promise<ReverseProxy> {
+  async function openPort(port: number | undefined, log: DeploymentContext['log']): Promise<ReverseProxy> {
     const onError = ({ message }: Error) => log(`A connection could not be accepted: ${message}`, 'ERROR')
     try {
-      const opened = await openProxy({ hostname, port: wanted, isBehindProxy, onError })
-      if (wanted !== undefined && opened.port !== wanted)
-        log(
-          `Port ${wanted} is taken. The deployment is reached on port ${opened.port} from now on.`,
-          'WARNING',
-        )
+      const opened = await openProxy({ hostname, port, isBehindProxy, onError })
+      if (port !== undefined && opened.port !== port)
+        log(`Port ${port} is taken. The deployment is reached on port ${opened.port} from now on.`, 'WARNING')
       return opened
     } catch (error) {
       proxy = undefined
@@ -59,11 +44,13 @@ export function createSite({ hostname, isBehindProxy, drainMs }: SiteOptions): S
   }
 
   return {
-    async open(wanted, log) {
+    /** Opens the port, unless it is open, and returns its number: the wanted one if that is free. */
+    async open(wanted: number | undefined, log: DeploymentContext['log']): Promise<number> {
       proxy ??= openPort(wanted, log)
       return (await proxy).port
     },
-    async start(revisionId, options, signal) {
+    /** Starts the server of a revision, and settles when it is ready. One that is up already is kept. */
+    async start(revisionId: string, options: ServerOptions, signal: AbortSignal): Promise<void> {
       closing.signal.throwIfAborted()
       const before = await find(revisionId)
       if (before?.backend.port !== undefined) return
@@ -77,24 +64,29 @@ export function createSite({ hostname, isBehindProxy, drainMs }: SiteOptions): S
         throw error
       }
     },
-    async turnTo(revisionId) {
+    /** Sends the requests of the port to this server from now on. */
+    async turnTo(revisionId: string): Promise<void> {
       const [server, port] = await Promise.all([find(revisionId), proxy])
       if (!server || !port) throw new DeployError('The server was stopped before it could get requests.')
       port.turnTo(server.backend)
     },
-    async stop(revisionId, { signal, log }) {
+    /** Stops a server after its requests have ended, and closes the port with the last one. */
+    async stop(revisionId: string, { signal, log }: DeploymentContext): Promise<void> {
       const server = await find(revisionId)
       if (!server) return
+      const { backend } = server
       const port = await proxy
-      if (port?.backend === server.backend) port.turnTo(undefined)
-      const isIdle = await idleWithin(drainMs, server.backend, signal)
-      if (!isIdle)
+      if (port?.backend === backend) port.turnTo(undefined)
+      const ended = new AbortController()
+      await Promise.race([backend.idle().then(() => ended.abort()), pause(drainMs, signal, ended.signal)])
+      if (!ended.signal.aborted)
         log(`Requests that were not answered after ${drainMs / 1_000} seconds are broken off.`, 'WARNING')
       await server.stop()
       servers.delete(revisionId)
       if (servers.size === 0) await closePort()
     },
-    async close() {
+    /** Ends all servers, and then the port. */
+    async close(): Promise<void> {
       closing.abort(new DeployError('The deployment is stopped.'))
       const port = await proxy
       void port?.stopListening()
@@ -103,14 +95,4 @@ export function createSite({ hostname, isBehindProxy, drainMs }: SiteOptions): S
       await closePort()
     },
   }
-}
-
-/** Whether the server had no request any more before the time was over, or the signal aborted. */
-async function idleWithin(ms: number, backend: Backend, signal: AbortSignal): Promise<boolean> {
-  const isIdle = new AbortController()
-  const late = pause(ms, signal, isIdle.signal).then(() => false)
-  const idle = backend.idle().then(() => true)
-  const first = await Promise.race([idle, late])
-  isIdle.abort()
-  return first
 }

@@ -4,13 +4,10 @@ import type { KubernetesDeployerOptions } from './options.ts'
 import { refusedOf } from './pod-security.ts'
 import { readResourceSpec } from './resource-spec.ts'
 
-type Namespaces = Pick<KubernetesDeployerOptions, 'namespace' | 'namespaces'>
-type Allowed = Namespaces & Pick<KubernetesDeployerOptions, 'allow'>
-
 /** Why a deployment cannot be run on Kubernetes, or undefined. */
 export function refusalOf(
   request: DeployRequest,
-  options: Allowed,
+  options: Pick<KubernetesDeployerOptions, 'namespace' | 'namespaces' | 'allow'>,
 ): string | readonly FieldRefusal[] | undefined {
   try {
     if (request.source !== 'external_docker')
@@ -29,7 +26,7 @@ export function refusalOf(
 }
 
 export function imageOf({ sourceRevisionConfig: { image_uri } }: DeployRequest): string {
-  // What a registry makes of the rest is its own matter.
+  // The registry decides about the rest.
   if (typeof image_uri !== 'string' || !/^[A-Za-z0-9][\w./:@-]{0,1000}$/.test(image_uri))
     throw new DeployError(
       'source_revision_config.image_uri must name an image, such as "registry.example.com/agents/support:1.4".',
@@ -39,7 +36,7 @@ export function imageOf({ sourceRevisionConfig: { image_uri } }: DeployRequest):
 
 export function namespaceOf(
   { sourceConfig }: Pick<DeployRequest, 'sourceConfig'>,
-  { namespace, namespaces = [] }: Namespaces,
+  { namespace, namespaces = [] }: Pick<KubernetesDeployerOptions, 'namespace' | 'namespaces'>,
 ): string {
   const named = sourceConfig.listener_config?.k8s_namespace ?? namespace
   if (named !== namespace && !namespaces.includes(named as string))
@@ -51,12 +48,13 @@ export function namespaceOf(
 
 /** The names of the variables were checked for every deployer. */
 function checkReferences({ secretReferences }: DeployRequest): void {
-  for (const { name, secret_name, secret_key } of secretReferences)
-    if (
+  const wrong = secretReferences.find(
+    ({ secret_name, secret_key }) =>
       !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(secret_name) ||
-      !/^[-._A-Za-z0-9]{1,253}$/.test(secret_key)
+      !/^[-._A-Za-z0-9]{1,253}$/.test(secret_key),
+  )
+  if (wrong)
+    throw new DeployError(
+      `secret_references must name a Secret of Kubernetes and a key of it, for ${JSON.stringify(wrong.name)}.`,
     )
-      throw new DeployError(
-        `secret_references must name a Secret of Kubernetes and a key of it, for ${JSON.stringify(name)}.`,
-      )
 }
