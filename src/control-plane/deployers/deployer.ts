@@ -2,37 +2,37 @@ import type { Json } from '../../storage/index.ts'
 import type { SecretReference, Source, SourceConfig, SourceRevisionConfig } from '../records/records.ts'
 
 /**
- * What really prepares, builds, starts and stops. The control plane owns records, order and statuses; a deployer does the work and
- * reports. Each phase may be begun again for the same revision after a crash, also on another instance, so it has to tolerate what an
- * earlier attempt left. What a phase throws fails the revision: the message of a `DeployError` is shown, any other error is told to
+ * Prepares, builds, starts and stops. The control plane owns records, order and statuses. A phase may be started
+ * again for the same revision after a crash, also on another instance, so it has to tolerate what an earlier attempt
+ * left. An error of a phase fails the revision: the message of a `DeployError` is shown, any other error goes to
  * `onError` only.
  */
 export interface Deployer {
-  /** Why it cannot deploy this: a sentence for the client (400), or what is wrong with fields of the request (422). Undefined where it can. */
+  /** Why it cannot deploy this: a sentence for the client (400), or the fields that are wrong (422). */
   readonly refuses: (request: DeployRequest) => string | readonly FieldRefusal[] | undefined
   /** Fetches the source. `CREATING`. */
   readonly prepare?: ((context: PhaseContext) => Promise<Prepared>) | undefined
-  /** Gives the artifact, which every later deploy of the revision starts from. Without it there is nothing to build. `BUILDING`. */
+  /** Makes the artifact, from which every deploy of the revision starts. `BUILDING`. Default: nothing is built. */
   readonly build?: ((context: PhaseContext & { readonly prepared: Json }) => Promise<Json>) | undefined
-  /** Starts the server beside the one that serves, and returns when it is ready. `DEPLOYING`. */
+  /** Starts the new server while the old one serves, and returns when it is ready. `DEPLOYING`. */
   readonly deploy: (context: DeployContext) => Promise<Running>
   /**
-   * Sends requests to the started server instead of the one before, which is not stopped here. Its time is short: it is not aborted by
-   * newer revisions. The result is what is stored. Default: `deploy` has done it.
+   * Sends requests to the new server instead of the one before, which is not stopped here. Newer revisions do not
+   * abort it, so it has to be short. The result is stored. Default: `deploy` has done it.
    */
   readonly promote?: ((context: DeployContext, running: Running) => Promise<Running>) | undefined
-  /** Stops a server, once its requests have ended. Does nothing for one that is not there. */
+  /** Stops a server, after its requests have ended. Does nothing if it is gone. */
   readonly stop: (running: Running, context: DeploymentContext) => Promise<void>
-  /** Removes all that a deployment has left. Does nothing for what is not there. */
+  /** Removes all that a deployment has left. Does nothing if that is gone. */
   readonly destroy: (context: DeploymentContext) => Promise<void>
   /**
-   * A deployer whose servers end with this process: called for the active revision after a restart, it starts it again from its artifact.
-   * The instance that started them keeps the lease of the deployment for as long as they serve.
+   * For servers that end with this process: starts the active revision again from its artifact, after a restart. The
+   * instance that started the servers keeps the lease of the deployment while they serve.
    */
   readonly recover?: ((context: DeployContext, running: Running) => Promise<Running>) | undefined
-  /** Called before `recover`, which may have to wait for its turn: takes the address again, and tells clients to come later. */
+  /** Called before `recover`, which may have to wait for a slot: takes the address, and answers that it is down. */
   readonly standBy?: ((context: DeployContext, running: Running) => Promise<Running>) | undefined
-  /** Whether it deploys what clients upload, and reads it with `openUpload`. Default: false, and there are no upload URLs. */
+  /** Whether it deploys uploads of clients, which it reads with `openUpload`. Default: false. */
   readonly takesUploads?: boolean | undefined
   /** A token for pushing images, for `internal_docker`. */
   readonly pushToken?:
@@ -44,7 +44,7 @@ export interface Deployer {
 
 /** A field of a request that a deployer does not take. */
 export interface FieldRefusal {
-  /** The names and indexes that lead to it, such as `['source_config', 'resource_spec', 'volumes', 0, 'hostPath']`. */
+  /** Names and indexes, such as `['source_config', 'resource_spec', 'volumes', 0, 'hostPath']`. */
   readonly path: readonly (string | number)[]
   /** A sentence for the client. */
   readonly message: string
@@ -61,10 +61,10 @@ export interface DeployRequest {
 export interface DeploymentContext {
   readonly deploymentId: string
   readonly name: string
-  /** Whose it is. Null without authentication. */
+  /** Null without authentication. */
   readonly owner: string | null
   readonly signal: AbortSignal
-  /** A line for the log of the server. Values of secrets are masked. */
+  /** Adds a line to the log of the server. Values of secrets are masked. */
   readonly log: (line: string, level?: LogLevel) => void
 }
 
@@ -74,21 +74,21 @@ export interface PhaseContext extends DeploymentContext, DeployRequest {
   readonly revisionNumber: number
   /** The secrets in clear, by name. */
   readonly secrets: Readonly<Record<string, string>>
-  /** Reads the upload that a `source_tarball_path` names. Undefined where it is not there any more. */
+  /** Reads the upload of a `source_tarball_path`. Undefined if it is gone. */
   readonly openUpload: (path: string) => Promise<ReadableStream<Uint8Array> | undefined>
-  /** A line for the log of the phase: `build` in `prepare` and `build`, else `deploy`. Values of secrets are masked. */
+  /** Adds a line to the log of the phase: `build` in `prepare` and `build`, otherwise `deploy`. */
   readonly log: (line: string, level?: LogLevel) => void
 }
 
 export interface DeployContext extends PhaseContext {
-  /** What `build` gave; what `prepare` gave where there is no `build`. */
+  /** The result of `build`, or that of `prepare` if there is no `build`. */
   readonly artifact: Json
   /** The server that serves now. */
   readonly previous: Running | undefined
 }
 
 export interface Prepared {
-  /** What `build` is given. */
+  /** The input of `build`. */
   readonly prepared: Json
   /** The commit that `repo_ref` named. */
   readonly repoCommitSha?: string | undefined
@@ -96,7 +96,6 @@ export interface Prepared {
 
 /** A started server. */
 export interface Running {
-  /** Where it is reached. */
   readonly url: string
   /** What `stop`, `promote` and `recover` need. It is stored. */
   readonly handle: Json

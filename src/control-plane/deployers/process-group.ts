@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** The environment variable by which the processes that a command has started are known, also those that left its process group. */
+/** The environment variable by which the processes of a command are found, also those that left its group. */
 export const MARK = 'AGENTWIRE_SUPERVISED'
 
 /** A command that was started as the leader of a process group. */
@@ -11,19 +11,19 @@ export interface ProcessGroup {
 }
 
 /**
- * Sends a signal to every process of the group. On Linux also to those that made a group of their own (`setsid`) and kept the environment;
- * elsewhere nothing tells whose they are. Returns whether there was any.
+ * Sends a signal to all processes of the group. On Linux also to those that formed a group of their own (`setsid`)
+ * and kept the environment; elsewhere these cannot be found. Returns whether there was any.
  */
 export async function signalGroup(group: ProcessGroup, signal: NodeJS.Signals): Promise<boolean> {
-  const isThere = kill(-group.pid, signal)
-  const strays = (await processes(group.mark)).filter(
+  const exists = kill(-group.pid, signal)
+  const others = (await processes(group.mark)).filter(
     ({ groupId, isMarked }) => isMarked && groupId !== group.pid,
   )
-  for (const { pid } of strays) kill(pid, signal)
-  return isThere || strays.length > 0
+  for (const { pid } of others) kill(pid, signal)
+  return exists || others.length > 0
 }
 
-/** Whether a process of the group still runs. One that has ended, and that nobody has asked how, does not count where this can be seen. */
+/** Whether a process of the group runs. On Linux a zombie does not count. */
 export async function groupRuns(group: ProcessGroup): Promise<boolean> {
   if (process.platform !== 'linux') return kill(-group.pid, 0)
   return (await processes(group.mark)).some(({ groupId, isMarked }) => isMarked || groupId === group.pid)
@@ -35,7 +35,7 @@ interface RunningProcess {
   readonly isMarked: boolean
 }
 
-/** Those that run now, as far as `/proc` tells. */
+/** The running processes that `/proc` lists. */
 async function processes(mark: string): Promise<readonly RunningProcess[]> {
   if (process.platform !== 'linux') return []
   const names = await readdir('/proc').catch(() => [])
@@ -48,10 +48,10 @@ async function readProcess(pid: number, mark: string): Promise<RunningProcess | 
   try {
     const [stat, environment] = await Promise.all([
       readFile(`/proc/${pid}/stat`, 'latin1'),
-      // The environment of other users' processes may not be read; they are none of ours.
+      // Those of other users cannot be read, and do not belong to us.
       readFile(`/proc/${pid}/environ`, 'latin1').catch(() => ''),
     ])
-    // The name of the program stands in brackets and may hold anything: what follows its last bracket is "state parent group …".
+    // The name of the program is in brackets and may have any characters: "state parent group …" follows the last bracket.
     const [state, , groupId] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (state === 'Z' || state === 'X') return undefined
     return { pid, groupId: Number(groupId), isMarked: environment.split('\0').includes(mark) }
@@ -66,9 +66,10 @@ function kill(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(target, signal)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
-    // A process that may not be signalled is there. macOS says so of one that has just ended, too.
-    if ((error as NodeJS.ErrnoException).code === 'EPERM') return true
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ESRCH') return false
+    // A process that may not be signalled exists. macOS says so of one that has just ended, too.
+    if (code === 'EPERM') return true
     throw error
   }
 }

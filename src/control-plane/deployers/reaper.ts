@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { MARK, type ProcessGroup } from './process-group.ts'
+import { MARK } from './process-group.ts'
 
-/** Sees to it that a command ends when this process does, also when it is killed. */
+/** Ends the process groups of commands when this process ends, also when it is killed. */
 export interface Reaper {
-  /** The beginning of the marks that it knows its processes by. */
+  /** The first part of the marks of its processes. */
   readonly family: string
-  readonly watch: (group: ProcessGroup) => void
+  readonly watch: (pid: number) => void
   /** For a group of which nothing runs any more. */
-  readonly forget: (group: ProcessGroup) => void
+  readonly forget: (pid: number) => void
 }
 
 let reaper: Promise<Reaper> | undefined
 
-/** The one of this process. It is started with the first command. */
+/** The reaper of this process, which is started with the first command. */
 export function theReaper(): Promise<Reaper> {
   reaper ??= startReaper().catch((error) => {
     reaper = undefined
@@ -22,12 +22,12 @@ export function theReaper(): Promise<Reaper> {
   return reaper
 }
 
-/** How long commands have to end by themselves, once this process is gone. */
+/** How long commands have to end by themselves after this process has ended. */
 const GRACE_MS = 2000
 
 /**
- * A process that reads the ids of process groups, and ends them all when its input ends. The operating system ends the input when we are gone,
- * whatever the reason. The text is passed with `-e`, so that no bundler can lose a file.
+ * A process that reads the ids of process groups, and ends them all when its input ends, which the operating system
+ * ends with our process. It is started with `-e`, so that no bundler can lose a file.
  */
 const SCRIPT = `
 const { readdirSync, readFileSync } = require('node:fs')
@@ -67,36 +67,32 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {
 async function startReaper(): Promise<Reaper> {
   const family = crypto.randomUUID()
   const watched = new Set<number>()
-  const onExit = () => {
-    // Where it cannot be started again, the next command tries it, and tells the error.
-    restart().catch(() => {
-      reaper = undefined
-    })
-  }
-  let tell = await startScript(family, onExit)
-  // Ended by somebody, it is replaced, or else the commands that run now would outlive us.
+  // If it cannot be started again, the next command tries it and gets the error.
+  const onExit = () => void restart().catch(() => (reaper = undefined))
+  let write = await startScript(family, onExit)
+  // It was ended from outside: without another one, the present commands would outlive us.
   async function restart() {
     if (watched.size === 0) {
       reaper = undefined
       return
     }
-    tell = await startScript(family, onExit)
-    for (const pid of watched) tell(`+${pid}\n`)
+    write = await startScript(family, onExit)
+    for (const pid of watched) write(`+${pid}\n`)
   }
   return {
     family,
-    watch: ({ pid }) => {
+    watch(pid) {
       watched.add(pid)
-      tell(`+${pid}\n`)
+      write(`+${pid}\n`)
     },
-    forget: ({ pid }) => {
+    forget(pid) {
       watched.delete(pid)
-      tell(`-${pid}\n`)
+      write(`-${pid}\n`)
     },
   }
 }
 
-/** Gives what writes to it, once it has started. */
+/** Returns the function that writes to it. */
 async function startScript(family: string, onExit: () => void): Promise<(text: string) => void> {
   const child = spawn(process.execPath, ['-e', SCRIPT, `${MARK}=${family}.`, String(GRACE_MS)], {
     // A session of its own, so that Ctrl+C in a terminal does not end it before us.
@@ -106,7 +102,7 @@ async function startScript(family: string, onExit: () => void): Promise<(text: s
   })
   await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
   const { stdin } = child
-  // Its end is heard of by `exit`.
+  // `exit` reports its end.
   stdin.on('error', () => {})
   child.once('exit', onExit)
   child.unref()

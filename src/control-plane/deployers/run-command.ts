@@ -6,67 +6,68 @@ import { type Ended, type Supervised, type SupervisedCommand, spawnSupervised } 
 /** A command to run to its end. */
 export interface RunCommandOptions extends Omit<SupervisedCommand, 'hasInput'> {
   readonly signal?: AbortSignal | undefined
-  /** A line of its output, without its line break. Lines of one stream come in order. What it throws stops the command, and is what `runCommand` rejects with. */
+  /**
+   * Gets the lines of the output, without line breaks. Those of one stream come in order. An error that it throws
+   * stops the command, and rejects `runCommand`.
+   */
   readonly onLine?: ((line: string, stream: 'stdout' | 'stderr') => void) | undefined
-  /** Default: it may take as long as it takes. */
+  /** Default: no limit. */
   readonly timeoutMs?: number | undefined
   /** What it reads from its stdin. Default: nothing. */
   readonly input?: string | undefined
-  /** A longer line is cut, and says so. Default: 65536. */
+  /** A longer line is cut, with a mark. Default: 65536. */
   readonly maxLineBytes?: number | undefined
-  /** How long it has between SIGTERM and SIGKILL, once it has to stop. Default: 5000. */
+  /** The time between SIGTERM and SIGKILL when it has to stop. Default: 5000. */
   readonly graceMs?: number | undefined
 }
 
 /**
- * Runs a command, without a shell, in a process group of its own, and settles when nothing of it runs any more. A command that fails is not
- * an error: the result tells how it ended. Rejects with the reason of the signal, and with a `DeployError` where the program cannot be started
- * or takes longer than `timeoutMs`.
+ * Runs a command, without a shell, in a process group of its own, and settles when none of its processes runs any
+ * more. A command that fails is not an error: the result says how it ended. Rejects with the reason of the signal,
+ * and with a `DeployError` if the program cannot be started or takes longer than `timeoutMs`.
  */
 export async function runCommand(options: RunCommandOptions): Promise<Ended> {
   const { signal, onLine = () => {}, timeoutMs, input, maxLineBytes = 65_536, graceMs = 5000 } = options
   signal?.throwIfAborted()
   const running = await spawnSupervised({ ...options, hasInput: input !== undefined })
   const stop = () => void running.stop(graceMs)
-  let thrown: { readonly error: unknown } | undefined
-  const tell = (line: string, stream: 'stdout' | 'stderr') => {
-    if (thrown !== undefined) return
-    try {
-      onLine(line, stream)
-    } catch (error) {
-      thrown = { error }
-      stop()
-    }
+  const failed = new AbortController()
+  const fail = (error: unknown) => {
+    failed.abort(error)
+    stop()
   }
-  const isRead = Promise.all([
-    readLines(running.stdout, maxLineBytes, (line) => tell(line, 'stdout')),
-    readLines(running.stderr, maxLineBytes, (line) => tell(line, 'stderr')),
-  ])
+  let hasThrown = false
+  const read = (stream: 'stdout' | 'stderr') =>
+    readLines(running[stream], maxLineBytes, (line) => {
+      if (hasThrown) return
+      try {
+        onLine(line, stream)
+      } catch (error) {
+        hasThrown = true
+        fail(error)
+      }
+    })
+  const isRead = Promise.all([read('stdout'), read('stderr')])
   if (input !== undefined) writeInput(running, input)
 
-  let isLate = false
+  const program = JSON.stringify(options.command[0])
   const timer =
-    timeoutMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          isLate = true
-          stop()
-        }, timeoutMs)
+    timeoutMs !== undefined &&
+    setTimeout(() => {
+      const message = `${program} was stopped: it ran for more than ${timeoutMs / 1000} seconds.`
+      fail(new DeployError(message))
+    }, timeoutMs)
   signal?.addEventListener('abort', stop)
-  // It may have been aborted while the program was being started.
+  // It may have aborted while the program was started.
   if (signal?.aborted) stop()
   try {
     const ended = await running.ended
     await within(OUTPUT_MS, isRead)
     signal?.throwIfAborted()
-    if (thrown !== undefined) throw (thrown as { readonly error: unknown }).error
-    if (isLate)
-      throw new DeployError(
-        `${JSON.stringify(options.command[0])} was stopped: it ran for more than ${timeoutMs! / 1000} seconds.`,
-      )
+    failed.signal.throwIfAborted()
     return ended
   } finally {
-    clearTimeout(timer)
+    if (timer) clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
     // A process that cannot be found may still hold the pipes.
     running.stdout.destroy()
@@ -74,10 +75,10 @@ export async function runCommand(options: RunCommandOptions): Promise<Ended> {
   }
 }
 
-/** How long the output is read for after all processes have ended. It is in the pipe by then. */
+/** How long the output is read after all processes have ended. It is in the pipe by then. */
 const OUTPUT_MS = 1000
 
-/** Calls `onLine` for each line of a stream of UTF-8, and settles when the stream ends. No more than one line is held, up to `maxBytes`. */
+/** Calls `onLine` for each line of a stream of UTF-8 until it ends. Holds one line, of up to `maxBytes`. */
 export async function readLines(
   stream: Readable,
   maxBytes: number,
@@ -87,9 +88,8 @@ export async function readLines(
   let length = 0
   let isCut = false
   const add = (part: Buffer) => {
-    const room = maxBytes - length
-    if (part.length > room) isCut = true
-    const kept = part.subarray(0, room)
+    const kept = part.subarray(0, maxBytes - length)
+    if (part.length > kept.length) isCut = true
     if (kept.length === 0) return
     parts.push(kept)
     length += kept.length
@@ -121,7 +121,7 @@ function writeInput({ stdin }: Supervised, input: string): void {
   stdin!.end(input)
 }
 
-/** The variables of our own environment that a command may need. All others stay here: they may hold secrets. */
+/** The variables that a command may need. The others may have secrets. */
 const PASSED = [
   'PATH',
   'HOME',
@@ -138,7 +138,7 @@ const PASSED = [
   'npm_config_cache',
 ]
 
-/** What of an environment is passed on to commands: paths, language, certificates, and the registry of npm. */
+/** The variables for commands: paths, language, certificates, and the registry of npm. */
 export function scrubbedEnv(env: NodeJS.ProcessEnv): Record<string, string> {
   const passed: Record<string, string> = {}
   for (const name of [...PASSED, ...PASSED.map((name) => name.toUpperCase())]) {

@@ -6,11 +6,11 @@ import { DeployError } from './errors.ts'
 import { groupRuns, MARK, type ProcessGroup, signalGroup } from './process-group.ts'
 import { type Reaper, theReaper } from './reaper.ts'
 
-/** What is started: a program with its arguments, no shell. */
+/** A program with its arguments, without a shell. */
 export interface SupervisedCommand {
   readonly command: readonly [program: string, ...args: string[]]
   readonly cwd: string
-  /** The whole environment: nothing is inherited. One variable of our own is added to it, by which its processes are found again. */
+  /** The whole environment: nothing is inherited. A variable is added by which its processes are found. */
   readonly env: Readonly<Record<string, string | undefined>>
   /** Whether `stdin` is a pipe. Default: false, it reads nothing. */
   readonly hasInput?: boolean | undefined
@@ -22,33 +22,36 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A command that runs. */
+/** A running command. */
 export interface Supervised {
   readonly pid: number
   /** Null without `hasInput`. */
   readonly stdin: Writable | null
-  /** Has to be read from the beginning: what nobody reads is lost, or makes the command wait. */
+  /** Has to be read from the start: a full pipe makes the command wait. */
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Settles when nothing of it runs any more. It never rejects. */
+  /** Settles when none of its processes runs any more. Never rejects. */
   readonly ended: Promise<Ended>
-  /** SIGTERM to all its processes, and after `graceMs` SIGKILL to those that are left. A second call can only shorten the time. Settles like `ended`. */
+  /**
+   * Sends SIGTERM to all its processes, and SIGKILL to the rest after `graceMs`. A second call can only shorten
+   * the time. Settles as `ended`.
+   */
   readonly stop: (graceMs: number) => Promise<Ended>
 }
 
 /**
- * Starts a command in a process group of its own. The group ends with its first process: what that one leaves behind is killed. It ends, too,
- * when our own process ends, even by `kill -9`: with SIGTERM, and two seconds later with SIGKILL. On Linux all this holds for processes that
- * left the group, too, as long as they kept the environment. POSIX only.
+ * Starts a command in a process group of its own. The group ends with its first process: the others are killed. It
+ * also ends with our own process, even after `kill -9`: by SIGTERM, and by SIGKILL two seconds later. On Linux this
+ * includes processes that left the group, if they kept the environment. POSIX only.
  *
- * Rejects with a `DeployError` where the program cannot be started.
+ * Rejects with a `DeployError` if the program cannot be started.
  */
 export async function spawnSupervised(command: SupervisedCommand): Promise<Supervised> {
   const reaper = await theReaper()
   const mark = `${reaper.family}.${crypto.randomUUID()}`
   const child = start(command, mark)
-  // The reaper has to know of it before anything else can happen to us.
-  if (child.pid !== undefined) reaper.watch({ pid: child.pid, mark })
+  // First of all, since our process may be killed at any time.
+  if (child.pid !== undefined) reaper.watch(child.pid)
   try {
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
   } catch (error) {
@@ -57,10 +60,8 @@ export async function spawnSupervised(command: SupervisedCommand): Promise<Super
   return supervise(child, { pid: child.pid!, mark }, reaper)
 }
 
-function start(
-  { command: [program, ...args], cwd, env, hasInput }: SupervisedCommand,
-  mark: string,
-): ChildProcess {
+function start({ command, cwd, env, hasInput }: SupervisedCommand, mark: string): ChildProcess {
+  const [program, ...args] = command
   try {
     return spawn(program, args, {
       cwd,
@@ -68,14 +69,11 @@ function start(
       detached: true,
       stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     })
-  } catch (error) {
-    // Arguments that cannot be passed: one holds a NUL, or they are too long.
-    throw new DeployError(
-      `The program ${JSON.stringify(program)} could not be started: ${(error as Error).message}`,
-      {
-        cause: error,
-      },
-    )
+  } catch (cause) {
+    // Arguments that cannot be passed: one has a NUL, or they are too long.
+    const name = JSON.stringify(program)
+    const message = `The program ${name} could not be started: ${(cause as Error).message}`
+    throw new DeployError(message, { cause })
   }
 }
 
@@ -83,15 +81,15 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper): Su
   const exited = new Promise<Ended>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
-  /** When the processes that are left are killed: at once when the first one ends by itself. */
+  /** When the other processes are killed: at once if the first one ends by itself. */
   let graceEnds = 0
-  let isTold = false
+  let isStopping = false
   let isOver = false
   const ended = exited.then(async (how) => {
     while (performance.now() < graceEnds && (await groupRuns(group))) await sleep(50)
     await killGroup(group)
     isOver = true
-    reaper.forget(group)
+    reaper.forget(group.pid)
     return how
   })
   return {
@@ -101,13 +99,13 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper): Su
     stderr: child.stderr!,
     ended,
     stop: async (graceMs) => {
-      // Its id may belong to somebody else by now.
+      // Another process may have its id by now.
       if (isOver) return ended
       const until = performance.now() + graceMs
-      graceEnds = isTold ? Math.min(graceEnds, until) : until
+      graceEnds = isStopping ? Math.min(graceEnds, until) : until
       const timer = setTimeout(() => void killGroup(group), graceMs)
-      if (!isTold) {
-        isTold = true
+      if (!isStopping) {
+        isStopping = true
         await signalGroup(group, 'SIGTERM')
       }
       return ended.finally(() => clearTimeout(timer))
@@ -115,7 +113,7 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper): Su
   }
 }
 
-/** How often what is left is killed again: a process may start another one while we look. */
+/** How often the rest is killed again: a process may start another one meanwhile. */
 const KILL_ROUNDS = 20
 
 async function killGroup(group: ProcessGroup): Promise<void> {
@@ -127,18 +125,16 @@ async function killGroup(group: ProcessGroup): Promise<void> {
 
 async function startFailure(
   { command: [program], cwd }: SupervisedCommand,
-  error: NodeJS.ErrnoException,
+  cause: NodeJS.ErrnoException,
 ): Promise<DeployError> {
   const name = JSON.stringify(program)
   const isFolder = await stat(cwd).then(
     (found) => found.isDirectory(),
     () => false,
   )
-  if (!isFolder)
-    return new DeployError(`The folder that ${name} has to run in does not exist.`, { cause: error })
-  if (error.code === 'ENOENT')
-    return new DeployError(`The program ${name} does not exist, or is not in the PATH.`, { cause: error })
-  if (error.code === 'EACCES')
-    return new DeployError(`The program ${name} may not be executed.`, { cause: error })
-  return new DeployError(`The program ${name} could not be started: ${error.code}.`, { cause: error })
+  if (!isFolder) return new DeployError(`The folder that ${name} has to run in does not exist.`, { cause })
+  if (cause.code === 'ENOENT')
+    return new DeployError(`The program ${name} does not exist, or is not in the PATH.`, { cause })
+  if (cause.code === 'EACCES') return new DeployError(`The program ${name} may not be executed.`, { cause })
+  return new DeployError(`The program ${name} could not be started: ${cause.code}.`, { cause })
 }
