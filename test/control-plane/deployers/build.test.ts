@@ -23,11 +23,17 @@ async function write(path: string, text: string): Promise<void> {
   await writeFile(join(folder, path), text, { mode: 0o755 })
 }
 
-async function build(options: Partial<BuildOptions> = {}): Promise<readonly string[]> {
+interface Build extends Partial<BuildOptions> {
+  readonly installCommand?: string
+  readonly buildCommand?: string
+}
+
+async function build({ installCommand, buildCommand, ...options }: Build = {}): Promise<readonly string[]> {
   const lines: string[] = []
   await buildSource({
     folder: join(folder, 'root'),
     configPath: 'langgraph.json',
+    sourceConfig: { install_command: installCommand, build_command: buildCommand },
     env: { PATH: `${join(folder, 'programs')}${delimiter}${process.env.PATH}` },
     signal: new AbortController().signal,
     log: (line) => lines.push(line),

@@ -94,7 +94,7 @@ const ofGit = (
 
 async function fetched(request: DeployRequest, more: Partial<PhaseContext> = {}) {
   const { context, lines } = phaseContext(request, more)
-  return { ...(await fetchSource(request, options, context)), lines }
+  return { ...(await fetchSource(context, options)), lines }
 }
 
 /** It fails with this message, and leaves nothing of the revision. */
@@ -104,7 +104,7 @@ async function fails(
   more: Partial<PhaseContext> = {},
 ): Promise<void> {
   const { context } = phaseContext(request, more)
-  const failure = await fetchSource(request, options, context).then(
+  const failure = await fetchSource(context, options).then(
     () => undefined,
     (error: unknown) => error,
   )
@@ -193,7 +193,7 @@ describe('a git repository', () => {
     await rm(join(bare, 'objects', tree.slice(0, 2), tree.slice(2)))
     const request = ofGit(url)
     const { context, lines } = phaseContext(request)
-    await expect(fetchSource(request, options, context)).rejects.toThrow(
+    await expect(fetchSource(context, options)).rejects.toThrow(
       `git could not fetch "main" of ${url}: see the build log.`,
     )
     expect(lines.slice(1).join('\n')).toMatch(/fatal|error/)
@@ -275,7 +275,7 @@ describe('a git repository', () => {
     server.once('request', () => controller.abort(reason))
     const request = ofGit(`${origin}/agent.git`)
     const { context } = phaseContext(request, { signal: controller.signal })
-    await expect(fetchSource(request, options, context)).rejects.toBe(reason)
+    await expect(fetchSource(context, options)).rejects.toBe(reason)
     await expect(access(options.dirs.source('deployment-1', 'revision-1'))).rejects.toThrow('ENOENT')
     server.closeAllConnections()
     server.close()
@@ -296,7 +296,7 @@ describe('a git repository', () => {
     }
     const request = ofGit(`${origin}/agent.git`)
     const { context, lines } = phaseContext(request)
-    await expect(fetchSource(request, options, context)).rejects.toThrow('git could not fetch "main"')
+    await expect(fetchSource(context, options)).rejects.toThrow('git could not fetch "main"')
     expect(asked).toEqual(['/agent.git/info/refs?service=git-upload-pack Basic c2VjcmV0'])
     expect(lines.join('\n')).not.toContain('c2VjcmV0')
     expect(lines.join('\n')).toContain('302')
@@ -387,7 +387,7 @@ describe('an uploaded archive', () => {
     const broken = async () =>
       new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(away) })
     const { context } = phaseContext(ofUpload(path), { openUpload: broken })
-    await expect(fetchSource(ofUpload(path), options, context)).rejects.toBe(away)
+    await expect(fetchSource(context, options)).rejects.toBe(away)
   })
 
   test('that is not there is told', async () => {

@@ -5,7 +5,7 @@ import type { PhaseContext } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import { type Dirs, isThere, removeFolder } from './dirs.ts'
 
-/** What was fetched and built for a revision, as it is stored. Its folder follows from the ids, so that `dir` can be moved. */
+/** What was fetched and built for a revision, as it is stored. Ids give its folder, so that `dir` can be moved. */
 export type Artifact = {
   /** The revision that it was built for. A redeploy of it has another id. */
   readonly revisionId: string
@@ -14,8 +14,9 @@ export type Artifact = {
 }
 
 /**
- * Finds what `prepare` or `build` has given, and counts as a use of it. What is not there, because another machine has made it or it was
- * removed, is made again where it is of a commit, or of an upload that is still there. Rejects with a `DeployError` for any other.
+ * Finds the result of `prepare` or `build`, and marks it as used. If it is gone, because another machine made it or it
+ * was removed, it is made again from its commit, or from its upload if that still exists. Rejects with a
+ * `DeployError` for any other.
  */
 export async function findArtifact(
   dirs: Dirs,
@@ -47,10 +48,10 @@ export async function findArtifact(
 const isArtifact = (stored: Json): stored is Artifact =>
   typeof (stored as Partial<Artifact> | null)?.configPath === 'string'
 
-/** How many revisions of a deployment are kept to be deployed again. */
+/** How many revisions of a deployment are kept. */
 const KEPT_REVISIONS = 10
 
-/** Removes what was built of a deployment, all but what was used last. */
+/** Removes the artifacts of a deployment, except for those that were used last. */
 export async function removeOldArtifacts(dirs: Dirs, deploymentId: string): Promise<void> {
   const folder = dirs.deployment(deploymentId)
   const revisions = (await readdir(folder)).map((name) => join(folder, name))

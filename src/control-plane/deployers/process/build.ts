@@ -1,42 +1,37 @@
 import { access, constants, readFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import type { SourceConfig } from '../../records/records.ts'
-import type { LogLevel } from '../deployer.ts'
+import type { PhaseContext } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import { runCommand } from '../run-command.ts'
-import { splitCommand } from './command-line.ts'
+import { type Command, splitCommand } from './command-line.ts'
 import { isThere } from './dirs.ts'
 
-export interface BuildOptions {
+export interface BuildOptions extends Pick<PhaseContext, 'sourceConfig' | 'signal' | 'log'> {
   /** The root of the source. */
   readonly folder: string
   /** The langgraph.json, from the folder. */
   readonly configPath: string
-  /** Default: what the lock file asks for, where there is anything to install. */
-  readonly installCommand?: string | null | undefined
-  /** Default: nothing is built. */
-  readonly buildCommand?: string | null | undefined
   /** The whole environment of both commands. */
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly signal: AbortSignal
-  readonly log: (line: string, level?: LogLevel) => void
 }
 
 /**
- * Installs and builds a source where it lies: `installCommand` runs in the root, `buildCommand` in the folder of the langgraph.json. Rejects
- * with a `DeployError` where a command cannot be run or fails. Without commands and dependencies it starts no process.
+ * Installs and builds a source in its folder. `install_command` runs in the root (default: what the lock file asks
+ * for, if there are dependencies), `build_command` in the folder of the langgraph.json (default: nothing). Rejects
+ * with a `DeployError` if a command cannot be run or fails.
  */
 export async function buildSource(options: BuildOptions): Promise<void> {
-  const { folder, configPath, installCommand, buildCommand } = options
+  const { folder, configPath, env } = options
+  const { install_command, build_command } = options.sourceConfig
   const configFolder = dirname(join(folder, configPath))
-  if (installCommand) await run('install', splitCommand(installCommand), folder, options)
+  if (install_command) await run('install', splitCommand(install_command), folder, options)
   else
-    for (const place of new Set([folder, configFolder])) {
-      const command = await defaultInstall(place)
-      if (command !== undefined)
-        await run('install', await available(command, place, options.env), place, options)
+    for (const dir of new Set([folder, configFolder])) {
+      const command = await defaultInstall(dir)
+      if (command) await run('install', await available(command, dir, env), dir, options)
     }
-  if (buildCommand) await run('build', splitCommand(buildCommand), configFolder, options)
+  if (build_command) await run('build', splitCommand(build_command), configFolder, options)
 }
 
 /** Why the commands of a request cannot be run, in a sentence for the client. */
@@ -49,7 +44,7 @@ export function refuseCommands({ install_command, build_command }: SourceConfig)
   }
 }
 
-/** Keeps package managers from asking questions and from calling home. */
+/** Keeps package managers from asking questions and from sending reports. */
 const QUIET = {
   CI: 'true',
   npm_config_audit: 'false',
@@ -59,25 +54,20 @@ const QUIET = {
 
 async function run(
   step: 'install' | 'build',
-  command: readonly [string, ...string[]],
+  command: Command,
   cwd: string,
   { env, signal, log }: BuildOptions,
 ): Promise<void> {
   log(`> ${command.join(' ')}`)
-  const ended = await runCommand({
-    command,
-    cwd,
-    env: { ...QUIET, ...env },
-    signal,
-    onLine: (line) => log(line),
-  })
+  const onLine = (line: string) => log(line)
+  const ended = await runCommand({ command, cwd, env: { ...QUIET, ...env }, signal, onLine })
   if (ended.code === 0) return
   const how = ended.code === null ? `was ended by ${ended.signal}` : `failed with exit code ${ended.code}`
   throw new DeployError(`${step} ${how}: see the build log`)
 }
 
 /** Lock files, and what installs exactly what they say. */
-const BY_LOCK_FILE: readonly (readonly [string, readonly [string, ...string[]]])[] = [
+const BY_LOCK_FILE: readonly (readonly [string, Command])[] = [
   ['package-lock.json', ['npm', 'ci']],
   ['npm-shrinkwrap.json', ['npm', 'ci']],
   ['pnpm-lock.yaml', ['pnpm', 'install', '--frozen-lockfile']],
@@ -85,8 +75,8 @@ const BY_LOCK_FILE: readonly (readonly [string, readonly [string, ...string[]]])
   ['bun.lockb', ['bun', 'install', '--frozen-lockfile']],
 ]
 
-/** Undefined where a folder has no package.json, no dependencies, or brings its node_modules. */
-async function defaultInstall(folder: string): Promise<readonly [string, ...string[]] | undefined> {
+/** Undefined if a folder has no package.json, no dependencies, or brings its node_modules. */
+async function defaultInstall(folder: string): Promise<Command | undefined> {
   if (!(await has(folder, 'package.json')) || (await has(folder, 'node_modules'))) return undefined
   if (!(await hasDependencies(join(folder, 'package.json')))) return undefined
   for (const [lockFile, command] of BY_LOCK_FILE) if (await has(folder, lockFile)) return command
@@ -97,18 +87,18 @@ async function defaultInstall(folder: string): Promise<readonly [string, ...stri
 }
 
 /**
- * The same command by npx, where this machine has no such program: in the version that `packageManager` of the package.json names, else in
- * one that reads the lock file.
+ * The same command by npx, if this machine has no such program: in the version that `packageManager` of the
+ * package.json names, otherwise in one that reads the lock file.
  */
 async function available(
-  command: readonly [string, ...string[]],
+  command: Command,
   folder: string,
   { PATH = '' }: BuildOptions['env'],
-): Promise<readonly [string, ...string[]]> {
+): Promise<Command> {
   const [program, ...args] = command
   if (program !== 'yarn' && program !== 'pnpm') return command
-  const places = PATH.split(delimiter).map((place) => access(join(place, program), constants.X_OK))
-  if ((await Promise.allSettled(places)).some(({ status }) => status === 'fulfilled')) return command
+  const found = PATH.split(delimiter).map((dir) => access(join(dir, program), constants.X_OK))
+  if ((await Promise.allSettled(found)).some(({ status }) => status === 'fulfilled')) return command
   const { packageManager } = await manifestOf(join(folder, 'package.json'))
   const [, named] = /^(?:yarn|pnpm)@([\w.-]+)/.exec(String(packageManager)) ?? []
   const version = named ?? (await versionFor(program, folder))

@@ -1,11 +1,14 @@
 import { DeployError } from '../errors.ts'
 
+/** A program and its arguments. */
+export type Command = readonly [program: string, ...args: string[]]
+
 /**
- * The program and the arguments of a command that the API gives as text. No shell reads it. White space separates; `'…'` and `"…"` hold white
- * space together; a `\` takes the next character as it is, except in `'…'`, and in `"…"` only before `"` and `\`. What only a shell can do is
- * refused with a `DeployError`, instead of being passed as an argument.
+ * Splits a command that the API gives as text, without a shell. White space separates; `'…'` and `"…"` keep white
+ * space; a `\` takes the next character as it is, except in `'…'`, and in `"…"` only before `"` and `\`. What only a
+ * shell can do is refused with a `DeployError`, instead of being passed as an argument.
  */
-export function splitCommand(text: string): readonly [program: string, ...args: string[]] {
+export function splitCommand(text: string): Command {
   const words: string[] = []
   let word: string | undefined
   for (let at = 0; at < text.length; at++) {

@@ -3,29 +3,23 @@ import { join } from 'node:path'
 import { DeployError } from '../errors.ts'
 
 /**
- * Where the process deployer keeps what. Names in `<…>` are ids that the control plane has made.
+ * The folders of the process deployer. Names in `<…>` are ids of the control plane.
  *
  * ```text
  * <dir>/deployments/<deployment>/<revision>/source       the source of a revision, installed and built
- * <dir>/deployments/<deployment>/<revision>/unfinished   is there while that is made again
+ * <dir>/deployments/<deployment>/<revision>/unfinished   exists while that is made again
  * ```
  */
-export interface Dirs {
-  readonly deployment: (deploymentId: string) => string
-  readonly revision: (deploymentId: string, revisionId: string) => string
-  readonly source: (deploymentId: string, revisionId: string) => string
-  readonly unfinished: (deploymentId: string, revisionId: string) => string
-}
+export type Dirs = ReturnType<typeof dirsOf>
 
-export function dirsOf(dir: string): Dirs {
-  const deployment = (deploymentId: string) => join(dir, 'deployments', checkedId(deploymentId))
-  const revision = (deploymentId: string, revisionId: string) =>
-    join(deployment(deploymentId), checkedId(revisionId))
+export function dirsOf(dir: string) {
+  const deployment = (id: string): string => join(dir, 'deployments', checkedId(id))
+  const revision = (deploymentId: string, id: string): string => join(deployment(deploymentId), checkedId(id))
   return {
     deployment,
     revision,
-    source: (deploymentId, revisionId) => join(revision(deploymentId, revisionId), 'source'),
-    unfinished: (deploymentId, revisionId) => join(revision(deploymentId, revisionId), 'unfinished'),
+    source: (deploymentId: string, id: string): string => join(revision(deploymentId, id), 'source'),
+    unfinished: (deploymentId: string, id: string): string => join(revision(deploymentId, id), 'unfinished'),
   }
 }
 
@@ -35,20 +29,20 @@ function checkedId(id: string): string {
   return id
 }
 
-/** Whether there is such a file or folder. */
+/** Whether a file or folder exists. */
 export const isThere = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,
   )
 
-/** Removes a folder with all that is in it. A link in it is removed, not followed. Does nothing where there is none. */
+/** Removes a folder with its content, if it exists. Links are not followed. */
 export async function removeFolder(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true, maxRetries: 3 })
   } catch (error) {
     if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    // Some tools make their folders read-only: nothing can be removed from those.
+    // Some tools make their folders read-only, so that nothing can be removed from them.
     await makeWritable(path)
     await rm(path, { recursive: true, force: true, maxRetries: 3 })
   }

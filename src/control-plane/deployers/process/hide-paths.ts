@@ -6,8 +6,8 @@ import { DeployError } from '../errors.ts'
 type Phase<C extends PhaseContext, R extends unknown[], T> = (context: C, ...rest: R) => Promise<T>
 
 /**
- * Takes the places of this machine out of what a phase logs and fails with: the source of a revision is `.`, and what else lies in the folder
- * of the deployer, in that of this process or in the user's own is below `…`.
+ * Removes paths of this machine from what a phase logs and from its errors: the source of a revision becomes `.`, and
+ * the folders of the deployer, of this process and of the user become `…`.
  */
 export function pathHider(dir: string) {
   const hide = hiderOf(dir)
@@ -31,14 +31,14 @@ function hiderOf(dir: string): (text: string) => string {
     'g',
   )
   const known = [...dirs, ...others].sort((a, b) => b.length - a.length).map(escaped)
-  const place = new RegExp(`(?:${known.join('|')})${END}`, 'g')
-  return (text) => text.replace(source, '.').replace(place, '…')
+  const other = new RegExp(`(?:${known.join('|')})${END}`, 'g')
+  return (text) => text.replace(source, '.').replace(other, '…')
 }
 
-/** What may follow the whole name of a folder. */
+/** The end of the name of a folder. */
 const END = '(?![\\w.-])'
 
-/** Programs tell of folders by what links lead to. */
+/** Programs often resolve links. */
 const withReal = (paths: readonly string[]): string[] => [
   ...new Set(paths.flatMap((path) => [path, realOf(path)])),
 ]
@@ -47,7 +47,7 @@ function realOf(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    return path // It is made later.
+    return path // It is created later.
   }
 }
 

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { checkOptions } from '../../../options.ts'
+import { checkOptions, type OptionTable } from '../../../options.ts'
 import type { Json } from '../../../storage/index.ts'
 import { maskSecrets } from '../../secrets/mask.ts'
 import type { DeployContext, Deployer, DeploymentContext, PhaseContext, Running } from '../deployer.ts'
@@ -9,25 +9,81 @@ import { type Artifact, findArtifact, removeOldArtifacts } from './artifact.ts'
 import { buildSource, refuseCommands } from './build.ts'
 import { dirsOf, removeFolder } from './dirs.ts'
 import { pathHider } from './hide-paths.ts'
-import { PROCESS_DEPLOYER_OPTIONS, type ProcessDeployerOptions, type ProcessDeployment } from './options.ts'
 import { BACKEND_HOST } from './proxy/backend.ts'
-import type { ServerOptions } from './server/child.ts'
-import { fillIn, ownServer } from './server/command.ts'
+import { fillIn, ownServer, type StartCommand } from './server/command.ts'
 import { createSite, type Site } from './server/site.ts'
 import { readAllowed } from './source/repository.ts'
 import { DEFAULT_LIMITS, fetchSource, refuseSource } from './source/source.ts'
 
-export type { ProcessDeployerOptions, ProcessDeployment } from './options.ts'
 export type { StartCommand } from './server/command.ts'
 
+/** A deployment, as the options of `processDeployer` get it. */
+export interface ProcessDeployment {
+  readonly id: string
+  readonly name: string
+  /** `[tenant]` or `[id]`, then the name of it. Null without authentication. */
+  readonly owner: string | null
+}
+
+export interface ProcessDeployerOptions {
+  /** The folder for sources and builds. It is created if it is missing, and two machines must not share it. */
+  readonly dir: string
+  /**
+   * The repositories that may be deployed, as the beginnings of their URLs: `https://git.example/team/` allows all of
+   * a team, and `file:///srv/agents/` the repositories and folders below a folder of this machine. @default none
+   */
+  readonly allowRepositories?: readonly string[] | undefined
+  /**
+   * Settings of git by name, such as credentials in `http.https://git.example/.extraHeader`. Those of the machine are
+   * not read. @default none
+   */
+  readonly gitConfig?: Readonly<Record<string, string>> | undefined
+  /**
+   * Starts the server of a revision, in the folder of the revision. In the arguments, `{port}`, `{host}`, `{config}`
+   * and `{dir}` are replaced by the port and address to listen on, the path of the langgraph.json, and the folder.
+   * `PORT` and `HOST` are in the environment, too. It is ready when `GET /ok` answers 200.
+   * @default `agentwire serve` of this package
+   */
+  readonly start?: StartCommand | undefined
+  /** More variables for builds and servers, such as the `STORAGE_URL` of a deployment. Its secrets override them. */
+  readonly env?: ((deployment: ProcessDeployment) => Readonly<Record<string, string>>) | undefined
+  /** The address of all deployments. @default '127.0.0.1' */
+  readonly hostname?: string | undefined
+  /**
+   * The URL of a deployment if a proxy in front leads to `port`. The proxy's `X-Forwarded-…` headers are believed.
+   * @default the address of the port
+   */
+  readonly publicUrl?: ((deployment: ProcessDeployment & { readonly port: number }) => string) | undefined
+  /** How long a server may take to be ready, in milliseconds. @default 60000 */
+  readonly readyTimeoutMs?: number | undefined
+  /**
+   * How long the requests of a replaced server have to end, and after that the time between SIGTERM and SIGKILL, each
+   * in milliseconds. @default 15000
+   */
+  readonly graceMs?: number | undefined
+}
+
+const OPTIONS: OptionTable<ProcessDeployerOptions> = {
+  dir: ['required', 'string'],
+  allowRepositories: 'list',
+  gitConfig: { '*': 'string' },
+  start: 'list',
+  env: 'function',
+  hostname: 'string',
+  publicUrl: 'function',
+  readyTimeoutMs: 'number',
+  graceMs: 'number',
+}
+
 /**
- * Deploys on this machine: fetches a source, installs and builds it, and starts it as a process, behind a port that stays the same. **It
- * runs what clients send, with the rights of the user that this process runs as**: use it where all who may deploy are trusted.
+ * Deploys on this machine: fetches a source, installs and builds it, and starts it as a process, with a port that
+ * stays the same. **It runs what clients send, with the rights of the user of this process**: use it if everybody
+ * who may deploy is trusted.
  *
  * The servers end with this process. After its restart they are started again from what was built.
  */
 export function processDeployer(options: ProcessDeployerOptions): Deployer {
-  checkOptions('processDeployer', options, PROCESS_DEPLOYER_OPTIONS)
+  checkOptions('processDeployer', options, OPTIONS)
   const { hostname = '127.0.0.1', publicUrl, readyTimeoutMs = 60_000, graceMs = 15_000 } = options
   const start = options.start ?? ownServer()
   const dirs = dirsOf(resolve(options.dir))
@@ -47,29 +103,15 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
 
   const envOf = (context: PhaseContext): Record<string, string> => ({
     ...scrubbedEnv(process.env),
-    ...options.env?.(told(context)),
+    ...options.env?.(deploymentOf(context)),
     ...context.secrets,
   })
 
   const fetchFor = (context: PhaseContext) =>
-    fetchSource(
-      context,
-      { dirs, allowed, gitConfig: options.gitConfig ?? {}, limits: DEFAULT_LIMITS },
-      context,
-    )
+    fetchSource(context, { dirs, allowed, gitConfig: options.gitConfig ?? {}, limits: DEFAULT_LIMITS })
 
-  async function build(context: PhaseContext, folder: string, configPath: string): Promise<void> {
-    const { sourceConfig, signal, log } = context
-    await buildSource({
-      folder,
-      configPath,
-      installCommand: sourceConfig.install_command,
-      buildCommand: sourceConfig.build_command,
-      env: envOf(context),
-      signal,
-      log,
-    })
-  }
+  const build = (context: PhaseContext, folder: string, configPath: string): Promise<void> =>
+    buildSource({ ...context, folder, configPath, env: envOf(context) })
 
   async function startServer(context: DeployContext): Promise<void> {
     const { revisionId, artifact, secrets, log, signal } = context
@@ -78,28 +120,23 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
       await build(context, folder, configPath)
     })
     const env = envOf(context)
-    const server: ServerOptions = {
-      command: (port) => ({
-        command: fillIn(start, { port, config: join(dir, configPath), dir }),
-        cwd: dir,
-        env: { ...env, PORT: String(port), HOST: BACKEND_HOST },
-      }),
-      log,
-      mask: maskSecrets(Object.values(secrets)),
-      readyTimeoutMs,
-      graceMs,
-    }
-    await siteOf(context).start(revisionId, server, signal)
+    const command = (port: number) => ({
+      command: fillIn(start, { port, config: join(dir, configPath), dir }),
+      cwd: dir,
+      env: { ...env, PORT: String(port), HOST: BACKEND_HOST },
+    })
+    const mask = maskSecrets(Object.values(secrets))
+    await siteOf(context).start(revisionId, { command, log, mask, readyTimeoutMs, graceMs }, signal)
   }
 
   async function openPort(context: DeployContext, wanted: number | undefined): Promise<Running> {
     const port = await siteOf(context).open(wanted, context.log)
     const host = hostname.includes(':') ? `[${hostname}]` : hostname
-    const url = publicUrl ? publicUrl({ ...told(context), port }) : `http://${host}:${port}`
+    const url = publicUrl ? publicUrl({ ...deploymentOf(context), port }) : `http://${host}:${port}`
     return { url, handle: { revisionId: context.revisionId, port } }
   }
 
-  /** Opens the port first, so that clients are told to come again, and once more where the last server before has closed it meanwhile. */
+  /** Opens the port first, so that clients are answered, and again in case the last server before has closed it. */
   async function serve(context: DeployContext, { handle }: Running): Promise<Running> {
     const { port } = readHandle(handle)
     await openPort(context, port)
@@ -153,16 +190,16 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
   }
 }
 
-/** What `stop`, `promote` and `recover` need, as it is stored. */
+/** What is stored of a server. */
 interface Handle {
   readonly revisionId: string
-  /** Of the deployment, which later revisions take over. */
+  /** The port of the deployment, which later revisions take over. */
   readonly port: number
 }
 
 const readHandle = (handle: Running['handle']): Handle => handle as unknown as Handle
 
-const told = ({ deploymentId: id, name, owner }: DeploymentContext): ProcessDeployment => ({
+const deploymentOf = ({ deploymentId: id, name, owner }: DeploymentContext): ProcessDeployment => ({
   id,
   name,
   owner,

@@ -1,4 +1,4 @@
-// Under a name of its own: programs in one bundle often begin with an import of `createRequire`.
+// Renamed, since the beginning of bundles often imports `createRequire`.
 import { createRequire as requireFrom } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -7,16 +7,11 @@ import { BACKEND_HOST } from '../proxy/backend.ts'
 /** A program and its arguments, without a shell. `{port}`, `{host}`, `{config}` and `{dir}` in them are replaced. */
 export type StartCommand = readonly [program: string, ...args: string[]]
 
-export interface Placeholders {
-  /** Where it has to listen. */
-  readonly port: number
-  /** The path of the configuration file, such as `langgraph.json`. */
-  readonly config: string
-  /** The folder of the revision. */
-  readonly dir: string
-}
-
-export function fillIn([program, ...args]: StartCommand, { port, config, dir }: Placeholders): StartCommand {
+/** `config` is the path of the langgraph.json, and `dir` the folder of the revision. */
+export function fillIn(
+  [program, ...args]: StartCommand,
+  { port, config, dir }: { readonly port: number; readonly config: string; readonly dir: string },
+): StartCommand {
   const values: Readonly<Record<string, string>> = { port: String(port), host: BACKEND_HOST, config, dir }
   const fill = (text: string) =>
     text.replace(/\{(port|host|config|dir)\}/g, (_, name: string) => values[name]!)
@@ -29,7 +24,7 @@ export function ownServer(): StartCommand {
     process.execPath,
     ...ownProgram(),
     'serve',
-    // What is deployed is no development, whatever the address.
+    // A deployment is not under development, whatever its address.
     '--hide-errors',
     '--config',
     '{config}',
@@ -44,7 +39,7 @@ function ownProgram(): readonly string[] {
   // In the CommonJS build there is no `import.meta`.
   const here = typeof __filename === 'string' ? __filename : fileURLToPath(import.meta.url)
   if (!here.endsWith('.ts')) return [join(dirname(here), 'cli.js')]
-  // These are the sources, which Node does not run by itself. The server runs in another folder, where the loader would not be found by name.
+  // Sources need a loader, which cannot be found by name from the folder of the server.
   const loader = pathToFileURL(requireFrom(here).resolve('tsx')).href
   return ['--import', loader, join(dirname(here), '../../../../../cli/main.ts')]
 }

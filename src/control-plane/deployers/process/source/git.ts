@@ -5,9 +5,8 @@ import { runCommand, scrubbedEnv } from '../../run-command.ts'
 import type { Repository } from './repository.ts'
 import { limiter, type TreeLimits } from './tree.ts'
 
-/** How git is run. */
 export interface GitOptions {
-  /** Settings of git by name, such as credentials for private repositories. They are not shown in the list of processes. */
+  /** Settings of git by name, such as credentials. They are not visible in the list of processes. */
   readonly config: Readonly<Record<string, string>>
   readonly limits: TreeLimits
   readonly signal: AbortSignal
@@ -15,11 +14,12 @@ export interface GitOptions {
 }
 
 /**
- * Checks out one commit of a repository into a folder, without its history and without `.git`. `ref` is the name of a branch or a tag, a whole
- * name (`refs/…`), or the whole id of a commit. Gives the id of the commit. Rejects with a `DeployError`.
+ * Checks out one commit of a repository into a folder, without its history and without `.git`, and returns its id.
+ * `ref` is the name of a branch or a tag, a full name (`refs/…`), or the full id of a commit. Rejects with a
+ * `DeployError`.
  *
- * git is kept from everything but this repository: it reads no configuration of the machine, asks nobody for passwords, speaks no protocol but
- * that of the URL, follows no redirect, runs no hook and fetches no submodule.
+ * git is restricted to this repository: it reads no configuration of the machine, asks for no passwords, speaks only
+ * the protocol of the URL, follows no redirect, runs no hook and fetches no submodule.
  */
 export async function checkOut(
   repository: Repository,
@@ -44,24 +44,23 @@ export async function checkOut(
   await must('git could not make a repository', ['init', '--quiet', '--template='])
   await fetchRef()
   let commit = ''
+  const keepCommit = (line: string) => void (commit = line)
   await must(
     'git could not read what it has fetched',
     ['rev-parse', '--verify', 'FETCH_HEAD^{commit}'],
-    (line) => {
-      commit = line
-    },
+    keepCommit,
   )
   await checkSize()
   await must('git could not check out the commit', ['checkout', '--quiet', '--detach', commit, '--'])
   await rm(join(folder, '.git'), { recursive: true, force: true })
   return commit
 
-  /** A few small objects may name millions of files: they are counted before one is written. */
+  /** A few small objects may name millions of files, so they are counted before one is written. */
   async function checkSize(): Promise<void> {
     const { addEntry, addBytes } = limiter(options.limits)
     const { code } = await git(['ls-tree', '-r', '-t', '-l', commit], (line) => {
       addEntry()
-      // "mode type id size<tab>path", where what has no size has a dash.
+      // "mode type id size<tab>path". A folder has a dash for its size.
       addBytes(Number(/^\S+ \S+ \S+ +(\d+)/.exec(line)?.[1] ?? 0))
     })
     if (code !== 0) throw new DeployError('git could not list the files of the commit.')
@@ -70,10 +69,8 @@ export async function checkOut(
   async function fetchRef(): Promise<void> {
     for (const candidate of candidates(ref)) {
       const lines: string[] = []
-      const { code } = await git(
-        ['fetch', '--quiet', '--depth=1', '--no-tags', '--', url, candidate],
-        (line) => lines.push(line),
-      )
+      const args = ['fetch', '--quiet', '--depth=1', '--no-tags', '--', url, candidate]
+      const { code } = await git(args, (line) => lines.push(line))
       if (code === 0) return
       if (lines.some((line) => /couldn't find remote ref|not our ref|no such remote ref/i.test(line)))
         continue
@@ -84,7 +81,7 @@ export async function checkOut(
   }
 }
 
-/** What a name may stand for, in the order in which it is looked for. */
+/** What a name may mean, in the order of the search. */
 function candidates(ref: string): readonly string[] {
   if (ref.startsWith('refs/')) return [ref]
   const named = [`refs/heads/${ref}`, `refs/tags/${ref}`]
@@ -113,7 +110,7 @@ function settings(url: string): readonly string[] {
   return pairs.flatMap((pair) => ['-c', pair])
 }
 
-/** Proxies and the agent of ssh are for git alone: what is deployed must not have them. */
+/** Proxies and the agent of ssh are for git alone: deployments must not have them. */
 const FOR_GIT = [
   'https_proxy',
   'http_proxy',
@@ -130,7 +127,7 @@ function gitEnv(config: Readonly<Record<string, string>>): Record<string, string
   return {
     ...scrubbedEnv(process.env),
     ...Object.fromEntries(FOR_GIT.map((name) => [name, process.env[name]])),
-    // The lines that are looked for are those of its English.
+    // For the English messages that are searched for.
     LC_ALL: 'C',
     HOME: '/dev/null',
     GIT_CONFIG_NOSYSTEM: '1',

@@ -5,12 +5,7 @@ export interface Repository {
   readonly path: string | undefined
 }
 
-/** One of the prefixes that repositories are allowed by. */
-export interface AllowedRepositories {
-  readonly prefix: RepositoryUrl
-}
-
-interface RepositoryUrl {
+export interface RepositoryUrl {
   /** Scheme, user, host and port. */
   readonly origin: string
   readonly scheme: string
@@ -20,32 +15,31 @@ interface RepositoryUrl {
 
 const SCHEMES = ['https:', 'http:', 'ssh:', 'file:']
 
-/** Reads the prefixes of the embedder. Throws a TypeError for one that is no URL of a kind that git is used with. */
-export function readAllowed(prefixes: readonly string[]): readonly AllowedRepositories[] {
+/** Reads the prefixes of allowed repositories. Throws a TypeError for one that is no URL for git. */
+export function readAllowed(prefixes: readonly string[]): readonly RepositoryUrl[] {
   return prefixes.map((text) => {
     const prefix = readUrl(text)
     if (typeof prefix === 'string')
       throw new TypeError(`allowRepositories: ${JSON.stringify(text)}: ${prefix}`)
-    return { prefix }
+    return prefix
   })
 }
 
 /** The repository, or why it is refused, in a sentence for the client. */
-export function readRepository(text: string, allowed: readonly AllowedRepositories[]): Repository | string {
+export function readRepository(text: string, allowed: readonly RepositoryUrl[]): Repository | string {
   const read = readUrl(text)
   if (typeof read === 'string') return `The repo_url is refused: ${read}`
-  if (!allowed.some(({ prefix }) => isBelow(read, prefix)))
+  if (!allowed.some((prefix) => isBelow(read, prefix)))
     return 'The repo_url is refused: this server does not deploy from there.'
-  return {
-    url: read.url,
-    path: read.scheme === 'file:' ? `/${read.segments.join('/')}` : undefined,
-  }
+  return { url: read.url, path: read.scheme === 'file:' ? pathOf(read) : undefined }
 }
+
+export const pathOf = ({ segments }: RepositoryUrl): string => `/${segments.join('/')}`
 
 const isBelow = (url: RepositoryUrl, prefix: RepositoryUrl): boolean =>
   url.origin === prefix.origin && prefix.segments.every((segment, at) => url.segments[at] === segment)
 
-/** The parts of a URL, or what is wrong with it. Everything that git and we might read in different ways is refused. */
+/** The parts of a URL, or what is wrong with it. What git and this code might read in different ways is refused. */
 function readUrl(text: string): RepositoryUrl | string {
   if (text.length > 2000) return 'it is longer than 2000 characters.'
   if (!/^[\x21-\x7e]+$/.test(text)) return 'it holds spaces, control characters or characters beyond ASCII.'
@@ -57,24 +51,19 @@ function readUrl(text: string): RepositoryUrl | string {
   const [authority = '', ...rest] = text.slice(scheme.length + 2).split('/')
   const origin = readOrigin(scheme, authority)
   if (typeof origin === 'string') return origin
-  const path = rest.at(-1) === '' ? rest.slice(0, -1) : rest
   const segments: string[] = []
-  for (const segment of path) {
+  for (const segment of rest.at(-1) === '' ? rest.slice(0, -1) : rest) {
     const decoded = decode(segment)
     if (decoded === undefined || /[\p{Cc}/\\%]/u.test(decoded))
       return 'it holds a percent-escape that is not needed.'
     if (decoded === '' || decoded === '.' || decoded === '..')
       return 'its path must not hold "//", "." or "..".'
-    // ssh hands the path to a shell on the other side, which takes it for an option otherwise.
+    // ssh passes the path to a remote shell, where it would be an option.
     if (decoded.startsWith('-')) return 'no part of its path may begin with "-".'
     segments.push(decoded)
   }
-  return {
-    origin: origin.text,
-    scheme,
-    segments,
-    url: `${origin.text}/${segments.map((segment) => encodeURI(segment)).join('/')}`,
-  }
+  const url = `${origin.text}/${segments.map((segment) => encodeURI(segment)).join('/')}`
+  return { origin: origin.text, scheme, segments, url }
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80', 'ssh:': '22' }
@@ -101,7 +90,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Why a name of a branch, a tag or a commit is refused, in a sentence for the client. The rules are those of `git check-ref-format`. */
+/** Why a branch, tag or commit is refused, in a sentence for the client, by the rules of `git check-ref-format`. */
 export function refuseRef(ref: string): string | undefined {
   const isNamed =
     ref.length <= 250 &&

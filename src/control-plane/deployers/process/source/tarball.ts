@@ -10,10 +10,10 @@ import { DeployError } from '../../errors.ts'
 import { type Link, limiter, makeLinks, type TreeLimits } from './tree.ts'
 
 /**
- * Unpacks a tar.gz into a folder, which must not exist. Nothing is written outside it, whatever the archive says: names that are absolute or
- * hold `..`, links that lead out, devices and pipes are refused. Hard links and symbolic links are made when all files are written. Owners,
- * times and special modes of the archive are ignored. Rejects with a `DeployError` that says what is wrong with the archive; the folder has
- * to be removed then.
+ * Unpacks a tar.gz into a folder, which must not exist. Nothing is written outside of it: absolute names, names with
+ * `..`, links that lead out, devices and pipes are refused. Links are made after the files. Owners, times and special
+ * modes are ignored. Rejects with a `DeployError` that says what is wrong with the archive; then the folder has to be
+ * removed.
  */
 export async function unpackTarball(
   packed: Readable,
@@ -26,11 +26,8 @@ export async function unpackTarball(
   const links: Link[] = []
   let files = 0
   let unread: Error | undefined
-  const onUnread = (error: Error) => {
-    unread = error
-  }
   // Listens to the source at once, which may fail at any time.
-  const entries = entriesOf(packed, { addBytes, onUnread, signal })
+  const entries = entriesOf(packed, addBytes, (error) => void (unread = error), signal)
   await mkdir(folder, { recursive: true }).catch(async (error) => {
     await entries.cancel().catch(() => {})
     throw error
@@ -58,28 +55,24 @@ export async function unpackTarball(
     for (const { path } of links) await makeFolder(folder, dirname(path))
   } catch (error) {
     signal.throwIfAborted()
-    // What cannot be read now says nothing about the archive.
+    // A failure of the source says nothing about the archive.
     throw unread ?? asDeployError(error)
   }
   await makeLinks(folder, links)
   if (files === 0) throw new DeployError('The archive holds no files.')
 }
 
-/** From here on a ratio of unpacked to packed bytes is looked at. */
+/** The size from which the ratio of unpacked to packed bytes is checked. */
 const RATIO_FROM_BYTES = 16 * 1024 * 1024
-/** Sources are packed to a tenth or so. What deflate packs to less than this is made to fill disks. */
+/** Sources are packed to about a tenth. What is packed to less than this is an attack on disks. */
 const MAX_RATIO = 200
 
-interface Reading {
-  readonly addBytes: (count: number) => void
-  /** Gets the error of the source, where that one is why nothing more is read. */
-  readonly onUnread: (error: Error) => void
-  readonly signal: AbortSignal
-}
-
+/** `onUnread` gets the error of the source, if that is why nothing more is read. */
 function entriesOf(
   packed: Readable,
-  { addBytes, onUnread, signal }: Reading,
+  addBytes: (count: number) => void,
+  onUnread: (error: Error) => void,
+  signal: AbortSignal,
 ): ReadableStream<ParsedTarEntry> {
   const gunzip = createGunzip()
   let unpackedBytes = 0
@@ -100,11 +93,11 @@ function entriesOf(
   })
   const unpacked = Readable.toWeb(counted) as NodeReadableStream<Uint8Array> as ReadableStream<Uint8Array>
   const entries = unpacked.pipeThrough(createTarDecoder({ strict: true }))
-  // A failure of a later stream destroys the source with the same error, which then says nothing about the source.
+  // A failure of a later stream destroys the source with the same error.
   packed.once('error', (error) => {
     if (!gunzip.errored && !counted.errored) onUnread(error)
   })
-  // Its errors are those of `counted`, which the reader of the entries is told.
+  // The reader of the entries gets its errors, through `counted`.
   pipeline(packed, gunzip, counted, { signal }).catch(() => {})
   return entries
 }
@@ -112,16 +105,13 @@ function entriesOf(
 /** The path of an entry in the folder: `''` for the folder itself. */
 function entryPath(name: string): string {
   const segments = name.split('/').filter((segment) => segment !== '' && segment !== '.')
-  if (name.startsWith('/') || /^[A-Za-z]:/.test(name) || name.includes('\\'))
-    throw new DeployError(
-      `The archive holds ${JSON.stringify(name)}: paths have to be relative, with "/" in them.`,
-    )
-  if (segments.includes('..'))
-    throw new DeployError(`The archive holds ${JSON.stringify(name)}: paths must not hold "..".`)
-  if (/\p{Cc}/u.test(name))
-    throw new DeployError(
-      `The archive holds ${JSON.stringify(name)}: names must not hold control characters.`,
-    )
+  const problem =
+    name.startsWith('/') || /^[A-Za-z]:/.test(name) || name.includes('\\')
+      ? 'paths have to be relative, with "/" in them'
+      : segments.includes('..')
+        ? 'paths must not hold ".."'
+        : /\p{Cc}/u.test(name) && 'names must not hold control characters'
+  if (problem) throw new DeployError(`The archive holds ${JSON.stringify(name)}: ${problem}.`)
   return posix
     .join(...segments, '.')
     .replace(/^\.$/, '')
@@ -133,9 +123,7 @@ function named(path: string, name: string): string {
   return path
 }
 
-async function makeFolder(folder: string, path: string): Promise<void> {
-  await mkdir(join(folder, path), { recursive: true })
-}
+const makeFolder = (folder: string, path: string) => mkdir(join(folder, path), { recursive: true })
 
 async function writeEntry(
   folder: string,
@@ -146,7 +134,7 @@ async function writeEntry(
 ): Promise<void> {
   const to = join(folder, named(path, path))
   await makeFolder(folder, dirname(path))
-  // An archive may hold a file twice: the later one counts.
+  // If an archive has a file twice, the later one counts.
   await rm(to, { force: true })
   await pipeline(
     Readable.fromWeb(body as NodeReadableStream<Uint8Array>),
@@ -166,21 +154,20 @@ async function makeHardLink(folder: string, { path, target }: Link): Promise<voi
   await link(join(folder, target), join(folder, path))
 }
 
-/** Says in our words what zlib, the decoder of tar or the file system have found. */
-function asDeployError(error: unknown): unknown {
-  if (error instanceof DeployError) return error
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'Z_BUF_ERROR')
-    return new DeployError('The archive is incomplete: upload it again.', { cause: error })
-  if (code?.startsWith('Z_'))
-    return new DeployError('The upload is no archive that gzip can unpack: it has to be a tar.gz.', {
-      cause: error,
-    })
-  if (['EEXIST', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR'].includes(code ?? ''))
-    return new DeployError('The archive holds a path both as a file and as a folder.', { cause: error })
-  if (code === 'ENAMETOOLONG')
-    return new DeployError('The archive holds a path that is too long.', { cause: error })
-  // What the decoder throws has no code.
-  if (code === undefined) return new DeployError(`The archive is broken: ${message}`, { cause: error })
-  return error
+/** What zlib, the decoder of tar or the file system found, as a sentence. */
+function asDeployError(cause: unknown): unknown {
+  if (cause instanceof DeployError) return cause
+  const { code, message } = cause as NodeJS.ErrnoException
+  const text = sentenceOf(code, message)
+  return text === undefined ? cause : new DeployError(text, { cause })
+}
+
+function sentenceOf(code: string | undefined, message: string): string | undefined {
+  // The errors of the decoder have no code.
+  if (code === undefined) return `The archive is broken: ${message}`
+  if (code === 'Z_BUF_ERROR') return 'The archive is incomplete: upload it again.'
+  if (code.startsWith('Z_')) return 'The upload is no archive that gzip can unpack: it has to be a tar.gz.'
+  if (['EEXIST', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR'].includes(code))
+    return 'The archive holds a path both as a file and as a folder.'
+  return code === 'ENAMETOOLONG' ? 'The archive holds a path that is too long.' : undefined
 }

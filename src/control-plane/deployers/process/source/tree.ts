@@ -1,4 +1,5 @@
-import { lstat, readdir, readlink, realpath, symlink } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { copyFile, lstat, mkdir, readdir, readlink, realpath, symlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { DeployError } from '../../errors.ts'
 
@@ -16,74 +17,100 @@ export interface Link {
 }
 
 /** Counts entries and bytes of a source, and throws a `DeployError` at the first one too many. */
-export function limiter({ maxBytes, maxEntries }: TreeLimits): {
-  readonly addEntry: () => void
-  readonly addBytes: (count: number) => void
-} {
+export function limiter({ maxBytes, maxEntries }: TreeLimits) {
   let entries = 0
   let bytes = 0
   return {
-    addEntry: () => {
+    addEntry(): void {
       if (++entries > maxEntries)
         throw new DeployError(`The source holds more than ${maxEntries} files and folders.`)
     },
-    addBytes: (count) => {
+    addBytes(count: number): void {
       if ((bytes += count) > maxBytes)
         throw new DeployError(`The source is larger than ${inMegabytes(maxBytes)} when it is unpacked.`)
     },
   }
 }
 
-export const inMegabytes = (bytes: number): string => `${Math.round(bytes / 10_000) / 100} MB`
+const inMegabytes = (bytes: number): string => `${Math.round(bytes / 10_000) / 100} MB`
 
-/** Whether a path is the folder, or lies in it, judged by their names alone. */
+/** Whether a path is the folder, or is inside it, by their names alone. */
 export function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  const from = relative(folder, path)
+  return from !== '..' && !from.startsWith(`..${sep}`) && !isAbsolute(from)
 }
 
-/** Makes the links of a source, once all its files are there: no file can have been written through one. */
+/** Makes the links of a source after its files, so that no file is written through one. */
 export async function makeLinks(folder: string, links: readonly Link[]): Promise<void> {
   for (const { path, target } of links) {
     checkTarget(folder, { path, target })
     try {
       await symlink(target, join(folder, path))
-    } catch (error) {
-      throw new DeployError(`The link ${JSON.stringify(path)} of the source could not be made.`, {
-        cause: error,
-      })
+    } catch (cause) {
+      throw new DeployError(`The link ${JSON.stringify(path)} of the source could not be made.`, { cause })
     }
   }
   for (const link of links) await checkLink(folder, link)
 }
 
-/** Walks through the source. Rejects with a `DeployError` where a link leads out of it, where it holds too much, or what is no file. */
+/** Rejects with a `DeployError` if a link leads out of the source, or it holds too much or a special file. */
 export async function checkTree(folder: string, limits: TreeLimits): Promise<void> {
-  const { addEntry, addBytes } = limiter(limits)
-  const walk = async (at: string): Promise<void> => {
-    for (const entry of await readdir(join(folder, at), { withFileTypes: true })) {
-      const path = join(at, entry.name)
-      addEntry()
-      if (entry.isDirectory()) await walk(path)
-      else if (entry.isSymbolicLink())
-        await checkLink(folder, { path, target: await readlink(join(folder, path)) })
-      else if (entry.isFile()) addBytes((await lstat(join(folder, path))).size)
-      else throw notAFile(path)
-    }
-  }
-  await walk('')
+  for await (const { path, target } of entriesOf(folder, limits))
+    if (target !== undefined) await checkLink(folder, { path, target })
 }
 
-export const notAFile = (path: string): DeployError =>
-  new DeployError(`${JSON.stringify(path)} of the source is no file, folder or link.`)
+/** Copies a folder without its `.git`. Rejects as `checkTree`. */
+export async function copyFolder(
+  from: string,
+  to: string,
+  limits: TreeLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  const links: Link[] = []
+  await mkdir(to, { recursive: true })
+  for await (const { path, isFolder, target } of entriesOf(from, limits)) {
+    signal.throwIfAborted()
+    if (isFolder) await mkdir(join(to, path), { recursive: true })
+    else if (target !== undefined) links.push({ path, target })
+    else await copyFile(join(from, path), join(to, path), constants.COPYFILE_FICLONE)
+  }
+  await makeLinks(to, links)
+}
+
+interface Entry {
+  /** From the folder of the source. */
+  readonly path: string
+  readonly isFolder: boolean
+  /** Of a link. */
+  readonly target?: string
+}
+
+/** All entries of a folder but its `.git`, each folder before what is in it. */
+async function* entriesOf(folder: string, limits: TreeLimits): AsyncGenerator<Entry> {
+  const { addEntry, addBytes } = limiter(limits)
+  const folders = ['']
+  for (let at = folders.pop(); at !== undefined; at = folders.pop())
+    for (const entry of await readdir(join(folder, at), { withFileTypes: true })) {
+      const path = join(at, entry.name)
+      if (path === '.git') continue
+      addEntry()
+      const isFolder = entry.isDirectory()
+      if (isFolder) folders.push(path)
+      else if (entry.isFile()) addBytes((await lstat(join(folder, path))).size)
+      else if (!entry.isSymbolicLink())
+        throw new DeployError(`${JSON.stringify(path)} of the source is no file, folder or link.`)
+      const target = entry.isSymbolicLink() ? await readlink(join(folder, path)) : undefined
+      yield { path, isFolder, ...(target !== undefined && { target }) }
+    }
+}
 
 async function checkLink(folder: string, link: Link): Promise<void> {
   checkTarget(folder, link)
-  // A target may lie behind another link, so that its name alone does not tell where it is.
-  const real = await realpath(join(folder, link.path)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
+  // The target may be behind another link, so that its name alone does not show where it is.
+  const real = await realpath(join(folder, link.path)).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined
     throw new DeployError(`The link ${JSON.stringify(link.path)} of the source cannot be followed.`, {
-      cause: error,
+      cause,
     })
   })
   if (real !== undefined && !isInside(await realpath(folder), real)) throw leadsOut(link)
