@@ -21,7 +21,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/formats': ['src/messages'],
   'src/tracing': ['src/options', 'src/errors', 'src/ids', 'src/messages', 'src/formats'],
   'src/storage': ['src/options', 'src/errors', 'src/bytes', 'src/time', 'src/ids'],
-  'src/outbox': ['src/errors', 'src/bytes', 'src/time', 'src/ids', 'src/storage'],
+  // Requests to URLs that others have chosen.
+  'src/egress': ['src/options', 'src/errors', 'src/bytes'],
+  'src/jobs': ['src/errors', 'src/time', 'src/storage', 'src/egress'],
   // LangGraph's `BaseStore` over the Store.
   'src/graph-store': [
     'src/options',
@@ -57,7 +59,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/messages',
     'src/storage',
     'src/graph-store',
-    'src/outbox',
+    'src/jobs',
     'src/agents',
   ],
   // Assistants: an agent with a config of its own, in the Store.
@@ -114,7 +116,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/assistants',
     'src/graph-store',
     'src/storage',
-    'src/outbox',
+    'src/egress',
+    'src/jobs',
     'src/agents',
     'src/runs',
     'src/face',
@@ -129,7 +132,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/events',
     'src/messages',
     'src/storage',
-    'src/outbox',
+    'src/egress',
+    'src/jobs',
     'src/agents',
     'src/runs',
     'src/face',
@@ -144,7 +148,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/ids',
     'src/http',
     'src/storage',
-    'src/outbox',
+    'src/egress',
+    'src/jobs',
   ],
   'src/opentelemetry': ['src/options', 'src/agents', 'src/runs'],
   'src/audit': [
@@ -163,7 +168,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/errors',
     'src/http',
     'src/storage',
-    'src/outbox',
     'src/agents',
     'src/runs',
     'src/face',
@@ -181,7 +185,6 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/events',
     'src/messages',
     'src/storage',
-    'src/outbox',
     'src/agents',
     'src/runs',
     'src/face',
@@ -242,7 +245,7 @@ const NODE_FILES = [
   /^src\/storage\/(sqlite|postgres|redis)\//,
   /^src\/control-plane\/deployers\//,
   // Reaches Node's modules without importing them: docs/decisions/0010-pinned-requests.md.
-  /^src\/outbox\/delivery\/send-by-node\.ts$/,
+  /^src\/egress\/send-by-node\.ts$/,
 ]
 
 const NODE_GLOBALS = new Set([

@@ -3,6 +3,7 @@ import { createFace, type FaceSetup } from '../face/create-face.ts'
 import type { FaceCall, FaceRoute } from '../face/routes.ts'
 import type { WebHandler } from '../http/index.ts'
 import { unbounded } from '../principal.ts'
+import { jobsOf } from '../runs/index.ts'
 import { extendedCard, getCard } from './card/get-card.ts'
 import { cardSettings } from './card/options.ts'
 import type { A2AContext } from './context.ts'
@@ -11,22 +12,23 @@ import { deletePush, getPush, listPush, setPush } from './operations/push.ts'
 import { send, stream } from './operations/send.ts'
 import { cancelTask, getTask, listTasks, subscribe } from './operations/tasks.ts'
 import type { A2AOptions } from './options.ts'
-import { createPushes } from './push/pushes.ts'
+import { pushJobs } from './push/pushes.ts'
 import { encodeA2AError } from './rpc/errors.ts'
 import { postRpc } from './rpc/post.ts'
 
 /** A2A over HTTP: a route table over the engine. */
 export function createA2AGroup(setup: FaceSetup, options: A2AOptions = {}): WebHandler {
-  const { engine, authenticate, onError } = setup
-  const pushes = options.push === false ? undefined : createPushes(engine, options.push ?? {}, onError)
-  const card = cardSettings(options.card, { authenticate, pushNotifications: pushes !== undefined })
+  const { engine, authenticate } = setup
+  const push = options.push === false ? undefined : (options.push ?? {})
+  const jobs = jobsOf(engine)
+  if (push) jobs.register(pushJobs(engine, push))
+  const card = cardSettings(options.card, { authenticate, pushNotifications: push !== undefined })
   return createFace<A2AContext>(setup, {
     basePath: options.basePath,
     routes: ROUTES,
-    context: { authenticate, options, card, pushes },
+    context: { authenticate, options, card, push },
     encodeError: encodeA2AError,
-    onRequest: pushes?.outbox.start,
-    onClose: pushes?.outbox.close,
+    onRequest: jobs.start,
   })
 }
 

@@ -210,7 +210,6 @@ export function createControlPlaneHandler(options: ControlPlaneOptions): Control
       await logs.close()
     },
   })
-  webhooks?.start()
   if (isWorking) worker.start()
   return { ...withCors(api, http?.cors), reconcile: worker.reconcile }
 }

@@ -1,13 +1,10 @@
 import type { FaceContext } from '../face/routes.ts'
 import type { OptionTable } from '../options.ts'
-import type { Outbox } from '../outbox/outbox.ts'
 import type { infoOf, ServerSurroundings } from './info.ts'
 import { WEBHOOK_OPTIONS, type WebhookOptions, type Webhooks } from './runs/webhooks.ts'
 
 /** What every endpoint of this group needs. */
 export interface PlatformContext extends FaceContext {
-  /** What starts the runs of crons. Undefined where runs are not served. */
-  readonly crons: Outbox | undefined
   readonly webhooks: Webhooks
   /** What `GET /info` answers. */
   readonly info: ReturnType<typeof infoOf>

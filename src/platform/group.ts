@@ -1,9 +1,10 @@
 import { createFace, type FaceSetup } from '../face/create-face.ts'
 import type { FaceRoute } from '../face/routes.ts'
 import type { WebHandler } from '../http/index.ts'
+import { jobsOf } from '../runs/index.ts'
 import { ASSISTANT_ROUTES } from './assistants/routes.ts'
 import type { PlatformContext, PlatformOptions, PlatformSwitches } from './context.ts'
-import { createCrons } from './crons/crons.ts'
+import { cronJobs } from './crons/crons.ts'
 import { CRON_ROUTES } from './crons/routes.ts'
 import { infoOf } from './info.ts'
 import { META_ROUTES } from './meta-routes.ts'
@@ -19,27 +20,23 @@ export function createPlatformGroup(
   switches: PlatformSwitches = {},
 ): WebHandler {
   const { engine, authorize, onError } = setup
-  const webhooks = createWebhooks(engine, deliveries, onError)
+  const webhooks = createWebhooks(engine, deliveries)
   const starts = { engine, authorize, onError, webhooks }
-  const crons = switches.disable_runs
-    ? undefined
-    : createCrons({
+  const jobs = jobsOf(engine)
+  if (!switches.disable_runs)
+    jobs.register(
+      cronJobs({
         engine,
         onError,
         startRun: async (...due) => (await import('./crons/handlers.ts')).startCronRun(starts)(...due),
-      })
+      }),
+    )
   return createFace<PlatformContext>(setup, {
     basePath,
     routes: routesOf(switches),
-    context: { webhooks, crons, info: infoOf(switches, surroundings) },
+    context: { webhooks, info: infoOf(switches, surroundings) },
     textErrors: true,
-    onRequest() {
-      crons?.start()
-      webhooks.outbox.start()
-    },
-    async onClose() {
-      await Promise.all([crons?.close(), webhooks.outbox.close()])
-    },
+    onRequest: jobs.start,
   })
 }
 

@@ -4,6 +4,7 @@ import type { GraphStore } from '../graph-store/index.ts'
 import { checkOptions, STORAGE_PARTS } from '../options.ts'
 import { type Access, accessOf, ownerOf, type Principal } from '../principal.ts'
 import type { Store } from '../storage/store/store.ts'
+import { type Attach, createAttach } from './attach.ts'
 import { close } from './close.ts'
 import type { RunContext } from './context.ts'
 import { createContext } from './create-context.ts'
@@ -174,9 +175,14 @@ export interface AgentEngine {
    * process which owes no response, such as Workers: give it to their `waitUntil`, as the routes do.
    */
   working(threadId: string): Promise<void> | undefined
+  /**
+   * What faces share over this engine, such as its runner of jobs. It is made by the first call with this function,
+   * and closed before the engine is.
+   */
+  readonly attach: Attach
   /** Passes an event to the operator's observer, for what only a face sees, such as a refused request. Never throws. */
   readonly observe: (event: ServerEvent) => void
-  /** Drains, stops or hands over the runs of this process, and ends every subscription. */
+  /** Closes what is attached, drains, stops or hands over the runs of this process, and ends every subscription. */
   close(): Promise<void>
 }
 
@@ -190,6 +196,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
   const context = createContext(options)
   const { agents, aliases, limits, store, graphStores, observe } = context
   const maintain = startMaintenance(context)
+  const attached = createAttach(context)
 
   /** Binds a function that needs to know what its caller may reach, for callers who name a principal. */
   const as =
@@ -259,8 +266,13 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
     loadReceipt: async (threadId, command) => (await loadReceipt(store, threadId, command)).receipt,
     measure: () => measure(context),
     working: (threadId) => context.executing.get(threadId),
+    attach: attached.attach,
     observe,
-    close: () => close(context),
+    async close() {
+      // They use the engine.
+      await attached.close()
+      await close(context)
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+export type { Attach, Attached, EngineParts } from './attach.ts'
 export type { ErrorReporter } from './context.ts'
 export {
   type AgentEngine,
@@ -8,6 +9,7 @@ export {
 } from './engine.ts'
 export { noSuchCheckpoint, RunError, type RunErrorCode } from './errors.ts'
 export type { ErrorMessage, RunOrigin } from './failures.ts'
+export { jobsOf } from './jobs.ts'
 export type { Limits, RunLimits } from './limits.ts'
 export type { EventFilter, Matcher } from './log/filter.ts'
 export { jsonBytes, jsonEnd, jsonStart, type Topic, topicOf } from './log/frame.ts'

@@ -27,7 +27,7 @@ export function cardServer(options: CardServerOptions = {}): WebHandler & { read
     authorize: () => false,
     onError: undefined,
     options: {},
-    pushes: undefined,
+    push: undefined,
     card: cardSettings(card, { authenticate: handler.authenticate, pushNotifications }),
   }
   const routes = guardRoutes<A2AContext>(context, [

@@ -14,7 +14,7 @@ const LONGEST = [
   'test/conformance/next',
   'test/platform/cron-instances',
   'test/platform/run-kill',
-  'test/outbox/kill',
+  'test/jobs/kill',
   'test/conformance/server-audits',
   'test/cli/',
   'test/a2a/clients',

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { createAgentEngine, defineAgent, type ServerEvent } from '../../src/index.ts'
-import { createCrons } from '../../src/platform/crons/crons.ts'
+import { createJobs } from '../../src/jobs/jobs.ts'
+import { cronJobs } from '../../src/platform/crons/crons.ts'
 import { type CronRecord, clockOf, insertCron } from '../../src/platform/crons/records.ts'
 import { dueDates } from '../../src/platform/crons/schedule.ts'
 import { startCronRun } from '../../src/platform/crons/start.ts'
@@ -52,17 +53,15 @@ export function startInstance(
     onError: (error) => errors.push(error),
   })
   const onError = (error: unknown) => errors.push(error)
-  const crons = createCrons({
+  // A runner of its own has the times of the test, and a close of its own.
+  const crons = createJobs({ store: engine.store, report: onError, times })
+  const startRun = startCronRun({
     engine,
+    authorize: undefined,
     onError,
-    startRun: startCronRun({
-      engine,
-      authorize: undefined,
-      onError,
-      webhooks: createWebhooks(engine, {}, onError),
-    }),
-    times,
+    webhooks: createWebhooks(engine, {}),
   })
+  crons.register(cronJobs({ engine, onError, startRun }))
   onTestFinished(async () => {
     await crons.close()
     await engine.close()

@@ -1,5 +1,6 @@
 import { createAgentEngine, defineAgent } from '../../src/index.ts'
-import { createCrons } from '../../src/platform/crons/crons.ts'
+import { createJobs } from '../../src/jobs/jobs.ts'
+import { cronJobs } from '../../src/platform/crons/crons.ts'
 import { startCronRun } from '../../src/platform/crons/start.ts'
 import { createWebhooks } from '../../src/platform/runs/webhooks.ts'
 import { openStorage } from '../../src/storage/open.ts'
@@ -17,19 +18,21 @@ const start = startCronRun({
   engine,
   authorize: undefined,
   onError,
-  webhooks: createWebhooks(engine, {}, onError),
+  webhooks: createWebhooks(engine, {}),
 })
-const crons = createCrons({
-  engine,
-  onError,
-  times: { claimMs: 1_000 },
-  async startRun(cron, run) {
-    const started = await start(cron, run)
-    console.log(`started ${cron.cronId}`)
-    if (process.env.HANGS) await new Promise(() => {})
-    return started
-  },
-})
+const crons = createJobs({ store, report: onError, times: { claimMs: 1_000 } })
+crons.register(
+  cronJobs({
+    engine,
+    onError,
+    async startRun(cron, run) {
+      const started = await start(cron, run)
+      console.log(`started ${cron.cronId}`)
+      if (process.env.HANGS) await new Promise(() => {})
+      return started
+    },
+  }),
+)
 crons.wake()
 setInterval(() => {}, 60_000)
 console.log('ready')

@@ -18,7 +18,7 @@ export function serve(maxBodyBytes = MAX_BODY) {
     ...inner,
     async commit(partition, change) {
       const committed = await inner.commit(partition, change)
-      // The outbox works on what earlier requests have left it, at times of its own.
+      // Jobs that earlier requests have put are worked on at times of their own.
       written += change.ops.filter(
         (op) => CHANGES.has(op.op) && !('collection' in op && op.collection === 'outbox'),
       ).length

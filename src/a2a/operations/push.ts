@@ -1,24 +1,24 @@
 import type { ThreadAction } from '../../face/access.ts'
 import { uuidOf } from '../../ids.ts'
+import { jobsOf } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { PushConfig, PushConfigRequest } from '../model.ts'
 import { type KnownPush, loadPush, loadPushes, putPush, removePush } from '../push/configs.ts'
-import { MAX_PUSHES, type Pushes } from '../push/pushes.ts'
+import { type A2APushOptions, checkPush, MAX_PUSHES } from '../push/pushes.ts'
 import { taskIdOf } from '../tasks/ids.ts'
 import type { FoundTask } from '../tasks/present.ts'
 import { permittedTask } from './find.ts'
 import type { A2ACall, Operations } from './operations.ts'
 
-/** Throws `push_notification_not_supported`. */
-export function pushesOf({ context }: A2ACall): Pushes {
-  if (context.pushes) return context.pushes
+/** How pushes are delivered. Throws `push_notification_not_supported`. */
+export function pushOptionsOf({ context }: A2ACall): A2APushOptions {
+  if (context.push) return context.push
   throw new A2AError('push_notification_not_supported', 'This server sends no push notifications.')
 }
 
 /** Keeps where the changes of a task are to be told, and begins with it. One of the same id is replaced. */
 export async function savePush(call: A2ACall, found: FoundTask, config: PushConfig): Promise<KnownPush> {
-  const { outbox, check } = pushesOf(call)
-  check(config)
+  checkPush(config, pushOptionsOf(call))
   const { engine } = call.context
   const { contextId, thread, record } = found
   const { threadId, owner } = thread
@@ -35,12 +35,12 @@ export async function savePush(call: A2ACall, found: FoundTask, config: PushConf
     throw new A2AError('unsupported_operation', `A task has at most ${MAX_PUSHES} push notification configs.`)
   const follower = { runId, configId: known.id, contextId, owner, version, told: null }
   await engine.store.commit(threadId, { ops: putPush(known, follower) })
-  outbox.wake()
+  jobsOf(engine).wake()
   return known
 }
 
 export const setPush: Operations['setPush'] = async (call, { taskId, config }) => {
-  pushesOf(call).check(config)
+  checkPush(config, pushOptionsOf(call))
   const { found } = await permittedTask(call, 'threads:update', { id: taskId })
   return { taskId, config: await savePush(call, found, config) }
 }
@@ -52,7 +52,7 @@ export const getPush: Operations['getPush'] = async (call, request) => {
 }
 
 export const listPush: Operations['listPush'] = async (call, { taskId }) => {
-  pushesOf(call)
+  pushOptionsOf(call)
   const { thread, record } = (await permittedTask(call, 'threads:read', { id: taskId })).found
   const configs = await loadPushes(call.context.engine.store, thread.threadId, record.taskId)
   return configs.map((config) => ({ taskId, config }))
@@ -65,7 +65,7 @@ export const deletePush: Operations['deletePush'] = async (call, request) => {
 
 /** The config that is named, or the one of a v0.3 client that names none. */
 async function findPush(call: A2ACall, action: ThreadAction, { taskId, configId }: PushConfigRequest) {
-  pushesOf(call)
+  pushOptionsOf(call)
   const { store } = call.context.engine
   const { thread, record } = (await permittedTask(call, action, { id: taskId })).found
   const { threadId } = thread

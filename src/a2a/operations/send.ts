@@ -1,6 +1,7 @@
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest, StreamEntry, StreamItem } from '../model.ts'
 import { inputOf } from '../parts/input.ts'
+import { checkPush } from '../push/pushes.ts'
 import { type FollowOptions, followTask } from '../tasks/follow.ts'
 import { taskIdOf } from '../tasks/ids.ts'
 import { answerIdOf, type FoundTask, type Shown, statusOf } from '../tasks/present.ts'
@@ -8,7 +9,7 @@ import { isSettled, nextEnd } from '../tasks/progress.ts'
 import { agentOf, type Begun, beginRun } from './begin.ts'
 import { findRun, present } from './find.ts'
 import type { A2ACall, Sent } from './operations.ts'
-import { pushesOf, savePush } from './push.ts'
+import { pushOptionsOf, savePush } from './push.ts'
 
 /**
  * Sends a message, and waits for the task to end or to ask unless the client does not want to. One that is answered with a message
@@ -89,7 +90,7 @@ export function follow(
 /** Starts the run, with the webhook that is to be told of it. */
 async function begin(call: A2ACall, request: SendRequest): Promise<Begun> {
   const { push } = request
-  if (push) pushesOf(call).check(push)
+  if (push) checkPush(push, pushOptionsOf(call))
   const begun = await beginRun(call, request)
   if (push) await savePush(call, begun.found, push)
   return begun

@@ -1,4 +1,4 @@
-import { putJobOp, removeJobOp } from '../../outbox/job.ts'
+import { putJobOp, removeJobOp } from '../../jobs/job.ts'
 import type { Json, Op, Store } from '../../storage/store/store.ts'
 import type { PushConfig } from '../model.ts'
 
@@ -20,8 +20,10 @@ export type KnownPush = PushConfig & { readonly id: string }
 
 const COLLECTION = 'a2a_push_configs'
 
-/** The kind of the outbox's jobs, and the id of the job of a config. */
+/** The kind of the job of a config. */
 export const PUSH_JOB = 'a2a_push'
+
+/** The id of a config, and of its job. */
 const keyOf = (runId: string, configId: string): string => `${runId}:${configId}`
 
 /** Keeps a config, with the job that follows the task for it. */

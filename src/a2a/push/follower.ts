@@ -1,5 +1,5 @@
-import { DeliveryError } from '../../outbox/delivery/errors.ts'
-import type { OutboxHandler, OutboxTools } from '../../outbox/work.ts'
+import { DeliveryError } from '../../egress/errors.ts'
+import type { JobHandler, JobTools } from '../../jobs/kind.ts'
 import { actingFor } from '../../principal.ts'
 import { type AgentEngine, isTaskEnded } from '../../runs/index.ts'
 import type { Json } from '../../storage/store/store.ts'
@@ -14,7 +14,7 @@ import { type Follower, type KnownPush, loadPush } from './configs.ts'
  * from the last one that was told. A change that is over before it can be told is left out, but never the last one.
  */
 export const followForPush =
-  (engine: AgentEngine): OutboxHandler =>
+  (engine: AgentEngine): JobHandler =>
   async ({ partition: threadId, data }, tools) => {
     const { save, signal } = tools
     let follower = data as unknown as Follower
@@ -49,7 +49,7 @@ async function taskOf(
 
 /** Delivers the task as it is now. A receiver that refuses it for good is not asked again, and is told the next change. */
 async function tell(
-  { deliver, skip }: OutboxTools,
+  { deliver, skip }: JobTools,
   config: KnownPush,
   { version }: Follower,
   task: Task,

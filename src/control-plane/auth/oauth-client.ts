@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi'
-import { DeliveryError } from '../../outbox/delivery/errors.ts'
-import type { GuardedFetch, GuardedFetchInit } from '../../outbox/delivery/guarded-fetch.ts'
+import { DeliveryError } from '../../egress/errors.ts'
+import type { GuardedFetch, GuardedFetchInit } from '../../egress/guarded-fetch.ts'
 import { ProviderError } from './errors.ts'
 import type { ClientAuthMethod, ProviderRecord } from './records.ts'
 import type { ProviderAnswer } from './service.ts'

@@ -1,5 +1,5 @@
+import { createGuardedFetch } from '../../egress/guarded-fetch.ts'
 import { checkOptions, type OptionTable } from '../../options.ts'
-import { createGuardedFetch } from '../../outbox/delivery/guarded-fetch.ts'
 import { connectionMethods } from './connections.ts'
 import type { AuthContext } from './context.ts'
 import { authenticate } from './flows/authenticate.ts'

@@ -5,6 +5,7 @@ import type { FaceCall } from '../../face/routes.ts'
 import { record } from '../../face/schema.ts'
 import { empty, HttpError, json } from '../../http/index.ts'
 import { accessOf, unbounded } from '../../principal.ts'
+import { jobsOf } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { type CronRequest, changeCron, createCron } from './changes.ts'
 import { presentCron } from './present.ts'
@@ -14,7 +15,7 @@ import { CRON_KEYS, cronSchema } from './wire.ts'
 
 /** `POST /runs/crons`, and that of a thread. Who makes a cron starts runs. */
 export async function postCron(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const { engine, authorize, crons } = context
+  const { engine, authorize } = context
   const { threadId } = call
   const { assistant_id } = await requestOf(call)
   if (assistant_id === undefined)
@@ -36,13 +37,13 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
     threadId: threadId === '' ? null : threadId,
     request: { ...request, payload: checked(context, assistantId, request.payload) },
   })
-  crons?.wake()
+  jobsOf(engine).wake()
   return json(presentCron(cron))
 }
 
 /** `PATCH /runs/crons/{cron_id}`: what is named takes the place of what was; metadata are merged. */
 export async function patchCron(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const { engine, crons } = context
+  const { engine } = context
   const { assistant_id: _, payload, metadata, ...request } = await requestOf(call)
   const cron = await changeCron(engine.store, accessOf(call.principal), idOf(call), (known) => ({
     ...request,
@@ -50,7 +51,7 @@ export async function patchCron(context: PlatformContext, call: FaceCall): Promi
     metadata: { ...known.metadata, ...metadata },
   }))
   if (!cron) throw notFound(call)
-  crons?.wake()
+  jobsOf(engine).wake()
   return json(presentCron(cron))
 }
 

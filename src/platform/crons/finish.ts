@@ -1,5 +1,5 @@
-import { putJobOp } from '../../outbox/job.ts'
-import type { OutboxHandler } from '../../outbox/work.ts'
+import { putJobOp } from '../../jobs/job.ts'
+import type { JobHandler } from '../../jobs/kind.ts'
 import { actingFor } from '../../principal.ts'
 import { type AgentEngine, RunError } from '../../runs/index.ts'
 import type { Json, Op } from '../../storage/store/store.ts'
@@ -21,7 +21,7 @@ export const finishOp = (finishing: Finishing): Op =>
 
 /** Waits for the end of a run, on any instance, and deletes its thread. */
 export const finishRun =
-  (engine: AgentEngine): OutboxHandler =>
+  (engine: AgentEngine): JobHandler =>
   async ({ data }, { signal }) => {
     const { threadId, runId, owner } = data as unknown as Finishing
     const thread = { threadId, principal: actingFor(owner) }

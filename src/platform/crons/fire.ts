@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { type OnError, reportError } from '../../http/index.ts'
 import { uuidOf } from '../../ids.ts'
-import type { OutboxHandler } from '../../outbox/work.ts'
+import type { JobHandler } from '../../jobs/kind.ts'
 import { type AgentEngine, type CommandKey, RunError } from '../../runs/index.ts'
 import { retryConflicts } from '../../runs/records/update.ts'
 import { ConflictError, UnavailableError } from '../../storage/errors.ts'
@@ -41,7 +41,7 @@ const MAX_MISSED = 1_000
  * it that are over as well get none: they are counted.
  */
 export const fireCron =
-  (context: CronContext): OutboxHandler =>
+  (context: CronContext): JobHandler =>
   async ({ partition, id }) => {
     const { store, observe } = context.engine
     const cron = await loadCron(store, partition, id)

@@ -1,5 +1,3 @@
-/** The kinds of jobs that crons put into the outbox. */
-
 /** A cron, which is due at its time. */
 export const CRON_JOB = 'cron'
 /** A run whose thread goes when it has ended. */

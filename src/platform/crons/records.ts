@@ -1,4 +1,4 @@
-import { putJobOp, removeJobOp } from '../../outbox/job.ts'
+import { putJobOp, removeJobOp } from '../../jobs/job.ts'
 import { type Access, formerOwnerOf, ownerAfter, ownerOf, type Principal, reaches } from '../../principal.ts'
 import { inherit, rewriteAll } from '../../storage/inherit.ts'
 import { pagesOf } from '../../storage/store/pages.ts'

@@ -35,7 +35,7 @@ export async function assistantOf(
 
 /** Starts a run of a cron, for who made it. */
 export const startCronRun =
-  (context: Omit<PlatformContext, 'crons' | 'info'>): CronContext['startRun'] =>
+  (context: Omit<PlatformContext, 'info'>): CronContext['startRun'] =>
   async (cron, { threadId, command, metadata }) => {
     const { owner, metadataFilter } = cron
     const principal = cron.principal && withAccess(cron.principal, { owner, metadataFilter })

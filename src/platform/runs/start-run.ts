@@ -7,6 +7,7 @@ import { uuid7 } from '../../ids.ts'
 import { ownerOf, type Principal, unbounded } from '../../principal.ts'
 import {
   type CommandKey,
+  jobsOf,
   noSuchCheckpoint,
   RunError,
   type RunReceipt,
@@ -43,14 +44,14 @@ export interface StartedRun extends RunReceipt {
 
 /** Starts what a body of the REST asks for. A refused one changes nothing. Throws `HttpError` and `RunError`. */
 export const startPlatformRun = async (
-  context: Omit<PlatformContext, 'crons' | 'info'>,
+  context: Omit<PlatformContext, 'info'>,
   order: RunOrder,
   body: RunCreate,
 ): Promise<StartedRun> => (await planRun(context, order, body))()
 
 /** Checks a body, and gives what starts its run. */
 export async function planRun(
-  context: Omit<PlatformContext, 'crons' | 'info'>,
+  context: Omit<PlatformContext, 'info'>,
   order: RunOrder,
   body: RunCreate,
 ): Promise<() => Promise<StartedRun>> {
@@ -111,7 +112,7 @@ export async function planRun(
       if (isMade) await engine.deleteThread({ threadId, principal })
       throw error
     })
-    if (webhook !== undefined) context.webhooks.outbox.wake()
+    if (webhook !== undefined) jobsOf(engine).wake()
     return { ...started, threadId, principal, deletedBy }
   }
 }

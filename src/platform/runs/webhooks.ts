@@ -1,19 +1,24 @@
-import { HttpError, type OnError, reportError } from '../../http/index.ts'
+import { checkUrl } from '../../egress/check-url.ts'
+import {
+  assertDelivered,
+  createDelivery,
+  DELIVERY_OPTIONS,
+  type Deliver,
+  type DeliveryOptions,
+} from '../../egress/delivery.ts'
+import { HttpError } from '../../http/index.ts'
+import { type Job, putJobOp } from '../../jobs/job.ts'
+import type { JobHandler, JobOrigin } from '../../jobs/kind.ts'
+import { RETRY_FOR_A_DAY } from '../../jobs/retry-rule.ts'
 import type { OptionTable } from '../../options.ts'
-import { checkUrl } from '../../outbox/delivery/check-url.ts'
-import { createDelivery, type Deliver, type DeliveryOptions, judge } from '../../outbox/delivery/delivery.ts'
-import { type OutboxJob, putJobOp } from '../../outbox/job.ts'
-import { createOutbox, type Outbox } from '../../outbox/outbox.ts'
-import type { OutboxHandler } from '../../outbox/work.ts'
 import { actingFor } from '../../principal.ts'
-import { type AgentEngine, RunError } from '../../runs/index.ts'
+import { type AgentEngine, jobsOf, RunError } from '../../runs/index.ts'
 import type { Json, Op } from '../../storage/store/store.ts'
 import { outcomeOf } from './outcome.ts'
 import { presentRun } from './present.ts'
 
 /** How the webhooks of runs are delivered. */
-export interface WebhookOptions
-  extends Pick<DeliveryOptions, 'allow' | 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {
+export interface WebhookOptions extends DeliveryOptions {
   /**
    * Answers webhooks that are a path, such as `/done`, in this process: the handler of the whole host. Default: they are called over
    * the network, where callers reach the server.
@@ -21,18 +26,9 @@ export interface WebhookOptions
   readonly local?: ((request: Request) => Response | Promise<Response>) | undefined
 }
 
-export const WEBHOOK_OPTIONS: OptionTable<WebhookOptions> = {
-  allowLoopback: 'boolean',
-  allow: 'list',
-  timeoutMs: 'number',
-  maxResponseBytes: 'number',
-  lookup: 'function',
-  local: 'function',
-}
+export const WEBHOOK_OPTIONS: OptionTable<WebhookOptions> = { ...DELIVERY_OPTIONS, local: 'function' }
 
-/** What sends webhooks. */
 export interface Webhooks {
-  readonly outbox: Outbox
   /** The URL of a webhook, or a path that is answered in this process. Throws 400 for one that nothing could be delivered to. */
   check(webhook: string, base: string | undefined): string
 }
@@ -44,36 +40,17 @@ const FOLLOW = 'run-webhook'
 /** Delivers what a run has ended with, in a partition of its own, because the thread may be gone by then. */
 const DELIVER = 'run-webhook-delivery'
 
-export function createWebhooks(
-  engine: AgentEngine,
-  options: WebhookOptions,
-  onError: OnError | undefined,
-): Webhooks {
+/** Registers the jobs of webhooks with the engine. */
+export function createWebhooks(engine: AgentEngine, options: WebhookOptions): Webhooks {
   const { local } = options
   const overNetwork = createDelivery(options)
   const deliver: Deliver = (request) =>
     local && isOwnPath(request.url) ? deliverLocally(local, request) : overNetwork(request)
-  const outbox: Outbox = createOutbox({
-    store: engine.store,
-    handlers: {
-      [FOLLOW]: follow(engine, (partition, job) => outbox.put(partition, job)),
-      [DELIVER]: deliverBody,
-    },
-    deliver,
-    report: (error, job) => void reportError(error, onError, job && originOf(job)),
-    onUndelivered: ({ job, kind, host, failures, error }) =>
-      engine.observe({
-        type: 'delivery.failed',
-        kind,
-        ...originOf(job),
-        host: host ?? null,
-        failures,
-        error,
-        at: Date.now(),
-      }),
+  jobsOf(engine).register({
+    [FOLLOW]: { handle: follow(engine), retry: RETRY_FOR_A_DAY, originOf },
+    [DELIVER]: { handle: deliverBody, retry: RETRY_FOR_A_DAY, deliver, originOf },
   })
   return {
-    outbox,
     check(webhook, base) {
       const isPath = webhook.startsWith('/') && base !== undefined
       const isLocal = local !== undefined && isOwnPath(webhook)
@@ -101,7 +78,7 @@ async function deliverLocally(
 ): ReturnType<Deliver> {
   const response = await local(new Request(new URL(url, LOCAL), { method: 'POST', headers, body, signal }))
   await response.body?.cancel()
-  return judge({ status: response.status, retryAfter: response.headers.get('retry-after') })
+  return assertDelivered({ status: response.status, retryAfter: response.headers.get('retry-after') })
 }
 
 interface FollowedRun {
@@ -113,7 +90,7 @@ interface FollowedRun {
 }
 
 /** The run that a job is about. Once it has ended, the job has a partition of its own. */
-function originOf({ id, partition, data }: OutboxJob): { readonly threadId: string; readonly runId: string } {
+function originOf({ id, partition, data }: Job): JobOrigin {
   const { body } = data as { readonly body?: { readonly thread_id: string } }
   return { threadId: body?.thread_id ?? partition, runId: id }
 }
@@ -123,14 +100,15 @@ export const webhookJob = (run: FollowedRun): Op =>
   putJobOp({ id: run.runId, kind: FOLLOW, data: run as unknown as Json })
 
 const follow =
-  (engine: AgentEngine, put: Outbox['put']): OutboxHandler =>
+  (engine: AgentEngine): JobHandler =>
   async ({ partition: threadId, data }, { signal }) => {
     const { runId, url, owner, deletesThread } = data as unknown as FollowedRun
     const principal = actingFor(owner)
     const body = await endOf(engine, { threadId, principal, runId, signal })
     if (body) {
-      const job = { id: runId, kind: DELIVER, data: { url, body } as Json }
-      await put(`\u001fwebhook ${runId}`, job)
+      const job = putJobOp({ id: runId, kind: DELIVER, data: { url, body } as Json })
+      await engine.store.commit(`\u001fwebhook ${runId}`, { ops: [job] })
+      jobsOf(engine).wake()
     }
     if (deletesThread) await engine.deleteThread({ threadId, principal })
   }
@@ -159,7 +137,7 @@ async function endOf(
   }
 }
 
-const deliverBody: OutboxHandler = async ({ data }, { deliver }) => {
+const deliverBody: JobHandler = async ({ data }, { deliver }) => {
   const { url, body } = data as { readonly url: string; readonly body: object }
   await deliver({
     url,

@@ -5,7 +5,7 @@ import { createApi } from '../../../src/control-plane/api/create-api.ts'
 import { OPERATIONS } from '../../../src/control-plane/operations/all.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
-import { STORES } from '../../outbox/outboxes.ts'
+import { STORES } from '../../jobs/runners.ts'
 import { moveRevision, openContext, removeRecord } from '../kit.ts'
 
 function open(store: Store = memoryStore()) {

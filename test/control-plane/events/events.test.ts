@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
 import { type EventPage, mergePages } from '../../../src/control-plane/events/pages.ts'
 import { streamEvents } from '../../../src/control-plane/operations/events.ts'
+import { STORES } from '../../jobs/runners.ts'
 import { eventually } from '../../kit/wait.ts'
-import { STORES } from '../../outbox/outboxes.ts'
 import { moveRevision, newDeployment, newRevision, openContext, removeRecord } from '../kit.ts'
 
 interface Received {

@@ -4,7 +4,7 @@ import type { LogLevel } from '../../../src/control-plane/deployers/deployer.ts'
 import { createLogs } from '../../../src/control-plane/logs/create-logs.ts'
 import type { LogLimits, LogLine, LogPlace, LogQuery, Logs } from '../../../src/control-plane/logs/logs.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
-import { STORES } from '../../outbox/outboxes.ts'
+import { STORES } from '../../jobs/runners.ts'
 
 const BUILD: LogPlace = { type: 'build', deploymentId: 'd1', revisionId: 'r1' }
 const DEPLOY: LogPlace = { type: 'deploy', deploymentId: 'd1' }

@@ -8,8 +8,8 @@ import { DEPLOYMENT_STATUSES, REVISION_STATUSES } from '../../../src/control-pla
 import { statusOp } from '../../../src/control-plane/records/status-event.ts'
 import { DEPLOYMENTS, partitionOf } from '../../../src/control-plane/records/stored.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
+import { STORES, TIMES } from '../../jobs/runners.ts'
 import { eventually } from '../../kit/wait.ts'
-import { STORES, TIMES } from '../../outbox/outboxes.ts'
 import { moveRevision, newDeployment, newRevision, openContext } from '../kit.ts'
 
 interface Message {

@@ -1,6 +1,6 @@
+import { checkUrl } from '../../../egress/check-url.ts'
+import { DeliveryError } from '../../../egress/errors.ts'
 import { uuidOf } from '../../../ids.ts'
-import { checkUrl } from '../../../outbox/delivery/check-url.ts'
-import { DeliveryError } from '../../../outbox/delivery/errors.ts'
 import { refusal } from '../../errors.ts'
 import type { ProviderRecord } from '../records.ts'
 

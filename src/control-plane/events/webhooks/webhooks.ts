@@ -1,12 +1,13 @@
+import { checkUrl } from '../../../egress/check-url.ts'
+import { createDelivery, type DeliveryOptions } from '../../../egress/delivery.ts'
+import { DeliveryError } from '../../../egress/errors.ts'
 import { AgentwireError } from '../../../errors.ts'
 import { type OnError, reportError } from '../../../http/index.ts'
 import { uuid7 } from '../../../ids.ts'
-import { checkUrl } from '../../../outbox/delivery/check-url.ts'
-import { createDelivery, type DeliveryOptions } from '../../../outbox/delivery/delivery.ts'
-import { DeliveryError } from '../../../outbox/delivery/errors.ts'
-import { putJobOp } from '../../../outbox/job.ts'
-import { createOutbox } from '../../../outbox/outbox.ts'
-import type { OutboxHandler, OutboxTimes, OutboxTools } from '../../../outbox/work.ts'
+import { putJobOp } from '../../../jobs/job.ts'
+import { createJobs, type JobsOptions } from '../../../jobs/jobs.ts'
+import type { JobHandler, JobTools } from '../../../jobs/kind.ts'
+import { RETRY_FOR_A_DAY } from '../../../jobs/retry-rule.ts'
 import type { Json, Op, Store } from '../../../storage/index.ts'
 import { startTimer } from '../../../time.ts'
 import type { OpsOf, StatusEvent } from '../../records/status-event.ts'
@@ -29,19 +30,16 @@ export interface WebhookOptions {
   readonly allow?: readonly string[] | undefined
 }
 
-export interface WebhooksOptions
-  extends Pick<DeliveryOptions, 'allow' | 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {
+export interface WebhooksOptions extends DeliveryOptions {
   readonly store: Store
   readonly webhooks: readonly WebhookOptions[]
   readonly onError?: OnError | undefined
-  readonly times?: Partial<OutboxTimes> | undefined
+  readonly times?: JobsOptions['times']
 }
 
 export interface Webhooks {
   /** The ops that have a change told, for the commit of the change. */
   readonly opsOf: OpsOf
-  /** Starts the periodic looks where timers were forbidden while the module was loaded. Every request may call it. */
-  start(): void
   close(): Promise<void>
 }
 
@@ -54,7 +52,7 @@ interface Receiver {
 const COLLECTION = 'webhook_events'
 const JOB = 'control_plane_webhook'
 const PAGE = 50
-/** How long an event waits for a receiver at most, in milliseconds: a little longer than the outbox tries. */
+/** How long an event waits for a receiver at most, in milliseconds: a little longer than its job is tried. */
 const LIFETIME_MS = 3 * 86_400_000
 /** How long a commit may take from the call of `opsOf`, in milliseconds. */
 const COMMIT_MS = 10_000
@@ -72,23 +70,23 @@ export function createWebhooks({ store, webhooks, onError, times, ...delivery }:
   const twice = urls.find((url, i) => urls.indexOf(url) !== i)
   if (twice !== undefined) throw invalid(`webhooks[${urls.lastIndexOf(twice)}].url: it is given twice.`)
 
-  const report = (error: unknown) => void reportError(error, onError)
-  const outbox = createOutbox({
-    store,
-    handlers: { [JOB]: tell(store, receivers) },
-    deliver: createDelivery({
-      ...delivery,
-      allow: [...(delivery.allow ?? []), ...webhooks.flatMap(({ allow }) => allow ?? [])],
-    }),
-    report,
-    times,
+  const jobs = createJobs({ store, report: (error) => void reportError(error, onError), times })
+  jobs.register({
+    [JOB]: {
+      handle: tell(store, receivers),
+      retry: RETRY_FOR_A_DAY,
+      deliver: createDelivery({
+        ...delivery,
+        allow: [...(delivery.allow ?? []), ...webhooks.flatMap(({ allow }) => allow ?? [])],
+      }),
+    },
   })
   const watched = new Map<string, () => void>()
 
   /** Begins to deliver as soon as the commit is done, which its writer does not tell. */
   function wakeAfterCommit(partition: string): void {
     watched.get(partition)?.()
-    const unwatch = store.watch(partition, outbox.wake)
+    const unwatch = store.watch(partition, jobs.wake)
     const stop = () => {
       clearTimeout(timer)
       unwatch()
@@ -115,10 +113,9 @@ export function createWebhooks({ store, webhooks, onError, times, ...delivery }:
         putJobOp({ id: `webhook:${url}`, kind: JOB, data: { url } }),
       ])
     },
-    start: outbox.start,
     async close() {
       for (const stop of [...watched.values()]) stop()
-      await outbox.close()
+      await jobs.close()
     },
   }
 }
@@ -147,7 +144,7 @@ const invalid = (message: string): AgentwireError => new AgentwireError('invalid
 
 /** Posts what a receiver has yet to be told of a deployment, one after the other. What it refuses for good is left out, and reported. */
 const tell =
-  (store: Store, receivers: readonly Receiver[]): OutboxHandler =>
+  (store: Store, receivers: readonly Receiver[]): JobHandler =>
   async ({ partition, data }, tools) => {
     const { signal } = tools
     const { url } = data as { readonly url: string }
@@ -165,7 +162,7 @@ const tell =
   }
 
 async function post(
-  { deliver, skip }: OutboxTools,
+  { deliver, skip }: JobTools,
   { url, secrets }: Receiver,
   id: string,
   body: string,

@@ -1,29 +1,28 @@
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { DeliveryError } from '../../src/outbox/delivery/errors.ts'
-import { COLLECTION, putJobOp } from '../../src/outbox/job.ts'
-import { createOutbox } from '../../src/outbox/outbox.ts'
-import type { OutboxHandler } from '../../src/outbox/work.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { DeliveryError } from '../../src/egress/errors.ts'
+import { COLLECTION, putJobOp } from '../../src/jobs/job.ts'
+import type { JobHandler } from '../../src/jobs/kind.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { programs } from '../kit/program.ts'
 import { sharedMemory } from '../kit/shared.ts'
 import { gate, turns } from '../kit/wait.ts'
-import { openOutbox, receiver } from './outboxes.ts'
+import { openJobs, receiver } from './runners.ts'
 
 const start = programs()
 const HOUR = 3_600_000
 const times = {}
-const once: OutboxHandler = async ({ id, data }, { deliver }) => {
+const once: JobHandler = async ({ id, data }, { deliver }) => {
   await deliver({ url: String(data ?? 'https://hooks.example.com/'), body: id })
 }
 /** Follows something until it is stopped. */
-const follow: OutboxHandler = (_, { signal }) =>
+const follow: JobHandler = (_, { signal }) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 
 /** Counts how often such a handler begins. */
 function counted() {
   let begun = 0
-  const handler: OutboxHandler = (job, tools) => {
+  const handler: JobHandler = (job, tools) => {
     begun++
     return follow(job, tools)
   }
@@ -38,7 +37,7 @@ async function pass(ms: number): Promise<void> {
 
 describe('with the default times', () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
   })
   afterEach(() => {
     vi.useRealTimers()
@@ -50,8 +49,8 @@ describe('with the default times', () => {
       at.push(Date.now())
       throw new DeliveryError('unreachable', 'Nobody is there.')
     })
-    const { outbox, reported } = openOutbox({ store: memoryStore(), handlers: { once }, deliver, times })
-    await outbox.put('thread', { id: 'a', kind: 'once', data: null })
+    const { jobs, reported } = openJobs({ store: memoryStore(), handlers: { once }, deliver, times })
+    await jobs.put('thread', { id: 'a', kind: 'once', data: null })
     await pass(23.5 * HOUR)
     expect(reported).toEqual([])
     const waits = at.slice(1).map((time, i) => time - at[i]!)
@@ -76,21 +75,21 @@ describe('with the default times', () => {
       const retryAfterMs = asked.shift()
       if (asked.length > 0) throw new DeliveryError('failed', 'Busy.', { status: 429, retryAfterMs })
     })
-    const { outbox } = openOutbox({ store: memoryStore(), handlers: { once }, deliver, times })
-    await outbox.put('thread', { id: 'a', kind: 'once', data: null })
+    const { jobs } = openJobs({ store: memoryStore(), handlers: { once }, deliver, times })
+    await jobs.put('thread', { id: 'a', kind: 'once', data: null })
     await pass(HOUR)
     expect(at.slice(1).map((time, i) => Math.round((time - at[i]!) / 1_000))).toEqual([60, 300])
   })
 
   test('a failure that is not the receiver’s is reported each time, and a save ends the count', async () => {
     let calls = 0
-    const handler: OutboxHandler = async (_, { save }) => {
+    const handler: JobHandler = async (_, { save }) => {
       if (++calls === 6) await save('saved')
       if (calls < 8) throw new Error(`fault ${calls}`)
     }
     const store = memoryStore()
-    const { outbox, reported } = openOutbox({ store, handlers: { handler }, times })
-    await outbox.put('thread', { id: 'a', kind: 'handler', data: null })
+    const { jobs, reported } = openJobs({ store, handlers: { handler }, times })
+    await jobs.put('thread', { id: 'a', kind: 'handler', data: null })
     await pass(2 * 60_000)
     expect(calls).toBe(8)
     expect(reported.map(({ message }) => message)).toEqual(
@@ -103,8 +102,8 @@ describe('with the default times', () => {
     const open = sharedMemory()
     const { handler, begun } = counted()
     const handlers = { follow: handler }
-    const [first] = [1, 2].map(() => openOutbox({ store: open().store, handlers, times }))
-    for (const id of ['a', 'b', 'c']) await first!.outbox.put('thread', { id, kind: 'follow', data: null })
+    const [first] = [1, 2].map(() => openJobs({ store: open().store, handlers, times }))
+    for (const id of ['a', 'b', 'c']) await first!.jobs.put('thread', { id, kind: 'follow', data: null })
     await pass(3 * HOUR)
     expect(begun()).toBe(3)
     expect(first!.reported).toEqual([])
@@ -114,7 +113,7 @@ describe('with the default times', () => {
     const open = sharedMemory()
     const log: string[] = []
     const named =
-      (name: string): OutboxHandler =>
+      (name: string): JobHandler =>
       async (job, tools) => {
         log.push(`${name} begins ${job.id}`)
         await follow(job, tools).finally(() => log.push(`${name} stops ${job.id}`))
@@ -125,8 +124,8 @@ describe('with the default times', () => {
       ...store,
       commit: (...args) => (isSuspended ? new Promise(() => {}) : store.commit(...args)),
     }
-    const first = openOutbox({ store: suspended, handlers: { follow: named('first') }, times })
-    await first.outbox.put('thread', { id: 'a', kind: 'follow', data: null })
+    const first = openJobs({ store: suspended, handlers: { follow: named('first') }, times })
+    await first.jobs.put('thread', { id: 'a', kind: 'follow', data: null })
     await pass(100)
     vi.setSystemTime(Date.now() + HOUR)
     await pass(30_000)
@@ -134,8 +133,8 @@ describe('with the default times', () => {
     const { value, index } = (await store.list(COLLECTION)).docs[0]!
     const op = { op: 'put', collection: COLLECTION, id: 'a', value, index } as const
     await store.commit('thread', { ops: [{ ...op, index: { 'due:follow': 0 } }] })
-    const second = openOutbox({ store: open().store, handlers: { follow: named('second') }, times })
-    second.outbox.wake()
+    const second = openJobs({ store: open().store, handlers: { follow: named('second') }, times })
+    second.jobs.wake()
     await pass(100)
     await pass(30_000)
     expect(log.slice(0, 3).toSorted()).toEqual(['first begins a', 'first stops a', 'second begins a'])
@@ -151,9 +150,9 @@ describe('with the default times', () => {
     })
     const { handler, begun } = counted()
     const handlers = { once, follow: handler }
-    const [first] = [1, 2].map(() => openOutbox({ store, handlers, deliver, times }))
-    await first!.outbox.put('thread', { id: 'a', kind: 'once', data: null })
-    await first!.outbox.put('thread', { id: 'b', kind: 'follow', data: null })
+    const [first] = [1, 2].map(() => openJobs({ store, handlers, deliver, times }))
+    await first!.jobs.put('thread', { id: 'a', kind: 'once', data: null })
+    await first!.jobs.put('thread', { id: 'b', kind: 'follow', data: null })
     await pass(60_000)
     expect(bodies).toEqual(['a', 'a'])
     expect(begun()).toBe(1)
@@ -161,20 +160,20 @@ describe('with the default times', () => {
 
   test('no timer runs without a job in a store of one process, and none after close', async () => {
     const store = memoryStore()
-    const { outbox } = openOutbox({ store, handlers: { once, follow }, times })
+    const { jobs } = openJobs({ store, handlers: { once, follow }, times })
     await pass(60_000)
     expect(vi.getTimerCount()).toBe(0)
-    await outbox.put('thread', { id: 'a', kind: 'once', data: null })
-    await outbox.put('thread', { id: 'b', kind: 'follow', data: null })
+    await jobs.put('thread', { id: 'a', kind: 'once', data: null })
+    await jobs.put('thread', { id: 'b', kind: 'follow', data: null })
     await pass(60_000)
     expect(vi.getTimerCount()).toBeGreaterThan(0)
-    await outbox.remove('thread', 'b')
+    await jobs.remove('thread', 'b')
     await pass(60_000)
     expect(vi.getTimerCount()).toBe(0)
-    const shared = openOutbox({ store: sharedMemory()().store, handlers: { once }, times })
+    const shared = openJobs({ store: sharedMemory()().store, handlers: { once }, times })
     await pass(60_000)
     expect(vi.getTimerCount()).toBe(1)
-    const closed = shared.outbox.close()
+    const closed = shared.jobs.close()
     await pass(5_000)
     await closed
     expect(vi.getTimerCount()).toBe(0)
@@ -187,13 +186,13 @@ describe('with the default times', () => {
     }) as never
     const { store } = sharedMemory()()
     const { bodies, deliver } = receiver()
-    const { outbox } = openOutbox({ store, handlers: { once }, deliver, times })
+    const { jobs } = openJobs({ store, handlers: { once }, deliver, times })
     globalThis.setTimeout = allowed
     await store.commit('thread', { ops: [putJobOp({ id: 'a', kind: 'once', data: null })] })
     await pass(60_000)
     expect(bodies).toEqual([])
-    outbox.start()
-    outbox.start()
+    jobs.start()
+    jobs.start()
     expect(vi.getTimerCount()).toBe(1)
     await pass(10_000)
     expect(bodies).toEqual(['a'])
@@ -213,10 +212,10 @@ describe('many jobs', () => {
       nowOf.set(url, nowOf.get(url)! - 1)
     })
     const store = memoryStore()
-    const { outbox } = openOutbox({ store, handlers: { once, follow }, deliver, times })
-    for (let i = 0; i < 500; i++) await outbox.put('followers', { id: `${i}`, kind: 'follow', data: null })
+    const { jobs } = openJobs({ store, handlers: { once, follow }, deliver, times })
+    for (let i = 0; i < 500; i++) await jobs.put('followers', { id: `${i}`, kind: 'follow', data: null })
     for (let i = 0; i < 300; i++)
-      await outbox.put('thread', {
+      await jobs.put('thread', {
         id: `${i}`,
         kind: 'once',
         data: `https://${i < 150 ? 'one' : `host-${i}`}.example.com/`,
@@ -239,16 +238,15 @@ describe('many jobs', () => {
       },
     }
     const { bodies, deliver } = receiver(() => turns(1))
-    const put = createOutbox({ store, handlers: {}, deliver, report: () => {} })
-    onTestFinished(() => put.close())
+    const { jobs: put } = openJobs({ store, handlers: {}, deliver, times })
     for (let i = 0; i < 10_000; i++)
       await put.put(`thread-${i % 100}`, {
         id: `${i}`,
         kind: 'once',
         data: `https://host-${i % 50}.example.com/`,
       })
-    for (const outbox of [1, 2].map(() => openOutbox({ store, handlers: { once }, deliver, times })))
-      outbox.outbox.wake()
+    for (const { jobs } of [1, 2].map(() => openJobs({ store, handlers: { once }, deliver, times })))
+      jobs.wake()
     await vi.waitFor(async () => expect((await inner.list(COLLECTION)).docs).toEqual([]), {
       timeout: 60_000,
       interval: 200,
@@ -262,13 +260,13 @@ describe('many jobs', () => {
     const open = sharedMemory()
     const held = gate()
     const slow = receiver(() => held.opened)
-    const first = openOutbox({ store: open().store, handlers: { once }, deliver: slow.deliver, times })
+    const first = openJobs({ store: open().store, handlers: { once }, deliver: slow.deliver, times })
     const jobs = 3_000
-    for (let i = 0; i < jobs; i++) await first.outbox.put('thread', { id: `${i}`, kind: 'once', data: null })
+    for (let i = 0; i < jobs; i++) await first.jobs.put('thread', { id: `${i}`, kind: 'once', data: null })
     await expect.poll(() => slow.bodies.length).toBe(16)
     const fast = receiver()
-    const second = openOutbox({ store: open().store, handlers: { once }, deliver: fast.deliver, times })
-    second.outbox.wake()
+    const second = openJobs({ store: open().store, handlers: { once }, deliver: fast.deliver, times })
+    second.jobs.wake()
     await vi.waitFor(() => expect(fast.bodies.length).toBeGreaterThan(1_500), { timeout: 30_000 })
     held.open()
     const left = async () => (await open().store.list(COLLECTION)).docs
@@ -279,13 +277,17 @@ describe('many jobs', () => {
 
 test('jobs do not keep their process alive', async () => {
   const code = `
-    import { createOutbox } from './src/outbox/outbox.ts'
+    import { putJobOp } from './src/jobs/job.ts'
+    import { createJobs } from './src/jobs/jobs.ts'
+    import { RETRY_FOR_A_DAY } from './src/jobs/retry-rule.ts'
     import { memoryStore } from './src/storage/memory/store.ts'
     const inner = memoryStore()
     const store = { ...inner, capabilities: { ...inner.capabilities, shared: true } }
-    const handlers = { follow: () => (console.log('following'), new Promise(() => {})) }
-    const outbox = createOutbox({ store, handlers, deliver: fetch, report: console.error })
-    await outbox.put('thread', { id: 'a', kind: 'follow', data: null })
+    const handle = () => (console.log('following'), new Promise(() => {}))
+    const jobs = createJobs({ store, report: console.error })
+    jobs.register({ follow: { handle, retry: RETRY_FOR_A_DAY, deliver: fetch } })
+    await store.commit('thread', { ops: [putJobOp({ id: 'a', kind: 'follow', data: null })] })
+    jobs.wake()
     await new Promise((resolve) => setTimeout(resolve, 200))`
   const { exit, output } = start(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code])
   expect(await output(/following/)).toBe('following\n')

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../errors.ts'
 
 /** Whether another try of the same delivery may succeed. */
 const RETRYABLE = {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { reachOf } from '../../src/outbox/delivery/address.ts'
-import { checkAddresses, checkUrl } from '../../src/outbox/delivery/check-url.ts'
-import { createDelivery } from '../../src/outbox/delivery/delivery.ts'
-import { DeliveryError } from '../../src/outbox/delivery/errors.ts'
+import { reachOf } from '../../src/egress/address.ts'
+import { checkAddresses, checkUrl } from '../../src/egress/check-url.ts'
+import { createDelivery } from '../../src/egress/delivery.ts'
+import { DeliveryError } from '../../src/egress/errors.ts'
 
 /** Why a URL is refused, or undefined. */
 function refusal(

@@ -1,4 +1,4 @@
-import { concatBytes } from '../../bytes.ts'
+import { concatBytes } from '../bytes.ts'
 import { DeliveryError } from './errors.ts'
 import { createRequester, type DeliveryOptions } from './requests.ts'
 

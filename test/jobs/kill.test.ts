@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { COLLECTION, putJobOp } from '../../src/outbox/job.ts'
+import { COLLECTION, putJobOp } from '../../src/jobs/job.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { BACKENDS } from '../kit/backends.ts'
 import { listen } from '../kit/listen.ts'
@@ -42,7 +42,7 @@ describe.each(BACKENDS.filter((backend) => backend.installed()))('over $name', (
     onTestFinished(() => void server.close())
     const env = { ...process.env, STORAGE: database.url, PORT: String(port) }
     const worker = async () => {
-      const program = start(process.execPath, typescript('test/outbox/worker.ts'), env)
+      const program = start(process.execPath, typescript('test/jobs/worker.ts'), env)
       await program.output(/ready/)
       return program
     }

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { DeliveryError } from '../../src/outbox/delivery/errors.ts'
-import { COLLECTION, putJobOp } from '../../src/outbox/job.ts'
-import type { OutboxHandler } from '../../src/outbox/work.ts'
+import { DeliveryError } from '../../src/egress/errors.ts'
+import { COLLECTION, putJobOp } from '../../src/jobs/job.ts'
+import type { JobHandler } from '../../src/jobs/kind.ts'
 import { ConflictError, FencedError, UnavailableError } from '../../src/storage/errors.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { eventually, gate } from '../kit/wait.ts'
-import { openOutbox, receiver, STORES, TIMES } from './outboxes.ts'
+import { openJobs, receiver, STORES, TIMES } from './runners.ts'
 
 const url = 'https://hooks.example.com/'
 const kind = 'count'
 
 /** Delivers the numbers up to a goal, from where it was saved. */
-const count: OutboxHandler = async ({ id, data }, { deliver, save }) => {
+const count: JobHandler = async ({ id, data }, { deliver, save }) => {
   const { to, sent = 0 } = data as { to: number; sent?: number }
   for (let at = sent + 1; at <= to; at++) {
     await deliver({ url, body: `${id}:${at}` })
@@ -30,8 +30,8 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
   test('a job is delivered in its order and deleted', async () => {
     const store = (await create())()
     const { bodies, deliver } = receiver()
-    const { outbox, reported } = openOutbox({ store, handlers: { count }, deliver })
-    await outbox.put('thread', { id: 'a', kind, data: { to: 3 } })
+    const { jobs, reported } = openJobs({ store, handlers: { count }, deliver })
+    await jobs.put('thread', { id: 'a', kind, data: { to: 3 } })
     await untilDone(store)
     expect(bodies).toEqual(['a:1', 'a:2', 'a:3'])
     expect(reported).toEqual([])
@@ -40,7 +40,7 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
   test('a job that is put with the commit of something else exists if that does', async () => {
     const store = (await create())()
     const { bodies, deliver } = receiver()
-    const { outbox } = openOutbox({ store, handlers: { count }, deliver })
+    const { jobs } = openJobs({ store, handlers: { count }, deliver })
     const absent = { guard: 'absent', collection: 'things', id: 'thing' } as const
     const commit = (id: string) =>
       store.commit('thread', {
@@ -52,7 +52,7 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
       })
     await commit('a')
     await expect(commit('b')).rejects.toBeInstanceOf(ConflictError)
-    outbox.wake()
+    jobs.wake()
     await untilDone(store)
     expect(bodies).toEqual(['a:1'])
   })
@@ -63,8 +63,8 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
     const { bodies, deliver } = receiver(() => {
       if (++calls % 3 !== 0) throw failed()
     })
-    const { outbox, reported } = openOutbox({ store, handlers: { count }, deliver })
-    await outbox.put('thread', { id: 'a', kind, data: { to: 4 } })
+    const { jobs, reported } = openJobs({ store, handlers: { count }, deliver })
+    await jobs.put('thread', { id: 'a', kind, data: { to: 4 } })
     await untilDone(store)
     expect(numbersOf(bodies, 'a')).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4])
     expect(reported).toEqual([])
@@ -82,7 +82,7 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
     const stuck = gate()
     const one = receiver(async ({ body }) => body === 'a:2' && !isLost && stuck.open())
     const other = receiver()
-    const first = openOutbox({
+    const first = openJobs({
       store: cut,
       handlers: { count },
       deliver: async (request) => {
@@ -92,9 +92,9 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
       },
       times: { ...TIMES, drainMs: 0 },
     })
-    await first.outbox.put('thread', { id: 'a', kind, data: { to: 4 } })
-    const second = openOutbox({ store: mine, handlers: { count }, deliver: other.deliver })
-    second.outbox.wake()
+    await first.jobs.put('thread', { id: 'a', kind, data: { to: 4 } })
+    const second = openJobs({ store: mine, handlers: { count }, deliver: other.deliver })
+    second.jobs.wake()
     await stuck.opened
     await untilDone(looker)
     expect(numbersOf(one.bodies, 'a')).toEqual([1, 2])
@@ -108,7 +108,7 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
     let isAway = true
     const frozen = gate()
     const seen: unknown[] = []
-    const stale: OutboxHandler = async ({ data }, { deliver, save, signal }) => {
+    const stale: JobHandler = async ({ data }, { deliver, save, signal }) => {
       await deliver({ url, body: 'a:0' })
       isAway = true
       await frozen.opened
@@ -124,11 +124,11 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
         isAway ? Promise.reject(new Error('away')) : slow.commit(partition, change),
     }
     const one = receiver()
-    const first = openOutbox({ store: away, handlers: { count: stale }, deliver: one.deliver })
-    await first.outbox.put('thread', { id: 'a', kind, data: { to: 3 } })
+    const first = openJobs({ store: away, handlers: { count: stale }, deliver: one.deliver })
+    await first.jobs.put('thread', { id: 'a', kind, data: { to: 3 } })
     await eventually(() => one.bodies.length > 0)
     const other = receiver()
-    openOutbox({ store: mine, handlers: { count }, deliver: other.deliver })
+    openJobs({ store: mine, handlers: { count }, deliver: other.deliver })
     await untilDone(mine)
     frozen.open()
     await eventually(() => seen.length === 3)
@@ -146,18 +146,18 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
       if (Math.random() < 0.1) throw failed()
     })
     const options = { handlers: { count }, deliver: shared.deliver }
-    const outboxes = [store, open()].map((store) => openOutbox({ ...options, store }))
+    const runners = [store, open()].map((store) => openJobs({ ...options, store }))
     const ids = Array.from({ length: 60 }, (_, at) => `job-${at}`)
     for (const id of ids)
       await store.commit(`thread-${id}`, { ops: [putJobOp({ id, kind, data: { to: 4 } })] })
-    for (const { outbox } of outboxes) outbox.wake()
+    for (const { jobs } of runners) jobs.wake()
     await untilDone(store)
     for (const id of ids) {
       const numbers = numbersOf(shared.bodies, id)
       expect(numbers).toEqual(numbers.toSorted())
       expect([...new Set(numbers)]).toEqual([1, 2, 3, 4])
     }
-    expect(outboxes.flatMap(({ reported }) => reported)).toEqual([])
+    expect(runners.flatMap(({ reported }) => reported)).toEqual([])
   })
 
   test('a job that keeps failing is given up, deleted and reported', async () => {
@@ -165,13 +165,13 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
     const { bodies, deliver } = receiver(() => {
       throw failed()
     })
-    const { outbox, reported } = openOutbox({
+    const { jobs, reported } = openJobs({
       store,
       handlers: { count },
       deliver,
       times: { ...TIMES, giveUpMs: 250 },
     })
-    await outbox.put('thread', { id: 'a', kind, data: { to: 1 } })
+    await jobs.put('thread', { id: 'a', kind, data: { to: 1 } })
     await untilDone(store)
     await eventually(() => reported.length > 0)
     expect(reported).toMatchObject([{ code: 'job_given_up', cause: { code: 'failed', status: 503 } }])
@@ -184,7 +184,7 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
       if (body.endsWith(':2'))
         throw new DeliveryError('rejected', 'The receiver answered 404.', { status: 404 })
     })
-    const patient: OutboxHandler = (job, tools) =>
+    const patient: JobHandler = (job, tools) =>
       count(job, {
         ...tools,
         deliver: (request) =>
@@ -193,9 +193,9 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
             return { status: error.status }
           }),
       })
-    const { outbox, reported } = openOutbox({ store, handlers: { count, patient }, deliver })
-    await outbox.put('thread', { id: 'a', kind, data: { to: 3 } })
-    await outbox.put('thread', { id: 'b', kind: 'patient', data: { to: 3 } })
+    const { jobs, reported } = openJobs({ store, handlers: { count, patient }, deliver })
+    await jobs.put('thread', { id: 'a', kind, data: { to: 3 } })
+    await jobs.put('thread', { id: 'b', kind: 'patient', data: { to: 3 } })
     await untilDone(store)
     await eventually(() => reported.length > 0)
     expect(numbersOf(bodies, 'a')).toEqual([1, 2])
@@ -208,14 +208,14 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
     async (how) => {
       const open = await create()
       const store = open()
-      const other = openOutbox({ store: open(), handlers: {} })
+      const other = openJobs({ store: open(), handlers: {} })
       const [began, gone] = [gate(), gate()]
       const ended: unknown[] = []
       const { bodies, deliver } = receiver(async () => {
         began.open()
         await gone.opened
       })
-      const watched: OutboxHandler = async (_, { deliver, signal }) => {
+      const watched: JobHandler = async (_, { deliver, signal }) => {
         try {
           for (const at of [1, 2, 3]) await deliver({ url, body: `a:${at}` })
         } catch (error) {
@@ -223,12 +223,12 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
           throw error
         }
       }
-      const { outbox, reported } = openOutbox({ store, handlers: { count: watched }, deliver })
-      await outbox.put('thread', { id: 'a', kind, data: { to: 3 } })
+      const { jobs, reported } = openJobs({ store, handlers: { count: watched }, deliver })
+      await jobs.put('thread', { id: 'a', kind, data: { to: 3 } })
       await began.opened
-      if (how === 'remove') await outbox.remove('thread', 'a')
+      if (how === 'remove') await jobs.remove('thread', 'a')
       else if (how === 'clear') await store.commit('thread', { ops: [{ op: 'clear' }] })
-      else await other.outbox.remove('thread', 'a')
+      else await other.jobs.remove('thread', 'a')
       gone.open()
       await eventually(() => ended.length > 0)
       expect(ended).toEqual([expect.any(FencedError), true])
@@ -245,7 +245,7 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
       const open = await create()
       const store = open()
       const log: string[] = []
-      const handler: OutboxHandler = async ({ data }, { signal }) => {
+      const handler: JobHandler = async ({ data }, { signal }) => {
         log.push(`begin ${data}`)
         if (data === 1) {
           await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -254,13 +254,13 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
         log.push(`end ${data}`)
       }
       const times = { ...TIMES, claimMs: 30_000 }
-      const { outbox, reported } = openOutbox({ store, handlers: { handler }, times })
-      await outbox.put('thread', { id: 'a', kind: 'handler', data: 1 })
+      const { jobs, reported } = openJobs({ store, handlers: { handler }, times })
+      await jobs.put('thread', { id: 'a', kind: 'handler', data: 1 })
       await eventually(() => log.length > 0)
       const again = { id: 'a', kind: 'handler', data: 2 }
-      if (how === 'by put') await outbox.put('thread', again)
+      if (how === 'by put') await jobs.put('thread', again)
       else await open().commit('thread', { ops: [putJobOp(again)] })
-      outbox.wake()
+      jobs.wake()
       await eventually(async () => log.length === 4 && (await jobsOf(store)).length === 0)
       expect(log).toEqual(['begin 1', 'end 1', 'begin 2', 'end 2'])
       expect(reported).toEqual([])
@@ -277,18 +277,18 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
       await answer.opened
     })
     const other = receiver()
-    const waits: OutboxHandler = (_, { signal }) =>
+    const waits: JobHandler = (_, { signal }) =>
       new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-    const once: OutboxHandler = async (_, { deliver }) => void (await deliver({ url, body: 'a:2' }))
+    const once: JobHandler = async (_, { deliver }) => void (await deliver({ url, body: 'a:2' }))
     const times = { ...TIMES, claimMs: 30_000 }
-    const first = openOutbox({ store, handlers: { count, waits, once }, deliver: one.deliver, times })
-    await first.outbox.put('thread', { id: 'c', kind: 'once', data: null })
-    await first.outbox.put('thread', { id: 'a', kind, data: { to: 4 } })
-    await first.outbox.put('thread', { id: 'b', kind: 'waits', data: { to: 1 } })
+    const first = openJobs({ store, handlers: { count, waits, once }, deliver: one.deliver, times })
+    await first.jobs.put('thread', { id: 'c', kind: 'once', data: null })
+    await first.jobs.put('thread', { id: 'a', kind, data: { to: 4 } })
+    await first.jobs.put('thread', { id: 'b', kind: 'waits', data: { to: 1 } })
     await eventually(() => one.bodies.length === 3)
     await delivering.opened
     await eventually(async () => (await jobsOf(mine)).every(({ index }) => Object.values(index)[0] !== 0))
-    const closed = first.outbox.close()
+    const closed = first.jobs.close()
     await sleep(50)
     answer.open()
     await closed
@@ -297,13 +297,13 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
       ['a', { to: 4, sent: 2 }],
       ['b', { to: 1 }],
     ])
-    const second = openOutbox({
+    const second = openJobs({
       store: mine,
       handlers: { count, waits: count },
       deliver: other.deliver,
       times,
     })
-    second.outbox.wake()
+    second.jobs.wake()
     await untilDone(mine)
     expect(one.bodies.toSorted()).toEqual(['a:1', 'a:2', 'a:2'])
     expect(numbersOf(other.bodies, 'a')).toEqual([3, 4])
@@ -316,7 +316,7 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
     const [store, mine] = [open(), open()]
     const [began, later] = [gate(), gate()]
     const seen: unknown[] = []
-    const deaf: OutboxHandler = async (_, { deliver, save }) => {
+    const deaf: JobHandler = async (_, { deliver, save }) => {
       began.open()
       await later.opened
       for (const step of [() => save(1), () => deliver({ url, body: 'late' })])
@@ -324,12 +324,12 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
     }
     const times = { ...TIMES, claimMs: 30_000, drainMs: 100 }
     const one = receiver()
-    const first = openOutbox({ store, handlers: { count: deaf }, deliver: one.deliver, times })
-    await first.outbox.put('thread', { id: 'a', kind, data: { to: 1 } })
+    const first = openJobs({ store, handlers: { count: deaf }, deliver: one.deliver, times })
+    await first.jobs.put('thread', { id: 'a', kind, data: { to: 1 } })
     await began.opened
-    await first.outbox.close()
+    await first.jobs.close()
     const other = receiver()
-    openOutbox({ store: mine, handlers: { count }, deliver: other.deliver, times }).outbox.wake()
+    openJobs({ store: mine, handlers: { count }, deliver: other.deliver, times }).jobs.wake()
     await untilDone(mine)
     later.open()
     await eventually(() => seen.length === 2)
@@ -340,12 +340,12 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
   test('a job whose handler only another instance has waits for that', async () => {
     const open = await create()
     const [old, store] = [open(), open()]
-    const first = openOutbox({ store: old, handlers: {} })
-    await first.outbox.put('thread', { id: 'a', kind, data: { to: 1 } })
+    const first = openJobs({ store: old, handlers: {} })
+    await first.jobs.put('thread', { id: 'a', kind, data: { to: 1 } })
     await sleep(100)
     expect(first.reported).toEqual([])
     const { bodies, deliver } = receiver()
-    openOutbox({ store, handlers: { count }, deliver })
+    openJobs({ store, handlers: { count }, deliver })
     await untilDone(store)
     expect(bodies).toEqual(['a:1'])
   })

@@ -1,3 +1,4 @@
+import type { OptionTable } from '../options.ts'
 import { readAllowed } from './allowed.ts'
 import { DeliveryError } from './errors.ts'
 import type { createRequester, DeliveryOptions, GuardedRequest } from './requests.ts'
@@ -5,26 +6,34 @@ import type { Answer } from './send.ts'
 
 export type { DeliveryOptions }
 
+export const DELIVERY_OPTIONS: OptionTable<DeliveryOptions> = {
+  allowLoopback: 'boolean',
+  allow: 'list',
+  timeoutMs: 'number',
+  maxResponseBytes: 'number',
+  lookup: 'function',
+}
+
 export type DeliveryRequest = Omit<GuardedRequest, 'method' | 'keepsBody'>
 
 /** Posts a request. Settles with the status of the answer, which is 2xx, and throws `DeliveryError` in every other case. */
 export type Deliver = (request: DeliveryRequest) => Promise<{ readonly status: number }>
 
 /**
- * Posts to URLs that others have chosen, as `createRequester` does, which is loaded with the first of them. Nothing of an answer but
- * its status is passed on.
+ * Posts to URLs that others have chosen, as `createRequester` does, which is loaded with the first of them. Of an
+ * answer only the status is passed on.
  */
 export function createDelivery(options: DeliveryOptions = {}): Deliver {
-  readAllowed(options.allow) // What is wrong with it is told at once.
+  readAllowed(options.allow) // Throws at once where an entry is wrong.
   let send: ReturnType<typeof createRequester> | undefined
   return async (request) => {
     send ??= (await import('./requests.ts')).createRequester(options)
-    return judge(await send({ ...request, method: 'POST', keepsBody: false }))
+    return assertDelivered(await send({ ...request, method: 'POST', keepsBody: false }))
   }
 }
 
-/** What a status says of a delivery. */
-export function judge({ status, retryAfter }: Pick<Answer, 'status' | 'retryAfter'>): {
+/** Gives the status of a delivery that succeeded. Throws `DeliveryError` for every other one. */
+export function assertDelivered({ status, retryAfter }: Pick<Answer, 'status' | 'retryAfter'>): {
   readonly status: number
 } {
   if (status >= 200 && status < 300) return { status }

@@ -2,42 +2,31 @@ import { atMost, createKeyedSemaphore } from '../storage/coordination/keyed-sema
 import type { Doc, Store } from '../storage/store/store.ts'
 import { jitter, startTimer, within } from '../time.ts'
 import { claimJob } from './claim.ts'
-import type { Deliver } from './delivery/delivery.ts'
-import { COLLECTION, dueField, type NewOutboxJob, putJobOp, removeJobOp } from './job.ts'
-import {
-  type OutboxHandler,
-  type OutboxReporter,
-  type OutboxTimes,
-  startWork,
-  type Undelivered,
-  type Work,
-} from './work.ts'
+import { COLLECTION, dueField } from './job.ts'
+import type { JobKind, JobReporter, Undelivered } from './kind.ts'
+import { startWork, type Work } from './work.ts'
 
-export interface OutboxOptions {
+export interface JobRunnerOptions {
   readonly store: Store
-  /** By kind of job. A job of another kind is left to an instance that has its handler. */
-  readonly handlers: Readonly<Record<string, OutboxHandler>>
-  readonly deliver: Deliver
-  readonly report: OutboxReporter
-  /** Told of each thing that is given up: `report` is told of its error, too. Default: nobody else. */
-  readonly onUndelivered?: ((undelivered: Undelivered) => void) | undefined
-  readonly times?: Partial<OutboxTimes> | undefined
+  /** By name. A job of another kind is left to a process that has its handler. Kinds may be added later. */
+  readonly kinds: ReadonlyMap<string, JobKind>
+  readonly report: JobReporter
+  /** Called with each thing that is given up, in addition to `report`, which gets its error. It must not throw. */
+  readonly onUndelivered?: ((undelivered: Undelivered, kind: JobKind) => void) | undefined
+  readonly times: JobTimes
 }
 
-/**
- * Jobs that deliver something, kept in the store until they are done. Every instance of a shared store works on them: what a lost
- * process held is continued by another one, from what was saved. Each is delivered once or more, and in its own order.
- */
-export interface Outbox {
-  /** Stores a job and begins it. One of the same id is replaced. */
-  put(partition: string, job: NewOutboxJob): Promise<void>
-  /** Removes a job. No delivery of it begins any more. */
-  remove(partition: string, id: string): Promise<void>
-  /** Looks for jobs that are due: after a commit with `putJobOp`. */
+export interface JobTimes {
+  /** How long a process that stopped responding keeps its jobs, in milliseconds. Default 15,000. */
+  readonly claimMs: number
+  /** How long deliveries may continue after `close()`, in milliseconds. Default 5,000. */
+  readonly drainMs: number
+}
+
+/** What works on the jobs of a store in this process. */
+export interface JobRunner {
+  /** Looks for jobs that are due. It looks again by itself while there are jobs, or may be some of other processes. */
   wake(): void
-  /** Starts the periodic looks where timers were forbidden while the module was loaded. Every request may call it. */
-  start(): void
-  /** Begins no delivery any more, lets those under way end within `drainMs`, and gives all jobs back. */
   close(): Promise<void>
 }
 
@@ -51,17 +40,7 @@ const CLAIMED_AT_ONCE = 8
 /** The least time between two looks, in milliseconds. */
 const LOOK_MS = 20
 
-const TIMES: OutboxTimes = {
-  claimMs: 15_000,
-  retryMs: 1_000,
-  maxRetryMs: 300_000,
-  giveUpMs: 86_400_000,
-  drainMs: 5_000,
-}
-
-export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, handlers, deliver, report, times: given } = options
-  const times = { ...TIMES, ...given }
+export function createJobRunner({ store, kinds, report, times, ...options }: JobRunnerOptions): JobRunner {
   const slots = createKeyedSemaphore(atMost<string>(DELIVERIES, () => DELIVERIES_TO_HOST))
   const working = new Map<string, Work>()
   const timers = new Set<Timer>()
@@ -70,28 +49,25 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let isAwake = false
   let lookedAt = Number.NEGATIVE_INFINITY
   let isHeldBack = false
-  /** What the clock of the store is ahead of ours. */
+  /** What the clock of the store is ahead of `performance.now()`, which does not jump as the wall clock may. */
   let ahead = 0
   let isClosing = false
   let closed: Promise<void> | undefined
 
-  const now = () => Date.now() + ahead
-  const lookIn = (ms: number): void => void later(ms, wake)
+  const now = () => performance.now() + ahead
   const claims = { store, claimMs: times.claimMs, now }
-  const onUndelivered = (undelivered: Undelivered): void => {
-    report(undelivered.error, undelivered.job)
-    options.onUndelivered?.(undelivered)
+  const onUndelivered = (undelivered: Undelivered, kind: JobKind): void => {
+    report(undelivered.error, undelivered.job, kind)
+    options.onUndelivered?.(undelivered, kind)
   }
   const works = {
-    handlers,
-    deliver,
+    kinds,
     slots,
-    times,
     report,
     onUndelivered,
     now,
     isClosing: () => isClosing,
-    lookIn,
+    lookIn: (ms: number): void => void later(ms, wake),
   }
 
   function later(ms: number, then: () => void): Timer {
@@ -103,7 +79,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return timer
   }
 
-  /** Looks again when a job is due, and at times for those of others. */
+  /** Looks again when a job is due, and from time to time for those of other processes. */
   function poll(dueMs = Number.POSITIVE_INFINITY): void {
     clearTimeout(polling)
     timers.delete(polling!)
@@ -123,9 +99,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     isHeldBack = false
     let next: number | undefined = Number.POSITIVE_INFINITY
     try {
-      ahead = (await store.inspect(COLLECTION)).now - Date.now()
-      const kinds = await Promise.all(Object.keys(handlers).map(claimDue))
-      const found = kinds.filter((due) => due !== undefined)
+      ahead = (await store.inspect(COLLECTION)).now - performance.now()
+      const dues = await Promise.all([...kinds].map(([name, kind]) => claimDue(name, kind)))
+      const found = dues.filter((due) => due !== undefined)
       next = found.length > 0 ? Math.min(...found) : undefined
     } catch (error) {
       report(error)
@@ -135,9 +111,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (!isClosing && (next !== undefined || store.capabilities.shared)) poll(next && next - now())
   }
 
-  /** Claims and begins the jobs of a kind that are due. Gives when the next one is, as far as the store was read, and undefined where there are none at all. */
-  async function claimDue(kind: string): Promise<number | undefined> {
-    const field = dueField(kind)
+  /**
+   * Claims and begins the jobs of a kind that are due. Gives when the next one is, as far as the store was read.
+   * Undefined where there are none at all.
+   */
+  async function claimDue(name: string, kind: JobKind): Promise<number | undefined> {
+    const field = dueField(name)
     const list = (cursor?: string) =>
       store.list(COLLECTION, { orderBy: field, limit: PAGE, ...(cursor !== undefined && { cursor }) })
     let page = await list()
@@ -146,29 +125,36 @@ export function createOutbox(options: OutboxOptions): Outbox {
       const at = now()
       const dueOf = ({ index }: Doc) => index[field] as number
       const due = page.docs.filter((doc) => dueOf(doc) <= at)
-      // At random, so that instances that look together claim different ones.
+      // In random order, so that processes that look at the same time claim different ones.
       const todo = due.sort(() => Math.random() - 0.5).values()
-      await Promise.all(Array.from({ length: CLAIMED_AT_ONCE }, () => beginAll(todo)))
+      await Promise.all(Array.from({ length: CLAIMED_AT_ONCE }, () => beginAll(todo, kind)))
       const next = page.docs.find((doc) => dueOf(doc) > at)
       if (next) return dueOf(next)
-      if (page.cursor === undefined || isHeldBack || isClosing) return Number.POSITIVE_INFINITY
+      if (page.cursor === undefined || isFull(kind) || isClosing) return Number.POSITIVE_INFINITY
       page = await list(page.cursor)
     }
   }
 
-  async function beginAll(jobs: Iterable<Doc>): Promise<void> {
+  /**
+   * Whether no more jobs of a kind are begun in this look, because too many deliveries wait for a slot. The rest
+   * stays for other processes. A kind that delivers nothing does not wait for slots.
+   */
+  function isFull({ deliver }: JobKind): boolean {
+    isHeldBack ||= slots.waiting >= WAITING
+    return isHeldBack && deliver !== undefined
+  }
+
+  async function beginAll(jobs: Iterable<Doc>, kind: JobKind): Promise<void> {
     for (const doc of jobs) {
-      // The rest stays for others, or until there is room again.
-      isHeldBack ||= slots.waiting >= WAITING
-      if (isHeldBack || isClosing) return
+      if (isFull(kind) || isClosing) return
       await begin(doc)
     }
   }
 
   async function begin(doc: Doc): Promise<void> {
-    const key = keyOf(doc.partition, doc.id)
+    const key = JSON.stringify([doc.partition, doc.id])
     const known = working.get(key)
-    // It was replaced, and begins anew when its handler has stopped.
+    // It was replaced, and begins again when its handler has stopped.
     if (known && doc.version > known.claim.version) known.claim.lose()
     const claim = known ? undefined : await claimJob(claims, doc)
     if (!claim) return
@@ -192,32 +178,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
     await Promise.all([...working.values()].map(({ giveBack }) => giveBack()))
   }
 
-  const outbox: Outbox = {
-    async put(partition, job) {
-      await store.commit(partition, { ops: [putJobOp(job)] })
-      working.get(keyOf(partition, job.id))?.claim.lose()
-      wake()
-    },
-    async remove(partition, id) {
-      await store.commit(partition, { ops: [removeJobOp(id)] })
-      working.get(keyOf(partition, id))?.claim.lose()
-    },
+  return {
     wake,
-    start() {
-      if (!polling && !isClosing) poll()
-    },
     close() {
       isClosing = true
       closed ??= drain()
       return closed
     },
   }
-  try {
-    outbox.start()
-  } catch {} // Workers allow no timers before the first request.
-  return outbox
 }
 
 type Timer = ReturnType<typeof setTimeout>
-
-const keyOf = (partition: string, id: string): string => JSON.stringify([partition, id])

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../errors.ts'
 import { bitsOf, hostOf } from './address.ts'
 
 /** Receivers that may be called although they are not public. */

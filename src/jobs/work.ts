@@ -1,0 +1,144 @@
+import type { Deliver } from '../egress/delivery.ts'
+import { DeliveryError } from '../egress/errors.ts'
+import { AgentwireError } from '../errors.ts'
+import type { KeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
+import { FencedError } from '../storage/errors.ts'
+import { nextTurn } from '../time.ts'
+import type { Claim } from './claim.ts'
+import type { Job } from './job.ts'
+import type { JobKind, JobReporter, JobTools, Undelivered } from './kind.ts'
+import { nextDelay } from './retry-rule.ts'
+
+export interface WorkContext {
+  readonly kinds: ReadonlyMap<string, JobKind>
+  /** By host. */
+  readonly slots: KeyedSemaphore<string>
+  readonly report: JobReporter
+  readonly onUndelivered: (undelivered: Undelivered, kind: JobKind) => void
+  readonly now: () => number
+  /** Whether the runner closes: no delivery begins any more. */
+  readonly isClosing: () => boolean
+  /** Has the runner look for the job again in `ms` milliseconds. */
+  readonly lookIn: (ms: number) => void
+}
+
+export interface Work {
+  readonly claim: Claim
+  /** Settles when the handler has stopped and the claim is over. Never rejects. */
+  readonly done: Promise<void>
+  /** Stops the handler as soon as it neither delivers nor saves, and has not returned. */
+  stopWhenIdle(): Promise<void>
+  /** Takes the job from a handler that does not stop, so that others can continue it. Never rejects. */
+  giveBack(): Promise<void>
+}
+
+/** Has the handler of a claimed job work on it. */
+export function startWork(context: WorkContext, claim: Claim): Work {
+  const { slots, isClosing, report, now, lookIn } = context
+  const kind = context.kinds.get(claim.job.kind)!
+  const jobNow = (): Job => ({ partition: claim.partition, id: claim.id, data: claim.job.data })
+  let busy = 0
+  let host: string | undefined
+
+  async function stopWhenIdle(): Promise<void> {
+    // A handler that has delivered may save or return in this turn.
+    await nextTurn()
+    if (busy === 0) claim.stop()
+  }
+
+  async function during<T>(step: () => Promise<T>): Promise<T> {
+    busy++
+    try {
+      return await step()
+    } finally {
+      busy--
+      if (isClosing()) void stopWhenIdle()
+    }
+  }
+
+  function giveUp(code: string, message: string, cause: unknown): void {
+    const failures = claim.job.failures + 1
+    const error = new AgentwireError(code, message, { cause })
+    context.onUndelivered({ job: jobNow(), kind: claim.job.kind, host, failures, error }, kind)
+  }
+
+  const tools: JobTools = {
+    signal: claim.signal,
+    save: (data) => during(() => claim.save(data)),
+    skip: (error) =>
+      giveUp('delivery_refused', `A delivery of kind ${claim.job.kind} was refused for good.`, error),
+    async deliver(request) {
+      if (isClosing()) claim.stop()
+      host = hostOf(request.url)
+      const release = await slots.acquire(host, claim.signal)
+      try {
+        return await during(async () => {
+          // The claim then lasts longer than the delivery, and a job that was removed is not delivered.
+          await claim.renew()
+          return delivererOf(kind)({ ...request, signal: claim.signal })
+        })
+      } finally {
+        release()
+      }
+    },
+  }
+
+  async function work(): Promise<void> {
+    const failure = await failureOf(() => kind.handle(jobNow(), tools))
+    if (claim.isOver) return
+    if (claim.signal.aborted) await claim.end(claim.job, 0)
+    else if (failure) await fail(failure.error)
+    else await claim.end(undefined)
+  }
+
+  /** Stores that the job has failed, and when it is due again; or gives it up. */
+  async function fail(error: unknown): Promise<void> {
+    const { job } = claim
+    const failures = job.failures + 1
+    const failingSince = job.failingSince ?? now()
+    const failingMs = now() - failingSince
+    const delay = nextDelay(kind.retry, { error, failures: job.failures, failingMs })
+    if (delay === undefined) {
+      await claim.end(undefined)
+      const message = `A job of kind ${job.kind} was given up, after ${failures} failures in ${Math.round(failingMs / 1_000)} seconds.`
+      giveUp('job_given_up', message, error)
+      return
+    }
+    if (!(error instanceof DeliveryError)) report(error, jobNow(), kind)
+    await claim.end({ ...job, failures, failingSince }, delay)
+    lookIn(delay)
+  }
+
+  /** Reports why a claim could not be ended. The job stays, and is due when the claim has expired. */
+  async function untilOver(end: () => Promise<void>): Promise<void> {
+    try {
+      await end()
+    } catch (error) {
+      if (!(error instanceof FencedError)) report(error, jobNow(), kind)
+    }
+  }
+
+  return {
+    claim,
+    done: untilOver(work),
+    stopWhenIdle,
+    giveBack: () => untilOver(() => claim.end(claim.job, 0)),
+  }
+}
+
+async function failureOf(attempt: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    await attempt()
+    return undefined
+  } catch (error) {
+    return { error }
+  }
+}
+
+function delivererOf({ deliver }: JobKind): Deliver {
+  if (deliver) return deliver
+  throw new TypeError('Jobs of this kind deliver nothing.')
+}
+
+/** The receivers that share slots. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
