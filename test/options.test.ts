@@ -11,7 +11,7 @@ import { a2aAgent, createA2AHandler } from '../src/a2a/index.ts'
 import { langgraph } from '../src/agents/langgraph/langgraph.ts'
 import { checkpointerAudits, graphStoreAudits, serverAudits, storeAudits } from '../src/audit/index.ts'
 import { verifyJwt } from '../src/control-plane/api/authentication/jwt.ts'
-import { oauth } from '../src/control-plane/auth/oauth.ts'
+import { tokenVault } from '../src/control-plane/auth/oauth.ts'
 import { commandDeployer } from '../src/control-plane/deployers/command/command.ts'
 import { kubernetesDeployer } from '../src/control-plane/deployers/kubernetes/kubernetes.ts'
 import { processDeployer } from '../src/control-plane/deployers/process/process.ts'
@@ -169,7 +169,7 @@ describe('a misspelt option is named with the one that was meant', () => {
       'prepar. Did you mean prepare?',
     ],
     ['kubernetesDeployer', kubernetesDeployer, { namespace: 'a', time: {} }, 'time. Did you mean times?'],
-    ['oauth', oauth, { publicURL: 'https://a' }, 'publicURL. Did you mean publicUrl?'],
+    ['tokenVault', tokenVault, { publicURL: 'https://a' }, 'publicURL. Did you mean publicUrl?'],
     [
       'verifyJwt',
       verifyJwt,

@@ -1,6 +1,6 @@
 import type { OnError } from '../http/index.ts'
 import type { Store } from '../storage/index.ts'
-import type { AuthService } from './auth/service.ts'
+import type { AuthService } from './auth/methods.ts'
 import type { Deployer } from './deployers/deployer.ts'
 import type { Logs } from './logs/logs.ts'
 import type { Deployments } from './records/deployments.ts'

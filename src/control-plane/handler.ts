@@ -11,7 +11,7 @@ import {
 import { checkOptions, type OptionTable, STORAGE_PARTS } from '../options.ts'
 import { memoryStore, type Store } from '../storage/index.ts'
 import { createApi } from './api/create-api.ts'
-import type { CreateAuthService } from './auth/service.ts'
+import { openVault, type TokenVault } from './auth/token-vault.ts'
 import type { ControlPlaneContext } from './context.ts'
 import type { Deployer } from './deployers/deployer.ts'
 import { createWebhooks, type WebhookOptions } from './events/webhooks/webhooks.ts'
@@ -34,8 +34,11 @@ export interface ControlPlaneOptions {
    */
   readonly authenticate?: Authenticate | undefined
   readonly secrets?: SecretsOptions | undefined
-  /** The auth service: `oauth({ … })` of `agentwire/control-plane/oauth`. Default: none, and its routes answer 403. */
-  readonly oauth?: CreateAuthService | undefined
+  /**
+   * The tokens that users have at other services: `tokenVault({ … })` of `agentwire/control-plane/oauth`. Default: none, and
+   * its routes answer 403.
+   */
+  readonly tokenVault?: TokenVault | undefined
   /** The Git hosts that `/v1/integrations` tells of. Default: none. */
   readonly integrations?: GitIntegrations | undefined
   /** Keeps everything. You close it yourself, after the handler. Default: a `memoryStore()`. */
@@ -128,7 +131,7 @@ const CONTROL_PLANE_OPTIONS: OptionTable<ControlPlaneOptions> = {
   deployer: ['required', 'object'],
   authenticate: 'function',
   secrets: SECRETS_OPTIONS,
-  oauth: 'function',
+  tokenVault: 'object',
   integrations: 'object',
   store: 'store',
   basePath: 'string',
@@ -179,7 +182,7 @@ export function createControlPlaneHandler(options: ControlPlaneOptions): Control
   })
   const isWorking = options.worker !== false
   const wake = isWorking ? worker.wake : () => {}
-  const auth = options.oauth?.({ store, secrets, onError, now })
+  const auth = options.tokenVault && openVault(options.tokenVault, { store, secrets, onError, now })
   const closing = new AbortController()
   const context: ControlPlaneContext = {
     store,

@@ -2,7 +2,7 @@ export { apiKeys } from './api/authentication/api-keys.ts'
 export { bearer, type VerifyToken } from './api/authentication/bearer.ts'
 export type { Caller } from './api/authentication/caller.ts'
 export { either } from './api/authentication/either.ts'
-export type { AuthService, AuthServiceParts, CreateAuthService } from './auth/service.ts'
+export type { TokenVault } from './auth/token-vault.ts'
 export type {
   DeployContext,
   Deployer,

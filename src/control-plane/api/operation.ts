@@ -3,7 +3,7 @@ import type { Call } from '../../http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-type AnyObject = z.ZodMiniObject<z.core.$ZodLooseShape, z.core.$ZodObjectConfig>
+export type AnyObject = z.ZodMiniObject<z.core.$ZodLooseShape, z.core.$ZodObjectConfig>
 
 /** What an operation takes and answers. Its checks and its page in the OpenAPI document follow from it. */
 export interface OperationSpec {

@@ -1,94 +1,118 @@
+import type * as z from 'zod/mini'
 import { uuid7 } from '../../ids.ts'
 import { ConflictError } from '../../storage/index.ts'
 import { refusal } from '../errors.ts'
 import { retryConflicts } from '../records/retry-conflicts.ts'
 import { tenantIdOf } from '../records/tenant.ts'
-import type { AuthContext } from './context.ts'
+import type { CREATE_PROVIDER, PATCH_PROVIDER } from '../wire/auth.ts'
+import type { Given } from '../wire/names.ts'
 import { noProvider } from './errors.ts'
 import { checkEndpoint, checkRedirectUri } from './providers/endpoints.ts'
 import { sealClientSecret } from './providers/lookup.ts'
 import type { ProviderRecord } from './records.ts'
-import type { AuthService, NewProvider, ProviderChange } from './service.ts'
-import { load, loadAll, PROVIDERS, put, tenantPartition, unchanged, WORKSPACE_TOKENS } from './stored.ts'
+import type { AuthContext } from './service.ts'
+import {
+  load,
+  loadAll,
+  PROVIDERS,
+  put,
+  type Stored,
+  tenantPartition,
+  unchanged,
+  WORKSPACE_TOKENS,
+} from './stored.ts'
 import { loadWorkspaceToken, removeAllTokens, SLACK } from './tokens/removal.ts'
 
-export type ProviderMethods = Pick<
-  AuthService,
-  'listProviders' | 'findProvider' | 'createProvider' | 'changeProvider' | 'removeProvider'
->
+export type NewProvider = Given<z.output<typeof CREATE_PROVIDER>>
+type ProviderChange = Given<z.output<typeof PATCH_PROVIDER>>
 
-/** A tenant's providers. */
-export function providerMethods(context: AuthContext): ProviderMethods {
-  const { store, now } = context
+/** A tenant's providers, oldest first. */
+export async function listProviders(
+  { store }: AuthContext,
+  owner: string | null,
+): Promise<readonly ProviderRecord[]> {
+  const partition = await tenantPartition(owner)
+  const found = await loadAll<ProviderRecord>(store, PROVIDERS, { partition })
+  return found.map(({ record }) => record).sort((a, b) => a.createdAt - b.createdAt)
+}
 
-  const find = async (owner: string | null, providerId: string) => {
-    const found = await load<ProviderRecord>(store, await tenantPartition(owner), PROVIDERS, providerId)
-    if (!found) throw noProvider(providerId)
-    return found
-  }
+export const findProvider = async (
+  context: AuthContext,
+  owner: string | null,
+  providerId: string,
+): Promise<ProviderRecord> => (await find(context, owner, providerId)).record
 
-  return {
-    async listProviders(owner) {
-      const found = await loadAll<ProviderRecord>(store, PROVIDERS, {
-        partition: await tenantPartition(owner),
-      })
-      return found.map(({ record }) => record).sort((a, b) => a.createdAt - b.createdAt)
-    },
+export const createProvider = (
+  context: AuthContext,
+  owner: string | null,
+  given: NewProvider,
+): Promise<ProviderRecord> => addProvider(context, owner, given, {})
 
-    findProvider: async (owner, providerId) => (await find(owner, providerId)).record,
+export const changeProvider = (
+  context: AuthContext,
+  owner: string | null,
+  providerId: string,
+  change: ProviderChange,
+): Promise<ProviderRecord> =>
+  retryConflicts(async () => {
+    const found = await find(context, owner, providerId)
+    const { clientSecret, ...given } = change
+    const { codeChallengeMethod = found.record.codeChallengeMethod } = checkProvider(context, change)
+    const next: ProviderRecord = { ...found.record, ...given, codeChallengeMethod, updatedAt: context.now() }
+    if (next.tokenUrl !== found.record.tokenUrl && next.secrets.length > 0 && !clientSecret)
+      throw refusal(400, 'A provider that gets another token_url needs its client_secret once more.')
+    // What the metadata of the old server said does not hold for another one.
+    const isMoved = next.tokenUrl !== found.record.tokenUrl || next.authUrl !== found.record.authUrl
+    const record = {
+      ...next,
+      ...(isMoved && { revocationUrl: null, issuer: null, sendsIssuer: false }),
+      ...(clientSecret && { secrets: await sealClientSecret(context, next.id, clientSecret) }),
+    }
+    await context.store.commit(await tenantPartition(owner), {
+      guards: [unchangedProvider(found)],
+      ops: [putProvider(record)],
+    })
+    return record
+  })
 
-    createProvider: (owner, given) => createProvider(context, owner, given, {}),
+/** Removes the tokens of all users for it, too. */
+export async function removeProvider(
+  context: AuthContext,
+  owner: string | null,
+  providerId: string,
+): Promise<void> {
+  const { store } = context
+  const { record } = await find(context, owner, providerId)
+  const partition = await tenantPartition(owner)
+  await removeAllTokens(context, record)
+  await retryConflicts(async () => {
+    const found = await load<ProviderRecord>(store, partition, PROVIDERS, providerId)
+    if (found?.record.id !== record.id) return
+    const isWorkspace = (await loadWorkspaceToken(context, owner))?.providerKey === record.id
+    await store.commit(partition, {
+      guards: [unchangedProvider(found)],
+      ops: [
+        { op: 'delete', collection: PROVIDERS, id: providerId },
+        ...(isWorkspace ? [{ op: 'delete', collection: WORKSPACE_TOKENS, id: SLACK } as const] : []),
+      ],
+    })
+  })
+  // A sign-in may have ended meanwhile.
+  await removeAllTokens(context, record)
+}
 
-    changeProvider: (owner, providerId, change) =>
-      retryConflicts(async () => {
-        const found = await find(owner, providerId)
-        const { clientSecret, ...rest } = change
-        const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
-        const next: ProviderRecord = { ...found.record, ...given, updatedAt: now() }
-        checkProvider(context, change)
-        if (next.tokenUrl !== found.record.tokenUrl && next.secrets.length > 0 && clientSecret === undefined)
-          throw refusal(400, 'A provider that gets another token_url needs its client_secret once more.')
-        // What the metadata of the old server said does not hold for another one.
-        const isMoved = next.tokenUrl !== found.record.tokenUrl || next.authUrl !== found.record.authUrl
-        const unknown = { revocationUrl: null, issuer: null, sendsIssuer: false }
-        const record = {
-          ...next,
-          ...(isMoved && unknown),
-          ...(clientSecret !== undefined && {
-            secrets: await sealClientSecret(context, next.id, clientSecret),
-          }),
-        }
-        await store.commit(await tenantPartition(owner), {
-          guards: [unchangedProvider(found.version, providerId)],
-          ops: [putProvider(record)],
-        })
-        return record
-      }),
-
-    async removeProvider(owner, providerId) {
-      const { record } = await find(owner, providerId)
-      const partition = await tenantPartition(owner)
-      await removeAllTokens(context, record)
-      await retryConflicts(async () => {
-        const found = await load<ProviderRecord>(store, partition, PROVIDERS, providerId)
-        if (found?.record.id !== record.id) return
-        const isWorkspace = (await loadWorkspaceToken(context, owner))?.providerKey === record.id
-        await store.commit(partition, {
-          guards: [unchangedProvider(found.version, providerId)],
-          ops: [
-            { op: 'delete', collection: PROVIDERS, id: providerId },
-            ...(isWorkspace ? [{ op: 'delete', collection: WORKSPACE_TOKENS, id: SLACK } as const] : []),
-          ],
-        })
-      })
-      // A sign-in may have ended meanwhile.
-      await removeAllTokens(context, record)
-    },
-  }
+async function find(
+  { store }: AuthContext,
+  owner: string | null,
+  providerId: string,
+): Promise<Stored<ProviderRecord>> {
+  const found = await load<ProviderRecord>(store, await tenantPartition(owner), PROVIDERS, providerId)
+  if (!found) throw noProvider(providerId)
+  return found
 }
 
 /** What is known of a provider whose metadata was read. */
-export type Discovered = Partial<
+type Discovered = Partial<
   Pick<
     ProviderRecord,
     'revocationUrl' | 'issuer' | 'sendsIssuer' | 'resource' | 'mcpServerUrl' | 'isDynamicClient'
@@ -96,22 +120,27 @@ export type Discovered = Partial<
 >
 
 /** Throws 409 where the tenant has one of this `providerId`. */
-export async function createProvider(
+export async function addProvider(
   context: AuthContext,
   owner: string | null,
   given: NewProvider,
   discovered: Discovered,
 ): Promise<ProviderRecord> {
   const { store, now } = context
-  checkProvider(context, given)
+  const { codeChallengeMethod } = checkProvider(context, given)
   const at = now()
   const { clientSecret, ...rest } = given
   const id = uuid7(at)
   const record: ProviderRecord = {
+    providerType: null,
+    authorizationParams: {},
+    allowedRedirectUris: [],
+    defaultRedirectUri: null,
     ...rest,
+    codeChallengeMethod,
     id,
     organizationId: await tenantIdOf(owner),
-    secrets: clientSecret === null ? [] : await sealClientSecret(context, id, clientSecret),
+    secrets: clientSecret ? await sealClientSecret(context, id, clientSecret) : [],
     revocationUrl: null,
     issuer: null,
     sendsIssuer: false,
@@ -152,7 +181,13 @@ const RESERVED = [
 ]
 
 /** Throws 400 for what would send users or secrets to a wrong place. */
-function checkProvider({ allowLoopback }: AuthContext, given: Partial<NewProvider> | ProviderChange): void {
+function checkProvider(
+  { allowLoopback }: AuthContext,
+  given: ProviderChange,
+): Pick<ProviderRecord, 'codeChallengeMethod'> {
+  const { codeChallengeMethod } = given
+  if (codeChallengeMethod !== undefined && codeChallengeMethod !== 'S256' && codeChallengeMethod !== 'plain')
+    throw refusal(400, "'code_challenge_method' must be 'S256' or 'plain'.")
   if (given.authUrl !== undefined) checkEndpoint('auth_url', given.authUrl, allowLoopback)
   if (given.tokenUrl !== undefined) checkEndpoint('token_url', given.tokenUrl, allowLoopback)
   for (const uri of given.allowedRedirectUris ?? []) checkRedirectUri(uri)
@@ -163,8 +198,10 @@ function checkProvider({ allowLoopback }: AuthContext, given: Partial<NewProvide
       400,
       `authorization_params cannot set '${reserved}': the authorization request sets it itself.`,
     )
+  return codeChallengeMethod === undefined ? {} : { codeChallengeMethod }
 }
 
 // The id of the document is the name in URLs.
 const putProvider = (record: ProviderRecord) => put(PROVIDERS, record.providerId, record)
-const unchangedProvider = (version: number, id: string) => unchanged(PROVIDERS, { record: { id }, version })
+const unchangedProvider = ({ record, version }: Stored<ProviderRecord>) =>
+  unchanged(PROVIDERS, { record: { id: record.providerId }, version })

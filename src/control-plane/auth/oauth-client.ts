@@ -3,7 +3,6 @@ import { DeliveryError } from '../../egress/errors.ts'
 import type { GuardedFetch, GuardedFetchInit } from '../../egress/guarded-fetch.ts'
 import { ProviderError } from './errors.ts'
 import type { ClientAuthMethod, ProviderRecord } from './records.ts'
-import type { ProviderAnswer } from './service.ts'
 import { readTokenAnswer, scopesOf, type TokenAnswer } from './token-answer.ts'
 
 /** Speaks to authorization servers. What fails, it throws as `ProviderError`. */
@@ -21,6 +20,14 @@ export interface OAuthClient {
   findResource(resource: URL): Promise<oauth.ResourceServer | undefined>
   /** RFC 7591. */
   register(server: oauth.AuthorizationServer, metadata: oauth.JsonObject): Promise<Registered>
+}
+
+/** The parameters that a provider sends back. */
+export interface ProviderAnswer {
+  readonly code?: string | undefined
+  readonly state?: string | undefined
+  readonly iss?: string | undefined
+  readonly error?: string | undefined
 }
 
 export interface ProviderClient {

@@ -1,35 +1,16 @@
 import { createGuardedFetch } from '../../egress/guarded-fetch.ts'
 import { checkOptions, type OptionTable } from '../../options.ts'
-import { connectionMethods } from './connections.ts'
-import type { AuthContext } from './context.ts'
-import { authenticate } from './flows/authenticate.ts'
-import { completeFlow } from './flows/complete.ts'
-import { waitForFlow } from './flows/wait.ts'
-import { providerMethods } from './manage-providers.ts'
+import { type AuthService, methodsOf } from './methods.ts'
 import { createOAuthClient } from './oauth-client.ts'
-import { discoverProvider } from './providers/mcp.ts'
 import { PLATFORM_PROVIDER, type PlatformProvider, platformProvider } from './providers/platform.ts'
-import type { AuthCaller, CreateAuthService } from './service.ts'
-import { removalMethods } from './tokens/removal.ts'
-import { tokenMethods } from './tokens/tokens.ts'
+import type { AuthCaller, AuthContext, AuthServiceParts } from './service.ts'
+import type { TokenVault } from './token-vault.ts'
 
-export type { SealedSecret } from '../records/records.ts'
-export type { Secret, SecretBox } from '../secrets/secret-box.ts'
-export type {
-  ChallengeMethod,
-  ClientAuthMethod,
-  ConnectionRecord,
-  FlowRecord,
-  ProviderRecord,
-  ProviderType,
-  TokenEventRecord,
-  TokenEventType,
-  TokenRecord,
-} from './records.ts'
-export type * from './service.ts'
-export type { PlatformProvider }
+export type { ClientAuthMethod, ProviderType } from './records.ts'
+export type { AuthCaller } from './service.ts'
+export type { PlatformProvider, TokenVault }
 
-export interface OAuthOptions {
+export interface TokenVaultOptions {
   /**
    * Where clients and browsers reach this control plane, with its prefix, such as `https://control.example.com/api-host`. Providers send
    * users back there. Default: what the request was sent to, which is wrong behind a proxy that ends TLS.
@@ -48,7 +29,7 @@ export interface OAuthOptions {
   readonly allowLoopback?: boolean | undefined
 }
 
-const OAUTH_OPTIONS: OptionTable<OAuthOptions> = {
+const VAULT_OPTIONS: OptionTable<TokenVaultOptions> = {
   publicUrl: 'string',
   returnUrl: 'string',
   platformProviders: { '*': PLATFORM_PROVIDER },
@@ -60,14 +41,13 @@ const OAUTH_OPTIONS: OptionTable<OAuthOptions> = {
 const MAX_ANSWER_BYTES = 262_144
 
 /**
- * The auth service of a control plane: users sign in to other services, and agents get their tokens. It is the option `oauth` of
- * `createControlPlaneHandler`. Needs the package `oauth4webapi`.
+ * Keeps the tokens that users have at other services: users sign in there, and their agents get the tokens. It is the option
+ * `tokenVault` of `createControlPlaneHandler`, and serves its routes below `/v2/auth`. Needs the package `oauth4webapi`.
  */
-export function oauth(options: OAuthOptions = {}): CreateAuthService {
-  checkOptions('oauth', options, OAUTH_OPTIONS)
+export function tokenVault(options: TokenVaultOptions = {}): TokenVault {
+  checkOptions('tokenVault', options, VAULT_OPTIONS)
   const { allowLoopback = false, mayActFor = () => false, platformProviders = [] } = options
-  const trimmed = options.publicUrl?.replace(/\/+$/, '')
-  return (parts) => {
+  const open = (parts: AuthServiceParts): AuthService => {
     const closing = new AbortController()
     const platform = platformProviders.map((given) => platformProvider(given, allowLoopback))
     const context: AuthContext = {
@@ -82,20 +62,14 @@ export function oauth(options: OAuthOptions = {}): CreateAuthService {
       closing: closing.signal,
     }
     return {
-      publicUrl: trimmed,
+      ...methodsOf(context),
+      publicUrl: options.publicUrl?.replace(/\/+$/, ''),
       returnUrl: options.returnUrl,
       platformProviders: context.platformProviders,
-      ...providerMethods(context),
-      ...tokenMethods(context),
-      ...removalMethods(context),
-      ...connectionMethods(context),
-      discoverProvider: (owner, given, baseUrl) => discoverProvider(context, owner, given, baseUrl),
-      authenticate: (caller, request, baseUrl) => authenticate(context, caller, request, baseUrl),
-      wait: (caller, authId, timeoutMs, signal) => waitForFlow(context, caller, authId, timeoutMs, signal),
-      complete: (caller, providerId, answer) => completeFlow(context, caller, providerId, answer),
       async close() {
         closing.abort()
       },
     }
   }
+  return { open }
 }

@@ -1,7 +1,7 @@
 import type { Store } from '../../storage/index.ts'
 import type { LogPlace, Logs } from '../logs/logs.ts'
 import { presentLine } from '../present/log.ts'
-import { isoTime } from '../present/time.ts'
+import { isoTime } from '../present/present.ts'
 import { readStatusEvent, STATUS_TOPIC } from '../records/status-event.ts'
 import { partitionOf } from '../records/stored.ts'
 

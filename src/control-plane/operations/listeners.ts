@@ -4,7 +4,7 @@ import { operation, tagged } from '../api/operation.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import type { DeployRequest } from '../deployers/deployer.ts'
 import { refusal } from '../errors.ts'
-import { presentListener } from '../present/listener.ts'
+import { isoTime } from '../present/present.ts'
 import * as records from '../records/listeners.ts'
 import { ERROR } from '../wire/common.ts'
 import { IF_MATCH } from '../wire/headers.ts'
@@ -18,6 +18,14 @@ import {
 } from '../wire/listener.ts'
 
 const TAG = 'Listeners (v2)'
+
+const presentListener = ({ createdAt, updatedAt, compute_config, ...listener }: records.ListenerRecord) => ({
+  ...listener,
+  compute_type: 'k8s',
+  compute_config: { k8s_namespaces: compute_config.k8s_namespaces ?? null },
+  created_at: isoTime(createdAt),
+  updated_at: isoTime(updatedAt),
+})
 
 const noListener = (id: string) => refusal(404, `Listener ID ${id} not found.`)
 

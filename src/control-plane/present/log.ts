@@ -1,5 +1,5 @@
 import type { LogLine } from '../logs/logs.ts'
-import { isoTime } from './time.ts'
+import { isoTime } from './present.ts'
 
 export const presentLine = ({ id, at, level, message, revisionId, runId }: LogLine) => ({
   id,

@@ -71,21 +71,21 @@ export const TOKEN_EVENTS_QUERY = /* @__PURE__ */ z.object({
   limit: limited(200, 50),
 })
 
-export const TOKEN_EVENTS = /* @__PURE__ */ z.array(
-  titled('TokenEvent', {
-    id: STRING,
-    provider_id: STRING,
-    event_type: STRING,
-    created_at: TIME,
-    agent_id: OPT_STRING,
-    reason: OPT_STRING,
-    source: OPT_STRING,
-    provider_account_label: OPT_STRING,
-    scopes: SCOPES,
-    detail: OPT_STRING,
-    acknowledged_at: OPT_TIME,
-  }),
-)
+export const TOKEN_EVENT = /* @__PURE__ */ titled('TokenEvent', {
+  id: STRING,
+  provider_id: STRING,
+  event_type: STRING,
+  created_at: TIME,
+  agent_id: OPT_STRING,
+  reason: OPT_STRING,
+  source: OPT_STRING,
+  provider_account_label: OPT_STRING,
+  scopes: SCOPES,
+  detail: OPT_STRING,
+  acknowledged_at: OPT_TIME,
+})
+
+export const TOKEN_EVENTS = /* @__PURE__ */ z.array(TOKEN_EVENT)
 
 export const CONNECTION = /* @__PURE__ */ titled('AgentConnection', {
   id: UUID,

@@ -2,7 +2,8 @@ import { expect, onTestFinished } from 'vitest'
 import { serve } from '../../../adapters/node.ts'
 import { createApi } from '../../../src/control-plane/api/create-api.ts'
 import { documentOf } from '../../../src/control-plane/api/document/document.ts'
-import { type OAuthOptions, oauth } from '../../../src/control-plane/auth/oauth.ts'
+import { type TokenVaultOptions, tokenVault } from '../../../src/control-plane/auth/oauth.ts'
+import { openVault } from '../../../src/control-plane/auth/token-vault.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
 import { authOperations } from '../../../src/control-plane/operations/all.ts'
 import { createSecretBox } from '../../../src/control-plane/secrets/secret-box.ts'
@@ -25,7 +26,7 @@ export interface Plane {
 // biome-ignore lint/suspicious/noExplicitAny: bodies of many shapes.
 export type Answer = { readonly status: number; readonly body: any; readonly headers: Headers }
 
-export interface PlaneOptions extends OAuthOptions {
+export interface PlaneOptions extends TokenVaultOptions {
   readonly store?: Store
   readonly now?: () => number
 }
@@ -40,7 +41,7 @@ export async function plane({
   const errors: unknown[] = []
   const onError = (error: unknown) => void errors.push(error)
   const secrets = createSecretBox({ key: KEY })
-  const auth = oauth({ allowLoopback: true, ...options })({ store, secrets, onError, now })
+  const auth = openVault(tokenVault({ allowLoopback: true, ...options }), { store, secrets, onError, now })
   const context = { store, secrets, auth, onError, now } as unknown as ControlPlaneContext
   const api = createApi({
     operations: authOperations,

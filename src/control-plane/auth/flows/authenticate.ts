@@ -1,11 +1,11 @@
 import { refusal } from '../../errors.ts'
-import type { AuthContext } from '../context.ts'
+import { connectionsOf } from '../connections.ts'
 import { noToken } from '../errors.ts'
 import { inheritTokens } from '../inherit.ts'
 import { providerFor } from '../providers/lookup.ts'
-import type { ConnectionRecord, ProviderRecord, TokenRecord } from '../records.ts'
-import type { AuthCaller, Authenticated, AuthenticateRequest, Token } from '../service.ts'
-import { CONNECTIONS, loadAll, userKeyOf, userPartition } from '../stored.ts'
+import type { ProviderRecord, TokenRecord } from '../records.ts'
+import type { AuthCaller, AuthContext, Authenticated, AuthenticateRequest, Token } from '../service.ts'
+import { userKeyOf, userPartition } from '../stored.ts'
 import { usableToken } from '../tokens/refresh.ts'
 import { loadWorkspaceToken } from '../tokens/removal.ts'
 import { openToken, tokensOf } from '../tokens/tokens.ts'
@@ -18,8 +18,13 @@ export async function authenticate(
   request: AuthenticateRequest,
   baseUrl: string,
 ): Promise<Authenticated> {
-  const user = userFor(context, caller, request.user)
-  const provider = await providerFor(context, caller.owner, request.provider, request.isPlatform)
+  const user = userFor(context, caller, request.userId ?? request.lsUserId)
+  const provider = await providerFor(
+    context,
+    caller.owner,
+    request.provider,
+    request.useAgentBuilderPublicOauth,
+  )
   await inheritTokens(context.store, caller.owner, user)
   const userKey = await userKeyOf(caller.owner, user)
   const partition = userPartition(userKey)
@@ -75,11 +80,8 @@ async function choose(
     return named(token)
   }
   if (agentId !== undefined) {
-    const connections = await loadAll<ConnectionRecord>(store, CONNECTIONS, { partition })
-    const connected = connections
-      .filter(({ record }) => record.agentId === agentId)
-      .map(({ record }) => byId(record.tokenId))
-      .findLast((token) => token !== undefined)
+    const connections = await connectionsOf(store, partition, agentId)
+    const connected = connections.map(({ tokenId }) => byId(tokenId)).findLast((token) => token !== undefined)
     if (connected) return named(connected)
   }
   const token = tokens.find(({ isDefault }) => isDefault) ?? (tokens.length === 1 ? tokens[0] : undefined)

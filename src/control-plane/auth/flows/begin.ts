@@ -1,10 +1,8 @@
 import { uuid7 } from '../../../ids.ts'
 import { refusal } from '../../errors.ts'
-import type { AuthContext } from '../context.ts'
 import { callbackUrl, endpointsOf } from '../providers/endpoints.ts'
-import { methodOf } from '../providers/pkce.ts'
 import type { FlowRecord, ProviderRecord } from '../records.ts'
-import type { Authenticated, AuthenticateRequest } from '../service.ts'
+import type { AuthContext, Authenticated, AuthenticateRequest } from '../service.ts'
 import { FLOWS, put, userPartition } from '../stored.ts'
 import { authIdOf, signState } from './state.ts'
 
@@ -37,6 +35,7 @@ export async function beginFlow(
 ): Promise<NonNullable<Authenticated['flow']>> {
   const { store, secrets, client, now } = context
   const { userKey, scopes } = request
+  const { codeChallengeMethod = 'S256' } = provider
   const at = now()
   const flowId = uuid7(at)
   const redirectUri = redirectUriOf(provider, request)
@@ -76,8 +75,8 @@ export async function beginFlow(
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
     ...(provider.resource !== null && { resource: provider.resource }),
     ...(verifier !== undefined && {
-      code_challenge: methodOf(provider) === 'plain' ? verifier : await client.challengeOf(verifier),
-      code_challenge_method: methodOf(provider),
+      code_challenge: codeChallengeMethod === 'plain' ? verifier : await client.challengeOf(verifier),
+      code_challenge_method: codeChallengeMethod,
     }),
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)

@@ -2,13 +2,12 @@ import { uuid7 } from '../../../ids.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/retry-conflicts.ts'
-import type { AuthContext } from '../context.ts'
 import { ProviderError } from '../errors.ts'
-import type { Grant } from '../oauth-client.ts'
+import type { Grant, ProviderAnswer } from '../oauth-client.ts'
 import { endpointsOf } from '../providers/endpoints.ts'
 import { clientSecretOf, providerFor } from '../providers/lookup.ts'
 import type { FlowRecord, TokenRecord } from '../records.ts'
-import type { AuthCaller, ProviderAnswer } from '../service.ts'
+import type { AuthCaller, AuthContext } from '../service.ts'
 import {
   FLOWS,
   load,

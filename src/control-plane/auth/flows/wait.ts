@@ -1,7 +1,6 @@
 import { watchChanges } from '../../../storage/coordination/changes.ts'
-import type { AuthContext } from '../context.ts'
 import type { FlowRecord, TokenRecord } from '../records.ts'
-import type { AuthCaller, Waited } from '../service.ts'
+import type { AuthCaller, AuthContext, Waited } from '../service.ts'
 import { FLOWS, load, TOKENS, userPartition } from '../stored.ts'
 import { openToken } from '../tokens/tokens.ts'
 import { isParty } from './complete.ts'

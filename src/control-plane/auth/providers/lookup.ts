@@ -1,6 +1,6 @@
-import type { AuthContext } from '../context.ts'
 import { noProvider } from '../errors.ts'
 import type { ProviderRecord } from '../records.ts'
+import type { AuthContext } from '../service.ts'
 import { load, PROVIDERS, tenantPartition } from '../stored.ts'
 
 const placeOf = (providerKey: string): string => `oauth-provider:${providerKey}`

@@ -1,10 +1,12 @@
 import type { AuthorizationServer } from 'oauth4webapi'
+import type * as z from 'zod/mini'
 import { refusal } from '../../errors.ts'
-import type { AuthContext } from '../context.ts'
+import type { MCP_DISCOVER } from '../../wire/auth.ts'
+import type { Given } from '../../wire/names.ts'
 import { ProviderError } from '../errors.ts'
-import { createProvider } from '../manage-providers.ts'
+import { addProvider, type NewProvider } from '../manage-providers.ts'
 import type { ProviderRecord } from '../records.ts'
-import type { McpServer } from '../service.ts'
+import type { AuthContext } from '../service.ts'
 import { callbackUrl, checkEndpoint } from './endpoints.ts'
 
 /**
@@ -14,7 +16,7 @@ import { callbackUrl, checkEndpoint } from './endpoints.ts'
 export async function discoverProvider(
   context: AuthContext,
   owner: string | null,
-  { providerId, name, mcpServerUrl }: McpServer,
+  { providerId, name, mcpServerUrl }: Given<z.output<typeof MCP_DISCOVER>>,
   baseUrl: string,
 ): Promise<ProviderRecord> {
   const { client, allowLoopback } = context
@@ -38,21 +40,18 @@ export async function discoverProvider(
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     })
-    const given = {
+    const given: NewProvider = {
       providerId,
       name,
       clientId: registered.clientId,
-      clientSecret: registered.clientSecret,
+      clientSecret: registered.clientSecret ?? '',
       authUrl: server.authorization_endpoint!,
       tokenUrl: server.token_endpoint!,
       usesPkce: true,
-      providerType: null,
+      codeChallengeMethod: 'S256',
       tokenEndpointAuthMethod: registered.authMethod,
-      authorizationParams: {},
-      allowedRedirectUris: [],
-      defaultRedirectUri: null,
     }
-    return await createProvider(context, owner, given, {
+    return await addProvider(context, owner, given, {
       revocationUrl: server.revocation_endpoint ?? null,
       issuer: server.issuer,
       sendsIssuer: server.authorization_response_iss_parameter_supported === true,

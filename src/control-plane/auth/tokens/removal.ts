@@ -1,12 +1,11 @@
 import { HttpError, reportError } from '../../../http/index.ts'
 import { refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/retry-conflicts.ts'
-import type { AuthContext } from '../context.ts'
 import { noToken, ProviderError } from '../errors.ts'
 import { checkEndpoint, endpointsOf } from '../providers/endpoints.ts'
 import { clientSecretOf, providerFor } from '../providers/lookup.ts'
 import type { ConnectionRecord, ProviderRecord, TokenRecord } from '../records.ts'
-import type { AuthService } from '../service.ts'
+import type { AuthCaller, AuthContext } from '../service.ts'
 import {
   CONNECTIONS,
   load,
@@ -19,46 +18,42 @@ import {
 import { type EventDetails, eventOp } from './events.ts'
 import { clearDefault, loadDefault, openToken, partitionOf, tokensOf } from './tokens.ts'
 
-export type RemovalMethods = Pick<
-  AuthService,
-  'removeToken' | 'removeTokens' | 'hasWorkspaceToken' | 'removeWorkspaceToken'
->
+/** Revokes a token of the caller at its provider, and removes it. */
+export async function removeToken(context: AuthContext, caller: AuthCaller, tokenId: string): Promise<void> {
+  const partition = await partitionOf(caller)
+  const found = await load<TokenRecord>(context.store, partition, TOKENS, tokenId)
+  if (!found) throw noToken(tokenId)
+  const provider = await providerOf(context, caller.owner, found.record)
+  await remove(context, partition, found.record, provider)
+}
 
-export function removalMethods(context: AuthContext): RemovalMethods {
-  const { store } = context
-  return {
-    async removeToken(caller, tokenId) {
-      const partition = await partitionOf(caller)
-      const found = await load<TokenRecord>(store, partition, TOKENS, tokenId)
-      if (!found) throw noToken(tokenId)
-      await removeToken(
-        context,
-        partition,
-        found.record,
-        await providerOf(context, caller.owner, found.record),
-      )
-    },
+/** Gives how many there were. */
+export async function removeTokens(
+  context: AuthContext,
+  caller: AuthCaller,
+  providerId: string,
+): Promise<number> {
+  const partition = await partitionOf(caller)
+  const tokens = (await tokensOf(context.store, partition)).filter(
+    ({ record }) => record.providerId === providerId,
+  )
+  for (const { record } of tokens)
+    await remove(context, partition, record, await providerOf(context, caller.owner, record))
+  return tokens.length
+}
 
-    async removeTokens(caller, providerId) {
-      const partition = await partitionOf(caller)
-      const tokens = (await tokensOf(store, partition)).filter(
-        ({ record }) => record.providerId === providerId,
-      )
-      for (const { record } of tokens)
-        await removeToken(context, partition, record, await providerOf(context, caller.owner, record))
-      return tokens.length
-    },
+/** Whether the tenant has a token of its Slack workspace. */
+export const hasWorkspaceToken = async (context: AuthContext, owner: string | null): Promise<boolean> =>
+  (await loadWorkspaceToken(context, owner)) !== undefined
 
-    hasWorkspaceToken: async (owner) => (await loadWorkspaceToken(context, owner)) !== undefined,
-
-    async removeWorkspaceToken(owner) {
-      const partition = await tenantPartition(owner)
-      const token = await loadWorkspaceToken(context, owner)
-      if (!token) throw refusal(404, 'This workspace has no Slack token.')
-      await revoke(context, token, await providerOf(context, owner, token))
-      await store.commit(partition, { ops: [{ op: 'delete', collection: WORKSPACE_TOKENS, id: SLACK }] })
-    },
-  }
+export async function removeWorkspaceToken(context: AuthContext, owner: string | null): Promise<void> {
+  const partition = await tenantPartition(owner)
+  const token = await loadWorkspaceToken(context, owner)
+  if (!token) throw refusal(404, 'This workspace has no Slack token.')
+  await revoke(context, token, await providerOf(context, owner, token))
+  await context.store.commit(partition, {
+    ops: [{ op: 'delete', collection: WORKSPACE_TOKENS, id: SLACK }],
+  })
 }
 
 export const SLACK = 'slack'
@@ -77,14 +72,14 @@ export async function removeAllTokens(context: AuthContext, provider: ProviderRe
     if (docs.length === 0) return
     await Promise.all(
       docs.map(({ partition, value }) =>
-        removeToken(context, partition, value as unknown as TokenRecord, provider),
+        remove(context, partition, value as unknown as TokenRecord, provider),
       ),
     )
   }
 }
 
 /** Tells the provider, as far as it wants to know, and then forgets the token with its connections. */
-async function removeToken(
+async function remove(
   context: AuthContext,
   partition: string,
   token: TokenRecord,

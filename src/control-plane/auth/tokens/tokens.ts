@@ -1,12 +1,14 @@
+import type * as z from 'zod/mini'
 import { uuid7 } from '../../../ids.ts'
 import type { Op, Store } from '../../../storage/index.ts'
 import { retryConflicts } from '../../records/retry-conflicts.ts'
-import type { AuthContext } from '../context.ts'
+import type { Given } from '../../wire/names.ts'
+import type { IMPORT_TOKEN, PATCH_TOKEN } from '../../wire/tokens.ts'
 import { noToken } from '../errors.ts'
 import { endpointsOf } from '../providers/endpoints.ts'
 import { providerFor } from '../providers/lookup.ts'
 import type { TokenEventRecord, TokenRecord } from '../records.ts'
-import type { AuthCaller, AuthService, Token } from '../service.ts'
+import type { AuthCaller, AuthContext, Token } from '../service.ts'
 import {
   DEFAULTS,
   EVENTS,
@@ -21,86 +23,86 @@ import {
 } from '../stored.ts'
 import { eventOp } from './events.ts'
 
-export type TokenMethods = Pick<
-  AuthService,
-  'listTokens' | 'changeToken' | 'importToken' | 'providersWithToken' | 'listEvents'
->
+/** The caller's own tokens, oldest first: all, or those of a provider. */
+export async function listTokens(
+  { store }: AuthContext,
+  caller: AuthCaller,
+  providerId: string | null | undefined,
+): Promise<readonly Token[]> {
+  const tokens = await tokensOf(store, await partitionOf(caller))
+  return tokens.filter(({ record }) => providerId == null || record.providerId === providerId)
+}
 
-/** The tokens of the caller itself. */
-export function tokenMethods(context: AuthContext): TokenMethods {
-  const { store, now } = context
+export const changeToken = (
+  { store, now }: AuthContext,
+  caller: AuthCaller,
+  tokenId: string,
+  change: Given<z.output<typeof PATCH_TOKEN>>,
+): Promise<Token> =>
+  retryConflicts(async () => {
+    const partition = await partitionOf(caller)
+    const found = await load<TokenRecord>(store, partition, TOKENS, tokenId)
+    if (!found) throw noToken(tokenId)
+    const known = await loadDefault(store, partition, found.record)
+    const { providerAccountLabel: accountLabel = found.record.accountLabel, isDefault } = change
+    const cleared = clearDefault(isDefault === false ? known : undefined)
+    const record = { ...found.record, accountLabel, updatedAt: now() }
+    await store.commit(partition, {
+      guards: [unchanged(TOKENS, found), ...cleared.guards],
+      ops: [putToken(record), ...(isDefault ? [makeDefault(record)] : []), ...cleared.ops],
+    })
+    return { record, isDefault: isDefault ?? known !== undefined }
+  })
 
-  return {
-    async listTokens(caller, providerId) {
-      const tokens = await tokensOf(store, await partitionOf(caller))
-      return tokens.filter(({ record }) => providerId === undefined || record.providerId === providerId)
-    },
-
-    changeToken: (caller, tokenId, { accountLabel, isDefault }) =>
-      retryConflicts(async () => {
-        const partition = await partitionOf(caller)
-        const found = await load<TokenRecord>(store, partition, TOKENS, tokenId)
-        if (!found) throw noToken(tokenId)
-        const known = await loadDefault(store, partition, found.record)
-        const cleared = clearDefault(isDefault === false ? known : undefined)
-        const record = {
-          ...found.record,
-          accountLabel: accountLabel ?? found.record.accountLabel,
-          updatedAt: now(),
-        }
-        await store.commit(partition, {
-          guards: [unchanged(TOKENS, found), ...cleared.guards],
-          ops: [putToken(record), ...(isDefault ? [makeDefault(record)] : []), ...cleared.ops],
-        })
-        return { record, isDefault: isDefault ?? known !== undefined }
-      }),
-
-    async importToken(caller, given) {
-      const provider = await providerFor(context, caller.owner, given.providerId, false)
-      const { accessToken, refreshToken, expiresInSeconds, scopes, metadata, isDefault } = given
-      const at = now()
-      const id = uuid7(at)
-      const record: TokenRecord = {
-        id,
-        providerId: provider.providerId,
-        providerKey: provider.id,
-        accountLabel: null,
-        scopes,
-        requestedScopes: scopes,
-        expiresAt: expiryOf(at, expiresInSeconds),
-        secrets: await sealToken(context, id, accessToken, refreshToken),
-        endpoints: await endpointsOf(provider),
-        metadata,
-        createdAt: at,
-        updatedAt: at,
-      }
-      await store.commit(await partitionOf(caller), {
-        ops: [
-          putToken(record),
-          ...(isDefault ? [makeDefault(record)] : []),
-          eventOp(record, 'token_imported', at),
-        ],
-      })
-      return id
-    },
-
-    async providersWithToken(caller, providerIds) {
-      const tokens = await tokensOf(store, await partitionOf(caller))
-      const known = tokens.map(({ record }) => record.providerId)
-      return new Set(known.filter((id) => providerIds.includes(id)))
-    },
-
-    async listEvents(caller, providerId, limit) {
-      const page = await store.list(EVENTS, {
-        partition: await partitionOf(caller),
-        ...(providerId !== undefined && { where: { provider: providerId } }),
-        orderBy: 'at',
-        descending: true,
-        limit,
-      })
-      return page.docs.map(({ value }) => value as unknown as TokenEventRecord)
-    },
+/** Gives the id of the token. */
+export async function importToken(
+  context: AuthContext,
+  caller: AuthCaller,
+  given: Given<z.output<typeof IMPORT_TOKEN>>,
+): Promise<string> {
+  const provider = await providerFor(context, caller.owner, given.providerId, false)
+  const { accessToken, refreshToken, expiresInSeconds, scopes, metadata = null, isDefault } = given
+  const at = context.now()
+  const id = uuid7(at)
+  const record: TokenRecord = {
+    id,
+    providerId: provider.providerId,
+    providerKey: provider.id,
+    accountLabel: null,
+    scopes,
+    requestedScopes: scopes,
+    expiresAt: expiryOf(at, expiresInSeconds),
+    secrets: await sealToken(context, id, accessToken, refreshToken),
+    endpoints: await endpointsOf(provider),
+    metadata,
+    createdAt: at,
+    updatedAt: at,
   }
+  await context.store.commit(await partitionOf(caller), {
+    ops: [
+      putToken(record),
+      ...(isDefault ? [makeDefault(record)] : []),
+      eventOp(record, 'token_imported', at),
+    ],
+  })
+  return id
+}
+
+/** Newest first. */
+export async function listEvents(
+  { store }: AuthContext,
+  caller: AuthCaller,
+  providerId: string | null | undefined,
+  limit: number,
+): Promise<readonly TokenEventRecord[]> {
+  const page = await store.list(EVENTS, {
+    partition: await partitionOf(caller),
+    ...(providerId != null && { where: { provider: providerId } }),
+    orderBy: 'at',
+    descending: true,
+    limit,
+  })
+  return page.docs.map(({ value }) => value as unknown as TokenEventRecord)
 }
 
 /** Where the caller's own records are. */
@@ -166,15 +168,10 @@ export const sealToken = (
     ...(refreshToken === undefined ? [] : [{ name: 'refresh_token', value: refreshToken }]),
   ])
 
-export interface OpenToken {
-  readonly accessToken: string
-  readonly refreshToken: string | undefined
-}
-
-export async function openToken({ secrets }: AuthContext, token: TokenRecord): Promise<OpenToken> {
+export async function openToken({ secrets }: AuthContext, token: TokenRecord) {
   const opened = await secrets.open(placeOf(token.id), token.secrets)
   const { access_token: accessToken = '', refresh_token: refreshToken } = Object.fromEntries(
-    opened.map(({ name, value }) => [name, value]),
+    opened.map(({ name, value }): [string, string | undefined] => [name, value]),
   )
   return { accessToken, refreshToken }
 }

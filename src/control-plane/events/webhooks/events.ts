@@ -1,4 +1,4 @@
-import { isoTime } from '../../present/time.ts'
+import { isoTime } from '../../present/present.ts'
 import type { StatusEvent } from '../../records/status-event.ts'
 
 /** What webhooks tell, by the status that was reached. Of two in the same millisecond the first of this list came first. */

@@ -1,8 +1,9 @@
 import { type Call, HttpError } from '../../../http/index.ts'
 import { operation, tagged } from '../../api/operation.ts'
-import type { ProviderAnswer } from '../../auth/service.ts'
+import type { ProviderAnswer } from '../../auth/oauth-client.ts'
+import type { Authenticated } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
-import { presentAuthenticated } from '../../present/auth.ts'
+import { isoTime } from '../../present/present.ts'
 import {
   AUTHENTICATE,
   AUTHENTICATED,
@@ -14,8 +15,9 @@ import {
   WAITED,
 } from '../../wire/auth.ts'
 import { ERROR } from '../../wire/common.ts'
+import { given } from '../../wire/names.ts'
 import { htmlPage } from './page.ts'
-import { AUTH_TAG, authOf, authOperation, baseUrlOf, callerOf, given, NO_STORE } from './service.ts'
+import { AUTH_TAG, authOf, authOperation, baseUrlOf, callerOf, NO_STORE } from './service.ts'
 
 /** The longest time that a client may wait, in seconds. */
 const MAX_WAIT = 600
@@ -33,19 +35,7 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       responses: { 200: AUTHENTICATED, 400: ERROR, 403: ERROR, 404: ERROR, 502: ERROR },
     },
     async (auth, caller, { call, body }) => {
-      const request = {
-        provider: body.provider,
-        scopes: body.scopes,
-        user: given(body.user_id) ?? given(body.ls_user_id),
-        agentId: given(body.agent_id),
-        tokenId: given(body.token_id),
-        forceNew: body.force_new,
-        isDefault: body.is_default,
-        isPlatform: body.use_agent_builder_public_oauth,
-        redirectUri: given(body.redirect_uri),
-        checkOnly: body.check_only,
-      }
-      const answer = await auth.authenticate(caller, request, baseUrlOf(auth, call))
+      const answer = await auth.authenticate(caller, given(body), baseUrlOf(auth, call))
       return { body: presentAuthenticated(answer), headers: NO_STORE }
     },
   ),
@@ -59,8 +49,7 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     },
     async (auth, caller, { call, params, query }) => {
       const ms = Math.min(Math.max(query.timeout, 0), MAX_WAIT) * 1_000
-      const waited = await auth.wait(caller, params.auth_id, ms, call.signal)
-      const { status, token = null, error = null } = waited
+      const { status, token = null, error = null } = await auth.wait(caller, params.auth_id, ms, call.signal)
       return { body: { status, token, error }, headers: NO_STORE }
     },
   ),
@@ -104,13 +93,30 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       body: CALLBACK_BODY,
       responses: { 200: CALLBACK_DONE, 400: ERROR, 403: ERROR, 404: ERROR, 502: ERROR },
     },
-    async (auth, caller, { params, body }) => {
-      const answer = { code: body.code, state: body.state, iss: given(body.iss) }
-      await auth.complete(caller, params.provider_id, answer)
-      return { body: { status: 'completed', provider_id: params.provider_id } }
+    async (auth, caller, { params: { provider_id }, body }) => {
+      await auth.complete(caller, provider_id, given(body))
+      return { body: { status: 'completed', provider_id } }
     },
   ),
 ])
+
+const presentAuthenticated = ({ status, flow, token, user }: Authenticated) => ({
+  status,
+  url: flow?.url ?? null,
+  auth_id: flow?.authId ?? null,
+  token: token?.value ?? null,
+  user_id: user,
+  metadata: token
+    ? {
+        ...token.record.metadata,
+        token_id: token.record.id,
+        provider_id: token.record.providerId,
+        provider_account_label: token.record.accountLabel,
+        scopes: token.record.scopes,
+        expires_at: token.record.expiresAt === null ? null : isoTime(token.record.expiresAt),
+      }
+    : null,
+})
 
 /** Ends a sign-in, and sends the browser on. It has no credentials for this API, so who sits at it is known only where the host knows. */
 async function finish(

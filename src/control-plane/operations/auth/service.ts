@@ -8,14 +8,15 @@ import {
   operation,
   type Reply,
 } from '../../api/operation.ts'
-import type { AuthCaller, AuthService } from '../../auth/service.ts'
+import type { AuthService } from '../../auth/methods.ts'
+import type { AuthCaller } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { refusal } from '../../errors.ts'
 
 /** Throws 403 where this control plane has none. */
 export function authOf({ auth }: ControlPlaneContext): AuthService {
   if (auth) return auth
-  throw refusal(403, 'The auth service is not enabled. Give createControlPlaneHandler the option oauth.')
+  throw refusal(403, 'The auth service is not enabled. Give createControlPlaneHandler the option tokenVault.')
 }
 
 export const callerOf = (principal: Principal | null): AuthCaller => ({
@@ -44,6 +45,3 @@ export function baseUrlOf({ publicUrl }: AuthService, { url }: Call): string {
 export const AUTH_TAG = 'Auth Service (v2)'
 /** Answers with tokens are for nobody's cache. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const
-
-/** An API of Pydantic takes null for a value that is not given. */
-export const given = <T>(value: T | null | undefined): T | undefined => value ?? undefined

@@ -1,9 +1,13 @@
-import type { Json } from '../../../storage/index.ts'
 import { tagged } from '../../api/operation.ts'
-import { presentToken, presentTokenEvent } from '../../present/auth.ts'
+import type { Connection, Token } from '../../auth/service.ts'
+import { present } from '../../present/present.ts'
 import { MESSAGE } from '../../wire/auth.ts'
 import { ERROR } from '../../wire/common.ts'
+import { given } from '../../wire/names.ts'
 import {
+  CONNECTION,
+  CONNECTIONS,
+  CREATE_CONNECTION,
   HAS_TOKEN,
   HAS_TOKENS,
   HAS_TOKENS_QUERY,
@@ -12,13 +16,17 @@ import {
   OF_ONE_PROVIDER,
   OF_PROVIDER,
   PATCH_TOKEN,
+  TOKEN_EVENT,
   TOKEN_EVENTS,
   TOKEN_EVENTS_QUERY,
   TOKEN_SUMMARIES,
   TOKEN_SUMMARY,
   TOKENS_DELETED,
 } from '../../wire/tokens.ts'
-import { AUTH_TAG, authOperation, given } from './service.ts'
+import { AUTH_TAG, authOperation } from './service.ts'
+
+const presentToken = ({ record, isDefault }: Token) =>
+  present(TOKEN_SUMMARY, { ...record, providerAccountLabel: record.accountLabel, isDefault })
 
 export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
@@ -30,7 +38,7 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       responses: { 200: TOKEN_SUMMARIES },
     },
     async (auth, caller, { query }) => ({
-      body: (await auth.listTokens(caller, given(query.provider_id))).map(presentToken),
+      body: (await auth.listTokens(caller, query.provider_id)).map(presentToken),
     }),
   ),
   authOperation(
@@ -41,24 +49,18 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       query: OF_ONE_PROVIDER,
       responses: { 200: TOKENS_DELETED },
     },
-    async (auth, caller, { query }) => {
-      const providerId = query.provider_id
-      const count = await auth.removeTokens(caller, providerId)
-      return { body: { message: `Tokens deleted: ${count}.`, provider_id: providerId } }
+    async (auth, caller, { query: { provider_id } }) => {
+      const count = await auth.removeTokens(caller, provider_id)
+      return { body: { message: `Tokens deleted: ${count}.`, provider_id } }
     },
   ),
   authOperation(
     'PATCH /v2/auth/tokens/{token_id}/metadata',
     'Update OAuth Token Metadata',
-    {
-      body: PATCH_TOKEN,
-      responses: { 200: TOKEN_SUMMARY, 404: ERROR },
-    },
-    async (auth, caller, { params, body }) => {
-      const change = { accountLabel: given(body.provider_account_label), isDefault: given(body.is_default) }
-      const token = await auth.changeToken(caller, params.token_id, change)
-      return { body: presentToken(token) }
-    },
+    { body: PATCH_TOKEN, responses: { 200: TOKEN_SUMMARY, 404: ERROR } },
+    async (auth, caller, { params, body }) => ({
+      body: presentToken(await auth.changeToken(caller, params.token_id, given(body))),
+    }),
   ),
   authOperation(
     'DELETE /v2/auth/tokens/{token_id}',
@@ -76,48 +78,28 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     'GET /v2/auth/tokens/exists',
     'Check OAuth Token Exists',
-    {
-      query: OF_ONE_PROVIDER,
-      responses: { 200: HAS_TOKEN },
-    },
-    async (auth, caller, { query }) => {
-      const ids = [query.provider_id]
-      const found = await auth.providersWithToken(caller, ids)
-      return { body: { has_token: found.size > 0 } }
-    },
+    { query: OF_ONE_PROVIDER, responses: { 200: HAS_TOKEN } },
+    async (auth, caller, { query: { provider_id } }) => ({
+      body: { has_token: (await auth.listTokens(caller, provider_id)).length > 0 },
+    }),
   ),
   authOperation(
     'POST /v2/auth/tokens/exists/batch',
     'Check OAuth Tokens Exist',
-    {
-      body: HAS_TOKENS_QUERY,
-      responses: { 200: HAS_TOKENS },
-    },
+    { body: HAS_TOKENS_QUERY, responses: { 200: HAS_TOKENS } },
     async (auth, caller, { body }) => {
-      const ids = body.provider_ids
-      const found = await auth.providersWithToken(caller, ids)
-      return { body: { has_token: Object.fromEntries(ids.map((id) => [id, found.has(id)])) } }
+      const tokens = await auth.listTokens(caller, undefined)
+      const known = new Set(tokens.map(({ record }) => record.providerId))
+      return { body: { has_token: Object.fromEntries(body.provider_ids.map((id) => [id, known.has(id)])) } }
     },
   ),
   authOperation(
     'POST /v2/auth/tokens/import',
     'Import OAuth Token',
-    {
-      body: IMPORT_TOKEN,
-      responses: { 200: IMPORTED_TOKEN, 404: ERROR },
-    },
-    async (auth, caller, { body }) => {
-      const tokenId = await auth.importToken(caller, {
-        providerId: body.provider_id,
-        accessToken: body.access_token,
-        refreshToken: given(body.refresh_token),
-        expiresInSeconds: given(body.expires_in_seconds),
-        scopes: body.scopes,
-        metadata: (body.metadata as { readonly [key: string]: Json } | null | undefined) ?? null,
-        isDefault: body.is_default,
-      })
-      return { body: { token_id: tokenId } }
-    },
+    { body: IMPORT_TOKEN, responses: { 200: IMPORTED_TOKEN, 404: ERROR } },
+    async (auth, caller, { body }) => ({
+      body: { token_id: await auth.importToken(caller, given(body)) },
+    }),
   ),
   authOperation(
     'GET /v2/auth/token-events',
@@ -127,30 +109,71 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       query: TOKEN_EVENTS_QUERY,
       responses: { 200: TOKEN_EVENTS },
     },
-    async (auth, caller, { query }) => ({
-      body: (await auth.listEvents(caller, given(query.provider_id), query.limit)).map(presentTokenEvent),
-    }),
+    async (auth, caller, { query }) => {
+      const events = await auth.listEvents(caller, query.provider_id, query.limit)
+      return {
+        body: events.map(({ type: eventType, accountLabel: providerAccountLabel, ...event }) =>
+          present(TOKEN_EVENT, { ...event, eventType, providerAccountLabel, source: 'control_plane' }),
+        ),
+      }
+    },
   ),
   authOperation(
     'GET /v2/auth/tokens/workspace/slack/exists',
     'Check Workspace Slack Token Exists',
-    {
-      responses: { 200: HAS_TOKEN },
-    },
-    async (auth, caller) => {
-      const hasToken = await auth.hasWorkspaceToken(caller.owner)
-      return { body: { has_token: hasToken } }
-    },
+    { responses: { 200: HAS_TOKEN } },
+    async (auth, { owner }) => ({ body: { has_token: await auth.hasWorkspaceToken(owner) } }),
   ),
   authOperation(
     'DELETE /v2/auth/tokens/workspace/slack',
     'Delete Workspace Slack Token',
-    {
-      responses: { 200: MESSAGE, 404: ERROR },
-    },
-    async (auth, caller) => {
-      await auth.removeWorkspaceToken(caller.owner)
+    { responses: { 200: MESSAGE, 404: ERROR } },
+    async (auth, { owner }) => {
+      await auth.removeWorkspaceToken(owner)
       return { body: { message: 'The Slack token of the workspace was deleted.' } }
+    },
+  ),
+])
+
+const presentConnection = ({ record, token }: Connection) =>
+  present(CONNECTION, {
+    ...record,
+    oauthTokenId: record.tokenId,
+    providerId: token.providerId,
+    providerAccountLabel: token.accountLabel,
+    scopes: token.scopes,
+    expiresAt: token.expiresAt,
+  })
+
+export const connectionOperations = /* @__PURE__ */ tagged('Agent Connections (v2)', [
+  authOperation(
+    'GET /v2/auth/agents/{agent_id}/connections',
+    'List Agent Connections',
+    { description: "The caller's own.", responses: { 200: CONNECTIONS } },
+    async (auth, caller, { params }) => ({
+      body: { data: (await auth.listConnections(caller, params.agent_id)).map(presentConnection) },
+    }),
+  ),
+  authOperation(
+    'POST /v2/auth/agents/{agent_id}/connections',
+    'Create Agent Connection',
+    {
+      description:
+        "Lets an agent use one of the caller's own tokens. `authenticate` with this `agent_id` gives it.",
+      body: CREATE_CONNECTION,
+      responses: { 201: CONNECTION, 404: ERROR },
+    },
+    async (auth, caller, { params, body }) => ({
+      body: presentConnection(await auth.connect(caller, params.agent_id, body.oauth_token_id)),
+    }),
+  ),
+  authOperation(
+    'DELETE /v2/auth/agents/{agent_id}/connections/{connection_id}',
+    'Delete Agent Connection',
+    { responses: { 204: null, 404: ERROR } },
+    async (auth, caller, { params }) => {
+      await auth.disconnect(caller, params.agent_id, params.connection_id)
+      return {}
     },
   ),
 ])

@@ -1,0 +1,24 @@
+import type * as z from 'zod/mini'
+import type { AnyObject } from '../api/operation.ts'
+import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
+import { type Camel, camel } from '../wire/names.ts'
+
+/** Milliseconds since 1970 as the API answers them. */
+export const isoTime = (at: number): string => new Date(at).toISOString()
+
+/**
+ * A record as the API answers it: the members that the schema has, and no others. Numbers become times where the schema
+ * has times, and what is absent is null.
+ */
+export const present = <S extends AnyObject>(
+  schema: S,
+  record: { readonly [Name in keyof z.output<S> as Camel<Name>]: unknown },
+): z.output<S> =>
+  Object.fromEntries(
+    Object.entries(jsonSchemaOf(schema).properties!).map(([name, member]) => {
+      const value = (record as Readonly<Record<string, unknown>>)[camel(name)] ?? null
+      return [name, isTime(member) && typeof value === 'number' ? isoTime(value) : value]
+    }),
+  ) as z.output<S>
+
+const isTime = ({ format, anyOf }: JsonSchema): boolean => (anyOf?.[0] ?? { format }).format === 'date-time'
