@@ -61,9 +61,12 @@ export {
 } from '../http/index.ts'
 export type {
   AboutRun,
+  Attach,
+  Attached,
   CancelAction,
   CommandKey,
   EngineMeasures,
+  EngineParts,
   ErrorMessage,
   ErrorReporter,
   EventFilter,

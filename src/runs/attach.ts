@@ -1,4 +1,6 @@
-import type { RunContext } from './context.ts'
+import type { Store } from '../storage/store/store.ts'
+import type { RunOrigin } from './failures.ts'
+import type { ServerEvent } from './observe.ts'
 
 /** Something that an engine closes. */
 export interface Attached {
@@ -6,7 +8,12 @@ export interface Attached {
 }
 
 /** What an engine gives to what is attached to it. */
-export type EngineParts = Pick<RunContext, 'store' | 'observe' | 'report'>
+export interface EngineParts {
+  readonly store: Store
+  readonly observe: (event: ServerEvent) => void
+  /** Passes an error to the operator's `onError`, and gives the error id that it gets. */
+  readonly report: (error: unknown, origin: RunOrigin) => string
+}
 
 export type Attach = <Part extends Attached>(make: (parts: EngineParts) => Part) => Part
 
