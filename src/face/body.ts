@@ -1,8 +1,8 @@
 import { type Call, HttpError } from '../http/index.ts'
-import { InvalidValue, type Schema } from './schema.ts'
+import { InvalidValue, parse, type Read, type Schema } from './schema.ts'
 
 /** A request's checked body. Throws 400 and names the invalid field. */
-export async function bodyOf<T>(schema: Schema<T>, call: Pick<Call, 'json'>): Promise<T> {
+export async function bodyOf<S extends Schema>(schema: S, call: Pick<Call, 'json'>): Promise<Read<S>> {
   return readBy(
     schema,
     (await call.json()) ?? {},
@@ -11,9 +11,13 @@ export async function bodyOf<T>(schema: Schema<T>, call: Pick<Call, 'json'>): Pr
 }
 
 /** A checked value. Throws the error that `refused` makes of a sentence that names the invalid field. */
-export function readBy<T>(schema: Schema<T>, value: unknown, refused: (message: string) => Error): T {
+export function readBy<S extends Schema>(
+  schema: S,
+  value: unknown,
+  refused: (message: string) => Error,
+): Read<S> {
   try {
-    return schema(value)
+    return parse(schema, value)
   } catch (error) {
     throw error instanceof InvalidValue ? refused(error.message) : error
   }

@@ -1,122 +1,143 @@
+import * as z from 'zod/mini'
+
 /**
- * What a request may hold, as functions that read a value and throw an `InvalidValue`. Bundlers drop schemas that nobody uses only
- * where what makes them is a function declaration that is marked so: they ignore the mark of an arrow function.
+ * What the schemas of all faces share, in zod: the sentence of a wrong value, null as nothing, and the kinds of values that the wire has.
+ * Bundlers drop schemas that nobody uses only where a function that is marked so makes them, which `check` of zod is not.
  */
 
-/** Reads a value of a request. `path` is where it stands, such as `config.tags.0`. */
-export type Schema<T> = (value: unknown, path?: string) => T
-export type Read<S> = S extends Schema<infer T> ? T : never
+export type Schema<T = unknown> = z.ZodMiniType<T>
+export type Read<S extends Schema> = z.output<S>
 
-/** A value that is not what its schema expects. The message names the place and says what would be right. */
+/** A value that is not what its schema expects. The message names the path and says what would be right. */
 export class InvalidValue extends Error {
   readonly path: string
   readonly expected: string
-  constructor(path: string, expected: string) {
-    super(`${path === '' ? '' : `${path}: `}expected ${expected}.`)
+  /** What the schema adds for its reader. */
+  readonly params: Readonly<Record<string, unknown>> | undefined
+  constructor(path: string, { message, params }: { message: string; params?: Record<string, unknown> }) {
+    super(`${path === '' ? '' : `${path}: `}expected ${message}.`)
     this.path = path
-    this.expected = expected
+    this.expected = message
+    this.params = params
   }
 }
 
-export const refuse = (path: string, expected: string): never => {
-  throw new InvalidValue(path, expected)
+/** The value as its schema gives it. `at` is the path that it has itself. Throws an `InvalidValue`. */
+export function parse<S extends Schema>(schema: S, value: unknown, at?: string): z.output<S> {
+  const result = z.safeParse(schema, value, CONTEXT)
+  if (result.success) return result.data
+  const issue = result.error.issues[0]! as z.core.$ZodIssue & { params?: Record<string, unknown> }
+  throw new InvalidValue([...(at === undefined ? [] : [at]), ...issue.path].join('.'), issue)
 }
 
-const at = (path: string, key: string | number): string => (path === '' ? `${key}` : `${path}.${key}`)
+const TYPES: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'true or false',
+  object: 'an object',
+  string: 'a string',
+}
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+/** What a value had to be, where its schema has no words of its own. It is of the call, as the configuration of zod is the application's. */
+const CONTEXT: z.core.ParseContextInternal<z.core.$ZodIssue> = {
+  error(issue) {
+    if (issue.code === 'invalid_value') return `one of ${issue.values.join(', ')}`
+    if (issue.code === 'too_big') return `at most ${issue.maximum} items`
+    if (issue.code === 'too_small') return `${issue.minimum} or more items`
+    return TYPES[String(issue.expected)]
+  },
+  // Only the first error is told, so that a long list of wrong items costs no more than its first.
+  abortEarly: true,
+}
+
+/** Refuses a value from within a transformation. `path` leads from it to the part that is wrong. */
+export function refuse(payload: z.core.ParsePayload, message: string, ...path: PropertyKey[]): never {
+  payload.issues.push({ code: 'custom', input: payload.value, message, path })
+  return z.NEVER
+}
+
+/** Reads a part of a value by a schema that a transformation has chosen. */
+export function parseWithin<S extends Schema>(
+  payload: z.core.ParsePayload,
+  schema: S,
+  value: unknown,
+  ...path: PropertyKey[]
+): z.output<S> {
+  const result = z.safeParse(schema, value, CONTEXT)
+  if (result.success) return result.data
+  for (const issue of result.error.issues)
+    payload.issues.push({ ...issue, input: value, path: [...path, ...issue.path] } as z.core.$ZodRawIssue)
+  return z.NEVER
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Anything, also nothing. */
-export const unknown: Schema<unknown> = (value) => value
+/** Any value, also null. */
+export const anything = /* @__PURE__ */ z.optional(/* @__PURE__ */ z.unknown())
 
-export const boolean: Schema<boolean> = (value, path = '') =>
-  typeof value === 'boolean' ? value : refuse(path, 'true or false')
+/** An object of any keys but `__proto__`: written into another object by its name, it would change that object's prototype. */
+export const record = /* @__PURE__ */ z.looseObject({})
 
-export const string: Schema<string> = (value, path = '') =>
-  typeof value === 'string' ? value : refuse(path, 'a string')
-
-export const nonEmpty: Schema<string> = (value, path = '') =>
-  typeof value === 'string' && value !== '' ? value : refuse(path, 'a string that is not empty')
+export const nonEmpty = /* @__PURE__ */ text('a string that is not empty', 1)
 
 /* @__NO_SIDE_EFFECTS__ */
-export function whole(min: number, max = Number.MAX_SAFE_INTEGER): Schema<number> {
-  return (value, path = '') =>
-    Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
-      ? (value as number)
-      : refuse(path, `a whole number from ${min} to ${max}`)
+function text(expected: string, least: number) {
+  return z.string(expected).check(z.minLength(least))
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-export function oneOf<const T extends string>(...values: readonly T[]): Schema<T> {
-  return (value, path = '') =>
-    values.find((one) => one === value) ?? refuse(path, `one of ${values.join(', ')}`)
+export function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
+  const expected = `a whole number from ${min} to ${max}`
+  return z.int(expected).check(z.gte(min, { abort: true }), z.lte(max, { abort: true }))
 }
 
-/** An object of any keys. */
-export const record: Schema<Readonly<Record<string, unknown>>> = (value, path = '') => {
-  if (!isObject(value)) return refuse(path, 'an object')
-  if (!Object.hasOwn(value, '__proto__')) return value
-  // Written into another object by its name, this key would change that object's prototype.
-  return Object.fromEntries(Object.entries(value).filter(([key]) => key !== '__proto__'))
+/* @__NO_SIDE_EFFECTS__ */
+export function number(expected: string, ...checks: z.core.$ZodCheck<number>[]) {
+  return z.number(expected).check(...checks)
+}
+
+/** A text of one form. */
+/* @__NO_SIDE_EFFECTS__ */
+export function textOf(expected: string, fits: (text: string) => boolean) {
+  return z.string(expected).check((payload) => {
+    if (!fits(payload.value)) refuse(payload, expected)
+  })
 }
 
 /** The length is checked before the items, each of which costs more than its bytes. */
 /* @__NO_SIDE_EFFECTS__ */
-export function list<T>(item: Schema<T>, min = 0, max = Number.POSITIVE_INFINITY): Schema<T[]> {
-  return (value, path = '') => {
-    if (!Array.isArray(value)) return refuse(path, 'an array')
-    if (value.length < min) return refuse(path, `${min} or more items`)
-    if (value.length > max) return refuse(path, `at most ${max} items`)
-    return value.map((one, index) => item(one, at(path, index)))
+export function list<Item extends Schema>(item: Item, min: number, max?: number) {
+  return z.array(item).check(z.minLength(min), ...(max === undefined ? [] : [z.maxLength(max)]))
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+export function map<From extends Schema, To>(
+  schema: From,
+  change: (value: z.output<From>, payload: z.core.ParsePayload) => To,
+) {
+  return z.pipe(schema, z.transform(change))
+}
+
+/** An object with these keys. Others are ignored, and null is nothing where its schema does not take it: many clients send it for what they leave out. */
+/* @__NO_SIDE_EFFECTS__ */
+export function object<Shape extends z.core.$ZodShape>(
+  shape: Shape,
+  prepare: (value: unknown) => unknown = (value) => value,
+) {
+  const fields = Object.entries(shape).map(([key, schema]) => [key, takesNull(schema)] as const)
+  const known = (value: unknown): unknown => {
+    const given = prepare(value)
+    if (!isObject(given)) return given
+    const own: Record<string, unknown> = {}
+    for (const [key, nullable] of fields)
+      if (Object.hasOwn(given, key) && given[key] !== undefined && (nullable || given[key] !== null))
+        own[key] = given[key]
+    return own
   }
+  return z.pipe(z.transform(known), z.object(shape))
 }
 
-/** Many clients send null for what they leave out. */
-/* @__NO_SIDE_EFFECTS__ */
-export function optional<T>(schema: Schema<T>): Schema<T | undefined> {
-  return (value, path) => (value == null ? undefined : schema(value, path))
-}
-
-/** The first schema that takes the value. */
-/* @__NO_SIDE_EFFECTS__ */
-export function either<T>(expected: string, ...schemas: readonly Schema<T>[]): Schema<T> {
-  return (value, path = '') => {
-    for (const schema of schemas) {
-      try {
-        return schema(value, path)
-      } catch (error) {
-        if (!(error instanceof InvalidValue)) throw error
-      }
-    }
-    return refuse(path, expected)
-  }
-}
-
-/* @__NO_SIDE_EFFECTS__ */
-export function map<From, To>(schema: Schema<From>, change: (value: From) => To): Schema<To> {
-  return (value, path) => change(schema(value, path))
-}
-
-export type Shape = Readonly<Record<string, Schema<unknown>>>
-type OptionalKeys<S extends Shape> = {
-  [Key in keyof S]: undefined extends Read<S[Key]> ? Key : never
-}[keyof S]
-
-export type ObjectOf<S extends Shape> = {
-  readonly [Key in Exclude<keyof S, OptionalKeys<S>>]: Read<S[Key]>
-} & { readonly [Key in OptionalKeys<S>]?: Read<S[Key]> }
-
-/** An object with these keys. Others are ignored. */
-/* @__NO_SIDE_EFFECTS__ */
-export function object<S extends Shape>(shape: S): Schema<ObjectOf<S>> {
-  return (value, path = '') => {
-    if (!isObject(value)) return refuse(path, 'an object')
-    const read: Record<string, unknown> = {}
-    for (const [key, schema] of Object.entries(shape)) {
-      const item = schema(Object.hasOwn(value, key) ? value[key] : undefined, at(path, key))
-      if (item !== undefined) read[key] = item
-    }
-    return read as ObjectOf<S>
-  }
+function takesNull({ _zod: { def } }: z.core.$ZodType): boolean {
+  if (def.type === 'optional') return takesNull((def as z.core.$ZodOptionalDef).innerType)
+  return def.type === 'unknown' || def.type === 'nullable'
 }

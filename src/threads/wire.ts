@@ -1,22 +1,18 @@
+import * as z from 'zod/mini'
 import {
-  boolean,
-  either,
+  anything,
   list as listOf,
   map,
   nonEmpty,
+  number,
   object,
-  oneOf,
-  optional,
   type Read,
   record,
-  refuse,
   type Schema,
-  string,
-  unknown,
   whole,
 } from '../face/schema.ts'
 import type { ThreadTtl } from '../runs/index.ts'
-import { type JsonPath, jsonPath } from './extract.ts'
+import { pathsSchema } from './extract.ts'
 
 /**
  * The wire of the Agent Streaming Protocol: the one place of this group that spells snake_case. Clients send snake_case; the
@@ -25,9 +21,8 @@ import { type JsonPath, jsonPath } from './extract.ts'
 
 /** An object schema that also takes its keys in camelCase. If both are given, snake_case wins. */
 /* @__NO_SIDE_EFFECTS__ */
-function params<Shape extends Parameters<typeof object>[0]>(shape: Shape) {
-  const read = object(shape)
-  return (value: unknown, path?: string) => read(toSnake(value), path)
+function params<Shape extends z.core.$ZodShape>(shape: Shape) {
+  return object(shape, toSnake)
 }
 
 function toSnake(value: unknown): unknown {
@@ -44,187 +39,186 @@ function toSnake(value: unknown): unknown {
 const MAX_ITEMS = 1_000
 
 /* @__NO_SIDE_EFFECTS__ */
-function list<T>(item: Schema<T>, min?: number) {
+function list<Item extends Schema>(item: Item, min = 0) {
   return listOf(item, min, MAX_ITEMS)
 }
-const namespace = list(string)
+const namespace = list(z.string())
 
 const config = params({
-  configurable: optional(record),
-  recursion_limit: optional(whole(1)),
-  tags: optional(list(string)),
-  metadata: optional(record),
+  configurable: z.optional(record),
+  recursion_limit: z.optional(whole(1)),
+  tags: z.optional(list(z.string())),
+  metadata: z.optional(record),
 })
 
 export const commandSchema = object({
-  id: either<number | string>('a whole number or a string', whole(0), string),
-  method: string,
-  params: unknown,
+  id: z.union([whole(0), z.string()], 'a whole number or a string'),
+  method: z.string(),
+  params: anything,
 })
 
 export const runStartSchema = params({
-  assistant_id: optional(nonEmpty),
-  input: unknown,
-  config: optional(config),
-  metadata: optional(record),
-  multitask_strategy: unknown,
+  assistant_id: z.optional(nonEmpty),
+  input: anything,
+  config: z.optional(config),
+  metadata: z.optional(record),
+  multitask_strategy: anything,
 })
 
 const answer = params({
-  namespace: optional(namespace),
-  interrupt_id: string,
-  response: unknown,
+  namespace: z.optional(namespace),
+  interrupt_id: z.string(),
+  response: anything,
 })
 
 export const inputRespondSchema = params({
-  interrupt_id: optional(string),
-  response: unknown,
-  responses: optional(list(answer, 1)),
-  update: unknown,
-  goto: unknown,
-  config: optional(config),
-  metadata: optional(record),
+  interrupt_id: z.optional(z.string()),
+  response: anything,
+  responses: z.optional(list(answer, 1)),
+  update: anything,
+  goto: anything,
+  config: z.optional(config),
+  metadata: z.optional(record),
 })
 
 export const inputInjectSchema = params({
-  namespace: optional(namespace),
+  namespace: z.optional(namespace),
   message: object({
-    role: oneOf('user', 'system'),
-    content: either<string | unknown[]>('a string or an array', string, listOf(unknown)),
-    name: optional(string),
+    role: z.enum(['user', 'system']),
+    content: z.union([z.string(), z.array(z.unknown())], 'a string or an array'),
+    name: z.optional(z.string()),
   }),
 })
 
-export const stateGetSchema = params({ namespace: optional(namespace), keys: optional(list(string)) })
+export const stateGetSchema = params({ namespace: z.optional(namespace), keys: z.optional(list(z.string())) })
 
 export const listCheckpointsSchema = params({
-  namespace: optional(namespace),
-  limit: optional(whole(1, 1_000)),
-  before: optional(string),
+  namespace: z.optional(namespace),
+  limit: z.optional(whole(1, 1_000)),
+  before: z.optional(z.string()),
 })
 
 export const stateForkSchema = params({
-  checkpoint_id: string,
-  input: unknown,
-  config: optional(config),
+  checkpoint_id: z.string(),
+  input: anything,
+  config: z.optional(config),
 })
 
-export const getTreeSchema = params({ run_id: optional(string) })
+export const getTreeSchema = params({ run_id: z.optional(z.string()) })
 
 export const streamSchema = params({
-  channels: list(string, 1),
-  namespaces: optional(list(namespace)),
-  depth: optional(whole(0)),
-  since: optional(whole(0)),
-  since_event_id: optional(string),
+  channels: list(z.string(), 1),
+  namespaces: z.optional(list(namespace)),
+  depth: z.optional(whole(0)),
+  since: z.optional(whole(0)),
+  since_event_id: z.optional(z.string()),
 })
 export type StreamParams = Read<typeof streamSchema>
 
-export const unsubscribeSchema = params({ subscription_id: string })
+export const unsubscribeSchema = params({ subscription_id: z.string() })
 
 export const reconnectSchema = params({
-  run_id: string,
-  last_event_id: optional(string),
-  subscriptions: optional(list(string)),
+  run_id: z.string(),
+  last_event_id: z.optional(z.string()),
+  subscriptions: z.optional(list(z.string())),
 })
 
-const checkpoint = params({ checkpoint_id: optional(string), checkpoint_ns: optional(string) })
+const checkpoint = params({ checkpoint_id: z.optional(z.string()), checkpoint_ns: z.optional(z.string()) })
 
 /** The fields that the caller wants. */
-const select = optional(list(string))
+const select = z.optional(list(z.string()))
 
 export const stateWriteSchema = params({
-  values: unknown,
-  checkpoint: optional(checkpoint),
-  checkpoint_id: optional(string),
-  as_node: optional(string),
+  values: anything,
+  checkpoint: z.optional(checkpoint),
+  checkpoint_id: z.optional(z.string()),
+  as_node: z.optional(z.string()),
 })
 
 export const stateMetadataSchema = params({ metadata: record })
 
 export const checkpointStateSchema = params({
   checkpoint,
-  subgraphs: optional(boolean),
+  subgraphs: z.optional(z.boolean()),
   select,
 })
 
 /** `before`: a checkpoint id, a `RunnableConfig`, or a bare checkpoint. */
-const address = object({ checkpoint_id: string })
-const before = either(
+const address = object({ checkpoint_id: z.string() })
+const before = z.union(
+  [
+    z.string(),
+    map(object({ configurable: address }), ({ configurable }) => configurable.checkpoint_id),
+    map(address, ({ checkpoint_id }) => checkpoint_id),
+  ],
   'a checkpoint id, or an object that has one',
-  string,
-  map(object({ configurable: address }), ({ configurable }) => configurable.checkpoint_id),
-  map(address, ({ checkpoint_id }) => checkpoint_id),
 )
 
 export const historySchema = params({
-  limit: optional(whole(0, 1_000)),
-  before: optional(before),
-  metadata: optional(record),
-  checkpoint: optional(checkpoint),
+  limit: z.optional(whole(0, 1_000)),
+  before: z.optional(before),
+  metadata: z.optional(record),
+  checkpoint: z.optional(checkpoint),
   select,
 })
 
-const minutes: Schema<number> = (value, path = '') =>
-  typeof value === 'number' && value > 0 && value <= MAX_TTL_MINUTES
-    ? value
-    : refuse(path, `a number of minutes, at most ${MAX_TTL_MINUTES}`)
 /** Ten years. */
 const MAX_TTL_MINUTES = 10 * 366 * 24 * 60
 
-const strategy = oneOf('delete', 'keep_latest')
+const minutes = number(
+  `a number of minutes, at most ${MAX_TTL_MINUTES}`,
+  z.gt(0, { abort: true }),
+  z.lte(MAX_TTL_MINUTES, { abort: true }),
+)
 
-const ttl: Schema<ThreadTtl> = either(
+const strategy = z.enum(['delete', 'keep_latest'])
+
+const ttl = z.union(
+  [
+    map(minutes, (minutes): ThreadTtl => ({ minutes })),
+    map(
+      object({ ttl: minutes, strategy: z.optional(strategy) }),
+      ({ ttl, strategy }): ThreadTtl => ({ minutes: ttl, strategy }),
+    ),
+  ],
   'a number of minutes, or { ttl, strategy: "delete" | "keep_latest" }',
-  map(minutes, (minutes) => ({ minutes })),
-  map(object({ ttl: minutes, strategy: optional(strategy) }), ({ ttl, strategy }) => ({
-    minutes: ttl,
-    strategy,
-  })),
 )
 
 const superstep = params({
   updates: list(
     params({
-      values: unknown,
-      command: optional(params({ update: unknown, goto: unknown, resume: unknown })),
-      as_node: optional(string),
+      values: anything,
+      command: z.optional(params({ update: anything, goto: anything, resume: anything })),
+      as_node: z.optional(z.string()),
     }),
     1,
   ),
 })
 
 export const threadPruneSchema = params({
-  thread_ids: list(string),
-  strategy: optional(strategy),
+  thread_ids: list(z.string()),
+  strategy: z.optional(strategy),
 })
 
 export const threadCreateSchema = params({
-  thread_id: optional(string),
-  metadata: optional(record),
-  if_exists: optional(oneOf('raise', 'do_nothing')),
-  ttl: optional(ttl),
-  supersteps: optional(list(superstep)),
+  thread_id: z.optional(z.string()),
+  metadata: z.optional(record),
+  if_exists: z.optional(z.enum(['raise', 'do_nothing'])),
+  ttl: z.optional(ttl),
+  supersteps: z.optional(list(superstep)),
 })
 
-export const threadPatchSchema = params({ metadata: optional(record), ttl: optional(ttl) })
-
-const MAX_EXTRACTED = 10
-const extracted: Schema<readonly (readonly [alias: string, path: JsonPath])[]> = (value, path = '') => {
-  const entries = Object.entries(record(value, path))
-  if (entries.length > MAX_EXTRACTED) refuse(path, `at most ${MAX_EXTRACTED} paths`)
-  return entries.map(([alias, one]) => [alias, jsonPath(one, `${path}.${alias}`)])
-}
+export const threadPatchSchema = params({ metadata: z.optional(record), ttl: z.optional(ttl) })
 
 export const threadSearchSchema = params({
-  metadata: optional(record),
-  values: optional(record),
-  ids: optional(list(string)),
+  metadata: z.optional(record),
+  values: z.optional(record),
+  ids: z.optional(list(z.string())),
   select,
-  extract: optional(extracted),
-  status: optional(oneOf('idle', 'busy', 'interrupted', 'error')),
-  limit: optional(whole(1, 1_000)),
-  offset: optional(whole(0)),
-  sort_by: optional(oneOf('thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at')),
-  sort_order: optional(oneOf('asc', 'desc')),
+  extract: z.optional(pathsSchema),
+  status: z.optional(z.enum(['idle', 'busy', 'interrupted', 'error'])),
+  limit: z.optional(whole(1, 1_000)),
+  offset: z.optional(whole(0)),
+  sort_by: z.optional(z.enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])),
+  sort_order: z.optional(z.enum(['asc', 'desc'])),
 })

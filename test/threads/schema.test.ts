@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import * as z from 'zod/mini'
 import { readBy } from '../../src/face/body.ts'
-import { list, record, type Schema, string } from '../../src/face/schema.ts'
+import { map, parse, record, type Schema } from '../../src/face/schema.ts'
 import {
   commandSchema,
   historySchema,
@@ -11,7 +12,7 @@ import {
   threadSearchSchema,
 } from '../../src/threads/wire.ts'
 
-const messageOf = (schema: Schema<unknown>, value: unknown): string => {
+const messageOf = (schema: Schema, value: unknown): string => {
   try {
     readBy(schema, value, (message) => new RangeError(message))
   } catch (error) {
@@ -21,7 +22,7 @@ const messageOf = (schema: Schema<unknown>, value: unknown): string => {
   throw new Error('It was taken.')
 }
 
-test.each<[Schema<unknown>, unknown, string]>([
+test.each<[Schema, unknown, string]>([
   [commandSchema, 'x', 'expected an object.'],
   [commandSchema, [], 'expected an object.'],
   [commandSchema, { id: -1, method: 'm' }, 'id: expected a whole number or a string.'],
@@ -56,32 +57,35 @@ test.each<[Schema<unknown>, unknown, string]>([
 })
 
 test('what is left out or null is absent, camelCase is read, and snake_case wins', () => {
-  expect(runStartSchema(undefined)).toEqual({})
-  expect(runStartSchema({ assistant_id: null, input: null, unknown: 1 })).toEqual({ input: null })
-  expect(runStartSchema({ assistantId: 'a', multitaskStrategy: 'reject' })).toEqual({
+  expect(parse(runStartSchema, undefined)).toEqual({})
+  expect(parse(runStartSchema, { assistant_id: null, input: null, unknown: 1 })).toEqual({ input: null })
+  expect(parse(runStartSchema, { assistantId: 'a', multitaskStrategy: 'reject' })).toEqual({
     assistant_id: 'a',
     multitask_strategy: 'reject',
   })
-  expect(runStartSchema({ assistantId: 'a', assistant_id: 'b' })).toEqual({ assistant_id: 'b' })
-  expect(threadSearchSchema({ sortBy: 'status', limit: 1_000 })).toEqual({ sort_by: 'status', limit: 1_000 })
+  expect(parse(runStartSchema, { assistantId: 'a', assistant_id: 'b' })).toEqual({ assistant_id: 'b' })
+  expect(parse(threadSearchSchema, { sortBy: 'status', limit: 1_000 })).toEqual({
+    sort_by: 'status',
+    limit: 1_000,
+  })
 })
 
 test.each(['c', { checkpoint_id: 'c' }, { configurable: { checkpoint_id: 'c' } }])(
   'before is an id or an object that has one: %j',
   (before) => {
-    expect(historySchema({ before })).toEqual({ before: 'c' })
+    expect(parse(historySchema, { before })).toEqual({ before: 'c' })
   },
 )
 
 test('a record has no key that changes the prototype of what it is written into', () => {
   const sent = JSON.parse('{"__proto__": {"admin": true}, "a": 1}')
-  expect(Object.keys(record(sent))).toEqual(['a'])
+  expect(Object.keys(parse(record, sent))).toEqual(['a'])
 })
 
 test('an error that is not about the value passes as it is', () => {
-  const broken: Schema<string> = () => {
+  const broken = map(z.string(), () => {
     throw new Error('broken')
-  }
-  expect(() => readBy(list(broken), [1], () => new RangeError('refused'))).toThrow('broken')
-  expect(readBy(list(string), ['a'], () => new RangeError('refused'))).toEqual(['a'])
+  })
+  expect(() => readBy(z.array(broken), ['a'], () => new RangeError('refused'))).toThrow('broken')
+  expect(readBy(z.array(z.string()), ['a'], () => new RangeError('refused'))).toEqual(['a'])
 })

@@ -1,59 +1,50 @@
+import * as z from 'zod/mini'
 import {
-  boolean,
+  anything,
+  isObject,
   list,
+  map,
   nonEmpty,
   object,
-  oneOf,
-  optional,
+  parse,
+  parseWithin,
+  type Read,
   record,
   refuse,
-  type Schema,
-  string,
-  unknown,
 } from '../../face/schema.ts'
 import type { A2AMessage, Part, PushConfig, PushConfigRequest, SendRequest, TaskRequest } from '../model.ts'
-import {
-  base64,
-  historyLength,
-  historyScope,
-  readParams,
-  strings,
-  text,
-  unsupportedPart,
-  uri,
-} from './fields.ts'
+import { base64, historyLength, historyScope, readParams, strings, text, uri } from './fields.ts'
 
-const metadata = optional(record)
+const metadata = z.optional(record)
 
-const partHead = object({ kind: string, metadata })
-const textPart = object({ text: string })
-const dataPart = object({ data: unknown })
-const filePart = object({
-  file: object({ bytes: optional(base64), uri: optional(uri), name: text, mimeType: text }),
+const file = object({ bytes: z.optional(base64), uri: z.optional(uri), name: text, mimeType: text })
+
+const anyPart = object({ kind: z.string(), text: anything, data: anything, file: anything, metadata })
+
+const part = map(anyPart, ({ kind, metadata, ...given }, payload): Part => {
+  if (kind === 'text') return { kind, text: parseWithin(payload, z.string(), given.text, 'text'), metadata }
+  if (kind === 'data')
+    return isObject(given.data)
+      ? { kind, data: parse(record, given.data), metadata }
+      : refuseKind(payload, 'an object', 'data')
+  if (kind !== 'file') return refuseKind(payload, 'one of text, file, data', 'kind')
+  const { bytes, uri, name, mimeType: mediaType } = parseWithin(payload, file, given.file, 'file')
+  if (bytes !== undefined && uri === undefined) return { kind: 'bytes', bytes, name, mediaType, metadata }
+  if (uri !== undefined && bytes === undefined) return { kind: 'uri', uri, name, mediaType, metadata }
+  return refuse(payload, 'either bytes or uri', 'file')
 })
 
-const part: Schema<Part> = (value, path = '') => {
-  const { kind, metadata } = partHead(value, path)
-  if (kind === 'text') return { kind, text: textPart(value, path).text, metadata }
-  if (kind === 'data') {
-    const { data } = dataPart(value, path)
-    if (data === null || typeof data !== 'object' || Array.isArray(data))
-      return unsupportedPart(`${path}.data`, 'an object')
-    return { kind, data: record(data), metadata }
-  }
-  if (kind !== 'file') return unsupportedPart(`${path}.kind`, 'one of text, file, data')
-  const { bytes, uri, name, mimeType: mediaType } = filePart(value, path).file
-  if ((bytes === undefined) === (uri === undefined)) return refuse(`${path}.file`, 'either bytes or uri')
-  return bytes === undefined
-    ? { kind: 'uri', uri: uri as string, name, mediaType, metadata }
-    : { kind: 'bytes', bytes, name, mediaType, metadata }
+/** Refuses a part that this dialect has no kind for, which has an error of its own. */
+function refuseKind({ issues, value }: z.core.ParsePayload, message: string, field: string): never {
+  issues.push({ code: 'custom', input: value, message, path: [field], params: { unsupported: true } })
+  return z.NEVER
 }
 
 /** The id may be empty or missing, as old samples of LangGraph have it. */
 const anyMessage = object({
-  kind: optional(oneOf('message')),
-  messageId: optional(string),
-  role: oneOf('user', 'agent'),
+  kind: z.optional(z.enum(['message'])),
+  messageId: z.optional(z.string()),
+  role: z.enum(['user', 'agent']),
   parts: list(part, 1),
   contextId: text,
   taskId: text,
@@ -63,58 +54,55 @@ const anyMessage = object({
   command: metadata,
 })
 
-const pushConfig: Schema<PushConfig> = object({
+const pushConfig = object({
   id: text,
   url: nonEmpty,
   token: text,
-  authentication: optional(object({ schemes: list(string), credentials: text })),
+  authentication: z.optional(object({ schemes: z.array(z.string()), credentials: text })),
 })
 
 const send = object({
   message: anyMessage,
-  messageId: optional(string),
-  configuration: optional(
+  messageId: z.optional(z.string()),
+  configuration: z.optional(
     object({
       acceptedOutputModes: strings,
-      blocking: optional(boolean),
+      blocking: z.optional(z.boolean()),
       historyLength,
       historyScope,
-      pushNotificationConfig: optional(pushConfig),
+      pushNotificationConfig: z.optional(pushConfig),
     }),
   ),
   metadata,
 })
 
-export function readSend(params: unknown): SendRequest {
-  return readParams(sendRequest, params)
-}
+export const readSend = (params: unknown): SendRequest => readParams(sendRequest, params)
 
-const sendRequest: Schema<SendRequest> = (value, path = '') => {
-  const { message, messageId, configuration, metadata } = send(value, path)
-  return {
-    message: withId(message, messageId, `${path}.message.messageId`),
+const sendRequest = map(
+  send,
+  ({ message, messageId, configuration, metadata }, payload): SendRequest => ({
+    message: withId(message, messageId) ?? refuse(payload, 'a string', 'message', 'messageId'),
     acceptedOutputModes: configuration?.acceptedOutputModes,
     blocking: configuration?.blocking !== false,
     historyLength: configuration?.historyLength,
     historyScope: configuration?.historyScope,
     push: configuration?.pushNotificationConfig,
     metadata,
-  }
-}
+  }),
+)
 
-/** Old samples of LangGraph send the id beside the message, and may send an empty one. */
+/** Old samples of LangGraph send the id beside the message, and may send an empty one. Undefined where there is none. */
 function withId(
-  { kind: _, ...message }: ReturnType<typeof anyMessage>,
+  { kind: _, ...message }: Read<typeof anyMessage>,
   beside: string | undefined,
-  path: string,
-): A2AMessage {
+): A2AMessage | undefined {
   const messageId = message.messageId || beside
   if (messageId) return { ...message, messageId }
   const isMissing = messageId === undefined && message.messageId === undefined
-  return isMissing ? refuse(path, 'a string') : { ...message, messageId: crypto.randomUUID() }
+  return isMissing ? undefined : { ...message, messageId: crypto.randomUUID() }
 }
 
-const task: Schema<TaskRequest> = object({
+const task = object({
   id: nonEmpty,
   contextId: text,
   historyLength,
@@ -135,7 +123,7 @@ const somePush = object({ id: nonEmpty, pushNotificationConfigId: text })
 const onePush = object({ id: nonEmpty, pushNotificationConfigId: nonEmpty })
 
 export function readPush(params: unknown, operation: string): PushConfigRequest {
-  const schema: typeof somePush = operation === 'deletePush' ? onePush : somePush
-  const { id: taskId, pushNotificationConfigId: configId } = readParams(schema, params)
+  const { id: taskId, pushNotificationConfigId: configId } =
+    operation === 'deletePush' ? readParams(onePush, params) : readParams(somePush, params)
   return { taskId, configId }
 }

@@ -1,21 +1,20 @@
+import * as z from 'zod/mini'
 import {
-  boolean,
-  either,
+  anything,
   InvalidValue,
-  list,
   map,
   nonEmpty,
   object,
-  optional,
+  parse,
+  parseWithin,
+  type Read,
   record,
   refuse,
   type Schema,
-  string,
-  unknown,
 } from '../../face/schema.ts'
 import { base64, text } from '../dialects/fields.ts'
 import { ROLES, STATES, wireRole, wireState } from '../dialects/v1-words.ts'
-import type { A2AMessage, Artifact, Part, StreamItem, Task, TaskState, TaskStatus } from '../model.ts'
+import type { Part, StreamItem, Task } from '../model.ts'
 import { A2ARemoteError } from './remote-error.ts'
 
 /*
@@ -29,9 +28,9 @@ export const readItem = (result: unknown): StreamItem => readAnswer(item, result
 /** Reads the result of a get or a cancel. */
 export const readTask = (result: unknown): Task => readAnswer(task, result)
 
-function readAnswer<T>(schema: Schema<T>, result: unknown): T {
+function readAnswer<S extends Schema>(schema: S, result: unknown): Read<S> {
   try {
-    return schema(result, 'result')
+    return parse(schema, result, 'result')
   } catch (cause) {
     if (!(cause instanceof InvalidValue)) throw cause
     throw new A2ARemoteError('invalid_answer', `The remote agent's answer is not A2A: ${cause.message}`, {
@@ -40,20 +39,22 @@ function readAnswer<T>(schema: Schema<T>, result: unknown): T {
   }
 }
 
-const metadata = optional(record)
+const metadata = z.optional(record)
 
 const anyPart = object({
-  text: optional(string),
-  raw: optional(base64),
-  url: optional(nonEmpty),
-  file: optional(object({ bytes: optional(base64), uri: optional(nonEmpty), name: text, mimeType: text })),
-  data: unknown,
+  text: z.optional(z.string()),
+  raw: z.optional(base64),
+  url: z.optional(nonEmpty),
+  file: z.optional(
+    object({ bytes: z.optional(base64), uri: z.optional(nonEmpty), name: text, mimeType: text }),
+  ),
+  data: anything,
   filename: text,
   mediaType: text,
   metadata,
 })
 
-const parts: Schema<readonly Part[]> = map(list(anyPart), (all) =>
+const parts = map(z.array(anyPart), (all) =>
   all.flatMap(({ text, raw, url, file, data, filename, mediaType, metadata }): readonly Part[] => {
     const about = { name: file?.name ?? filename, mediaType: file?.mimeType ?? mediaType, metadata }
     const [bytes, uri] = [raw ?? file?.bytes, url ?? file?.uri]
@@ -65,15 +66,19 @@ const parts: Schema<readonly Part[]> = map(list(anyPart), (all) =>
 )
 
 /* @__NO_SIDE_EFFECTS__ */
-function word<T extends string>(words: readonly T[], wire: (word: T) => string): Schema<T> {
-  return (value, path = '') =>
-    words.find((one) => value === one || value === wire(one)) ?? refuse(path, `one of ${words.join(', ')}`)
+function word<T extends string>(words: readonly T[], wire: (word: T) => string) {
+  return map(
+    anything,
+    (value, payload) =>
+      words.find((one) => value === one || value === wire(one)) ??
+      refuse(payload, `one of ${words.join(', ')}`),
+  )
 }
 
 const role = word(ROLES, wireRole)
-const state: Schema<TaskState> = word(STATES, wireState)
+const state = word(STATES, wireState)
 
-const message: Schema<A2AMessage> = object({
+const message = object({
   messageId: map(text, (id) => id ?? ''),
   role,
   parts,
@@ -82,47 +87,53 @@ const message: Schema<A2AMessage> = object({
   metadata,
 })
 
-const status: Schema<TaskStatus> = object({
+const status = object({
   state,
-  message: optional(message),
+  message: z.optional(message),
   timestamp: map(text, (at) => at ?? ''),
 })
 
-const artifact: Schema<Artifact> = object({ artifactId: nonEmpty, name: text, parts, metadata })
+const artifact = object({ artifactId: nonEmpty, name: text, parts, metadata })
 
 const contextId = map(text, (id) => id ?? '')
 
-const task: Schema<Task> = object({
+const task = object({
   id: nonEmpty,
   contextId,
   status,
-  history: optional(list(message)),
-  artifacts: optional(list(artifact)),
+  history: z.optional(z.array(message)),
+  artifacts: z.optional(z.array(artifact)),
   metadata,
 })
 
-const statusUpdate = object({ taskId: nonEmpty, contextId, status, final: optional(boolean) })
+const statusUpdate = object({ taskId: nonEmpty, contextId, status, final: z.optional(z.boolean()) })
 const artifactUpdate = object({
   taskId: nonEmpty,
   contextId,
   artifact,
-  append: optional(boolean),
-  lastChunk: optional(boolean),
+  append: z.optional(z.boolean()),
+  lastChunk: z.optional(z.boolean()),
 })
 
-const itemOfStatus: Schema<StreamItem> = map(statusUpdate, (update) => ({
-  type: 'status',
-  ...update,
-  final: update.final === true,
-}))
-const itemOfArtifact: Schema<StreamItem> = map(artifactUpdate, (update) => ({
-  type: 'artifact',
-  ...update,
-  append: update.append === true,
-  lastChunk: update.lastChunk === true,
-}))
-const itemOfTask: Schema<StreamItem> = map(task, (task) => ({ type: 'task', task }))
-const itemOfMessage: Schema<StreamItem> = map(message, (message) => ({ type: 'message', message }))
+const itemOfStatus = map(
+  statusUpdate,
+  (update): StreamItem => ({
+    type: 'status',
+    ...update,
+    final: update.final === true,
+  }),
+)
+const itemOfArtifact = map(
+  artifactUpdate,
+  (update): StreamItem => ({
+    type: 'artifact',
+    ...update,
+    append: update.append === true,
+    lastChunk: update.lastChunk === true,
+  }),
+)
+const itemOfTask = map(task, (task): StreamItem => ({ type: 'task', task }))
+const itemOfMessage = map(message, (message): StreamItem => ({ type: 'message', message }))
 
 /** What v1.0 names by the one field of an object, and v0.3 by its kind. */
 const KINDS: readonly (readonly [name: string, kind: string, schema: Schema<StreamItem>])[] = [
@@ -133,13 +144,16 @@ const KINDS: readonly (readonly [name: string, kind: string, schema: Schema<Stre
 ]
 
 /** Without its kind. */
-const bare = either('a task, a message or an update', ...KINDS.map(([, , schema]) => schema))
+const bare = z.union(
+  KINDS.map(([, , schema]) => schema),
+  'a task, a message or an update',
+)
 
-const item: Schema<StreamItem> = (value, path = '') => {
-  const fields = record(value, path)
+const item = map(record, (fields, payload): StreamItem => {
   for (const [name, kind, schema] of KINDS) {
-    if (fields.kind === kind) return schema(fields, path)
-    if (fields.kind === undefined && fields[name] != null) return schema(fields[name], `${path}.${name}`)
+    if (fields.kind === kind) return parseWithin(payload, schema, fields)
+    if (fields.kind === undefined && fields[name] != null)
+      return parseWithin(payload, schema, fields[name], name)
   }
-  return bare(value, path)
-}
+  return parseWithin(payload, bare, fields)
+})

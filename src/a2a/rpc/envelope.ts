@@ -1,4 +1,4 @@
-import { record } from '../../face/schema.ts'
+import { parse, record } from '../../face/schema.ts'
 import { isRecord } from '../../messages/record.ts'
 import { A2AError } from '../errors.ts'
 
@@ -36,7 +36,7 @@ export function readEnvelope(body: unknown): RpcRequest {
     )
   if (typeof method !== 'string' || method === '')
     throw invalid('method: expected a string that is not empty.')
-  return { method, params, metadata: isRecord(metadata) ? record(metadata) : undefined }
+  return { method, params, metadata: isRecord(metadata) ? parse(record, metadata) : undefined }
 }
 
 const invalid = (message: string): A2AError => new A2AError('invalid_request', message)

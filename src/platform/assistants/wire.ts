@@ -1,66 +1,50 @@
+import * as z from 'zod/mini'
 import type { AgentSchemas } from '../../agents/description.ts'
 import type { AssistantOrder, AssistantRecord } from '../../assistants/index.ts'
-import {
-  list,
-  nonEmpty,
-  object,
-  oneOf,
-  optional,
-  record,
-  refuse,
-  type Schema,
-  string,
-  whole,
-} from '../../face/schema.ts'
+import { list, nonEmpty, object, record, textOf, whole } from '../../face/schema.ts'
 import { isUuid } from '../../ids.ts'
 
-const uuid: Schema<string> = (value, path = '') => (isUuid(value) ? value : refuse(path, 'a UUID'))
-
-const knownConfig = object({
-  configurable: optional(record),
-  recursion_limit: optional(whole(1)),
-  tags: optional(list(string, 0, 1_000)),
-  metadata: optional(record),
-})
+const uuid = textOf('a UUID', isUuid)
 
 /** The keys that runs read are checked, and all are kept. */
-const config: Schema<AssistantRecord['config']> = (value, path) => {
-  const given = record(value, path)
-  knownConfig(given, path)
-  return given
-}
+const config = z.looseObject({
+  configurable: z.nullish(record),
+  recursion_limit: z.nullish(whole(1)),
+  tags: z.nullish(list(z.string(), 0, 1_000)),
+  metadata: z.nullish(record),
+})
 
 const fields = {
-  config: optional(config),
-  context: optional(record),
-  metadata: optional(record),
-  name: optional(string),
-  description: optional(string),
+  config: z.optional(config),
+  context: z.optional(record),
+  metadata: z.optional(record),
+  name: z.optional(z.string()),
+  description: z.optional(z.string()),
 }
 
 export const assistantCreateSchema = object({
   ...fields,
-  assistant_id: optional(uuid),
+  assistant_id: z.optional(uuid),
   graph_id: nonEmpty,
-  if_exists: optional(oneOf('raise', 'do_nothing')),
+  if_exists: z.optional(z.enum(['raise', 'do_nothing'])),
 })
 
-export const assistantPatchSchema = object({ ...fields, graph_id: optional(nonEmpty) })
+export const assistantPatchSchema = object({ ...fields, graph_id: z.optional(nonEmpty) })
 
-const filters = { graph_id: optional(nonEmpty), name: optional(string), metadata: optional(record) }
+const filters = { graph_id: z.optional(nonEmpty), name: z.optional(z.string()), metadata: z.optional(record) }
 
 export const assistantCountSchema = object(filters)
 
-const page = { limit: optional(whole(1, 1_000)), offset: optional(whole(0)) }
+const page = { limit: z.optional(whole(1, 1_000)), offset: z.optional(whole(0)) }
 
 export const assistantSearchSchema = object({
   ...filters,
   ...page,
-  sort_by: optional(oneOf('assistant_id', 'graph_id', 'name', 'created_at', 'updated_at')),
-  sort_order: optional(oneOf('asc', 'desc')),
-  select: optional(
+  sort_by: z.optional(z.enum(['assistant_id', 'graph_id', 'name', 'created_at', 'updated_at'])),
+  sort_order: z.optional(z.enum(['asc', 'desc'])),
+  select: z.optional(
     list(
-      oneOf(
+      z.enum([
         'assistant_id',
         'graph_id',
         'version',
@@ -71,14 +55,14 @@ export const assistantSearchSchema = object({
         'description',
         'created_at',
         'updated_at',
-      ),
+      ]),
       0,
       100,
     ),
   ),
 })
 
-export const assistantVersionsSchema = object({ ...page, metadata: optional(record) })
+export const assistantVersionsSchema = object({ ...page, metadata: z.optional(record) })
 
 export const assistantLatestSchema = object({ version: whole(1) })
 

@@ -1,19 +1,15 @@
+import * as z from 'zod/mini'
 import {
-  boolean,
-  either,
+  anything,
   list,
   map,
   nonEmpty,
-  type ObjectOf,
+  number,
   object,
-  oneOf,
-  optional,
   type Read,
   record,
   refuse,
   type Schema,
-  string,
-  unknown,
   whole,
 } from '../../face/schema.ts'
 
@@ -25,10 +21,7 @@ const MAX_ITEMS = 1_000
 /** A week is more than anybody waits with a run; schedules are for what is later. */
 const MAX_AFTER_SECONDS = 7 * 24 * 60 * 60
 
-const seconds: Schema<number> = (value, path = '') =>
-  typeof value === 'number' && value >= 0 && value <= MAX_AFTER_SECONDS
-    ? value
-    : refuse(path, `a number from 0 to ${MAX_AFTER_SECONDS}`)
+const seconds = number(`a number from 0 to ${MAX_AFTER_SECONDS}`, z.gte(0), z.lte(MAX_AFTER_SECONDS))
 
 export const STREAM_MODES = [
   'values',
@@ -45,82 +38,77 @@ export const STREAM_MODES = [
 
 export type StreamMode = (typeof STREAM_MODES)[number]
 
-/* @__NO_SIDE_EFFECTS__ */
-function oneOrMore<T>(expected: string, item: Schema<T>): Schema<T[]> {
-  return either(
-    expected,
-    list(item, 0, MAX_ITEMS),
-    map(item, (one) => [one]),
-  )
-}
+const mode = z.enum(STREAM_MODES)
+export const modesSchema = z.union(
+  [list(mode, 0, MAX_ITEMS), map(mode, (one) => [one])],
+  `one or more of ${STREAM_MODES.join(', ')}`,
+)
 
-const mode = oneOf(...STREAM_MODES)
-export const modesSchema = oneOrMore(`one or more of ${STREAM_MODES.join(', ')}`, mode)
-
-const nodes = either<'*' | string[]>('"*" or an array of nodes', oneOf('*'), list(nonEmpty, 0, MAX_ITEMS))
+const nodes = z.union([z.literal('*'), list(nonEmpty, 0, MAX_ITEMS)], '"*" or an array of nodes')
 
 const config = object({
-  tags: optional(list(string, 0, MAX_ITEMS)),
-  recursion_limit: optional(whole(1)),
-  configurable: optional(record),
-  metadata: optional(record),
+  tags: z.optional(list(z.string(), 0, MAX_ITEMS)),
+  recursion_limit: z.optional(whole(1)),
+  configurable: z.optional(record),
+  metadata: z.optional(record),
 })
 
 const checkpoint = object({
-  checkpoint_id: optional(string),
-  checkpoint_ns: optional(string),
-  checkpoint_map: optional(record),
+  checkpoint_id: z.optional(z.string()),
+  checkpoint_ns: z.optional(z.string()),
+  checkpoint_map: z.optional(record),
 })
 
-const pairs = list<unknown>((value, path = '') => {
-  if (Array.isArray(value) && value.length === 2 && typeof value[0] === 'string') return value
-  return refuse(path, 'a key and a value')
-})
+const pair = map(z.unknown(), (value, payload): [string, unknown] =>
+  Array.isArray(value) && value.length === 2 && typeof value[0] === 'string'
+    ? [value[0], value[1]]
+    : refuse(payload, 'a key and a value'),
+)
 
 const command = object({
-  resume: unknown,
-  update: optional(either<unknown>('an object or an array of [key, value]', record, pairs)),
-  goto: unknown,
+  resume: anything,
+  update: z.optional(z.union([record, z.array(pair)], 'an object or an array of [key, value]')),
+  goto: anything,
 })
 
 const fields = {
-  input: unknown,
-  command: optional(command),
-  checkpoint_id: optional(string),
-  checkpoint: optional(checkpoint),
-  config: optional(config),
-  context: optional(record),
-  metadata: optional(record),
-  webhook: optional(nonEmpty),
-  interrupt_before: optional(nodes),
-  interrupt_after: optional(nodes),
-  on_disconnect: optional(oneOf('cancel', 'continue')),
-  multitask_strategy: optional(oneOf('reject', 'rollback', 'interrupt', 'enqueue')),
-  stream_mode: optional(modesSchema),
-  stream_subgraphs: optional(boolean),
-  stream_resumable: optional(boolean),
-  after_seconds: optional(seconds),
-  if_not_exists: optional(oneOf('reject', 'create')),
-  on_completion: optional(oneOf('delete', 'keep')),
-  durability: optional(oneOf('sync', 'async', 'exit')),
-  checkpoint_during: optional(boolean),
-  feedback_keys: optional(list(string, 0, MAX_ITEMS)),
-} as const
+  input: anything,
+  command: z.optional(command),
+  checkpoint_id: z.optional(z.string()),
+  checkpoint: z.optional(checkpoint),
+  config: z.optional(config),
+  context: z.optional(record),
+  metadata: z.optional(record),
+  webhook: z.optional(nonEmpty),
+  interrupt_before: z.optional(nodes),
+  interrupt_after: z.optional(nodes),
+  on_disconnect: z.optional(z.enum(['cancel', 'continue'])),
+  multitask_strategy: z.optional(z.enum(['reject', 'rollback', 'interrupt', 'enqueue'])),
+  stream_mode: z.optional(modesSchema),
+  stream_subgraphs: z.optional(z.boolean()),
+  stream_resumable: z.optional(z.boolean()),
+  after_seconds: z.optional(seconds),
+  if_not_exists: z.optional(z.enum(['reject', 'create'])),
+  on_completion: z.optional(z.enum(['delete', 'keep'])),
+  durability: z.optional(z.enum(['sync', 'async', 'exit'])),
+  checkpoint_during: z.optional(z.boolean()),
+  feedback_keys: z.optional(list(z.string(), 0, MAX_ITEMS)),
+}
 
 /** The body that creates a run, of every route that does. */
-export const runCreateSchema: Schema<RunCreate> = object({ assistant_id: nonEmpty, ...fields })
-export type RunCreate = ObjectOf<{ readonly assistant_id: Schema<string> } & typeof fields>
+export const runCreateSchema = object({ assistant_id: nonEmpty, ...fields })
+export type RunCreate = Read<typeof runCreateSchema>
 
 /** The most runs of one request: each is started before the answer. */
 const MAX_BATCH = 100
 export const batchSchema = list(runCreateSchema, 0, MAX_BATCH)
 
 export const cancelManySchema = object({
-  thread_id: optional(nonEmpty),
-  run_ids: optional(list(nonEmpty, 0, MAX_ITEMS)),
-  status: optional(oneOf('pending', 'running', 'all')),
+  thread_id: z.optional(nonEmpty),
+  run_ids: z.optional(list(nonEmpty, 0, MAX_ITEMS)),
+  status: z.optional(z.enum(['pending', 'running', 'all'])),
 })
 export type CancelMany = Read<typeof cancelManySchema>
 
-export const statusSchema = oneOf('pending', 'running', 'success', 'error', 'timeout', 'interrupted')
+export const statusSchema = z.enum(['pending', 'running', 'success', 'error', 'timeout', 'interrupted'])
 export type RunStatusWire = Read<typeof statusSchema>

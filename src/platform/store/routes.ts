@@ -1,6 +1,6 @@
 import { readBy } from '../../face/body.ts'
 import type { FaceCall, FaceRoute } from '../../face/routes.ts'
-import type { Schema } from '../../face/schema.ts'
+import type { Read, Schema } from '../../face/schema.ts'
 import { empty, HttpError, json } from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { ask, assertLabels, assertNamespace, fieldsOf, resourceOf, storeOf } from './access.ts'
@@ -8,14 +8,14 @@ import { itemSchema, namespacesSchema, presentItem, putSchema, searchSchema } fr
 
 type StoreEndpoint = (context: PlatformContext, call: FaceCall) => Promise<Response>
 
-const read = async <T>(schema: Schema<T>, call: FaceCall): Promise<T> =>
+const read = async <S extends Schema>(schema: S, call: FaceCall): Promise<Read<S>> =>
   readBy(schema, (await fieldsOf(call)) ?? {}, (message) => new HttpError(400, 'invalid_argument', message))
 
 const putItem: StoreEndpoint = async (context, call) => {
   const { namespace, key, value, index, ttl } = await read(putSchema, call)
   assertNamespace(namespace)
   const store = storeOf(context, call)
-  await ask(() => store.put(namespace, key, { ...value }, index, ttl === undefined ? {} : { ttl }))
+  await ask(() => store.put(namespace, key, value, index, ttl === undefined ? {} : { ttl }))
   return empty()
 }
 

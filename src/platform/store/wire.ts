@@ -1,63 +1,46 @@
-import {
-  boolean,
-  either,
-  list,
-  object,
-  optional,
-  record,
-  refuse,
-  type Schema,
-  string,
-  whole,
-} from '../../face/schema.ts'
+import * as z from 'zod/mini'
+import { list, map, number, object, record, refuse, whole } from '../../face/schema.ts'
 import type { GraphStoreItem, GraphStoreSearchItem } from '../../graph-store/index.ts'
 
 const MAX_PAGE = 1_000
 /** One more than a store takes, so that it says itself what is too long. */
-const labels = /* @__PURE__ */ list(string, 0, 33)
+const labels = list(z.string(), 0, 33)
 /** It is kept as JSON and merged into nothing, so that a key `__proto__` may stay in it. */
-const jsonObject: Schema<Readonly<Record<string, unknown>>> = (value, path) =>
-  record(value, path) && (value as Readonly<Record<string, unknown>>)
-const never: Schema<false> = (value, path = '') => (value === false ? value : refuse(path, 'false'))
-const minutes: Schema<number> = (value, path = '') =>
-  typeof value === 'number' && value > 0 && Number.isFinite(value)
-    ? value
-    : refuse(path, 'a number of minutes above 0')
+const jsonObject = map(z.unknown(), (value, payload): Record<string, unknown> => {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>
+  return refuse(payload, 'an object')
+})
+const minutes = number('a number of minutes above 0', z.gt(0))
 
-export const putSchema = /* @__PURE__ */ object({
+export const putSchema = object({
   namespace: labels,
-  key: string,
+  key: z.string(),
   value: jsonObject,
-  index: /* @__PURE__ */ optional(
-    /* @__PURE__ */ either<false | string[]>(
-      'false or an array of paths',
-      never,
-      /* @__PURE__ */ list(string, 0, 100),
-    ),
-  ),
-  ttl: /* @__PURE__ */ optional(minutes),
+  index: z.optional(z.union([z.literal(false), list(z.string(), 0, 100)], 'false or an array of paths')),
+  ttl: z.optional(minutes),
 })
 
-export const itemSchema = /* @__PURE__ */ object({
-  namespace: /* @__PURE__ */ optional(labels),
-  key: string,
+export const itemSchema = object({
+  namespace: z.optional(labels),
+  key: z.string(),
 })
 
-export const searchSchema = /* @__PURE__ */ object({
+export const searchSchema = object({
   namespace_prefix: labels,
-  filter: /* @__PURE__ */ optional(record),
-  limit: /* @__PURE__ */ optional(/* @__PURE__ */ whole(1, MAX_PAGE)),
-  offset: /* @__PURE__ */ optional(/* @__PURE__ */ whole(0)),
-  query: /* @__PURE__ */ optional(string),
-  refresh_ttl: /* @__PURE__ */ optional(boolean),
+  filter: z.optional(record),
+  limit: z.optional(whole(1, MAX_PAGE)),
+  offset: z.optional(whole(0)),
+  query: z.optional(z.string()),
+  refresh_ttl: z.optional(z.boolean()),
 })
 
-export const namespacesSchema = /* @__PURE__ */ object({
-  prefix: /* @__PURE__ */ optional(labels),
-  suffix: /* @__PURE__ */ optional(labels),
-  max_depth: /* @__PURE__ */ optional(/* @__PURE__ */ whole(1)),
-  limit: /* @__PURE__ */ optional(/* @__PURE__ */ whole(1, MAX_PAGE)),
-  offset: /* @__PURE__ */ optional(/* @__PURE__ */ whole(0)),
+export const namespacesSchema = object({
+  prefix: z.optional(labels),
+  suffix: z.optional(labels),
+  max_depth: z.optional(whole(1)),
+  limit: z.optional(whole(1, MAX_PAGE)),
+  offset: z.optional(whole(0)),
 })
 
 /** An item as clients see it. Only a search by similarity gives it a score. */

@@ -1,14 +1,14 @@
+import * as z from 'zod/mini'
 import { readBy } from '../../face/body.ts'
 import { reporterOf } from '../../face/errors.ts'
 import { requireThread } from '../../face/require-thread.ts'
 import type { FaceCall } from '../../face/routes.ts'
-import { list, oneOf } from '../../face/schema.ts'
 import { HttpError, sourceOf, sseResponse } from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { encodeFrames } from '../frames/read-frames.ts'
 import { placeOf, type ThreadMode, threadFrames } from './read-thread.ts'
 
-const modesSchema = /* @__PURE__ */ list(/* @__PURE__ */ oneOf('run_modes', 'lifecycle'))
+const modesSchema = /* @__PURE__ */ z.array(/* @__PURE__ */ z.enum(['run_modes', 'lifecycle']))
 
 /**
  * `GET /threads/{thread_id}/stream?stream_mode`, with `Last-Event-ID`: what happens on a thread from now on or after an id, run after

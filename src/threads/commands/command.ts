@@ -1,7 +1,7 @@
 import type { ThreadAction } from '../../face/access.ts'
 import type { NamedAssistant } from '../../face/assistants.ts'
 import { readBy } from '../../face/body.ts'
-import type { Schema } from '../../face/schema.ts'
+import type { Read, Schema } from '../../face/schema.ts'
 import type { Principal } from '../../http/index.ts'
 import type { AgentEngine, CommandKey, ThreadRecord } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
@@ -32,7 +32,7 @@ export interface CommandResult {
 export type CommandFunction = (command: Command) => Promise<CommandResult>
 
 /** Checks a command's params. Throws `invalid_argument` and names the invalid field. */
-export const parse = <T>(schema: Schema<T>, params: unknown): T =>
+export const parse = <S extends Schema>(schema: S, params: unknown): Read<S> =>
   readBy(schema, params, (message) => new ProtocolError('invalid_argument', message))
 
 /** The caller's thread. Throws `no_such_run`, as the protocol has no code for an unknown thread. */
