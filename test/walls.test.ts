@@ -234,7 +234,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   hono: /^adapters\/hono\.ts$/,
   ws: /^adapters\/node\/sockets\.ts$/,
   // The build puts them into what is published: nobody installs them.
-  zod: /^(src|cli)\/control-plane\//,
+  zod: /^(cli|src\/(face|threads|platform|a2a|graph-store|audit|control-plane|schemas))\//,
   preact: /^src\/devtools\/page\//,
 }
 

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { AgentwireError } from '../../src/errors.ts'
 
 /** An export of a file of the project. */
@@ -18,46 +19,76 @@ export class ConfigError extends AgentwireError {
   }
 }
 
-export type Reader = ReturnType<typeof reader>
+/** A value as its schema gives it. Throws a `ConfigError` that says where in the file one is not what it has to be. */
+export function readBy<S extends z.ZodMiniType>(
+  schema: S,
+  value: unknown,
+  { file, whole }: { readonly file: string; readonly whole: string },
+): z.output<S> {
+  const result = z.safeParse(schema, value, { error })
+  if (result.success) return result.data
+  const { path, message } = firstOf(result.error.issues[0]!)
+  const key = path.map((name) => (typeof name === 'number' ? `[${name}]` : `.${String(name)}`)).join('')
+  throw new ConfigError(`${file}: ${key.slice(1) || whole} ${message}.`)
+}
 
-/** Checks values, and says where in the file one is not what it has to be. */
-export function reader(file: string) {
-  const wrong = (key: string, problem: string, wanted: string): ConfigError =>
-    new ConfigError(`${file}: ${key} ${problem}: it takes ${wanted}.`)
-  const object = (key: string, value: unknown): Readonly<Record<string, unknown>> => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-    throw wrong(key, value === undefined ? 'is missing' : 'is no object', 'an object')
+const TYPES: Readonly<Record<string, readonly [problem: string, wanted: string]>> = {
+  array: ['is no list', 'a list of strings'],
+  boolean: ['is neither true nor false', 'true or false'],
+  object: ['is no object', 'an object'],
+  record: ['is no object', 'an object'],
+  string: ['is no string', 'a string'],
+}
+
+const error: z.core.$ZodErrorMap = ({ expected, input }) => {
+  const [problem, wanted] = TYPES[String(expected)] ?? []
+  return problem && wanted && wrong(input === undefined ? 'is missing' : problem, wanted)
+}
+
+export const wrong = (problem: string, wanted: string): string => `${problem}: it takes ${wanted}`
+
+/** Of a union, the mistake within the form that the value has; where it has none of them, that of the last form. */
+function firstOf(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== 'invalid_union') return issue
+  const mistakes = issue.errors.map(([first]) => firstOf(first!))
+  const within =
+    mistakes.find(({ code, path }) => code !== 'invalid_type' || path.length > 0) ?? mistakes.at(-1)!
+  return { ...within, path: [...issue.path, ...within.path] }
+}
+
+/** A value that null leaves out, too. */
+export const optional = <S extends z.ZodMiniType>(schema: S) =>
+  z.pipe(
+    z.transform((value: unknown): unknown => value ?? undefined),
+    z.optional(schema),
+  )
+
+/** An object of the file, which may be left out. */
+export const section = <Shape extends z.core.$ZodShape>(shape: Shape) =>
+  z.pipe(
+    z.transform((value: unknown): unknown => value ?? {}),
+    z.looseObject(shape),
+  )
+
+export const strings = z.array(z.string())
+
+/** An export by its path, such as `./graph.ts:graph`. */
+export const exportPath = (key: string) =>
+  z.pipe(
+    z.string(),
+    z.transform((text, payload) => exportAt(key, text, payload)),
+  )
+
+export function exportAt(key: string, text: string, { issues }: z.core.ParsePayload): ExportPath {
+  const colon = text.lastIndexOf(':')
+  // A colon in front of a slash belongs to the path, such as that of a drive.
+  const hasSymbol = colon > 0 && !/[\\/]/.test(text.slice(colon))
+  const file = hasSymbol ? text.slice(0, colon) : text
+  const isPython = /\.py[ixd]?$/.test(file)
+  if (isPython || !/\.[cm]?[jt]sx?$/.test(file)) {
+    const problem = isPython ? 'and Python is not served' : 'which is no file of JavaScript or TypeScript'
+    const message = wrong(`names ${file}, ${problem}`, 'a path and an export, such as ./graph.ts:graph')
+    issues.push({ code: 'custom', input: text, message })
   }
-  const string = (key: string, value: unknown): string => {
-    if (typeof value === 'string') return value
-    throw wrong(key, value === undefined ? 'is missing' : 'is no string', 'a string')
-  }
-  return {
-    wrong,
-    object,
-    string,
-    optional: (key: string, value: unknown) => (value == null ? {} : object(key, value)),
-    strings(key: string, value: unknown): string[] {
-      if (!Array.isArray(value)) throw wrong(key, 'is no list', 'a list of strings')
-      return value.map((one, index) => string(`${key}[${index}]`, one))
-    },
-    flag(key: string, value: unknown): boolean {
-      if (value === undefined || typeof value === 'boolean') return value ?? false
-      throw wrong(key, 'is neither true nor false', 'true or false')
-    },
-    exportPath(key: string, value: unknown): ExportPath {
-      const path = string(key, value)
-      const colon = path.lastIndexOf(':')
-      // A colon in front of a slash belongs to the path, such as that of a drive.
-      const hasSymbol = colon > 0 && !/[\\/]/.test(path.slice(colon))
-      const file = hasSymbol ? path.slice(0, colon) : path
-      if (/\.py[ixd]?$/.test(file) || !/\.[cm]?[jt]sx?$/.test(file)) {
-        const problem = /\.py[ixd]?$/.test(file)
-          ? `names ${file}, and Python is not served`
-          : `names ${file}, which is no file of JavaScript or TypeScript`
-        throw wrong(key, problem, 'a path and an export, such as ./graph.ts:graph')
-      }
-      return { key, file, symbol: (hasSymbol && path.slice(colon + 1)) || 'default' }
-    },
-  }
+  return { key, file, symbol: (hasSymbol && text.slice(colon + 1)) || 'default' }
 }

@@ -1,9 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { ConfigError, type ExportPath, type Reader, reader } from './config-reader.ts'
-import { type HttpSection, httpOf } from './http-section.ts'
-import { type StoreSection, storeSectionOf } from './store-section.ts'
-import { type UiSection, uiOf } from './ui-section.ts'
+import * as z from 'zod/mini'
+import {
+  ConfigError,
+  type ExportPath,
+  exportAt,
+  exportPath,
+  readBy,
+  section,
+  strings,
+  wrong,
+} from './config-reader.ts'
+import { HTTP_SECTION, type HttpSection } from './http-section.ts'
+import { STORE_SECTION, type StoreSection } from './store-section.ts'
+import { UI_CONFIG, UI_FILES, type UiSection, uiOf } from './ui-section.ts'
 
 /** The sections of `langgraph.json` that `agentwire serve` reads. Others are for builds and other servers. */
 export interface Config {
@@ -54,45 +64,58 @@ function parse(path: string, text: string): unknown {
   }
 }
 
+const GRAPH = z.union([
+  z.pipe(
+    z.string(),
+    z.transform((text, payload) => ({ description: undefined, ...exportAt('', text, payload) })),
+  ),
+  z.pipe(
+    z.looseObject({ path: exportPath('.path'), description: z.optional(z.string()) }),
+    z.transform(({ path, description }) => ({ description, ...path })),
+  ),
+])
+
+const CONFIG = z.looseObject({
+  graphs: z
+    .record(z.string(), GRAPH)
+    .check(
+      z.refine(
+        (graphs) => Object.keys(graphs).length > 0,
+        wrong('names no graph', 'such as {"agent":"./graph.ts:graph"}'),
+      ),
+    ),
+  env: z.nullish(z.union([z.string(), strings, z.record(z.string(), z.string())])),
+  auth: section({ path: z.optional(exportPath('auth.path')) }),
+  checkpointer: section({ path: z.optional(exportPath('checkpointer.path')) }),
+  store: STORE_SECTION,
+  http: HTTP_SECTION,
+  ui: UI_FILES,
+  ui_config: UI_CONFIG,
+})
+
 function configOf(path: string, value: unknown): Config {
-  const at = reader(basename(path))
-  const root = at.object('the file', value)
-  const { graphs, env, auth, store, checkpointer, http } = root
-  const entries = Object.entries(at.object('graphs', graphs))
-  if (entries.length === 0) throw at.wrong('graphs', 'names no graph', 'such as {"agent":"./graph.ts:graph"}')
-  const authSection = at.optional('auth', auth)
-  const saver = at.optional('checkpointer', checkpointer)
-  const storeSection = storeSectionOf(at, at.optional('store', store))
-  const ui = uiOf(at, dirname(path), root)
+  const given = readBy(CONFIG, value, { file: basename(path), whole: 'the file' })
+  const { graphs, env, auth, checkpointer, store, http } = given
+  const ui = uiOf(dirname(path), given)
   return {
     path,
     folder: dirname(path),
-    graphs: entries.map(([name, entry]) => graphEntry(at, name, entry)),
-    env: envOf(at, env),
-    auth: authSection.path === undefined ? undefined : at.exportPath('auth.path', authSection.path),
-    checkpointer: saver.path === undefined ? undefined : at.exportPath('checkpointer.path', saver.path),
-    store: storeSection,
-    http: httpOf(at, at.optional('http', http)),
+    graphs: Object.entries(graphs).map(([name, graph]) => ({
+      name,
+      ...graph,
+      key: `graphs.${name}${graph.key}`,
+    })),
+    env: env ?? {},
+    auth: auth.path,
+    checkpointer: checkpointer.path,
+    store,
+    http,
     ui,
-    unsupported: [...storeSection.unsupported, ...unsupportedOf({ saver, ui, webhooks: root.webhooks })],
+    unsupported: [
+      ...store.unsupported,
+      ...unsupportedOf({ saver: checkpointer, ui, webhooks: given.webhooks }),
+    ],
   }
-}
-
-function graphEntry(at: Reader, name: string, entry: unknown): GraphEntry {
-  const key = `graphs.${name}`
-  if (typeof entry === 'string') return { name, description: undefined, ...at.exportPath(key, entry) }
-  const { path, description } = at.object(key, entry)
-  if (description !== undefined) at.string(`${key}.description`, description)
-  return { name, description: description as string | undefined, ...at.exportPath(`${key}.path`, path) }
-}
-
-function envOf(at: Reader, env: unknown): Config['env'] {
-  if (env === undefined || env === null) return {}
-  if (typeof env === 'string') return env
-  if (Array.isArray(env)) return env.map((name, index) => at.string(`env[${index}]`, name))
-  return Object.fromEntries(
-    Object.entries(at.object('env', env)).map(([name, value]) => [name, at.string(`env.${name}`, value)]),
-  )
 }
 
 function unsupportedOf(sections: {

@@ -1,5 +1,6 @@
+import * as z from 'zod/mini'
 import type { AgentDefaults } from '../../src/agents/agent.ts'
-import { reader } from './config-reader.ts'
+import { readBy } from './config-reader.ts'
 
 /**
  * Configuration of the assistants of graphs from the environment, by graph name. `LANGGRAPH_CONFIG` is JSON
@@ -7,14 +8,18 @@ import { reader } from './config-reader.ts'
  */
 export function defaultsOf(text: string | undefined): (graph: string) => AgentDefaults | undefined {
   if (!text) return () => undefined
-  const at = reader('LANGGRAPH_CONFIG')
-  const all = at.object('the variable', parse(text))
+  const read = <S extends z.ZodMiniType>(schema: S, value: unknown): z.output<S> =>
+    readBy(schema, value, { file: 'LANGGRAPH_CONFIG', whole: 'the variable' })
+  const all = read(z.looseObject({}), parse(text))
   return (graph) => {
     if (!Object.hasOwn(all, graph)) return undefined
-    const { context, ...config } = at.object(graph, all[graph])
-    return { config, ...(context !== undefined && { context: at.object(`${graph}.context`, context) }) }
+    const { [graph]: defaults } = read(z.object({ [graph]: DEFAULTS }), all)
+    const { context, ...config } = defaults!
+    return { config, ...(context !== undefined && { context }) }
   }
 }
+
+const DEFAULTS = z.looseObject({ context: z.optional(z.looseObject({})) })
 
 /** Text that is not JSON is no object, which the reader says. */
 function parse(text: string): unknown {

@@ -1,5 +1,6 @@
+import * as z from 'zod/mini'
 import type { LangGraphCors } from '../../src/http/index.ts'
-import type { ExportPath, Reader } from './config-reader.ts'
+import { type ExportPath, exportPath, optional, section, strings, wrong } from './config-reader.ts'
 
 export interface HttpSection {
   readonly app: ExportPath | undefined
@@ -22,52 +23,74 @@ export interface PlacedApp extends ExportPath {
   readonly path: string
 }
 
-/** Throws `ConfigError`. */
-export function httpOf(at: Reader, http: Readonly<Record<string, unknown>>): HttpSection {
-  const headers = at.optional('http.configurable_headers', http.configurable_headers)
-  const names = (key: 'includes' | 'excludes') =>
-    headers[key] === undefined || headers[key] === null
-      ? undefined
-      : at.strings(`http.configurable_headers.${key}`, headers[key])
-  const prefix = http.mount_prefix === undefined ? '' : at.string('http.mount_prefix', http.mount_prefix)
-  return {
-    app: http.app === undefined ? undefined : at.exportPath('http.app', http.app),
-    cors: http.cors == null ? undefined : corsOf(at, http.cors),
-    apps: appsOf(at, http.apps),
-    mountPrefix: placeOf(prefix),
-    disabled: new Set(
-      (['a2a', 'assistants', 'meta', 'runs', 'store', 'threads'] as const).filter((part) =>
-        at.flag(`http.disable_${part}`, http[`disable_${part}`]),
-      ),
-    ),
-    configurableHeaders: { includes: names('includes'), excludes: names('excludes') ?? [] },
-    authenticatesApp: http.enable_custom_route_auth !== false,
-  }
-}
-
-function appsOf(at: Reader, value: unknown): readonly PlacedApp[] {
-  const apps = Object.entries(at.optional('http.apps', value)).map(([path, app]) => {
-    const key = `http.apps.${path}`
-    if (placeOf(path) === '') throw at.wrong(key, 'is no path', 'such as /dashboard; http.app has the root')
-    return { ...at.exportPath(key, app), path: placeOf(path) }
-  })
-  return apps.sort((a, b) => b.path.length - a.path.length)
-}
-
 /** With a slash before it and none behind. Empty for the root. */
 const placeOf = (path: string): string => path.replace(/^\/*(?=[^/])/, '/').replace(/\/+$/, '')
 
-function corsOf(at: Reader, value: unknown): LangGraphCors {
-  const cors = at.object('http.cors', value)
-  for (const key of ['allow_origins', 'allow_methods', 'allow_headers', 'expose_headers'])
-    if (cors[key] != null) at.strings(`http.cors.${key}`, cors[key])
-  const key = 'http.cors.allow_origin_regex'
-  if (cors.allow_origin_regex != null) {
-    try {
-      new RegExp(at.string(key, cors.allow_origin_regex))
-    } catch {
-      throw at.wrong(key, 'is no regular expression', 'one that matches whole origins')
-    }
+const CORS = z.looseObject({
+  allow_origins: optional(strings),
+  allow_methods: optional(strings),
+  allow_headers: optional(strings),
+  expose_headers: optional(strings),
+  allow_origin_regex: optional(
+    z.string().check(z.refine(isRegExp, wrong('is no regular expression', 'one that matches whole origins'))),
+  ),
+})
+
+function isRegExp(text: string): boolean {
+  try {
+    return Boolean(new RegExp(text))
+  } catch {
+    return false
   }
-  return cors
 }
+
+const PARTS = ['a2a', 'assistants', 'meta', 'runs', 'store', 'threads'] as const
+
+/** The apps by their paths, with a mistake in a path told before one in what is there. */
+const APPS = z.pipe(
+  section({}),
+  z.pipe(
+    z.transform((apps: Record<string, unknown>, payload) => {
+      for (const path of Object.keys(apps))
+        if (placeOf(path) === '')
+          payload.issues.push({
+            code: 'custom',
+            input: apps,
+            path: [path],
+            message: wrong('is no path', 'such as /dashboard; http.app has the root'),
+          })
+      return apps
+    }),
+    z.record(z.string(), exportPath('')),
+  ),
+)
+
+/** The section `http` of a `langgraph.json`. */
+export const HTTP_SECTION = z.pipe(
+  section({
+    app: z.optional(exportPath('http.app')),
+    apps: APPS,
+    cors: optional(CORS),
+    mount_prefix: z.optional(z.string()),
+    configurable_headers: section({ includes: optional(strings), excludes: optional(strings) }),
+    disable_a2a: z.optional(z.boolean()),
+    disable_assistants: z.optional(z.boolean()),
+    disable_meta: z.optional(z.boolean()),
+    disable_runs: z.optional(z.boolean()),
+    disable_store: z.optional(z.boolean()),
+    disable_threads: z.optional(z.boolean()),
+  }),
+  z.transform(
+    ({ configurable_headers: { includes, excludes }, ...http }): HttpSection => ({
+      app: http.app,
+      apps: Object.entries(http.apps)
+        .map(([path, app]) => ({ ...app, key: `http.apps.${path}`, path: placeOf(path) }))
+        .sort((a, b) => b.path.length - a.path.length),
+      cors: http.cors,
+      mountPrefix: placeOf(http.mount_prefix ?? ''),
+      disabled: new Set(PARTS.filter((part) => http[`disable_${part}`])),
+      configurableHeaders: { includes, excludes: excludes ?? [] },
+      authenticatesApp: http.enable_custom_route_auth !== false,
+    }),
+  ),
+)

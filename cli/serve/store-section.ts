@@ -1,5 +1,14 @@
+import * as z from 'zod/mini'
 import type { GraphStoreLike, GraphStoreOptions } from '../../src/graph-store/index.ts'
-import { ConfigError, type ExportPath, type Reader } from './config-reader.ts'
+import {
+  ConfigError,
+  type ExportPath,
+  exportAt,
+  exportPath,
+  section,
+  strings,
+  wrong,
+} from './config-reader.ts'
 
 /** The section `store` of a `langgraph.json`: the long-term memory of graphs. */
 export interface StoreSection {
@@ -12,36 +21,49 @@ export interface StoreSection {
   readonly unsupported: readonly string[]
 }
 
-export function storeSectionOf(at: Reader, section: Readonly<Record<string, unknown>>): StoreSection {
-  const { index, ttl, path } = section
-  const { embed, dims, fields } = at.optional('store.index', index)
-  const times = at.optional('store.ttl', ttl)
-  const isModel = typeof embed === 'string' && !/\.\w+(:\w*)?$/.test(embed)
-  return {
-    store: path === undefined ? undefined : at.exportPath('store.path', path),
-    embed: embed === undefined || isModel ? undefined : at.exportPath('store.index.embed', embed),
-    options: {
-      ...(dims !== undefined && { dims: numberOf(at, 'store.index.dims', dims) }),
-      ...(fields !== undefined && { fields: at.strings('store.index.fields', fields) }),
-      ttl: {
-        ...(times.default_ttl != null && {
-          defaultTtl: numberOf(at, 'store.ttl.default_ttl', times.default_ttl),
-        }),
-        ...(times.refresh_on_read !== undefined && {
-          refreshOnRead: at.flag('store.ttl.refresh_on_read', times.refresh_on_read),
-        }),
-      },
-    },
-    unsupported: isModel
-      ? ['store.index.embed: no model is known by its name; name a function, such as ./embed.ts:embed.']
-      : [],
-  }
-}
+const positive = z.custom<number>(
+  (value) => typeof value === 'number' && value > 0,
+  wrong('is no number above 0', 'a number above 0'),
+)
 
-function numberOf(at: Reader, key: string, value: unknown): number {
-  if (typeof value === 'number' && value > 0) return value
-  throw at.wrong(key, 'is no number above 0', 'a number above 0')
-}
+/** An export, or the name of a model. */
+const embed = z.pipe(
+  z.string(),
+  z.transform((text, payload) =>
+    /\.\w+(:\w*)?$/.test(text) ? exportAt('store.index.embed', text, payload) : text,
+  ),
+)
+
+/** The section `store` of a `langgraph.json`. */
+export const STORE_SECTION = z.pipe(
+  section({
+    path: z.optional(exportPath('store.path')),
+    index: section({
+      embed: z.optional(embed),
+      dims: z.optional(positive),
+      fields: z.optional(strings),
+    }),
+    ttl: section({ default_ttl: z.nullish(positive), refresh_on_read: z.optional(z.boolean()) }),
+  }),
+  z.transform(
+    ({ path, index: { embed, dims, fields }, ttl }): StoreSection => ({
+      store: path,
+      embed: typeof embed === 'string' ? undefined : embed,
+      options: {
+        ...(dims !== undefined && { dims }),
+        ...(fields !== undefined && { fields }),
+        ttl: {
+          ...(ttl.default_ttl != null && { defaultTtl: ttl.default_ttl }),
+          ...(ttl.refresh_on_read !== undefined && { refreshOnRead: ttl.refresh_on_read }),
+        },
+      },
+      unsupported:
+        typeof embed === 'string'
+          ? ['store.index.embed: no model is known by its name; name a function, such as ./embed.ts:embed.']
+          : [],
+    }),
+  ),
+)
 
 /** The store that a section asks for, with the exports that it names. */
 export async function graphStoreOf(

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Reader } from './config-reader.ts'
+import * as z from 'zod/mini'
+import { section, strings } from './config-reader.ts'
 
 /** The sections `ui` and `ui_config` of a config. */
 export interface UiSection {
@@ -12,14 +13,24 @@ export interface UiSection {
   readonly bundler: string | undefined
 }
 
-/** Throws `ConfigError`. */
-export function uiOf(at: Reader, folder: string, root: Readonly<Record<string, unknown>>): UiSection {
-  const files = Object.entries(at.optional('ui', root.ui))
-  const { shared } = at.optional('ui_config', root.ui_config)
+export const UI_FILES = z.pipe(
+  z.transform((value: unknown): unknown => value ?? {}),
+  z.record(z.string(), z.string()),
+)
+
+export const UI_CONFIG = section({ shared: z.optional(strings) })
+
+export function uiOf(
+  folder: string,
+  {
+    ui,
+    ui_config,
+  }: { readonly ui: z.output<typeof UI_FILES>; readonly ui_config: z.output<typeof UI_CONFIG> },
+): UiSection {
   return {
-    files: Object.fromEntries(files.map(([name, file]) => [name, at.string(`ui.${name}`, file)])),
-    shared: shared === undefined ? [] : at.strings('ui_config.shared', shared),
-    bundler: files.length === 0 ? undefined : bundlerOf(folder),
+    files: ui,
+    shared: ui_config.shared ?? [],
+    bundler: Object.keys(ui).length === 0 ? undefined : bundlerOf(folder),
   }
 }
 

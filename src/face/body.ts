@@ -1,5 +1,5 @@
 import { type Call, HttpError } from '../http/index.ts'
-import { InvalidValue, parse, type Read, type Schema } from './schema.ts'
+import { InvalidValue, parse, type Read, type Schema } from './parse.ts'
 
 /** A request's checked body. Throws 400 and names the invalid field. */
 export async function bodyOf<S extends Schema>(schema: S, call: Pick<Call, 'json'>): Promise<Read<S>> {

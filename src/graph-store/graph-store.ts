@@ -1,5 +1,4 @@
 import type { Store } from '../storage/store/store.ts'
-import { assertOperation } from './checks.ts'
 import { inheritItems } from './inherit.ts'
 import type { Owner } from './layout.ts'
 import { listNamespaces } from './namespaces.ts'
@@ -14,11 +13,15 @@ import type {
 import { embedTexts, textsOf, type Vectors } from './vectors.ts'
 import { lastWrites, writeItems } from './write.ts'
 
+/** Loaded with the first operation. */
+let checks: Promise<typeof import('./checks.ts')> | undefined
+
 /** One owner's store for graphs. Owners see nothing of each other, whatever they ask for. */
 export function createGraphStore(store: Store, owner: Owner, options: GraphStoreOptions = {}): GraphStore {
   const shelf: Shelf = { store, owner, options }
 
   async function batch<Results>(operations: readonly GraphStoreOperation[]): Promise<Results> {
+    const { assertOperation } = await (checks ??= import('./checks.ts'))
     for (const operation of operations) assertOperation(operation)
     await inheritItems(store, owner)
     const puts = lastWrites(operations.filter(isPut))

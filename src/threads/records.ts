@@ -4,9 +4,9 @@ import { bodyOf } from '../face/body.ts'
 import { commandKey } from '../face/idempotency-key.ts'
 import { threadIdOf } from '../face/ids.ts'
 import { numberParam } from '../face/lists.ts'
+import type { Read } from '../face/parse.ts'
 import { requireThread, threadNotFound } from '../face/require-thread.ts'
 import type { FaceCall, FaceContext } from '../face/routes.ts'
-import type { Read } from '../face/schema.ts'
 import { empty, HttpError, json } from '../http/index.ts'
 import { uuid7, uuidOf } from '../ids.ts'
 import { namesOwnerOf } from '../principal.ts'
@@ -19,7 +19,8 @@ import {
 } from '../runs/index.ts'
 import { newestState } from './newest-state.ts'
 import { presentThread, shownTitle } from './present.ts'
-import { threadCreateSchema, threadPatchSchema, threadPruneSchema } from './wire.ts'
+import { schemas } from './schemas.ts'
+import type { threadCreateSchema } from './wire.ts'
 
 /** `GET /threads`: for a sidebar, newest first: `[{ id, title, updatedAt }]`. */
 export async function getThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
@@ -39,7 +40,7 @@ export async function namedThread(
   { engine }: FaceContext,
   call: Pick<FaceCall, 'json' | 'principal'>,
 ): Promise<ThreadResource> {
-  const { thread_id, metadata } = await bodyOf(threadCreateSchema, call)
+  const { thread_id, metadata } = await bodyOf((await schemas()).threadCreateSchema, call)
   const assistantId = await boundGraph(engine, call.principal, metadata)
   return {
     ...(thread_id !== undefined && { threadId: threadIdOf(thread_id) }),
@@ -50,7 +51,7 @@ export async function namedThread(
 /** `POST /threads`. */
 export async function postThread(context: FaceContext, call: FaceCall): Promise<Response> {
   const { engine } = context
-  const { metadata, if_exists, ttl, supersteps } = await bodyOf(threadCreateSchema, call)
+  const { metadata, if_exists, ttl, supersteps } = await bodyOf((await schemas()).threadCreateSchema, call)
   const { principal } = call
   const command = await commandKey(call, 'POST threads', await call.json())
   const newId = () => (command ? uuidOf([namesOwnerOf(principal), command.key]) : uuid7())
@@ -105,7 +106,7 @@ export async function copyThread(context: FaceContext, call: FaceCall): Promise<
 
 /** `POST /threads/prune`: deletes those of the threads that the caller has, or shortens them to their newest state. */
 export async function pruneThreads({ engine, authorize }: FaceContext, call: FaceCall): Promise<Response> {
-  const { thread_ids, strategy } = await bodyOf(threadPruneSchema, call)
+  const { thread_ids, strategy } = await bodyOf((await schemas()).threadPruneSchema, call)
   const threads: ThreadAddress[] = []
   for (const threadId of new Set(thread_ids.map(threadIdOf))) {
     const { principal } = await permit(authorize, call, 'threads:delete', { threadId })
@@ -124,7 +125,7 @@ export async function getThread({ engine }: FaceContext, call: FaceCall): Promis
 
 /** `PATCH /threads/{thread_id}`: merges metadata. */
 export async function patchThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
-  const { metadata, ttl } = await bodyOf(threadPatchSchema, call)
+  const { metadata, ttl } = await bodyOf((await schemas()).threadPatchSchema, call)
   const { threadId, principal } = call
   const merged = threadMetadata(engine, metadata)
   const patched = await engine.patchThread({ threadId, principal, metadata: merged, ttl })

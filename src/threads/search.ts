@@ -3,15 +3,16 @@ import { bodyOf } from '../face/body.ts'
 import { containing } from '../face/contains.ts'
 import { reporterOf } from '../face/errors.ts'
 import { mapSome, pageHeaders, withFields } from '../face/lists.ts'
+import type { Read } from '../face/parse.ts'
 import type { FaceCall, FaceContext } from '../face/routes.ts'
-import type { Read } from '../face/schema.ts'
 import { json, jsonList } from '../http/index.ts'
 import { hasList, type MetadataValue, metadataOf, type ThreadRecord } from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
 import { valueAt } from './extract.ts'
 import { newestState } from './newest-state.ts'
 import { presentThread } from './present.ts'
-import { threadSearchSchema } from './wire.ts'
+import { schemas } from './schemas.ts'
+import type { threadSearchSchema } from './wire.ts'
 
 type Query = Read<typeof threadSearchSchema>
 
@@ -28,7 +29,7 @@ const MAX_KEPT = 20
 /** `POST /threads/search`. States are read only where the caller wants a field that comes from them, and while they are sent. */
 export async function searchThreads(context: ThreadsContext, call: FaceCall): Promise<Response> {
   const { engine } = context
-  const query = await bodyOf(threadSearchSchema, call)
+  const query = await bodyOf((await schemas()).threadSearchSchema, call)
   const { limit = 10, offset = 0, select, extract } = query
   const { items, total } = await find(context, call, query, offset, limit)
   const selected = select && new Set(select)
@@ -51,7 +52,7 @@ export async function searchThreads(context: ThreadsContext, call: FaceCall): Pr
 
 /** `POST /threads/count`. */
 export async function countThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
-  const query = await bodyOf(threadSearchSchema, call)
+  const query = await bodyOf((await schemas()).threadSearchSchema, call)
   return json((await find({ engine }, call, query, Number.POSITIVE_INFINITY, 0)).total)
 }
 

@@ -11,7 +11,7 @@ import { empty, HttpError, json, jsonList } from '../http/index.ts'
 import type { StateQuery, ThreadRecord } from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
 import { emptyState, withOpenInterrupts } from './present.ts'
-import { checkpointStateSchema, historySchema, stateMetadataSchema, stateWriteSchema } from './wire.ts'
+import { schemas } from './schemas.ts'
 
 /** `GET …/state[/{checkpoint_id}]`: 404 for an unknown thread, so that clients bootstrap it. */
 export async function getState(context: FaceContext, call: FaceCall): Promise<Response> {
@@ -25,7 +25,7 @@ export async function getState(context: FaceContext, call: FaceCall): Promise<Re
 
 /** `POST …/state/checkpoint`: the state at a checkpoint that the body names. */
 export async function postCheckpointState(context: FaceContext, call: FaceCall): Promise<Response> {
-  const { checkpoint, subgraphs, select } = await bodyOf(checkpointStateSchema, call)
+  const { checkpoint, subgraphs, select } = await bodyOf((await schemas()).checkpointStateSchema, call)
   const { checkpoint_id: checkpointId, checkpoint_ns: checkpointNs } = checkpoint
   const state = await stateAt(context, call, { checkpointId, checkpointNs, subgraphs })
   return json(withFields(state, select))
@@ -51,7 +51,10 @@ const markActive = (thread: ThreadRecord, state: ThreadState): ThreadState =>
 /** `POST …/state`: writes values from outside a run, and creates the thread when there is none. */
 export async function postState({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
-  const { values, checkpoint, checkpoint_id, as_node } = await bodyOf(stateWriteSchema, call)
+  const { values, checkpoint, checkpoint_id, as_node } = await bodyOf(
+    (await schemas()).stateWriteSchema,
+    call,
+  )
   const checkpointNs = checkpoint?.checkpoint_ns
   const { checkpointId } = await engine.writeState({
     threadId,
@@ -73,14 +76,20 @@ export async function postState({ engine }: FaceContext, call: FaceCall): Promis
 /** `PATCH …/state`: merges keys into the metadata of the newest checkpoint. */
 export async function patchState({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
-  const { metadata } = await bodyOf(stateMetadataSchema, call)
+  const { metadata } = await bodyOf((await schemas()).stateMetadataSchema, call)
   await engine.patchState({ threadId, principal, metadata })
   return empty(204)
 }
 
 /** `POST …/history`. */
 export async function postHistory(context: ThreadsContext, call: FaceCall): Promise<Response> {
-  const { limit = 10, before, metadata, checkpoint, select } = await bodyOf(historySchema, call)
+  const {
+    limit = 10,
+    before,
+    metadata,
+    checkpoint,
+    select,
+  } = await bodyOf((await schemas()).historySchema, call)
   return history(context, call, checkpoint?.checkpoint_ns, { limit, before, filter: metadata }, select)
 }
 

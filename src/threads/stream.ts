@@ -3,9 +3,9 @@ import { reporterOf } from '../face/errors.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { socketResponse, sseResponse } from '../http/index.ts'
 import type { ThreadsContext } from './context.ts'
+import { schemas } from './schemas.ts'
 import { createSession } from './socket/session.ts'
 import { subscribingOf } from './socket/subscribing.ts'
-import { streamSchema } from './wire.ts'
 
 /**
  * `POST …/stream` and `…/stream/events`: the thread's events that match the filter, past and future, of all its runs. The
@@ -13,7 +13,7 @@ import { streamSchema } from './wire.ts'
  * one is 404, so that clients stop reconnecting.
  */
 export async function postStream(context: ThreadsContext, call: FaceCall): Promise<Response> {
-  const asked = subscribingOf(await bodyOf(streamSchema, call), call.request)
+  const asked = subscribingOf(await bodyOf((await schemas()).streamSchema, call), call.request)
   const subscription = context.engine.subscribe({
     threadId: call.threadId,
     principal: call.principal,

@@ -1,16 +1,6 @@
 import * as z from 'zod/mini'
-import {
-  anything,
-  list as listOf,
-  map,
-  nonEmpty,
-  number,
-  object,
-  type Read,
-  record,
-  type Schema,
-  whole,
-} from '../face/schema.ts'
+import type { Read, Schema } from '../face/parse.ts'
+import { anything, list as listOf, map, nonEmpty, number, object, record, whole } from '../face/schema.ts'
 import type { ThreadTtl } from '../runs/index.ts'
 import { pathsSchema } from './extract.ts'
 
@@ -20,7 +10,6 @@ import { pathsSchema } from './extract.ts'
  */
 
 /** An object schema that also takes its keys in camelCase. If both are given, snake_case wins. */
-/* @__NO_SIDE_EFFECTS__ */
 function params<Shape extends z.core.$ZodShape>(shape: Shape) {
   return object(shape, toSnake)
 }
@@ -38,7 +27,6 @@ function toSnake(value: unknown): unknown {
 /** The most items of a list whose items are checked or compared one by one. */
 const MAX_ITEMS = 1_000
 
-/* @__NO_SIDE_EFFECTS__ */
 function list<Item extends Schema>(item: Item, min = 0) {
   return listOf(item, min, MAX_ITEMS)
 }

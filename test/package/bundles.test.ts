@@ -66,8 +66,8 @@ const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[
 
 /**
  * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, the counts of a memory store,
- * approvals in both spellings, how graphs run for clients of the platform's REST, the streams of those runs, crons,
- * the runner of jobs, and the requests that deliver something.
+ * approvals in both spellings, how graphs run for clients of the platform's REST, the streams of those runs, crons, the runner of
+ * jobs, the requests that deliver something, assistants and items of the store, and the schemas with zod, which come with the first body.
  */
 const ON_DEMAND = [
   'group',
@@ -79,6 +79,14 @@ const ON_DEMAND = [
   'handlers',
   'runner',
   'requests',
+  'wire',
+  'checks',
+  'v1-read',
+  'v03-read',
+  'read',
+  'records',
+  'describe',
+  'endpoints',
 ].map((name) => `./dist/${name}-*.js`)
 
 const allowed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)])

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { readBy } from '../../src/face/body.ts'
-import { map, parse, record, type Schema } from '../../src/face/schema.ts'
+import { parse, type Schema } from '../../src/face/parse.ts'
+import { map, record } from '../../src/face/schema.ts'
 import {
   commandSchema,
   historySchema,

@@ -1,15 +1,6 @@
 import * as z from 'zod/mini'
-import {
-  InvalidValue,
-  map,
-  nonEmpty,
-  parse,
-  type Read,
-  refuse,
-  type Schema,
-  textOf,
-  whole,
-} from '../../face/schema.ts'
+import { InvalidValue, parse, type Read, type Schema } from '../../face/parse.ts'
+import { map, nonEmpty, refuse, textOf, whole } from '../../face/schema.ts'
 import { A2AError } from '../errors.ts'
 
 /** Reads the params of a method. Throws `invalid_params` and names the wrong field, such as `params.message.parts[0].text`. */

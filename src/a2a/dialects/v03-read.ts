@@ -1,17 +1,7 @@
 import * as z from 'zod/mini'
-import {
-  anything,
-  isObject,
-  list,
-  map,
-  nonEmpty,
-  object,
-  parse,
-  parseWithin,
-  type Read,
-  record,
-  refuse,
-} from '../../face/schema.ts'
+import { parse, type Read } from '../../face/parse.ts'
+import { anything, list, map, nonEmpty, object, parseWithin, record, refuse } from '../../face/schema.ts'
+import { isRecord } from '../../messages/record.ts'
 import type { A2AMessage, Part, PushConfig, PushConfigRequest, SendRequest, TaskRequest } from '../model.ts'
 import { base64, historyLength, historyScope, readParams, strings, text, uri } from './fields.ts'
 
@@ -24,7 +14,7 @@ const anyPart = object({ kind: z.string(), text: anything, data: anything, file:
 const part = map(anyPart, ({ kind, metadata, ...given }, payload): Part => {
   if (kind === 'text') return { kind, text: parseWithin(payload, z.string(), given.text, 'text'), metadata }
   if (kind === 'data')
-    return isObject(given.data)
+    return isRecord(given.data)
       ? { kind, data: parse(record, given.data), metadata }
       : refuseKind(payload, 'an object', 'data')
   if (kind !== 'file') return refuseKind(payload, 'one of text, file, data', 'kind')

@@ -1,6 +1,8 @@
+import { lazily } from '../../face/parse.ts'
 import type { Dialect, Operation } from './dialect.ts'
-import { readPush, readSend, readSetPush, readTask } from './v03-read.ts'
 import { writePush, writeV03 } from './v03-write.ts'
+
+const readers = /* @__PURE__ */ lazily(() => import('./v03-read.ts'))
 
 const METHODS: ReadonlyMap<string, Operation> = new Map([
   ['message/send', 'send'],
@@ -18,10 +20,7 @@ const METHODS: ReadonlyMap<string, Operation> = new Map([
 const own: Omit<Dialect, keyof typeof writeV03> = {
   version: '0.3',
   methods: METHODS,
-  readSend,
-  readTask,
-  readSetPush,
-  readPush,
+  readers,
   writePush,
   writePushList: (pushes) => pushes.map(writePush),
   // The specification fixes no body; its example and the official SDK send the task.

@@ -1,34 +1,22 @@
 import * as z from 'zod/mini'
-import {
-  anything,
-  isObject,
-  list,
-  map,
-  nonEmpty,
-  object,
-  parse,
-  record,
-  refuse,
-  type Schema,
-  whole,
-} from '../../face/schema.ts'
+import { parse, type Schema } from '../../face/parse.ts'
+import { anything, list, map, nonEmpty, object, record, refuse, whole } from '../../face/schema.ts'
+import { isRecord } from '../../messages/record.ts'
 import type { ListRequest, Part, PushConfig, PushConfigRequest, SendRequest, TaskRequest } from '../model.ts'
 import { base64, historyLength, historyScope, readParams, strings, text, uri } from './fields.ts'
 import { ROLES, STATES, wireRole, wireState } from './v1-words.ts'
 
 /** An object of ProtoJSON, whose fields may also have the names of the proto file, in snake case. */
-/* @__NO_SIDE_EFFECTS__ */
 function proto<Shape extends z.core.$ZodShape>(shape: Shape) {
   const names = Object.keys(shape).map((name) => [name, name.replace(/[A-Z]/g, '_$&').toLowerCase()] as const)
   return object(shape, (value) =>
-    isObject(value)
+    isRecord(value)
       ? Object.fromEntries(names.map(([name, snake]) => [name, value[name] ?? value[snake]]))
       : value,
   )
 }
 
 /** A number of ProtoJSON, which may stand in a string. */
-/* @__NO_SIDE_EFFECTS__ */
 function numeric<S extends Schema>(schema: S) {
   const numberOf = (value: unknown): unknown =>
     typeof value === 'string' && PROTO_NUMBER.test(value) ? Number(value) : value
@@ -58,7 +46,7 @@ const part = map(anyPart, ({ text, raw, url, data, filename: name, mediaType, me
   if (text !== undefined) return { kind: 'text', text, ...fields }
   if (raw !== undefined) return { kind: 'bytes', bytes: raw, ...fields }
   if (url !== undefined) return { kind: 'uri', uri: url, ...fields }
-  return { kind: 'data', data: isObject(data) ? parse(record, data) : data, ...fields }
+  return { kind: 'data', data: isRecord(data) ? parse(record, data) : data, ...fields }
 })
 
 /** Reads an enum by its name or number. Zero means not set. */
@@ -75,8 +63,8 @@ function wordOf<const T extends string>(words: readonly T[], wire: (word: T) => 
     unset.has(value) ? undefined : (byName.get(value) ?? refuse(payload, `one of ${names}`))
 }
 
-const roleOf = /* @__PURE__ */ wordOf(ROLES, wireRole)
-const state = map(anything, /* @__PURE__ */ wordOf(STATES, wireState))
+const roleOf = wordOf(ROLES, wireRole)
+const state = map(anything, wordOf(STATES, wireState))
 
 /** The words of v0.3 are taken too: clients of LangGraph mix them with the methods of v1.0. */
 const role = map(

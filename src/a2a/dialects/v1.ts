@@ -1,6 +1,8 @@
+import { lazily } from '../../face/parse.ts'
 import type { Dialect, Operation } from './dialect.ts'
-import { readPush, readSend, readSetPush, readTask } from './v1-read.ts'
 import { writePush, writeV1 } from './v1-write.ts'
+
+const readers = /* @__PURE__ */ lazily(() => import('./v1-read.ts'))
 
 const METHODS: ReadonlyMap<string, Operation> = new Map([
   ['SendMessage', 'send'],
@@ -19,10 +21,7 @@ const METHODS: ReadonlyMap<string, Operation> = new Map([
 const own: Omit<Dialect, keyof typeof writeV1> = {
   version: '1.0',
   methods: METHODS,
-  readSend,
-  readTask,
-  readSetPush,
-  readPush,
+  readers,
   writePush,
   writePushList: (pushes) => ({ configs: pushes.map(writePush) }),
   writeNotification: (item) => ({ body: writeV1.writeItem(item), contentType: 'application/a2a+json' }),

@@ -1,3 +1,4 @@
+import { lazily } from '../../face/parse.ts'
 import { ConflictError, FencedError, UnavailableError } from '../../storage/errors.ts'
 import { backoff, sleep } from '../../time.ts'
 import type { Dialect, Operation } from '../dialects/dialect.ts'
@@ -6,8 +7,9 @@ import { v03 } from '../dialects/v03.ts'
 import type { A2AMessage, StreamItem, Task, TaskState } from '../model.ts'
 import type { RemoteInterface } from './card.ts'
 import { type Connection, newBudget } from './connection.ts'
-import { readItem, readTask } from './read.ts'
 import { A2ARemoteError } from './remote-error.ts'
+
+const readers = /* @__PURE__ */ lazily(() => import('./read.ts'))
 
 /** How often a connection may be lost in a row. */
 const MAX_LOSSES = 8
@@ -51,7 +53,7 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
   })
 
   const task = async (id: string, signal: AbortSignal): Promise<Task> =>
-    readTask(await connection.call(request('getTask', { id, historyLength: 1 }, signal)))
+    (await readers()).readTask(await connection.call(request('getTask', { id, historyLength: 1 }, signal)))
 
   /** Best effort: the run ends whether the remote answers or not. */
   function cancel(id: string): void {
@@ -59,6 +61,7 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
   }
 
   async function* follow(question: Question, signal: AbortSignal): AsyncGenerator<StreamItem, void> {
+    const { readItem } = await readers()
     const budget = newBudget()
     const leave = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined

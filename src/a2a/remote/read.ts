@@ -1,17 +1,6 @@
 import * as z from 'zod/mini'
-import {
-  anything,
-  InvalidValue,
-  map,
-  nonEmpty,
-  object,
-  parse,
-  parseWithin,
-  type Read,
-  record,
-  refuse,
-  type Schema,
-} from '../../face/schema.ts'
+import { InvalidValue, parse, type Read, type Schema } from '../../face/parse.ts'
+import { anything, map, nonEmpty, object, parseWithin, record, refuse } from '../../face/schema.ts'
 import { base64, text } from '../dialects/fields.ts'
 import { ROLES, STATES, wireRole, wireState } from '../dialects/v1-words.ts'
 import type { Part, StreamItem, Task } from '../model.ts'
@@ -65,7 +54,6 @@ const parts = map(z.array(anyPart), (all) =>
   }),
 )
 
-/* @__NO_SIDE_EFFECTS__ */
 function word<T extends string>(words: readonly T[], wire: (word: T) => string) {
   return map(
     anything,

@@ -1,5 +1,4 @@
-import { parse, record } from '../../face/schema.ts'
-import { isRecord } from '../../messages/record.ts'
+import { filterFields, isRecord } from '../../messages/record.ts'
 import { A2AError } from '../errors.ts'
 
 /** JSON-RPC 2.0 §4: what a response repeats. */
@@ -36,7 +35,11 @@ export function readEnvelope(body: unknown): RpcRequest {
     )
   if (typeof method !== 'string' || method === '')
     throw invalid('method: expected a string that is not empty.')
-  return { method, params, metadata: isRecord(metadata) ? parse(record, metadata) : undefined }
+  return {
+    method,
+    params,
+    metadata: isRecord(metadata) ? filterFields(metadata, (key) => key !== '__proto__') : undefined,
+  }
 }
 
 const invalid = (message: string): A2AError => new A2AError('invalid_request', message)

@@ -22,7 +22,7 @@ export interface StreamAnswer {
   /** The JSON of the request's id. */
   readonly id: string
   /** Given the call whose signal aborts when the client is gone, also where only the response is cancelled. */
-  readonly open: (call: FaceCall) => AsyncIterable<readonly StreamEntry[]>
+  readonly open: (call: FaceCall) => Promise<AsyncIterable<readonly StreamEntry[]>>
   /** The JSON-RPC response for an error in the middle, as JSON. */
   readonly failed: (error: unknown) => string
 }
@@ -46,7 +46,7 @@ async function* rpcFrames(
   let hasBegun = false
   let frames = ''
   try {
-    for await (const batch of open({ ...call, signal })) {
+    for await (const batch of await open({ ...call, signal })) {
       hasBegun = true
       for (const { id: eventId, item } of batch) {
         frames += frameOf(`${head}${JSON.stringify(dialect.writeItem(item))}}`, eventId)

@@ -1,33 +1,99 @@
-import type { FaceRoute } from '../../face/routes.ts'
+import { lazily } from '../../face/parse.ts'
+import { type FaceRoute, onDemand } from '../../face/routes.ts'
+import type { Call } from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { getGraph, getSchemas, getSubgraphs } from './describe.ts'
-import {
-  count,
-  deleteOne,
-  getAssistant,
-  latest,
-  namedAssistant,
-  namedGraph,
-  patchOne,
-  postAssistant,
-  search,
-  versions,
-} from './records.ts'
+
+const records = /* @__PURE__ */ lazily(() => import('./records.ts'))
+const descriptions = /* @__PURE__ */ lazily(() => import('./describe.ts'))
+
+const namedAssistant = async (context: PlatformContext, call: Call) =>
+  (await records()).namedAssistant(context, call)
+const namedGraph = async (context: PlatformContext, call: Call) => (await records()).namedGraph(context, call)
 
 const ONE = '/assistants/:assistant_id'
 
 /** Assistants: graphs with a config, a context and metadata of their own, in versions. */
 export const ASSISTANT_ROUTES: readonly FaceRoute<PlatformContext>[] = [
-  ['POST', '/assistants', 'assistants:create', postAssistant, namedGraph],
-  ['POST', '/assistants/search', 'assistants:search', search],
-  ['POST', '/assistants/count', 'assistants:search', count],
-  ['GET', ONE, 'assistants:read', getAssistant, namedAssistant],
-  ['PATCH', ONE, 'assistants:update', patchOne, namedAssistant],
-  ['DELETE', ONE, 'assistants:delete', deleteOne, namedAssistant],
-  ['GET', `${ONE}/graph`, 'assistants:read', getGraph, namedAssistant],
-  ['GET', `${ONE}/schemas`, 'assistants:read', getSchemas, namedAssistant],
-  ['GET', `${ONE}/subgraphs`, 'assistants:read', getSubgraphs, namedAssistant],
-  ['GET', `${ONE}/subgraphs/:namespace`, 'assistants:read', getSubgraphs, namedAssistant],
-  ['POST', `${ONE}/versions`, 'assistants:read', versions, namedAssistant],
-  ['POST', `${ONE}/latest`, 'assistants:update', latest, namedAssistant],
+  [
+    'POST',
+    '/assistants',
+    'assistants:create',
+    /* @__PURE__ */ onDemand(async () => (await records()).postAssistant),
+    namedGraph,
+  ],
+  [
+    'POST',
+    '/assistants/search',
+    'assistants:search',
+    /* @__PURE__ */ onDemand(async () => (await records()).search),
+  ],
+  [
+    'POST',
+    '/assistants/count',
+    'assistants:search',
+    /* @__PURE__ */ onDemand(async () => (await records()).count),
+  ],
+  [
+    'GET',
+    ONE,
+    'assistants:read',
+    /* @__PURE__ */ onDemand(async () => (await records()).getAssistant),
+    namedAssistant,
+  ],
+  [
+    'PATCH',
+    ONE,
+    'assistants:update',
+    /* @__PURE__ */ onDemand(async () => (await records()).patchOne),
+    namedAssistant,
+  ],
+  [
+    'DELETE',
+    ONE,
+    'assistants:delete',
+    /* @__PURE__ */ onDemand(async () => (await records()).deleteOne),
+    namedAssistant,
+  ],
+  [
+    'GET',
+    `${ONE}/graph`,
+    'assistants:read',
+    /* @__PURE__ */ onDemand(async () => (await descriptions()).getGraph),
+    namedAssistant,
+  ],
+  [
+    'GET',
+    `${ONE}/schemas`,
+    'assistants:read',
+    /* @__PURE__ */ onDemand(async () => (await descriptions()).getSchemas),
+    namedAssistant,
+  ],
+  [
+    'GET',
+    `${ONE}/subgraphs`,
+    'assistants:read',
+    /* @__PURE__ */ onDemand(async () => (await descriptions()).getSubgraphs),
+    namedAssistant,
+  ],
+  [
+    'GET',
+    `${ONE}/subgraphs/:namespace`,
+    'assistants:read',
+    /* @__PURE__ */ onDemand(async () => (await descriptions()).getSubgraphs),
+    namedAssistant,
+  ],
+  [
+    'POST',
+    `${ONE}/versions`,
+    'assistants:read',
+    /* @__PURE__ */ onDemand(async () => (await records()).versions),
+    namedAssistant,
+  ],
+  [
+    'POST',
+    `${ONE}/latest`,
+    'assistants:update',
+    /* @__PURE__ */ onDemand(async () => (await records()).latest),
+    namedAssistant,
+  ],
 ]

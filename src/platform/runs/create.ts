@@ -7,30 +7,31 @@ import type { RunRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { outcomeOf, withState } from './outcome.ts'
 import { presentRun } from './present.ts'
+import { schemas } from './schemas.ts'
 import { planRun, type RunOrder, type StartedRun, startPlatformRun } from './start-run.ts'
 import { whenEnded } from './wait.ts'
-import { batchSchema, type RunCreate, runCreateSchema } from './wire.ts'
+import type { RunCreate } from './wire.ts'
 
 /** What a body that creates a run names, for `authorize`. */
 export async function namedRun(
   _: PlatformContext,
   call: Pick<FaceCall, 'json' | 'params'>,
 ): Promise<ThreadResource> {
-  const { assistant_id: assistantId } = await bodyOf(runCreateSchema, call)
+  const { assistant_id: assistantId } = await bodyOf((await schemas()).runCreateSchema, call)
   const { thread_id: threadId } = call.params
   return { assistantId, ...(threadId !== undefined && { threadId }) }
 }
 
 /** `POST …/runs`: starts a run and does not wait for it. */
 export async function postRun(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const run = await startRun(context, call, await bodyOf(runCreateSchema, call))
+  const run = await startRun(context, call, await bodyOf((await schemas()).runCreateSchema, call))
   if (run.deletedBy === 'starter') void dispose(context, call, run, context.engine.wait(run))
   return json(presentRun(await recordOf(context, run)), { headers: locationOf(call, run) })
 }
 
 /** `POST …/runs/wait`: starts a run, and answers with what it has ended with. */
 export async function postRunAndWait(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const body = await bodyOf(runCreateSchema, call)
+  const body = await bodyOf((await schemas()).runCreateSchema, call)
   const run = await startRun(context, call, body)
   const outcome = outcomeOf(context.engine, run, run.appliedThroughSeq).then((ended) =>
     withState(context.engine, run, ended),
@@ -42,7 +43,7 @@ export async function postRunAndWait(context: PlatformContext, call: FaceCall): 
 
 /** `POST /runs/batch`: starts runs with threads of their own, or none of them where one is refused. */
 export async function postBatch(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const bodies = await bodyOf(batchSchema, call)
+  const bodies = await bodyOf((await schemas()).batchSchema, call)
   const order = orderOf(call)
   const plans = await Promise.all(bodies.map((body) => planRun(context, order, body)))
   const records: RunRecord[] = []

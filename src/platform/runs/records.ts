@@ -9,8 +9,9 @@ import type { PlatformContext } from '../context.ts'
 import { cancelWhenGone, isCancelledByLeaving, reconnectHeaders } from './create.ts'
 import { outcomeOf } from './outcome.ts'
 import { detailsOf, presentRun, statusOf } from './present.ts'
+import { schemas } from './schemas.ts'
 import { whenEnded } from './wait.ts'
-import { type CancelMany, cancelManySchema, statusSchema } from './wire.ts'
+import type { CancelMany } from './wire.ts'
 
 const MAX_PAGE = 1_000
 
@@ -20,7 +21,10 @@ export async function getRuns({ engine }: PlatformContext, call: FaceCall): Prom
   const offset = numberParam(call, 'offset', 0, Number.MAX_SAFE_INTEGER)
   const { searchParams } = call.url
   const named = searchParams.get('status')
-  const status = named === null || named === '' ? undefined : readBy(statusSchema, named, refused('status'))
+  const status =
+    named === null || named === ''
+      ? undefined
+      : readBy((await schemas()).statusSchema, named, refused('status'))
   const hasMetadata = containing(metadataOf(searchParams.get('metadata')))
   const accept = (run: RunRecord): boolean =>
     (status === undefined || statusOf(run) === status) && hasMetadata(detailsOf(run).metadata)
@@ -58,7 +62,7 @@ export async function joinRun(context: PlatformContext, call: FaceCall): Promise
 
 /** `POST /runs/cancel?action`: cancels runs by their ids, or those of a status, on a thread or on all of the caller's. */
 export async function cancelRuns({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
-  const asked = await bodyOf(cancelManySchema, call)
+  const asked = await bodyOf((await schemas()).cancelManySchema, call)
   const action = call.url.searchParams.get('action') === 'rollback' ? 'rollback' : 'interrupt'
   const { principal } = call
   for await (const [threadId, runId] of askedRuns(engine, call, asked)) {

@@ -6,7 +6,7 @@ import { type FaceCall, type FaceEndpoint, type FaceRoute, onDemand } from '../.
 import type { PlatformContext } from '../context.ts'
 import { namedRun, postBatch, postRun, postRunAndWait } from './create.ts'
 import { cancelRuns, deleteRun, getRun, getRuns, joinRun } from './records.ts'
-import { cancelManySchema } from './wire.ts'
+import { schemas } from './schemas.ts'
 
 type Endpoint = FaceEndpoint<PlatformContext>
 
@@ -28,7 +28,7 @@ const namedThread = async (_: PlatformContext, call: Pick<FaceCall, 'params'>): 
 
 /** The thread whose runs a request cancels, where it names one. */
 const namedInBody = async (_: PlatformContext, call: Pick<FaceCall, 'json'>): Promise<ThreadResource> => {
-  const { thread_id } = await bodyOf(cancelManySchema, call)
+  const { thread_id } = await bodyOf((await schemas()).cancelManySchema, call)
   return thread_id === undefined ? {} : { threadId: threadIdOf(thread_id) }
 }
 

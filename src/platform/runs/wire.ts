@@ -1,17 +1,6 @@
 import * as z from 'zod/mini'
-import {
-  anything,
-  list,
-  map,
-  nonEmpty,
-  number,
-  object,
-  type Read,
-  record,
-  refuse,
-  type Schema,
-  whole,
-} from '../../face/schema.ts'
+import type { Read } from '../../face/parse.ts'
+import { anything, list, map, nonEmpty, number, object, record, refuse, whole } from '../../face/schema.ts'
 
 /** The wire of runs on LangGraph's platform: the one place of this room that spells its names. Unknown keys are ignored. */
 

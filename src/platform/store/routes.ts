@@ -1,77 +1,45 @@
-import { readBy } from '../../face/body.ts'
-import type { FaceCall, FaceRoute } from '../../face/routes.ts'
-import type { Read, Schema } from '../../face/schema.ts'
-import { empty, HttpError, json } from '../../http/index.ts'
+import { lazily } from '../../face/parse.ts'
+import { type FaceRoute, onDemand } from '../../face/routes.ts'
 import type { PlatformContext } from '../context.ts'
-import { ask, assertLabels, assertNamespace, fieldsOf, resourceOf, storeOf } from './access.ts'
-import { itemSchema, namespacesSchema, presentItem, putSchema, searchSchema } from './wire.ts'
+import { resourceOf } from './access.ts'
 
-type StoreEndpoint = (context: PlatformContext, call: FaceCall) => Promise<Response>
+const endpoints = /* @__PURE__ */ lazily(() => import('./endpoints.ts'))
 
-const read = async <S extends Schema>(schema: S, call: FaceCall): Promise<Read<S>> =>
-  readBy(schema, (await fieldsOf(call)) ?? {}, (message) => new HttpError(400, 'invalid_argument', message))
-
-const putItem: StoreEndpoint = async (context, call) => {
-  const { namespace, key, value, index, ttl } = await read(putSchema, call)
-  assertNamespace(namespace)
-  const store = storeOf(context, call)
-  await ask(() => store.put(namespace, key, value, index, ttl === undefined ? {} : { ttl }))
-  return empty()
-}
-
-const getItem: StoreEndpoint = async (context, call) => {
-  const { namespace = [], key } = await read(itemSchema, call)
-  assertLabels(namespace)
-  const refresh = call.url.searchParams.get('refresh_ttl')
-  const store = storeOf(context, call)
-  const item = await ask(() =>
-    store.get(namespace, key, refresh === null ? {} : { refreshTtl: refresh.toLowerCase() === 'true' }),
-  )
-  return json(item && presentItem(item))
-}
-
-const deleteItem: StoreEndpoint = async (context, call) => {
-  const { namespace = [], key } = await read(itemSchema, call)
-  assertLabels(namespace)
-  const store = storeOf(context, call)
-  await ask(() => store.delete(namespace, key))
-  return empty()
-}
-
-const searchItems: StoreEndpoint = async (context, call) => {
-  const {
-    namespace_prefix: prefix,
-    refresh_ttl: refreshTtl,
-    filter,
-    ...page
-  } = await read(searchSchema, call)
-  assertLabels(prefix)
-  const store = storeOf(context, call)
-  const items = await ask(() =>
-    store.search(prefix, {
-      ...page,
-      ...(filter && { filter: { ...filter } }),
-      ...(refreshTtl !== undefined && { refreshTtl }),
-    }),
-  )
-  return json({ items: items.map(presentItem) })
-}
-
-const listNamespaces: StoreEndpoint = async (context, call) => {
-  const { max_depth: maxDepth, ...asked } = await read(namespacesSchema, call)
-  assertLabels(asked.prefix)
-  assertLabels(asked.suffix)
-  const store = storeOf(context, call)
-  const namespaces = await ask(() =>
-    store.listNamespaces({ ...asked, ...(maxDepth !== undefined && { maxDepth }) }),
-  )
-  return json({ namespaces })
-}
-
+/** Items of the store for graphs. */
 export const STORE_ROUTES: readonly FaceRoute<PlatformContext>[] = [
-  ['PUT', '/store/items', 'store:put', putItem, resourceOf],
-  ['GET', '/store/items', 'store:get', getItem, resourceOf],
-  ['DELETE', '/store/items', 'store:delete', deleteItem, resourceOf],
-  ['POST', '/store/items/search', 'store:search', searchItems, resourceOf],
-  ['POST', '/store/namespaces', 'store:list_namespaces', listNamespaces, resourceOf],
+  [
+    'PUT',
+    '/store/items',
+    'store:put',
+    /* @__PURE__ */ onDemand(async () => (await endpoints()).putItem),
+    resourceOf,
+  ],
+  [
+    'GET',
+    '/store/items',
+    'store:get',
+    /* @__PURE__ */ onDemand(async () => (await endpoints()).getItem),
+    resourceOf,
+  ],
+  [
+    'DELETE',
+    '/store/items',
+    'store:delete',
+    /* @__PURE__ */ onDemand(async () => (await endpoints()).deleteItem),
+    resourceOf,
+  ],
+  [
+    'POST',
+    '/store/items/search',
+    'store:search',
+    /* @__PURE__ */ onDemand(async () => (await endpoints()).searchItems),
+    resourceOf,
+  ],
+  [
+    'POST',
+    '/store/namespaces',
+    'store:list_namespaces',
+    /* @__PURE__ */ onDemand(async () => (await endpoints()).listNamespaces),
+    resourceOf,
+  ],
 ]

@@ -1,7 +1,7 @@
 import type { ThreadAction } from '../../face/access.ts'
 import type { NamedAssistant } from '../../face/assistants.ts'
 import { readBy } from '../../face/body.ts'
-import type { Read, Schema } from '../../face/schema.ts'
+import type { Read, Schema } from '../../face/parse.ts'
 import type { Principal } from '../../http/index.ts'
 import type { AgentEngine, CommandKey, ThreadRecord } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'

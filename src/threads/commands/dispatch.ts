@@ -9,7 +9,7 @@ import { json, originOf } from '../../http/index.ts'
 import { unbounded } from '../../principal.ts'
 import type { ThreadsContext } from '../context.ts'
 import { answerOfError, ProtocolError } from '../errors.ts'
-import { commandSchema } from '../wire.ts'
+import { schemas } from '../schemas.ts'
 import type { CommandFunction, CommandResult } from './command.ts'
 import { inputInject, inputRespond, runStart, stateFork } from './runs.ts'
 import { getTree, listCheckpoints, stateGet } from './state.ts'
@@ -60,7 +60,7 @@ export async function answerCommand(
 ): Promise<Answer> {
   let id: number | string | null = null
   try {
-    const { id: given, method, params } = await bodyOf(commandSchema, call)
+    const { id: given, method, params } = await bodyOf((await schemas()).commandSchema, call)
     id = given
     const { result, appliedThroughSeq } = await dispatch(context, call, { method, params, more })
     const thread_id = call.threadId

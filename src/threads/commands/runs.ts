@@ -4,12 +4,15 @@ import { forkPoint, type RunConfigWire, runSettings } from '../../face/run-confi
 import { titleOf } from '../../face/title.ts'
 import { type MultitaskStrategy, type RunReceipt, type ThreadRecord, unanswered } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
-import { inputInjectSchema, inputRespondSchema, runStartSchema, stateForkSchema } from '../wire.ts'
+import { schemas } from '../schemas.ts'
 import { type Command, type CommandResult, parse, requireThread } from './command.ts'
 
 /** `run.start`: a new run, a fork, or, on an interrupted thread, the answer to its interrupt. */
 export async function runStart(command: Command): Promise<CommandResult> {
-  const { input, config, metadata, multitask_strategy } = parse(runStartSchema, command.params)
+  const { input, config, metadata, multitask_strategy } = parse(
+    (await schemas()).runStartSchema,
+    command.params,
+  )
   const { graphId, assistant } = command.named
   const started = await command.engine.start({
     ...(await common(command, config, metadata)),
@@ -26,7 +29,7 @@ export async function runStart(command: Command): Promise<CommandResult> {
 
 /** `state.fork`: a run from an earlier checkpoint. */
 export async function stateFork(command: Command): Promise<CommandResult> {
-  const { checkpoint_id, input, config } = parse(stateForkSchema, command.params)
+  const { checkpoint_id, input, config } = parse((await schemas()).stateForkSchema, command.params)
   const started = await command.engine.start({
     ...(await common(command, config)),
     input,
@@ -41,7 +44,7 @@ export async function stateFork(command: Command): Promise<CommandResult> {
  */
 export async function inputRespond(command: Command): Promise<CommandResult> {
   const { interrupt_id, response, responses, update, goto, config, metadata } = parse(
-    inputRespondSchema,
+    (await schemas()).inputRespondSchema,
     command.params,
   )
   const answers = answersOf(responses ?? (interrupt_id === undefined ? [] : [{ interrupt_id, response }]))
@@ -59,7 +62,7 @@ export async function inputRespond(command: Command): Promise<CommandResult> {
  * interrupt is open.
  */
 export async function inputInject(command: Command): Promise<CommandResult> {
-  const { message } = parse(inputInjectSchema, command.params)
+  const { message } = parse((await schemas()).inputInjectSchema, command.params)
   const { engine, threadId, principal } = command
   const thread = await requireThread(command)
   const key = await command.key()

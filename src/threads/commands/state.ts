@@ -1,11 +1,11 @@
 import type { RunTree } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
-import { getTreeSchema, listCheckpointsSchema, stateGetSchema } from '../wire.ts'
+import { schemas } from '../schemas.ts'
 import { type Command, type CommandResult, namespaceKey, parse, requireThread } from './command.ts'
 
 /** `state.get`: the values of a namespace, all or the named ones. */
 export async function stateGet(command: Command): Promise<CommandResult> {
-  const { namespace, keys } = parse(stateGetSchema, command.params)
+  const { namespace, keys } = parse((await schemas()).stateGetSchema, command.params)
   const thread = await requireThread(command)
   const checkpointNs = namespaceKey(namespace)
   const snapshot = await command.engine.readState(thread, { checkpointNs })
@@ -26,7 +26,7 @@ export async function stateGet(command: Command): Promise<CommandResult> {
 
 /** `state.listCheckpoints`: newest first. `parent_id` is ours: with it a client can draw the branches without reading every state. */
 export async function listCheckpoints(command: Command): Promise<CommandResult> {
-  const { namespace, limit = 100, before } = parse(listCheckpointsSchema, command.params)
+  const { namespace, limit = 100, before } = parse((await schemas()).listCheckpointsSchema, command.params)
   const thread = await requireThread(command)
   const checkpoints: unknown[] = []
   const history = command.engine.readHistory(
@@ -49,7 +49,7 @@ export async function listCheckpoints(command: Command): Promise<CommandResult> 
 
 /** `agent.getTree`: the agents of a run, the newest one unless named. */
 export async function getTree(command: Command): Promise<CommandResult> {
-  const { run_id } = parse(getTreeSchema, command.params)
+  const { run_id } = parse((await schemas()).getTreeSchema, command.params)
   const thread = await requireThread(command)
   const runId = run_id ?? thread.lastRunId
   const tree = runId === null ? undefined : await command.engine.readTree(thread, runId)

@@ -3,7 +3,7 @@ import type { AgentEngine, RunTree } from '../../runs/index.ts'
 import { parse } from '../commands/command.ts'
 import type { TransportCommands } from '../commands/dispatch.ts'
 import { ProtocolError } from '../errors.ts'
-import { reconnectSchema, streamSchema, unsubscribeSchema } from '../wire.ts'
+import { schemas } from '../schemas.ts'
 import { subscribingOf } from './subscribing.ts'
 import { filterOf, type Subscribing, type Subscriptions } from './subscriptions.ts'
 
@@ -17,7 +17,8 @@ export function subscriptionCommands(
   subscriptions: Subscriptions,
   later: (start: () => void) => void,
 ): TransportCommands {
-  const asked = (params: unknown) => subscribingOf(parse(streamSchema, params), request)
+  const asked = async (params: unknown) =>
+    subscribingOf(parse((await schemas()).streamSchema, params), request)
   const open = async (subscribing: Subscribing): Promise<string> => {
     const { id, start } = await subscriptions.open(subscribing)
     later(start)
@@ -26,12 +27,12 @@ export function subscriptionCommands(
   return new Map([
     [
       'subscription.subscribe',
-      async (params: unknown) => ({ result: { subscription_id: await open(asked(params)) } }),
+      async (params: unknown) => ({ result: { subscription_id: await open(await asked(params)) } }),
     ],
     [
       'subscription.unsubscribe',
       async (params: unknown) => {
-        const { subscription_id } = parse(unsubscribeSchema, params)
+        const { subscription_id } = parse((await schemas()).unsubscribeSchema, params)
         if (subscriptions.close(subscription_id)) return { result: {} }
         throw new ProtocolError('no_such_subscription', 'This socket has no such subscription.')
       },
@@ -39,7 +40,11 @@ export function subscriptionCommands(
     [
       'subscription.reconnect',
       async (params: unknown) => {
-        const { run_id, last_event_id, subscriptions: ids = [] } = parse(reconnectSchema, params)
+        const {
+          run_id,
+          last_event_id,
+          subscriptions: ids = [],
+        } = parse((await schemas()).reconnectSchema, params)
         const thread = await engine.findThread({ threadId, principal })
         const tree = thread && (await engine.readTree(thread, run_id))
         if (!tree) throw new ProtocolError('no_such_run', 'No such run is known on this thread.')
@@ -47,7 +52,9 @@ export function subscriptionCommands(
         const restored = [...filters.values()].every((filter) => filter !== undefined)
         if (restored) {
           // All are read before one is opened, so that a bad one opens none.
-          const all = [...filters].map(([id, filter]) => ({ ...asked(filter), id }))
+          const all = await Promise.all(
+            [...filters].map(async ([id, filter]) => ({ ...(await asked(filter)), id })),
+          )
           subscriptions.admit(all.map(({ id }) => id))
           for (const one of all) await open({ ...one, lastEventId: last_event_id })
         }
