@@ -74,12 +74,8 @@ test('a plain function shows its tools and subagents', async () => {
 
 test('events whose beginning is gone make no run, and a second run is a tree of its own', () => {
   const tree = createSpanTree()
-  const event = (seq: number, method: string, data: unknown, namespace: string[] = []): WireEvent => ({
-    type: 'event',
-    seq,
-    method,
-    params: { namespace, timestamp: seq, data },
-  })
+  const event = (seq: number, method: string, data: unknown, namespace: string[] = []) =>
+    ({ type: 'event', seq, method, params: { namespace, timestamp: seq, data } }) as WireEvent
   tree.add(event(1, 'tasks', { id: 'old', name: 'old', input: {} }))
   expect(tree.runs).toEqual([])
   for (const [at, id] of [

@@ -12,11 +12,11 @@ export function App() {
   const isServer = place === 'server'
   return (
     <div class={`app ${threadId !== undefined || isServer ? 'has-main' : ''}`}>
-      <header class="top">
+      <header class="top line">
         <a class="brand" href={routeTo()}>
           agentwire <span>devtools</span>
         </a>
-        <span class="keys wide" aria-hidden="true">
+        <span class="keys wide small dim" aria-hidden="true">
           <kbd>j</kbd> <kbd>k</kbd> move <kbd>/</kbd> search <kbd>1</kbd>–<kbd>5</kbd> views <kbd>Esc</kbd>{' '}
           back
         </span>
@@ -27,7 +27,7 @@ export function App() {
       </header>
       <Away />
       <ThreadList openId={threadId} tab={tab} />
-      <main>
+      <main class="stack">
         {isServer ? (
           <ServerView />
         ) : threadId === undefined ? (

@@ -36,6 +36,9 @@ function setConnection(next: Connection): void {
 
 export const clock = createClock()
 
+/** Where a thread is asked for. */
+export const threadPath = (threadId: string): string => `/threads/${encodeURIComponent(threadId)}`
+
 /** Asks the server. Throws `ApiError`, with status 0 where it cannot be reached. */
 export async function ask<T>(path: string, body?: unknown): Promise<T> {
   const sentAt = Date.now()

@@ -17,6 +17,22 @@ export function useKeys(keys: readonly KeyAction[]): void {
   }, [])
 }
 
+/** The keys that move the selection of a list: to its start where nothing is selected. */
+export const moveKeys = <Item>(
+  list: readonly Item[],
+  selected: number,
+  select: (item: Item) => void,
+): readonly KeyAction[] => {
+  const move = (by: number) => () => {
+    const next = list[selected < 0 ? 0 : Math.min(list.length - 1, Math.max(0, selected + by))]
+    if (next !== undefined) select(next)
+  }
+  return [
+    ['j', move(1)],
+    ['k', move(-1)],
+  ]
+}
+
 /** Gives keys to the parts of the page, but for those that are typed into a field, which Escape leaves. */
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {

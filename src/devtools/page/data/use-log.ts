@@ -3,7 +3,7 @@ import { backoff, pause } from '../../../time.ts'
 import { createFrameReader } from '../model/frames.ts'
 import { createLog, type Log, type WireEvent } from '../model/log.ts'
 import { createSpanTree, type SpanTree } from '../model/spans.ts'
-import { ApiError, clock, stream } from './api.ts'
+import { ApiError, clock, stream, threadPath } from './api.ts'
 
 export interface LiveLog {
   readonly log: Log
@@ -49,10 +49,8 @@ export function useLog(
     async function follow(): Promise<void> {
       const read = createFrameReader()
       const openedAt = clock.toServer(Date.now())
-      for await (const chunk of stream(
-        `/threads/${encodeURIComponent(threadId)}/log?after=${log.last}`,
-        stop.signal,
-      )) {
+      const path = `${threadPath(threadId)}/log?after=${log.last}`
+      for await (const chunk of stream(path, stop.signal)) {
         const at = clock.toServer(Date.now())
         const arrival = at === undefined || openedAt === undefined ? undefined : { at, openedAt }
         for (const frame of read(chunk)) {

@@ -1,5 +1,5 @@
+import type { EventData, EventMethod } from '../../../events/index.ts'
 import type { Frame } from './frames.ts'
-import { fieldOf, textOf } from './json.ts'
 
 /** One event as the page keeps it. Its payload stays text until somebody looks at it. */
 export interface LogEntry {
@@ -21,16 +21,25 @@ export interface LogEntry {
   readonly text: string
 }
 
-/** An event as the protocol sends it (docs/protocol.md §5.1). */
-export interface WireEvent {
-  readonly type: string
-  readonly seq: number
-  readonly method: string
-  readonly params: {
-    readonly namespace: readonly string[]
-    readonly timestamp: number
-    readonly data: unknown
+/** An event as the protocol sends it (docs/protocol.md §5.1). Its `method` tells what its `data` is. */
+export type WireEvent = {
+  [Method in EventMethod]: {
+    readonly type: 'event'
+    readonly seq: number
+    readonly method: Method
+    readonly params: {
+      readonly namespace: readonly string[]
+      readonly timestamp: number
+      readonly data: EventData[Method]
+    }
   }
+}[EventMethod]
+
+/** Events that retention has dropped (docs/protocol.md §4.4). */
+interface WireGap {
+  readonly type: 'gap'
+  readonly after: number
+  readonly first_retained: number
 }
 
 export interface LogBounds {
@@ -90,7 +99,7 @@ export function createLog(bounds: LogBounds, after = 0): Log {
       return last
     },
     add(frame, arrival) {
-      const event = JSON.parse(frame.data) as WireEvent
+      const event = JSON.parse(frame.data) as WireEvent | WireGap
       const entry =
         event.type === 'gap' ? gapOf(event, frame) : entryOf(event, frame, entries.at(-1), arrival)
       // A state that stands for lost events has the number of the last of them.
@@ -105,21 +114,19 @@ export function createLog(bounds: LogBounds, after = 0): Log {
 }
 
 function entryOf(
-  { seq, method, params }: WireEvent,
+  event: WireEvent,
   { data: text, bytes }: Frame,
   before: LogEntry | undefined,
   arrival: Arrival | undefined,
 ): LogEntry {
-  const { namespace, timestamp: at, data } = params
-  const name = fieldOf(data, 'name')
-  const channel =
-    method === 'input.requested' ? 'input' : method === 'custom' && name != null ? `custom:${name}` : method
+  const { seq, method, params } = event
+  const { namespace, timestamp: at } = params
   return {
     seq,
     method,
-    channel,
+    channel: channelOf(event),
     namespace,
-    kind: kindOf(method, data),
+    kind: kindOf(event) ?? '',
     bytes,
     at,
     sinceLast: before && before.at > 0 ? Math.max(0, at - before.at) : undefined,
@@ -128,23 +135,34 @@ function entryOf(
   }
 }
 
-function gapOf(event: unknown, { data: text, bytes }: Frame): LogEntry {
-  const first = Number(fieldOf(event, 'first_retained'))
-  const after = Number(fieldOf(event, 'after'))
+function gapOf({ after, first_retained: first }: WireGap, { data: text, bytes }: Frame): LogEntry {
   const kind = `${first - after - 1} events are gone`
   const about = { method: 'gap', channel: 'gap', namespace: [], kind, at: 0, sinceLast: undefined }
   return { ...about, seq: first - 1, bytes, latency: undefined, text }
 }
 
+function channelOf({ method, params }: WireEvent): string {
+  if (method === 'input.requested') return 'input'
+  return method === 'custom' && params.data.name != null ? `custom:${params.data.name}` : method
+}
+
 /** What tells the events of one channel apart at a glance. */
-function kindOf(method: string, data: unknown): string {
-  const event = textOf(fieldOf(data, 'event'))
-  if (method === 'tools') return [event, textOf(fieldOf(data, 'tool_name'))].filter(Boolean).join(' ')
-  if (method === 'tasks')
-    return `${textOf(fieldOf(data, 'name')) ?? ''} ${fieldOf(data, 'input') === undefined ? 'done' : 'begins'}`
-  if (method === 'updates') return textOf(fieldOf(data, 'node')) ?? ''
-  if (method === 'checkpoints') return `step ${fieldOf(data, 'step')}`
-  return event ?? ''
+function kindOf({ method, params }: WireEvent): string | undefined {
+  switch (method) {
+    case 'tools':
+      return params.data.event === 'tool-started'
+        ? `${params.data.event} ${params.data.tool_name}`
+        : params.data.event
+    case 'tasks':
+      return `${params.data.name} ${params.data.input === undefined ? 'done' : 'begins'}`
+    case 'updates':
+      return params.data.node
+    case 'checkpoints':
+      return `step ${params.data.step}`
+    case 'lifecycle':
+    case 'messages':
+      return params.data.event
+  }
 }
 
 export interface LogFilter {

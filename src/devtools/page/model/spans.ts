@@ -1,4 +1,5 @@
-import { fieldOf, textOf } from './json.ts'
+import type { LifecycleData, TaskData, ToolData } from '../../../events/index.ts'
+import { fieldOf, parseJson, textOf } from './json.ts'
 import type { WireEvent } from './log.ts'
 
 /** Something that takes time: a run, a step of it, a tool, a subagent. Times are the server's, in milliseconds since 1970. */
@@ -35,22 +36,10 @@ export function createSpanTree(): SpanTree {
   const runs: Draft[] = []
   let byId = new Map<string, Draft>()
 
-  function open(
-    parent: Draft,
-    id: string,
-    given: Partial<Draft> & Pick<Draft, 'kind' | 'name' | 'startedAt'>,
-  ): Draft {
+  function open(parent: Draft, id: string, given: Given): Draft {
     const known = byId.get(id)
     if (known) return known
-    const span: Draft = {
-      id,
-      namespace: parent.namespace,
-      endedAt: undefined,
-      status: 'running',
-      firstTokenAt: undefined,
-      children: [],
-      ...given,
-    }
+    const span = draftOf(id, { namespace: parent.namespace, ...given })
     byId.set(id, span)
     parent.children.push(span)
     return span
@@ -70,100 +59,94 @@ export function createSpanTree(): SpanTree {
     return open(parent, id, { kind: 'step', name, startedAt: at, namespace })
   }
 
-  function begin(event: WireEvent): void {
-    const at = event.params.timestamp
-    const id = textOf(fieldOf(event.params.data, 'run_id')) ?? `run at ${event.seq}`
-    // A run that another process goes on with begins again under its id.
-    if (runs.at(-1)?.id === id) return
-    const name = textOf(fieldOf(event.params.data, 'graph_name')) ?? 'run'
-    runs.push({
-      id,
-      kind: 'run',
-      name,
-      namespace: [],
-      startedAt: at,
-      endedAt: undefined,
-      status: 'running',
-      firstTokenAt: undefined,
-      children: [],
-    })
+  function begin({ run_id: id, graph_name: name = 'run' }: LifecycleData, seq: number, at: number): void {
+    // A run that another process continues begins again under its id.
+    if (id !== undefined && runs.at(-1)?.id === id) return
+    runs.push(draftOf(id ?? `run at ${seq}`, { kind: 'run', name, startedAt: at, namespace: [] }))
     if (runs.length > MAX_RUNS) runs.shift()
     byId = new Map()
   }
 
-  return {
-    runs,
-    add(event) {
-      const { method, params } = event
-      const { namespace, timestamp: at, data } = params
-      const status = textOf(fieldOf(data, 'event'))
-      if (method === 'lifecycle' && namespace.length === 0 && status === 'running') return begin(event)
-      const run = runs.at(-1)
-      if (!run) return
-      if (method === 'lifecycle') {
-        const span = spanAt(run, namespace, at)
-        if (isEnd(status)) end(span, status, at)
-        if (span === run && isEnd(status)) endAll(run, status, at)
-      } else if (method === 'tasks') addTask(run, namespace, data, at)
-      else if (method === 'tools') addTool(run, namespace, data, at)
-      else if (method === 'messages' && status === 'content-block-delta') run.firstTokenAt ??= at
-      else if (namespace.length > 0) noteSubagent(spanAt(run, namespace, at), method)
-    },
-  }
-
-  function addTask(run: Draft, namespace: readonly string[], data: unknown, at: number): void {
-    const id = textOf(fieldOf(data, 'id'))
-    if (id === undefined) return
-    const name = textOf(fieldOf(data, 'name')) ?? id
+  function addTask(run: Draft, namespace: readonly string[], data: TaskData, at: number): void {
+    const { id, name } = data
     const parent = spanAt(run, namespace, at)
-    if (fieldOf(data, 'input') !== undefined) {
+    if (data.input !== undefined) {
       open(parent, id, { kind: 'step', name, startedAt: at, namespace: [...namespace, `${name}:${id}`] })
       return
     }
     const span = byId.get(id)
-    const interrupts = fieldOf(data, 'interrupts')
-    const waits = Array.isArray(interrupts) && interrupts.length > 0
-    if (span) end(span, fieldOf(data, 'error') ? 'failed' : waits ? 'interrupted' : 'completed', at)
+    if (span) end(span, data.error ? 'failed' : data.interrupts?.length > 0 ? 'interrupted' : 'completed', at)
   }
 
-  function addTool(run: Draft, namespace: readonly string[], data: unknown, at: number): void {
-    const event = textOf(fieldOf(data, 'event'))
-    const id = textOf(fieldOf(data, 'tool_call_id'))
-    if (id === undefined) return
-    if (event === 'tool-started') {
-      const { name, kind } = toolOf(data)
-      open(spanAt(run, namespace, at), id, { kind, name, startedAt: at, namespace })
+  function addTool(run: Draft, namespace: readonly string[], data: ToolData, at: number): void {
+    const { tool_call_id: id } = data
+    if (data.event === 'tool-started') {
+      open(spanAt(run, namespace, at), id, { ...calledBy(data), startedAt: at, namespace })
+      return
     }
     const span = byId.get(id)
-    if (span && event === 'tool-finished') end(span, 'completed', at)
-    if (span && event === 'tool-error') end(span, 'failed', at)
+    if (span && data.event === 'tool-finished') end(span, 'completed', at)
+    if (span && data.event === 'tool-error') end(span, 'failed', at)
+  }
+
+  function addLifecycle(run: Draft, namespace: readonly string[], status: string, at: number): void {
+    const span = spanAt(run, namespace, at)
+    if (!isEnd(status)) return
+    end(span, status, at)
+    if (span === run) endAll(run, status, at)
+  }
+
+  return {
+    runs,
+    add({ seq, method, params }) {
+      const { namespace, timestamp: at } = params
+      if (method === 'lifecycle' && namespace.length === 0 && params.data.event === 'running')
+        return begin(params.data, seq, at)
+      const run = runs.at(-1)
+      if (!run) return
+      switch (method) {
+        case 'lifecycle':
+          return addLifecycle(run, namespace, params.data.event, at)
+        case 'tasks':
+          return addTask(run, namespace, params.data, at)
+        case 'tools':
+          return addTool(run, namespace, params.data, at)
+        case 'messages':
+          if (params.data.event === 'content-block-delta') run.firstTokenAt ??= at
+      }
+      if (namespace.length === 0) return
+      const span = spanAt(run, namespace, at)
+      // What has a state of its own is an agent.
+      if (method === 'values' && span.kind === 'step') span.kind = 'subagent'
+    },
   }
 }
 
-/** Deep agents call their subagents by a tool, `task`, whose input names the one that is meant. */
-function toolOf(data: unknown): { readonly name: string; readonly kind: 'tool' | 'subagent' } {
-  const name = textOf(fieldOf(data, 'tool_name')) ?? 'tool'
-  const subagent = textOf(fieldOf(inputOf(fieldOf(data, 'input')), 'subagent_type'))
+type Given = Partial<Draft> & Pick<Draft, 'kind' | 'name' | 'startedAt'>
+
+const draftOf = (id: string, given: Given & Pick<Draft, 'namespace'>): Draft => ({
+  id,
+  endedAt: undefined,
+  status: 'running',
+  firstTokenAt: undefined,
+  children: [],
+  ...given,
+})
+
+/** Deep agents call their subagents by a tool, `task`, whose input names the subagent. */
+function calledBy({
+  tool_name: name,
+  input,
+}: Extract<ToolData, { readonly event: 'tool-started' }>): Pick<Draft, 'kind' | 'name'> {
+  // The text that a model wrote need not be JSON.
+  const parsed = parseJson(input)
+  const subagent = textOf(fieldOf('value' in parsed ? parsed.value : undefined, 'subagent_type'))
   return subagent === undefined ? { name, kind: 'tool' } : { name: subagent, kind: 'subagent' }
-}
-
-function inputOf(input: unknown): unknown {
-  if (typeof input !== 'string') return input
-  try {
-    return JSON.parse(input)
-  } catch {
-    return input // The text that a model wrote need not be JSON.
-  }
-}
-
-/** What has a state of its own is an agent. */
-function noteSubagent(span: Draft, method: string): void {
-  if (method === 'values' && span.kind === 'step') span.kind = 'subagent'
 }
 
 const ENDS = ['completed', 'failed', 'interrupted'] as const
 type End = (typeof ENDS)[number]
-const isEnd = (status: string | undefined): status is End => ENDS.some((end) => end === status)
+const isEnd = (status: string): status is End => ENDS.some((end) => end === status)
 
 function end(span: Draft, status: End, at: number): void {
   span.endedAt = at

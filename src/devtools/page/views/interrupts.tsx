@@ -1,11 +1,11 @@
 /** @jsxImportSource preact */
 import { useState } from 'preact/hooks'
 import type { Answers, InterruptRow, StartedRun, ThreadDetail } from '../../wire.ts'
-import { ask } from '../data/api.ts'
+import { ask, threadPath } from '../data/api.ts'
 import { type ActionRequest, actionsOf, approveAll, editAll, rejectAll } from '../model/approval.ts'
 import { parseJson } from '../model/json.ts'
 import { JsonTree } from './json-tree.tsx'
-import { Action, Empty, Id, Problem } from './parts.tsx'
+import { Action, Empty, Id, JsonField } from './parts.tsx'
 
 interface InterruptsViewProps {
   readonly thread: ThreadDetail
@@ -17,7 +17,7 @@ export function InterruptsView({ thread, onDone }: InterruptsViewProps) {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({})
   const textOf = (interrupt: InterruptRow) => texts[interrupt.interrupt_id] ?? firstAnswer(interrupt)
   const send = async (answers: Answers['answers']) => {
-    await ask<StartedRun>(`/threads/${encodeURIComponent(thread_id)}/answers`, { answers } satisfies Answers)
+    await ask<StartedRun>(`${threadPath(thread_id)}/answers`, { answers } satisfies Answers)
     onDone()
   }
   if (open.length === 0) return <Empty>Nothing waits for an answer.</Empty>
@@ -66,47 +66,40 @@ interface QuestionProps {
 function Question({ interrupt, text, onText, onAnswer }: QuestionProps) {
   const { interrupt_id, value, namespace } = interrupt
   const actions = actionsOf(value)
-  const parsed = parseJson(text)
   return (
-    <section class="question" aria-label="Interrupt">
-      <header>
+    <section class="question stack" aria-label="Interrupt">
+      <header class="line wrap">
         <h2>{actions ? `Approve ${actions.map(({ name }) => name).join(', ')}?` : 'The agent asks'}</h2>
         <Id id={interrupt_id} />
         {namespace.length > 0 && <span class="dim">{namespace.join(' › ')}</span>}
       </header>
       <JsonTree value={actions && actions.length > 0 ? actions : value} open={4} />
       {actions && <Shortcuts actions={actions} value={value} onText={onText} onAnswer={onAnswer} />}
-      <label>
-        Answer, as JSON
-        <textarea
-          rows={Math.min(14, text.split('\n').length + 1)}
-          spellcheck={false}
-          value={text}
-          onInput={({ currentTarget }) => onText(currentTarget.value)}
-        />
-      </label>
-      {'problem' in parsed ? (
-        <Problem>{parsed.problem}</Problem>
-      ) : (
-        <Action kind={actions ? '' : 'primary'} run={() => onAnswer(parsed.value)}>
-          Send this answer
-        </Action>
-      )}
+      <JsonField
+        label="Answer, as JSON"
+        rows={Math.min(14, text.split('\n').length + 1)}
+        text={text}
+        onText={onText}
+      >
+        {(value) => (
+          <Action kind={actions ? '' : 'primary'} run={() => onAnswer(value)}>
+            Send this answer
+          </Action>
+        )}
+      </JsonField>
     </section>
   )
 }
 
-interface ShortcutsProps {
+interface ShortcutsProps extends Pick<QuestionProps, 'onText' | 'onAnswer'> {
   readonly actions: readonly ActionRequest[]
   readonly value: unknown
-  readonly onText: (text: string) => void
-  readonly onAnswer: (value: unknown) => Promise<void>
 }
 
 function Shortcuts({ actions, value, onText, onAnswer }: ShortcutsProps) {
   const [reason, setReason] = useState('')
   return (
-    <div class="form row-form">
+    <div class="form row-form line wrap">
       <Action kind="primary" run={() => onAnswer(approveAll(actions))}>
         Approve
       </Action>

@@ -50,7 +50,7 @@ function Node({ value, open, name }: NodeProps) {
         {start}
         {!isOpen && <span class="dim">{brief(value, 90).slice(1, -1)}</span>}
         {!isOpen && end}
-        <span class="count">{fields.length}</span>
+        <span class="count dim">{fields.length}</span>
       </button>
       {isOpen && (
         <div class="inside">

@@ -1,12 +1,12 @@
 /** @jsxImportSource preact */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { useKeys } from '../data/keys.ts'
+import { moveKeys, useKeys } from '../data/keys.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { fieldOf } from '../model/json.ts'
 import { type LogEntry, matches, namespaceText } from '../model/log.ts'
 import { bytesText, clockText, durationText, shortSegment } from '../model/text.ts'
 import { JsonTree } from './json-tree.tsx'
-import { Empty, Size } from './parts.tsx'
+import { Empty, Select, Size } from './parts.tsx'
 
 /** As in the style sheet, in pixels: only the rows in sight are drawn. */
 const ROW = 26
@@ -32,47 +32,38 @@ export function LogView({ live }: { readonly live: LiveLog }) {
     if (!next.delete(channel)) next.add(channel)
     setChannels(next)
   }
-  const move = (by: number) => {
-    const at = selected ? shown.indexOf(selected) : -1
-    const next = at < 0 ? shown.at(-1) : shown[Math.min(shown.length - 1, Math.max(0, at + by))]
-    setSelected(next)
-  }
+  // Where nothing is selected, the newest one is.
+  const selectedAt = selected ? shown.indexOf(selected) : -1
+  const at = selectedAt < 0 ? shown.length : selectedAt
   const pause = () => setPaused(paused ? undefined : [...log.entries])
   useKeys([
-    ['j', () => move(1)],
-    ['k', () => move(-1)],
+    ...moveKeys(shown, at, setSelected),
     ['p', pause],
     ...(selected ? [['Escape', () => setSelected(undefined)] as const] : []),
   ])
   return (
     <div class={`log ${selected ? 'has-detail' : ''}`}>
-      <div class="bar">
-        <fieldset class="chips">
+      <div class="bar line wrap small">
+        <fieldset class="chips line wrap">
           <legend class="hidden">Channels</legend>
           {known.channels.map(([channel, count]) => (
             <button
               key={channel}
               type="button"
-              class="chip"
+              class="chip small"
               aria-pressed={channels.has(channel)}
               onClick={() => toggle(channel)}
             >
-              {channel} <span class="count">{count.toLocaleString()}</span>
+              {channel} <span class="count dim">{count.toLocaleString()}</span>
             </button>
           ))}
         </fieldset>
-        <select
-          aria-label="Namespace"
+        <Select
+          label="Namespace"
           value={namespace}
-          onChange={({ currentTarget }) => setNamespace(currentTarget.value)}
-        >
-          <option value="">all namespaces</option>
-          {known.namespaces.map((one) => (
-            <option key={one} value={one}>
-              {one.split(' › ').map(shortSegment).join(' › ')}
-            </option>
-          ))}
-        </select>
+          options={[['', 'all namespaces'], ...known.namespaces]}
+          onChange={setNamespace}
+        />
         <button type="button" aria-pressed={paused !== undefined} onClick={pause}>
           {paused ? `Go on (${log.last - (paused.at(-1)?.seq ?? 0)} new)` : 'Pause'}
         </button>
@@ -89,13 +80,26 @@ export function LogView({ live }: { readonly live: LiveLog }) {
 
 function namesIn(entries: readonly LogEntry[]) {
   const channels = new Map<string, number>()
-  const namespaces = new Set<string>()
+  const namespaces = new Map<string, string>()
   for (const { channel, namespace } of entries) {
     channels.set(channel, (channels.get(channel) ?? 0) + 1)
-    if (namespace.length > 0) namespaces.add(namespaceText(namespace))
+    if (namespace.length > 0)
+      namespaces.set(namespaceText(namespace), namespaceText(namespace.map(shortSegment)))
   }
-  return { channels: [...channels].sort(([a], [b]) => (a < b ? -1 : 1)), namespaces: [...namespaces].sort() }
+  const byName = ([a]: readonly [string, ...unknown[]], [b]: readonly [string, ...unknown[]]) =>
+    a < b ? -1 : 1
+  return { channels: [...channels].sort(byName), namespaces: [...namespaces].sort(byName) }
 }
+
+const COLUMNS: readonly (readonly [name: string, title?: string])[] = [
+  ['seq'],
+  ['time'],
+  ['Δ', 'Since the event before'],
+  ['channel'],
+  ['namespace'],
+  ['size', 'Of the frame, as it is stored and sent'],
+  ['latency', 'From the server to this page'],
+]
 
 interface RowsProps {
   readonly entries: readonly LogEntry[]
@@ -107,13 +111,13 @@ interface RowsProps {
 function Rows({ entries, selected, onSelect, follow }: RowsProps) {
   const box = useRef<HTMLDivElement>(null)
   const atEnd = useRef(true)
-  const [place, setPlace] = useState({ top: 0, height: 600 })
+  const [view, setView] = useState({ top: 0, height: 600 })
   const look = () => {
     // Scroll and resize events may come after the rows are gone.
     if (!box.current) return
     const { scrollTop, clientHeight, scrollHeight } = box.current
     atEnd.current = scrollHeight - scrollTop - clientHeight < ROW
-    setPlace({ top: scrollTop, height: clientHeight })
+    setView({ top: scrollTop, height: clientHeight })
   }
   // The newest event stays in sight for who has not scrolled away from it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: after each change of the entries, and no other
@@ -135,8 +139,8 @@ function Rows({ entries, selected, onSelect, follow }: RowsProps) {
     if (top < scrollTop) box.current.scrollTop = top
     else if (top + 2 * ROW > scrollTop + clientHeight) box.current.scrollTop = top + 2 * ROW - clientHeight
   }, [selectedAt])
-  const from = Math.max(0, Math.floor(place.top / ROW) - BEYOND)
-  const to = Math.min(entries.length, Math.ceil((place.top + place.height) / ROW) + BEYOND)
+  const from = Math.max(0, Math.floor(view.top / ROW) - BEYOND)
+  const to = Math.min(entries.length, Math.ceil((view.top + view.height) / ROW) + BEYOND)
   return (
     <div
       class="rows"
@@ -147,20 +151,12 @@ function Rows({ entries, selected, onSelect, follow }: RowsProps) {
       aria-rowcount={entries.length + 1}
       tabIndex={0}
     >
-      <div class="row head" role="row" aria-rowindex={1}>
-        <span role="columnheader">seq</span>
-        <span role="columnheader">time</span>
-        <span role="columnheader" title="Since the event before">
-          Δ
-        </span>
-        <span role="columnheader">channel</span>
-        <span role="columnheader">namespace</span>
-        <span role="columnheader" title="Of the frame, as it is stored and sent">
-          size
-        </span>
-        <span role="columnheader" title="From the server to this page">
-          latency
-        </span>
+      <div class="row head dim" role="row" aria-rowindex={1}>
+        {COLUMNS.map(([name, title]) => (
+          <span key={name} role="columnheader" title={title}>
+            {name}
+          </span>
+        ))}
       </div>
       {entries.length === 0 && <Empty>No events yet. They appear here as they come.</Empty>}
       <div role="rowgroup" style={{ height: `${entries.length * ROW}px`, position: 'relative' }}>
@@ -210,7 +206,7 @@ function Row({ entry, at, isSelected, onSelect }: RowProps) {
       <span role="gridcell" class="what">
         <span class={`channel of-${channel.split(':')[0]}`}>{channel}</span> <span class="dim">{kind}</span>
       </span>
-      <span role="gridcell" class="namespace" title={namespaceText(namespace)}>
+      <span role="gridcell" class="namespace dim" title={namespaceText(namespace)}>
         {namespace.map(shortSegment).join(' › ')}
       </span>
       <span role="gridcell">
@@ -228,7 +224,7 @@ function Payload({ entry, onClose }: { readonly entry: LogEntry; readonly onClos
   const data = fieldOf(fieldOf(event, 'params'), 'data')
   return (
     <aside class="detail" aria-label="Event">
-      <header>
+      <header class="line wrap">
         <h2>
           {entry.channel} <span class="number">{entry.seq}</span>
         </h2>

@@ -1,7 +1,8 @@
 /** @jsxImportSource preact */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { toApiError } from '../data/hooks.ts'
+import { routeTo, toApiError } from '../data/hooks.ts'
+import { parseJson } from '../model/json.ts'
 import { bytesText, shortId } from '../model/text.ts'
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -13,7 +14,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** A status, by colour and by word. */
 export const Status = ({ status }: { readonly status: string }) => (
-  <span class={`status ${status}`}>{WORDS[status] ?? status}</span>
+  <span class={`status small dim ${status}`}>{WORDS[status] ?? status}</span>
 )
 
 /** An id that is shortened for the eye, and copied whole. */
@@ -37,7 +38,7 @@ export function Id({ id }: { readonly id: string }) {
 export const Size = ({ bytes }: { readonly bytes: number }) => <span class="number">{bytesText(bytes)}</span>
 
 export const Empty = ({ children }: { readonly children: ComponentChildren }) => (
-  <p class="empty">{children}</p>
+  <p class="empty dim">{children}</p>
 )
 
 export const Problem = ({ children }: { readonly children: ComponentChildren }) => (
@@ -74,6 +75,93 @@ export function Action({
         {children}
       </button>
       {problem !== '' && <Problem>{problem}</Problem>}
+    </>
+  )
+}
+
+/** Shown where the list of threads and what is opened do not fit beside each other. */
+export const BackLink = () => (
+  <a class="back" href={routeTo()} aria-label="Back to the threads">
+    ‹
+  </a>
+)
+
+interface SelectProps {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly (readonly [value: string, text: string])[]
+  readonly onChange: (value: string) => void
+}
+
+export const Select = ({ label, value, options, onChange }: SelectProps) => (
+  <select aria-label={label} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+    {options.map(([one, text]) => (
+      <option key={one} value={one}>
+        {text}
+      </option>
+    ))}
+  </select>
+)
+
+interface TableProps<Row> {
+  readonly rows: readonly Row[]
+  readonly keyOf: (row: Row) => string
+  readonly columns: readonly (readonly [
+    name: string,
+    cell: (row: Row) => ComponentChildren,
+    kind?: 'number',
+  ])[]
+}
+
+export const Table = <Row,>({ rows, keyOf, columns }: TableProps<Row>) => (
+  <div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          {columns.map(([name]) => (
+            <th key={name}>{name}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(([name, cell, kind]) => (
+              <td key={name} class={kind}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+interface JsonFieldProps {
+  readonly label: ComponentChildren
+  readonly rows: number
+  readonly text: string
+  readonly onText: (text: string) => void
+  /** What is there while the text is JSON. */
+  readonly children: (value: unknown) => ComponentChildren
+}
+
+/** A field for JSON, with what is wrong with it. */
+export function JsonField({ label, rows, text, onText, children }: JsonFieldProps) {
+  const parsed = parseJson(text)
+  return (
+    <>
+      <label>
+        {label}
+        <textarea
+          rows={rows}
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => onText(currentTarget.value)}
+        />
+      </label>
+      {'problem' in parsed ? <Problem>{parsed.problem}</Problem> : children(parsed.value)}
     </>
   )
 }

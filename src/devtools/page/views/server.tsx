@@ -1,10 +1,10 @@
 /** @jsxImportSource preact */
 import { useState } from 'preact/hooks'
-import type { LeaseRow, ServerInfo, StoreRow, Work } from '../../wire.ts'
+import type { HeldRow, LeaseRow, QueuedRow, ServerInfo, StoreRow, Work } from '../../wire.ts'
 import { ask } from '../data/api.ts'
 import { routeTo, usePolled } from '../data/hooks.ts'
 import { bytesText, durationText, shortId } from '../model/text.ts'
-import { Action, Empty, Problem } from './parts.tsx'
+import { Action, BackLink, Empty, Problem, Table } from './parts.tsx'
 
 const POLL_MS = 3_000
 
@@ -16,11 +16,9 @@ export function ServerView() {
   const { threads, store, load } = server
   return (
     <article class="server" aria-label="Server">
-      <a class="back" href={routeTo()} aria-label="Back to the threads">
-        ‹
-      </a>
+      <BackLink />
       <h1>Server</h1>
-      <p class="facts">
+      <p class="facts line wrap small dim">
         <span>
           {store.name} store{store.shared ? ', shared by processes' : ''}
           {store.durable ? ', durable' : ''}
@@ -39,67 +37,46 @@ export function ServerView() {
         {load && <Tile name="events behind" value={load.lag} />}
       </dl>
       <h2>Leases</h2>
-      <Held work={work} />
+      {work ? <Held {...work} /> : <Empty>Loading…</Empty>}
       <h2>Queue</h2>
-      <Queue work={work} />
+      {work ? <Queue {...work} /> : <Empty>Loading…</Empty>}
       <h2>Store</h2>
       {load ? <Store /> : <Empty>What the whole store holds is shown to operators only.</Empty>}
     </article>
   )
 }
 
-const Tile = ({ name, value }: { readonly name: string; readonly value: number }) => (
+const Tile = ({ name, value }: { readonly name: string; readonly value: number | string }) => (
   <div>
     <dt>{name}</dt>
     <dd>{value.toLocaleString()}</dd>
   </div>
 )
 
-interface ThreadLinkProps {
-  readonly row: { readonly thread_id: string; readonly title: string | null }
-}
-
-const ThreadLink = ({ row }: ThreadLinkProps) => (
+const ThreadLink = ({ row }: { readonly row: HeldRow | QueuedRow }) => (
   <a href={routeTo('threads', row.thread_id, 'log')}>{row.title ?? shortId(row.thread_id)}</a>
 )
 
 /** Who works on which thread, and until when nobody else may. */
-function Held({ work }: { readonly work: Work | undefined }) {
-  if (!work) return <Empty>Loading…</Empty>
-  if (work.held.length === 0) return <Empty>No run is in progress.</Empty>
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Thread</th>
-            <th>Run</th>
-            <th>Held by</th>
-            <th>Token</th>
-            <th>Until</th>
-          </tr>
-        </thead>
-        <tbody>
-          {work.held.map((row) => (
-            <tr key={row.thread_id}>
-              <td>
-                <ThreadLink row={row} />
-              </td>
-              <td class="number">{row.run_id ? shortId(row.run_id) : '–'}</td>
-              <td>
-                {row.lease
-                  ? `${row.lease.is_here ? 'this process ' : ''}${shortId(row.lease.holder)}`
-                  : 'nobody: it will be taken over'}
-              </td>
-              <td class="number">{row.lease?.token ?? '–'}</td>
-              <td class="number">{untilText(row.lease, work.now)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+const Held = ({ held, now }: Work) =>
+  held.length === 0 ? (
+    <Empty>No run is in progress.</Empty>
+  ) : (
+    <Table
+      rows={held}
+      keyOf={(row) => row.thread_id}
+      columns={[
+        ['Thread', (row) => <ThreadLink row={row} />],
+        ['Run', (row) => (row.run_id ? shortId(row.run_id) : '–'), 'number'],
+        ['Held by', (row) => holderText(row.lease)],
+        ['Token', (row) => row.lease?.token ?? '–', 'number'],
+        ['Until', (row) => untilText(row.lease, now), 'number'],
+      ]}
+    />
   )
-}
+
+const holderText = (lease: LeaseRow | null): string =>
+  lease ? `${lease.is_here ? 'this process ' : ''}${shortId(lease.holder)}` : 'nobody: it will be taken over'
 
 /** A lease in a store of one process is given for a hundred years. */
 const FOR_EVER_MS = 365 * 24 * 60 * 60 * 1_000
@@ -110,38 +87,24 @@ function untilText(lease: LeaseRow | null, now: number): string {
   return left > FOR_EVER_MS ? 'the process ends' : left <= 0 ? 'expired' : `${durationText(left)} left`
 }
 
-function Queue({ work }: { readonly work: Work | undefined }) {
-  if (!work) return <Empty>Loading…</Empty>
-  if (work.queued.length === 0) return <Empty>No run waits.</Empty>
-  return (
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th>Thread</th>
-            <th>Run</th>
-            <th>Place</th>
-            <th>Waits for</th>
-          </tr>
-        </thead>
-        <tbody>
-          {work.queued.map((row) => (
-            <tr key={row.run_id}>
-              <td>
-                <ThreadLink row={row} />
-              </td>
-              <td class="number">{shortId(row.run_id)}</td>
-              <td class="number">{row.position}</td>
-              <td class="number">
-                {row.created_at === null ? '–' : durationText(Math.max(0, work.now - row.created_at))}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+const Queue = ({ queued, now }: Work) =>
+  queued.length === 0 ? (
+    <Empty>No run waits.</Empty>
+  ) : (
+    <Table
+      rows={queued}
+      keyOf={(row) => row.run_id}
+      columns={[
+        ['Thread', (row) => <ThreadLink row={row} />],
+        ['Run', (row) => shortId(row.run_id), 'number'],
+        ['Position', (row) => row.position, 'number'],
+        ['Waits for', (row) => waitText(row, now), 'number'],
+      ]}
+    />
   )
-}
+
+const waitText = ({ created_at }: QueuedRow, now: number): string =>
+  created_at === null ? '–' : durationText(Math.max(0, now - created_at))
 
 /** Counted when somebody asks, because a large store takes long. */
 function Store() {
@@ -162,17 +125,9 @@ function Store() {
             {Object.entries(store.counts).map(([name, count]) => (
               <Tile key={name} name={name} value={count!} />
             ))}
-            <div>
-              <dt>size</dt>
-              <dd>{store.bytes === null ? 'unknown' : bytesText(store.bytes)}</dd>
-            </div>
+            <Tile name="size" value={store.bytes === null ? 'unknown' : bytesText(store.bytes)} />
             {store.schema.newest > 0 && (
-              <div>
-                <dt>schema</dt>
-                <dd>
-                  {store.schema.version} of {store.schema.newest}
-                </dd>
-              </div>
+              <Tile name="schema" value={`${store.schema.version} of ${store.schema.newest}`} />
             )}
           </dl>
         </>

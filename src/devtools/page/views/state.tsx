@@ -1,16 +1,14 @@
 /** @jsxImportSource preact */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { CheckpointRow, CheckpointState, StartedRun } from '../../wire.ts'
-import type { ApiError } from '../data/api.ts'
-import { ask } from '../data/api.ts'
+import { type ApiError, ask, threadPath } from '../data/api.ts'
 import { go, toApiError } from '../data/hooks.ts'
-import { useKeys } from '../data/keys.ts'
+import { moveKeys, useKeys } from '../data/keys.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { type Change, diff, pathText } from '../model/diff.ts'
-import { parseJson } from '../model/json.ts'
 import { shortId, shortSegment } from '../model/text.ts'
 import { JsonTree } from './json-tree.tsx'
-import { Action, Empty, Id, Problem } from './parts.tsx'
+import { Action, Empty, Id, JsonField, Problem, Select } from './parts.tsx'
 
 interface StateViewProps {
   readonly threadId: string
@@ -22,32 +20,21 @@ interface StateViewProps {
 export function StateView({ threadId, live, changes }: StateViewProps) {
   const [ns, setNs] = useState('')
   const [chosen, setChosen] = useState<string>()
-  const base = `/threads/${encodeURIComponent(threadId)}/checkpoints`
+  const base = `${threadPath(threadId)}/checkpoints`
   const list = useAsked<readonly CheckpointRow[]>(`${base}?ns=${encodeURIComponent(ns)}`, changes)
   const namespaces = useNamespaces(live)
   const rows = list.data ?? []
   const open = rows.find(({ checkpoint_id }) => checkpoint_id === chosen) ?? rows[0]
-  const at = open ? rows.indexOf(open) : -1
-  const move = (by: number) => setChosen(rows[Math.min(rows.length - 1, Math.max(0, at + by))]?.checkpoint_id)
-  useKeys([
-    ['j', () => move(1)],
-    ['k', () => move(-1)],
-  ])
+  useKeys(moveKeys(rows, open ? rows.indexOf(open) : -1, (row) => setChosen(row.checkpoint_id)))
   return (
     <div class="state">
       <div class="checkpoints">
-        <select
-          aria-label="Namespace of the state"
+        <Select
+          label="Namespace of the state"
           value={ns}
-          onChange={({ currentTarget }) => setNs(currentTarget.value)}
-        >
-          <option value="">root</option>
-          {namespaces.map((one) => (
-            <option key={one} value={one}>
-              {one.split('|').map(shortSegment).join(' › ')}
-            </option>
-          ))}
-        </select>
+          options={[['', 'root'], ...namespaces]}
+          onChange={setNs}
+        />
         {list.error && <Problem>{list.error.message}</Problem>}
         <ul>
           {rows.map((row) => (
@@ -58,7 +45,7 @@ export function StateView({ threadId, live, changes }: StateViewProps) {
                 onClick={() => setChosen(row.checkpoint_id)}
               >
                 <span class="number">{row.step ?? ''}</span> <span>{row.source ?? 'checkpoint'}</span>
-                <span class="dim">{row.next.length > 0 ? `→ ${row.next.join(', ')}` : 'end'}</span>
+                <span class="dim cut">{row.next.length > 0 ? `→ ${row.next.join(', ')}` : 'end'}</span>
               </button>
             </li>
           ))}
@@ -71,13 +58,14 @@ export function StateView({ threadId, live, changes }: StateViewProps) {
 }
 
 /** The namespaces with checkpoints in the log, as savers name them. */
-function useNamespaces({ log, version }: LiveLog): readonly string[] {
+function useNamespaces({ log, version }: LiveLog) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the log changes in place, and its version says when
   return useMemo(() => {
     const own = log.entries.filter(
       ({ method, namespace }) => method === 'checkpoints' && namespace.length > 0,
     )
-    return [...new Set(own.map(({ namespace }) => namespace.join('|')))]
+    const names = new Map(own.map(({ namespace }) => [namespace.join('|'), namespace]))
+    return [...names].map(([ns, namespace]) => [ns, namespace.map(shortSegment).join(' › ')] as const)
   }, [version])
 }
 
@@ -96,8 +84,8 @@ function Checkpoint({ threadId, base, row }: CheckpointProps) {
   )
   const isReady = state.data && (row.parent_id === null || before.data || before.error)
   return (
-    <section class="checkpoint" aria-label="Checkpoint">
-      <header>
+    <section class="checkpoint stack" aria-label="Checkpoint">
+      <header class="line wrap">
         <h2>
           Step {row.step ?? '?'} <span class="dim">{row.source}</span>
         </h2>
@@ -111,7 +99,7 @@ function Checkpoint({ threadId, base, row }: CheckpointProps) {
       </header>
       {row.checkpoint_ns === '' && <ForkForm threadId={threadId} row={row} />}
       {row.tasks.length > 0 && (
-        <p class="facts">
+        <p class="facts line wrap small dim">
           {row.tasks.map(({ task_id, name, error, interrupts }) => (
             <span key={task_id} class={error ? 'badge bad' : 'badge'}>
               {name}
@@ -161,12 +149,10 @@ function Changes({ before, after }: { readonly before: unknown; readonly after: 
 function ForkForm({ threadId, row }: { readonly threadId: string; readonly row: CheckpointRow }) {
   const [isOpen, setOpen] = useState(false)
   const [text, setText] = useState('null')
-  const parsed = parseJson(text)
-  const fork = async () => {
-    if ('problem' in parsed) return
-    const body = { checkpoint_id: row.checkpoint_id, input: parsed.value }
+  const fork = async (input: unknown) => {
+    const body = { checkpoint_id: row.checkpoint_id, input }
     const { hash } = location
-    await ask<StartedRun>(`/threads/${encodeURIComponent(threadId)}/forks`, body)
+    await ask<StartedRun>(`${threadPath(threadId)}/forks`, body)
     // The user may have gone to another view in the meantime.
     if (location.hash === hash) go('threads', threadId, 'log')
   }
@@ -177,22 +163,19 @@ function ForkForm({ threadId, row }: { readonly threadId: string; readonly row: 
       </button>
     )
   return (
-    <div class="form">
-      <label>
-        Input of the new run, as JSON. <code>null</code> goes on from the state as it is.
-        <textarea
-          rows={4}
-          spellcheck={false}
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </label>
-      {'problem' in parsed && <Problem>{parsed.problem}</Problem>}
-      {'value' in parsed && (
-        <Action kind="primary" run={fork}>
-          Start a run from step {row.step ?? shortId(row.checkpoint_id)}
-        </Action>
-      )}
+    <div class="form line wrap">
+      <JsonField
+        label="Input of the new run, as JSON. null goes on from the state as it is."
+        rows={4}
+        text={text}
+        onText={setText}
+      >
+        {(input) => (
+          <Action kind="primary" run={() => fork(input)}>
+            Start a run from step {row.step ?? shortId(row.checkpoint_id)}
+          </Action>
+        )}
+      </JsonField>
       <button type="button" onClick={() => setOpen(false)}>
         Cancel
       </button>

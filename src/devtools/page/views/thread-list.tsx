@@ -2,9 +2,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ThreadRow, ThreadsPage } from '../../wire.ts'
 import { go, routeTo, useNow, usePolled } from '../data/hooks.ts'
-import { useKeys } from '../data/keys.ts'
+import { moveKeys, useKeys } from '../data/keys.ts'
 import { agoText, shortId } from '../model/text.ts'
-import { Empty, Problem, Status } from './parts.tsx'
+import { Empty, Problem, Select, Status } from './parts.tsx'
 
 const PAGE = 50
 /** How often the list is asked for: it costs the server one page. A search looks at many threads. */
@@ -13,7 +13,13 @@ const SEARCH_POLL_MS = 10_000
 /** Searches wait until nobody has typed for this long. */
 const TYPING_MS = 250
 
-const STATUSES = ['', 'busy', 'interrupted', 'error', 'idle']
+const STATUSES = [
+  ['', 'any status'],
+  ['busy', 'running'],
+  ['interrupted', 'interrupted'],
+  ['error', 'error'],
+  ['idle', 'idle'],
+] as const
 
 export function ThreadList({ openId, tab }: { readonly openId: string | undefined; readonly tab: string }) {
   const [text, setText] = useState('')
@@ -28,23 +34,18 @@ export function ThreadList({ openId, tab }: { readonly openId: string | undefine
   )
   const list = data?.threads ?? []
   const now = useNow(true)
-  const move = (by: number) => {
-    const at = list.findIndex(({ thread_id }) => thread_id === openId)
-    const next = list[at < 0 ? 0 : Math.min(list.length - 1, Math.max(0, at + by))]
-    if (next) go('threads', next.thread_id, tab)
-  }
+  const openAt = list.findIndex(({ thread_id }) => thread_id === openId)
+  const moves = moveKeys(list, openAt, ({ thread_id }) => go('threads', thread_id, tab))
   useKeys([
     ['/', () => field.current?.focus()],
-    ['j', () => move(1)],
-    ['k', () => move(-1)],
-    ['J', () => move(1)],
-    ['K', () => move(-1)],
+    ...moves,
+    ...moves.map(([key, move]) => [key.toUpperCase(), move] as const),
     ['Escape', () => go()],
   ])
   const pages = Math.max(1, Math.ceil((data?.total ?? 0) / PAGE))
   return (
-    <nav class="threads" aria-label="Threads">
-      <div class="filters">
+    <nav class="threads stack" aria-label="Threads">
+      <div class="filters line">
         <input
           ref={field}
           type="search"
@@ -56,20 +57,15 @@ export function ThreadList({ openId, tab }: { readonly openId: string | undefine
             setPage(0)
           }}
         />
-        <select
-          aria-label="Status"
+        <Select
+          label="Status"
           value={status}
-          onChange={({ currentTarget }) => {
-            setStatus(currentTarget.value)
+          options={STATUSES}
+          onChange={(value) => {
+            setStatus(value)
             setPage(0)
           }}
-        >
-          {STATUSES.map((one) => (
-            <option key={one} value={one}>
-              {one === '' ? 'any status' : one === 'busy' ? 'running' : one}
-            </option>
-          ))}
-        </select>
+        />
       </div>
       {error && error.status > 0 && <Problem>{error.message}</Problem>}
       <ul>
@@ -87,7 +83,7 @@ export function ThreadList({ openId, tab }: { readonly openId: string | undefine
         <Empty>{text || status ? 'No thread is like this.' : 'There are no threads yet.'}</Empty>
       )}
       {!data && !error && <Empty>Loading…</Empty>}
-      <footer>
+      <footer class="line small dim">
         <button
           type="button"
           disabled={page === 0}
@@ -130,12 +126,12 @@ function Row({ thread, isOpen, tab, now }: RowProps) {
   return (
     <li>
       <a ref={link} href={routeTo('threads', thread_id, tab)} aria-current={isOpen ? 'page' : undefined}>
-        <span class="title">{title ?? shortId(thread_id)}</span>
-        <span class="about">
+        <span class="title cut">{title ?? shortId(thread_id)}</span>
+        <span class="about line small dim">
           <Status status={status} />
           {queued > 0 && <span class="badge">{queued} waiting</span>}
           {interrupts > 0 && <span class="badge warn">{interrupts} to answer</span>}
-          <span class="agent">{assistant_id}</span>
+          <span class="agent cut">{assistant_id}</span>
           <time dateTime={new Date(updated_at).toISOString()}>{agoText(now - updated_at)}</time>
         </span>
       </a>

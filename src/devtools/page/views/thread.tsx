@@ -1,13 +1,14 @@
 /** @jsxImportSource preact */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ThreadDetail } from '../../wire.ts'
+import { threadPath } from '../data/api.ts'
 import { go, routeTo, usePolled } from '../data/hooks.ts'
 import { useKeys } from '../data/keys.ts'
 import { BOUNDS, type LogStart, useLog } from '../data/use-log.ts'
 import type { WireEvent } from '../model/log.ts'
 import { InterruptsView } from './interrupts.tsx'
 import { LogView } from './log.tsx'
-import { Empty, Id, Problem, Status } from './parts.tsx'
+import { BackLink, Empty, Id, Problem, Status } from './parts.tsx'
 import { RunsView } from './runs.tsx'
 import { StateView } from './state.tsx'
 import { TimelineView } from './timeline.tsx'
@@ -27,8 +28,7 @@ const POLL_MS = 5_000
 const SETTLE_MS = 150
 
 export function ThreadView({ threadId, tab }: { readonly threadId: string; readonly tab: string }) {
-  const path = `/threads/${encodeURIComponent(threadId)}`
-  const { data: thread, error, refresh } = usePolled<ThreadDetail>(path, POLL_MS)
+  const { data: thread, error, refresh } = usePolled<ThreadDetail>(threadPath(threadId), POLL_MS)
   const [checkpoints, setCheckpoints] = useState(0)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -48,14 +48,12 @@ export function ThreadView({ threadId, tab }: { readonly threadId: string; reado
   if (!thread) return <Empty>Loading…</Empty>
   const waiting = thread.open_interrupts.length
   return (
-    <article class="thread" aria-label="Thread">
-      <header>
-        <a class="back" href={routeTo()} aria-label="Back to the threads">
-          ‹
-        </a>
+    <article class="thread stack" aria-label="Thread">
+      <header class="line wrap">
+        <BackLink />
         <h1>{thread.title ?? thread.thread_id}</h1>
         <Status status={thread.status} />
-        <p class="facts">
+        <p class="facts line wrap small dim">
           <Id id={thread.thread_id} />
           <span>{thread.assistant_id ?? 'no agent yet'}</span>
           <span>{live.log.last.toLocaleString()} events</span>
@@ -81,7 +79,7 @@ export function ThreadView({ threadId, tab }: { readonly threadId: string; reado
           </a>
         ))}
       </div>
-      <div class="view" id="view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+      <div class="view stack" id="view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {live.error && <Problem>{live.error.message}</Problem>}
         {tab === 'log' && <LogView live={live} />}
         {tab === 'steps' && <TimelineView live={live} />}

@@ -2,12 +2,12 @@
 import { useMemo, useState } from 'preact/hooks'
 import { clock } from '../data/api.ts'
 import { useNow } from '../data/hooks.ts'
-import { useKeys } from '../data/keys.ts'
+import { moveKeys, useKeys } from '../data/keys.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { namespaceText } from '../model/log.ts'
 import { rowsOf, type Span, type SpanRow } from '../model/spans.ts'
 import { clockText, durationText, shortId } from '../model/text.ts'
-import { Empty, Status } from './parts.tsx'
+import { Empty, Select, Status } from './parts.tsx'
 
 /** The subagents and steps of a run, each as long as it took. */
 export function TimelineView({ live: { tree, version } }: { readonly live: LiveLog }) {
@@ -19,28 +19,22 @@ export function TimelineView({ live: { tree, version } }: { readonly live: LiveL
   const rows = useMemo(() => (run ? rowsOf(run) : []), [run, version])
   const pageTime = useNow(run?.endedAt === undefined)
   const at = rows.findIndex(({ span }) => span.id === selected)
-  const move = (by: number) => setSelected(rows[Math.min(rows.length - 1, Math.max(0, at + by))]?.span.id)
   useKeys([
-    ['j', () => move(1)],
-    ['k', () => move(-1)],
+    ...moveKeys(rows, at, ({ span }) => setSelected(span.id)),
     ...(selected ? [['Escape', () => setSelected(undefined)] as const] : []),
   ])
   if (!run) return <Empty>No run is in the events of this page.</Empty>
   const now = Math.max(run.startedAt + 1, clock.toServer(pageTime) ?? pageTime)
   const end = Math.max(run.startedAt + 1, run.endedAt ?? now)
   return (
-    <div class="timeline">
-      <div class="bar">
-        <label>
-          Run{' '}
-          <select value={run.id} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
-            {tree.runs.toReversed().map(({ id, startedAt, status }) => (
-              <option key={id} value={id}>
-                {clockText(startedAt)} {status} {shortId(id)}
-              </option>
-            ))}
-          </select>
-        </label>
+    <div class="timeline stack">
+      <div class="bar line wrap small">
+        <Select
+          label="Run"
+          value={run.id}
+          options={tree.runs.toReversed().map(optionOf)}
+          onChange={setChosen}
+        />
         <span class="dim">
           {durationText(end - run.startedAt)}
           {run.firstTokenAt !== undefined &&
@@ -64,6 +58,9 @@ export function TimelineView({ live: { tree, version } }: { readonly live: LiveL
   )
 }
 
+const optionOf = ({ id, startedAt, status }: Span) =>
+  [id, `${clockText(startedAt)} ${status} ${shortId(id)}`] as const
+
 interface SpanLineProps {
   readonly row: SpanRow
   readonly from: number
@@ -86,7 +83,7 @@ function SpanLine({ row: { span, depth }, from, to, isSelected, onSelect }: Span
       tabIndex={-1}
       onClick={onSelect}
     >
-      <span class="name" style={{ paddingLeft: `${depth * 14}px` }}>
+      <span class="name cut" style={{ paddingLeft: `${depth * 14}px` }}>
         <span class="kind">{{ run: 'run', step: '', tool: 'tool', subagent: 'agent' }[span.kind]}</span>{' '}
         {span.name}
       </span>
@@ -96,14 +93,14 @@ function SpanLine({ row: { span, depth }, from, to, isSelected, onSelect }: Span
           style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }}
         />
       </span>
-      <span class="number">{durationText((span.endedAt ?? to) - span.startedAt)}</span>
+      <span class="number dim">{durationText((span.endedAt ?? to) - span.startedAt)}</span>
       {isSelected && <SpanFacts span={span} from={from} />}
     </div>
   )
 }
 
 const SpanFacts = ({ span, from }: { readonly span: Span; readonly from: number }) => (
-  <span class="span-facts">
+  <span class="span-facts small dim">
     <Status status={span.status === 'running' ? 'busy' : span.status} /> began{' '}
     {durationText(span.startedAt - from)} after the run, at {clockText(span.startedAt)} ·{' '}
     <code>{namespaceText(span.namespace) || 'root'}</code>
