@@ -8,10 +8,7 @@ export function schemeOf(url: string): string {
   return SCHEME.exec(url)?.[1]?.toLowerCase() ?? 'file'
 }
 
-/**
- * Throws where a server's URL cannot be read. Clients would throw an error of the platform, which has the whole URL in it,
- * with its password.
- */
+/** Throws where a server's URL cannot be read. Clients would throw an error that has its password in it. */
 export function assertReadable(url: string): void {
   if (URL.canParse(url)) return
   throw new AgentwireError(
@@ -20,13 +17,13 @@ export function assertReadable(url: string): void {
   )
 }
 
-/** A storage's URL as it may be shown: without its password, and without parameters, which can hold one too. */
+/** A storage's URL without its password, and without parameters, which can have one too. */
 export function withoutPassword(url: string): string {
   const scheme = schemeOf(url)
   if (scheme === 'file' || scheme === 'memory') return url
   try {
     const { username, host, pathname, search, hash } = new URL(url)
-    // Behind the host, an @ says that the password was not encoded, and was read as host and path.
+    // An @ behind the host: the password was not encoded, and was read as host and path.
     if (!`${pathname}${search}${hash}`.includes('@')) {
       return `${scheme}://${username && `${username}@`}${host}${pathname === '/' ? '' : pathname}`
     }

@@ -26,30 +26,7 @@ export function overlay(
   })
 }
 
-/** A view of a saver whose writes wait for `check`, and fail where it fails. */
-export const beforeWrites = (inner: Checkpointer, check: () => Promise<void>): Checkpointer =>
-  overlay(inner, (saver) => ({
-    async put(...args) {
-      await check()
-      return saver.put(...args)
-    },
-    async putWrites(...args) {
-      await check()
-      await saver.putWrites(...args)
-    },
-    async deleteThread(threadId) {
-      await check()
-      await saver.deleteThread(threadId)
-    },
-    ...(saver.keepLatest && {
-      async keepLatest(threadId: string, asOf?: string) {
-        await check()
-        await saver.keepLatest!(threadId, asOf)
-      },
-    }),
-  }))
-
-/** The methods of these names that a saver has, with each call wrapped. Those of later LangGraph versions are only on some savers. */
+/** The methods of these names that a saver has, with each call wrapped. */
 export function wrapCalls(
   saver: Checkpointer,
   names: readonly string[],
@@ -64,3 +41,14 @@ export function wrapCalls(
   }
   return wrapped
 }
+
+const WRITES = ['put', 'putWrites', 'deleteThread', 'keepLatest']
+
+/** A view of a saver whose writes wait for `check`, and fail where it fails. */
+export const beforeWrites = (inner: Checkpointer, check: () => Promise<void>): Checkpointer =>
+  overlay(inner, (saver) =>
+    wrapCalls(saver, WRITES, async (call) => {
+      await check()
+      return call()
+    }),
+  )

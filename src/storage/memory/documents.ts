@@ -10,7 +10,7 @@ import {
 import type { Doc, DocIndex, DocPage, ListQuery } from '../store/store.ts'
 import { createSortedList, type SortedList } from './sorted-list.ts'
 
-/** A document as it is kept in memory. Its value is JSON text: isolated by construction, and smaller than the object. */
+/** A document in memory. Its value is JSON text, which is isolated and smaller than the object. */
 interface Kept {
   readonly partition: string
   readonly id: string
@@ -20,19 +20,7 @@ interface Kept {
   expiresAt: number
 }
 
-export interface Documents {
-  get(partition: string, collection: string, id: string, now: number): Doc | undefined
-  version(partition: string, collection: string, id: string, now: number): number | undefined
-  put(collection: string, doc: Omit<Kept, 'version'>, now: number): number
-  remove(partition: string, collection: string, id: string): void
-  clear(partition: string): void
-  has(partition: string): boolean
-  list(collection: string, query: ListQuery, now: number): DocPage
-  count(collection: string, field: string): number
-  /** Removes what has expired and gives the partitions it was in. */
-  sweep(now: number): Set<string>
-  readonly collections: ReadonlyMap<string, Collection>
-}
+export type Documents = ReturnType<typeof createDocuments>
 
 /** By partition, then by id. */
 type Collection = Map<string, Map<string, Kept>>
@@ -44,7 +32,7 @@ interface Entry {
   readonly kept: Kept
 }
 
-export function createDocuments(): Documents {
+export function createDocuments() {
   const collections = new Map<string, Collection>()
   const indexes = new Map<string, Fields>()
   /** Documents with a time to live, each with its collection. */
@@ -73,13 +61,14 @@ export function createDocuments(): Documents {
   }
 
   return {
-    collections,
-    get(partition, collection, id, now) {
+    collections: collections as ReadonlyMap<string, Collection>,
+    get(partition: string, collection: string, id: string, now: number): Doc | undefined {
       const kept = find(partition, collection, id, now)
       return kept && toDoc(kept)
     },
-    version: (partition, collection, id, now) => find(partition, collection, id, now)?.version,
-    put(collection, doc, now) {
+    version: (partition: string, collection: string, id: string, now: number): number | undefined =>
+      find(partition, collection, id, now)?.version,
+    put(collection: string, doc: Omit<Kept, 'version'>, now: number): number {
       lastVersion = Math.max(lastVersion + 1, Math.floor(now))
       const docs = at(at(collections, collection), doc.partition)
       const before = docs.get(doc.id)
@@ -93,24 +82,25 @@ export function createDocuments(): Documents {
       return kept.version
     },
     remove,
-    clear(partition) {
+    clear(partition: string): void {
       for (const [collection, partitions] of collections) {
         for (const id of partitions.get(partition)?.keys() ?? []) remove(partition, collection, id)
       }
     },
-    has(partition) {
+    has(partition: string): boolean {
       for (const partitions of collections.values()) if (partitions.has(partition)) return true
       return false
     },
-    list(collection, query, now) {
+    list(collection: string, query: ListQuery, now: number): DocPage {
       const from =
         query.orderBy === undefined
           ? inOrder(collections.get(collection), query)
           : ordered(indexes.get(collection)?.get(query.orderBy), query)
       return pageOf(from, query, now)
     },
-    count: (collection, field) => indexes.get(collection)?.get(field)?.size() ?? 0,
-    sweep(now) {
+    count: (collection: string, field: string): number => indexes.get(collection)?.get(field)?.size() ?? 0,
+    /** Removes what has expired and gives the partitions it was in. */
+    sweep(now: number): Set<string> {
       const touched = new Set<string>()
       for (const [{ partition, id, expiresAt }, collection] of expiring) {
         if (expiresAt > now) continue

@@ -1,24 +1,9 @@
-/**
- * Ordered items in short chunks, so that the cost of adding, removing and finding hardly grows with their
- * number.
- */
-export interface SortedList<T> {
-  readonly size: () => number
-  add(item: T): void
-  /** Removes the item that is equal in order. */
-  remove(item: T): void
-  /**
-   * The number of leading items for which `isBefore` holds. It must not hold for an item after one for which
-   * it does not.
-   */
-  rank(isBefore: (item: T) => boolean): number
-  /** The items from a place on, to the end or, descending, to the start. */
-  from(place: number, descending: boolean): Iterable<T>
-}
+export type SortedList<T> = ReturnType<typeof createSortedList<T>>
 
 const MAX_CHUNK = 512
 
-export function createSortedList<T>(compare: (a: T, b: T) => number): SortedList<T> {
+/** Ordered items in short chunks: what adding, removing and finding costs hardly grows with their number. */
+export function createSortedList<T>(compare: (a: T, b: T) => number) {
   const chunks: T[][] = []
   let size = 0
 
@@ -41,15 +26,16 @@ export function createSortedList<T>(compare: (a: T, b: T) => number): SortedList
   }
 
   return {
-    size: () => size,
-    add(item) {
+    size: (): number => size,
+    add(item: T): void {
       const last = chunks.at(-1)
       // Most lists are in the order of a time, and what is added has the newest.
       if (last && last.length < MAX_CHUNK && compare(last[last.length - 1]!, item) < 0) last.push(item)
       else insert(item)
       size += 1
     },
-    remove(item) {
+    /** Removes the item that is equal in order. */
+    remove(item: T): void {
       const [at, place] = find((other) => compare(other, item) < 0)
       const chunk = chunks[at]
       if (!chunk || compare(chunk[place]!, item) !== 0) return
@@ -57,11 +43,13 @@ export function createSortedList<T>(compare: (a: T, b: T) => number): SortedList
       size -= 1
       if (chunk.length === 0) chunks.splice(at, 1)
     },
-    rank(isBefore) {
+    /** The number of leading items for which `isBefore` holds, which are all that it holds for. */
+    rank(isBefore: (item: T) => boolean): number {
       const [at, place] = find(isBefore)
       return chunks.slice(0, at).reduce((sum, { length }) => sum + length, place)
     },
-    *from(place, descending) {
+    /** The items from a place on, to the end or, descending, to the start. */
+    *from(place: number, descending: boolean): Iterable<T> {
       let at = 0
       let i = place
       while (at < chunks.length && i >= chunks[at]!.length) i -= chunks[at++]!.length

@@ -5,7 +5,7 @@ import { once } from '../once.ts'
 import type { SqlStatement } from '../sql/statement.ts'
 import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
-import { AS_TEXT, type Connections, hostOf, type PostgresClient, type PostgresPoolClient } from './pool.ts'
+import { AS_TEXT, type Connections, hostOf, type PostgresPoolClient } from './pool.ts'
 import { isRetriable, isUsable, toUnavailable } from './unavailable.ts'
 
 /** Every column as text. */
@@ -19,26 +19,7 @@ export interface CallOptions {
   readonly onSend?: (() => void) | undefined
 }
 
-export interface Database {
-  readonly names: Names
-  readonly deadlineMs: number
-  /**
-   * Runs one statement as its own transaction, within the deadline, with names in braces as `Names.fill` reads
-   * them. Throws `UnavailableError`.
-   */
-  run(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]>
-  /** Calls a function of ours. A result without a name is the column `value`. */
-  call(name: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]>
-  /** As `run`, without setting anything up before. */
-  peek(text: string, values?: readonly unknown[]): Promise<Row[]>
-  createClient(): Promise<PostgresClient>
-  setup(): Promise<void>
-  assertOpen(): void
-  /** Refuses further calls, and settles when those under way have ended. */
-  close(): Promise<void>
-  /** Ends the connections that are not the user's. */
-  end(): Promise<void>
-}
+export type Database = ReturnType<typeof createDatabase>
 
 interface DatabaseOptions {
   readonly names: Names
@@ -48,7 +29,7 @@ interface DatabaseOptions {
 
 const MIGRATION_DEADLINE_MS = 60_000
 
-export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions): Database {
+export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) {
   let isClosed = false
   let opened: Connections | undefined
   const running = new Set<Promise<unknown>>()
@@ -147,23 +128,35 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
     }
   }
 
+  function run(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]> {
+    return send(setup, text, values, options)
+  }
+
   return {
     names,
     deadlineMs,
     assertOpen,
-    run: (text, values, options) => send(setup, text, values, options),
-    call: (name, values, options) =>
-      send(setup, `SELECT * FROM {${name}}(${values.map((_, i) => `$${i + 1}`)}) AS value`, values, options),
-    peek: (text, values = []) => send(undefined, text, values),
+    /**
+     * Runs one statement as its own transaction, within the deadline, with names in braces as `Names.fill` reads
+     * them. Throws `UnavailableError`.
+     */
+    run,
+    /** Calls a function of ours. A result without a name is the column `value`. */
+    call: (name: string, values: readonly unknown[], options?: CallOptions) =>
+      run(`SELECT * FROM {${name}}(${values.map((_, i) => `$${i + 1}`)}) AS value`, values, options),
+    /** As `run`, without setting anything up before. */
+    peek: (text: string, values: readonly unknown[] = []) => send(undefined, text, values),
     createClient: async () => (await connections()).createClient(),
     async setup() {
       assertOpen()
       await setup()
     },
+    /** Refuses further calls, and settles when those under way have ended. */
     async close() {
       isClosed = true
       await Promise.allSettled(running)
     },
+    /** Ends the connections that are not the user's. */
     async end() {
       await opened?.end()
     },

@@ -7,7 +7,7 @@ import type { Keys } from './keys.ts'
 import type { Script } from './script.ts'
 import { isNoScript, toUnavailable } from './unavailable.ts'
 
-export interface Call {
+interface Call {
   readonly script: Script
   /** In a cluster all of them must be in one slot. */
   readonly keys: readonly string[]
@@ -17,35 +17,22 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface Database {
-  readonly keys: Keys
-  readonly isCluster: boolean
-  readonly deadlineMs: number
-  /** Runs one script within the deadline. Throws `UnavailableError`. Strings in the answer are bytes. */
-  run(call: Call): Promise<unknown>
-  /** Sends one command that says nothing about a partition. */
-  send(command: readonly string[], key?: string): Promise<unknown>
-  /** Starts work that only `close` waits for. What it leaves undone must do no harm. */
-  later(work: () => Promise<unknown>): void
-  createConnection(receive: Receive): Promise<Connection>
-  setup(): Promise<void>
-  assertOpen(): void
-  /** Refuses further calls, and settles when those under way have ended. */
-  close(): Promise<void>
-}
+export type Database = ReturnType<typeof createDatabase>
 
-export interface DatabaseOptions {
+export type Send = (command: readonly string[], key?: string) => Promise<unknown>
+
+interface DatabaseOptions {
   readonly keys: Keys
   readonly isCluster: boolean
   readonly deadlineMs: number
   readonly createConnection: (receive?: Receive) => Promise<Connection>
   /** What must be done once before the first call. */
-  readonly prepare: (send: Database['send']) => Promise<void>
+  readonly prepare: (send: Send) => Promise<void>
 }
 
-export function createDatabase(options: DatabaseOptions): Database {
+export function createDatabase(options: DatabaseOptions) {
   const { keys, isCluster, deadlineMs, createConnection } = options
-  /** Open or being opened. One that did not answer in time gets no new calls, and is closed when its calls are over. */
+  /** Open or being opened. One that was late gets no new calls, and is closed when its calls are over. */
   const connections = new Set<Connection>()
   let used: Connection | undefined
   let connecting: Connection | undefined
@@ -144,7 +131,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     if (isClosed && underWay === 0) allEnded()
   }
 
-  const send: Database['send'] = ([name, ...args], key) => transmit(used ?? acquire, {}, key, name!, args)
+  const send: Send = ([name, ...args], key) => transmit(used ?? acquire, {}, key, name!, args)
 
   return {
     keys,
@@ -152,17 +139,20 @@ export function createDatabase(options: DatabaseOptions): Database {
     deadlineMs,
     createConnection,
     assertOpen,
-    run(call) {
+    /** Runs one script within the deadline. Throws `UnavailableError`. Strings in the answer are bytes. */
+    run(call: Call): Promise<unknown> {
       if (isClosed) return Promise.reject(closed())
       const { script, keys, args = [] } = call
       const ready = isPrepared && used ? used : prepareAndAcquire
       return transmit(ready, call, keys[0], 'EVALSHA', [script.sha, String(keys.length), ...keys, ...args])
     },
-    async send(command, key) {
+    /** Sends one command that says nothing about a partition. */
+    async send(...command: Parameters<Send>) {
       assertOpen()
-      return send(command, key)
+      return send(...command)
     },
-    later(work) {
+    /** Starts work that only `close` waits for. What it leaves undone must do no harm. */
+    later(work: () => Promise<unknown>): void {
       if (isClosed) return
       underWay += 1
       work().then(end, end)
@@ -171,6 +161,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       assertOpen()
       await prepare()
     },
+    /** Refuses further calls, and settles when those under way have ended. */
     async close() {
       isClosed = true
       connecting?.close()

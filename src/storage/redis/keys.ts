@@ -6,7 +6,7 @@ export interface PartitionKeys {
   readonly meta: string
   readonly log: string
   readonly docs: string
-  /** The first two lines of documents that are gone, for as long as the directory may have entries of them. */
+  /** The first two lines of documents that are gone, while the directory may have entries of them. */
   readonly gone: string
   /** Its commits are published here. */
   readonly channel: string
@@ -63,7 +63,7 @@ export function createKeys(clientPrefix: string, prefix: string) {
     leases: directory('leases'),
     /** Partitions with events, by when they had none last. */
     logs: directory('logs'),
-    /** Commits whose entries in the directory are not settled, by when the commit is done or never will be. */
+    /** Commits with unsettled entries in the directory, by when they are done or never will be. */
     unsettled: directory('unsettled'),
     /** Threads with checkpoints. */
     threads: directory('threads'),

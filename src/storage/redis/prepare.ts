@@ -1,15 +1,15 @@
 import { AgentwireError } from '../../errors.ts'
-import type { Database } from './database.ts'
+import type { Send } from './database.ts'
 import type { Keys } from './keys.ts'
 import { toUtf8 } from './store/entries.ts'
 
 const OLDEST = [6, 2] as const
-/** The version of what the keys hold. Never change what a number stands for: add a number, and what leads to it in `MIGRATE`. */
+/** The version of what the keys hold. Never change what a number stands for: add one, also to `MIGRATE`. */
 export const LAYOUT = '3'
 
 /**
- * KEYS layout, expiring, and what development builds of 0.1.0 had in place of it. ARGV the newest layout. Gives the layout that is there now.
- * A newer one stays as it is.
+ * KEYS layout, expiring, and what development builds of 0.1.0 had in its place. ARGV the newest layout. Gives the
+ * layout that is there now. A newer one stays as it is.
  */
 const MIGRATE = `
 local layout = redis.call('GET', KEYS[1]) or ARGV[1]
@@ -27,7 +27,7 @@ return layout
 `
 
 /** Looks whether this Redis will do, and marks the prefix as ours. */
-export async function prepare(send: Database['send'], keys: Keys): Promise<void> {
+export async function prepare(send: Send, keys: Keys): Promise<void> {
   const { redis_version: version } = await info(send, 'server')
   if (version !== undefined && isOlder(version)) {
     throw new AgentwireError(
@@ -61,7 +61,7 @@ function isOlder(version: string): boolean {
 }
 
 /** A section of INFO, https://redis.io/docs/latest/commands/info/. */
-export async function info(send: Database['send'], section: string): Promise<Record<string, string>> {
+export async function info(send: Send, section: string): Promise<Record<string, string>> {
   const lines = textOf(await send(['INFO', section])).split('\r\n')
   return Object.fromEntries(
     lines.flatMap((line) => (line.includes(':') ? [line.split(':', 2) as [string, string]] : [])),

@@ -1,8 +1,8 @@
 import { UnavailableError } from '../errors.ts'
 
-/** The server answered, and its answers begin with a word in capitals. What went wrong on the way has other words. */
+/** Answers of the server begin with a word in capitals, other errors do not. */
 const ANSWER = /^-?[A-Z][A-Z0-9]+ /
-/** Answers after which nothing was written. They may stand inside that of a script. */
+/** Answers after which nothing was written, also within that of a script. */
 const REFUSED =
   /(^|-)(OOM|READONLY|MISCONF|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|NOSCRIPT|NOAUTH|NOPERM|WRONGPASS|MOVED|ASK|TRYAGAIN|CROSSSLOT|UNKILLABLE) /
 

@@ -39,7 +39,7 @@ export async function* checkpointPages<Row extends Readonly<Record<string, unkno
   }
   restrict('thread_id = ?', threadId)
   restrict('namespace = ?', namespace)
-  // One that is not there is compared by its id, and so is one of any thread: copies of threads have the same ids.
+  // A missing one, and one of any thread, is compared by its id: copies of threads have the same ids.
   const found = `SELECT max(${SORT_KEY}) FROM {checkpoints} WHERE ${where.join(' AND ')} AND checkpoint_id = ?`
   const isOfThread = threadId !== undefined && before !== undefined
   if (isOfThread) values.push(...values, schema.nameOf(before))

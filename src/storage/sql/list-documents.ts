@@ -14,7 +14,7 @@ export interface DocumentSchema<Value> {
   /** The columns of `fields` that keep a value, in the order that sorts numbers before strings. */
   readonly keys: readonly string[]
   keysOf(value: string | number): readonly Value[]
-  /** Whether the planner should order by the rows of the first field that is matched, which are in order already. */
+  /** Whether to order by the rows of the first matched field, which are in order already. */
   readonly ordersByMatch: boolean
 }
 

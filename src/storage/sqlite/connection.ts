@@ -1,4 +1,4 @@
-/** What a value of a column or a parameter can be here. Drivers give bytes as Uint8Array, Buffer or ArrayBuffer. */
+/** A column or a parameter. Drivers give bytes as Uint8Array, Buffer or ArrayBuffer. */
 export type SqliteValue = null | number | bigint | string | Uint8Array | ArrayBuffer
 
 /** Structurally a database of `better-sqlite3`, `libsql` or `node:sqlite`. */

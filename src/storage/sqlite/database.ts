@@ -11,24 +11,9 @@ interface WriteOptions {
   readonly isUrgent?: boolean
 }
 
-export interface Database {
-  readonly prefix: string
-  /** Runs one statement, or several that need not agree. */
-  read<T>(work: (connection: Connection) => T): Promise<T>
-  /** Runs statements that see one state of the database. */
-  snapshot<T>(work: (connection: Connection) => T): Promise<T>
-  /** Runs statements that are done together or not at all, one such call after the other. */
-  write<T>(work: (connection: Connection) => T, options?: WriteOptions): Promise<T>
-  /** Runs one statement without setting anything up before. */
-  peek<T>(work: (connection: Connection) => T): Promise<T>
-  /** Undefined until the first call has opened it, and once it is closed. */
-  readonly connection: Connection | undefined
-  setup(): Promise<void>
-  assertOpen(): void
-  close(): Promise<void>
-}
+export type Database = ReturnType<typeof createDatabase>
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly open: () => Promise<SqliteDatabase>
   /** Whether `close` closes what `open` gave. */
   readonly owned: boolean
@@ -37,17 +22,17 @@ export interface DatabaseOptions {
   readonly deadlineMs: number
 }
 
-/** How long the driver itself waits for a lock. It blocks the event loop, so most of the waiting is done outside of it. */
+/** How long the driver itself waits for a lock. That blocks the event loop, so most waiting is done outside it. */
 const BUSY_MS = 10
 const PAUSE_MS = 4
 
-export function createDatabase(options: DatabaseOptions): Database {
+export function createDatabase(options: DatabaseOptions) {
   const { prefix, deadlineMs } = options
   let opening: Promise<Connection> | undefined
   let opened: SqliteDatabase | undefined
   let connection: Connection | undefined
   let closing: Promise<void> | undefined
-  /** Writes run one after the other. Those that wait for their turn, the urgent ones first. */
+  /** Writes run one after the other, the urgent ones first. */
   const waiting = { urgent: [] as (() => void)[], other: [] as (() => void)[] }
   let isWriting = false
 
@@ -66,7 +51,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     if (closing) throw closed()
   }
 
-  /** Tries until no other connection is in the way, or the time is over. */
+  /** Tries until no other connection holds the lock, or the time is over. */
   async function attempt<T>(end: number, work: () => T, signal?: AbortSignal | undefined): Promise<T> {
     for (;;) {
       if (signal?.aborted) {
@@ -124,19 +109,28 @@ export function createDatabase(options: DatabaseOptions): Database {
   return {
     prefix,
     assertOpen,
+    /** Undefined until the first call has opened it, and once it is closed. */
     get connection() {
       return closing ? undefined : connection
     },
+    /** Runs one statement, or several that need not agree. */
     read,
-    async peek(work) {
+    /** Runs one statement without setting anything up before. */
+    async peek<T>(work: (connection: Connection) => T): Promise<T> {
       assertOpen()
       const end = deadline()
       const made = connection ?? (await connect())
       assertOpen()
       return attempt(end, () => work(made))
     },
-    snapshot: (work) => read((made) => transaction(made, 'BEGIN', () => work(made))),
-    async write(work, { signal, isUrgent = false } = {}) {
+    /** Runs statements that see one state of the database. */
+    snapshot: <T>(work: (connection: Connection) => T): Promise<T> =>
+      read((made) => transaction(made, 'BEGIN', () => work(made))),
+    /** Runs statements that are done together or not at all, one such call after the other. */
+    async write<T>(
+      work: (connection: Connection) => T,
+      { signal, isUrgent = false }: WriteOptions = {},
+    ): Promise<T> {
       assertOpen()
       const end = deadline()
       await enter(isUrgent)

@@ -18,7 +18,7 @@ export function configure({ get, exec }: Connection, busyMs: number, synchronous
   if (get('PRAGMA encoding')?.encoding !== 'UTF-8') throw unfit('The database must be encoded in UTF-8.')
 }
 
-/** Brings the tables to the version of this library, in a transaction that only one connection at a time can have. */
+/** Brings the tables to the version of this library, in a transaction with the write lock. */
 export function migrate(connection: Connection, prefix: string): void {
   const { exec, get, run } = connection
   // Another process may have been first, also one of a newer version.

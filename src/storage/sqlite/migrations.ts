@@ -9,16 +9,16 @@ const LOG = `  partition INTEGER NOT NULL,
   PRIMARY KEY (partition, last)`
 
 /**
- * Applied in order, each once. Never change one that was released: add another. Texts that SQLite could not keep or order are kept by `toText`.
+ * Applied in order, each once. Never change a released one: add another. Names are as `toText` gives them.
  *
- * - `partitions`: one row for each that ever existed, because its counters never go back. `bytes` counts all that was ever appended,
- *   `docs_changed` the commits that touched more than the log.
- * - `log`: one row for each append, or several for a large one. `layout` says where in `data` which event is. `starts` and `ends`
- *   are its place among all bytes of the partition. One tree, so that an append writes one page of it.
+ * - `partitions`: one row for each that ever existed, because its counters never go back. `bytes` counts all that
+ *   was ever appended, `docs_changed` the commits that touched more than the log.
+ * - `log`: one row for each append, or several for a large one. `layout` says where in `data` which event is.
+ *   `starts` and `ends` are its place among all bytes of the partition. One tree: an append writes one page of it.
  * - `fields`: what `list` matches and orders by. The column `key` has no type: numbers sort before strings.
  * - `counts`: how many rows `fields` has of a field of a collection. Triggers keep it.
- * - `checkpoints`: `cells` says for each channel its version and which row of `channel_values` has its value, if any:
- *   `[[channel, version as JSON, id | null], …]`. A checkpoint shares the rows of its ancestors for what did not change.
+ * - `checkpoints`: `cells` says of each channel its version and the row of `channel_values` with its value, if any:
+ *   `[[channel, version as JSON, id | null], …]`. Checkpoints share the rows of values that did not change.
  *   `sort_key` is null where a checkpoint sorts as its id does.
  */
 export const migrations: readonly ((prefix: string, has: (object: string) => boolean) => string)[] = [
@@ -102,7 +102,7 @@ CREATE TABLE ${prefix}writes (
 CREATE UNIQUE INDEX ${prefix}writes_place ON ${prefix}writes (thread_id, namespace, checkpoint_id, task_id, place);
 `,
   countTable,
-  // Development builds of 0.1.0 gave the numbers 1 and 2 to other texts. What such a file has tells what is left to do.
+  // Development builds of 0.1.0 gave the numbers 1 and 2 to other texts, so this looks at what the file has.
   (prefix, has) =>
     [
       has('partitions_changed') ? withoutChanged(prefix) : '',

@@ -32,7 +32,7 @@ async function libsql(): Promise<DatabaseConstructor> {
   }
 }
 
-/** `file:` URLs and plain paths. What SQLite would keep in memory is refused: no second connection would see it. */
+/** Takes `file:` URLs and plain paths, and no database in memory, which no second connection would see. */
 export function pathOf(url: string): string {
   const path = url.startsWith('file://') ? fileURLToPath(url) : url.replace(/^file:/, '')
   if (path === '' || path.startsWith(':memory:')) {

@@ -23,7 +23,7 @@ export async function reportOf(database: Database, path: string | undefined): Pr
   })
 }
 
-/** Throws where no file could be made either. Asked first, because SQLite makes a file of what it looks into. */
+/** Throws where no file could be made either. Asked first, because SQLite creates a file that it opens. */
 function isMissing(path: string): boolean {
   if (existsSync(path)) return false
   try {

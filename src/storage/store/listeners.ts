@@ -1,20 +1,16 @@
 import type { PartitionChange, PartitionListener } from './store.ts'
 
-/** The listeners of this process, by the key that they are notified under. */
-export interface PartitionListeners {
-  /** Gives the function that removes the listener. */
-  add(key: string, listener: PartitionListener): () => void
-  notify(key: string, change: PartitionChange): void
-  has(key: string): boolean
-  keys(): string[]
-  clear(): void
-}
+export type PartitionListeners = ReturnType<typeof createListeners>
 
-/** `onLast` is called when the last listener of a key was removed. */
-export function createListeners(onLast: (key: string) => void = () => {}): PartitionListeners {
+/**
+ * The listeners of this process, by the key that they are notified under. `onLast` is called when the last
+ * listener of a key was removed.
+ */
+export function createListeners(onLast: (key: string) => void = () => {}) {
   const listeners = new Map<string, Set<PartitionListener>>()
   return {
-    add(key, listener) {
+    /** Gives the function that removes the listener. */
+    add(key: string, listener: PartitionListener): () => void {
       const added = listeners.get(key) ?? new Set()
       listeners.set(key, added)
       // A wrapper, so that one function may be added twice and each removes its own.
@@ -26,7 +22,7 @@ export function createListeners(onLast: (key: string) => void = () => {}): Parti
         onLast(key)
       }
     },
-    notify(key, change) {
+    notify(key: string, change: PartitionChange): void {
       for (const listener of [...(listeners.get(key) ?? [])]) {
         try {
           listener(change)
@@ -35,9 +31,9 @@ export function createListeners(onLast: (key: string) => void = () => {}): Parti
         }
       }
     },
-    has: (key) => listeners.has(key),
-    keys: () => [...listeners.keys()],
-    clear: () => listeners.clear(),
+    has: (key: string): boolean => listeners.has(key),
+    keys: (): string[] => [...listeners.keys()],
+    clear: (): void => listeners.clear(),
   }
 }
 

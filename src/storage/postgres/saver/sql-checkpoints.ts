@@ -2,10 +2,8 @@ import { newestId, SORT_KEY } from '../../sql/checkpoints.ts'
 import { NOW } from '../store/sql-store.ts'
 
 /**
- * - `checkpoints`: `cells` says for each channel its version and which row of `channel_values` has its value, if any:
- *   `{channel: [version, id | null]}`. A checkpoint shares the rows of its ancestors for what did not change.
- * - `channel_values`: one row for each value that a step changed.
- * - `writes`: what tasks wrote on top of a checkpoint.
+ * `cells` says of each channel its version and the row of `channel_values` with its value, if any: `{channel:
+ * [version, id | null]}`. Checkpoints share the rows of values that did not change.
  */
 export const CHECKPOINT_TABLES = `
 CREATE TABLE {checkpoints} (
@@ -58,16 +56,14 @@ const aboutWrite = (writes: string): string =>
   `jsonb_build_array(${writes}.task_id, ${writes}.place, ${writes}.names, ${writes}.channel)::text`
 
 /**
- * `held` locks a lease's row until the transaction ends, so that nobody takes the lease between the check and the write.
+ * `held` locks a lease's row until the transaction ends, so that nobody takes the lease between check and write.
  *
- * `put_checkpoint` finds the values that did not change: with the parent where that has the version, else anywhere in the
- * namespace. Where several have it, because branches number alike, it writes nothing and gives the places of those channels in
- * `p_carried`, unless `p_latest` lets it take the latest.
+ * `put_checkpoint` finds the values that did not change: with the parent where that has the version, else anywhere
+ * in the namespace. Where several have it, because branches number alike, it writes nothing and gives the places
+ * of those channels in `p_carried`, unless `p_latest` lets it take the latest. `p_data` is all bytes of the call.
  *
- * `p_data` is all bytes of the call, one after the other; lengths say which are whose.
- *
- * `load` gives the checkpoints at `[[thread, namespace, id | null for the newest]]` with their writes, each with the place of its
- * address, and the values that they share, each with its id.
+ * `load` gives the checkpoints at `[[thread, namespace, id | null for the newest]]` with their writes, each with
+ * the place of its address, and the values that they share, each with its id.
  */
 export const CHECKPOINT_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION {held}(p_partition text, p_token bigint) RETURNS boolean

@@ -64,7 +64,7 @@ function encodeOp(partition: string, op: PreparedOp, data: Uint8Array[]): object
   }
 }
 
-/** A value of an index field in `fields`. Strings have the number Infinity, so that they sort after numbers. */
+/** A value of an index field in `fields`, where strings sort after numbers. */
 export const sortedBy = (value: string | number): [num: string, str: string] =>
   typeof value === 'number' ? [String(value), ''] : ['Infinity', keyOf(value)]
 

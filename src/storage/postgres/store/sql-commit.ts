@@ -13,6 +13,7 @@ CREATE OR REPLACE FUNCTION {commit}(
 DECLARE
   part {partitions};
   known boolean;
+  holds boolean;
   now_ms bigint;
   item jsonb;
   chunk jsonb;
@@ -37,33 +38,25 @@ BEGIN
     FOR i IN 0 .. jsonb_array_length(p_guards) - 1 LOOP
       item := p_guards->i;
       place := i;
+      seen := NULL;
       CASE item->>'guard'
       WHEN 'fence' THEN
-        IF part.lease_token IS DISTINCT FROM (item->>'token')::numeric OR part.lease_until <= now_ms THEN
-          refused := 'guard';
-          RETURN;
-        END IF;
+        holds := part.lease_token IS NOT DISTINCT FROM (item->>'token')::numeric AND part.lease_until > now_ms;
       WHEN 'head' THEN
-        IF part.head IS DISTINCT FROM (item->>'seq')::numeric THEN
-          refused := 'guard';
-          seen := part.head;
-          RETURN;
-        END IF;
+        seen := part.head;
+        holds := seen IS NOT DISTINCT FROM (item->>'seq')::numeric;
       WHEN 'free' THEN
-        IF part.lease_until > now_ms THEN
-          refused := 'guard';
-          RETURN;
-        END IF;
+        holds := part.lease_until IS NULL OR part.lease_until <= now_ms;
       ELSE
-        seen := NULL;
         SELECT version INTO seen FROM {documents}
         WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id'
           AND (expires_at IS NULL OR expires_at > now_ms);
-        IF seen IS DISTINCT FROM (item->>'version')::numeric THEN
-          refused := 'guard';
-          RETURN;
-        END IF;
+        holds := seen IS NOT DISTINCT FROM (item->>'version')::numeric;
       END CASE;
+      IF NOT holds THEN
+        refused := 'guard';
+        RETURN;
+      END IF;
     END LOOP;
 
     held := part.lease_token;
@@ -71,20 +64,15 @@ BEGIN
     FOR i IN 0 .. jsonb_array_length(p_ops) - 1 LOOP
       item := p_ops->i;
       place := i;
+      seen := issued;
+      holds := true;
       CASE item->>'op'
       WHEN 'claim' THEN
-        IF (item->>'token')::bigint <= issued THEN
-          refused := 'op';
-          seen := issued;
-          RETURN;
-        END IF;
+        holds := (item->>'token')::bigint > issued;
         issued := (item->>'token')::bigint;
         held := issued;
       WHEN 'renew' THEN
-        IF held IS DISTINCT FROM (item->>'token')::numeric THEN
-          refused := 'op';
-          RETURN;
-        END IF;
+        holds := held IS NOT DISTINCT FROM (item->>'token')::numeric;
       WHEN 'release' THEN
         IF held = (item->>'token')::numeric THEN
           held := NULL;
@@ -94,6 +82,10 @@ BEGIN
       ELSE
         NULL;
       END CASE;
+      IF NOT holds THEN
+        refused := 'op';
+        RETURN;
+      END IF;
     END LOOP;
 
     EXIT WHEN known OR jsonb_array_length(p_ops) = 0;

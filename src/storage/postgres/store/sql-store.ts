@@ -6,11 +6,11 @@ export const NOW_ONCE = `(SELECT ${NOW})`
 /**
  * Names are kept as `keyOf` makes them and compared byte by byte. `names` has the names themselves where they differ.
  *
- * - `partitions`: the counters and the lease. The row stays when the rest is cleared, because its counters must not go back. `bytes`
- *   are those of the events that are there.
- * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number Infinity. The key
- *   of the document is one column, because the planner misjudges joins by several.
- * - `events`: one row holds the events `first` to `last` of one append. `layout` says which bytes are whose: see `log-layout.ts`.
+ * - `partitions`: the row stays when the rest is cleared, because its counters must not go back. `bytes` are those
+ *   of the events that are there.
+ * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number Infinity.
+ *   The key of the document is one column, because the planner misjudges joins by several.
+ * - `events`: one row has the events `first` to `last` of one append, see `Layout`.
  */
 export const STORE_TABLES = `
 CREATE TABLE {partitions} (
@@ -93,13 +93,12 @@ $body$;
 }
 
 /**
- * `read` gives what is needed of the events after `p_after`: rows until they hold `p_limit` events or `p_bytes` bytes, joined into
- * one. One snapshot for all of it. `drop_before` keeps the events from one on. `trim` keeps the last events, or those that are not
- * older than a time. `sweep` removes documents that have expired and says how many.
+ * `read` joins rows after `p_after` until they hold `p_limit` events or `p_bytes` bytes. `sweep` removes documents
+ * that have expired and gives how many.
  *
- * `expire` drops what `RetentionOptions` let go, in at most `p_limit` logs, and gives the last that it looked at, or null when it
- * came to the end; `evict` goes on until all logs together have no more than `p_total` bytes, or it was at `p_limit` logs, which it
- * says. They do nothing while another process runs them.
+ * `expire` drops what `RetentionOptions` allow, in at most `p_limit` logs, and gives the last that it looked at, or
+ * null at the end. `evict` goes on until all logs together have no more than `p_total` bytes, or, which it says,
+ * until it was at `p_limit` logs. They do nothing while another process runs them.
  */
 export const STORE_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION {read}(

@@ -4,7 +4,7 @@ import type { Connections } from '../connection.ts'
 import { fromIoredis, type IoredisClient, isIoredis } from './ioredis.ts'
 import { fromNodeRedis, isNodeRedis, type NodeRedisClient } from './node-redis.ts'
 
-/** Structurally a client of `ioredis` (5, 6) or of `redis` (node-redis, 4 to 6), of one server or of a cluster. */
+/** Structurally a client of `ioredis` (5, 6) or of `redis` (node-redis, 4 to 6), of a server or a cluster. */
 export type RedisClient = IoredisClient | NodeRedisClient
 
 /** The client stays its owner's: connections are made as it makes its own, and it is never used itself. */

@@ -26,10 +26,7 @@ export function isIoredis(client: object): client is IoredisClient {
   return 'callBuffer' in client && typeof client.callBuffer === 'function' && 'duplicate' in client
 }
 
-/**
- * Duplicates, and not the client itself: by default ioredis sends again what was under way when a connection broke, and a commit may
- * then be done twice.
- */
+/** By default ioredis sends again what was under way when a connection broke, and a commit may be done twice. */
 export function fromIoredis(client: IoredisClient, deadlineMs: number): Connections {
   const isCluster = client.isCluster === true
   const options = {
@@ -72,7 +69,7 @@ function createConnection(redis: Duplicate, receive: Receive | undefined): Conne
     finish = resolve
   })
   redis.on('end', finish)
-  // An error ends the connection, and what was under way rejects by itself. But an `error` event without a listener is printed.
+  // What was under way rejects by itself, but an `error` event without a listener is printed.
   redis.on('error', () => {})
   if (receive) redis.on('message', receive)
   return {

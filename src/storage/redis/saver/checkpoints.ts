@@ -9,8 +9,7 @@ import { fromText, toText } from '../../text.ts'
 import type { Argument } from '../connection.ts'
 import { pairsOf, toUtf8 } from '../store/entries.ts'
 
-/** How the parts of a checkpoint become the bytes that Redis keeps: a line that says what they are, then the bytes of the serde. */
-
+/** Ends the line that says what the bytes behind it are, which are those of the serde. */
 const LINE_FEED = 10
 const NUL = 0
 

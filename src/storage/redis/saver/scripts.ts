@@ -4,15 +4,15 @@ import { script } from '../script.ts'
  * A thread has two keys. `saved` is a hash:
  * - `r`: the tail of its entry among the threads.
  * - `n`: the number of the last value.
- * - `c` + checkpoint: the parent, or '', then the version of each channel with the number of its value, or 0 where it has none.
+ * - `c` + checkpoint: the parent, or '', then the version of each channel with the number of its value, or 0.
  * - `b` + checkpoint: the checkpoint without its values, and its metadata.
  * - `v` + number: a value.
  * - `i` + namespace + version: the numbers of the values that have it.
  * - `w` + checkpoint + task + place: a write.
  * - `k` + checkpoint: its sort key, where it does not sort as its id does.
  *
- * `order` is a set of `c` + place and of the fields of writes. A checkpoint is `namespace NUL id`, and so is its place, or
- * `namespace NUL sort key NUL id`. A version is `channel NUL version`.
+ * `order` is a set of `c` + place and of the fields of writes. A checkpoint is `namespace NUL id`. Its place is
+ * the same, or `namespace NUL sort key NUL id`. A version is `channel NUL version`.
  */
 const FENCE = `
 if ARGV[1] ~= '' then
@@ -43,11 +43,13 @@ end
 `
 
 /**
- * KEYS saved, order, the meta of the fence if any; ARGV token or '', '1' where the latest value counts, the tail to register with or '', namespace,
- * checkpoint, parent or '', body, how many channels changed, `version, '1' | '0', value` of each, then the versions of the others.
+ * KEYS saved, order, the meta of the fence if any; ARGV token or '', '1' where the latest value counts, the tail
+ * to register with or '', namespace, checkpoint, parent or '', body, how many channels changed, `version, '1' |
+ * '0', value` of each, then the versions of the others.
  *
- * Gives 0 when it is done, 'registered' when it is done and another put had registered the thread meanwhile, 'fenced', 'register' where the thread is new, or the places of those of the others that several values have:
- * then nothing is written.
+ * Gives 0 when it is done, or 'registered' where another put had registered the thread meanwhile. Otherwise it
+ * writes nothing and gives 'fenced', 'register' where the thread is new, or the places of the others that have
+ * several values.
  */
 export const PUT_CHECKPOINT = script(`${FENCE}${NEWEST}
 if redis.call('HEXISTS', KEYS[1], 'r') == 0 and ARGV[3] == '' then
@@ -120,7 +122,7 @@ redis.call('HSET', KEYS[1], 'c' .. checkpoint, cmsgpack.pack(cells), 'b' .. chec
 return done
 `)
 
-/** KEYS as above; ARGV token or '', then `field, '1' where the last one counts, write`. Gives 0 or 'fenced'. */
+/** KEYS as above; ARGV token or '', then `field, '1' where the last one counts, write`. */
 export const PUT_WRITES = script(`${FENCE}
 for i = 2, #ARGV, 3 do
   if ARGV[i + 1] == '1' then
@@ -133,7 +135,7 @@ end
 return 0
 `)
 
-/** KEYS saved, order, the meta of the fence if any; ARGV token or ''. Gives the tail the thread was registered with, or 'fenced'. */
+/** KEYS as above; ARGV token or ''. Gives the tail the thread was registered with. */
 export const DELETE_THREAD = script(`${FENCE}
 local tail = redis.call('HGET', KEYS[1], 'r')
 redis.call('UNLINK', KEYS[1], KEYS[2])
@@ -141,6 +143,14 @@ return tail
 `)
 
 const WRITES = `${NEWEST}
+local function asked_for(asked)
+  local name = string.sub(asked, 2)
+  if string.sub(asked, 1, 1) == 'n' then
+    return newest(name)
+  end
+  return name
+end
+
 local function writes(checkpoint)
   local from = 'w' .. checkpoint
   local found = redis.call('ZRANGEBYLEX', KEYS[2], '[' .. from .. '\\0', '(' .. from .. '\\1')
@@ -154,18 +164,15 @@ end
 `
 
 /**
- * KEYS saved, order; ARGV checkpoints, each after `c`, or namespaces after `n` for the newest. Gives a list of `checkpoint, body, cells, writes` for each,
- * or 0 where it is not there, and a list of `number, value` for all their cells.
+ * KEYS saved, order; ARGV checkpoints, each after `c`, or namespaces after `n` for the newest. Gives `checkpoint,
+ * body, cells, writes` of each, or 0 where it is not there, and `number, value` of all their cells.
  */
 export const LOAD = script(`${WRITES}
 local found = {}
 local values = {}
 local known = {}
 for i, asked in ipairs(ARGV) do
-  local checkpoint = string.sub(asked, 2)
-  if string.sub(asked, 1, 1) == 'n' then
-    checkpoint = newest(checkpoint)
-  end
+  local checkpoint = asked_for(asked)
   local cells = checkpoint and redis.call('HGET', KEYS[1], 'c' .. checkpoint)
   found[i] = 0
   if cells then
@@ -195,18 +202,15 @@ return redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[
 `)
 
 /**
- * KEYS saved, order; ARGV a checkpoint or namespace as above, how many, then channels. Gives `checkpoint, cells, writes` of it and of its ancestors, the nearest
- * first, with the writes to those channels.
+ * KEYS saved, order; ARGV a checkpoint or namespace as above, how many, then channels. Gives `checkpoint, cells,
+ * writes to those channels` of it and of its ancestors, the nearest first.
  */
 export const ANCESTORS = script(`${WRITES}
 local channels = {}
 for i = 3, #ARGV do
   channels[ARGV[i]] = true
 end
-local checkpoint = string.sub(ARGV[1], 2)
-if string.sub(ARGV[1], 1, 1) == 'n' then
-  checkpoint = newest(checkpoint) or ''
-end
+local checkpoint = asked_for(ARGV[1]) or ''
 local found = {}
 while checkpoint ~= '' and #found < tonumber(ARGV[2]) do
   local cells = redis.call('HGET', KEYS[1], 'c' .. checkpoint)
@@ -230,8 +234,8 @@ return found
 `)
 
 /**
- * KEYS saved, order, the meta of the fence if any; ARGV token or '', then for each namespace: its name, its newest checkpoint, how many
- * checkpoints stay, and these. Gives 0 or 'fenced'. A namespace with a newer checkpoint stays as it is.
+ * KEYS as above; ARGV token or '', then for each namespace: its name, its newest checkpoint, how many checkpoints
+ * stay, and these. A namespace with a newer checkpoint stays as it is.
  */
 export const KEEP_ONLY = script(`${FENCE}${NEWEST}
 local function delete(field)

@@ -6,7 +6,7 @@ import type { Argument } from '../connection.ts'
 import type { Keys } from '../keys.ts'
 import { type Entry, entriesOf, expiringEntry, fieldOf, toUtf8 } from './entries.ts'
 
-/** What the directory must have before the ops may be done. `tailOf` gives the end of the stamp of the put at a place. */
+/** What the directory must have before the ops are done. `tailOf` gives the end of the stamp of a put. */
 export function entriesFor(
   keys: Keys,
   partition: string,
@@ -81,7 +81,7 @@ function encodeGuard(guard: Guard): string[] {
   }
 }
 
-/** A commit of nothing but events, under fence and head or under nothing, as the script `APPEND` takes it. Undefined where it is another. */
+/** What the script `APPEND` takes. Undefined for commits that it cannot do. */
 export function encodeAppend(
   guards: readonly Guard[] = [],
   ops: readonly PreparedOp[],

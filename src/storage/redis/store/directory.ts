@@ -12,10 +12,7 @@ export interface Moved extends Due {
   readonly to?: number | undefined
 }
 
-/**
- * How long after `enter` the commit may still be done, in milliseconds. A member that is older than that and that no partition
- * knows belongs to a commit that failed.
- */
+/** How long after `enter` the commit may still be done. An older member that no partition knows is of a failed one. */
 export const GRACE_MS = 600_000
 /** Members in one call. */
 const BATCH = 500
@@ -23,10 +20,10 @@ const BATCH = 500
 export type Directory = ReturnType<typeof createDirectory>
 
 /**
- * The sets across partitions: documents by collection and index, leases and documents by when they expire, threads with
- * checkpoints. They are in one slot, so a commit cannot write them in its own script. Instead a member is entered before the
- * commit that needs it, and removed after the one that makes it wrong: the sets have all that they must have, at times more,
- * and a reader checks the partition, which is right.
+ * The sets across partitions: documents by collection and index, leases and documents by when they expire, threads
+ * with checkpoints. They are in one slot, so a commit cannot write them in its own script. Instead a member is
+ * entered before the commit that needs it, and removed after the one that makes it wrong: the sets have all that
+ * they must have, at times more, and a reader checks the partition.
  */
 export function createDirectory({ run, later }: Database) {
   async function inBatches<T>(items: readonly T[], work: (batch: readonly T[]) => Promise<unknown>) {

@@ -23,8 +23,8 @@ export interface Place {
 }
 
 /**
- * What the directory has of a document: one member by place, one by each index field, and one by the time it expires. Each put has
- * its own members with its own stamp, so those of the put before can be removed at any time after.
+ * What the directory has of a document: a member by place and one by each index field. Each put has its own, with
+ * its own stamp, so those of the put before can be removed at any time after.
  */
 export function entriesOf(keys: Keys, place: Place, index: DocIndex): Entry[] {
   const { collection, partition, id, stamp } = place

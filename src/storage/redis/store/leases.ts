@@ -5,10 +5,7 @@ import { type Directory, GRACE_MS, type Moved } from './directory.ts'
 
 const PAGE = 200
 
-/**
- * The directory may have leases at an earlier time than they expire, because they are entered before the commit, and leases that
- * were released. What is found wrong is corrected.
- */
+/** The directory may have leases earlier than they expire, and released ones. What is found wrong is corrected. */
 export async function expiredLeases(
   { keys }: Database,
   directory: Directory,
@@ -33,7 +30,7 @@ export async function expiredLeases(
       }),
     )
     seen += members.length
-    // A lease ends no earlier than the directory says, so those that follow are younger than the last one seen.
+    // A lease ends no earlier than the directory says, so those that follow end after the last one seen.
     expired.sort((a, b) => a.expiresAt - b.expiresAt)
     const last = members.at(-1)
     if (members.length < PAGE || (expired.length >= limit && expired[limit - 1]!.expiresAt <= last!.score))

@@ -27,7 +27,7 @@ import { WALK } from './scripts-directory.ts'
 /** Members that one call looks at: the server does nothing else meanwhile. */
 const LOOK_AT = 5_000
 
-/** What a walk found in a part of a collection. It may be more than there is. */
+/** What a walk found in a part of a collection, some of which may be gone. */
 interface WalkedRange {
   readonly now: number
   /** The set that the members are in. */
@@ -37,10 +37,7 @@ interface WalkedRange {
   readonly end: string | undefined
 }
 
-/**
- * Finds candidates in the directory, then looks at the documents themselves. One that was changed meanwhile counts with what
- * it is now.
- */
+/** Finds candidates in the directory, then looks at the documents themselves, as they are by then. */
 export async function listDocuments(
   database: Database,
   directory: Directory,
@@ -81,7 +78,7 @@ function matches({ partition, index }: Doc, { partition: wanted, where = {}, ord
   )
 }
 
-/** Whether a position is after the cursor, not before the start, and not beyond the end, where a later walk will find it. */
+/** Whether a position is after the cursor and in the range: a later walk finds what is beyond its end. */
 function within(
   orderBy: string | undefined,
   sign: number,

@@ -1,20 +1,20 @@
 import { script } from '../script.ts'
 
 /**
- * A document is kept as three lines: `version end stamp`, its index fields, its value. The end is 0 where it has none. The stamp
- * is the one that its entries in the directory carry. JSON text has no line feed.
+ * A document is kept as three lines: `version end stamp`, its index fields, its value. The end is 0 where it has
+ * none. The stamp is that of its entries in the directory.
  *
- * A partition's log is a stream. An entry is the chunk of an append: its id is `last-start`, the number of its last event and how many
- * bytes were ever appended before; its only field is the time of the commit, in 13 digits, and the chunk's layout, with the bytes as value.
+ * A log is a stream. An entry is a chunk of an append: its id is `last-start`, the number of its last event and how
+ * many bytes were ever appended before; its only field is the time of the commit, in 13 digits, and the layout,
+ * with the bytes as value.
  */
 
 /**
- * One commit: checks everything, then writes. What it is given must be as `encodeChange` makes it. KEYS meta, log, docs, gone.
+ * One commit: checks everything, then writes. ARGV as `encodeChange` makes them; KEYS meta, log, docs, gone.
  *
- * Gives `1, head` and, unless there was nothing to do, the versions of the documents put, `field, lines` of the documents that were removed, and
- * the tokens that no longer hold the lease. Where a guard or an op does not hold: `0`, the place of the guard or `-1`, the version seen, and the
- * answer of `INSPECT`. After the
- * time it was allowed: `-1`.
+ * Gives `1, head` and, unless there was nothing to do, the versions of the documents put, `field, lines` of the
+ * documents removed, and the tokens that no longer hold the lease. Where a guard or an op does not hold: `0`, the
+ * place of the guard or `-1`, the version seen, and the answer of `INSPECT`. Too late: `-1`.
  */
 export const COMMIT = script(`
 local WIDTH = { a = 4, p = 6, d = 2, c = 4, n = 3, x = 2, z = 1 }
@@ -43,35 +43,27 @@ end
 local at = 4
 local place = 0
 while ARGV[at] ~= '.' do
-  local guard = ARGV[at]
+  local guard, given = ARGV[at], tonumber(ARGV[at + 1])
+  local holds, seen
   if guard == 'f' then
-    if held == 0 or held ~= tonumber(ARGV[at + 1]) or ends <= now then
-      return refused(place)
-    end
+    holds = held ~= 0 and held == given and ends > now
     at = at + 2
   elseif guard == 'h' then
-    if head ~= tonumber(ARGV[at + 1]) then
-      return refused(place)
-    end
+    holds = head == given
     at = at + 2
   elseif guard == 'r' then
-    if held ~= 0 and ends > now then
-      return refused(place)
-    end
+    holds = held == 0 or ends <= now
     at = at + 1
   else
-    local seen
-    local doc = redis.call('HGET', KEYS[3], ARGV[at + 1])
-    if doc then
-      local number, over = string.match(doc, '^(%d+) (%d+) ')
-      if over == '0' or tonumber(over) > now then
-        seen = tonumber(number)
-      end
+    local number, over = string.match(redis.call('HGET', KEYS[3], ARGV[at + 1]) or '', '^(%d+) (%d+) ')
+    if over == '0' or (over and tonumber(over) > now) then
+      seen = tonumber(number)
     end
-    if seen ~= tonumber(ARGV[at + 2]) then
-      return refused(place, seen)
-    end
+    holds = seen == tonumber(ARGV[at + 2])
     at = at + 3
+  end
+  if not holds then
+    return refused(place, seen)
   end
   place = place + 1
 end
@@ -104,7 +96,7 @@ end
 
 local versions = {}
 local gone = {}
--- Also kept until their entries in the directory are removed, because this process may end before.
+-- Kept until their entries in the directory are removed, because this process may end before.
 local function forget(field, doc)
   gone[#gone + 1] = field
   gone[#gone + 1] = lines(doc)
@@ -173,8 +165,9 @@ return { 1, head, versions, gone, freed }
 `)
 
 /**
- * The most frequent commit is one of nothing but events, under fence and head or under no guard, which takes half the time. KEYS meta, log; ARGV channel, message, `token:head` or '', then
- * `count, layout, data` of each chunk. Gives the head, or -1 where a guard does not hold or the log is empty.
+ * A commit of nothing but events, under fence and head or no guard: the most frequent one, in half the time. KEYS
+ * meta, log; ARGV channel, message, `token:head` or '', then `count, layout, data` of each chunk. Gives the head,
+ * or -1 where a guard does not hold or the log is empty.
  */
 export const APPEND = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first', 'held', 'ends', 'bytes')

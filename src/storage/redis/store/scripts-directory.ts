@@ -1,9 +1,9 @@
 import { script } from '../script.ts'
 
 /**
- * KEYS sets; ARGV the time or '', then `place of the set, ttl or '', member, tail or ''`. Members with a ttl stand at the end of it. A tail is
- * put behind the member with the time before it. A member with a ttl that stood there stands half a millisecond before the end, so that who put it there
- * can tell that another one entered it since. Gives the time, then the places of the members that did not stand there.
+ * KEYS sets; ARGV the time or '', then `number of the set, ttl or '', member, tail or ''`. A member with a ttl has
+ * its end as score, less half a millisecond where it was there before, which tells the process that had entered it.
+ * A tail is put behind the member with the time before it. Gives the time, then the places of the new members.
  */
 export const ENTER = script(`
 local now = ARGV[1] == '' and clock() or tonumber(ARGV[1])
@@ -23,7 +23,7 @@ end
 return new
 `)
 
-/** KEYS sets; ARGV `place of the set, member`. */
+/** KEYS sets; ARGV `number of the set, member`. */
 export const LEAVE = script(`
 for i = 1, #ARGV, 2 do
   redis.call('ZREM', KEYS[tonumber(ARGV[i])], ARGV[i + 1])
@@ -39,7 +39,7 @@ table.insert(due, 1, now)
 return due
 `)
 
-/** KEYS set; ARGV `member, score seen, new score or ''`. Moves or removes members that were not moved meanwhile. */
+/** KEYS set; ARGV `member, score seen, new score or ''`. Leaves members that were moved meanwhile. */
 export const SETTLE = script(`
 for i = 1, #ARGV, 3 do
   local score = redis.call('ZSCORE', KEYS[1], ARGV[i])
@@ -55,14 +55,14 @@ return 1
 `)
 
 /**
- * Walks a set of documents in order, for those that are in other sets too. Members are `[key \\0] partition \\0 id \\0 stamp`.
+ * Walks a set of documents in order, for members `[key \\0] partition \\0 id \\0 stamp` that are in other sets too.
  *
- * KEYS the set, then the others; ARGV from, to, 'd' where descending, wanted, members to look at, '1' where members have a key, what the part
- * after the key must begin with, '1' where another set may be given whole, members to skip, then for each of the others its key with NUL, and what its
- * members must begin with, which ends with NUL.
+ * KEYS the set, then the others; ARGV from, to, 'd' where descending, wanted, members to look at, '1' where
+ * members have a key, what they must begin with after it, '1' where another set may be given whole, members to
+ * skip, then for each of the others its key with NUL, and what its members must begin with, which ends with NUL.
  *
- * Gives the time, how it ended, the last member looked at, and the members found. It ended 1 at the end of the set, 0 before it, or
- * with the place of another set: then it gives the members of that, the smallest, in no order that counts.
+ * Gives the time, 1 at the end of the set or 0 before it, the last member looked at, and the members found; or,
+ * instead of 1 or 0, the number of another set, the smallest, and its members, in no order that counts.
  */
 export const WALK = script(`
 local now = clock()

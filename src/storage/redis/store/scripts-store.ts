@@ -10,9 +10,9 @@ return {
 `)
 
 /**
- * KEYS meta, log; ARGV after, limit, bytes. Gives `head, first` and, where there are events after `after`, the number of the last event of the first
- * chunk, the layouts with commas between, and the bytes of each chunk: at most `limit` chunks, until they hold `bytes` bytes. Lua takes longer
- * to join the bytes than all the rest.
+ * KEYS meta, log; ARGV after, limit, bytes. Gives `head, first` and, where there are events after `after`, the
+ * number of the last event of the first chunk, the layouts with commas between, and the bytes of each chunk, which
+ * Lua would take long to join: at most `limit` chunks, until they hold `bytes` bytes.
  */
 export const READ = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first')
@@ -87,7 +87,7 @@ local function drop(stays, most)
 end
 `
 
-/** KEYS meta, log; ARGV the number of events to keep or '', the age to keep in milliseconds or ''. Only whole chunks are dropped. */
+/** KEYS meta, log; ARGV the number of events to keep or '', the age to keep in milliseconds or ''. */
 export const TRIM = script(`${CHUNKS}
 if ARGV[1] == '' then
   local before = clock() - tonumber(ARGV[2])
@@ -103,12 +103,12 @@ return 1
 `)
 
 /**
- * Drops the first chunks of a log, about a thousand at most, up to the first that stays, unless its lease was not released or it starts
- * elsewhere. See `Retained`. KEYS meta, log; ARGV where it starts, since or '', from or '', '1' where the last chunk stays wherever it begins;
- * without any it only looks.
+ * Drops the first chunks, about a thousand at most, up to the first that stays (see `Retained`), unless the lease
+ * was not released or the log starts elsewhere. KEYS meta, log; ARGV where it starts, since or '', from or '', '1'
+ * where the last chunk stays wherever it begins; without any it only looks.
  *
- * Gives where the log starts and ends among all bytes ever appended, when its first and its last chunk came, 1 where the lease is held, and 1 where there
- * may be more to drop. Gives nothing of an empty log.
+ * Gives where the log starts and ends among all bytes ever appended, when its first and its last chunk came, 1
+ * where the lease is held, and 1 where there may be more to drop; nothing of an empty log.
  */
 export const DROP_CHUNKS = script(`${CHUNKS}
 local meta = redis.call('HMGET', KEYS[1], 'head', 'held', 'bytes')
@@ -153,8 +153,8 @@ return found
 `)
 
 /**
- * KEYS docs; ARGV `field, stamp`. Removes those that have expired. Gives for each the lines before its value where it went, 0 where it
- * stays, and nothing where no document has that stamp.
+ * KEYS docs; ARGV `field, stamp`. Removes those that have expired. Gives for each the lines before its value where
+ * it was removed, 0 where it stays, and nothing where no document has that stamp.
  */
 export const EXPIRE = script(`
 local now = clock()

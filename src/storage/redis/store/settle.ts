@@ -24,8 +24,8 @@ type Put = readonly [collection: string, id: string, tail: string, index: DocInd
 const PAGE = 100
 
 /**
- * The entry of a commit that puts or removes documents. It is entered before the commit, and removed when the directory has no more
- * of what the commit made wrong. What a lost process left is therefore found, ten minutes later.
+ * The entry of a commit that puts or removes documents, from before the commit until the directory has no more of
+ * what it made wrong. What a lost process left is therefore found, ten minutes later.
  */
 export function unsettledEntry(
   keys: Keys,
@@ -81,7 +81,7 @@ export async function settleCommits(database: Database, directory: Directory): P
   }
 }
 
-/** No commit is done later than its entry is due, so what the partition does not have now it will never have. */
+/** No commit is done after its entry is due, so what the partition does not have now it will never have. */
 async function settle(database: Database, directory: Directory, member: string): Promise<void> {
   const { keys, send } = database
   const [name, text, entered] = member.split('\0') as [string, string, string]

@@ -109,7 +109,7 @@ export function createStore(
     return { head, versions }
   }
 
-  /** Another process may have entered a lease with the same token since, or may hold it: then it was not added here, or it has moved. */
+  /** Leaves leases that another process has entered since with the same token, or holds: those were moved. */
   function leaveLeases(added: readonly Entry[], entered: number): void {
     const leases = added.filter(({ set }) => set === keys.leases)
     if (leases.length === 0) return

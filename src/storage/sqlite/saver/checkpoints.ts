@@ -12,10 +12,10 @@ import { newestId } from '../../sql/checkpoints.ts'
 import { fromText, toText } from '../../text.ts'
 import { bytesOf, type Connection, type Row } from '../connection.ts'
 
-/** What a checkpoint says of a channel: its version, and the row of `channel_values` with its value, if it has one. */
+/** What a checkpoint has of a channel: the version, and the row of `channel_values` with the value, if any. */
 type Cell = readonly [channel: string, version: string, id: number | null]
 
-/** Thread, namespace and checkpoint, as `toText` gives them. Without a checkpoint: the newest of the namespace. */
+/** As `toText` gives names. Without a checkpoint: the newest of the namespace. */
 type Address = readonly [thread: string, namespace: string, checkpoint: string | undefined]
 
 /**

@@ -12,7 +12,7 @@ interface Log extends RetainedLog {
   readonly id: number
 }
 
-/** Partitions that one statement looks at, and rows that one transaction drops: each blocks the event loop. */
+/** Partitions in one statement, and rows dropped in one transaction: each blocks the event loop. */
 const PAGE = 500
 
 export function expireLogs({ read, write }: Database, options: RetentionOptions): Promise<void> {
