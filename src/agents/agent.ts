@@ -71,10 +71,8 @@ export interface AgentDefaults {
   readonly context?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What an A2A client gets for a message that starts a run. */
 export type AnswerKind = 'task' | 'message'
 
-/** What is known when a run is asked for. */
 export interface ContextRequest {
   readonly threadId: string
   /** Who asks. Null on a server without authentication. */
@@ -160,7 +158,6 @@ export interface StreamModesRun {
 export interface GraphConfig {
   /** The nodes before which the run stops; `*` stands for all of them. */
   readonly interruptBefore?: '*' | readonly string[] | undefined
-  /** The nodes after which the run stops. */
   readonly interruptAfter?: '*' | readonly string[] | undefined
   /** When checkpoints are saved: before the next step, during it, or at the end. Default: `async`. */
   readonly durability?: 'sync' | 'async' | 'exit' | undefined
@@ -204,7 +201,6 @@ export interface StateUpdate {
   readonly asNode?: string | undefined
 }
 
-/** What one node did in a step. */
 export interface StepUpdate extends StateUpdate {
   /** What a node may return in place of values. */
   readonly command?:
@@ -227,7 +223,6 @@ export interface PendingInterrupt {
 export interface StateSnapshot {
   /** The whole state of the namespace, as plain JSON. */
   readonly values: Readonly<Record<string, unknown>>
-  /** The nodes that would run next. Empty when the thread is idle. */
   readonly next: readonly string[]
   readonly tasks: readonly SnapshotTask[]
   readonly metadata: Readonly<Record<string, unknown>>

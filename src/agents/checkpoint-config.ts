@@ -66,6 +66,5 @@ async function isBefore(at: StateAddress, before: CheckpointConfig): Promise<boo
   return false
 }
 
-/** The checkpoints of a namespace from the address on, newest first. */
 export const listTuples = (at: StateAddress, options: HistoryOptions) =>
   historyOf(at, options, (place, query) => at.checkpointer.list(configOf(place), query))

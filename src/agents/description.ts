@@ -10,7 +10,6 @@ export interface AgentSchemas {
   readonly config: JsonSchema | null
 }
 
-/** What a page draws an agent from. */
 export interface AgentDrawing {
   readonly nodes: readonly { readonly id: string | number; readonly type: string; readonly data?: unknown }[]
   readonly edges: readonly {
@@ -33,7 +32,6 @@ export interface AgentDescription {
   }): Promise<Readonly<Record<string, AgentSchemas>>>
 }
 
-/** An agent that is one step. */
 export const oneStep = (name: string, input: JsonSchema | null = null): AgentDescription => ({
   drawing: async () => ({
     nodes: [

@@ -35,16 +35,13 @@ export const messageForClients = (error: unknown): string | undefined =>
 export const rejectionOf = (error: unknown): AgentRejection | undefined =>
   causesOf(error).find((cause) => cause instanceof AgentRejection)
 
-/** The most causes of an error that are looked at. */
 const MAX_CAUSES = 10
 
-/** An error, what caused it, and so on. */
 export function causesOf(error: unknown): readonly Error[] {
   const causes: Error[] = []
   for (let at = error; at instanceof Error && causes.length < MAX_CAUSES; at = at.cause) causes.push(at)
   return causes
 }
 
-/** The message of anything that was thrown. */
 export const textOfThrown = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown)

@@ -30,7 +30,6 @@ export interface Format {
  * appearance.
  */
 export interface StreamReader {
-  /** The events of the next chunk, in order. */
   push(chunk: unknown): readonly MessageEvent[]
   /**
    * The last events: one `messageFinish` per choice, with its reason, usage and metadata. Call it once the
@@ -45,7 +44,6 @@ export interface ModelRequest {
   /** The tools as sent. They may hold credentials of remote tools, as `extras`: never copy them whole. */
   readonly tools?: readonly unknown[]
   readonly params: ModelParams
-  /** All other fields, as sent. */
   readonly extras: Readonly<Record<string, unknown>>
   readonly issues?: readonly Issue[]
 }
@@ -72,7 +70,6 @@ export interface ModelResponse {
    * whole response.
    */
   readonly messages: readonly Message[]
-  /** Why the call failed, if the response is an error. */
   readonly error?: MessageError
   readonly issues?: readonly Issue[]
 }

@@ -10,13 +10,10 @@ export interface Accumulator {
   push(event: MessageEvent): void
   /** The message of a choice so far. Default: the first. A call with cut-off arguments is invalid. */
   message(choice?: number): Message
-  /** All choices, in order. */
   messages(): readonly Message[]
-  /** The error that ended the stream, if one did. */
   readonly error: MessageError | undefined
 }
 
-/** Builds the message of choice 0 from all its events. */
 export function accumulate(events: Iterable<MessageEvent>): Message {
   const accumulator = createAccumulator()
   for (const event of events) accumulator.push(event)
@@ -61,7 +58,6 @@ export interface Slot {
   done: ContentBlock | undefined
 }
 
-/** The block of a slot so far. */
 export const blockOf = ({ draft, done }: Slot): ContentBlock => done ?? toBlock(draft)
 
 export function createMessageDraft(): MessageDraft {

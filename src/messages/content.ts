@@ -96,7 +96,6 @@ export interface NonStandardAnnotation {
 
 export type Annotation = Citation | NonStandardAnnotation
 
-/** The fields that all blocks may have. */
 export const COMMON_FIELDS: readonly string[] = ['type', 'id', 'extras']
 const MEDIA_FIELDS = ['url', 'base64', 'fileId', 'mimeType']
 const FIELDS = new Map<unknown, readonly string[]>([

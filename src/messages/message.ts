@@ -24,7 +24,6 @@ export interface Message {
   readonly extras?: Extras
 }
 
-/** Joins the text blocks of a message. */
 export function textOf({ content }: Pick<Message, 'content'>): string {
   let text = ''
   for (const block of content) if (block.type === 'text') text += block.text

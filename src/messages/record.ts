@@ -7,7 +7,6 @@ export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The fields that `isKept` chooses. */
 export function filterFields<Value>(
   fields: Readonly<Record<string, Value>>,
   isKept: (key: string, value: Value) => boolean,

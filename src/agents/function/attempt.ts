@@ -32,7 +32,6 @@ export function attempt<Input>(
   return queue.iterator
 }
 
-/** Loads the checkpoint, plans the attempt, and starts the function. */
 async function open<Input>(
   definition: AgentDefinition<Input>,
   task: AgentTask,
@@ -124,7 +123,6 @@ function cutOff({ scope, root }: Run): () => Promise<readonly AgentEvent[]> {
   return async () => [...ends, ...(await save())]
 }
 
-/** Ends the attempt at its interrupts. The state so far is kept, and the interrupts with it. */
 function suspend(run: Run): void {
   const { taskId, attempt, scope, root } = run
   for (const open of scope.openWrites) open.fail('The agent waits for an answer.')
@@ -144,7 +142,6 @@ function suspend(run: Run): void {
   attempt.queue.end()
 }
 
-/** Ends the attempt with its error. What was delivered before stays in the state. */
 function fail(run: Run, error: unknown): void {
   const { taskId, attempt, scope, root } = run
   const message = textOfThrown(error)

@@ -32,13 +32,11 @@ import { createNamespaceState, type NamespaceState, NODE } from './namespace-sta
 import { type Attempt, createInterrupts, createScope, type Scope } from './scope.ts'
 import { changeOf, frozenCopy, messagesOf, publicState, readInput, reduce, type State } from './state.ts'
 
-/** What an attempt begins with. */
 export interface Plan {
   readonly state: State
   /** The state in which the run began, and what led from it to `state`. */
   readonly initial: State
   readonly entries: readonly LogEntry[]
-  /** The positions of calls that have failed and are made again. */
   readonly retried?: ReadonlySet<string>
   /** The source of a checkpoint to write first. Absent if the run continues from `base`. */
   readonly source?: CheckpointDetails['source']
@@ -131,7 +129,6 @@ async function planContinuation(
   }
 }
 
-/** The beginning of an unfinished run, and what led from it to `state`. */
 function pastOf(
   base: LoadedCheckpoint,
   state: State,
@@ -195,7 +192,6 @@ async function loadChild(at: StateAddress, head: string | undefined): Promise<Lo
   return at.checkpointId === undefined ? undefined : loadCheckpoint(at)
 }
 
-/** What an attempt works with: the function's own scope, its state and the states of its subagents. */
 export interface Run {
   /** The id of the one task that the function is when it is seen as a graph. */
   readonly taskId: string
@@ -203,7 +199,6 @@ export interface Run {
   readonly scope: Scope
   readonly root: NamespaceState
   readonly subagents: readonly NamespaceState[]
-  /** See `Plan`. */
   readonly pending: readonly SavedInterrupt[]
 }
 

@@ -9,7 +9,6 @@ import { configOf } from '../checkpoint-config.ts'
 import { uuid6 } from '../uuid6.ts'
 import { frozenCopy } from './state.ts'
 
-/** A checkpoint with its channels as frozen JSON. */
 export interface LoadedCheckpoint {
   readonly id: string
   readonly channels: Channels
@@ -80,7 +79,6 @@ export function createCheckpointChain(at: StateAddress, base: LoadedCheckpoint |
     /** The newest checkpoint of the chain. It is undefined before the first one. */
     head: () => head,
     put,
-    /** Attaches pending writes to the head. */
     putWrites: (taskId: string, writes: [channel: string, value: unknown][]) =>
       at.checkpointer.putWrites(headConfig(), writes, taskId),
   }

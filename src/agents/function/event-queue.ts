@@ -31,7 +31,6 @@ export type EventQueue = ReturnType<typeof createEventQueue>
  */
 export function createEventQueue(onClose: (early: boolean, error: unknown) => void) {
   let entries: (AgentEvent | Step)[] = []
-  /** The text in each entry. */
   let lengths: number[] = []
   let taken = 0
   let waitingLength = 0
@@ -172,7 +171,6 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
 
   return {
     put: (event: AgentEvent) => push(event),
-    /** Settles when the step has run. */
     step: (work: Step['work']): Promise<void> => race(new Promise((done) => push({ work, done }))),
     /** Back-pressure: settles at once while few events wait, otherwise when the engine has caught up. */
     ready(): Promise<void> {

@@ -24,7 +24,6 @@ interface CommitOptions {
   readonly between?: readonly AgentEvent[]
   /** Writes the state alone, because the run ends with it and nothing will be continued. */
   readonly final?: boolean
-  /** Skips `afterCommit`. */
   readonly bare?: boolean
 }
 
@@ -90,14 +89,12 @@ export function createNamespaceState(options: NamespaceStateOptions) {
   return {
     namespace,
     chain,
-    /** The calls that have completed in this namespace. */
     log,
     current: () => state,
     /** The state as the function sees it: see `openCallLog`. */
     seen: () => log.seen() ?? state,
     /** Makes `next` the current state. The next `commit` publishes `update`. */
     change,
-    /** Reduces the current state with `update`. */
     update(update: unknown, makeId: () => string): void {
       const next = reduce(state, update, makeId)
       if (next === state) return
@@ -114,7 +111,6 @@ export function createNamespaceState(options: NamespaceStateOptions) {
       apply()
       log.add({ ...call, change: changeBetween(before, state) }, thrown)
     },
-    /** Whether there is a change or a completed call that is not committed. */
     get dirty() {
       return isDirty()
     },
@@ -129,7 +125,6 @@ export function createNamespaceState(options: NamespaceStateOptions) {
       const write = prepareCommit()
       return async () => (taken === written ? [] : write())
     },
-    /** Commits if the state is dirty. */
     flush(): void {
       if (isDirty()) void commit()
     },

@@ -14,14 +14,12 @@ import {
 import { type Answer, derivedId, type OpenJournal, type SavedInterrupt } from './journal/journal.ts'
 import type { NamespaceState } from './namespace-state.ts'
 
-/** What all parts of one attempt share. */
 export interface Attempt {
   readonly queue: EventQueue
   readonly journal: OpenJournal
   readonly interrupts: Interrupts
   readonly seed: string
   readonly runId: string
-  /** The log of the run's own namespace. */
   readonly log: CallLog
   /** Set once the function took another way than before. Every call then rejects with it. */
   divergence: { readonly error: unknown } | undefined
@@ -32,7 +30,6 @@ export interface Attempt {
   readonly running: Set<Promise<unknown>>
   /** Namespaces that have started and not ended. */
   readonly started: Set<readonly string[]>
-  /** Opens the state of a subagent. */
   openState(namespace: readonly string[]): Promise<NamespaceState>
 }
 
@@ -47,9 +44,7 @@ export interface Scope {
   readonly callIndex?: number
   /** The calls of this turn of the event loop, which wait for the assistant message that they share. */
   batch: CallBatch | undefined
-  /** The messages and artifacts that are being written. */
   readonly openWrites: Set<OpenWrite>
-  /** How many calls it has made. */
   calls: number
   /** Set once an interrupt of this scope waits for its answer. A suspended scope writes nothing. */
   suspended: boolean
@@ -146,7 +141,6 @@ export class Suspended extends AgentwireError {
   }
 }
 
-/** Whether an error is a `Suspended`, or was caused by one. */
 export const isSuspended = (error: unknown): boolean =>
   causesOf(error).some((cause) => cause instanceof Suspended)
 
@@ -163,11 +157,9 @@ export type Interrupts = ReturnType<typeof createInterrupts>
 export function createInterrupts(seed: string, answers: Readonly<Record<string, Answer>>) {
   const raised: SavedInterrupt[] = []
   return {
-    /** The answer, with what was asked. */
     answered: (path: string) => (Object.hasOwn(answers, path) ? answers[path] : undefined),
     raise: (interrupt: Omit<SavedInterrupt, 'id' | 'order'>) =>
       void raised.push({ ...interrupt, id: derivedId(seed, interrupt.path), order: raised.length }),
-    /** The interrupts that this attempt has raised. */
     raised: (): readonly SavedInterrupt[] => raised,
   }
 }

@@ -33,7 +33,6 @@ import { frozenCopy, publicState, reduce } from './state.ts'
 
 const START = '__start__'
 
-/** Reads and writes the state of a thread between runs. */
 export const threadState: Required<
   Pick<Agent, 'getState' | 'getHistory' | 'updateState' | 'bulkUpdateState'>
 > = {
@@ -102,7 +101,6 @@ function unfinishedChannels(base: LoadedCheckpoint | undefined): Readonly<Record
   }
 }
 
-/** A task with the state of the subagent it waits for. */
 async function withState(
   at: StateAddress,
   { checkpoint }: CheckpointTuple,

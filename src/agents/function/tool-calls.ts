@@ -5,7 +5,6 @@ import { rejectionOf } from '../errors.ts'
 import { isSuspended } from './scope.ts'
 import type { ToolContext, Writer } from './types.ts'
 
-/** What answers the tool calls of a model. */
 export interface ToolCallHandlers {
   /**
    * The tools, by name. Each gets the arguments as the model wrote them, unchecked. The model reads the
@@ -114,7 +113,6 @@ function isDecision(given: unknown): given is Decision {
   return type === 'approve' || (type === 'reject' && (message === undefined || typeof message === 'string'))
 }
 
-/** Runs a call, or answers it by an error. */
 async function answer(
   context: Writer,
   call: Call,

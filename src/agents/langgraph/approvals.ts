@@ -57,7 +57,6 @@ function bothNames(fields: Readonly<Record<string, unknown>>): Record<string, un
 
 type Answers = Readonly<Record<string, unknown>>
 
-/** The answers as the middleware reads them. */
 async function answersOf(agent: Agent, task: AgentTask, answers: Answers): Promise<Answers> {
   const hasList = Object.values(answers).some(isResponseList)
   const asked = hasList ? await approvalsOf(agent, task) : new Set<string>()

@@ -132,13 +132,11 @@ export function createTranslator() {
   }
 
   return {
-    /** The protocol events for one event of LangGraph's engine, in order. */
     translate: (event: EngineEvent) => pair(rewrite(event)),
     /** What the nodes of the graph itself have written since its newest checkpoint. */
     unsaved: () => ({ checkpointId, messages: written().filter(({ at }) => at.namespace.length <= 1) }),
     /** The events that end the messages which are being written, because the run was cancelled. */
     cut: () => cut().map(({ at, data }) => messageEvent(at, data)),
-    /** The events that are still held back when the engine has ended. */
     rest: () => (held ? [held] : NOTHING),
   }
 }

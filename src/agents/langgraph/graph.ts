@@ -15,14 +15,12 @@ export interface Graph {
   readonly description?: string | undefined
   /** With `false` the graph never writes a checkpoint. */
   readonly checkpointer?: unknown
-  /** The `BaseStore` with which it was compiled. */
   readonly store?: unknown
   readonly config?: { readonly recursionLimit?: number } | undefined
   streamEvents(
     input: unknown,
     options: RunOptions & { readonly version: 'v3' },
   ): EventStream | Promise<EventStream>
-  /** The events of every runnable. */
   streamEvents(input: unknown, options: ClassicOptions): AsyncIterable<unknown>
   /** What `stream` reads from. Subclasses of LangChain's runnables override it. */
   _streamIterator(input: unknown, options: ClassicOptions): AsyncGenerator<unknown, void, undefined>
@@ -97,7 +95,6 @@ export interface GraphState {
   readonly tasks: readonly GraphTask[]
   readonly metadata?: CheckpointMetadata
   readonly config: CheckpointConfig
-  /** Absent where there is no checkpoint. */
   readonly createdAt?: string
   readonly parentConfig?: CheckpointConfig
 }

@@ -18,7 +18,6 @@ import { stateOf } from './state.ts'
 /** LangGraph's own default. */
 const DEFAULT_RECURSION_LIMIT = 25
 
-/** One attempt of one run. */
 export async function* streamGraph(
   graph: Graph,
   task: AgentTask,

@@ -37,18 +37,11 @@ export const anthropicMessages = defineFormat({
     const fields = fieldsOf(request)
     const { system, messages } = fields
     const start = systemMessages(system, readContentBlock)
-    return toRequest(
-      fields,
-      REQUEST,
-      start.concat(listOf(messages).flatMap(readMessage)),
-      messages,
-      'messages',
-    )
+    return toRequest(fields, REQUEST, start.concat(listOf(messages).flatMap(readMessage)), messages)
   },
   open: openMessages,
 })
 
-/** Reads a response or the events of a stream. */
 export function openMessages(draft: Draft): (event: Fields) => void {
   let usage: Fields | undefined
 
@@ -62,9 +55,8 @@ export function openMessages(draft: Draft): (event: Fields) => void {
     }
     const choice = choiceOf(draft)
     choice.reason = message.stop_reason || choice.reason
-    listOf(message.content).forEach((block, at) => {
+    for (const [at, block] of listOf(message.content).entries())
       finishPart(choice, at, readContentBlock(block))
-    })
   }
 
   return (event) => {
@@ -186,7 +178,7 @@ function countsOf(pass: Fields): Usage {
   const writes = cacheWrites(pass.cache_creation_input_tokens, pass.cache_creation)
   return toUsage(
     countOf(pass.input_tokens) + read + sumOf(writes),
-    countOf(pass.output_tokens),
+    pass.output_tokens,
     { cache_read: read, ...writes },
     { reasoning: fieldsOf(pass.output_tokens_details).thinking_tokens },
     undefined,

@@ -1,5 +1,4 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
-import { countOf } from '../../messages/usage.ts'
 import { readBlock, readCitation, toCall, vocabulary } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
@@ -10,7 +9,6 @@ import {
   addUnknown,
   type Choice,
   choiceOf,
-  createDraft,
 } from '../reading/draft.ts'
 import {
   collect,
@@ -25,7 +23,7 @@ import {
   stringOf,
   toText,
 } from '../reading/fields.ts'
-import { roleOf, toRequest } from '../reading/request.ts'
+import { readInputMessage, toRequest } from '../reading/request.ts'
 import { toUsage } from '../reading/usage.ts'
 
 /** Cohere's Chat API, version 2, as its API and its SDK spell it. */
@@ -46,7 +44,7 @@ export const cohere = defineFormat({
   },
   readRequest(request) {
     const fields = fieldsOf(respell(request, NAMES))
-    return toRequest(fields, REQUEST, listOf(fields.messages).map(readMessage), fields.messages, 'messages')
+    return toRequest(fields, REQUEST, listOf(fields.messages).map(readMessage), fields.messages)
   },
   unwrap: (value) => respell(value, NAMES),
   open(draft) {
@@ -92,7 +90,7 @@ const VOCABULARY = vocabulary(
  * @param texts The indexes of the text blocks so far, to which citations refer.
  * @param index The index of the piece.
  */
-function readParts(choice: Choice, message: Fields, texts: unknown[], index?: unknown): void {
+function readParts(choice: Choice, message: Fields, texts: unknown[] = [], index?: unknown): void {
   const { content, tool_plan: plan, tool_calls: calls } = message
   if (plan) addPart(choice, 'plan', { type: 'reasoning', text: toText(plan), extras: { type: 'tool_plan' } })
   const blocks = manyOf(content).map((part) => {
@@ -127,23 +125,12 @@ function readParts(choice: Choice, message: Fields, texts: unknown[], index?: un
 const withSources = (block: ContentBlock, citations: readonly unknown[] = []): ContentBlock =>
   citations.length > 0 ? ({ ...block, annotations: citations.map(readCitation) } as ContentBlock) : block
 
-function readMessage(value: unknown): Message {
-  const message = fieldsOf(value)
-  const { role, tool_call_id: id } = message
-  const choice = choiceOf(createDraft(true))
-  readParts(choice, value === message ? message : { content: value }, [])
-  const extras = collect(choice.metadata, message, INPUT)
-  return {
-    role: roleOf(role),
-    content: choice.content,
-    ...(id ? { toolCallId: toText(id) } : undefined),
-    ...(extras && { extras }),
-  }
-}
+const readMessage = (value: unknown): Message =>
+  readInputMessage(value, readParts, INPUT, { toolCallId: fieldsOf(value).tool_call_id })
 
 /** Billed units differ from the tokens that were counted, and stay in the metadata. */
 function readUsage({ tokens, billed_units, cached_tokens: cached }: Fields): Usage | undefined {
   const { input_tokens: input, output_tokens: output } = fieldsOf(tokens ?? billed_units)
   if (input === undefined && output === undefined) return undefined
-  return toUsage(countOf(input), countOf(output), { cache_read: cached }, {})
+  return toUsage(input, output, { cache_read: cached }, {})
 }

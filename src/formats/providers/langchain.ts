@@ -39,7 +39,7 @@ export const langchain = defineFormat({
     // The messages of a batch are a list in a list.
     const input = listOf(list).flat()
     const others = isMessage(request) ? {} : fields
-    return toRequest(others, REQUEST, input.map(readAnyMessage), list, 'messages')
+    return toRequest(others, REQUEST, input.map(readAnyMessage), list)
   },
   unwrap(value) {
     const generations = generationsOf(value)
@@ -127,7 +127,6 @@ function isMessage(value: unknown): boolean {
 const isType = (type: unknown): boolean =>
   typeof type === 'string' && (TYPES.has(type) || /Message(Chunk)?$/.test(type))
 
-/** Whether a value is a message of the model. */
 const isAnswer = (value: unknown): boolean =>
   isMessage(value) && speakerOf(unwrapMessage(value)) === 'assistant'
 

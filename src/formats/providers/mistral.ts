@@ -47,7 +47,6 @@ const inOrder = (message: Fields): Fields => {
   return typeof content === 'string' && content ? { ...message, content: [content] } : message
 }
 
-/** Whether a message has a field or part that only Mistral's have. */
 function isOwn(value: unknown): boolean {
   const message = fieldsOf(value)
   return (

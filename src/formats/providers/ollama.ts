@@ -1,20 +1,11 @@
 import type { Message } from '../../messages/index.ts'
-import { countOf } from '../../messages/usage.ts'
 import { toBase64 } from '../reading/base64.ts'
 import { readBlock, toCall, vocabulary } from '../reading/blocks.ts'
 import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
-import {
-  addError,
-  addHead,
-  addMetadata,
-  addPart,
-  type Choice,
-  choiceOf,
-  createDraft,
-} from '../reading/draft.ts'
+import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from '../reading/draft.ts'
 import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../reading/fields.ts'
-import { roleOf, toRequest } from '../reading/request.ts'
+import { readInputMessage, roleOf, toRequest } from '../reading/request.ts'
 import { toUsage } from '../reading/usage.ts'
 
 /** Ollama: `chat` and `generate`. The last chunk of a stream has the shape of a response. */
@@ -35,7 +26,7 @@ export const ollama = defineFormat({
     const messages = [...(system ? [{ role: 'system', content: system }] : []), ...listOf(list)].map(
       (value) => readMessage(value, calls),
     )
-    return toRequest({ ...fields, ...fieldsOf(options) }, REQUEST, messages, list, 'messages')
+    return toRequest({ ...fields, ...fieldsOf(options) }, REQUEST, messages, list)
   },
   open(draft) {
     let calls: Calls | undefined
@@ -43,8 +34,7 @@ export const ollama = defineFormat({
       const { message = { content: chunk.response, thinking: chunk.thinking }, created_at, error } = chunk
       const { prompt_eval_count: input, eval_count: output, done, done_reason: reason } = chunk
       addHead(draft, chunk, RESPONSE)
-      if (input !== undefined || output !== undefined)
-        draft.usage = toUsage(countOf(input), countOf(output), {}, {})
+      if (input !== undefined || output !== undefined) draft.usage = toUsage(input, output, {}, {})
       const choice = choiceOf(draft)
       readParts(choice, fieldsOf(message), (calls ??= createCalls(toText(created_at) || 'call')))
       addMetadata(choice, fieldsOf(message), MESSAGE)
@@ -86,15 +76,7 @@ const IMAGE_VOCABULARY = vocabulary({ image: 'image' }, { base64: 'data' })
 function readMessage(value: unknown, calls: Calls): Message {
   const message = fieldsOf(value)
   const { tool_name: name = message.name, tool_call_id: id } = message
-  const role = roleOf(message.role)
-  const choice = choiceOf(createDraft(true))
-  readParts(choice, value === message ? message : { content: value }, calls)
-  const extras = collect(undefined, message, INPUT)
-  return {
-    role,
-    ...(name ? { name: toText(name) } : undefined),
-    content: choice.content,
-    ...(role === 'tool' && { toolCallId: idOfAnsweredCall(calls, id, name) }),
-    ...(extras && { extras }),
-  }
+  const toolCallId = roleOf(message.role) === 'tool' ? idOfAnsweredCall(calls, id, name) : undefined
+  const read = (choice: Choice, fields: Fields) => readParts(choice, fields, calls)
+  return readInputMessage(value, read, INPUT, { name, toolCallId })
 }

@@ -11,7 +11,6 @@ import {
   addPart,
   type Choice,
   choiceOf,
-  createDraft,
   type Draft,
 } from '../reading/draft.ts'
 import {
@@ -25,7 +24,7 @@ import {
   stringOf,
   toText,
 } from '../reading/fields.ts'
-import { roleOf, toRequest } from '../reading/request.ts'
+import { readInputMessage, roleOf, toRequest } from '../reading/request.ts'
 import { cacheWrites, toUsage } from '../reading/usage.ts'
 
 /**
@@ -46,12 +45,11 @@ export const openaiChat = defineFormat({
     const fields = fieldsOf(request)
     const { messages, prompt } = fields
     const input = prompt ? [{ role: 'user', content: prompt }] : messages
-    return toRequest(fields, REQUEST, listOf(input).map(readMessage), input, 'messages')
+    return toRequest(fields, REQUEST, listOf(input).map(readMessage), input)
   },
   open: openChat,
 })
 
-/** Reads a response or the chunks of a stream. */
 export function openChat(draft: Draft): (chunk: Fields) => void {
   let tier: unknown
   const callKeys: CallKey[] = []
@@ -108,19 +106,9 @@ const VOCABULARY = vocabulary(
 )
 
 function readMessage(value: unknown): Message {
-  const message = fieldsOf(value)
-  const { role, name, tool_call_id: toolCallId } = message
-  const known = roleOf(role)
-  const choice = choiceOf(createDraft(true))
-  readParts(choice, value === message ? message : { content: value })
-  const extras = collect(role && known !== role ? { role } : undefined, message, INPUT)
-  return {
-    role: known,
-    ...(name ? { name: toText(name) } : undefined),
-    content: choice.content,
-    ...(toolCallId ? { toolCallId: toText(toolCallId) } : undefined),
-    ...(extras && { extras }),
-  }
+  const { role, name, tool_call_id: toolCallId } = fieldsOf(value)
+  const extras = role && roleOf(role) !== role ? { role } : undefined
+  return readInputMessage(value, readParts, INPUT, { name, toolCallId, extras })
 }
 
 /** Reads the blocks of a message or, given `callKey`, the pieces of blocks in a delta. */

@@ -1,5 +1,4 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
-import { countOf } from '../../messages/usage.ts'
 import type { ModelRequest } from '../format.ts'
 import { readBlock, readCitation, toCall, toResult, vocabulary } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
@@ -44,9 +43,7 @@ export const openaiResponses = defineFormat({
     function readResult(response: Fields): void {
       const { status, output, usage, error, incomplete_details: details } = response
       const choice = choiceOf(draft)
-      listOf(output).forEach((item, at) => {
-        finishItem(at, item)
-      })
+      for (const [at, item] of listOf(output).entries()) finishItem(at, item)
       choice.reason =
         fieldsOf(details).reason ?? (/queued|progress/.test(stringOf(status)) ? undefined : status)
       draft.usage = readUsage(usage, response.service_tier)
@@ -199,7 +196,6 @@ const searchOf = (choice: Choice, callId: unknown): unknown =>
     return name === 'tool_search' && (!callId || fieldsOf(extras).call_id === callId)
   })?.id ?? callId
 
-/** Reads a complete item into its blocks. */
 export function readItem(choice: Choice, at: unknown, item: Fields): void {
   const { type, id, status, phase, content, summary, encrypted_content, error } = item
   const answer = resultOf(item)
@@ -301,8 +297,8 @@ function readUsage(raw: unknown, tier: unknown): Usage | undefined {
   const usage = fieldsOf(raw)
   const input = fieldsOf(usage.input_tokens_details)
   return toUsage(
-    countOf(usage.input_tokens),
-    countOf(usage.output_tokens),
+    usage.input_tokens,
+    usage.output_tokens,
     { cache_read: input.cached_tokens, cache_creation: input.cache_write_tokens },
     { reasoning: fieldsOf(usage.output_tokens_details).reasoning_tokens },
     tier,

@@ -5,7 +5,6 @@ import { byWireName, type Fields, fieldsOf, hasValue, names, stringOf, toText } 
 
 /** The names that a format has for blocks and their fields. */
 export interface BlockVocabulary {
-  /** The block type for each wire type. */
   readonly types: ReadonlyMap<unknown, ContentBlock['type']>
   /** The same for wire types that say more than the block type does. `extras.type` keeps them. */
   readonly keptTypes: ReadonlyMap<unknown, ContentBlock['type']>
@@ -130,7 +129,6 @@ export function toCall(
 
 const NO_ARGS = { args: {} }
 
-/** Makes the result of a call that the provider ran. */
 export const toResult = (
   toolCallId: unknown,
   failed: unknown,

@@ -16,7 +16,6 @@ export interface Calls {
 
 export const createCalls = (prefix: string): Calls => ({ prefix, count: 0, waiting: [], answered: [] })
 
-/** Adds a call and returns its id. */
 export function idOfCall(calls: Calls, id: unknown, name: unknown): string {
   const known = stringOf(id) || `${calls.prefix}-${calls.count}`
   calls.count += 1

@@ -35,7 +35,6 @@ export interface Choice {
   readonly slots: Slot[]
   /** The blocks that may still grow, by their key. Undefined for a whole response. */
   readonly open: Map<unknown, Slot> | undefined
-  /** The raw finish reason. */
   reason: unknown
   metadata: Record<string, unknown> | undefined
 }
@@ -191,7 +190,6 @@ export function finishPart(choice: Choice, key: unknown, block?: ContentBlock): 
   emit(choice, { type: 'blockFinish', index: slot.index, ...(block && { block }) })
 }
 
-/** Returns the events since the last call. */
 export function takeEvents(draft: Draft): readonly MessageEvent[] {
   const { events } = draft
   draft.events = EMPTY

@@ -14,7 +14,6 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 export const manyOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value ? [value] : NO_ITEMS
 
-/** The value if it is a string, or else the empty string. */
 export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The value as text: a string as it is, nothing as `''`, anything else as JSON. */
@@ -85,7 +84,6 @@ export function spellings(list: string): ReadonlyMap<string, string> {
   return found
 }
 
-/** Converts a camelCase name to snake_case. */
 export const toSnake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 

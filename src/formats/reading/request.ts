@@ -1,6 +1,7 @@
 import type { ContentBlock, Message, Role } from '../../messages/index.ts'
 import type { ModelParams, ModelRequest } from '../format.ts'
-import { byWireName, collect, type Fields, listOf, manyOf, toSnake, toText } from './fields.ts'
+import { type Choice, choiceOf, createDraft } from './draft.ts'
+import { byWireName, collect, type Fields, fieldsOf, listOf, manyOf, toSnake, toText } from './fields.ts'
 
 /** The names of the parameters at all providers, in snake_case. */
 const PARAMS = byWireName<keyof ModelParams>({
@@ -28,7 +29,7 @@ export function toRequest(
   known: ReadonlySet<string>,
   messages: readonly Message[],
   list: unknown,
-  path: string,
+  path = 'messages',
 ): ModelRequest {
   const params: Record<string, unknown> = {}
   const extras: Record<string, unknown> = {}
@@ -52,11 +53,9 @@ export function toRequest(
 export const contentOf = (content: unknown, read: (part: unknown) => ContentBlock): ContentBlock[] =>
   manyOf(content).map((part) => read(part))
 
-/** The system message that stands before the others, if there is one. */
 export const systemMessages = (content: unknown, read: (part: unknown) => ContentBlock): Message[] =>
   content ? [{ role: 'system', content: contentOf(content, read) }] : []
 
-/** Makes the message that answers a call. */
 export const toToolMessage = (
   toolCallId: unknown,
   failed: unknown,
@@ -79,6 +78,31 @@ const ROLES = byWireName<Role>({
   tool: 'tool function',
   reasoning: 'reasoning',
 })
+
+/**
+ * Reads a message of the input with the function that reads the parts of an answer.
+ *
+ * @param known The fields of the message that are read elsewhere. All others are extras.
+ */
+export function readInputMessage(
+  value: unknown,
+  readParts: (choice: Choice, message: Fields) => void,
+  known: ReadonlySet<string>,
+  about: { readonly name?: unknown; readonly toolCallId?: unknown; readonly extras?: Fields | undefined },
+): Message {
+  const message = fieldsOf(value)
+  const choice = choiceOf(createDraft(true))
+  readParts(choice, value === message ? message : { content: value })
+  const { name, toolCallId } = about
+  const extras = collect(about.extras ? { ...about.extras } : choice.metadata, message, known)
+  return {
+    role: roleOf(message.role),
+    ...(name ? { name: toText(name) } : undefined),
+    content: choice.content,
+    ...(toolCallId ? { toolCallId: toText(toolCallId) } : undefined),
+    ...(extras && { extras }),
+  }
+}
 
 export const roleOf = (role: unknown): Role => ROLES.get(role) ?? 'user'
 

@@ -13,18 +13,21 @@ import { type Fields, fieldsOf } from './fields.ts'
  * @param raw The provider's counts. OpenRouter and Perplexity send the `cost`, xAI ticks of 1e-10 dollars.
  */
 export function toUsage(
-  inputTokens: number,
-  outputTokens: number,
+  inputTokens: unknown,
+  outputTokens: unknown,
   inputDetails: Readonly<Record<string, unknown>>,
   outputDetails: Readonly<Record<string, unknown>>,
   tier?: unknown,
   raw: Fields = NO_COST,
 ): Usage {
-  const usage: { -readonly [Key in keyof Usage]: Usage[Key] } = totalsOf(inputTokens, outputTokens)
+  const usage: { -readonly [Key in keyof Usage]: Usage[Key] } = totalsOf(
+    countOf(inputTokens),
+    countOf(outputTokens),
+  )
   const onCut = () => void CLAMPED.add(usage)
-  const input = partitionInTier(inputTokens, inputDetails, tier, onCut)
+  const input = partitionInTier(usage.inputTokens, inputDetails, tier, onCut)
   if (input) usage.inputDetails = input
-  const output = partitionInTier(outputTokens, outputDetails, tier, onCut)
+  const output = partitionInTier(usage.outputTokens, outputDetails, tier, onCut)
   if (output) usage.outputDetails = output
   const { cost, cost_in_usd_ticks: ticks } = raw
   const totalCost = fieldsOf(cost).total_cost ?? cost ?? (typeof ticks === 'number' ? ticks / 1e10 : ticks)
@@ -76,7 +79,6 @@ function partitionInTier(
   return total > 0 ? priced : undefined
 }
 
-/** Adds up the usage of two calls. */
 export function addUsage(one: Usage, other: Usage): Usage {
   return toUsage(
     one.inputTokens + other.inputTokens,

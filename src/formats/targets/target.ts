@@ -7,7 +7,6 @@ import type { Message } from '../../messages/index.ts'
 export interface Target {
   /** The name that a trace gives to the shape (`ls_message_format`). */
   readonly name: string
-  /** Writes the input of a model call. */
   writeRequest(messages: readonly Message[]): Record<string, unknown>
   /** Writes its output. Each message is a choice; a shape without choices takes the first message. */
   writeResponse(messages: readonly Message[]): Record<string, unknown>

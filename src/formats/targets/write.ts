@@ -8,13 +8,11 @@ import type {
   ToolCallBlock,
 } from '../../messages/index.ts'
 
-/** Deletes the fields that are undefined. */
 export function present(fields: Record<string, unknown>): Record<string, unknown> {
   for (const key in fields) if (fields[key] === undefined) delete fields[key]
   return fields
 }
 
-/** The list, or undefined if it is empty. */
 export const some = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
   items.length > 0 ? items : undefined
 
@@ -35,7 +33,6 @@ export const writeFinishReason = (
   names: Readonly<Record<FinishReason, string>>,
 ): string | null => (finishReason ? names[finishReason] : null)
 
-/** An annotation as OpenAI spells it. */
 export function writeCitation(annotation: Annotation): unknown {
   if (annotation.type === 'nonStandard') return annotation.value
   const { url, title, startIndex, endIndex, citedText, extras } = annotation

@@ -101,7 +101,6 @@ function decodeRecord(wire: Record<string, unknown>): ContentBlock | undefined {
   return block && { ...block, ...unknownFields(wire, OWN_FIELDS[block.type]) }
 }
 
-/** The block without its id and its extras. */
 function decodeFields(wire: Record<string, unknown>): ContentBlock | undefined {
   switch (wire.type) {
     case 'text': {

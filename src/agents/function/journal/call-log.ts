@@ -19,7 +19,6 @@ export interface CallIdentity {
 export type LogEntry = CompletedCall | OutsideChange
 
 export interface CompletedCall extends CallIdentity {
-  /** How it changed the state of its namespace. */
   readonly change?: Change | undefined
   /** The id of a message or an artifact, or the result of a tool or a subagent as JSON. */
   readonly result?: unknown
@@ -64,7 +63,6 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
     }
   }
 
-  /** Completes the calls that wait, one after the other. */
   async function deliver(): Promise<void> {
     isDelivering = true
     // The other calls of this turn are waiting by then.
@@ -138,7 +136,6 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
       dirty = true
       if (call.error) thrownBy.set(call, thrown)
     },
-    /** The error of a failed call that is replayed. */
     revive(call: CompletedCall): Error {
       const { message, ...fields } = call.error!
       const isRejection = fields.name === AgentRejection.brand
@@ -155,7 +152,6 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
       const last = entries.slice(entries.findLastIndex((entry) => !('error' in entry)) + 1)
       return (caused.length > 0 ? caused : last).map(({ path }) => path)
     },
-    /** A call that was completed and was not made again. */
     missed: () =>
       recorded.find(
         (entry): entry is CompletedCall =>
@@ -165,7 +161,6 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
     get dirty() {
       return dirty
     },
-    /** The channels with the entries so far. */
     channels(): Channels {
       dirty = false
       return channelsOf(entries)

@@ -1,9 +1,7 @@
 import { sameJson } from '../../../messages/record.ts'
 import type { State } from '../state.ts'
 
-/** The difference between two states, as JSON. */
 export interface Change {
-  /** The keys that are new or have another value. */
   readonly set?: State
   readonly unset?: readonly string[]
   /** Lists that grow with every call are not repeated by each. */
@@ -11,7 +9,6 @@ export interface Change {
   readonly artifacts?: Splice
 }
 
-/** Where in a list some items were replaced, how many, and by which. */
 interface Splice {
   readonly at: number
   readonly removed: number
@@ -41,7 +38,6 @@ export function changeBetween(before: State, after: State): Change | undefined {
   }
 }
 
-/** The shortest splice that makes one list of the other. */
 function spliceBetween(before: readonly unknown[], after: readonly unknown[]): Splice {
   const shorter = Math.min(before.length, after.length)
   let at = 0

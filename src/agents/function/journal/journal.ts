@@ -5,13 +5,9 @@ import { publicState, type State } from '../state.ts'
 
 /** The channel with the raw input of an unfinished run. Only a checkpoint that has it can be continued. */
 export const INPUT = '__input__'
-/** The channel with the state in which an unfinished run began. */
 export const INITIAL = '__initial__'
-/** The channel with the journal of an unfinished run. */
 export const JOURNAL = '__run__'
-/** The channel of pending writes with an interrupt that waits for its answer. */
 const INTERRUPT = '__interrupt__'
-/** The channel of pending writes with the message of a failure. */
 export const ERROR = '__error__'
 /** The channel of pending writes with the positions of the failed calls that another attempt makes again. */
 export const RETRIED = '__retried__'
@@ -49,13 +45,11 @@ export function journalOf(channels: Channels, checkpointId: string): RunJournal 
 
 export type OpenJournal = ReturnType<typeof openJournal>
 
-/** The journal of a run while an attempt changes it. */
 export function openJournal(first: RunJournal) {
   const counts = new Map<string, number>()
   let journal = first
   let written = first
   return {
-    /** The newest checkpoint of the subagent with this namespace. */
     child: (namespace: string): string | undefined => journal.children[namespace],
     setChild(namespace: string, checkpointId: string): void {
       journal = { ...journal, children: { ...journal.children, [namespace]: checkpointId } }
@@ -77,22 +71,17 @@ export function openJournal(first: RunJournal) {
       const { customs } = journal
       return () => (written = { ...journal, customs })
     },
-    /** Whether the journal has changed since it was last written. */
     hasChanged: () => journal.customs !== written.customs || journal.children !== written.children,
   }
 }
 
-/** An interrupt that waits for its answer, as it is kept with the checkpoint. */
 export interface SavedInterrupt {
   readonly id: string
   readonly value: unknown
   /** The path of the `interrupt` call in the function. */
   readonly path: string
-  /** The digest of the value. */
   readonly given: string
-  /** The namespace in which it was raised. */
   readonly namespace: readonly string[]
-  /** Its position among the interrupts of its attempt. */
   readonly order: number
   /** The position of the outermost tool call around it in its assistant message. */
   readonly callIndex?: number
@@ -104,7 +93,6 @@ export function savedInterrupts(tuple: CheckpointTuple): readonly SavedInterrupt
     .sort((a, b) => a.order - b.order)
 }
 
-/** The pending writes of a channel. */
 export function writesTo(channel: string, { pendingWrites = [] }: CheckpointTuple) {
   return pendingWrites.filter((write) => write[1] === channel)
 }
@@ -113,7 +101,6 @@ export function writesTo(channel: string, { pendingWrites = [] }: CheckpointTupl
 export const retriedCalls = (tuple: CheckpointTuple): ReadonlySet<string> =>
   new Set(writesTo(RETRIED, tuple).flatMap(([, , paths]) => paths as string[]))
 
-/** Attaches interrupts to the newest checkpoint, where they wait for their answers. */
 export async function saveInterrupts(
   chain: CheckpointChain,
   interrupts: readonly SavedInterrupt[],
@@ -129,7 +116,6 @@ export function answerWrites(callIndex: number, answer: unknown): [channel: stri
   ]
 }
 
-/** The call of a subagent that has its answer. */
 export interface FinishedTask {
   readonly id: string
   readonly callIndex: number

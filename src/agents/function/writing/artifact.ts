@@ -52,7 +52,6 @@ export function openArtifact(scope: Scope, options: ArtifactOptions = {}): Artif
     phase = as
   }
 
-  /** Adds the artifact to the state. */
   function finish(): void {
     if (phase !== 'open') return
     if (content.length === 0) void add({ type: 'text', text: '' })
@@ -95,7 +94,6 @@ export function openArtifact(scope: Scope, options: ArtifactOptions = {}): Artif
   }
 }
 
-/** Writes a whole artifact of a scope. */
 export async function writeArtifact(
   scope: Scope,
   content: string | ContentBlock | readonly ContentBlock[],

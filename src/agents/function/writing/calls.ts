@@ -10,11 +10,9 @@ import { frozenCopy, insertAnswer, messagesOf } from '../state.ts'
 import type { CallOptions } from '../types.ts'
 import { openDraft } from './message.ts'
 
-/** A tool call in progress. */
 export interface Call {
   readonly id: string
   readonly path: string
-  /** The namespace of its events. */
   readonly namespace: readonly string[]
   /** Its position among the calls of its assistant message. */
   readonly index: number
@@ -141,13 +139,11 @@ function flushCall({ state }: Scope, callId: string): number {
   return 0
 }
 
-/** The text of a result in a tool message. */
 export function textOfResult(result: unknown): string {
   if (typeof result === 'string') return result
   return result === undefined ? '' : JSON.stringify(toJson(result))
 }
 
-/** The text of the last assistant message. */
 export function lastText(messages: readonly Message[]): string {
   const last = messages.findLast(({ role }) => role === 'assistant')
   return last ? textOf(last) : ''

@@ -29,13 +29,10 @@ import {
 import { frozenCopy, messagesOf } from '../state.ts'
 import type { MessageEnd, MessageOptions, MessageWriter, ToolCallRequest } from '../types.ts'
 
-/** A message of a scope that is being written. */
 export interface MessageDraft {
   readonly id: string
-  /** The message, once it has ended. */
   readonly ended: Message | undefined
   push(event: MessageEvent): void
-  /** Settles when the reader has caught up. */
   ready(): Promise<void>
   /** To be called once, after `end`. Settles when it is the turn of the message. */
   turn(): Promise<void>
@@ -121,7 +118,6 @@ export function openDraft(
   }
 }
 
-/** A message that an earlier attempt has completed. */
 export function replayedDraft({ state }: Scope, { path, result, change }: CompletedCall): MessageDraft {
   const { log } = state
   const id = result as string
@@ -160,7 +156,6 @@ function freeSlot({ openWrites }: Scope): number {
   return slot
 }
 
-/** Streams a message of a scope, piece by piece. */
 export function openMessage(
   scope: Scope,
   options: MessageOptions = {},

@@ -19,7 +19,6 @@ import { frozenCopy } from '../state.ts'
 import type { ModelOptions, ModelStream } from '../types.ts'
 import { openDraft, replayedDraft } from './message.ts'
 
-/** Pipes a provider's stream into an assistant message of a scope. */
 export async function streamModel(
   scope: Scope,
   given: ModelStream,

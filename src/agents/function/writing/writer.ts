@@ -33,7 +33,6 @@ import { type Call, lastText, replayCall, runCall, textOfResult } from './calls.
 import { openMessage } from './message.ts'
 import { streamModel } from './model.ts'
 
-/** The writer of a scope, which is the run itself or a subagent. */
 export function createWriter(scope: Scope): Writer {
   const { attempt, state } = scope
 

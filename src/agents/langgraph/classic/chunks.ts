@@ -108,7 +108,6 @@ const event = (method: string, namespace: Namespace, data: unknown, node?: strin
   params: { namespace, ...(node !== undefined && { node }), data },
 })
 
-/** A chunk as a client of the REST gets it. */
 const chunk = (namespace: Namespace, mode: string, data: unknown): EngineEvent =>
   event('chunks', namespace, { mode, data: toJson(data) })
 

@@ -45,7 +45,6 @@ export function createLifecycle() {
     noteTask(namespace: readonly string[], task: Readonly<Record<string, unknown>>): void {
       if ('result' in task) ending.push([...namespace, `${task.name}:${task.id}`].join('|'))
     },
-    /** The lifecycle events due when the run ends. */
     end: (status: 'completed' | 'failed'): readonly EngineEvent[] => {
       const completed = ends(ending, 'completed')
       return [...completed, ...ends([...running.keys()], status)]

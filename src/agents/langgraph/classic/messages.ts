@@ -10,7 +10,6 @@ import { toJson } from '../../to-json.ts'
 import type { EngineEvent } from '../graph.ts'
 import type { CallWatch } from './calls.ts'
 
-/** A message of LangChain, or a chunk of one. */
 interface StreamedMessage {
   readonly id?: string
   readonly concat?: unknown
@@ -18,7 +17,6 @@ interface StreamedMessage {
   getType(): string
 }
 
-/** The metadata that the engine sends with a message. */
 interface MessageMetadata {
   readonly langgraph_node?: string
   readonly langgraph_checkpoint_ns?: string

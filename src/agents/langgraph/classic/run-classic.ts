@@ -5,7 +5,6 @@ import { outsideAnyRun } from '../outside-any-run.ts'
 import { createCallWatch } from './calls.ts'
 import { createChunkReader } from './chunks.ts'
 
-/** What the streaming protocol needs of a run. */
 const PROTOCOL_MODES = ['values', 'updates', 'messages', 'tools', 'custom', 'tasks']
 
 /** The events of a run as version 3 gives them, by chunk, and the end of the graph's own work. */

@@ -45,7 +45,7 @@ export const bedrockConverse = defineFormat({
     const { messages, system, inferenceConfig, toolConfig, ...others } = fieldsOf(request)
     const start = systemMessages(system, readPart)
     const fields: Fields = { ...others, ...fieldsOf(inferenceConfig), ...fieldsOf(toolConfig) }
-    return toRequest(fields, ABOUT, start.concat(listOf(messages).flatMap(readMessage)), messages, 'messages')
+    return toRequest(fields, ABOUT, start.concat(listOf(messages).flatMap(readMessage)), messages)
   },
   open(draft) {
     return (event) => {
@@ -102,7 +102,6 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   md: 'text/markdown',
 }
 
-/** The kind of a part, which is the name of its only field. */
 function kindOf(part: unknown): string | undefined {
   for (const key in fieldsOf(part)) if (KINDS.has(key)) return key
   return undefined
@@ -218,7 +217,7 @@ function readUsage(usage: Fields): Usage {
   const other = Math.max(0, countOf(usage.cacheWriteInputTokens) - short - long)
   return toUsage(
     countOf(usage.inputTokens) + read + short + long + other,
-    countOf(usage.outputTokens),
+    usage.outputTokens,
     {
       cache_read: read,
       ephemeral_5m_input_tokens: short,

@@ -166,7 +166,6 @@ function readResult(fields: Fields, calls: Calls, type: string): ContentBlock {
   return toResult(idOfAnsweredCall(calls, id, toolType), failed, output, collect({ type }, fields, RESULT))
 }
 
-/** The state of a choice while it is read. */
 interface Turn {
   readonly calls: Calls
   /** The key of the last block, and its type. */
@@ -174,7 +173,6 @@ interface Turn {
   type: string | undefined
   /** Whether the last block has a signature, which completes it. */
   signed: boolean
-  /** The key of the last text block. */
   text: number | undefined
   /** The writer of the call whose arguments are being streamed. */
   args: ArgsWriter | undefined

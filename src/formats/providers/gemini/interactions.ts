@@ -127,7 +127,6 @@ function readThought(fields: Fields, summary: unknown): ContentBlock {
   return { type: 'reasoning', text: text.join(''), ...(extras && { extras }) }
 }
 
-/** Reads a call or the result of one. */
 function readAction(step: Fields): ContentBlock | undefined {
   const { id, name, arguments: args, call_id, result, is_error } = step
   const type = stringOf(step.type)

@@ -26,7 +26,6 @@ export function readUsage(usage: Fields): Usage | undefined {
   )
 }
 
-/** The modalities that have prices of their own. */
 const MODALITIES = names('audio image video')
 
 function addModalities(into: Record<string, unknown>, list: unknown, sign: number): void {

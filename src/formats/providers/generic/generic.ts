@@ -42,13 +42,8 @@ export const generic: Format = defineFormat({
     const { message, messages, prompt, ...others } = fields
     const list =
       messages ?? ((message ?? prompt) ? [message ?? prompt] : 'content' in fields ? [fields] : undefined)
-    return toRequest(
-      list === messages || message || prompt ? others : {},
-      NO_NAMES,
-      listOf(list).map(readAnyMessage),
-      list,
-      'messages',
-    )
+    const about = list === messages || message || prompt ? others : {}
+    return toRequest(about, NO_NAMES, listOf(list).map(readAnyMessage), list)
   },
   unwrap,
   // Selected by name, this format reads chat completions too.

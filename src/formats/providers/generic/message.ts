@@ -94,7 +94,6 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
   return collect(block, { extras: all }, NO_NAMES) as unknown as ContentBlock
 }
 
-/** Whether a block is a medium without any source but its id. */
 const lacksSource = ({ type, url, base64, fileId }: Fields): boolean =>
   /^(image|audio|video|file)$/.test(stringOf(type)) && !url && !base64 && !fileId
 
@@ -131,7 +130,6 @@ function readResult(wire: Fields, nested: Fields): ContentBlock {
   return ownId ? { ...result, id: ownId } : result
 }
 
-/** Reads all blocks of a whole message. */
 export function readContent(message: Fields): ContentBlock[] {
   const calls = callsOf(message)
   const thought = thoughtOf(message)
@@ -267,7 +265,6 @@ const SPEAKERS = byWireName<Role>({
 /** The role of a message, by its `role` or the name of its LangChain class. */
 export const speakerOf = ({ role, type }: Fields): Role | undefined => SPEAKERS.get(role || type)
 
-/** Reads a message of the input. */
 export function readAnyMessage(value: unknown): Message {
   const message = unwrapMessage(value)
   const { id, name, tool_call_id, toolCallId = tool_call_id, status, additional_kwargs } = message
@@ -322,13 +319,8 @@ export function readCounts(raw: unknown): Usage | undefined {
   return {
     ...toUsage(
       total + (cached > total ? cached : 0),
-      countOf(output),
-      {
-        cache_read,
-        ...writes,
-        ...others,
-        text,
-      },
+      output,
+      { cache_read, ...writes, ...others, text },
       { ...details, text: words },
     ),
     ...costs,

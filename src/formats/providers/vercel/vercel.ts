@@ -250,7 +250,7 @@ function readRequest(request: unknown): ModelRequest {
   const given = collect({}, fields, new Set(functions))!
   if (isRecord(model)) Object.assign(given, { model: model.modelId, provider: model.provider })
   if (isRecord(tools)) given.tools = Object.entries(tools).map(readTool)
-  return toRequest(given, REQUEST, [...start, ...listOf(input)].flatMap(readMessage), input, 'messages')
+  return toRequest(given, REQUEST, [...start, ...listOf(input)].flatMap(readMessage), input)
 }
 
 /** A tool as plain data: without its functions, and with its schema if that is JSON Schema. */
