@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../events/index.ts'
 import { defined, isRecord, sameJson } from '../messages/record.ts'
 import { appendDelta } from '../messages/wire/decode-events.ts'
-import { CUT_OFF } from './partial-message.ts'
+import { CUT_OFF } from './cancelled.ts'
 
 /** The `data` of an event of the `messages` channel. */
 export type MessageData = Readonly<Record<string, unknown>>

@@ -1,5 +1,6 @@
 import type { Annotation, ContentBlock, MediaBlock } from './content.ts'
 import type { BlockPatch, Delta } from './events.ts'
+import { defined } from './record.ts'
 import { withRawArgs } from './tool-args.ts'
 
 /** A block that is being streamed. Pieces are only appended; `toBlock` puts the block together. */
@@ -77,11 +78,7 @@ export function toBlock({ block, text, args, base64, annotations }: BlockDraft):
   switch (block.type) {
     case 'text':
       if (text === undefined && !annotations) return block
-      return {
-        ...block,
-        ...(text !== undefined && { text }),
-        ...(annotations && { annotations: [...annotations] }),
-      }
+      return { ...block, ...defined({ text, annotations: annotations && [...annotations] }) }
     case 'reasoning':
       return text === undefined ? block : { ...block, text }
     case 'toolCall':

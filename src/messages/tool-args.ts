@@ -1,5 +1,5 @@
 import type { InvalidToolCallBlock, ServerToolCallBlock, ToolCallBlock } from './content.ts'
-import { isRecord } from './record.ts'
+import { defined, isRecord } from './record.ts'
 
 export type Parsed =
   | { readonly args: Readonly<Record<string, unknown>> }
@@ -27,11 +27,5 @@ export function withRawArgs<Call extends ToolCallBlock | ServerToolCallBlock>(
   const { id, name, extras } = call
   const server =
     call.type === 'serverToolCall' ? { extras: { ...extras, server: true } } : extras && { extras }
-  return {
-    type: 'invalidToolCall',
-    ...(id !== undefined && { id }),
-    ...(name && { name }),
-    ...parsed,
-    ...server,
-  }
+  return { type: 'invalidToolCall', ...defined({ id, name: name || undefined }), ...parsed, ...server }
 }

@@ -1,5 +1,5 @@
 import type { Format } from '../formats/index.ts'
-import { isRecord } from '../messages/record.ts'
+import { defined, filterFields, isRecord } from '../messages/record.ts'
 import { checkOptions, type OptionTable } from '../options.ts'
 import {
   CONVERT_OPTIONS,
@@ -91,10 +91,9 @@ function startRun(
     name,
     run_type: type,
     start_time: startTime,
-    ...(tags && { tags }),
     trace_id: traceId,
     dotted_order: dottedOrder,
-    ...(parentRunId !== undefined && { parent_run_id: parentRunId }),
+    ...defined({ tags, parent_run_id: parentRunId }),
   } satisfies Partial<TracedRun>
 
   const recordOf = (outcome: Outcome): ModelCallRecord =>
@@ -105,7 +104,7 @@ function startRun(
           outputs: outputsOf(outcome.response),
           metadata: { ...options.metadata },
           events,
-          ...(outcome.error !== undefined && { error: outcome.error }),
+          ...defined({ error: outcome.error }),
         }
 
   function finish(outcome: Outcome): ModelCallRecord {
@@ -113,7 +112,7 @@ function startRun(
     final = recordOf(outcome)
     const { inputs, outputs, metadata, error } = final
     const end = { end_time: new Date().toISOString(), inputs, outputs, extra: { metadata }, events }
-    delivery.send('update', { ...about, ...end, ...(error !== undefined && { error }) })
+    delivery.send('update', { ...about, ...end, ...defined({ error }) })
     return final
   }
 
@@ -150,9 +149,8 @@ function startRun(
 const THREAD = ['session_id', 'thread_id', 'conversation_id']
 
 /** The metadata that names the thread. Every run needs it, because the platform sums up tokens by it. */
-function threadOf(metadata: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(metadata).filter(([key]) => THREAD.includes(key)))
-}
+const threadOf = (metadata: Readonly<Record<string, unknown>> = {}): Record<string, unknown> =>
+  filterFields(metadata, (key) => THREAD.includes(key))
 
 function outputsOf(value: unknown): Readonly<Record<string, unknown>> {
   if (value === undefined) return {}

@@ -1,7 +1,7 @@
 import type { AgentEvent, LifecycleData, TaskData } from '../../events/index.ts'
 import type { AgentTask, StateAddress } from '../agent.ts'
 import { AgentRejection, rejectionOf, textOfThrown } from '../errors.ts'
-import { inputRequested } from '../input-requested.ts'
+import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
 import { createRun, planAttempt, type Run } from './begin.ts'
 import { createCheckpointChain, loadCheckpoint } from './checkpoints.ts'

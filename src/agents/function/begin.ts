@@ -2,8 +2,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { uuid7 } from '../../ids.ts'
 import { defined } from '../../messages/record.ts'
 import type { AgentTask, RunInput, StateAddress } from '../agent.ts'
+import { isPartial } from '../cancelled.ts'
 import { AgentInputError } from '../errors.ts'
-import { isPartial } from '../partial-message.ts'
 import {
   type Channels,
   type CheckpointChain,
@@ -39,7 +39,7 @@ export interface Plan {
   readonly entries: readonly LogEntry[]
   readonly retried?: ReadonlySet<string>
   /** The source of a checkpoint to write first. Absent if the run continues from `base`. */
-  readonly source?: CheckpointDetails['source']
+  readonly source?: CheckpointDetails['source'] | undefined
   readonly channels: Channels
   /** The input of the function. Absent where there is nothing to run. */
   readonly input?: { readonly value: unknown }
@@ -84,16 +84,11 @@ function stateOf(channels: Channels, start: RunInput): State {
 async function planInput(schema: Schema, raw: unknown, state: State): Promise<Plan> {
   const value = await readInput(schema, raw)
   const next = reduce(state, changeOf(raw), uuid7)
-  return {
-    state: next,
-    initial: next,
-    entries: [],
-    source: 'input',
-    channels: { [INPUT]: frozenCopy(raw) },
-    input: { value },
-    pending: [],
-  }
+  return { ...planOf(next), source: 'input', channels: { [INPUT]: frozenCopy(raw) }, input: { value } }
 }
+
+/** A plan in which nothing has happened yet. */
+const planOf = (state: State) => ({ state, initial: state, entries: [], pending: [] })
 
 /** The function runs again from the state of the thread: after a failure, after a cancel, or as a fork. */
 async function planContinuation(
@@ -103,15 +98,8 @@ async function planContinuation(
   fork: boolean,
 ): Promise<Plan> {
   const { [INPUT]: raw, [JOURNAL]: saved } = base.channels
-  const source = fork ? ({ source: 'fork' } as const) : undefined
-  const begun = {
-    state,
-    ...source,
-    initial: state,
-    entries: [],
-    channels: defined({ [INPUT]: raw }),
-    pending: [],
-  }
+  const source = fork ? 'fork' : undefined
+  const begun: Plan = { ...planOf(state), source, channels: defined({ [INPUT]: raw }) }
   if (raw === undefined) return begun
   const value = await readInput(schema, raw)
   // A fork of a run's first checkpoint is another run, so it gets ids of its own.
@@ -120,7 +108,7 @@ async function planContinuation(
   const past = pastOf(base, state)
   return {
     state,
-    ...source,
+    source,
     ...past,
     channels: channelsFor(raw, journal, past),
     input: { value },

@@ -122,14 +122,7 @@ async function answer(
   const { id, name = 'unknown' } = call
   const options = { toolCallId: id! } // `model` gives an id to every call.
   const refuse = (reason: string, args: Args = {}) =>
-    context.tool(
-      name,
-      args,
-      () => {
-        throw new Error(reason)
-      },
-      options,
-    )
+    context.tool(name, args, () => Promise.reject(new Error(reason)), options)
   if (!isValid(call)) return refuse(`The arguments are no JSON object: ${call.error}`)
   const { args } = call
   if (decision?.type === 'reject') return refuse(decision.message ?? 'The user has rejected this call.', args)

@@ -1,14 +1,15 @@
 import { type AgentEvent, agentEvent, type EventData, type EventMethod } from '../../events/index.ts'
-import { isRecord } from '../../messages/record.ts'
-import { inputRequested } from '../input-requested.ts'
+import { defined, isRecord } from '../../messages/record.ts'
 import { createMessageNormalizer } from '../message-order.ts'
+import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
 import type { EngineEvent, GraphInterrupt } from './graph.ts'
+import { toPending } from './snapshot.ts'
 
 export type Translator = ReturnType<typeof createTranslator>
 
 type Data = Readonly<Record<string, unknown>>
-type Position = Pick<AgentEvent, 'namespace' | 'node'>
+type Position = Pick<EngineEvent['params'], 'namespace' | 'node'>
 
 const NOTHING: readonly AgentEvent[] = []
 const INTERRUPT = '__interrupt__'
@@ -29,7 +30,7 @@ export function createTranslator() {
   function request(namespace: readonly string[], interrupts: unknown): readonly AgentEvent[] {
     if (!Array.isArray(interrupts)) return NOTHING
     return (interrupts as readonly GraphInterrupt[])
-      .map(({ id = '', value }) => ({ id, value: toJson(value) }))
+      .map(toPending)
       .filter(({ id }) => !requested.has(id) && requested.add(id))
       .map((interrupt) => inputRequested(namespace, interrupt))
   }
@@ -68,16 +69,12 @@ export function createTranslator() {
   }
 
   /** One event of the `messages` channel. Raw `provider` events are not part of the protocol. */
-  function messages(
-    namespace: readonly string[],
-    node: string | undefined,
-    data: Data,
-  ): readonly AgentEvent[] {
+  function messages(at: Position, data: Data): readonly AgentEvent[] {
+    const { namespace, node } = at
     if (data.event === 'provider') return NOTHING
     const key = typeof data.run_id === 'string' ? data.run_id : [...namespace, node].join('|')
     if (isRemoval(key, data)) return NOTHING
     const spelled = withBlock(data)
-    const at = { namespace, node }
     return (normalize(key, spelled, at) ?? [spelled]).map((one) => messageEvent(at, one))
   }
 
@@ -86,7 +83,7 @@ export function createTranslator() {
     const data = params.data as Data
     switch (method) {
       case 'messages':
-        return messages(namespace, node, data)
+        return messages(params, data)
       case 'values':
         return isRecord(data) && INTERRUPT in data
           ? stop(namespace, data[INTERRUPT])
@@ -180,13 +177,8 @@ const MEDIA = new Set(['image', 'audio', 'video', 'file'])
 
 /** On the wire the bytes of media are in `data`, and names are in snake_case. */
 function spellMedia(block: Data): Data {
-  const { base64, mimeType, fileId, ...rest } = block
-  return {
-    ...rest,
-    ...(base64 !== undefined && { data: base64 }),
-    ...(mimeType !== undefined && { mime_type: mimeType }),
-    ...(fileId !== undefined && { file_id: fileId }),
-  }
+  const { base64: data, mimeType: mime_type, fileId: file_id, ...rest } = block
+  return { ...rest, ...defined({ data, mime_type, file_id }) }
 }
 
 /** Interrupts that a tool raises come as a list in its error. It has not failed; it runs again. */

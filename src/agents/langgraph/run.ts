@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../events/index.ts'
+import { defined, filterFields } from '../../messages/record.ts'
 import type { AgentTask } from '../agent.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
@@ -83,7 +84,6 @@ export async function* streamGraph(
 
 function runOptions(task: AgentTask, recursionLimit: number | undefined, signal: AbortSignal): RunOptions {
   const { tags, metadata, configurable, context, ...config } = task.config
-  const { interruptBefore, interruptAfter, durability, checkpointNs, checkpointMap } = config
   const { threadId, runId, assistantId } = task
   // Tracers read these from the metadata, where clients may have set others. A face may group runs by another
   // thread.
@@ -95,30 +95,32 @@ function runOptions(task: AgentTask, recursionLimit: number | undefined, signal:
       ...withoutReserved(configurable),
       run_id: runId,
       thread_id: threadId,
-      ...(task.checkpointId !== undefined && { checkpoint_id: task.checkpointId }),
-      ...(checkpointNs !== undefined && { checkpoint_ns: checkpointNs }),
-      ...(checkpointMap !== undefined && { checkpoint_map: checkpointMap }),
+      ...defined({
+        checkpoint_id: task.checkpointId,
+        checkpoint_ns: config.checkpointNs,
+        checkpoint_map: config.checkpointMap,
+      }),
     },
-    ...(recursionLimit !== undefined && { recursionLimit }),
-    ...(tags !== undefined && { tags: [...tags] }),
     metadata: { thread_id: threadId, ...metadata, ...ids },
-    ...(context !== undefined && { context }),
-    ...(interruptBefore !== undefined && { interruptBefore: nodesOf(interruptBefore) }),
-    ...(interruptAfter !== undefined && { interruptAfter: nodesOf(interruptAfter) }),
-    ...(durability !== undefined && { durability }),
+    ...defined({
+      recursionLimit,
+      tags: tags && [...tags],
+      context,
+      interruptBefore: nodesOf(config.interruptBefore),
+      interruptAfter: nodesOf(config.interruptAfter),
+      durability: config.durability,
+    }),
   }
 }
 
-const nodesOf = (nodes: '*' | readonly string[]): '*' | string[] => (nodes === '*' ? nodes : [...nodes])
+const nodesOf = (nodes: '*' | readonly string[] | undefined): '*' | string[] | undefined =>
+  typeof nodes === 'object' ? [...nodes] : nodes
 
 const POSITION_KEYS = new Set(['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
 
 /** Removes the keys of the starting checkpoint and those of the engine, which begin with `__`. */
-function withoutReserved(configurable: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(configurable).filter(([key]) => !key.startsWith('__') && !POSITION_KEYS.has(key)),
-  )
-}
+const withoutReserved = (configurable: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  filterFields(configurable, (key) => !key.startsWith('__') && !POSITION_KEYS.has(key))
 
 /** Runs the graph with `streamEvents` version 3, whose events are the protocol's. */
 async function streamEventsV3(

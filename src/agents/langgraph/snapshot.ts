@@ -1,8 +1,9 @@
+import { isRecord } from '../../messages/record.ts'
 import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import type { SnapshotTask, StateSnapshot } from '../agent.ts'
+import type { PendingInterrupt, SnapshotTask, StateSnapshot } from '../agent.ts'
 import { configOf, refOf } from '../checkpoint-config.ts'
 import { toJson } from '../to-json.ts'
-import type { GraphState, GraphTask } from './graph.ts'
+import type { GraphInterrupt, GraphState, GraphTask } from './graph.ts'
 
 /** A `StateSnapshot` of LangGraph as ours, or undefined where there is no checkpoint. */
 export function toSnapshot(state: GraphState): StateSnapshot | undefined {
@@ -21,8 +22,7 @@ export function toSnapshot(state: GraphState): StateSnapshot | undefined {
 /** The state as an object. Any other value, as of an `entrypoint`, gets LangGraph's key for it. */
 export function toValues(values: unknown): Record<string, unknown> {
   const json = toJson(values)
-  if (typeof json === 'object' && json !== null && !Array.isArray(json))
-    return json as Record<string, unknown>
+  if (isRecord(json)) return json
   return json === null ? {} : { __root__: json }
 }
 
@@ -33,12 +33,17 @@ function toTask({ id, name, path, error, interrupts, state, result }: GraphTask)
     name,
     path: toJson(path ?? []) as unknown[],
     error: error === undefined || error === null ? null : messageOf(error),
-    interrupts: (interrupts ?? []).map((one) => ({ id: one.id ?? '', value: toJson(one.value) })),
+    interrupts: (interrupts ?? []).map(toPending),
     checkpoint: state === undefined || nested ? null : refOf(state),
     state: nested ? (toSnapshot(state) ?? null) : null,
     result: toJson(result),
   }
 }
+
+export const toPending = ({ id = '', value }: GraphInterrupt): PendingInterrupt => ({
+  id,
+  value: toJson(value),
+})
 
 export function messageOf(error: unknown): string {
   if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message)

@@ -3,7 +3,7 @@ import type { SnapshotTask, StateSnapshot } from '../agent.ts'
 import { refOf } from '../checkpoint-config.ts'
 import { toJson } from '../to-json.ts'
 import type { GraphInterrupt } from './graph.ts'
-import { answeredTasks, messageOf, toValues } from './snapshot.ts'
+import { answeredTasks, messageOf, toPending, toValues } from './snapshot.ts'
 
 /**
  * A snapshot of a namespace whose graph a tool runs, such as a subagent of a deep agent, so that it cannot be
@@ -72,7 +72,7 @@ function stoppedTasks({ pendingWrites = [] }: CheckpointTuple, next: readonly st
       name: next.length === 1 ? next[0]! : '',
       path: [],
       error: error === undefined ? null : messageOf(error),
-      interrupts: interrupts.map((one) => ({ id: one.id ?? '', value: toJson(one.value) })),
+      interrupts: interrupts.map(toPending),
       checkpoint: null,
       state: null,
       result: null,

@@ -8,7 +8,7 @@ import {
 } from '../content.ts'
 import { defined, filterFields, isRecord, nonEmpty } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
-import { fromWire, given, toWire, type WireNames } from './given.ts'
+import { fromWire, toWire, type WireNames } from './names.ts'
 
 /**
  * A content block as the protocol and LangChain's messages (standard content v1) spell it. Fields that the
@@ -51,7 +51,7 @@ export function encodeBlock(block: ContentBlock): WireBlock {
   return {
     ...flatExtras(block.extras, OWN_FIELDS[block.type]),
     ...encodeFields(block),
-    ...given('id', block.id),
+    ...defined({ id: block.id }),
   }
 }
 
@@ -61,7 +61,7 @@ function encodeFields(block: ContentBlock): WireBlock {
       return {
         type: 'text',
         text: block.text,
-        ...given('annotations', block.annotations?.map(encodeAnnotation)),
+        ...defined({ annotations: block.annotations?.map(encodeAnnotation) }),
       }
     case 'reasoning':
       return { type: 'reasoning', reasoning: block.text }
@@ -79,7 +79,7 @@ function encodeFields(block: ContentBlock): WireBlock {
       return { type: 'server_tool_call', name: block.name, args: block.args }
     case 'serverToolResult': {
       const { toolCallId, status, output } = block
-      return { type: 'server_tool_result', tool_call_id: toolCallId, status, ...given('output', output) }
+      return { type: 'server_tool_result', tool_call_id: toolCallId, status, ...defined({ output }) }
     }
     case 'nonStandard':
       return { type: 'non_standard', value: block.value }
@@ -115,7 +115,7 @@ function decodeFields(wire: Record<string, unknown>): ContentBlock | undefined {
     case 'refusal': {
       if (typeof wire.refusal !== 'string') return undefined
       const { id, extras } = unknownFields(wire, ['refusal'])
-      return { type: 'text', text: wire.refusal, ...given('id', id), extras: { ...extras, type: 'refusal' } }
+      return { type: 'text', text: wire.refusal, ...defined({ id }), extras: { ...extras, type: 'refusal' } }
     }
     case 'tool_call':
       return isRecord(wire.args) ? { type: 'toolCall', ...call(wire), args: wire.args } : undefined
@@ -136,7 +136,7 @@ function decodeFields(wire: Record<string, unknown>): ContentBlock | undefined {
       const toolCallId = wire.tool_call_id ?? wire.toolCallId
       if (typeof toolCallId !== 'string') return undefined
       const status = wire.status === 'error' ? 'error' : 'success'
-      return { type: 'serverToolResult', toolCallId, status, ...given('output', wire.output) }
+      return { type: 'serverToolResult', toolCallId, status, ...defined({ output: wire.output }) }
     }
     case 'image':
     case 'audio':
@@ -170,12 +170,12 @@ function decodeImageUrl(wire: Record<string, unknown>): MediaBlock | undefined {
 function encodeAnnotation(annotation: Annotation): Record<string, unknown> {
   const { id } = annotation
   if (annotation.type === 'nonStandard') {
-    return { type: 'non_standard_annotation', ...given('id', id), value: annotation.value }
+    return { type: 'non_standard_annotation', ...defined({ id }), value: annotation.value }
   }
   return {
     ...flatExtras(annotation.extras, CITATION_FIELDS),
     type: 'citation',
-    ...given('id', id),
+    ...defined({ id }),
     ...toWire(annotation, CITATION),
   }
 }
@@ -199,7 +199,7 @@ function unknownFields(
 ): { id?: string; extras?: Extras } {
   const { type: _, id, extras: nested, ...others } = wire
   const extras = filterFields(others, (key) => !own.includes(key))
-  const all = isRecord(nested) ? { ...extras, ...nested } : { ...extras, ...given('extras', nested) }
+  const all = isRecord(nested) ? { ...extras, ...nested } : { ...extras, ...defined({ extras: nested }) }
   return defined({ id: typeof id === 'string' ? id : undefined, extras: nonEmpty(all) })
 }
 
@@ -209,5 +209,5 @@ function flatExtras(extras: Extras | undefined, own: readonly string[]): Record<
   const taken = (key: string) => COMMON_FIELDS.includes(key) || own.includes(key)
   const nested = filterFields(extras, taken)
   const flat = filterFields(extras, (key) => !taken(key))
-  return { ...flat, ...given('extras', nonEmpty(nested)) }
+  return { ...flat, ...defined({ extras: nonEmpty(nested) }) }
 }

@@ -4,7 +4,6 @@ import type { Delta, MessageEvent, MessageStart } from '../events.ts'
 import type { FinishReason, Message, Role } from '../message.ts'
 import { defined, filterFields } from '../record.ts'
 import { encodeBlock, type WireBlock } from './blocks.ts'
-import { given } from './given.ts'
 import { encodeUsage, type WireUsage } from './usage.ts'
 
 /** The `data` of an event of the protocol's `messages` channel: docs/protocol.md §5.4. */
@@ -190,7 +189,7 @@ export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, 
         break
       }
       case 'error':
-        emit({ event: 'error', message: event.message, ...given('code', event.code) })
+        emit({ event: 'error', message: event.message, ...defined({ code: event.code }) })
     }
   }
 

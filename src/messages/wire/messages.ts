@@ -5,7 +5,6 @@ import { parseToolArgs } from '../tool-args.ts'
 import { decodeBlock, encodeBlock, type WireBlock } from './blocks.ts'
 import { typeOfClass } from './classes.ts'
 import { WIRE_REASONS, WIRE_ROLES } from './events.ts'
-import { given } from './given.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
 /** A message in state, history and clients: LangChain's flat form, never its constructor envelope. */
@@ -33,13 +32,13 @@ export function encodeMessage(message: Message): WireMessage {
     additional_kwargs: artifact === undefined || role === 'tool' ? extras : { ...extras, artifact },
     response_metadata: {
       ...metadata,
-      ...given('finish_reason', finishReason && WIRE_REASONS[finishReason]),
+      ...defined({ finish_reason: finishReason && WIRE_REASONS[finishReason] }),
       ...(assistant && plain === undefined && { output_version: V1 }),
     },
     ...(assistant && {
       tool_calls: content.filter(({ type }) => type === 'toolCall').map(encodeCall),
       invalid_tool_calls: content.filter(({ type }) => type === 'invalidToolCall').map(encodeCall),
-      ...given('usage_metadata', usage && encodeUsage(usage)),
+      ...defined({ usage_metadata: usage && encodeUsage(usage) }),
     }),
     ...(role === 'tool' && {
       tool_call_id: message.toolCallId ?? '',

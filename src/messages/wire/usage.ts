@@ -1,6 +1,6 @@
 import { filterFields, isRecord } from '../record.ts'
 import { totalsOf, type Usage, type UsageDetails } from '../usage.ts'
-import { fromWire, toWire, type WireNames } from './given.ts'
+import { fromWire, toWire, type WireNames } from './names.ts'
 
 export interface WireUsage {
   readonly input_tokens: number

@@ -1,4 +1,4 @@
-import { inputRequested } from '../../agents/input-requested.ts'
+import { inputRequested } from '../../agents/root-events.ts'
 import type { AgentEvent } from '../../events/index.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'

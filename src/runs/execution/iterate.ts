@@ -1,5 +1,5 @@
 import type { Agent, AgentTask } from '../../agents/agent.ts'
-import { stateEvents } from '../../agents/state-events.ts'
+import { stateEvents } from '../../agents/root-events.ts'
 import type { AgentEvent } from '../../events/index.ts'
 import type { Principal } from '../../principal.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'

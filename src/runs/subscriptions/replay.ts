@@ -1,4 +1,4 @@
-import { stateEvents } from '../../agents/state-events.ts'
+import { stateEvents } from '../../agents/root-events.ts'
 import type { RunContext } from '../context.ts'
 import type { Matcher } from '../log/filter.ts'
 import { encodeGap, encodeSynthetic, parseEventId, SUPERSEDED, type Topic } from '../log/frame.ts'

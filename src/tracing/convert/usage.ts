@@ -1,5 +1,6 @@
 import { type Issue, isClamped } from '../../formats/index.ts'
 import type { Usage, UsageDetails } from '../../messages/index.ts'
+import { defined } from '../../messages/record.ts'
 import { countOf, partition, totalsOf } from '../../messages/usage.ts'
 
 /** What a model call costs, in US dollars. */
@@ -44,12 +45,7 @@ export function partitionUsage(usage: Usage): { readonly usage: Usage; readonly 
   const input = partitionSide('input', totals.inputTokens, inputDetails, issues)
   const output = partitionSide('output', totals.outputTokens, outputDetails, issues)
   return {
-    usage: {
-      ...others,
-      ...totals,
-      ...(input && { inputDetails: input }),
-      ...(output && { outputDetails: output }),
-    },
+    usage: { ...others, ...totals, ...defined({ inputDetails: input, outputDetails: output }) },
     issues,
   }
 }

@@ -1,3 +1,4 @@
+import { toResult } from '../../formats/reading/blocks.ts'
 import { finishReasonOf } from '../../formats/reading/draft.ts'
 import { type Fields, fieldsOf, listOf, toText } from '../../formats/reading/fields.ts'
 import {
@@ -9,7 +10,7 @@ import {
   type Role,
   type Usage,
 } from '../../messages/index.ts'
-import { isRecord } from '../../messages/record.ts'
+import { defined, isRecord } from '../../messages/record.ts'
 
 /** The model call that the attributes of a span describe, in the normal form. */
 export interface GenAiCall {
@@ -37,10 +38,12 @@ export function readGenAiAttributes(attributes: Readonly<Record<string, unknown>
   return {
     input: messagesOf(attributes['gen_ai.input.messages']),
     output: output.map((message, at) => (reasons[at] ? { finishReason: reasons[at], ...message } : message)),
-    ...(typeof provider === 'string' && { provider }),
-    ...(typeof model === 'string' && { model }),
-    ...(usage && { usage }),
-    ...(reasons.length > 0 && { finishReasons: reasons.map((reason) => reason ?? 'other') }),
+    ...defined({
+      provider: textOf(provider),
+      model: textOf(model),
+      usage,
+      finishReasons: reasons.length > 0 ? reasons.map((reason) => reason ?? 'other') : undefined,
+    }),
   }
 }
 
@@ -75,24 +78,20 @@ function readMessage({ role, parts, name, finish_reason }: Fields): Message {
   const given = listOf(parts).filter(isRecord)
   const [answer] = given
   const finishReason = finishReasonOf(finish_reason)
-  const about = {
-    role: role as Role,
-    ...(typeof name === 'string' && { name }),
-    ...(finishReason && { finishReason }),
-  }
+  const about = { role: role as Role, ...defined({ name: textOf(name), finishReason }) }
   if (answer?.type !== 'tool_call_response') return { ...about, content: given.map(readPart) }
   const { id, response } = answer
   const list = Array.isArray(response) ? response.filter(isRecord) : undefined
   return {
     ...about,
-    ...(typeof id === 'string' && { toolCallId: id }),
+    ...defined({ toolCallId: textOf(id) }),
     content: list?.map(readPart) ?? [{ type: 'text', text: toText(response) }],
   }
 }
 
 function readPart(part: Fields): ContentBlock {
   const { type, id, name, content } = part
-  const own = typeof id === 'string' ? { id } : undefined
+  const own = defined({ id: textOf(id) })
   switch (type) {
     case 'text':
     case 'reasoning':
@@ -101,13 +100,8 @@ function readPart(part: Fields): ContentBlock {
       const { arguments: args } = part
       if (isRecord(args)) return { type: 'toolCall', ...own, name: toText(name), args }
       const error = 'The arguments are not a JSON object.'
-      return {
-        type: 'invalidToolCall',
-        ...own,
-        ...(name ? { name: toText(name) } : undefined),
-        args: toText(args),
-        error,
-      }
+      const named = name ? { name: toText(name) } : undefined
+      return { type: 'invalidToolCall', ...own, ...named, args: toText(args), error }
     }
     case 'server_tool_call': {
       const { arguments: args } = fieldsOf(part.server_tool_call)
@@ -115,9 +109,7 @@ function readPart(part: Fields): ContentBlock {
     }
     case 'server_tool_call_response': {
       const { status, output } = fieldsOf(part.server_tool_call_response)
-      const failed = status === 'error' ? 'error' : 'success'
-      const outputField = output === undefined ? undefined : { output }
-      return { type: 'serverToolResult', toolCallId: toText(id), status: failed, ...outputField }
+      return toResult(id, status === 'error', output)
     }
     case 'blob':
     case 'file':
@@ -134,12 +126,16 @@ function readMedia({ modality, mime_type, content, file_id, uri }: Fields): Cont
   const known = modality === 'image' || modality === 'audio' || modality === 'video'
   return {
     type: known ? (modality as MediaType) : 'file',
-    ...(typeof content === 'string' && { base64: content }),
-    ...(typeof file_id === 'string' && { fileId: file_id }),
-    ...(typeof uri === 'string' && uri !== '' && { url: uri }),
-    ...(typeof mime_type === 'string' && { mimeType: mime_type }),
+    ...defined({
+      base64: textOf(content),
+      fileId: textOf(file_id),
+      url: textOf(uri) || undefined,
+      mimeType: textOf(mime_type),
+    }),
   }
 }
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 function parse(value: unknown): unknown {
   if (typeof value !== 'string') return value

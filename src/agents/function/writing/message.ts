@@ -6,14 +6,14 @@ import {
   encodeMessage,
   type Message,
   type MessageEvent,
-  type ToolCallBlock,
   textOf,
   type Usage,
   type WireMessage,
   type WireMessageEvent,
 } from '../../../messages/index.ts'
+import { defined } from '../../../messages/record.ts'
+import { CUT_OFF, partialMessage } from '../../cancelled.ts'
 import { createMessageNormalizer } from '../../message-order.ts'
-import { CUT_OFF, partialMessage } from '../../partial-message.ts'
 import { handled } from '../event-queue.ts'
 import type { CompletedCall } from '../journal/call-log.ts'
 import { NODE } from '../namespace-state.ts'
@@ -168,12 +168,7 @@ export function openMessage(
   let calls = 0
   let details: MessageEnd = {}
 
-  push({
-    type: 'messageStart',
-    role: 'assistant',
-    id,
-    ...(options.name !== undefined && { name: options.name }),
-  })
+  push({ type: 'messageStart', role: 'assistant', id, ...defined({ name: options.name }) })
 
   function closeBlock(): void {
     if (streaming) push({ type: 'blockFinish', index })
@@ -181,14 +176,9 @@ export function openMessage(
   }
 
   function close(): void {
-    const { reason, usage, metadata } = details
+    const { reason = calls > 0 ? 'toolCalls' : 'stop', usage, metadata } = details
     closeBlock()
-    push({
-      type: 'messageFinish',
-      reason: reason ?? (calls > 0 ? 'toolCalls' : 'stop'),
-      ...(usage && { usage }),
-      ...(metadata && { metadata }),
-    })
+    push({ type: 'messageFinish', reason, ...defined({ usage, metadata }) })
   }
 
   function append(type: 'text' | 'reasoning', text: string): Promise<void> {
@@ -221,14 +211,9 @@ export function openMessage(
     return ready()
   }
 
-  async function addCall({
-    id: given,
-    name,
-    args,
-  }: ToolCallRequest): Promise<ToolCallBlock & { readonly id: string }> {
-    const callId = given ?? callIdOf(scope, `${path}/call${calls}`)
-    const call = { type: 'toolCall', id: callId, name, args } as const
-    calls++
+  async function addCall({ id: given, name, args }: ToolCallRequest) {
+    const id = given ?? callIdOf(scope, `${path}/call${calls++}`)
+    const call = { type: 'toolCall', id, name, args } as const
     await add(call)
     return call
   }

@@ -8,6 +8,7 @@ import {
   type MessageEvent,
   type Usage,
 } from '../../../messages/index.ts'
+import { defined } from '../../../messages/record.ts'
 import { textOfError } from '../../../tracing/errors.ts'
 import { isContent } from '../../../tracing/observe/first-token.ts'
 import { iterate } from '../../../tracing/observe/iterate.ts'
@@ -183,8 +184,8 @@ function detacherOf(
     switch (event.type) {
       case 'messageStart': {
         const { id, metadata, ...start } = event
-        const about = frozenCopy({ ...(id !== undefined && { id }), ...metadata }) as Record<string, unknown>
-        return { ...start, metadata: about, ...(name !== undefined && { name }) }
+        const about = frozenCopy({ ...defined({ id }), ...metadata }) as Record<string, unknown>
+        return { ...start, metadata: about, ...defined({ name }) }
       }
       case 'blockStart':
       case 'blockFinish':

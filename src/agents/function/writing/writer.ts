@@ -1,4 +1,5 @@
 import { type ContentBlock, encodeMessage, type Message } from '../../../messages/index.ts'
+import { defined } from '../../../messages/record.ts'
 import { textOfThrown } from '../../errors.ts'
 import { toJson } from '../../to-json.ts'
 import { handled } from '../event-queue.ts'
@@ -19,10 +20,8 @@ import {
 import { frozenCopy, messagesOf } from '../state.ts'
 import type {
   ArtifactOptions,
-  ArtifactWriter,
   CallOptions,
   MessageOptions,
-  MessageWriter,
   StepContext,
   SubagentResult,
   ToolContext,
@@ -36,18 +35,11 @@ import { streamModel } from './model.ts'
 export function createWriter(scope: Scope): Writer {
   const { attempt, state } = scope
 
-  function message(text: string, options?: MessageOptions): Promise<Message>
-  function message(options?: MessageOptions): MessageWriter
   function message(first: string | MessageOptions = {}, options: MessageOptions = {}) {
     if (typeof first !== 'string') return openMessage(scope, first)
     return rejectSuspended(scope) ?? handled(writeMessage(scope, first, options))
   }
 
-  function artifact(
-    content: string | ContentBlock | readonly ContentBlock[],
-    options?: ArtifactOptions,
-  ): Promise<void>
-  function artifact(options?: ArtifactOptions): ArtifactWriter
   function artifact(
     first: string | ContentBlock | readonly ContentBlock[] | ArtifactOptions = {},
     options: ArtifactOptions = {},
@@ -65,8 +57,8 @@ export function createWriter(scope: Scope): Writer {
       return normalMessages(messagesOf(state.seen()))
     },
     signal: attempt.signal,
-    message,
-    artifact,
+    message: message as Writer['message'],
+    artifact: artifact as Writer['artifact'],
     model: (stream, format, options) => startCall(scope, () => streamModel(scope, stream, format, options)),
     tool<T>(
       name: string,
@@ -175,7 +167,7 @@ async function runStep<T>(scope: Scope, run: (context: StepContext) => T | Promi
   const replayed = replayedCall(scope, call)
   state.log.begin()
   if (replayed) return replayCall(scope, replayed)
-  const place = { path: insideStep(path), namespace, ...(callIndex !== undefined && { callIndex }) }
+  const place = { path: insideStep(path), namespace, ...defined({ callIndex }) }
   // Messages of one namespace need different nodes, so the step shares the list of open ones.
   const inner = { ...createScope(attempt, state, place), openWrites: scope.openWrites }
 
@@ -243,7 +235,7 @@ function interruptOf(scope: Scope): Writer['interrupt'] {
       attempt.log.advance(path)
       return Promise.resolve(answer.value as Answer)
     }
-    attempt.interrupts.raise({ path, value, given, namespace, ...(callIndex !== undefined && { callIndex }) })
+    attempt.interrupts.raise({ path, value, given, namespace, ...defined({ callIndex }) })
     // The scope is suspended before anybody can see the rejection, but after the calls of the same turn,
     // because tools may be called in parallel with an interrupt.
     queueMicrotask(() => (scope.suspended = true))

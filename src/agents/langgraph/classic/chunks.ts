@@ -1,4 +1,4 @@
-import { isRecord } from '../../../messages/record.ts'
+import { defined, filterFields, isRecord } from '../../../messages/record.ts'
 import type { StreamModesRun } from '../../agent.ts'
 import { refOf } from '../../checkpoint-config.ts'
 import { toJson } from '../../to-json.ts'
@@ -44,13 +44,7 @@ export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
       case 'tools':
         return tools(namespace, data)
       case 'custom':
-        return [
-          event(
-            mode,
-            namespace,
-            isRecord(data) && 'name' in data && !Array.isArray(data) ? data : { payload: data },
-          ),
-        ]
+        return [event(mode, namespace, isRecord(data) && 'name' in data ? data : { payload: data })]
       case 'tasks':
         return tasks(namespace, data)
       case 'checkpoints':
@@ -125,8 +119,7 @@ function updates(namespace: Namespace, data: Data): readonly EngineEvent[] {
       {
         node,
         values: isObject ? values : { value: values },
-        ...(!isObject && { bare: true }),
-        ...(metadata !== undefined && { metadata }),
+        ...defined({ bare: isObject ? undefined : true, metadata }),
       },
       node,
     )
@@ -198,6 +191,5 @@ function wireRef(config: unknown): Data | null {
 function withoutInternals(config: unknown): unknown {
   if (!isRecord(config)) return undefined
   const { callbacks: _, configurable, ...rest } = config
-  const own = Object.entries(Object(configurable)).filter(([key]) => !key.startsWith('__'))
-  return { ...rest, configurable: Object.fromEntries(own) }
+  return { ...rest, configurable: filterFields(Object(configurable), (key) => !key.startsWith('__')) }
 }

@@ -6,6 +6,7 @@ import {
   type MessageEvent,
   type WireMessageEvent,
 } from '../../../messages/index.ts'
+import { defined } from '../../../messages/record.ts'
 import { toJson } from '../../to-json.ts'
 import type { EngineEvent } from '../graph.ts'
 import type { CallWatch } from './calls.ts'
@@ -85,13 +86,13 @@ function begin(id: string, place: string, metadata: MessageMetadata): OpenMessag
   return message
 }
 
-function whole(message: StreamedMessage, id: string, metadata: MessageMetadata): readonly EngineEvent[] {
+function whole(message: StreamedMessage, id: string, about: MessageMetadata): readonly EngineEvent[] {
   const read = decodeMessage(toJson(message))
   if (!read) return []
-  const { role, name, content, usage, finishReason: reason, metadata: about } = read
-  const { encoder, encode } = encoding(id, metadata)
+  const { role, name, content, usage, finishReason: reason, metadata } = read
+  const { encoder, encode } = encoding(id, about)
   return encode(() => {
-    encoder.push({ type: 'messageStart', role, id, ...(name !== undefined && { name }) })
+    encoder.push({ type: 'messageStart', role, id, ...defined({ name }) })
     for (const [index, block] of content.entries()) {
       const isText = block.type === 'text' || block.type === 'reasoning'
       encoder.push({ type: 'blockStart', index, block: isText ? { ...block, text: '' } : block })
@@ -99,12 +100,7 @@ function whole(message: StreamedMessage, id: string, metadata: MessageMetadata):
         encoder.push({ type: 'blockDelta', index, delta: { type: block.type, text: block.text } })
       encoder.push({ type: 'blockFinish', index, block })
     }
-    encoder.push({
-      type: 'messageFinish',
-      ...(reason && { reason }),
-      ...(usage && { usage }),
-      ...(about && { metadata: about }),
-    })
+    encoder.push({ type: 'messageFinish', ...defined({ reason, usage, metadata }) })
   })
 }
 

@@ -1,5 +1,15 @@
 import type { AgentEvent, CheckpointData } from '../events/index.ts'
-import type { StateSnapshot } from './agent.ts'
+import type { PendingInterrupt, StateSnapshot } from './agent.ts'
+
+/** Asks for an answer. The protocol calls the value `payload`; LangGraph's clients read `value`. */
+export const inputRequested = (
+  namespace: readonly string[],
+  { id, value }: PendingInterrupt,
+): AgentEvent => ({
+  method: 'input.requested',
+  namespace,
+  data: { interrupt_id: id, payload: value, value },
+})
 
 /** The events of a saved state of the root, as in a run: the checkpoint, then its values. */
 export const stateEvents = ({

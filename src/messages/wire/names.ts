@@ -1,11 +1,3 @@
-/** `{ [key]: value }`, or undefined if there is no value. */
-export function given<Key extends string, Value>(
-  key: Key,
-  value: Value | undefined,
-): { [K in Key]?: Value } | undefined {
-  return value === undefined ? undefined : ({ [key]: value } as { [K in Key]?: Value })
-}
-
 /** The names of fields in the normal form, each with the name that the field has on the wire. */
 export type WireNames = Readonly<Record<string, string>>
 
