@@ -8,13 +8,13 @@ import { createLogWriter, type LogWriter } from './writer.ts'
 export interface LogsOptions {
   readonly store: Store
   readonly limits?: LogLimits | undefined
-  /** Told of lines that could not be written. */
+  /** Called for lines that could not be written. */
   readonly onError?: OnError | undefined
 }
 
-/** What the lines of all logs may occupy that are not written yet. */
+/** How many bytes lines of all logs may occupy that are not written yet. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024
-/** How many logs without new lines keep what is known of them. */
+/** How many logs without new lines keep their writer. */
 const MAX_WRITERS = 256
 /** How long `flush` waits at most, in milliseconds. */
 const FLUSH_MS = 10_000

@@ -1,16 +1,10 @@
 import type { LogBatch, LogEvent } from '../../storage/store/store.ts'
-import type { LogLevel } from '../deployers/deployer.ts'
 import type { LogLine } from './logs.ts'
 
 /** A line as it is stored. Its revision is the topic of the event. */
-interface StoredLine {
-  readonly at: number
-  readonly level: LogLevel
-  readonly message: string
-  readonly runId?: string | undefined
-}
+type StoredLine = Omit<LogLine, 'id' | 'revisionId'>
 
-/** A line with its place in the log. */
+/** A line with its sequence number. */
 export interface NumberedLine extends LogLine {
   readonly seq: number
 }
@@ -18,7 +12,7 @@ export interface NumberedLine extends LogLine {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The event of a line. It is encoded at once, so that a part of a long text does not keep the whole of it in memory. */
+/** The event of a line. It is encoded at once, so that a part of a long text does not keep the rest in memory. */
 export function encodeLine(
   { at, level, message, revisionId, runId }: Omit<LogLine, 'id'>,
   maxLength: number,
@@ -29,12 +23,12 @@ export function encodeLine(
 
 function cut(message: string, maxLength: number): string {
   if (message.length <= maxLength) return message
-  // A pair of surrogates is not taken apart.
+  // A surrogate pair is not cut in two.
   const end = /[\ud800-\udbff]/.test(message[maxLength - 1] ?? '') ? maxLength - 1 : maxLength
   return `${message.slice(0, end)}… (${message.length - end} more characters were cut)`
 }
 
-/** The lines of a batch up to a sequence number, of one revision where one is given. */
+/** The lines of a batch up to a sequence number, of one revision if that is given. */
 export function decodeLines(batch: LogBatch, last: number, revisionId: string | undefined): NumberedLine[] {
   const { first, count, bytes, offsets, origins, originOf } = batch
   const lines: NumberedLine[] = []

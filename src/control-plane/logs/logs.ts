@@ -1,19 +1,19 @@
 import type { LogLevel } from '../deployers/deployer.ts'
 
-/** The build log of one revision, or the log of a deployment's servers, of all its revisions. */
+/** A log: that of the build of a revision, or that of the servers of a deployment, of all its revisions. */
 export type LogPlace =
   | { readonly type: 'build'; readonly deploymentId: string; readonly revisionId: string }
   | { readonly type: 'deploy'; readonly deploymentId: string }
 
 export interface LogLine {
-  /** Its number in the log, as text. `dropped` for the line that tells of older ones. */
+  /** Its number in the log, as text. `dropped` for the line about older ones. */
   readonly id: string
   /** Milliseconds since 1970. */
   readonly at: number
   readonly level: LogLevel
   readonly message: string
   readonly revisionId: string
-  /** Of the agent's run, where the line names one. */
+  /** Of the agent's run, if the line names one. */
   readonly runId?: string | undefined
 }
 
@@ -21,7 +21,7 @@ export interface LogQuery {
   readonly revisionId?: string | undefined
   readonly order: 'asc' | 'desc'
   readonly limit: number
-  /** What the page before gave as `nextOffset`. */
+  /** The `nextOffset` of the page before. */
   readonly offset?: string | undefined
   /** The least and the greatest time of a line, in milliseconds since 1970. */
   readonly startTime?: number | undefined
@@ -35,26 +35,26 @@ export interface LogQuery {
 
 export interface LogPage {
   readonly lines: readonly LogLine[]
-  /** Where the next page begins. In ascending order it goes on with lines that are not written yet. */
+  /** The start of the next page. In ascending order it may be that of lines that are not written yet. */
   readonly nextOffset: string
-  /** Whether nothing more is there now. */
+  /** Whether there are no more lines now. */
   readonly isEnd: boolean
 }
 
 /**
- * The logs of builds and servers, in the store. Each keeps its newest lines only; where older ones are gone, its first line says so.
- * Lines are gathered and written in the background: `flush` waits for them.
+ * The logs of builds and servers, in the store. Each keeps its newest lines only; if older ones are gone, the first
+ * line says so. Lines are written in the background: `flush` waits for them.
  */
 export interface Logs {
   append(place: LogPlace, line: Omit<LogLine, 'id'>): void
-  /** Throws `HttpError` 400 for an offset that is none. */
+  /** Throws `HttpError` 400 for an invalid offset. */
   read(place: LogPlace, query: LogQuery): Promise<LogPage>
-  /** Calls `listener` when lines of the place may have been written, also by others. It may come late, twice or not at all. */
+  /** Calls `listener` after lines were written, also by others. A call may be late, spurious or lost. */
   watch(place: LogPlace, listener: () => void): () => void
-  /** Settles when the lines that were appended before are written, or after 10 seconds where the store is away. */
+  /** Settles when the lines that were appended before are written, or after 10 seconds. */
   flush(): Promise<void>
   remove(place: LogPlace): Promise<void>
-  /** As `flush`. What is appended afterwards is not written any more. */
+  /** As `flush`. Lines that are appended afterwards are dropped. */
   close(): Promise<void>
 }
 
@@ -70,6 +70,6 @@ export interface LogLimits {
   readonly maxLineLength?: number | undefined
 }
 
-/** The partition of the store that has the log. */
+/** The partition of the log in the store. */
 export const partitionOf = (place: LogPlace): string =>
   place.type === 'build' ? `logs:build:${place.revisionId}` : `logs:deploy:${place.deploymentId}`

@@ -6,25 +6,16 @@ export interface QueuedLine {
   readonly event: LogEvent
 }
 
-/** Lines that wait to be written, at most so many: the oldest go first. */
-export interface LineQueue {
-  readonly length: number
-  /** How many lines were dropped since the last `take`. */
-  readonly dropped: number
-  push(line: QueuedLine): void
-  /** Takes the oldest lines, at least one where there is one. */
-  take(maxLines?: number, maxBytes?: number): readonly QueuedLine[]
-}
-
 /** The bytes of all queues of the process. */
 export interface Budget {
   bytes: number
   readonly maxBytes: number
 }
 
-export function createQueue(maxLines: number, maxBytes: number, budget: Budget): LineQueue {
+/** A bounded queue of lines that wait to be written: the oldest are dropped. */
+export function createQueue(maxLines: number, maxBytes: number, budget: Budget) {
   let lines: QueuedLine[] = []
-  /** Where the lines begin that are not taken yet. */
+  /** The index of the first line that is not taken yet. */
   let start = 0
   let bytes = 0
   let dropped = 0
@@ -34,7 +25,7 @@ export function createQueue(maxLines: number, maxBytes: number, budget: Budget):
   function shift(): QueuedLine {
     const line = lines[start++]!
     count(-sizeOf(line))
-    // Seldom, so that a line costs the same however many there are.
+    // Seldom, so that the cost of a line does not grow with their number.
     if (start > 1_000 && start > lines.length / 2) {
       lines = lines.slice(start)
       start = 0
@@ -51,10 +42,11 @@ export function createQueue(maxLines: number, maxBytes: number, budget: Budget):
     get length() {
       return length()
     },
+    /** How many lines were dropped since the last `take`. */
     get dropped() {
       return dropped
     },
-    push(line) {
+    push(line: QueuedLine): void {
       lines.push(line)
       count(sizeOf(line))
       while (length() > 1 && (length() > maxLines || bytes > maxBytes || budget.bytes > budget.maxBytes)) {
@@ -62,10 +54,11 @@ export function createQueue(maxLines: number, maxBytes: number, budget: Budget):
         dropped++
       }
     },
-    take(most = Number.POSITIVE_INFINITY, mostBytes = Number.POSITIVE_INFINITY) {
+    /** Takes the oldest lines, at least one if there is one. */
+    take(mostLines = Number.POSITIVE_INFINITY, mostBytes = Number.POSITIVE_INFINITY): readonly QueuedLine[] {
       dropped = 0
       const taken: QueuedLine[] = []
-      for (let size = 0; length() > 0 && taken.length < most; ) {
+      for (let size = 0; length() > 0 && taken.length < mostLines; ) {
         size += lines[start]!.event.data.length
         if (taken.length > 0 && size > mostBytes) break
         taken.push(shift())
@@ -75,5 +68,5 @@ export function createQueue(maxLines: number, maxBytes: number, budget: Budget):
   }
 }
 
-/** With what an array of bytes and its line occupy beside the bytes. */
+/** Includes what an array of bytes and its line occupy besides the bytes. */
 const sizeOf = ({ event }: QueuedLine): number => event.data.length + 200

@@ -1,16 +1,16 @@
 import type { Json, Store } from '../../storage/store/store.ts'
 
-/** What is known of a log without reading its lines. It is written in the commits of the lines. */
+/** A summary of a log, so that its lines need not be read. It is written in the commits of the lines. */
 export interface LogRecord {
-  /** Oldest first. The last one goes on to the head. */
+  /** Oldest first. The last one extends to the head. */
   readonly segments: readonly Segment[]
   /** The sequence number before the first line, less the lines before the first segment that were never written. */
   readonly base: number
-  /** The commit that wrote it: a writer whose answer was lost recognises its own. */
+  /** The commit that wrote it, by which a writer whose answer was lost recognises its own. */
   readonly commit: string
 }
 
-/** Some lines that follow each other. */
+/** Lines that follow each other. */
 export interface Segment {
   /** The sequence number of the first. */
   readonly first: number
@@ -18,7 +18,7 @@ export interface Segment {
   /** The least and the greatest time of its lines. */
   readonly oldest: number
   readonly newest: number
-  /** Lines before the first that were never written: there was no room for them while the store was away. */
+  /** Lines before the first that were never written, since the queue was full while the store was unavailable. */
   readonly lost: number
 }
 
@@ -27,16 +27,16 @@ export interface Bounds {
   readonly maxBytes: number
 }
 
-/** How many segments a full log has: it loses its lines by whole ones. */
+/** How many segments a full log has: it drops whole ones. */
 const SEGMENTS = 32
 
-/** Adds lines behind the others, which end at `head`. */
+/** Adds lines to those that end at `head`. */
 export function extend(
   segments: readonly Segment[],
   head: number,
   added: Segment,
   bounds: Bounds,
-): Segment[] {
+): readonly Segment[] {
   const last = segments.at(-1)
   const isFull =
     !last ||
@@ -45,11 +45,10 @@ export function extend(
     last.bytes + added.bytes > bounds.maxBytes / SEGMENTS
   if (isFull) return [...segments, added]
   const joined: Segment = {
-    first: last.first,
+    ...last,
     bytes: last.bytes + added.bytes,
     oldest: Math.min(last.oldest, added.oldest),
     newest: Math.max(last.newest, added.newest),
-    lost: last.lost,
   }
   return [...segments.slice(0, -1), joined]
 }
@@ -66,17 +65,16 @@ export function surplus(segments: readonly Segment[], head: number, { maxLines, 
   return count
 }
 
-const COLLECTION = 'logs'
-const ID = 'log'
+const DOC = { collection: 'logs', id: 'log' } as const
 
 export const putRecordOp = (record: LogRecord) =>
-  ({ op: 'put', collection: COLLECTION, id: ID, value: record as unknown as Json }) as const
+  ({ op: 'put', ...DOC, value: record as unknown as Json }) as const
 
 /** Holds as long as the record is the one that was loaded. */
 export const recordGuard = (version: number | undefined) =>
   version === undefined
-    ? ({ guard: 'absent', collection: COLLECTION, id: ID } as const)
-    : ({ guard: 'version', collection: COLLECTION, id: ID, version } as const)
+    ? ({ guard: 'absent', ...DOC } as const)
+    : ({ guard: 'version', ...DOC, version } as const)
 
 /** A log as it is now. */
 export interface LogState {
@@ -87,13 +85,9 @@ export interface LogState {
 }
 
 export async function loadState(store: Store, partition: string): Promise<LogState> {
-  // The record first: its lines are then written.
-  const doc = await store.get(partition, COLLECTION, ID)
+  // The record first: then its lines are written already.
+  const doc = await store.get(partition, DOC.collection, DOC.id)
   const { head, firstRetained } = await store.inspect(partition)
-  return {
-    record: doc?.value as unknown as LogRecord | undefined,
-    version: doc?.version,
-    head,
-    firstRetained,
-  }
+  const record = doc?.value as unknown as LogRecord | undefined
+  return { record, version: doc?.version, head, firstRetained }
 }

@@ -23,42 +23,34 @@ export interface WriterContext {
   readonly report: (error: unknown) => void
 }
 
-/** Writes the lines of one log in their order, some at once. */
-export interface LogWriter {
-  readonly isIdle: boolean
-  push(line: Omit<LogLine, 'id'>): void
-  /** Settles when all lines that were pushed before are written or dropped. */
-  flush(): Promise<void>
-  /** Removes the log. Lines that were pushed before are not written any more. */
-  remove(): Promise<void>
-  /** Gives up what is not written. */
-  stop(): void
-}
-
 /** How long lines are gathered, in milliseconds, and how many are written at once. */
 const GATHER_MS = 100
 const BATCH_LINES = 500
 const BATCH_BYTES = 1_048_576
-/** The waits while the store is away, in milliseconds. */
+/** The waits while the store is unavailable, in milliseconds. */
 const FIRST_WAIT_MS = 100
 const MAX_WAIT_MS = 5_000
 
-export function createLogWriter(context: WriterContext, partition: string): LogWriter {
+/** Writes the lines of one log in their order, in batches. */
+export type LogWriter = ReturnType<typeof createLogWriter>
+
+export function createLogWriter(context: WriterContext, partition: string) {
   const { store, bounds, maxLineLength, report } = context
   const queue = createQueue(bounds.maxLines, bounds.maxBytes, context.budget)
   let state: LogState | undefined
   let pushed = 0
   /** While lines are being written: how many there were before them. */
   let held: number | undefined
-  const flushes = new Set<() => void>()
+  const flushes = new Set<{ readonly last: number; readonly resolve: () => void }>()
   let endWait = () => {}
   let isStopped = false
   let running: Promise<void> | undefined
   let removing: Promise<void> | undefined
 
+  /** How many of the pushed lines are written or dropped. */
   const settled = () => held ?? pushed - queue.length
 
-  /** Ends early where somebody waits for the lines. */
+  /** `endWait` ends it early. */
   function wait(ms: number, keepsAlive: boolean): Promise<void> {
     return new Promise((resolve) => {
       const timer = keepsAlive ? setTimeout(resolve, ms) : startTimer(ms, resolve)
@@ -78,34 +70,35 @@ export function createLogWriter(context: WriterContext, partition: string): LogW
       if (lines.length > 0)
         await persist(dropped > 0 ? [noteOf(dropped, lines[0]!), ...lines] : lines, dropped)
       held = undefined
-      checkFlushes()
+      settleFlushes()
     }
     running = undefined
   }
 
-  function checkFlushes(): void {
-    for (const check of [...flushes]) check()
-  }
-
-  /** The note is a line like the others, in the place of those that are lost. */
-  const noteOf = (dropped: number, { at, event }: QueuedLine): QueuedLine => {
-    const message = `${dropped} lines were dropped here: they came faster than the storage took them.`
-    return {
-      at,
-      event: encodeLine({ at, level: 'WARNING', message, revisionId: event.topic }, maxLineLength),
+  function settleFlushes(): void {
+    for (const flush of flushes) {
+      if (settled() < flush.last && !isStopped) continue
+      flushes.delete(flush)
+      flush.resolve()
     }
   }
 
-  /** Goes on until the lines are written, or cannot be. */
+  /** The line that replaces those that were dropped. */
+  function noteOf(dropped: number, { at, event }: QueuedLine): QueuedLine {
+    const message = `${dropped} lines were dropped here: they came faster than the storage took them.`
+    const line = { at, level: 'WARNING', message, revisionId: event.topic } as const
+    return { at, event: encodeLine(line, maxLineLength) }
+  }
+
+  /** Retries until the lines are written, or cannot be. */
   async function persist(lines: readonly QueuedLine[], lost: number): Promise<void> {
     const commit = uuid7()
     for (let waitMs = FIRST_WAIT_MS; !isStopped && !removing; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
       try {
         state ??= await loadState(store, partition)
-        // Its answer was lost.
+        // The lines were written, though the answer was lost.
         if (state.record?.commit === commit) return
-        const { head, excess } = await append(state, lines, lost, commit)
-        if (excess > 0) await trim(head)
+        await append(state, lines, lost, commit)
         return
       } catch (error) {
         state = undefined
@@ -114,11 +107,6 @@ export function createLogWriter(context: WriterContext, partition: string): LogW
         await wait(waitMs, false)
       }
     }
-  }
-
-  async function trim(head: number): Promise<void> {
-    const kept = head + 1 - state!.record!.segments[0]!.first
-    await store.trim(partition, { keepLast: Math.min(kept, bounds.maxLines) })
   }
 
   async function append(before: LogState, lines: readonly QueuedLine[], lost: number, commit: string) {
@@ -135,52 +123,15 @@ export function createLogWriter(context: WriterContext, partition: string): LogW
     const excess = surplus(all, head, bounds)
     const uncounted = all.slice(0, excess).reduce((sum, segment) => sum + segment.lost, 0)
     const base = (before.record?.base ?? before.head) - uncounted
-    const record = { segments: all.slice(excess), base, commit }
+    const segments = all.slice(excess)
+    const record = { segments, base, commit }
     const { versions } = await store.commit(partition, {
       guards: [recordGuard(before.version)],
       ops: [{ op: 'append', token: 0, events: lines.map(({ event }) => event) }, putRecordOp(record)],
     })
     state = { ...before, record, version: versions[0], head }
-    return { head, excess }
-  }
-
-  return {
-    get isIdle() {
-      return !running && !removing
-    },
-    push(line) {
-      if (isStopped) return
-      const event = encodeLine(line, maxLineLength)
-      pushed++
-      queue.push({ at: line.at, event })
-      if (queue.length >= BATCH_LINES) endWait()
-      if (!removing) running ??= run()
-    },
-    flush() {
-      const last = pushed
-      return new Promise((resolve) => {
-        const check = () => {
-          if (settled() < last && !isStopped) return
-          flushes.delete(check)
-          resolve()
-        }
-        flushes.add(check)
-        endWait()
-        check()
-      })
-    },
-    remove() {
-      queue.take()
-      removing ??= removeAfter(running)
-      endWait()
-      checkFlushes()
-      return removing
-    },
-    stop() {
-      isStopped = true
-      endWait()
-      checkFlushes()
-    },
+    const keepLast = Math.min(head + 1 - segments[0]!.first, bounds.maxLines)
+    if (excess > 0) await store.trim(partition, { keepLast })
   }
 
   async function removeAfter(writing: Promise<void> | undefined): Promise<void> {
@@ -192,5 +143,40 @@ export function createLogWriter(context: WriterContext, partition: string): LogW
       removing = undefined
       if (queue.length > 0) running ??= run()
     }
+  }
+
+  return {
+    get isIdle() {
+      return !running && !removing
+    },
+    push(line: Omit<LogLine, 'id'>): void {
+      if (isStopped) return
+      pushed++
+      queue.push({ at: line.at, event: encodeLine(line, maxLineLength) })
+      if (queue.length >= BATCH_LINES) endWait()
+      if (!removing) running ??= run()
+    },
+    /** Settles when all lines that were pushed before are written or dropped. */
+    flush(): Promise<void> {
+      return new Promise((resolve) => {
+        flushes.add({ last: pushed, resolve })
+        endWait()
+        settleFlushes()
+      })
+    },
+    /** Removes the log. Lines that were pushed before are not written any more. */
+    remove(): Promise<void> {
+      queue.take()
+      removing ??= removeAfter(running)
+      endWait()
+      settleFlushes()
+      return removing
+    },
+    /** Gives up the lines that are not written. */
+    stop(): void {
+      isStopped = true
+      endWait()
+      settleFlushes()
+    },
   }
 }

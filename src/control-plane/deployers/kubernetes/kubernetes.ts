@@ -6,7 +6,7 @@ import { DeployError } from '../errors.ts'
 import { createApi, type KubernetesApi } from './api.ts'
 import { clientOf, defaultClient } from './client.ts'
 import { followLogs } from './follow-logs.ts'
-import { labelsOf, type Place, placeOf, workloadName } from './names.ts'
+import { labelsOf, type Scope, scopeOf, workloadName } from './names.ts'
 import { autoscalerOf, deploymentOf, podLabels, secretOf, serviceOf, type Workload } from './objects.ts'
 import { KUBERNETES_DEPLOYER_OPTIONS, type KubernetesDeployerOptions, TIMES } from './options.ts'
 import { refusedOf } from './pod-security.ts'
@@ -51,9 +51,9 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
 
   const apiFor = (signal: AbortSignal): KubernetesApi => createApi(client, signal, times)
 
-  function workloadOf(context: DeployContext, place: Place): Workload {
+  function workloadOf(context: DeployContext, scope: Scope): Workload {
     return {
-      place,
+      scope,
       name: workloadToDeploy(context),
       revisionNumber: context.revisionNumber,
       attempt: randomUUID(),
@@ -63,14 +63,14 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
       secrets: context.secrets,
       secretReferences: context.secretReferences,
       progressDeadlineSeconds: times.progressDeadlineSeconds,
-      pod: (pod) => options.pod?.(pod, deployedService(place, context)) ?? pod,
+      pod: (pod) => options.pod?.(pod, deployedService(scope, context)) ?? pod,
     }
   }
 
   async function deploy(context: DeployContext): Promise<Running> {
     const { signal, log, previous } = context
-    const place = placeOf(context, namespaceOf(context, options))
-    const workload = workloadOf(context, place)
+    const scope = scopeOf(context, namespaceOf(context, options))
+    const workload = workloadOf(context, scope)
     const { name, spec, attempt } = workload
     // An earlier version of this deployer, or other options, may have let it in.
     const [refused] = refusedOf(spec, options.allow)
@@ -78,28 +78,28 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
     const api = apiFor(signal)
     if (spec.ignored.length > 0)
       log(`resource_spec has members without a meaning here: ${spec.ignored.join(', ')}.`, 'WARNING')
-    log(`Rolls out the Deployment "${name}" in the namespace "${place.namespace}".`)
+    log(`Rolls out the Deployment "${name}" in the namespace "${scope.namespace}".`)
     try {
       await api.apply(secretOf(workload))
       const deployment = await api.apply(deploymentOf(workload))
       await api.apply(secretOf(workload, deployment))
-      await waitForRollout({ api, place, workload: name, context, times })
+      await waitForRollout({ api, scope, workload: name, context, times })
       const autoscaler = autoscalerOf(workload, deployment)
       if (autoscaler) await api.apply(autoscaler)
-      await stopOthers(api, place, [name, handleOf(previous)?.workload])
+      await stopOthers(api, scope, [name, handleOf(previous)?.workload])
     } catch (error) {
       await cleanUp(context, workload)
       throw error
     }
     const url =
-      options.url?.(deployedService(place, context)) ?? `http://${place.service}.${place.namespace}.svc`
-    return { url, handle: { namespace: place.namespace, workload: name, attempt } }
+      options.url?.(deployedService(scope, context)) ?? `http://${scope.service}.${scope.namespace}.svc`
+    return { url, handle: { namespace: scope.namespace, workload: name, attempt } }
   }
 
   /** Has its own signal: that of the phase may have aborted. */
-  async function cleanUp({ log }: DeployContext, { place, name, attempt }: Workload): Promise<void> {
+  async function cleanUp({ log }: DeployContext, { scope, name, attempt }: Workload): Promise<void> {
     try {
-      await removeAttempt(apiFor(AbortSignal.timeout(CLEAN_UP_MS)), place, name, attempt)
+      await removeAttempt(apiFor(AbortSignal.timeout(CLEAN_UP_MS)), scope, name, attempt)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       log(`What was started could not be removed; the next deploy stops it. ${why}`, 'WARNING')
@@ -108,7 +108,7 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
 
   /** Sends requests to the servers of a workload. */
   async function select(context: DeployContext, handle: Handle, signal: AbortSignal): Promise<void> {
-    await apiFor(signal).apply(serviceOf(placeOf(context, handle.namespace), handle.workload))
+    await apiFor(signal).apply(serviceOf(scopeOf(context, handle.namespace), handle.workload))
   }
 
   async function follow(context: DeployContext, { namespace, workload }: Handle): Promise<void> {
@@ -159,10 +159,10 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
       if (!handle) return
       const { namespace, workload, attempt } = handle
       const api = apiFor(context.signal)
-      const place = placeOf(context, namespace)
+      const scope = scopeOf(context, namespace)
       await sleep(times.drainMs, context.signal)
-      await stopWorkload(api, place, workload, attempt)
-      await removeOld(api, place, revisionHistory)
+      await stopWorkload(api, scope, workload, attempt)
+      await removeOld(api, scope, revisionHistory)
     },
     async destroy(context) {
       const api = apiFor(context.signal)
@@ -175,9 +175,9 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
   }
 }
 
-const deployedService = (place: Place, { deploymentId, name }: DeployContext) => ({
-  name: place.service,
-  namespace: place.namespace,
+const deployedService = (scope: Scope, { deploymentId, name }: DeployContext) => ({
+  name: scope.service,
+  namespace: scope.namespace,
   deploymentId,
   deploymentName: name,
 })

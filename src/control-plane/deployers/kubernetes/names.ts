@@ -11,7 +11,7 @@ export const REVISION_ANNOTATION = 'agentwire/revision'
 export const ATTEMPT_ANNOTATION = 'agentwire/attempt'
 
 /** The namespace, Service and labels of a deployment. */
-export interface Place {
+export interface Scope {
   readonly namespace: string
   readonly service: string
   readonly labels: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ interface Named {
   readonly name: string
 }
 
-export function placeOf(deployment: Named, namespace: string): Place {
+export function scopeOf(deployment: Named, namespace: string): Scope {
   return {
     namespace,
     service: objectName(deployment.name, deployment.deploymentId),

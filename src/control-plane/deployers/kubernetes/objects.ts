@@ -4,15 +4,15 @@ import type { KubernetesObject } from './api.ts'
 import {
   ATTEMPT_ANNOTATION,
   MANAGED_BY_LABEL,
-  type Place,
   REVISION_ANNOTATION,
+  type Scope,
   WORKLOAD_LABEL,
 } from './names.ts'
 import { AGENT_CONTAINER, type Given, type ResourceSpec } from './resource-spec.ts'
 
 /** What the objects of one revision are made of. */
 export interface Workload {
-  readonly place: Place
+  readonly scope: Scope
   /** The name of all its objects. */
   readonly name: string
   readonly revisionNumber: number
@@ -28,7 +28,7 @@ export interface Workload {
 }
 
 /** The pods of a workload. */
-export const podLabels = (labels: Place['labels'], workload: string): Readonly<Record<string, string>> => ({
+export const podLabels = (labels: Scope['labels'], workload: string): Readonly<Record<string, string>> => ({
   ...labels,
   [WORKLOAD_LABEL]: workload,
 })
@@ -47,9 +47,9 @@ export function secretOf(workload: Workload, deployment?: KubernetesObject) {
 }
 
 export function deploymentOf(workload: Workload) {
-  const { place, name, spec, progressDeadlineSeconds } = workload
+  const { scope, name, spec, progressDeadlineSeconds } = workload
   const metadata = metadataOf(workload)
-  const labels = podLabels(place.labels, name)
+  const labels = podLabels(scope.labels, name)
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -74,18 +74,18 @@ export function deploymentOf(workload: Workload) {
   } satisfies V1Deployment
 }
 
-export function serviceOf(place: Place, workload: string) {
+export function serviceOf(scope: Scope, workload: string) {
   return {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: {
-      name: place.service,
-      namespace: place.namespace,
-      labels: { ...place.labels, [MANAGED_BY_LABEL]: 'agentwire' },
+      name: scope.service,
+      namespace: scope.namespace,
+      labels: { ...scope.labels, [MANAGED_BY_LABEL]: 'agentwire' },
     },
     spec: {
       type: 'ClusterIP',
-      selector: { ...podLabels(place.labels, workload) },
+      selector: { ...podLabels(scope.labels, workload) },
       ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 'http' }],
     },
   } satisfies V1Service
@@ -117,11 +117,11 @@ export function autoscalerOf(workload: Workload, deployment: KubernetesObject) {
   } satisfies V2HorizontalPodAutoscaler
 }
 
-function metadataOf({ place, name, revisionNumber, attempt }: Workload, owner?: KubernetesObject) {
+function metadataOf({ scope, name, revisionNumber, attempt }: Workload, owner?: KubernetesObject) {
   return {
     name,
-    namespace: place.namespace,
-    labels: { ...podLabels(place.labels, name), [MANAGED_BY_LABEL]: 'agentwire' },
+    namespace: scope.namespace,
+    labels: { ...podLabels(scope.labels, name), [MANAGED_BY_LABEL]: 'agentwire' },
     annotations: { [REVISION_ANNOTATION]: String(revisionNumber), [ATTEMPT_ANNOTATION]: attempt },
     ...(owner?.metadata.uid && {
       ownerReferences: [

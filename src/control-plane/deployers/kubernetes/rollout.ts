@@ -3,14 +3,14 @@ import { maskSecrets } from '../../secrets/mask.ts'
 import type { PhaseContext } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'
-import type { Place } from './names.ts'
+import type { Scope } from './names.ts'
 import { podLabels } from './objects.ts'
 import type { KubernetesTimes } from './options.ts'
 import { type Condition, notReady, type PodProblem, problemOf, unschedulable } from './pods.ts'
 
 export interface Rollout {
   readonly api: KubernetesApi
-  readonly place: Place
+  readonly scope: Scope
   readonly workload: string
   readonly context: Pick<PhaseContext, 'signal' | 'log' | 'secrets'>
   readonly times: Pick<KubernetesTimes, 'progressDeadlineSeconds' | 'lookMs' | 'mostLookMs'>
@@ -22,7 +22,7 @@ const SHOWN_LINES = 5
 
 /** Waits until all servers of a workload are ready. Rejects with a `DeployError` that says why one is not. */
 export async function waitForRollout(rollout: Rollout): Promise<void> {
-  const { api, place, workload, context, times } = rollout
+  const { api, scope, workload, context, times } = rollout
   const deadlineMs = times.progressDeadlineSeconds * 1_000
   let deadline = performance.now() + deadlineMs
   let most = 0
@@ -33,7 +33,7 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
     context.log(line, level)
   }
   for (let look = 0; ; look++) {
-    const deployment = await api.find('Deployment', place.namespace, workload)
+    const deployment = await api.find('Deployment', scope.namespace, workload)
     if (!deployment || deployment.metadata.deletionTimestamp !== undefined)
       throw new DeployError(`The Deployment "${workload}" was removed while it was rolled out.`)
     const progress = progressOf(deployment)
@@ -42,7 +42,7 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
     if (progress.ready > most) deadline = performance.now() + deadlineMs
     most = Math.max(most, progress.ready)
     if (progress.isDone) return
-    const all = await api.list('Pod', place.namespace, podLabels(place.labels, workload))
+    const all = await api.list('Pod', scope.namespace, podLabels(scope.labels, workload))
     const pods = all.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     const problem = problemOf(pods)
     if (problem) throw await failure(rollout, problem.text, problem)
@@ -102,12 +102,12 @@ async function failure(
 }
 
 async function tailOf(
-  { api, place, context }: Rollout,
+  { api, scope, context }: Rollout,
   { container, pod }: Omit<PodProblem, 'text'>,
 ): Promise<readonly string[]> {
   try {
     const query = { container, tailLines: String(TAIL_LINES), limitBytes: '65536' }
-    const response = await api.log(place.namespace, pod, query)
+    const response = await api.log(scope.namespace, pod, query)
     return (await response?.text())?.split('\n').filter(Boolean) ?? []
   } catch (error) {
     context.signal.throwIfAborted()

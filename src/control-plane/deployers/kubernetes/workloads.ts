@@ -1,11 +1,11 @@
 import { sleep } from '../../../time.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'
-import { ATTEMPT_ANNOTATION, type Place, REVISION_ANNOTATION, WORKLOAD_LABEL } from './names.ts'
+import { ATTEMPT_ANNOTATION, REVISION_ANNOTATION, type Scope, WORKLOAD_LABEL } from './names.ts'
 
 /** Stops the servers of a workload, unless a later attempt has applied it again. It may be deployed again. */
 export async function stopWorkload(
   api: KubernetesApi,
-  { namespace }: Place,
+  { namespace }: Scope,
   workload: string,
   attempt: string | undefined,
 ): Promise<void> {
@@ -21,32 +21,32 @@ export async function stopWorkload(
 /** Stops what a lost process has left: all workloads but those named and the one that serves. */
 export async function stopOthers(
   api: KubernetesApi,
-  place: Place,
+  scope: Scope,
   named: readonly (string | undefined)[],
 ): Promise<void> {
-  const kept = [...named, await servingWorkload(api, place)]
-  for (const found of await api.list('Deployment', place.namespace, place.labels)) {
+  const kept = [...named, await servingWorkload(api, scope)]
+  for (const found of await api.list('Deployment', scope.namespace, scope.labels)) {
     const { name } = found.metadata
     if (!kept.includes(name) && found.spec?.replicas !== 0)
-      await stopWorkload(api, place, name, attemptOf(found))
+      await stopWorkload(api, scope, name, attemptOf(found))
   }
 }
 
 /** Removes the stopped workloads of a deployment except for the newest ones. Their Secrets go with them. */
-export async function removeOld(api: KubernetesApi, place: Place, keep: number): Promise<void> {
-  const serving = await servingWorkload(api, place)
-  const stopped = (await api.list('Deployment', place.namespace, place.labels))
+export async function removeOld(api: KubernetesApi, scope: Scope, keep: number): Promise<void> {
+  const serving = await servingWorkload(api, scope)
+  const stopped = (await api.list('Deployment', scope.namespace, scope.labels))
     .filter(({ metadata, spec }) => spec?.replicas === 0 && metadata.name !== serving)
     .sort((a, b) => revisionOf(b) - revisionOf(a))
   // One that was started again meanwhile has another version.
   for (const { metadata } of stopped.slice(keep))
-    await api.remove('Deployment', place.namespace, metadata.name, 'Background', metadata.resourceVersion)
+    await api.remove('Deployment', scope.namespace, metadata.name, 'Background', metadata.resourceVersion)
 }
 
 /** Removes what an attempt to deploy has applied, unless a later attempt has applied it again. */
 export async function removeAttempt(
   api: KubernetesApi,
-  { namespace }: Place,
+  { namespace }: Scope,
   workload: string,
   attempt: string,
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function removeAttempt(
 export async function removeAll(
   api: KubernetesApi,
   namespace: string,
-  labels: Place['labels'],
+  labels: Scope['labels'],
   lookMs: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -81,7 +81,7 @@ export async function removeAll(
 
 async function servingWorkload(
   api: KubernetesApi,
-  { namespace, service }: Place,
+  { namespace, service }: Scope,
 ): Promise<string | undefined> {
   const selector = (await api.find('Service', namespace, service))?.spec?.selector
   return (selector as Record<string, string> | undefined)?.[WORKLOAD_LABEL]
