@@ -8,7 +8,6 @@ import type { Uploads } from './records/uploads/uploads.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 import type { GitIntegrations } from './wire/integrations.ts'
 
-/** What every operation has at hand. */
 export interface ControlPlaneContext {
   readonly store: Store
   readonly deployer: Deployer

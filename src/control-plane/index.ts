@@ -14,7 +14,7 @@ export type {
   Prepared,
   Running,
 } from './deployers/deployer.ts'
-export { DeployError } from './deployers/errors.ts'
+export { DeployError } from './deployers/deployer.ts'
 export { WEBHOOK_EVENT_TYPES, type WebhookEventType } from './events/webhooks/events.ts'
 export type { WebhookOptions } from './events/webhooks/webhooks.ts'
 export {

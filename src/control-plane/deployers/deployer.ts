@@ -1,3 +1,4 @@
+import { AgentwireError } from '../../errors.ts'
 import type { Json } from '../../storage/index.ts'
 import type { SecretReference, Source, SourceConfig, SourceRevisionConfig } from '../records/records.ts'
 
@@ -102,3 +103,11 @@ export interface Running {
 }
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL'
+
+/** A failure of a deployer that its clients can fix: the message is shown to them. */
+export class DeployError extends AgentwireError {
+  static override readonly brand = 'DeployError'
+  constructor(message: string, options?: { readonly cause?: unknown }) {
+    super('deploy_failed', message, options)
+  }
+}

@@ -2,14 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { MARK } from './process-group.ts'
 
-/** Ends the process groups of commands when this process ends, also when it is killed. */
-export interface Reaper {
-  /** The first part of the marks of its processes. */
-  readonly family: string
-  readonly watch: (pid: number) => void
-  /** For a group of which nothing runs any more. */
-  readonly forget: (pid: number) => void
-}
+export type Reaper = Awaited<ReturnType<typeof startReaper>>
 
 let reaper: Promise<Reaper> | undefined
 
@@ -64,7 +57,8 @@ process.stdin.on('end', endAll)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
 `
 
-async function startReaper(): Promise<Reaper> {
+/** Ends the process groups of commands when this process ends, also when it is killed. */
+async function startReaper() {
   const family = crypto.randomUUID()
   const watched = new Set<number>()
   // If it cannot be started again, the next command tries it and gets the error.
@@ -80,19 +74,20 @@ async function startReaper(): Promise<Reaper> {
     for (const pid of watched) write(`+${pid}\n`)
   }
   return {
+    /** The first part of the marks of its processes. */
     family,
-    watch(pid) {
+    watch(pid: number): void {
       watched.add(pid)
       write(`+${pid}\n`)
     },
-    forget(pid) {
+    /** For a group of which nothing runs any more. */
+    forget(pid: number): void {
       watched.delete(pid)
       write(`-${pid}\n`)
     },
   }
 }
 
-/** Returns the function that writes to it. */
 async function startScript(family: string, onExit: () => void): Promise<(text: string) => void> {
   const child = spawn(process.execPath, ['-e', SCRIPT, `${MARK}=${family}.`, String(GRACE_MS)], {
     // A session of its own, so that Ctrl+C in a terminal does not end it before us.

@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream'
 import { within } from '../../time.ts'
-import { DeployError } from './errors.ts'
+import { DeployError } from './deployer.ts'
 import { type Ended, type Supervised, type SupervisedCommand, spawnSupervised } from './supervised.ts'
 
-/** A command to run to its end. */
 export interface RunCommandOptions extends Omit<SupervisedCommand, 'hasInput'> {
   readonly signal?: AbortSignal | undefined
   /**

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { stat } from 'node:fs/promises'
-import type { Readable, Writable } from 'node:stream'
 import { sleep } from '../../time.ts'
-import { DeployError } from './errors.ts'
+import { DeployError } from './deployer.ts'
 import { groupRuns, MARK, type ProcessGroup, signalGroup } from './process-group.ts'
 import { type Reaper, theReaper } from './reaper.ts'
 
@@ -22,22 +21,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
 }
 
-/** A running command. */
-export interface Supervised {
-  readonly pid: number
-  /** Null without `hasInput`. */
-  readonly stdin: Writable | null
-  /** Has to be read from the start: a full pipe makes the command wait. */
-  readonly stdout: Readable
-  readonly stderr: Readable
-  /** Settles when none of its processes runs any more. Never rejects. */
-  readonly ended: Promise<Ended>
-  /**
-   * Sends SIGTERM to all its processes, and SIGKILL to the rest after `graceMs`. A second call can only shorten
-   * the time. Settles as `ended`.
-   */
-  readonly stop: (graceMs: number) => Promise<Ended>
-}
+export type Supervised = ReturnType<typeof supervise>
 
 /**
  * Starts a command in a process group of its own. The group ends with its first process: the others are killed. It
@@ -77,7 +61,7 @@ function start({ command, cwd, env, hasInput }: SupervisedCommand, mark: string)
   }
 }
 
-function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper): Supervised {
+function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper) {
   const exited = new Promise<Ended>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
@@ -94,11 +78,18 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper): Su
   })
   return {
     pid: group.pid,
+    /** Null without `hasInput`. */
     stdin: child.stdin,
+    /** Has to be read from the start: a full pipe makes the command wait. */
     stdout: child.stdout!,
     stderr: child.stderr!,
+    /** Settles when none of its processes runs any more. Never rejects. */
     ended,
-    stop: async (graceMs) => {
+    /**
+     * Sends SIGTERM to all its processes, and SIGKILL to the rest after `graceMs`. A second call can only shorten the
+     * time. Settles as `ended`.
+     */
+    stop: async (graceMs: number): Promise<Ended> => {
       // Another process may have its id by now.
       if (isOver) return ended
       const until = performance.now() + graceMs

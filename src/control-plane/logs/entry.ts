@@ -4,7 +4,6 @@ import type { LogLine } from './logs.ts'
 /** A line as it is stored. Its revision is the topic of the event. */
 type StoredLine = Omit<LogLine, 'id' | 'revisionId'>
 
-/** A line with its sequence number. */
 export interface NumberedLine extends LogLine {
   readonly seq: number
 }

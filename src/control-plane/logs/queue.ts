@@ -1,6 +1,5 @@
 import type { LogEvent } from '../../storage/store/store.ts'
 
-/** A line that waits to be written. */
 export interface QueuedLine {
   readonly at: number
   readonly event: LogEvent

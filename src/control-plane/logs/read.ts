@@ -5,7 +5,6 @@ import { decodeLines, type NumberedLine } from './entry.ts'
 import { LOG_LEVELS, type LogLine, type LogPage, type LogPlace, type LogQuery, partitionOf } from './logs.ts'
 import { type Bounds, type LogRecord, loadState } from './segments.ts'
 
-/** Lines from one sequence number to another one. */
 interface Span {
   readonly first: number
   readonly last: number

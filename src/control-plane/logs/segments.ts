@@ -10,7 +10,6 @@ export interface LogRecord {
   readonly commit: string
 }
 
-/** Lines that follow each other. */
 export interface Segment {
   /** The sequence number of the first. */
   readonly first: number
@@ -76,7 +75,6 @@ export const recordGuard = (version: number | undefined) =>
     ? ({ guard: 'absent', ...DOC } as const)
     : ({ guard: 'version', ...DOC, version } as const)
 
-/** A log as it is now. */
 export interface LogState {
   readonly record: LogRecord | undefined
   readonly version: number | undefined

@@ -1,7 +1,11 @@
 import type { OnError } from '../../http/index.ts'
 import type { KeyedSemaphore } from '../../storage/coordination/keyed-semaphore.ts'
-import type { Deployer, DeploymentContext, PhaseContext } from '../deployers/deployer.ts'
-import { DeployError } from '../deployers/errors.ts'
+import {
+  DeployError,
+  type Deployer,
+  type DeploymentContext,
+  type PhaseContext,
+} from '../deployers/deployer.ts'
 import { createLineLog } from '../logs/line-log.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'

@@ -39,39 +39,17 @@ export interface Changed {
 }
 
 /**
- * A deployment whose lease this process holds: only the holder changes what is under way. Reads and changes
- * are retried for as long as a lease lasts, so that an outage of the store costs no build.
+ * A deployment whose lease this process holds: only the holder changes what is under way. Reads and changes are
+ * retried for as long as a lease lasts, so that an outage of the store costs no build. Commits throw `FencedError`
+ * when the lease was lost.
  *
- * The callback of a change runs again after a conflict with a request and after a lost answer of the store, so
- * it must return the same for the same records.
+ * The callback of a change runs again after a conflict with a request and after a lost answer of the store, so it
+ * must return the same for the same records.
  */
-export interface Lease {
-  readonly id: string
-  /** Aborts when the lease is lost or released. */
-  readonly signal: AbortSignal
-  /** Whether the lease was lost: another process may have it. */
-  readonly isLost: boolean
-  load(): Promise<Stored<DeploymentRecord> | undefined>
-  loadRevision(id: string): Promise<RevisionRecord | undefined>
-  /** Throws `FencedError` when the lease was lost, as the other commits do. */
-  change(change: (deployment: DeploymentRecord) => Partial<DeploymentRecord>): Promise<void>
-  changeRevision(
-    id: string,
-    change: (deployment: DeploymentRecord, revision: RevisionRecord) => Changed,
-  ): Promise<void>
-  commit(ops: readonly Op[], read?: Stored<DeploymentRecord>): Promise<void>
-  /** Releases the lease. Given a deployment as it was read, throws `ConflictError` if it has changed since. */
-  release(read?: Stored<DeploymentRecord>): Promise<void>
-  /** Stops renewing the lease without releasing it: it expires. */
-  abandon(): void
-}
+export type Lease = NonNullable<Awaited<ReturnType<typeof claimDeployment>>>
 
 /** Takes the lease of a deployment. Undefined when another process holds it. */
-export async function claimDeployment(
-  context: LeaseContext,
-  id: string,
-  takesBack = false,
-): Promise<Lease | undefined> {
+export async function claimDeployment(context: LeaseContext, id: string, takesBack = false) {
   const { store, instance, leaseMs, isHosted, closing } = context
   const partition = partitionOf(id)
   const before = await store.inspect(partition)
@@ -146,22 +124,30 @@ export async function claimDeployment(
 
   return {
     id,
+    /** Aborts when the lease is lost or released. */
     signal: lease.signal,
+    /** Whether the lease was lost: another process may have it. */
     get isLost() {
       return lease.isLost
     },
-    load: () => retried(() => loadDeployment(store, id)),
-    loadRevision: async (revisionId) => (await retried(() => loadRevision(store, id, revisionId)))?.record,
-    change: (change) => write(undefined, (deployment) => ({ deployment: change(deployment) })),
-    changeRevision: (revisionId, change) =>
-      write(revisionId, (deployment, revision) => change(deployment, revision!)),
-    commit,
-    async release(read) {
+    load: (): Promise<Stored<DeploymentRecord> | undefined> => retried(() => loadDeployment(store, id)),
+    loadRevision: async (revisionId: string): Promise<RevisionRecord | undefined> =>
+      (await retried(() => loadRevision(store, id, revisionId)))?.record,
+    change: (change: (deployment: DeploymentRecord) => Partial<DeploymentRecord>): Promise<void> =>
+      write(undefined, (deployment) => ({ deployment: change(deployment) })),
+    changeRevision: (
+      revisionId: string,
+      change: (deployment: DeploymentRecord, revision: RevisionRecord) => Changed,
+    ): Promise<void> => write(revisionId, (deployment, revision) => change(deployment, revision!)),
+    commit: (ops: readonly Op[]): Promise<void> => commit(ops),
+    /** Releases the lease. Given a deployment as it was read, throws `ConflictError` if it has changed since. */
+    async release(read?: Stored<DeploymentRecord>): Promise<void> {
       // A worker with another kind of deployer has listed it as work.
       const unlisted = read && WORK in read.index ? [putDeployment(read.record, isHosted)] : []
       await commit([...unlisted, { op: 'release', token }], read)
       lease.end()
     },
+    /** Stops renewing the lease without releasing it: it expires. */
     abandon: lease.end,
   }
 }

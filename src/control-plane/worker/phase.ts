@@ -1,6 +1,5 @@
 import { reportError } from '../../http/index.ts'
-import type { DeployContext, Running } from '../deployers/deployer.ts'
-import { DeployError } from '../deployers/errors.ts'
+import { type DeployContext, DeployError, type Running } from '../deployers/deployer.ts'
 import type { LogPlace } from '../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord, RunningServer } from '../records/records.ts'
 import { deploymentContext, phaseContext, type WorkerContext } from './context.ts'

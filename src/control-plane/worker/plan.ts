@@ -1,7 +1,6 @@
 import { isLeaving } from '../records/create-deployments.ts'
 import type { DeploymentRecord, RevisionRecord, RevisionStatus } from '../records/records.ts'
 
-/** What a worker knows of a deployment when it decides. */
 export interface View {
   readonly deployment: DeploymentRecord
   /** The oldest revision that is not final. */
@@ -12,7 +11,6 @@ export interface View {
   readonly hasBuild: boolean
 }
 
-/** The next thing to do for a deployment. */
 export type Step =
   | { readonly do: 'remove' | 'ready' | 'recover' | 'rest' }
   | { readonly do: 'end'; readonly revision: RevisionRecord; readonly end: End }

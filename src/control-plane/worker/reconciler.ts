@@ -20,15 +20,6 @@ const REST_MS = 5_000
 /** After this many failures in a row `rested` settles without a success. */
 const MANY_FAILURES = 3
 
-export interface Reconciler {
-  /** Takes another step, and settles when the deployment is at rest, fails repeatedly, or the lease is over. */
-  rested(): Promise<void>
-  /** Settles when the lease was released or lost, or the worker closes. Never rejects. */
-  readonly done: Promise<void>
-  /** What was started here, for a deployer whose servers end with their process. */
-  readonly serving: Running | undefined
-}
-
 interface Rest {
   /** How long it lasts without a notification, in milliseconds. */
   readonly ms: number
@@ -36,8 +27,10 @@ interface Rest {
   readonly isReached: boolean
 }
 
+export type Reconciler = ReturnType<typeof startReconciler>
+
 /** Does what a deployment needs, one step after another, and releases it when nothing is left to do. */
-export function startReconciler(context: WorkerContext, lease: Lease): Reconciler {
+export function startReconciler(context: WorkerContext, lease: Lease) {
   const { store, deployer, closing, times, onError } = context
   const isHost = deployer.recover !== undefined
   /** Servers that are being stopped, with the time when that may be retried. */
@@ -169,13 +162,16 @@ export function startReconciler(context: WorkerContext, lease: Lease): Reconcile
       rest()
     })
   return {
-    rested: () =>
+    /** Takes another step, and settles when the deployment is at rest, fails repeatedly, or the lease is over. */
+    rested: (): Promise<void> =>
       new Promise((resolve) => {
         if (isDone) return resolve()
         waiting.push(resolve)
         lookAgain()
       }),
+    /** Settles when the lease was released or lost, or the worker closes. Never rejects. */
     done,
+    /** What was started here, for a deployer whose servers end with their process. */
     get serving() {
       return serving
     },

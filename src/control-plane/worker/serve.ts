@@ -1,6 +1,5 @@
 import { reportError } from '../../http/index.ts'
-import type { Running } from '../deployers/deployer.ts'
-import { DeployError } from '../deployers/errors.ts'
+import { DeployError, type Running } from '../deployers/deployer.ts'
 import { isLeaving } from '../records/create-deployments.ts'
 import type { RunningServer } from '../records/records.ts'
 import { deploymentContext, phaseContext, type WorkerContext } from './context.ts'

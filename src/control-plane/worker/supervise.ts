@@ -2,7 +2,7 @@ import { reportError } from '../../http/index.ts'
 import { watchChanges } from '../../storage/coordination/changes.ts'
 import type { KeyedSemaphore } from '../../storage/coordination/keyed-semaphore.ts'
 import { pause } from '../../time.ts'
-import { DeployError } from '../deployers/errors.ts'
+import { DeployError } from '../deployers/deployer.ts'
 import { partitionOf } from '../records/stored.ts'
 import type { WorkerContext } from './context.ts'
 import type { Lease } from './lease.ts'
@@ -11,26 +11,12 @@ import type { End } from './plan.ts'
 /** How often a deployment is read without a notification, since those may be lost. In milliseconds. */
 const RECHECK_MS = 1_000
 
-/** Work of a deployer that may have to stop. */
-export interface Supervision {
-  /** Aborts when the work has to stop. */
-  readonly signal: AbortSignal
-  /** Why it had to stop. Undefined when the lease was lost or the worker closes: that decides nothing. */
-  readonly end: End | undefined
-  /** Stops the work with this end after `ms` milliseconds. */
-  stopAfter(ms: number, end: End): void
-  /** Takes a slot until `done`. */
-  acquire(slots: KeyedSemaphore<string | null>, owner: string | null): Promise<void>
-  /** Stops watching, and frees the slot. */
-  done(): void
-}
-
 /** Watches a deployment during work on it. `check` returns an end when the work has to stop. */
 export function supervise(
   { store, onError, closing }: Pick<WorkerContext, 'store' | 'onError' | 'closing'>,
   lease: Lease,
   check: () => Promise<End | undefined>,
-): Supervision {
+) {
   const stopped = new AbortController()
   const signal = AbortSignal.any([stopped.signal, lease.signal, closing])
   const changes = watchChanges(store, partitionOf(lease.id))
@@ -60,17 +46,20 @@ export function supervise(
 
   void watch()
   return {
+    /** Aborts when the work has to stop. */
     signal,
+    /** Why it had to stop. Undefined when the lease was lost or the worker closes: that decides nothing. */
     get end() {
       return end
     },
-    stopAfter(ms, decided) {
+    stopAfter(ms: number, decided: End): void {
       timer = setTimeout(() => stop(decided), ms)
     },
-    async acquire(slots, owner) {
+    /** Takes a slot until `done`. */
+    async acquire(slots: KeyedSemaphore<string | null>, owner: string | null): Promise<void> {
       free = await slots.acquire(owner, signal)
     },
-    done() {
+    done(): void {
       isDone = true
       clearTimeout(timer)
       changes.close()

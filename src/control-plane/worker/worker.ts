@@ -22,18 +22,6 @@ export interface WorkerOptions
   readonly instance?: string | undefined
 }
 
-/** Takes revisions through their statuses. Workers that share a store divide the deployments by leases. */
-export interface Worker {
-  /** Looks for work soon. */
-  wake(): void
-  /** Begins to look for work now and then. May be called more than once. */
-  start(): void
-  /** Does all that is due now, and settles when each deployment is at rest. */
-  reconcile(): Promise<{ readonly deployments: number }>
-  /** Stops phases, which others start again, ends what runs in this process, and releases the leases. */
-  close(): Promise<void>
-}
-
 const TIMES: WorkerTimes = {
   leaseMs: 15_000,
   prepareMs: 600_000,
@@ -43,13 +31,16 @@ const TIMES: WorkerTimes = {
   retryMs: 1_000,
 }
 
+export type Worker = ReturnType<typeof createWorker>
+
+/** Takes revisions through their statuses. Workers that share a store divide the deployments by leases. */
 export function createWorker({
   times: given,
   builds = 2,
   starts = 2,
   instance = crypto.randomUUID(),
   ...options
-}: WorkerOptions): Worker {
+}: WorkerOptions) {
   const { store, deployer, uploads, onError } = options
   const times = { ...TIMES, ...given }
   const closed = new AbortController()
@@ -158,13 +149,16 @@ export function createWorker({
   }
 
   return {
+    /** Looks for work soon. */
     wake,
-    start() {
+    /** Begins to look for work now and then. May be called more than once. */
+    start(): void {
       if (polling !== undefined || closed.signal.aborted) return
       poll()
       wake()
     },
-    async reconcile() {
+    /** Does all that is due now, and settles when each deployment is at rest. */
+    async reconcile(): Promise<{ readonly deployments: number }> {
       const before = new Set(held.keys())
       const looking = looked()
       await looking.catch(() => {})
@@ -174,6 +168,7 @@ export function createWorker({
       await sweep()
       return { deployments: mine.length }
     },
-    close: () => (closing ??= close()),
+    /** Stops phases, which others start again, ends what runs in this process, and releases the leases. */
+    close: (): Promise<void> => (closing ??= close()),
   }
 }

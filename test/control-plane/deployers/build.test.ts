@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { DeployError } from '../../../src/control-plane/deployers/errors.ts'
+import { DeployError } from '../../../src/control-plane/deployers/deployer.ts'
 import { type BuildOptions, buildSource } from '../../../src/control-plane/deployers/process/build.ts'
 import { splitCommand } from '../../../src/control-plane/deployers/process/command-line.ts'
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { DeployError } from '../../../src/control-plane/deployers/errors.ts'
+import { DeployError } from '../../../src/control-plane/deployers/deployer.ts'
 import {
   type RunCommandOptions,
   runCommand,

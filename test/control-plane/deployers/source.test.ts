@@ -18,8 +18,11 @@ import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { packTar } from 'modern-tar'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { DeployRequest, PhaseContext } from '../../../src/control-plane/deployers/deployer.ts'
-import { DeployError } from '../../../src/control-plane/deployers/errors.ts'
+import {
+  DeployError,
+  type DeployRequest,
+  type PhaseContext,
+} from '../../../src/control-plane/deployers/deployer.ts'
 import { dirsOf, removeFolder } from '../../../src/control-plane/deployers/process/dirs.ts'
 import { readAllowed } from '../../../src/control-plane/deployers/process/source/repository.ts'
 import {

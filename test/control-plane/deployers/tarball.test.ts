@@ -19,7 +19,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { DeployError } from '../../../src/control-plane/deployers/errors.ts'
+import { DeployError } from '../../../src/control-plane/deployers/deployer.ts'
 import { DEFAULT_LIMITS } from '../../../src/control-plane/deployers/process/source/source.ts'
 import { unpackTarball } from '../../../src/control-plane/deployers/process/source/tarball.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { DeployError } from '../../../src/control-plane/deployers/errors.ts'
+import { DeployError } from '../../../src/control-plane/deployers/deployer.ts'
 import { createDeployments } from '../../../src/control-plane/records/create-deployments.ts'
 import { readStatusEvent } from '../../../src/control-plane/records/status-event.ts'
 import { partitionOf } from '../../../src/control-plane/records/stored.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { DeployError } from '../../../src/control-plane/deployers/errors.ts'
+import { DeployError } from '../../../src/control-plane/deployers/deployer.ts'
 import { createLogs } from '../../../src/control-plane/logs/create-logs.ts'
 import type { LogPlace } from '../../../src/control-plane/logs/logs.ts'
 import { createDeployments } from '../../../src/control-plane/records/create-deployments.ts'

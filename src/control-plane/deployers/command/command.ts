@@ -8,12 +8,18 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { checkOptions, type OptionTable } from '../../../options.ts'
 import type { Json } from '../../../storage/index.ts'
 import type { Source } from '../../records/records.ts'
-import type { DeployContext, Deployer, DeploymentContext, PhaseContext, Running } from '../deployer.ts'
-import { DeployError } from '../errors.ts'
+import {
+  type DeployContext,
+  DeployError,
+  type Deployer,
+  type DeploymentContext,
+  type PhaseContext,
+  type Running,
+} from '../deployer.ts'
 import { type CommandPhase, createRunner, type Program, type RunOptions } from './run-phase.ts'
 
 export type { Deployer } from '../deployer.ts'
-export { DeployError } from '../errors.ts'
+export { DeployError } from '../deployer.ts'
 export type { CommandPhase, Program } from './run-phase.ts'
 
 /** The program of each phase. All may be the same one, which reads the phase from its input. */

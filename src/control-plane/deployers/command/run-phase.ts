@@ -1,7 +1,6 @@
 import type { Json } from '../../../storage/index.ts'
 import { maskSecrets } from '../../secrets/mask.ts'
-import type { DeploymentContext, LogLevel, PhaseContext } from '../deployer.ts'
-import { DeployError } from '../errors.ts'
+import { DeployError, type DeploymentContext, type LogLevel, type PhaseContext } from '../deployer.ts'
 import { runCommand, scrubbedEnv } from '../run-command.ts'
 
 /** A program and its arguments. No shell reads them. */
@@ -9,7 +8,6 @@ export type Program = readonly [program: string, ...args: string[]]
 
 export type CommandPhase = 'prepare' | 'build' | 'deploy' | 'promote' | 'stop' | 'destroy'
 
-/** How all programs are run. */
 export interface RunOptions {
   /** The phases whose programs get the secrets, in clear on their stdin. Default: `deploy` alone. */
   readonly secretsFor?: readonly ('prepare' | 'build' | 'deploy' | 'promote')[] | undefined

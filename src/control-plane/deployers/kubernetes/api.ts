@@ -1,8 +1,7 @@
 import { backoff, sleep } from '../../../time.ts'
-import { DeployError } from '../errors.ts'
+import { DeployError } from '../deployer.ts'
 import type { KubernetesClient, KubernetesRequest } from './client.ts'
 
-/** The resources that are written or read, with their paths in the API. */
 const RESOURCES = {
   Deployment: '/apis/apps/v1/namespaces/{namespace}/deployments',
   HorizontalPodAutoscaler: '/apis/autoscaling/v2/namespaces/{namespace}/horizontalpodautoscalers',

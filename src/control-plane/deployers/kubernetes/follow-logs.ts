@@ -1,6 +1,5 @@
 import { pause } from '../../../time.ts'
-import type { LogLevel } from '../deployer.ts'
-import { DeployError } from '../errors.ts'
+import { DeployError, type LogLevel } from '../deployer.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'
 import { containersOf } from './pods.ts'
 import { AGENT_CONTAINER } from './resource-spec.ts'

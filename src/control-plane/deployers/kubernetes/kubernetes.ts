@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { checkOptions } from '../../../options.ts'
 import { sleep } from '../../../time.ts'
-import type { DeployContext, Deployer, Running } from '../deployer.ts'
-import { DeployError } from '../errors.ts'
+import { type DeployContext, DeployError, type Deployer, type Running } from '../deployer.ts'
 import { createApi, type KubernetesApi } from './api.ts'
 import { clientOf, defaultClient } from './client.ts'
 import { followLogs } from './follow-logs.ts'
@@ -28,7 +27,6 @@ export { DeployError }
 /** How long it is tried to remove what a failed deploy has left, in milliseconds. */
 const CLEAN_UP_MS = 5_000
 
-/** What is stored of a deployed revision. */
 interface Handle {
   readonly namespace: string
   readonly workload: string

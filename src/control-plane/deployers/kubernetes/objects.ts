@@ -10,7 +10,6 @@ import {
 } from './names.ts'
 import { AGENT_CONTAINER, type Given, type ResourceSpec } from './resource-spec.ts'
 
-/** What the objects of one revision are made of. */
 export interface Workload {
   readonly scope: Scope
   /** The name of all its objects. */
@@ -27,7 +26,6 @@ export interface Workload {
   readonly pod: (pod: Given) => Given
 }
 
-/** The pods of a workload. */
 export const podLabels = (labels: Scope['labels'], workload: string): Readonly<Record<string, string>> => ({
   ...labels,
   [WORKLOAD_LABEL]: workload,

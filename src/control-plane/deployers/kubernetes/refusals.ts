@@ -1,5 +1,4 @@
-import type { DeployRequest, FieldRefusal } from '../deployer.ts'
-import { DeployError } from '../errors.ts'
+import { DeployError, type DeployRequest, type FieldRefusal } from '../deployer.ts'
 import type { KubernetesDeployerOptions } from './options.ts'
 import { refusedOf } from './pod-security.ts'
 import { readResourceSpec } from './resource-spec.ts'

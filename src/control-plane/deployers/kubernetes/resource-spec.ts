@@ -1,5 +1,5 @@
 import type { SourceConfig } from '../../records/records.ts'
-import { DeployError } from '../errors.ts'
+import { DeployError } from '../deployer.ts'
 import { DEPLOYMENT_LABEL, MANAGED_BY_LABEL } from './names.ts'
 
 /** An object in the form of Kubernetes, as the client sent it. The API server checks its members. */

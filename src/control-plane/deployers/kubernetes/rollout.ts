@@ -1,7 +1,6 @@
 import { backoff, sleep } from '../../../time.ts'
 import { maskSecrets } from '../../secrets/mask.ts'
-import type { PhaseContext } from '../deployer.ts'
-import { DeployError } from '../errors.ts'
+import { DeployError, type PhaseContext } from '../deployer.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'
 import type { Scope } from './names.ts'
 import { podLabels } from './objects.ts'

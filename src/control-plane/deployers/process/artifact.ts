@@ -1,8 +1,7 @@
 import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Json } from '../../../storage/index.ts'
-import type { PhaseContext } from '../deployer.ts'
-import { DeployError } from '../errors.ts'
+import { DeployError, type PhaseContext } from '../deployer.ts'
 import { type Dirs, isThere, removeFolder } from './dirs.ts'
 
 /** What was fetched and built for a revision, as it is stored. Ids give its folder, so that `dir` can be moved. */
@@ -48,7 +47,6 @@ export async function findArtifact(
 const isArtifact = (stored: Json): stored is Artifact =>
   typeof (stored as Partial<Artifact> | null)?.configPath === 'string'
 
-/** How many revisions of a deployment are kept. */
 const KEPT_REVISIONS = 10
 
 /** Removes the artifacts of a deployment, except for those that were used last. */

@@ -1,6 +1,5 @@
-import { DeployError } from '../errors.ts'
+import { DeployError } from '../deployer.ts'
 
-/** A program and its arguments. */
 export type Command = readonly [program: string, ...args: string[]]
 
 /**

@@ -1,6 +1,6 @@
 import { access, chmod, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DeployError } from '../errors.ts'
+import { DeployError } from '../deployer.ts'
 
 /**
  * The folders of the process deployer. Names in `<…>` are ids of the control plane.
@@ -29,7 +29,6 @@ function checkedId(id: string): string {
   return id
 }
 
-/** Whether a file or folder exists. */
 export const isThere = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import type { PhaseContext } from '../deployer.ts'
-import { DeployError } from '../errors.ts'
+import { DeployError, type PhaseContext } from '../deployer.ts'
 
 type Phase<C extends PhaseContext, R extends unknown[], T> = (context: C, ...rest: R) => Promise<T>
 

@@ -2,8 +2,14 @@ import { join, resolve } from 'node:path'
 import { checkOptions, type OptionTable } from '../../../options.ts'
 import type { Json } from '../../../storage/index.ts'
 import { maskSecrets } from '../../secrets/mask.ts'
-import type { DeployContext, Deployer, DeploymentContext, PhaseContext, Running } from '../deployer.ts'
-import { DeployError } from '../errors.ts'
+import {
+  type DeployContext,
+  DeployError,
+  type Deployer,
+  type DeploymentContext,
+  type PhaseContext,
+  type Running,
+} from '../deployer.ts'
 import { scrubbedEnv } from '../run-command.ts'
 import { type Artifact, findArtifact, removeOldArtifacts } from './artifact.ts'
 import { buildSource, refuseCommands } from './build.ts'
@@ -190,7 +196,6 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
   }
 }
 
-/** What is stored of a server. */
 interface Handle {
   readonly revisionId: string
   /** The port of the deployment, which later revisions take over. */

@@ -6,8 +6,11 @@ import {
   type CommandDeployerOptions,
   commandDeployer,
 } from '../../../../src/control-plane/deployers/command/command.ts'
-import type { DeployContext, LogLevel } from '../../../../src/control-plane/deployers/deployer.ts'
-import { DeployError } from '../../../../src/control-plane/deployers/errors.ts'
+import {
+  type DeployContext,
+  DeployError,
+  type LogLevel,
+} from '../../../../src/control-plane/deployers/deployer.ts'
 import { eventually } from '../../../kit/wait.ts'
 import { root } from '../../../package/package.ts'
 

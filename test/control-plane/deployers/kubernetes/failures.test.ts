@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DeployError } from '../../../../src/control-plane/deployers/errors.ts'
+import { DeployError } from '../../../../src/control-plane/deployers/deployer.ts'
 import { AgentwireError } from '../../../../src/errors.ts'
 import { eventually } from '../../../kit/wait.ts'
 import { contextOf, deployers, deployRevision, settled } from './drive.ts'

@@ -1,7 +1,7 @@
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DeployError } from '../../../../src/control-plane/deployers/errors.ts'
+import { DeployError } from '../../../../src/control-plane/deployers/deployer.ts'
 import { pathHider } from '../../../../src/control-plane/deployers/process/hide-paths.ts'
 import { deployRequest, phaseContext } from '../context.ts'
 

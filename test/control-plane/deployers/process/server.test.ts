@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { DeployError } from '../../../../src/control-plane/deployers/errors.ts'
+import { DeployError } from '../../../../src/control-plane/deployers/deployer.ts'
 import {
   createOutput,
   type ServerOptions,

@@ -2,7 +2,6 @@ import { type ClientRequest, type IncomingMessage, request, type ServerResponse 
 import { BACKEND_HOST, type Backend } from './backend.ts'
 import { endToEnd, framing, hasBody, requestHeaders } from './headers.ts'
 
-/** A request of a client with its response. */
 export interface Exchange {
   readonly req: IncomingMessage
   readonly res: ServerResponse

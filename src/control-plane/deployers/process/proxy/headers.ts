@@ -42,7 +42,6 @@ export function requestHeaders(req: IncomingMessage, isBehindProxy: boolean): st
   return sent
 }
 
-/** Whether a request has a body, of whatever length. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { sleep } from '../../../../time.ts'
-import { DeployError } from '../../errors.ts'
+import { DeployError } from '../../deployer.ts'
 import type { Backend } from './backend.ts'
 import { forward, notRunning } from './forward.ts'
 import { forwardUpgrade, isWebSocket, overlookUpgrade } from './upgrade.ts'

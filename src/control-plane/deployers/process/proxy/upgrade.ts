@@ -51,7 +51,6 @@ export function forwardUpgrade(
   sent?.end()
 }
 
-/** The head of the answer that changes the protocol, as it is on the wire. */
 function headOf(response: IncomingMessage): Buffer {
   const headers = [...endToEnd(response), 'Connection', 'Upgrade', 'Upgrade', response.headers.upgrade ?? '']
   return rawHead(`HTTP/1.1 101 ${response.statusMessage}`, headers)

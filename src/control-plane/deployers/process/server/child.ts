@@ -1,7 +1,6 @@
 import { createServer } from 'node:net'
 import { within } from '../../../../time.ts'
-import type { DeploymentContext } from '../../deployer.ts'
-import { DeployError } from '../../errors.ts'
+import { DeployError, type DeploymentContext } from '../../deployer.ts'
 import { readLines } from '../../run-command.ts'
 import { type Ended, type SupervisedCommand, spawnSupervised } from '../../supervised.ts'
 import { BACKEND_HOST } from '../proxy/backend.ts'
@@ -19,7 +18,6 @@ export interface ServerOptions {
   readonly graceMs: number
 }
 
-/** A server that was ready. */
 export interface Child {
   readonly port: number
   /** Settles when none of its processes runs any more. */
@@ -30,7 +28,6 @@ export interface Child {
 const MAX_LINE_BYTES = 16_384
 /** How long the output is read after the server has ended. */
 const OUTPUT_MS = 1_000
-/** How many ports are tried. */
 const PORTS = 3
 
 /** Starts a server on a free port, and waits until it is ready. If it ends before, the error has its last lines. */

@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 import { pause } from '../../../../time.ts'
-import { DeployError } from '../../errors.ts'
+import { DeployError } from '../../deployer.ts'
 import type { Ended } from '../../supervised.ts'
 import { BACKEND_HOST } from '../proxy/backend.ts'
 

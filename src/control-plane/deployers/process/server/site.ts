@@ -1,6 +1,5 @@
 import { pause } from '../../../../time.ts'
-import type { DeploymentContext } from '../../deployer.ts'
-import { DeployError } from '../../errors.ts'
+import { DeployError, type DeploymentContext } from '../../deployer.ts'
 import { openProxy, type ReverseProxy } from '../proxy/proxy.ts'
 import type { ServerOptions } from './child.ts'
 import { type Server, startServer } from './server.ts'

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DeployError } from '../../errors.ts'
+import { DeployError } from '../../deployer.ts'
 import { runCommand, scrubbedEnv } from '../../run-command.ts'
 import type { Repository } from './repository.ts'
 import { limiter, type TreeLimits } from './tree.ts'

@@ -1,4 +1,3 @@
-/** A repository that a deployment names, and that is allowed. */
 export interface Repository {
   readonly url: string
   /** The path of a `file:` URL. */

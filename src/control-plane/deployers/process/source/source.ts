@@ -2,8 +2,7 @@ import { mkdir, realpath, stat } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
-import type { DeployRequest, PhaseContext } from '../../deployer.ts'
-import { DeployError } from '../../errors.ts'
+import { DeployError, type DeployRequest, type PhaseContext } from '../../deployer.ts'
 import { type Dirs, isThere, removeFolder } from '../dirs.ts'
 import { checkOut } from './git.ts'
 import { pathOf, type Repository, type RepositoryUrl, readRepository, refuseRef } from './repository.ts'
@@ -21,7 +20,6 @@ export interface SourceOptions {
 /** One GB in a hundred thousand files. */
 export const DEFAULT_LIMITS: TreeLimits = { maxBytes: 1024 ** 3, maxEntries: 100_000 }
 
-/** A source in a folder of its own. */
 export interface FetchedSource {
   readonly folder: string
   /** The langgraph.json, from the folder. */

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { createGunzip } from 'node:zlib'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
-import { DeployError } from '../../errors.ts'
+import { DeployError } from '../../deployer.ts'
 import { type Link, limiter, makeLinks, type TreeLimits } from './tree.ts'
 
 /**

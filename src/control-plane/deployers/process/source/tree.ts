@@ -1,15 +1,13 @@
 import { constants } from 'node:fs'
 import { copyFile, lstat, mkdir, readdir, readlink, realpath, symlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { DeployError } from '../../errors.ts'
+import { DeployError } from '../../deployer.ts'
 
-/** How much a source may hold. */
 export interface TreeLimits {
   readonly maxBytes: number
   readonly maxEntries: number
 }
 
-/** A symbolic link of a source. */
 export interface Link {
   /** From the folder of the source. */
   readonly path: string
