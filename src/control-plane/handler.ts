@@ -26,121 +26,114 @@ import type { WorkerTimes } from './worker/context.ts'
 import { createWorker } from './worker/worker.ts'
 
 export interface ControlPlaneOptions {
-  /** What builds and starts deployments. It is closed with the handler. */
+  /** Builds and starts deployments. It is closed with the handler. */
   readonly deployer: Deployer
   /**
-   * Who a request comes from; null is answered with 401: `apiKeys({ … })`, `bearer(…)`, or `either` of them. Default: everybody may deploy
-   * everything, and the server says so once.
+   * Who sends a request, or null, which is answered with 401: `apiKeys({ … })`, `bearer(…)`, or `either` of them.
+   * Default: everybody may deploy everything, with a warning.
    */
   readonly authenticate?: Authenticate | undefined
   readonly secrets?: SecretsOptions | undefined
   /**
-   * The tokens that users have at other services: `tokenVault({ … })` of `agentwire/control-plane/oauth`. Default: none, and
-   * its routes answer 403.
+   * The tokens that users have at other services: `tokenVault({ … })` of `agentwire/control-plane/oauth`.
+   * Default: none (403).
    */
   readonly tokenVault?: TokenVault | undefined
-  /** The Git hosts that `/v1/integrations` tells of. Default: none. */
+  /** The Git hosts that `/v1/integrations` lists. Default: none. */
   readonly integrations?: GitIntegrations | undefined
-  /** Keeps everything. You close it yourself, after the handler. Default: a `memoryStore()`. */
+  /** Keeps everything. Close it after the handler. Default: a `memoryStore()`. */
   readonly store?: Store | undefined
   /** The prefix of every route, such as `/api-host`. The host's own takes precedence. Default: none. */
   readonly basePath?: string | undefined
   readonly http?: ControlPlaneHttpOptions | undefined
   /**
-   * Told of what went wrong on our side, with the error id that the client was given. What it throws or rejects with is ignored. Default:
-   * `console.error`.
+   * Called for errors of the server, with the error id that the client got. What it throws or rejects with is
+   * ignored. Default: `console.error`.
    */
   readonly onError?: OnError | undefined
   /**
-   * How this process builds and deploys. `false`: only `reconcile()` does, for hosts without background work and for instances that only
-   * answer requests.
+   * How this process builds and deploys. `false`: only in `reconcile()`, for hosts without background work and for
+   * instances that only answer requests.
    */
   readonly worker?: WorkerSettings | false | undefined
-  /** Who is told of each change of a status. */
+  /** The receivers of status changes. */
   readonly webhooks?: readonly WebhookOptions[] | undefined
   /** How much is kept of each log. */
   readonly logs?: LogLimits | undefined
-  /** How much is kept of what clients upload. */
+  /** How much is kept of uploads. */
   readonly uploads?: UploadLimits | undefined
 }
 
 export interface SecretsOptions {
   /**
-   * 32 random bytes in base64, the same on every instance: `openssl rand -base64 32`. Of several the first one seals, and all of them open.
-   * Secrets are encrypted with it, and upload URLs signed. Default: a random one, only over a store that is not durable.
+   * 32 random bytes in base64, the same on every instance: `openssl rand -base64 32`. They encrypt secrets and sign
+   * upload URLs. Of several keys the first one encrypts, and all decrypt. Default: random, if the store is not durable.
    */
   readonly key?: string | readonly string[] | undefined
   /**
-   * How the values of secrets are answered: as `***`, in clear (which Terraform needs to see whether they have changed), or not at all.
-   * Default: `masked`.
+   * How the values of secrets are answered: as `***`, in clear (by which Terraform sees whether they have changed), or
+   * not at all. Default: `masked`.
    */
   readonly show?: 'masked' | 'plaintext' | 'none' | undefined
 }
 
 export interface ControlPlaneHttpOptions {
-  /** Larger JSON bodies get 413. Default: 4 MiB. Uploads have a limit of their own. */
+  /** Larger JSON bodies get 413. Default: 4 MiB. Uploads have their own limit. */
   readonly maxBodyBytes?: number | undefined
   /** Which pages of other origins may call it. Default: none. */
   readonly cors?: CorsOptions | LangGraphCors | false | undefined
 }
 
 export interface WorkerSettings extends Partial<WorkerTimes> {
-  /** How many revisions this process builds at once; an owner that has more than its share keeps no other waiting. Default: 2. */
+  /** How many revisions this process builds at once. Owners have fair shares of them. Default: 2. */
   readonly builds?: number | undefined
   /** How many servers this process starts again at once, after a restart. Default: 2. */
   readonly starts?: number | undefined
   /**
-   * The name of this instance, the same after each restart and never that of two processes at once, such as that of a pod of a StatefulSet.
-   * Then a process takes back at its start what the one before held when it was killed. Default: none, and such leases have to expire.
+   * The name of this instance, the same after each restart and unique, such as that of a pod of a StatefulSet. By it a
+   * process takes back the leases of a killed one at its start. Default: none, and such leases have to expire.
    */
   readonly instance?: string | undefined
 }
 
-const SECRETS_OPTIONS: OptionTable<SecretsOptions> = { key: ['string', 'list'], show: 'string' }
-
-const CONTROL_PLANE_HTTP: OptionTable<ControlPlaneHttpOptions> = { maxBodyBytes: 'number', cors: CORS }
-
-const WORKER_SETTINGS: OptionTable<WorkerSettings> = {
-  leaseMs: 'number',
-  prepareMs: 'number',
-  buildMs: 'number',
-  deployMs: 'number',
-  graceMs: 'number',
-  retryMs: 'number',
-  builds: 'number',
-  starts: 'number',
-  instance: 'string',
-}
-
-const WEBHOOK: OptionTable<WebhookOptions> = {
-  url: ['required', 'string'],
-  secret: ['required', 'string', 'list'],
-  events: 'list',
-  allow: 'list',
-}
-
-const LOG_LIMITS: OptionTable<LogLimits> = { maxLines: 'number', maxBytes: 'number', maxLineLength: 'number' }
-
-const UPLOAD_LIMITS: OptionTable<UploadLimits> = {
-  deploymentBytes: 'number',
-  ownerBytes: 'number',
-  keepMs: 'number',
-}
-
-const CONTROL_PLANE_OPTIONS: OptionTable<ControlPlaneOptions> = {
+const OPTIONS: OptionTable<ControlPlaneOptions> = {
   deployer: ['required', 'object'],
   authenticate: 'function',
-  secrets: SECRETS_OPTIONS,
+  secrets: { key: ['string', 'list'], show: 'string' } satisfies OptionTable<SecretsOptions>,
   tokenVault: 'object',
   integrations: 'object',
   store: 'store',
   basePath: 'string',
-  http: CONTROL_PLANE_HTTP,
+  http: { maxBodyBytes: 'number', cors: CORS } satisfies OptionTable<ControlPlaneHttpOptions>,
   onError: 'function',
-  worker: ['false', WORKER_SETTINGS],
-  webhooks: { '*': WEBHOOK },
-  logs: LOG_LIMITS,
-  uploads: UPLOAD_LIMITS,
+  worker: [
+    'false',
+    {
+      leaseMs: 'number',
+      prepareMs: 'number',
+      buildMs: 'number',
+      deployMs: 'number',
+      graceMs: 'number',
+      retryMs: 'number',
+      builds: 'number',
+      starts: 'number',
+      instance: 'string',
+    } satisfies OptionTable<WorkerSettings>,
+  ],
+  webhooks: {
+    '*': {
+      url: ['required', 'string'],
+      secret: ['required', 'string', 'list'],
+      events: 'list',
+      allow: 'list',
+    } satisfies OptionTable<WebhookOptions>,
+  },
+  logs: { maxLines: 'number', maxBytes: 'number', maxLineLength: 'number' } satisfies OptionTable<LogLimits>,
+  uploads: {
+    deploymentBytes: 'number',
+    ownerBytes: 'number',
+    keepMs: 'number',
+  } satisfies OptionTable<UploadLimits>,
 }
 
 export interface ControlPlane extends WebHandler {
@@ -149,55 +142,37 @@ export interface ControlPlane extends WebHandler {
 }
 
 /**
- * Serves the control plane: deployments, revisions, logs, listeners, integrations and OAuth tokens, with the document of its API at
- * `/openapi.json`. Throws `AgentwireError` `invalid_argument` without `secrets.key` over a durable store.
+ * Serves the control plane: deployments, revisions, logs, listeners, integrations and OAuth tokens, with the document
+ * of its API at `/openapi.json`. Throws `AgentwireError` `invalid_argument` for a durable store without `secrets.key`.
  */
 export function createControlPlaneHandler(options: ControlPlaneOptions): ControlPlane {
-  checkOptions('createControlPlaneHandler', options, STORAGE_PARTS, CONTROL_PLANE_OPTIONS)
+  checkOptions('createControlPlaneHandler', options, STORAGE_PARTS, OPTIONS)
   const { deployer, authenticate, integrations, store = memoryStore(), onError = logError, http } = options
   if (!authenticate) warnOpen()
   const now = () => Date.now()
   const secrets = secretBoxOf(options.secrets, store)
   const logs = createLogs({ store, limits: options.logs, onError })
-  const { builds, starts, instance, ...times } = options.worker || {}
   const webhooks = options.webhooks?.length
-    ? // The embedder has chosen the URLs, so they may be of this machine.
+    ? // The embedder has chosen the URLs, so they may be on this machine.
       createWebhooks({ store, webhooks: options.webhooks, onError, allowLoopback: true })
     : undefined
   const opsOf = webhooks?.opsOf
   const uploads = createUploads(store, now, options.uploads)
-  const worker = createWorker({
-    store,
-    deployer,
-    logs,
-    uploads,
-    secrets,
-    onError,
-    now,
-    builds,
-    starts,
-    instance,
-    times,
-    opsOf,
-  })
+  const shared = { store, deployer, logs, uploads, secrets, onError, now }
+  const { builds, starts, instance, ...times } = options.worker || {}
+  const worker = createWorker({ ...shared, builds, starts, instance, times, opsOf })
   const isWorking = options.worker !== false
   const wake = isWorking ? worker.wake : () => {}
   const auth = options.tokenVault && openVault(options.tokenVault, { store, secrets, onError, now })
   const closing = new AbortController()
   const context: ControlPlaneContext = {
-    store,
-    deployer,
+    ...shared,
     deployments: createDeployments({ store, wake, now, isHosted: deployer.recover !== undefined, opsOf }),
-    secrets,
     showSecrets: options.secrets?.show ?? 'masked',
-    logs,
-    uploads,
     wake,
     auth,
     integrations,
-    onError,
     closing: closing.signal,
-    now,
   }
   const api = createApi({
     operations: [...OPERATIONS, ...authOperations],
