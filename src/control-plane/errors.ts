@@ -25,5 +25,5 @@ export class InvalidRequest extends AgentwireError {
   }
 }
 
-/** Also for a revision of it, and for a deployment of somebody else, so that nobody learns which ids there are. */
+/** Also for revisions and for deployments of others, so that callers do not learn which ids exist. */
 export const noDeployment = (id: string): HttpError => refusal(404, `Deployment ID ${id} not found.`)

@@ -29,8 +29,8 @@ export interface ControlPlaneOptions {
   /** Builds and starts deployments. It is closed with the handler. */
   readonly deployer: Deployer
   /**
-   * Who sends a request, or null, which is answered with 401: `apiKeys({ … })`, `bearer(…)`, or `either` of them.
-   * Default: everybody may deploy everything, with a warning.
+   * Who sends a request, or null, which is answered with 401: `apiKeys({ … })`, `bearer(…)`, or `either` of
+   * them. Default: everybody may deploy everything, with a warning.
    */
   readonly authenticate?: Authenticate | undefined
   readonly secrets?: SecretsOptions | undefined
@@ -52,8 +52,8 @@ export interface ControlPlaneOptions {
    */
   readonly onError?: OnError | undefined
   /**
-   * How this process builds and deploys. `false`: only in `reconcile()`, for hosts without background work and for
-   * instances that only answer requests.
+   * How this process builds and deploys. `false`: only in `reconcile()`, for hosts without background work
+   * and for instances that only answer requests.
    */
   readonly worker?: WorkerSettings | false | undefined
   /** The receivers of status changes. */
@@ -66,13 +66,14 @@ export interface ControlPlaneOptions {
 
 export interface SecretsOptions {
   /**
-   * 32 random bytes in base64, the same on every instance: `openssl rand -base64 32`. They encrypt secrets and sign
-   * upload URLs. Of several keys the first one encrypts, and all decrypt. Default: random, if the store is not durable.
+   * 32 random bytes in base64, the same on every instance: `openssl rand -base64 32`. They encrypt secrets
+   * and sign upload URLs. Of several keys the first one encrypts, and all decrypt. Default: random, if the
+   * store is not durable.
    */
   readonly key?: string | readonly string[] | undefined
   /**
-   * How the values of secrets are answered: as `***`, in clear (by which Terraform sees whether they have changed), or
-   * not at all. Default: `masked`.
+   * How the values of secrets are answered: as `***`, in clear (by which Terraform sees whether they have
+   * changed), or not at all. Default: `masked`.
    */
   readonly show?: 'masked' | 'plaintext' | 'none' | undefined
 }
@@ -90,8 +91,9 @@ export interface WorkerSettings extends Partial<WorkerTimes> {
   /** How many servers this process starts again at once, after a restart. Default: 2. */
   readonly starts?: number | undefined
   /**
-   * The name of this instance, the same after each restart and unique, such as that of a pod of a StatefulSet. By it a
-   * process takes back the leases of a killed one at its start. Default: none, and such leases have to expire.
+   * The name of this instance, the same after each restart and unique, such as that of a pod of a
+   * StatefulSet. By it a process takes back the leases of a killed one at its start. Default: none, and such
+   * leases have to expire.
    */
   readonly instance?: string | undefined
 }
@@ -137,13 +139,14 @@ const OPTIONS: OptionTable<ControlPlaneOptions> = {
 }
 
 export interface ControlPlane extends WebHandler {
-  /** Does all that is due now, and settles when each deployment is at rest: for hosts without background work. */
+  /** Does all that is due, and settles when all deployments are at rest: without background work. */
   readonly reconcile: () => Promise<{ readonly deployments: number }>
 }
 
 /**
- * Serves the control plane: deployments, revisions, logs, listeners, integrations and OAuth tokens, with the document
- * of its API at `/openapi.json`. Throws `AgentwireError` `invalid_argument` for a durable store without `secrets.key`.
+ * Serves the control plane: deployments, revisions, logs, listeners, integrations and OAuth tokens, with the
+ * document of its API at `/openapi.json`. Throws `AgentwireError` `invalid_argument` for a durable store
+ * without `secrets.key`.
  */
 export function createControlPlaneHandler(options: ControlPlaneOptions): ControlPlane {
   checkOptions('createControlPlaneHandler', options, STORAGE_PARTS, OPTIONS)

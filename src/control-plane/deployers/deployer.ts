@@ -3,23 +3,23 @@ import type { Json } from '../../storage/index.ts'
 import type { SecretReference, Source, SourceConfig, SourceRevisionConfig } from '../records/records.ts'
 
 /**
- * Prepares, builds, starts and stops. The control plane owns records, order and statuses. A phase may be started
- * again for the same revision after a crash, also on another instance, so it has to tolerate what an earlier attempt
- * left. An error of a phase fails the revision: the message of a `DeployError` is shown, any other error goes to
- * `onError` only.
+ * Prepares, builds, starts and stops. The control plane owns records, order and statuses. A phase may be
+ * started again for the same revision after a crash, also on another instance, so it has to tolerate what an
+ * earlier attempt left. An error of a phase fails the revision: the message of a `DeployError` is shown, any
+ * other error goes to `onError` only.
  */
 export interface Deployer {
   /** Why it cannot deploy this: a sentence for the client (400), or the fields that are wrong (422). */
   readonly refuses: (request: DeployRequest) => string | readonly FieldRefusal[] | undefined
   /** Fetches the source. `CREATING`. */
   readonly prepare?: ((context: PhaseContext) => Promise<Prepared>) | undefined
-  /** Makes the artifact, from which every deploy of the revision starts. `BUILDING`. Default: nothing is built. */
+  /** Makes the artifact, from which all deploys of the revision start. `BUILDING`. */
   readonly build?: ((context: PhaseContext & { readonly prepared: Json }) => Promise<Json>) | undefined
   /** Starts the new server while the old one serves, and returns when it is ready. `DEPLOYING`. */
   readonly deploy: (context: DeployContext) => Promise<Running>
   /**
-   * Sends requests to the new server instead of the one before, which is not stopped here. Newer revisions do not
-   * abort it, so it has to be short. The result is stored. Default: `deploy` has done it.
+   * Sends requests to the new server instead of the one before, which is not stopped here. Newer revisions do
+   * not abort it, so it has to be short. The result is stored. Default: `deploy` has done it.
    */
   readonly promote?: ((context: DeployContext, running: Running) => Promise<Running>) | undefined
   /** Stops a server, after its requests have ended. Does nothing if it is gone. */
@@ -27,11 +27,11 @@ export interface Deployer {
   /** Removes all that a deployment has left. Does nothing if that is gone. */
   readonly destroy: (context: DeploymentContext) => Promise<void>
   /**
-   * For servers that end with this process: starts the active revision again from its artifact, after a restart. The
-   * instance that started the servers keeps the lease of the deployment while they serve.
+   * For servers that end with this process: starts the active revision again from its artifact, after a
+   * restart. The instance that started the servers keeps the lease of the deployment while they serve.
    */
   readonly recover?: ((context: DeployContext, running: Running) => Promise<Running>) | undefined
-  /** Called before `recover`, which may have to wait for a slot: takes the address, and answers that it is down. */
+  /** Called before `recover`, which may have to wait: takes the address, and answers that it is down. */
   readonly standBy?: ((context: DeployContext, running: Running) => Promise<Running>) | undefined
   /** Whether it deploys uploads of clients, which it reads with `openUpload`. Default: false. */
   readonly takesUploads?: boolean | undefined

@@ -11,8 +11,8 @@ export interface ProcessGroup {
 }
 
 /**
- * Sends a signal to all processes of the group. On Linux also to those that formed a group of their own (`setsid`)
- * and kept the environment; elsewhere these cannot be found. Returns whether there was any.
+ * Sends a signal to all processes of the group. On Linux also to those that formed a group of their own
+ * (`setsid`) and kept the environment; elsewhere these cannot be found. Returns whether there was any.
  */
 export async function signalGroup(group: ProcessGroup, signal: NodeJS.Signals): Promise<boolean> {
   const exists = kill(-group.pid, signal)
@@ -51,7 +51,7 @@ async function readProcess(pid: number, mark: string): Promise<RunningProcess | 
       // Those of other users cannot be read, and do not belong to us.
       readFile(`/proc/${pid}/environ`, 'latin1').catch(() => ''),
     ])
-    // The name of the program is in brackets and may have any characters: "state parent group …" follows the last bracket.
+    // "(name) state parent group …", in which the name may have any characters.
     const [state, , groupId] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (state === 'Z' || state === 'X') return undefined
     return { pid, groupId: Number(groupId), isMarked: environment.split('\0').includes(mark) }

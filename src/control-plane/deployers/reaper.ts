@@ -19,8 +19,8 @@ export function theReaper(): Promise<Reaper> {
 const GRACE_MS = 2000
 
 /**
- * A process that reads the ids of process groups, and ends them all when its input ends, which the operating system
- * ends with our process. It is started with `-e`, so that no bundler can lose a file.
+ * A process that reads the ids of process groups, and ends them all when its input ends, which the operating
+ * system ends with our process. It is started with `-e`, so that no bundler can lose a file.
  */
 const SCRIPT = `
 const { readdirSync, readFileSync } = require('node:fs')

@@ -6,8 +6,8 @@ import { type Ended, type Supervised, type SupervisedCommand, spawnSupervised } 
 export interface RunCommandOptions extends Omit<SupervisedCommand, 'hasInput'> {
   readonly signal?: AbortSignal | undefined
   /**
-   * Gets the lines of the output, without line breaks. Those of one stream come in order. An error that it throws
-   * stops the command, and rejects `runCommand`.
+   * Gets the lines of the output, without line breaks. Those of one stream come in order. An error that it
+   * throws stops the command, and rejects `runCommand`.
    */
   readonly onLine?: ((line: string, stream: 'stdout' | 'stderr') => void) | undefined
   /** Default: no limit. */
@@ -21,9 +21,9 @@ export interface RunCommandOptions extends Omit<SupervisedCommand, 'hasInput'> {
 }
 
 /**
- * Runs a command, without a shell, in a process group of its own, and settles when none of its processes runs any
- * more. A command that fails is not an error: the result says how it ended. Rejects with the reason of the signal,
- * and with a `DeployError` if the program cannot be started or takes longer than `timeoutMs`.
+ * Runs a command, without a shell, in a process group of its own, and settles when none of its processes runs
+ * any more. A command that fails is not an error: the result says how it ended. Rejects with the reason of
+ * the signal, and with a `DeployError` if the program cannot be started or takes longer than `timeoutMs`.
  */
 export async function runCommand(options: RunCommandOptions): Promise<Ended> {
   const { signal, onLine = () => {}, timeoutMs, input, maxLineBytes = 65_536, graceMs = 5000 } = options

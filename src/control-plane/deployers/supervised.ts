@@ -24,9 +24,9 @@ export interface Ended {
 export type Supervised = ReturnType<typeof supervise>
 
 /**
- * Starts a command in a process group of its own. The group ends with its first process: the others are killed. It
- * also ends with our own process, even after `kill -9`: by SIGTERM, and by SIGKILL two seconds later. On Linux this
- * includes processes that left the group, if they kept the environment. POSIX only.
+ * Starts a command in a process group of its own. The group ends with its first process: the others are
+ * killed. It also ends with our own process, even after `kill -9`: by SIGTERM, and by SIGKILL two seconds
+ * later. On Linux this includes processes that left the group, if they kept the environment. POSIX only.
  *
  * Rejects with a `DeployError` if the program cannot be started.
  */
@@ -86,8 +86,8 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper) {
     /** Settles when none of its processes runs any more. Never rejects. */
     ended,
     /**
-     * Sends SIGTERM to all its processes, and SIGKILL to the rest after `graceMs`. A second call can only shorten the
-     * time. Settles as `ended`.
+     * Sends SIGTERM to all its processes, and SIGKILL to the rest after `graceMs`. A second call can only
+     * shorten the time. Settles as `ended`.
      */
     stop: async (graceMs: number): Promise<Ended> => {
       // Another process may have its id by now.

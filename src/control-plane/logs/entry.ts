@@ -11,7 +11,7 @@ export interface NumberedLine extends LogLine {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The event of a line. It is encoded at once, so that a part of a long text does not keep the rest in memory. */
+/** The event of a line, encoded at once, so that a part of a long text does not keep the rest. */
 export function encodeLine(
   { at, level, message, revisionId, runId }: Omit<LogLine, 'id'>,
   maxLength: number,

@@ -42,8 +42,8 @@ export interface LogPage {
 }
 
 /**
- * The logs of builds and servers, in the store. Each keeps its newest lines only; if older ones are gone, the first
- * line says so. Lines are written in the background: `flush` waits for them.
+ * The logs of builds and servers, in the store. Each keeps its newest lines only; if older ones are gone, the
+ * first line says so. Lines are written in the background: `flush` waits for them.
  */
 export interface Logs {
   append(place: LogPlace, line: Omit<LogLine, 'id'>): void

@@ -14,8 +14,8 @@ interface Span {
 const WINDOW = 500
 
 /**
- * A page of a log. The newest lines are read without those before them, and a page by time reads only segments with
- * such lines. Other filters may scan the whole log.
+ * A page of a log. The newest lines are read without those before them, and a page by time reads only
+ * segments with such lines. Other filters may scan the whole log.
  */
 export async function readLogs(
   store: Store,

@@ -4,7 +4,7 @@ import type { Json, Store } from '../../storage/store/store.ts'
 export interface LogRecord {
   /** Oldest first. The last one extends to the head. */
   readonly segments: readonly Segment[]
-  /** The sequence number before the first line, less the lines before the first segment that were never written. */
+  /** The sequence number before the first line, less the lost lines before the first segment. */
   readonly base: number
   /** The commit that wrote it, by which a writer whose answer was lost recognises its own. */
   readonly commit: string
@@ -17,7 +17,7 @@ export interface Segment {
   /** The least and the greatest time of its lines. */
   readonly oldest: number
   readonly newest: number
-  /** Lines before the first that were never written, since the queue was full while the store was unavailable. */
+  /** Lines before the first that were never written, since the queue was full. */
   readonly lost: number
 }
 

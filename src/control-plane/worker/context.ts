@@ -56,7 +56,7 @@ export function deploymentContext(
   return { deploymentId, name, owner, signal, log }
 }
 
-/** What a deployer is given of a revision, with its secrets in clear. What it logs has their values masked. */
+/** What a deployer is given of a revision, with its secrets in clear. They are masked in the log. */
 export async function phaseContext(
   { logs, uploads, now, secrets: box }: Pick<WorkerContext, 'logs' | 'uploads' | 'now' | 'secrets'>,
   { id: deploymentId, name, owner }: DeploymentRecord,

@@ -39,12 +39,12 @@ export interface Changed {
 }
 
 /**
- * A deployment whose lease this process holds: only the holder changes what is under way. Reads and changes are
- * retried for as long as a lease lasts, so that an outage of the store costs no build. Commits throw `FencedError`
- * when the lease was lost.
+ * A deployment whose lease this process holds: only the holder changes what is under way. Reads and changes
+ * are retried for as long as a lease lasts, so that an outage of the store costs no build. Commits throw
+ * `FencedError` when the lease was lost.
  *
- * The callback of a change runs again after a conflict with a request and after a lost answer of the store, so it
- * must return the same for the same records.
+ * The callback of a change runs again after a conflict with a request and after a lost answer of the store,
+ * so it must return the same for the same records.
  */
 export type Lease = NonNullable<Awaited<ReturnType<typeof claimDeployment>>>
 
@@ -104,7 +104,7 @@ export async function claimDeployment(context: LeaseContext, id: string, takesBa
     revisionId: string | undefined,
     change: (deployment: DeploymentRecord, revision: RevisionRecord | undefined) => Changed,
   ): Promise<void> {
-    // The length of the history after a commit whose answer was lost. Only the holder of the lease adds to it.
+    // The length of the history after a commit whose answer was lost. Only the lease's holder adds to it.
     let sent: number | undefined
     const attempt = async (): Promise<void> => {
       const { read, revision } = await loadBoth(revisionId)
@@ -140,7 +140,7 @@ export async function claimDeployment(context: LeaseContext, id: string, takesBa
       change: (deployment: DeploymentRecord, revision: RevisionRecord) => Changed,
     ): Promise<void> => write(revisionId, (deployment, revision) => change(deployment, revision!)),
     commit: (ops: readonly Op[]): Promise<void> => commit(ops),
-    /** Releases the lease. Given a deployment as it was read, throws `ConflictError` if it has changed since. */
+    /** Throws `ConflictError` if the given deployment has changed since it was read. */
     async release(read?: Stored<DeploymentRecord>): Promise<void> {
       // A worker with another kind of deployer has listed it as work.
       const unlisted = read && WORK in read.index ? [putDeployment(read.record, isHosted)] : []

@@ -141,7 +141,7 @@ async function load(
   return { deployment, revision, given: await phaseContext(context, deployment, revision, signal, type) }
 }
 
-/** Stops a server that will not serve. If that fails, it is retried later, as for servers that were replaced. */
+/** Stops a server that will not serve. If that fails, it is retried later, as for replaced servers. */
 async function discardServer(
   context: WorkerContext,
   lease: Lease,

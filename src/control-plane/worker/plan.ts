@@ -49,7 +49,7 @@ function phaseOf({ status, artifact }: RevisionRecord, hasBuild: boolean): Phase
   return hasBuild && (status === 'AWAITING_BUILD' || status === 'BUILDING') ? 'build' : 'deploy'
 }
 
-/** The statuses of a phase: those that a revision goes through until it begins, and the one of its failure. */
+/** The statuses that a revision goes through until a phase begins, and the one of its failure. */
 export const PHASES = {
   prepare: { path: ['CREATING'], begins: 'CREATING', fails: 'CREATE_FAILED' },
   build: {

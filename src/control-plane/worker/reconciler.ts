@@ -162,7 +162,7 @@ export function startReconciler(context: WorkerContext, lease: Lease) {
       rest()
     })
   return {
-    /** Takes another step, and settles when the deployment is at rest, fails repeatedly, or the lease is over. */
+    /** Takes a step, and settles when the deployment is at rest, fails repeatedly, or the lease is over. */
     rested: (): Promise<void> =>
       new Promise((resolve) => {
         if (isDone) return resolve()

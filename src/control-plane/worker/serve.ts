@@ -9,8 +9,8 @@ import { phaseResult, supervise } from './supervise.ts'
 const STARTING = 'Its server is being started again.'
 
 /**
- * Starts the active revision again, after a restart. Undefined if that failed: its revision is `UNKNOWN` until
- * it succeeds.
+ * Starts the active revision again, after a restart. Undefined if that failed: its revision is `UNKNOWN`
+ * until it succeeds.
  */
 export async function recoverServer(context: WorkerContext, lease: Lease): Promise<Running | undefined> {
   const { deployer, times, now, closing } = context

@@ -88,8 +88,9 @@ export async function settled<T>(
 }
 
 /**
- * As `settled`, for a phase, whose failure clients may read: the deployer's own `DeployError`, else one with the
- * error id that `onError` was given. Errors of the store have other types, and decide nothing about a revision.
+ * As `settled`, for a phase, whose failure clients may read: the deployer's own `DeployError`, else one with
+ * the error id that `onError` was given. Errors of the store have other types, and decide nothing about a
+ * revision.
  */
 export async function phaseResult<T>(
   context: Pick<WorkerContext, 'times' | 'onError'>,

@@ -26,9 +26,9 @@ export type { CommandPhase, Program } from './run-phase.ts'
 export interface CommandDeployerOptions extends RunOptions {
   /** Fetches the source. Its result may have `prepared`, for the build, and `repo_commit_sha`. */
   readonly prepare?: Program | undefined
-  /** Its result is the artifact, which each deploy of the revision starts from. Default: what `prepare` gave. */
+  /** Its result is the artifact, from which all deploys start. Default: what `prepare` gave. */
   readonly build?: Program | undefined
-  /** Starts the new server, and ends when it is ready. Its result has `url`, and `handle` for later phases. */
+  /** Starts the server, and ends when it is ready. Its result has `url`, and `handle` for later phases. */
   readonly deploy: Program
   /** Sends requests to the new server. Its result, if any, replaces that of `deploy`. Default: none. */
   readonly promote?: Program | undefined
@@ -38,8 +38,8 @@ export interface CommandDeployerOptions extends RunOptions {
   readonly destroy: Program
   /**
    * The sources that the programs take; others are refused with 400. For `internal_source` the first of
-   * `prepare`, `build` and `deploy` that exists gets the path of the tar.gz, as `upload`. Default: `github` and
-   * `external_docker`.
+   * `prepare`, `build` and `deploy` that exists gets the path of the tar.gz, as `upload`. Default: `github`
+   * and `external_docker`.
    */
   readonly sources?: readonly Source[] | undefined
 }
@@ -60,8 +60,8 @@ const OPTIONS: OptionTable<CommandDeployerOptions> = {
 
 /**
  * Has your programs do the work: one for each phase, started without a shell. Each reads one JSON object from
- * stdin, and writes lines of JSON to stdout (docs/control-plane.md). Whatever can be driven from a program can be
- * deployed to.
+ * stdin, and writes lines of JSON to stdout (docs/control-plane.md). Whatever can be driven from a program
+ * can be deployed to.
  */
 export function commandDeployer(options: CommandDeployerOptions): Deployer {
   checkOptions('commandDeployer', options, OPTIONS)

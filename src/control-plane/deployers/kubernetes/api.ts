@@ -56,8 +56,8 @@ export type KubernetesApi = ReturnType<typeof createApi>
 
 /**
  * The calls of the API that a deployer needs. Each is repeated for a while when the server is unavailable,
- * overloaded or reports a conflict: all of them may be. Rejects with a `DeployError` that says what failed, and
- * with the signal's reason when that aborts.
+ * overloaded or reports a conflict: all of them may be. Rejects with a `DeployError` that says what failed,
+ * and with the signal's reason when that aborts.
  */
 export function createApi(client: KubernetesClient, signal: AbortSignal, times: ApiTimes) {
   async function send(request: Request): Promise<Answer> {

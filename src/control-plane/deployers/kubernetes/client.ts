@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
 
 /**
- * Sends a request to the API server, with its credentials. The path begins with `/api` or `/apis`. Resolves to the
- * response, whatever its status, and rejects if there is none.
+ * Sends a request to the API server, with its credentials. The path begins with `/api` or `/apis`. Resolves
+ * to the response, whatever its status, and rejects if there is none.
  */
 export type KubernetesClient = (path: string, request: KubernetesRequest) => Promise<Response>
 
@@ -23,9 +23,10 @@ export interface KubeConfigLike {
 }
 
 /**
- * A client for the current cluster of a `KubeConfig`, which is asked for each request, since credentials expire.
- * The classes of the client library are not used: those for single resources differ between its versions 1 and 2,
- * and `KubernetesObjectApi` cannot be aborted and drops unknown fields, which the API server has to refuse.
+ * A client for the current cluster of a `KubeConfig`, which is asked for each request, since credentials
+ * expire. The classes of the client library are not used: those for single resources differ between its
+ * versions 1 and 2, and `KubernetesObjectApi` cannot be aborted and drops unknown fields, which the API
+ * server has to refuse.
  */
 export function clientOf(kubeConfig: KubeConfigLike): KubernetesClient {
   return async (path, { method, headers, body, signal }) => {

@@ -30,8 +30,9 @@ interface Stream {
 }
 
 /**
- * Copies what the servers of a workload log into the deployment's own log, until the signal aborts or the servers
- * have stopped. Servers that are started later are found, and broken streams are continued. Never rejects.
+ * Copies what the servers of a workload log into the deployment's own log, until the signal aborts or the
+ * servers have stopped. Servers that are started later are found, and broken streams are continued. Never
+ * rejects.
  */
 export async function followLogs(followed: Followed): Promise<void> {
   const { api, namespace, workload, labels, log, signal, lookMs } = followed

@@ -34,10 +34,10 @@ interface Handle {
 }
 
 /**
- * Runs images on Kubernetes. A deployment has one Service; each of its revisions has a Secret and a Deployment,
- * and an autoscaler if `max_scale` is more than `min_scale`. A new revision is rolled out, the Service is switched
- * to it, and the old Deployment is kept without servers. Needs `@kubernetes/client-node` 1 or 2, unless a
- * `client` is given.
+ * Runs images on Kubernetes. A deployment has one Service; each of its revisions has a Secret and a
+ * Deployment, and an autoscaler if `max_scale` is more than `min_scale`. A new revision is rolled out, the
+ * Service is switched to it, and the old Deployment is kept without servers. Needs `@kubernetes/client-node`
+ * 1 or 2, unless a `client` is given.
  */
 export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer {
   checkOptions('kubernetesDeployer', options, KUBERNETES_DEPLOYER_OPTIONS)

@@ -41,8 +41,8 @@ export const workloadName = (revision: Named & { readonly revisionId: string }):
   objectName(revision.name, `${revision.deploymentId}/${revision.revisionId}`)
 
 /**
- * A name that every kind of object takes (RFC 1035), of at most 41 characters: Kubernetes adds up to 17 for the
- * names of pods, which are labels of at most 63.
+ * A name that every kind of object takes (RFC 1035), of at most 41 characters: Kubernetes adds up to 17 for
+ * the names of pods, which are labels of at most 63.
  */
 function objectName(name: string, id: string): string {
   const slug = name

@@ -9,13 +9,13 @@ export interface KubernetesDeployerOptions {
   /** Other namespaces that `source_config.listener_config.k8s_namespace` may name. Default: none. */
   readonly namespaces?: readonly string[] | undefined
   /**
-   * A `KubeConfig` of `@kubernetes/client-node`, which knows the API server and the credentials for it. Default:
-   * that of `KUBECONFIG`, of `~/.kube/config`, or of the cluster that this process runs in.
+   * A `KubeConfig` of `@kubernetes/client-node`, which knows the API server and the credentials for it.
+   * Default: that of `KUBECONFIG`, of `~/.kube/config`, or of the cluster that this process runs in.
    */
   readonly kubeConfig?: KubeConfigLike | undefined
   /** Sends the requests to the API server instead. */
   readonly client?: KubernetesClient | undefined
-  /** The port that the images listen on, given to them as `PORT`. `GET /ok` answers 200 there. Default 8000. */
+  /** The port of the images, which they get as `PORT`. `GET /ok` answers 200 there. Default 8000. */
   readonly port?: number | undefined
   /** The URL of a deployment. Default: its Service in the cluster, `http://{name}.{namespace}.svc`. */
   readonly url?: ((service: DeployedService) => string) | undefined

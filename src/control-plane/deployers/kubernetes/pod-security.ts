@@ -4,7 +4,7 @@ import type { Given, ResourceSpec } from './resource-spec.ts'
 
 type Path = readonly (string | number)[]
 
-/** The volumes of the Pod Security Standard `restricted`: none gives access to the node or to another machine. */
+/** The volumes of the Pod Security Standard `restricted`: none gives access to the node. */
 const VOLUMES = [
   'configMap',
   'csi',
@@ -18,7 +18,7 @@ const VOLUMES = [
 /** What a projected volume may always hold. A token for the API server needs an allowed account. */
 const PROJECTED = ['configMap', 'downwardAPI', 'secret']
 
-/** The members of a container that have no effect on the node. Those that Kubernetes adds later are refused. */
+/** The members of a container that have no effect on the node. Later ones are refused. */
 const CONTAINER = new Set([
   'args',
   'command',
@@ -40,12 +40,12 @@ const CONTAINER = new Set([
 /** Members that are searched for hosts. */
 const HOOKS = ['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
 
-/** The free members of a security context. `runAsUser: 0` is one: an image without a user runs as root, too. */
+/** The free members of a security context. An image without a user runs as root, too. */
 const CONTEXT = new Set(['readOnlyRootFilesystem', 'runAsGroup', 'runAsNonRoot', 'runAsUser'])
 
 /**
- * What a `resource_spec` asks for beyond its pod: the node, its network, other machines, or the API server. The
- * Pod Security Standard `baseline` forbids it, and for volumes and capabilities `restricted` does.
+ * What a `resource_spec` asks for beyond its pod: the node, its network, other machines, or the API server.
+ * The Pod Security Standard `baseline` forbids it, and for volumes and capabilities `restricted` does.
  */
 export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readonly FieldRefusal[] {
   const refused: FieldRefusal[] = []

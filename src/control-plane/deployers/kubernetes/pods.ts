@@ -38,7 +38,7 @@ interface ContainerState {
   readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string }
 }
 
-/** The states of a container that Kubernetes cannot start. It retries, and nothing here makes that succeed. */
+/** The states of a container that Kubernetes cannot start, although it retries. */
 const HOPELESS = [
   'ImagePullBackOff',
   'InvalidImageName',

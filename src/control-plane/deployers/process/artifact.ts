@@ -4,7 +4,7 @@ import type { Json } from '../../../storage/index.ts'
 import { DeployError, type PhaseContext } from '../deployer.ts'
 import { type Dirs, isThere, removeFolder } from './dirs.ts'
 
-/** What was fetched and built for a revision, as it is stored. Ids give its folder, so that `dir` can be moved. */
+/** What was built for a revision, as it is stored. Ids give its folder, so that `dir` can be moved. */
 export type Artifact = {
   /** The revision that it was built for. A redeploy of it has another id. */
   readonly revisionId: string
@@ -13,9 +13,9 @@ export type Artifact = {
 }
 
 /**
- * Finds the result of `prepare` or `build`, and marks it as used. If it is gone, because another machine made it or it
- * was removed, it is made again from its commit, or from its upload if that still exists. Rejects with a
- * `DeployError` for any other.
+ * Finds the result of `prepare` or `build`, and marks it as used. If it is gone, because another machine made
+ * it or it was removed, it is made again from its commit, or from its upload if that still exists. Rejects
+ * with a `DeployError` for any other.
  */
 export async function findArtifact(
   dirs: Dirs,

@@ -16,9 +16,9 @@ export interface BuildOptions extends Pick<PhaseContext, 'sourceConfig' | 'signa
 }
 
 /**
- * Installs and builds a source in its folder. `install_command` runs in the root (default: what the lock file asks
- * for, if there are dependencies), `build_command` in the folder of the langgraph.json (default: nothing). Rejects
- * with a `DeployError` if a command cannot be run or fails.
+ * Installs and builds a source in its folder. `install_command` runs in the root (default: what the lock file
+ * asks for, if there are dependencies), `build_command` in the folder of the langgraph.json (default:
+ * nothing). Rejects with a `DeployError` if a command cannot be run or fails.
  */
 export async function buildSource(options: BuildOptions): Promise<void> {
   const { folder, configPath, env } = options

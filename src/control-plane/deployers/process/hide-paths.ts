@@ -5,8 +5,8 @@ import { DeployError, type PhaseContext } from '../deployer.ts'
 type Phase<C extends PhaseContext, R extends unknown[], T> = (context: C, ...rest: R) => Promise<T>
 
 /**
- * Removes paths of this machine from what a phase logs and from its errors: the source of a revision becomes `.`, and
- * the folders of the deployer, of this process and of the user become `…`.
+ * Removes paths of this machine from what a phase logs and from its errors: the source of a revision becomes
+ * `.`, and the folders of the deployer, of this process and of the user become `…`.
  */
 export function pathHider(dir: string) {
   const hide = hiderOf(dir)

@@ -32,39 +32,41 @@ export interface ProcessDeployment {
 }
 
 export interface ProcessDeployerOptions {
-  /** The folder for sources and builds. It is created if it is missing, and two machines must not share it. */
+  /** The folder for sources and builds. It is created if needed. Two machines must not share it. */
   readonly dir: string
   /**
-   * The repositories that may be deployed, as the beginnings of their URLs: `https://git.example/team/` allows all of
-   * a team, and `file:///srv/agents/` the repositories and folders below a folder of this machine. @default none
+   * The repositories that may be deployed, as the beginnings of their URLs: `https://git.example/team/`
+   * allows all of a team, and `file:///srv/agents/` the repositories and folders below a folder of this
+   * machine. @default none
    */
   readonly allowRepositories?: readonly string[] | undefined
   /**
-   * Settings of git by name, such as credentials in `http.https://git.example/.extraHeader`. Those of the machine are
-   * not read. @default none
+   * Settings of git by name, such as credentials in `http.https://git.example/.extraHeader`. Those of the
+   * machine are not read. @default none
    */
   readonly gitConfig?: Readonly<Record<string, string>> | undefined
   /**
-   * Starts the server of a revision, in the folder of the revision. In the arguments, `{port}`, `{host}`, `{config}`
-   * and `{dir}` are replaced by the port and address to listen on, the path of the langgraph.json, and the folder.
-   * `PORT` and `HOST` are in the environment, too. It is ready when `GET /ok` answers 200.
+   * Starts the server of a revision, in the folder of the revision. In the arguments, `{port}`, `{host}`,
+   * `{config}` and `{dir}` are replaced by the port and address to listen on, the path of the langgraph.json,
+   * and the folder. `PORT` and `HOST` are in the environment, too. It is ready when `GET /ok` answers 200.
    * @default `agentwire serve` of this package
    */
   readonly start?: StartCommand | undefined
-  /** More variables for builds and servers, such as the `STORAGE_URL` of a deployment. Its secrets override them. */
+  /** More variables for builds and servers, such as a `STORAGE_URL`. Secrets override them. */
   readonly env?: ((deployment: ProcessDeployment) => Readonly<Record<string, string>>) | undefined
   /** The address of all deployments. @default '127.0.0.1' */
   readonly hostname?: string | undefined
   /**
-   * The URL of a deployment if a proxy in front leads to `port`. The proxy's `X-Forwarded-…` headers are believed.
+   * The URL of a deployment if a proxy in front leads to `port`. The proxy's `X-Forwarded-…` headers are
+   * believed.
    * @default the address of the port
    */
   readonly publicUrl?: ((deployment: ProcessDeployment & { readonly port: number }) => string) | undefined
   /** How long a server may take to be ready, in milliseconds. @default 60000 */
   readonly readyTimeoutMs?: number | undefined
   /**
-   * How long the requests of a replaced server have to end, and after that the time between SIGTERM and SIGKILL, each
-   * in milliseconds. @default 15000
+   * How long the requests of a replaced server have to end, and after that the time between SIGTERM and
+   * SIGKILL, each in milliseconds. @default 15000
    */
   readonly graceMs?: number | undefined
 }
@@ -82,9 +84,9 @@ const OPTIONS: OptionTable<ProcessDeployerOptions> = {
 }
 
 /**
- * Deploys on this machine: fetches a source, installs and builds it, and starts it as a process, with a port that
- * stays the same. **It runs what clients send, with the rights of the user of this process**: use it if everybody
- * who may deploy is trusted.
+ * Deploys on this machine: fetches a source, installs and builds it, and starts it as a process, with a port
+ * that stays the same. **It runs what clients send, with the rights of the user of this process**: use it if
+ * everybody who may deploy is trusted.
  *
  * The servers end with this process. After its restart they are started again from what was built.
  */
@@ -142,7 +144,7 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
     return { url, handle: { revisionId: context.revisionId, port } }
   }
 
-  /** Opens the port first, so that clients are answered, and again in case the last server before has closed it. */
+  /** Opens the port first to answer clients, and again in case the previous server has closed it. */
   async function serve(context: DeployContext, { handle }: Running): Promise<Running> {
     const { port } = readHandle(handle)
     await openPort(context, port)

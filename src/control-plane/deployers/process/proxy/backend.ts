@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 
 export const BACKEND_HOST = '127.0.0.1'
 
-/** How long an unused connection is kept, in milliseconds: servers keep theirs longer, so they close none in use. */
+/** How long an unused connection is kept, in milliseconds. Servers have to keep theirs longer. */
 const UNUSED_MS = 1_000
 
 /** A server behind a proxy, and its requests. It listens on the loopback interface. */

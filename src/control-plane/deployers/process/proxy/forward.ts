@@ -78,7 +78,7 @@ export function sendBack(response: IncomingMessage, { res }: Exchange): void {
   })
 }
 
-/** Answers in the place of a server that did not. */
+/** Answers for a server that did not. */
 export function failed(exchange: Exchange, error: NodeJS.ErrnoException): void {
   if (isAnswered(exchange)) return
   if (error.code === 'ECONNREFUSED') notRunning(exchange)

@@ -77,7 +77,7 @@ export async function openProxy({ hostname, port, isBehindProxy, onError }: Prox
   }
 }
 
-/** How long a taken port is waited for, in milliseconds: a process that was killed may hold it for a moment. */
+/** How long a taken port is waited for, in milliseconds: a killed process may hold it for a moment. */
 const TAKEN_MS = 1_000
 
 /** Listens on the wanted port, or on any free one if it is taken, and returns its number. */

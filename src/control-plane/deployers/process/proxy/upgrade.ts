@@ -57,8 +57,9 @@ function headOf(response: IncomingMessage): Buffer {
 }
 
 /**
- * Gives the connection back to the HTTP server, as if the request had not asked for another protocol, which servers
- * may ignore (RFC 9110 §7.8): Java's clients ask for HTTP/2 with each first request, and send its body at once.
+ * Gives the connection back to the HTTP server, as if the request had not asked for another protocol, which
+ * servers may ignore (RFC 9110 §7.8): Java's clients ask for HTTP/2 with each first request, and send its
+ * body at once.
  */
 export function overlookUpgrade(server: Server, { req, socket, head }: Upgrade): void {
   const ends = /(^|,)\s*close\s*(,|$)/i.test(req.headers.connection ?? '')

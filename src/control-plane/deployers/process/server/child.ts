@@ -30,7 +30,7 @@ const MAX_LINE_BYTES = 16_384
 const OUTPUT_MS = 1_000
 const PORTS = 3
 
-/** Starts a server on a free port, and waits until it is ready. If it ends before, the error has its last lines. */
+/** Starts a server on a free port and waits until it is ready. An error has its last lines. */
 export async function startChild(options: ServerOptions, signal: AbortSignal): Promise<Child> {
   for (let tried = 1; ; tried++) {
     const port = await tryPort(0)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { BACKEND_HOST } from '../proxy/backend.ts'
 
-/** A program and its arguments, without a shell. `{port}`, `{host}`, `{config}` and `{dir}` in them are replaced. */
+/** A program and its arguments, in which `{port}`, `{host}`, `{config}` and `{dir}` are replaced. */
 export type StartCommand = readonly [program: string, ...args: string[]]
 
 /** `config` is the path of the langgraph.json, and `dir` the folder of the revision. */

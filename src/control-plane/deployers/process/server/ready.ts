@@ -8,8 +8,8 @@ import { BACKEND_HOST } from '../proxy/backend.ts'
 const PROBE_MS = 5_000
 
 /**
- * Settles when the server answers `GET /ok` with 200. Rejects with a `DeployError` if it ends before, or takes too
- * long, and with the reason of the signal.
+ * Settles when the server answers `GET /ok` with 200. Rejects with a `DeployError` if it ends before, or
+ * takes too long, and with the reason of the signal.
  */
 export async function untilReady(
   port: number,

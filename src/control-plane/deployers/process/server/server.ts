@@ -16,7 +16,7 @@ const RESTARTS: Restarts = { firstMs: 100, mostMs: 30_000, resetMs: 60_000 }
 /** A server that is started again when it ends by itself. */
 export type Server = Awaited<ReturnType<typeof startServer>>
 
-/** Starts a server, and waits until it is ready: a failure of that is not retried. The signal is for the start only. */
+/** Starts a server and waits until it is ready, without retries. The signal is for the start only. */
 export async function startServer(
   options: ServerOptions,
   signal: AbortSignal,

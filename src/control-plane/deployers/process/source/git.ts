@@ -14,12 +14,12 @@ export interface GitOptions {
 }
 
 /**
- * Checks out one commit of a repository into a folder, without its history and without `.git`, and returns its id.
- * `ref` is the name of a branch or a tag, a full name (`refs/…`), or the full id of a commit. Rejects with a
- * `DeployError`.
+ * Checks out one commit of a repository into a folder, without its history and without `.git`, and returns
+ * its id. `ref` is the name of a branch or a tag, a full name (`refs/…`), or the full id of a commit. Rejects
+ * with a `DeployError`.
  *
- * git is restricted to this repository: it reads no configuration of the machine, asks for no passwords, speaks only
- * the protocol of the URL, follows no redirect, runs no hook and fetches no submodule.
+ * git is restricted to this repository: it reads no configuration of the machine, asks for no passwords,
+ * speaks only the protocol of the URL, follows no redirect, runs no hook and fetches no submodule.
  */
 export async function checkOut(
   repository: Repository,

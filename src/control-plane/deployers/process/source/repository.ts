@@ -38,7 +38,7 @@ export const pathOf = ({ segments }: RepositoryUrl): string => `/${segments.join
 const isBelow = (url: RepositoryUrl, prefix: RepositoryUrl): boolean =>
   url.origin === prefix.origin && prefix.segments.every((segment, at) => url.segments[at] === segment)
 
-/** The parts of a URL, or what is wrong with it. What git and this code might read in different ways is refused. */
+/** The parts of a URL, or what is wrong with it. It must have one meaning for git and this code. */
 function readUrl(text: string): RepositoryUrl | string {
   if (text.length > 2000) return 'it is longer than 2000 characters.'
   if (!/^[\x21-\x7e]+$/.test(text)) return 'it holds spaces, control characters or characters beyond ASCII.'
@@ -89,7 +89,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Why a branch, tag or commit is refused, in a sentence for the client, by the rules of `git check-ref-format`. */
+/** Why a branch, tag or commit is refused, for the client, by the rules of `git check-ref-format`. */
 export function refuseRef(ref: string): string | undefined {
   const isNamed =
     ref.length <= 250 &&

@@ -47,8 +47,8 @@ export function refuseSource(
 
 /**
  * Fetches the source of a revision into its folder: a repository, a plain folder (a `file:` URL that is no
- * repository), or an upload. What earlier attempts left is removed first, and a failed one leaves nothing. Rejects
- * with a `DeployError`.
+ * repository), or an upload. What earlier attempts left is removed first, and a failed one leaves nothing.
+ * Rejects with a `DeployError`.
  */
 export async function fetchSource(
   context: Omit<PhaseContext, 'secrets'>,
@@ -103,7 +103,7 @@ async function fetchUpload(
   await unpackTarball(Readable.fromWeb(upload as NodeReadableStream<Uint8Array>), folder, limits, signal)
 }
 
-/** Whether an allowed folder is a git repository. Rejects if a link leads out of what is allowed, or there is none. */
+/** Whether a folder is a git repository. Rejects if a link leads out of what is allowed. */
 async function isRepository(path: string, allowed: readonly RepositoryUrl[]): Promise<boolean> {
   const real = await realpath(path).catch(() => undefined)
   if (real === undefined || !(await stat(real)).isDirectory())

@@ -10,10 +10,10 @@ import { DeployError } from '../../deployer.ts'
 import { type Link, limiter, makeLinks, type TreeLimits } from './tree.ts'
 
 /**
- * Unpacks a tar.gz into a folder, which must not exist. Nothing is written outside of it: absolute names, names with
- * `..`, links that lead out, devices and pipes are refused. Links are made after the files. Owners, times and special
- * modes are ignored. Rejects with a `DeployError` that says what is wrong with the archive; then the folder has to be
- * removed.
+ * Unpacks a tar.gz into a folder, which must not exist. Nothing is written outside of it: absolute names,
+ * names with `..`, links that lead out, devices and pipes are refused. Links are made after the files.
+ * Owners, times and special modes are ignored. Rejects with a `DeployError` that says what is wrong with the
+ * archive; then the folder has to be removed.
  */
 export async function unpackTarball(
   packed: Readable,
