@@ -139,7 +139,7 @@ const OPTIONS: OptionTable<ControlPlaneOptions> = {
 }
 
 export interface ControlPlane extends WebHandler {
-  /** Does all that is due, and settles when all deployments are at rest: without background work. */
+  /** For hosts without background work: does all that is due, and settles when all deployments are at rest. */
   readonly reconcile: () => Promise<{ readonly deployments: number }>
 }
 
