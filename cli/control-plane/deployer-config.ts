@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { check } from '../../src/control-plane/schema/check.ts'
 import { createFindings } from '../../src/control-plane/schema/findings.ts'
 import { jsonSchemaOf } from '../../src/control-plane/schema/json-schema.ts'
+import { mapOf } from '../../src/control-plane/wire/common.ts'
 import { SOURCE } from '../../src/control-plane/wire/source.ts'
 import { ConfigError } from '../serve/config-reader.ts'
 
@@ -24,7 +25,7 @@ export const COMMAND_CONFIG = z.object({
   sources: z.optional(z.array(SOURCE)),
   secretsFor: z.optional(z.array(z.enum(['prepare', 'build', 'deploy', 'promote']))),
   cwd: z.optional(STRING),
-  env: z.optional(z.record(z.string(), z.string())),
+  env: z.optional(mapOf(z.string())),
   graceMs: COUNT,
 })
 

@@ -66,10 +66,12 @@ const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[
 
 /**
  * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, the counts of a memory store,
+ * the document of the control plane,
  * approvals in both spellings, how graphs run for clients of the platform's REST, the streams of those runs, crons, the runner of
  * jobs, the requests that deliver something, assistants and items of the store, and the schemas with zod, which come with the first body.
  */
 const ON_DEMAND = [
+  'document',
   'group',
   'counts',
   'approvals',

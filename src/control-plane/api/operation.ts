@@ -21,6 +21,8 @@ export interface OperationSpec {
   readonly bodyOptional?: boolean
   /** What it answers, by status: a schema of JSON, null for an empty body, or another media type. */
   readonly responses: Readonly<Record<number, z.ZodMiniType | null | { readonly mediaType: string }>>
+  /** Statuses that are answered with a text. */
+  readonly errors?: readonly number[]
   /** A public operation is called without `authenticate`. */
   readonly isPublic?: boolean
   /** Left out of the document: what only old clients call. */

@@ -2,10 +2,8 @@ import type { Operation } from '../api/operation.ts'
 import { flowOperations } from './auth/flows.ts'
 import { providerOperations } from './auth/providers.ts'
 import { connectionOperations, tokenOperations } from './auth/tokens.ts'
-import { deletions } from './deployments/delete.ts'
-import { deploymentOperations } from './deployments/deployments.ts'
+import { deploymentOperations, tierOperations } from './deployments/deployments.ts'
 import { revisionOperations } from './deployments/revisions.ts'
-import { tierOperations } from './deployments/tiers.ts'
 import { uploadOperations } from './deployments/uploads.ts'
 import { streamEvents } from './events.ts'
 import { integrationOperations } from './integrations.ts'
@@ -16,7 +14,6 @@ import { projectLogOperations } from './logs/project-logs.ts'
 /** Every operation but those of the auth service, in the order of the document. */
 export const OPERATIONS: readonly Operation[] = [
   ...deploymentOperations,
-  ...deletions,
   ...revisionOperations,
   ...logOperations,
   streamEvents,

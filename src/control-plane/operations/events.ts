@@ -1,20 +1,18 @@
 import * as z from 'zod/mini'
 import { reportError, sseResponse } from '../../http/index.ts'
 import { onAbort } from '../api/on-abort.ts'
-import { operation } from '../api/operation.ts'
 import { refusal } from '../errors.ts'
 import { parseCursor } from '../events/cursor.ts'
 import type { EventType } from '../events/pages.ts'
 import { deploymentEvents } from '../events/stream.ts'
-import { DEPLOYMENT_PATH, described, ERROR, textQuery, UUID } from '../wire/common.ts'
+import { described, textQuery, UUID } from '../wire/common.ts'
 import { DEPLOYMENTS_TAG } from '../wire/deployment.ts'
 import { LAST_EVENT_ID } from '../wire/headers.ts'
-import { findDeployment, revisionOfDeployment } from './find.ts'
-import { listOf } from './lists.ts'
+import { commaSeparated, onDeployment, revisionOfDeployment } from './on-deployment.ts'
 
 const TYPES: readonly EventType[] = ['status', 'build', 'deploy']
 
-export const streamEvents = /* @__PURE__ */ operation(
+export const streamEvents = /* @__PURE__ */ onDeployment(
   'GET /v2/deployments/{deployment_id}/events',
   'Stream Events',
   {
@@ -22,18 +20,16 @@ export const streamEvents = /* @__PURE__ */ operation(
 
     description:
       "Server-sent events: 'status' for each change of the status of the deployment and its revisions, 'build' for each line of the build log of the newest revision, 'deploy' for each line of the log of the servers, and at last 'deleted'. It begins with what is kept. The header Last-Event-ID goes on behind an event.",
-    params: DEPLOYMENT_PATH,
     query: z.object({
       revision_id: z.optional(described(UUID, 'Only what is of this revision.')),
       types: textQuery("Some of 'status', 'build' and 'deploy', separated by commas."),
     }),
     headers: LAST_EVENT_ID,
-    responses: { 200: { mediaType: 'text/event-stream' }, 400: ERROR, 404: ERROR },
+    responses: { 200: { mediaType: 'text/event-stream' } },
+    errors: [400, 404],
   },
-  async (context, input) => {
-    const { query, call } = input
+  async (context, deployment, { query, call }) => {
     const { closing, onError } = context
-    const deployment = await findDeployment(context, input)
     const types = typesOf(query.types)
     const lastEventId = call.request.headers.get('last-event-id')
     const after = lastEventId ? parseCursor(lastEventId) : undefined
@@ -61,7 +57,7 @@ export const streamEvents = /* @__PURE__ */ operation(
 )
 
 function typesOf(text: string | undefined): ReadonlySet<EventType> {
-  const types = (listOf(text) ?? TYPES).map((type) => TYPES.find((known) => known === type))
+  const types = (commaSeparated(text) ?? TYPES).map((type) => TYPES.find((known) => known === type))
   if (types.includes(undefined)) throw refusal(400, `'types' must be some of ${TYPES.join(', ')}.`)
   return new Set(types as EventType[])
 }

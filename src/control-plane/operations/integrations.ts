@@ -1,7 +1,6 @@
 import { ownerOf } from '../../principal.ts'
 import { operation, tagged } from '../api/operation.ts'
 import { refusal } from '../errors.ts'
-import { ERROR } from '../wire/common.ts'
 import { INTEGRATION_LIST, INTEGRATION_PATH, REPOSITORY_LIST } from '../wire/integrations.ts'
 
 const TAG = 'Integrations (v1)'
@@ -29,7 +28,8 @@ function repositoriesAt(base: typeof GITHUB | typeof FORGE) {
     'List GitHub Repositories',
     {
       params: INTEGRATION_PATH,
-      responses: { 200: REPOSITORY_LIST, 404: ERROR },
+      responses: { 200: REPOSITORY_LIST },
+      errors: [404],
     },
     async ({ integrations }, { params, call }) => {
       const id = params.integration_id

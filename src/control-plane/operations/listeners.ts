@@ -6,7 +6,6 @@ import type { DeployRequest } from '../deployers/deployer.ts'
 import { refusal } from '../errors.ts'
 import { isoTime } from '../present/present.ts'
 import * as records from '../records/listeners.ts'
-import { ERROR } from '../wire/common.ts'
 import { IF_MATCH } from '../wire/headers.ts'
 import {
   CREATE_LISTENER,
@@ -48,7 +47,8 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
     'Create Listener',
     {
       body: CREATE_LISTENER,
-      responses: { 201: LISTENER, 409: ERROR },
+      responses: { 201: LISTENER },
+      errors: [409],
     },
     async ({ store, now }, { body, call }) => {
       const { compute_id, compute_config, version = null } = body
@@ -63,7 +63,8 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
     'Get Listener',
     {
       params: LISTENER_PATH,
-      responses: { 200: LISTENER, 404: ERROR },
+      responses: { 200: LISTENER },
+      errors: [404],
     },
     async ({ store }, { params: { listener_id: id }, call }) => {
       const listener = await records.findListener(store, ownerOf(call.principal), id)
@@ -79,7 +80,8 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
       params: LISTENER_PATH,
       body: PATCH_LISTENER,
       headers: IF_MATCH,
-      responses: { 200: LISTENER, 404: ERROR, 412: ERROR },
+      responses: { 200: LISTENER },
+      errors: [404, 412],
     },
     async ({ store, now }, { params: { listener_id: id }, body, call }) => {
       const listener = await records.updateListener(store, ownerOf(call.principal), id, (known) => {
@@ -101,7 +103,8 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
     {
       params: LISTENER_PATH,
       headers: IF_MATCH,
-      responses: { 204: null, 404: ERROR, 412: ERROR },
+      responses: { 204: null },
+      errors: [404, 412],
     },
     async ({ store }, { params: { listener_id: id }, call }) => {
       const check = (known: records.ListenerRecord) => checkMatch(call.request, presentListener(known))

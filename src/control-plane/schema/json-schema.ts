@@ -87,26 +87,24 @@ function keywordsOf(schema: z.core.$ZodType): JsonSchema {
       return { ...jsonSchemaOf(def.innerType), default: def.defaultValue }
     case 'array':
       return { type: 'array', items: jsonSchemaOf(def.element), ...checksOf(def) }
-    case 'record':
-      return { type: 'object', ...further(def.valueType) }
     case 'object': {
       const members = Object.entries(def.shape)
       const required = members.filter(([, member]) => member._zod.optin === undefined).map(([name]) => name)
       return {
         type: 'object',
-        properties: Object.fromEntries(members.map(([name, member]) => [name, jsonSchemaOf(member)])),
+        ...(members.length > 0 && {
+          properties: Object.fromEntries(members.map(([name, member]) => [name, jsonSchemaOf(member)])),
+        }),
         ...(required.length > 0 && { required }),
-        ...(def.catchall && further(def.catchall)),
+        ...(def.catchall && {
+          additionalProperties: def.catchall._zod.def.type === 'unknown' || jsonSchemaOf(def.catchall),
+        }),
       }
     }
     default:
       throw new TypeError(`The schemas of the API have no ${def.type}.`)
   }
 }
-
-const further = (schema: z.core.$ZodType): JsonSchema => ({
-  additionalProperties: schema._zod.def.type === 'unknown' || jsonSchemaOf(schema),
-})
 
 function checksOf({ type, checks = [] }: z.core.$ZodTypeDef): JsonSchema {
   const [min, max] =

@@ -1,47 +1,31 @@
 import * as z from 'zod/mini'
-import {
-  BOOLEAN,
-  described,
-  INTEGER,
-  JSON_OBJECT,
-  NULL_STRING,
-  NULL_UUID,
-  OPT_FLAG,
-  OPT_STRING,
-  OPT_STRINGS,
-  OPT_UUID,
-  PASSWORD,
-  STRING,
-  STRINGS,
-  TIME,
-  titled,
-} from './common.ts'
+import * as t from './common.ts'
 
-const FALSE = /* @__PURE__ */ z._default(BOOLEAN, false)
-const PARAMETERS = /* @__PURE__ */ z.record(STRING, STRING)
+const FALSE = /* @__PURE__ */ z._default(t.BOOLEAN, false)
+const PARAMETERS = /* @__PURE__ */ t.mapOf(t.STRING)
 const PROVIDER_TYPE = /* @__PURE__ */ z.nullable(z.enum(['microsoft', 'salesforce', 'slack']))
 const CLIENT_AUTH = /* @__PURE__ */ z.enum(['none', 'client_secret_basic', 'client_secret_post'])
-const PROVIDER_NAME = /* @__PURE__ */ STRING.check(z.minLength(1), z.maxLength(255))
+const PROVIDER_NAME = /* @__PURE__ */ t.STRING.check(z.minLength(1), z.maxLength(255))
 
-export const PROVIDER = /* @__PURE__ */ titled('OAuthProviderResponse', {
-  id: STRING,
-  organization_id: NULL_UUID,
-  provider_id: STRING,
-  name: STRING,
-  client_id: STRING,
-  auth_url: STRING,
-  token_url: STRING,
-  uses_pkce: BOOLEAN,
-  code_challenge_method: NULL_STRING,
+export const PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderResponse', {
+  id: t.STRING,
+  organization_id: t.NULL_UUID,
+  provider_id: t.STRING,
+  name: t.STRING,
+  client_id: t.STRING,
+  auth_url: t.STRING,
+  token_url: t.STRING,
+  uses_pkce: t.BOOLEAN,
+  code_challenge_method: t.NULL_STRING,
   provider_type: PROVIDER_TYPE,
   token_endpoint_auth_method: CLIENT_AUTH,
-  mcp_server_url: NULL_STRING,
-  is_dynamic_client: BOOLEAN,
+  mcp_server_url: t.NULL_STRING,
+  is_dynamic_client: t.BOOLEAN,
   authorization_params: z.optional(PARAMETERS),
-  allowed_redirect_uris: z.optional(STRINGS),
-  default_redirect_uri: OPT_STRING,
-  created_at: TIME,
-  updated_at: TIME,
+  allowed_redirect_uris: z.optional(t.STRINGS),
+  default_redirect_uri: t.OPT_STRING,
+  created_at: t.TIME,
+  updated_at: t.TIME,
 })
 
 export const PROVIDERS = /* @__PURE__ */ z.array(PROVIDER)
@@ -49,98 +33,98 @@ export const PROVIDERS = /* @__PURE__ */ z.array(PROVIDER)
 /** What is given of a provider, where it is not named differently when it is created and when it is changed. */
 const PROVIDER_OPTIONS = {
   authorization_params: /* @__PURE__ */ z.nullish(PARAMETERS),
-  allowed_redirect_uris: OPT_STRINGS,
-  default_redirect_uri: OPT_STRING,
+  allowed_redirect_uris: t.OPT_STRINGS,
+  default_redirect_uri: t.OPT_STRING,
 } as const
 
-export const CREATE_PROVIDER = /* @__PURE__ */ titled('OAuthProviderCreateRequest', {
+export const CREATE_PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderCreateRequest', {
   provider_id: PROVIDER_NAME,
-  name: STRING,
-  client_id: STRING,
-  client_secret: z.nullish(PASSWORD),
-  auth_url: STRING,
-  token_url: STRING,
+  name: t.STRING,
+  client_id: t.STRING,
+  client_secret: z.nullish(t.PASSWORD),
+  auth_url: t.STRING,
+  token_url: t.STRING,
   uses_pkce: FALSE,
-  code_challenge_method: described(z._default(STRING, 'S256'), '`S256` or `plain`.'),
+  code_challenge_method: t.described(z._default(t.STRING, 'S256'), '`S256` or `plain`.'),
   provider_type: z.optional(PROVIDER_TYPE),
   token_endpoint_auth_method: z._default(CLIENT_AUTH, 'client_secret_post'),
   ...PROVIDER_OPTIONS,
 })
 
-export const PATCH_PROVIDER = /* @__PURE__ */ titled('OAuthProviderUpdateRequest', {
-  name: OPT_STRING,
-  client_id: OPT_STRING,
-  client_secret: z.nullish(PASSWORD),
-  auth_url: OPT_STRING,
-  token_url: OPT_STRING,
-  uses_pkce: OPT_FLAG,
-  code_challenge_method: OPT_STRING,
+export const PATCH_PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderUpdateRequest', {
+  name: t.OPT_STRING,
+  client_id: t.OPT_STRING,
+  client_secret: z.nullish(t.PASSWORD),
+  auth_url: t.OPT_STRING,
+  token_url: t.OPT_STRING,
+  uses_pkce: t.OPT_FLAG,
+  code_challenge_method: t.OPT_STRING,
   ...PROVIDER_OPTIONS,
 })
 
-export const MCP_DISCOVER = /* @__PURE__ */ titled('MCPDiscoverRequest', {
+export const MCP_DISCOVER = /* @__PURE__ */ t.titled('MCPDiscoverRequest', {
   provider_id: PROVIDER_NAME,
-  name: STRING,
-  mcp_server_url: STRING,
+  name: t.STRING,
+  mcp_server_url: t.STRING,
 })
 
-export const MESSAGE = /* @__PURE__ */ titled('MessageResponse', { message: STRING })
+export const MESSAGE = /* @__PURE__ */ t.titled('MessageResponse', { message: t.STRING })
 
-export const AUTHENTICATE = /* @__PURE__ */ titled('AuthenticateRequest', {
-  provider: STRING,
-  scopes: STRINGS,
-  user_id: OPT_STRING,
-  ls_user_id: OPT_STRING,
-  agent_id: OPT_STRING,
-  token_id: OPT_UUID,
+export const AUTHENTICATE = /* @__PURE__ */ t.titled('AuthenticateRequest', {
+  provider: t.STRING,
+  scopes: t.STRINGS,
+  user_id: t.OPT_STRING,
+  ls_user_id: t.OPT_STRING,
+  agent_id: t.OPT_STRING,
+  token_id: t.OPT_UUID,
   force_new: FALSE,
-  is_default: z._default(BOOLEAN, true),
+  is_default: z._default(t.BOOLEAN, true),
   use_agent_builder_public_oauth: FALSE,
-  redirect_uri: OPT_STRING,
+  redirect_uri: t.OPT_STRING,
   check_only: FALSE,
 })
 
-export const AUTHENTICATED = /* @__PURE__ */ titled('AuthenticateResponse', {
+export const AUTHENTICATED = /* @__PURE__ */ t.titled('AuthenticateResponse', {
   status: z.enum(['completed', 'pending', 'connection_required', 'token_expired']),
-  url: OPT_STRING,
-  auth_id: OPT_STRING,
-  token: OPT_STRING,
-  user_id: OPT_STRING,
-  metadata: z.nullish(JSON_OBJECT),
+  url: t.OPT_STRING,
+  auth_id: t.OPT_STRING,
+  token: t.OPT_STRING,
+  user_id: t.OPT_STRING,
+  metadata: z.nullish(t.JSON_OBJECT),
 })
 
-export const WAIT_QUERY = /* @__PURE__ */ z.object({ timeout: z._default(INTEGER, 30) })
+export const WAIT_QUERY = /* @__PURE__ */ z.object({ timeout: z._default(t.INTEGER, 30) })
 
-export const WAITED = /* @__PURE__ */ titled('WaitForCompletionResponse', {
+export const WAITED = /* @__PURE__ */ t.titled('WaitForCompletionResponse', {
   status: z.enum(['completed', 'pending', 'timeout', 'not_found']),
-  token: OPT_STRING,
-  error: z.nullish(described(STRING, 'Why the sign-in failed.')),
+  token: t.OPT_STRING,
+  error: z.nullish(t.described(t.STRING, 'Why the sign-in failed.')),
 })
 
 /** What a provider sends back with the browser. */
 const CALLBACK = {
-  code: /* @__PURE__ */ z.optional(PASSWORD),
-  state: /* @__PURE__ */ z.optional(STRING),
-  iss: /* @__PURE__ */ z.optional(STRING),
-  error: /* @__PURE__ */ z.optional(STRING),
-  error_description: /* @__PURE__ */ z.optional(STRING),
+  code: /* @__PURE__ */ z.optional(t.PASSWORD),
+  state: /* @__PURE__ */ z.optional(t.STRING),
+  iss: /* @__PURE__ */ z.optional(t.STRING),
+  error: /* @__PURE__ */ z.optional(t.STRING),
+  error_description: /* @__PURE__ */ z.optional(t.STRING),
 } as const
 
 export const CALLBACK_QUERY = /* @__PURE__ */ z.object(CALLBACK)
 
 export const SETUP_QUERY = /* @__PURE__ */ z.object({
   ...CALLBACK,
-  setup_action: z.optional(STRING),
-  installation_id: z.optional(INTEGER),
+  setup_action: z.optional(t.STRING),
+  installation_id: z.optional(t.INTEGER),
 })
 
-export const CALLBACK_BODY = /* @__PURE__ */ titled('OAuthCallbackRequest', {
-  code: PASSWORD,
-  state: STRING,
-  iss: OPT_STRING,
+export const CALLBACK_BODY = /* @__PURE__ */ t.titled('OAuthCallbackRequest', {
+  code: t.PASSWORD,
+  state: t.STRING,
+  iss: t.OPT_STRING,
 })
 
-export const CALLBACK_DONE = /* @__PURE__ */ titled('OAuthCallbackResponse', {
+export const CALLBACK_DONE = /* @__PURE__ */ t.titled('OAuthCallbackResponse', {
   status: z.literal('completed'),
-  provider_id: STRING,
+  provider_id: t.STRING,
 })

@@ -22,7 +22,13 @@ export const OPT_STRINGS = /* @__PURE__ */ z.nullish(STRINGS)
 export const OPT_FLAG = /* @__PURE__ */ z.nullish(BOOLEAN)
 /** Any value of JSON. */
 export const JSON_VALUE = /* @__PURE__ */ z.unknown() as z.ZodMiniType<Json | undefined>
-export const JSON_OBJECT = /* @__PURE__ */ z.record(STRING, JSON_VALUE)
+export const JSON_OBJECT = /* @__PURE__ */ mapOf(JSON_VALUE)
+
+/** An object with any names. It is less code than `z.record`. */
+/* @__NO_SIDE_EFFECTS__ */
+export function mapOf<S extends z.ZodMiniType>(value: S) {
+  return z.catchall(z.object({}), value)
+}
 
 /** An object that the document lists by its title. */
 /* @__NO_SIDE_EFFECTS__ */

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { INTEGER, STRING, titled, UUID } from './common.ts'
+import * as t from './common.ts'
 
 /** The Git hosts that deployments take their code from: what the API answers about them. */
 export interface GitIntegrations {
@@ -25,19 +25,19 @@ export interface GitRepository {
   readonly default_branch: string
 }
 
-export const INTEGRATION_PATH = /* @__PURE__ */ z.object({ integration_id: UUID })
+export const INTEGRATION_PATH = /* @__PURE__ */ z.object({ integration_id: t.UUID })
 
 export const INTEGRATION_LIST = /* @__PURE__ */ z.array(
-  titled('GithubIntegration', { id: UUID, installation_id: INTEGER, name: STRING }),
+  t.titled('GithubIntegration', { id: t.UUID, installation_id: t.INTEGER, name: t.STRING }),
 )
 
 export const REPOSITORY_LIST = /* @__PURE__ */ z.array(
-  titled('GithubRepository', {
-    host_integration_id: UUID,
-    id: INTEGER,
-    name: STRING,
-    owner: STRING,
-    url: STRING,
-    default_branch: STRING,
+  t.titled('GithubRepository', {
+    host_integration_id: t.UUID,
+    id: t.INTEGER,
+    name: t.STRING,
+    owner: t.STRING,
+    url: t.STRING,
+    default_branch: t.STRING,
   }),
 )

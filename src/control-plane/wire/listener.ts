@@ -1,44 +1,33 @@
 import * as z from 'zod/mini'
-import {
-  described,
-  NOT_EMPTY,
-  OPT_STRING,
-  OPT_STRINGS,
-  PAGE_QUERY,
-  pageOf,
-  STRING,
-  TIME,
-  titled,
-  UUID,
-} from './common.ts'
+import * as t from './common.ts'
 
 const COMPUTE_TYPE = /* @__PURE__ */ z.literal('k8s')
-const COMPUTE_CONFIG = /* @__PURE__ */ titled('ListenerComputeConfig', { k8s_namespaces: OPT_STRINGS })
+const COMPUTE_CONFIG = /* @__PURE__ */ t.titled('ListenerComputeConfig', { k8s_namespaces: t.OPT_STRINGS })
 
-export const LISTENER_PATH = /* @__PURE__ */ z.object({ listener_id: UUID })
+export const LISTENER_PATH = /* @__PURE__ */ z.object({ listener_id: t.UUID })
 
-export const LISTENER = /* @__PURE__ */ titled('Listener', {
-  id: UUID,
-  version: OPT_STRING,
+export const LISTENER = /* @__PURE__ */ t.titled('Listener', {
+  id: t.UUID,
+  version: t.OPT_STRING,
   compute_type: COMPUTE_TYPE,
-  compute_id: STRING,
+  compute_id: t.STRING,
   compute_config: COMPUTE_CONFIG,
-  created_at: TIME,
-  updated_at: TIME,
+  created_at: t.TIME,
+  updated_at: t.TIME,
 })
 
-export const LISTENER_PAGE = /* @__PURE__ */ pageOf('ListenersList', LISTENER)
+export const LISTENER_PAGE = /* @__PURE__ */ t.pageOf('ListenersList', LISTENER)
 
-export const LIST_LISTENERS = /* @__PURE__ */ z.object(PAGE_QUERY)
+export const LIST_LISTENERS = /* @__PURE__ */ z.object(t.PAGE_QUERY)
 
-export const CREATE_LISTENER = /* @__PURE__ */ titled('ListenerCreateRequest', {
+export const CREATE_LISTENER = /* @__PURE__ */ t.titled('ListenerCreateRequest', {
   compute_type: COMPUTE_TYPE,
-  compute_id: described(NOT_EMPTY, 'Unique in the workspace.'),
+  compute_id: t.described(t.NOT_EMPTY, 'Unique in the workspace.'),
   compute_config: COMPUTE_CONFIG,
-  version: OPT_STRING,
+  version: t.OPT_STRING,
 })
 
-export const PATCH_LISTENER = /* @__PURE__ */ titled('ListenerPatchRequest', {
-  version: OPT_STRING,
+export const PATCH_LISTENER = /* @__PURE__ */ t.titled('ListenerPatchRequest', {
+  version: t.OPT_STRING,
   compute_config: z.nullish(COMPUTE_CONFIG),
 })

@@ -12,7 +12,7 @@ test('the type of a schema is that of its values, also with notes', () => {
   expectTypeOf<z.output<typeof kind>>().toEqualTypeOf<'k8s'>()
   const one = noted(z.enum(['a', 'b']), { description: 'One of both.' })
   expectTypeOf<z.output<typeof one>>().toEqualTypeOf<'a' | 'b'>()
-  expectTypeOf<z.output<typeof JSON_OBJECT>>().toEqualTypeOf<Record<string, Json | undefined>>()
+  expectTypeOf<z.output<typeof JSON_OBJECT>>().toEqualTypeOf<{ [name: string]: Json | undefined }>()
 })
 
 test('a member is there if it is required or has a default, and null only where that is declared', () => {

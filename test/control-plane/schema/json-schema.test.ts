@@ -14,7 +14,7 @@ function spelled(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(spelled)
   if (typeof json !== 'object' || json === null) return json
   const members = Object.entries(json).flatMap(([name, value]): [string, unknown][] => {
-    if (name === '$schema' || name === 'propertyNames') return []
+    if (name === '$schema' || (name === 'properties' && Object.keys(value).length === 0)) return []
     if (name === 'minimum' && value === Number.MIN_SAFE_INTEGER) return []
     if (name === 'maximum' && value === Number.MAX_SAFE_INTEGER) return []
     if (name === 'pattern') return [[name, value.replaceAll('\\/', '/')]]

@@ -66,6 +66,7 @@ function describe(spec: Operation, { refer }: Components): DocumentOperation {
     required: !spec.bodyOptional,
     content: { [JSON_TYPE]: { schema: refer(jsonSchemaOf(spec.body)) } },
   }
+  const error = refer(jsonSchemaOf(ERROR))
   const isChecked = body !== undefined || parameters.some((parameter) => parameter.in !== 'header')
   return {
     tags: spec.tag === undefined ? [] : [spec.tag],
@@ -78,13 +79,14 @@ function describe(spec: Operation, { refer }: Components): DocumentOperation {
     responses: {
       ...(isChecked && { 422: response(422, { $ref: '#/components/schemas/HTTPValidationError' }) }),
       ...(isValidated(spec) && { 304: { description: descriptionOf(304) } }),
+      ...Object.fromEntries(spec.errors?.map((status) => [status, response(status, error)]) ?? []),
       ...Object.fromEntries(
         Object.entries(spec.responses).map(([status, given]) => [
           status,
           declared(Number(status), given, refer),
         ]),
       ),
-      default: response('default', refer(jsonSchemaOf(ERROR))),
+      default: response('default', error),
     },
   }
 }

@@ -1,17 +1,23 @@
 import { json, type Route } from '../../../http/index.ts'
 import type { Operation } from '../operation.ts'
-import { documentOf, type OpenApiDocument } from './document.ts'
+import type { OpenApiDocument } from './document.ts'
 
 const DOCUMENT = '/openapi.json'
 
-/** The document of operations, which is public. */
+/** The document of operations, which is public. It is made, and the code that makes it loaded, when it is first asked for. */
 export function documentRoute(operations: readonly Operation[]): Route {
-  let known: OpenApiDocument | undefined
-  const document = (): OpenApiDocument => (known ??= documentOf(operations))
-  return ['GET', DOCUMENT, ({ url }) => json({ ...document(), ...serversOf(url) }), 'public']
+  let known: Promise<OpenApiDocument> | undefined
+  return [
+    'GET',
+    DOCUMENT,
+    async ({ url: { pathname } }) => {
+      const document = await (known ??= import('./document.ts').then(({ documentOf }) =>
+        documentOf(operations),
+      ))
+      // Where the API is mounted.
+      const url = pathname.slice(0, pathname.lastIndexOf(DOCUMENT)) || '/'
+      return json({ ...document, servers: [{ url }] })
+    },
+    'public',
+  ]
 }
-
-/** Where the API is mounted. */
-const serversOf = ({ pathname }: URL): Pick<OpenApiDocument, 'servers'> => ({
-  servers: [{ url: pathname.slice(0, pathname.lastIndexOf(DOCUMENT)) || '/' }],
-})

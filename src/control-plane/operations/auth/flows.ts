@@ -14,7 +14,6 @@ import {
   WAIT_QUERY,
   WAITED,
 } from '../../wire/auth.ts'
-import { ERROR } from '../../wire/common.ts'
 import { given } from '../../wire/names.ts'
 import { htmlPage } from './page.ts'
 import { AUTH_TAG, authOf, authOperation, baseUrlOf, callerOf, NO_STORE } from './service.ts'
@@ -32,7 +31,8 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     {
       description: "Gives a user's token, refreshed where it has to be, or the URL where the user signs in.",
       body: AUTHENTICATE,
-      responses: { 200: AUTHENTICATED, 400: ERROR, 403: ERROR, 404: ERROR, 502: ERROR },
+      responses: { 200: AUTHENTICATED },
+      errors: [400, 403, 404, 502],
     },
     async (auth, caller, { call, body }) => {
       const answer = await auth.authenticate(caller, given(body), baseUrlOf(auth, call))
@@ -91,7 +91,8 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       description:
         'For front ends that providers send the browser to. Only who began the sign-in may end it.',
       body: CALLBACK_BODY,
-      responses: { 200: CALLBACK_DONE, 400: ERROR, 403: ERROR, 404: ERROR, 502: ERROR },
+      responses: { 200: CALLBACK_DONE },
+      errors: [400, 403, 404, 502],
     },
     async (auth, caller, { params: { provider_id }, body }) => {
       await auth.complete(caller, provider_id, given(body))

@@ -10,7 +10,6 @@ import {
   PROVIDER,
   PROVIDERS,
 } from '../../wire/auth.ts'
-import { ERROR } from '../../wire/common.ts'
 import { given } from '../../wire/names.ts'
 import { AUTH_TAG, authOperation, baseUrlOf } from './service.ts'
 
@@ -27,7 +26,7 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     'POST /v2/auth/providers',
     'Create OAuth Provider',
-    { body: CREATE_PROVIDER, responses: { 200: PROVIDER, 400: ERROR, 409: ERROR } },
+    { body: CREATE_PROVIDER, responses: { 200: PROVIDER }, errors: [400, 409] },
     async (auth, { owner }, { body }) => ({ body: presented(await auth.createProvider(owner, given(body))) }),
   ),
   authOperation(
@@ -37,7 +36,8 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       description:
         'Finds the authorization server of an MCP server (RFC 9728, RFC 8414) and registers a client there (RFC 7591).',
       body: MCP_DISCOVER,
-      responses: { 200: PROVIDER, 400: ERROR, 409: ERROR, 502: ERROR },
+      responses: { 200: PROVIDER },
+      errors: [400, 409, 502],
     },
     async (auth, { owner }, { call, body }) => ({
       body: presented(await auth.discoverProvider(owner, given(body), baseUrlOf(auth, call))),
@@ -46,7 +46,7 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     'GET /v2/auth/providers/{provider_id}',
     'Get OAuth Provider',
-    { responses: { 200: PROVIDER, 404: ERROR } },
+    { responses: { 200: PROVIDER }, errors: [404] },
     async (auth, { owner }, { params }) => ({
       body: presented(await auth.findProvider(owner, params.provider_id)),
     }),
@@ -54,7 +54,7 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     'PATCH /v2/auth/providers/{provider_id}',
     'Update OAuth Provider',
-    { body: PATCH_PROVIDER, responses: { 200: PROVIDER, 400: ERROR, 404: ERROR } },
+    { body: PATCH_PROVIDER, responses: { 200: PROVIDER }, errors: [400, 404] },
     async (auth, { owner }, { params, body }) => ({
       body: presented(await auth.changeProvider(owner, params.provider_id, given(body))),
     }),
@@ -64,7 +64,8 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     'Delete OAuth Provider',
     {
       description: 'Revokes and removes the tokens of all users for it.',
-      responses: { 200: MESSAGE, 404: ERROR },
+      responses: { 200: MESSAGE },
+      errors: [404],
     },
     async (auth, { owner }, { params }) => {
       await auth.removeProvider(owner, params.provider_id)
@@ -80,7 +81,7 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     'GET /v2/auth/platform-providers/{provider_id}',
     'Get Platform OAuth Provider',
-    { responses: { 200: PROVIDER, 404: ERROR } },
+    { responses: { 200: PROVIDER }, errors: [404] },
     async (auth, _caller, { params }) => {
       const found = auth.platformProviders.find(({ providerId }) => providerId === params.provider_id)
       if (!found) throw noProvider(params.provider_id)

@@ -2,7 +2,6 @@ import { tagged } from '../../api/operation.ts'
 import type { Connection, Token } from '../../auth/service.ts'
 import { present } from '../../present/present.ts'
 import { MESSAGE } from '../../wire/auth.ts'
-import { ERROR } from '../../wire/common.ts'
 import { given } from '../../wire/names.ts'
 import {
   CONNECTION,
@@ -57,7 +56,7 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     'PATCH /v2/auth/tokens/{token_id}/metadata',
     'Update OAuth Token Metadata',
-    { body: PATCH_TOKEN, responses: { 200: TOKEN_SUMMARY, 404: ERROR } },
+    { body: PATCH_TOKEN, responses: { 200: TOKEN_SUMMARY }, errors: [404] },
     async (auth, caller, { params, body }) => ({
       body: presentToken(await auth.changeToken(caller, params.token_id, given(body))),
     }),
@@ -68,7 +67,8 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     {
       description:
         'Revokes it at the provider first (RFC 7009). A failure of that is told in the token events.',
-      responses: { 204: null, 404: ERROR },
+      responses: { 204: null },
+      errors: [404],
     },
     async (auth, caller, { params }) => {
       await auth.removeToken(caller, params.token_id)
@@ -96,7 +96,7 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     'POST /v2/auth/tokens/import',
     'Import OAuth Token',
-    { body: IMPORT_TOKEN, responses: { 200: IMPORTED_TOKEN, 404: ERROR } },
+    { body: IMPORT_TOKEN, responses: { 200: IMPORTED_TOKEN }, errors: [404] },
     async (auth, caller, { body }) => ({
       body: { token_id: await auth.importToken(caller, given(body)) },
     }),
@@ -127,7 +127,7 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     'DELETE /v2/auth/tokens/workspace/slack',
     'Delete Workspace Slack Token',
-    { responses: { 200: MESSAGE, 404: ERROR } },
+    { responses: { 200: MESSAGE }, errors: [404] },
     async (auth, { owner }) => {
       await auth.removeWorkspaceToken(owner)
       return { body: { message: 'The Slack token of the workspace was deleted.' } }
@@ -161,7 +161,8 @@ export const connectionOperations = /* @__PURE__ */ tagged('Agent Connections (v
       description:
         "Lets an agent use one of the caller's own tokens. `authenticate` with this `agent_id` gives it.",
       body: CREATE_CONNECTION,
-      responses: { 201: CONNECTION, 404: ERROR },
+      responses: { 201: CONNECTION },
+      errors: [404],
     },
     async (auth, caller, { params, body }) => ({
       body: presentConnection(await auth.connect(caller, params.agent_id, body.oauth_token_id)),
@@ -170,7 +171,7 @@ export const connectionOperations = /* @__PURE__ */ tagged('Agent Connections (v
   authOperation(
     'DELETE /v2/auth/agents/{agent_id}/connections/{connection_id}',
     'Delete Agent Connection',
-    { responses: { 204: null, 404: ERROR } },
+    { responses: { 204: null }, errors: [404] },
     async (auth, caller, { params }) => {
       await auth.disconnect(caller, params.agent_id, params.connection_id)
       return {}

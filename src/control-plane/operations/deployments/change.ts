@@ -11,9 +11,8 @@ import type {
 import { partitionOf } from '../../records/stored.ts'
 import type { Secret } from '../../secrets/secret-box.ts'
 import { type Change, checkFixed, makesRevision, revisionOf, withChange } from '../rules/change.ts'
-import { checkDeployable } from '../rules/deployable.ts'
 import { checkNames, checkSecrets } from '../rules/secrets.ts'
-import { checkSource, isDeployable } from '../rules/sources.ts'
+import { checkDeployable, checkSource, isDeployable } from '../rules/sources.ts'
 import { NOT_UPLOADED, takeUpload } from './uploads.ts'
 
 /** The changes of a request, with the names of the wire. */

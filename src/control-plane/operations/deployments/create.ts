@@ -1,18 +1,19 @@
 import { uuid7 } from '../../../ids.ts'
 import type { RequestKey } from '../../api/idempotency-key.ts'
 import type { ControlPlaneContext } from '../../context.ts'
-import { refusal } from '../../errors.ts'
+import { InvalidRequest, refusal } from '../../errors.ts'
 import type { NewRevision } from '../../records/deployments.ts'
 import type { DeploymentRecord } from '../../records/records.ts'
 import { partitionOf } from '../../records/stored.ts'
 import { tenantIdOf } from '../../records/tenant.ts'
-import type { CreateBody } from '../../wire/deployment.ts'
+import { MISSING } from '../../schema/check.ts'
+import { createFindings } from '../../schema/findings.ts'
+import { jsonSchemaOf } from '../../schema/json-schema.ts'
+import { CREATE_DEPLOYMENT, type CreateBody } from '../../wire/deployment.ts'
 import { checkListener } from '../listeners.ts'
 import { revisionOf, withoutNulls } from '../rules/change.ts'
-import { checkDeployable } from '../rules/deployable.ts'
-import { nameOf } from '../rules/names.ts'
 import { checkNames, checkSecrets } from '../rules/secrets.ts'
-import { checkSource, isDeployable } from '../rules/sources.ts'
+import { checkDeployable, checkSource, isDeployable } from '../rules/sources.ts'
 import { NOT_UPLOADED } from './uploads.ts'
 
 /** The record of a new deployment, and its first revision where there is something to deploy. Throws 400. */
@@ -77,3 +78,21 @@ async function checkIntegration(
   if (!known.some((integration) => integration.id === id))
     throw refusal(400, `Integration ID ${id} not found.`)
 }
+
+const MAX_NAME = 128
+
+/** The name of a new deployment. Without one it is made of the agent's. Throws 422 without either, and 400 for what is no name. */
+function nameOf(body: CreateBody): string {
+  const { name, agent } = body
+  if (name == null && agent == null) {
+    const findings = createFindings()
+    findings.add(MISSING, ['body', 'name'], body, jsonSchemaOf(CREATE_DEPLOYMENT))
+    throw new InvalidRequest(findings.problems)
+  }
+  const chosen = name ?? slug(`${agent!.agent_id}-${agent!.environment}`)
+  if (chosen.length <= MAX_NAME && /^[A-Za-z][A-Za-z0-9-]*$/.test(chosen)) return chosen
+  const rule = `it starts with a letter, has letters, digits and dashes only, and at most ${MAX_NAME} characters`
+  throw refusal(400, `The name of a deployment is not valid: ${rule}.`)
+}
+
+const slug = (text: string): string => text.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-+|-+$/g, '')

@@ -1,32 +1,23 @@
 import { ownerOf } from '../../../principal.ts'
 import { requestKey } from '../../api/idempotency-key.ts'
 import { operation, tagged } from '../../api/operation.ts'
+import { InvalidRequest, noDeployment } from '../../errors.ts'
 import { presentDeployment } from '../../present/deployment.ts'
-import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
-import {
-  CREATE_DEPLOYMENT,
-  DEPLOYMENT,
-  DEPLOYMENT_PAGE,
-  DEPLOYMENTS_TAG,
-  FREE_COUNT,
-  LIST_DEPLOYMENTS,
-  PATCH_DEPLOYMENT,
-} from '../../wire/deployment.ts'
+import { DEPLOYMENT_PATH } from '../../wire/common.ts'
+import * as wire from '../../wire/deployment.ts'
 import { IDEMPOTENCY_KEY, IF_MATCH } from '../../wire/headers.ts'
-import { findDeployment } from '../find.ts'
-import { listOf } from '../lists.ts'
+import { commaSeparated, findDeployment, ifMatch, onDeployment } from '../on-deployment.ts'
 import { changeDeployment } from './change.ts'
 import { newDeployment } from './create.ts'
-import { ifMatch } from './if-match.ts'
 
-export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
+export const deploymentOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG, [
   operation(
     'GET /v2/deployments',
     'List Deployments',
     {
       description: 'Newest first. `offset` of the answer is that of the next page.',
-      query: LIST_DEPLOYMENTS,
-      responses: { 200: DEPLOYMENT_PAGE },
+      query: wire.LIST_DEPLOYMENTS,
+      responses: { 200: wire.DEPLOYMENT_PAGE },
     },
     async (context, { query, call }) => {
       const { limit, offset } = query
@@ -37,8 +28,8 @@ export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
         status: query.status || undefined,
         imageVersion: query.image_version || undefined,
         deploymentType: query.deployment_type,
-        ids: listOf(query.deployment_ids),
-        tagValueIds: listOf(query.tag_value_ids),
+        ids: commaSeparated(query.deployment_ids),
+        tagValueIds: commaSeparated(query.tag_value_ids),
         agentId: query.agent_id || undefined,
         agentEnvironment: query.agent_environment || undefined,
       }
@@ -51,9 +42,10 @@ export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     'POST /v2/deployments',
     'Create Deployment',
     {
-      body: CREATE_DEPLOYMENT,
+      body: wire.CREATE_DEPLOYMENT,
       headers: IDEMPOTENCY_KEY,
-      responses: { 201: DEPLOYMENT, 400: ERROR, 409: ERROR },
+      responses: { 201: wire.DEPLOYMENT },
+      errors: [400, 409],
     },
     async (context, input) => {
       const key = await requestKey(context.secrets, input)
@@ -67,35 +59,28 @@ export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       return { body: await presentDeployment(context, created) }
     },
   ),
-  operation(
+  onDeployment(
     'GET /v2/deployments/{deployment_id}',
     'Get Deployment',
-    {
-      params: DEPLOYMENT_PATH,
-      responses: { 200: DEPLOYMENT, 404: ERROR },
-    },
-    async (context, input) => ({
-      body: await presentDeployment(context, await findDeployment(context, input)),
-    }),
+    { responses: { 200: wire.DEPLOYMENT }, errors: [404] },
+    async (context, deployment) => ({ body: await presentDeployment(context, deployment) }),
   ),
-  operation(
+  onDeployment(
     'PATCH /v2/deployments/{deployment_id}',
     'Patch Deployment',
     {
       description:
         'What is left out or null stays as it is. A change of the revision, of the resources, the commands or the secrets makes a new revision.',
-      params: DEPLOYMENT_PATH,
-      body: PATCH_DEPLOYMENT,
+      body: wire.PATCH_DEPLOYMENT,
       headers: { ...IDEMPOTENCY_KEY, ...IF_MATCH },
-      responses: { 200: DEPLOYMENT, 400: ERROR, 404: ERROR, 409: ERROR, 412: ERROR },
+      responses: { 200: wire.DEPLOYMENT },
+      errors: [400, 404, 409, 412],
     },
-    async (context, input) => {
-      const { body } = input
-      const deployment = await findDeployment(context, input)
+    async (context, deployment, input) => {
       const changed = await changeDeployment(context, deployment, {
-        ...body,
-        displayName: body.display_name,
-        source: body.revision_source,
+        ...input.body,
+        displayName: input.body.display_name,
+        source: input.body.revision_source,
         key: await requestKey(context.secrets, input),
         check: await ifMatch(context, input.call, deployment),
       })
@@ -105,11 +90,105 @@ export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
     'GET /v2/deployments/free-count',
     'Count Free Deployments',
-    {
-      responses: { 200: FREE_COUNT },
-    },
+    { responses: { 200: wire.FREE_COUNT } },
     async ({ deployments }, { call }) => ({
       body: { count: await deployments.countOfType(ownerOf(call.principal), 'dev_free') },
     }),
   ),
+  onDeployment(
+    'DELETE /v2/deployments/{deployment_id}',
+    'Delete Deployment',
+    {
+      description: 'Its servers are stopped in the background: it is gone once it is answered with 404.',
+      query: wire.DELETE_DEPLOYMENT,
+      headers: IF_MATCH,
+      responses: { 204: null },
+      errors: [404, 412],
+    },
+    async (context, deployment, { call }) => {
+      await context.deployments.remove(deployment, await ifMatch(context, call, deployment))
+      return {}
+    },
+  ),
+  operation(
+    'DELETE /v2/deployments',
+    'Delete Deployments',
+    {
+      description:
+        '200 where all of them are deleted, 207 where some of them are, 404 where none of them is known.',
+      query: wire.BULK_DELETE,
+      responses: { 200: wire.BULK_DELETED, 207: wire.BULK_DELETED },
+      errors: [404],
+    },
+    async ({ deployments }, { query, call }) => {
+      const owner = ownerOf(call.principal)
+      const ids = [...new Set(query.deployment_ids)]
+      const found = await Promise.all(ids.map((id) => deployments.find(owner, id)))
+      const known = found.filter((deployment) => deployment !== undefined)
+      const deleted = known.map(({ id }) => id)
+      if (deleted.length === 0 && ids[0] !== undefined) throw noDeployment(ids[0])
+      await Promise.all(known.map((deployment) => deployments.remove(deployment)))
+      const failed = ids
+        .filter((id) => !deleted.includes(id))
+        .map((id) => ({ deployment_id: id, detail: noDeployment(id).message }))
+      return { status: failed.length > 0 ? 207 : 200, body: { deleted, failed } }
+    },
+  ),
 ])
+
+export const tierOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG, [
+  operation(
+    'PATCH /v2/deployments/{deployment_id}/resource-tiers',
+    'Set Resource Tiers',
+    {
+      description:
+        'At least one of the tiers. A database tier needs a dedicated compute tier. No revision is made.',
+      params: DEPLOYMENT_PATH,
+      body: wire.RESOURCE_TIERS,
+      headers: IF_MATCH,
+      responses: { 200: wire.DEPLOYMENT },
+      errors: [404, 412],
+    },
+    async (context, { params, body, call }) => {
+      const { compute_tier: compute, database_tier: database } = body
+      if (compute == null && database == null)
+        throw invalid(body, "At least one of 'compute_tier' and 'database_tier' must be given")
+      const found = await findDeployment(context, call, params.deployment_id)
+      const check = await ifMatch(context, call, found)
+      const changed = await context.deployments.update(found.id, (deployment) => {
+        check(deployment)
+        const tiers = { ...deployment.tiers, compute: compute ?? deployment.tiers?.compute }
+        if (database != null && !tiers.compute?.startsWith('DEDICATED_'))
+          throw invalid(body, "'database_tier' needs a dedicated 'compute_tier'")
+        return { deployment: { ...deployment, tiers: { ...tiers, database: database ?? tiers.database } } }
+      })
+      return { body: await presentDeployment(context, changed) }
+    },
+  ),
+  onDeployment(
+    'PATCH /v2/deployments/{deployment_id}/deployment-tier',
+    'Set Deployment Tier',
+    {
+      description: 'No revision is made.',
+      body: wire.DEPLOYMENT_TIER,
+      headers: IF_MATCH,
+      responses: { 200: wire.DEPLOYMENT },
+      errors: [404, 412],
+    },
+    async (context, found, { body, call }) => {
+      const check = await ifMatch(context, call, found)
+      const changed = await context.deployments.update(found.id, (deployment) => {
+        check(deployment)
+        return {
+          deployment: { ...deployment, tiers: { ...deployment.tiers, deployment: body.deployment_tier } },
+        }
+      })
+      return { body: await presentDeployment(context, changed) }
+    },
+  ),
+])
+
+const invalid = (body: unknown, error: string) =>
+  new InvalidRequest([
+    { type: 'value_error', loc: ['body'], msg: `Value error, ${error}`, input: body, ctx: { error: {} } },
+  ])

@@ -6,14 +6,19 @@ import { readUntil, secondsToWait } from '../../api/prefer-wait.ts'
 import { refusal } from '../../errors.ts'
 import { presentDeployment, presentRevision } from '../../present/deployment.ts'
 import { REVISION_STATUSES, type RevisionStatus, UNDER_WAY } from '../../records/records.ts'
-import { DEPLOYMENT_PATH, ERROR, REVISION_PATH } from '../../wire/common.ts'
+import { DEPLOYMENT_PATH, REVISION_PATH } from '../../wire/common.ts'
 import { DEPLOYMENT, DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
 import { IDEMPOTENCY_KEY, PREFER_WAIT } from '../../wire/headers.ts'
 import { CREATE_REVISION, LIST_REVISIONS, REVISION, REVISION_PAGE } from '../../wire/revision.ts'
-import { findDeployment, findRevision, revisionOfDeployment } from '../find.ts'
-import { listOf } from '../lists.ts'
-import { checkDeployable } from '../rules/deployable.ts'
-import { redeployed } from '../rules/redeploy.ts'
+import {
+  commaSeparated,
+  findDeployment,
+  onDeployment,
+  onRevision,
+  revisionOfDeployment,
+} from '../on-deployment.ts'
+import { redeployed } from '../rules/change.ts'
+import { checkDeployable } from '../rules/sources.ts'
 import { changeDeployment } from './change.ts'
 
 export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
@@ -24,29 +29,28 @@ export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       description: 'Newest first.',
       params: DEPLOYMENT_PATH,
       query: LIST_REVISIONS,
-      responses: { 200: REVISION_PAGE, 400: ERROR, 404: ERROR },
+      responses: { 200: REVISION_PAGE },
+      errors: [400, 404],
     },
-    async (context, input) => {
-      const { limit, offset } = input.query
-      const statuses = listOf(input.query.status)?.map(statusOf)
-      const deployment = await findDeployment(context, input)
+    async (context, { params, query: { limit, offset, status }, call }) => {
+      const statuses = commaSeparated(status)?.map(statusOf)
+      const deployment = await findDeployment(context, call, params.deployment_id)
       const page = await context.deployments.listRevisions(deployment, statuses, { limit, offset })
       return { body: { resources: page.map(presentRevision), offset: offset + page.length } }
     },
   ),
-  operation(
+  onDeployment(
     'POST /v2/deployments/{deployment_id}/revisions',
     'Create Revision',
     {
       description: 'Always makes a revision. What is left out is that of the deployment.',
-      params: DEPLOYMENT_PATH,
       body: CREATE_REVISION,
       headers: IDEMPOTENCY_KEY,
       bodyOptional: true,
-      responses: { 201: REVISION, 400: ERROR, 404: ERROR, 409: ERROR },
+      responses: { 201: REVISION },
+      errors: [400, 404, 409],
     },
-    async (context, input) => {
-      const deployment = await findDeployment(context, input)
+    async (context, deployment, input) => {
       const key = await requestKey(context.secrets, input)
       const changed = await changeDeployment(context, deployment, { ...input.body, isRevision: true, key })
       const revision = await revisionOfDeployment(context, changed, key?.id ?? changed.latestRevisionId!)
@@ -61,7 +65,8 @@ export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
         'With the header `Prefer: wait=N` it answers within N seconds, at most 60: when the revision is another than that of `If-None-Match`, or without that header, when it is no longer under way.',
       params: REVISION_PATH,
       headers: PREFER_WAIT,
-      responses: { 200: REVISION, 404: ERROR },
+      responses: { 200: REVISION },
+      errors: [404],
     },
     async (context, input) => {
       const { request, signal, principal } = input.call
@@ -85,17 +90,16 @@ export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       return { body, headers: { 'preference-applied': `wait=${seconds}` } }
     },
   ),
-  operation(
+  onRevision(
     'POST /v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy',
     'Redeploy Revision',
     {
       description: 'Makes a new revision out of this one. What was built for it is not built again.',
-      params: REVISION_PATH,
       headers: IDEMPOTENCY_KEY,
-      responses: { 200: DEPLOYMENT, 400: ERROR, 404: ERROR, 409: ERROR },
+      responses: { 200: DEPLOYMENT },
+      errors: [400, 404, 409],
     },
-    async (context, input) => {
-      const { deployment, revision } = await findRevision(context, input)
+    async (context, { deployment, revision }, input) => {
       checkDeployable(context.deployer, revision)
       const key = await requestKey(context.secrets, input)
       const changed = await context.deployments.update(deployment.id, (now) => {
@@ -118,17 +122,16 @@ function statusOf(text: string): RevisionStatus {
 
 /* @__NO_SIDE_EFFECTS__ */
 function interruptAt(verb: string) {
-  return operation(
+  return onRevision(
     `POST /v2/deployments/{deployment_id}/revisions/{revision_id}/${verb}`,
     'Interrupt Revision',
     {
       description: 'Stops a revision that is under way. What served before goes on serving.',
-      params: REVISION_PATH,
-      responses: { 200: REVISION, 400: ERROR, 404: ERROR },
+      responses: { 200: REVISION },
+      errors: [400, 404],
     },
-    async (context, input) => {
-      const { deployment, revision } = await findRevision(context, input)
-      return { body: presentRevision(await context.deployments.interrupt(deployment, revision.id)) }
-    },
+    async ({ deployments }, { deployment, revision }) => ({
+      body: presentRevision(await deployments.interrupt(deployment, revision.id)),
+    }),
   )
 }

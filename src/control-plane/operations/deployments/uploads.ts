@@ -7,9 +7,8 @@ import { noDeployment, refusal } from '../../errors.ts'
 import { isLeaving } from '../../records/create-deployments.ts'
 import { loadDeployment } from '../../records/stored.ts'
 import { pathOf, placeOf } from '../../records/uploads/place.ts'
-import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
 import { DEPLOYMENTS_TAG, PUSH_TOKEN, UPLOAD, UPLOAD_PATH, UPLOAD_URL } from '../../wire/deployment.ts'
-import { findDeployment } from '../find.ts'
+import { onDeployment } from '../on-deployment.ts'
 import { boundedUpload, sizesOf } from '../rules/upload-size.ts'
 
 /** How long an upload can be begun, in milliseconds. */
@@ -22,16 +21,15 @@ const signedText = (deploymentId: string, uploadId: string, expires: number): st
 const NO_UPLOADS = 'This server takes no uploads: its deployer keeps none.'
 
 export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
-  operation(
+  onDeployment(
     'POST /v2/deployments/{deployment_id}/upload-url',
     'Create Upload URL',
     {
       description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
-      params: DEPLOYMENT_PATH,
-      responses: { 200: UPLOAD_URL, 400: ERROR, 404: ERROR },
+      responses: { 200: UPLOAD_URL },
+      errors: [400, 404],
     },
-    async (context, input) => {
-      const { id, source } = await findDeployment(context, input)
+    async (context, { id, source }, { call }) => {
       // A revision may have a source of its own, but for deployments of images that others have made.
       if (source === 'external_docker' || source === 'internal_template') {
         throw refusal(400, "Upload URLs are only available for 'internal_source' source deployments.")
@@ -43,7 +41,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       const path = `/v2/deployments/${id}/uploads/${uploadId}?expires=${expires}&signature=${signature}`
       return {
         body: {
-          upload_url: publicBase(input.call) + path,
+          upload_url: publicBase(call) + path,
           object_path: pathOf({ deploymentId: id, uploadId }),
         },
       }
@@ -58,7 +56,8 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
         'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
       params: UPLOAD_PATH,
       query: UPLOAD,
-      responses: { 200: null, 400: ERROR, 403: ERROR, 404: ERROR, 409: ERROR, 413: ERROR },
+      responses: { 200: null },
+      errors: [400, 403, 404, 409, 413],
       isPublic: true,
     },
     async (context, { params, query, call: { request } }) => {
@@ -82,17 +81,16 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       return { body: null }
     },
   ),
-  operation(
+  onDeployment(
     'POST /v2/deployments/{deployment_id}/push-token',
     'Create Push Token',
     {
       description:
         'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
-      params: DEPLOYMENT_PATH,
-      responses: { 200: PUSH_TOKEN, 400: ERROR, 404: ERROR },
+      responses: { 200: PUSH_TOKEN },
+      errors: [400, 404],
     },
-    async (context, input) => {
-      const { id, name, owner, source, latestRevisionId } = await findDeployment(context, input)
+    async (context, { id, name, owner, source, latestRevisionId }, { call }) => {
       if (source !== 'internal_docker') {
         throw refusal(400, "Push tokens are only available for 'internal_docker' source deployments.")
       }
@@ -103,7 +101,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
         deploymentId: id,
         name,
         owner,
-        signal: input.call.signal ?? new AbortController().signal,
+        signal: call.signal ?? new AbortController().signal,
         log: (message, level = 'INFO') =>
           context.logs.append(
             { type: 'deploy', deploymentId: id },

@@ -1,37 +1,34 @@
 import { operation, tagged } from '../../api/operation.ts'
 import { presentLine } from '../../present/log.ts'
-import { DEPLOYMENT_PATH, ERROR, REVISION_PATH } from '../../wire/common.ts'
 import { DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
 import { DEPLOYMENT_LOGS, LIST_DEPLOYMENT_LOGS, LOG_ITEMS, LOG_PAGE, REVISION_LOGS } from '../../wire/logs.ts'
-import { findDeployment, findRevision, revisionOfDeployment } from '../find.ts'
+import { findDeployment, onDeployment, onRevision, revisionOfDeployment } from '../on-deployment.ts'
 import { readLogs } from './read-logs.ts'
 
 export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
-  operation(
+  onRevision(
     'GET /v2/deployments/{deployment_id}/revisions/{revision_id}/logs',
     'Get Revision Logs',
     {
-      params: REVISION_PATH,
       query: REVISION_LOGS,
-      responses: { 200: LOG_PAGE, 400: ERROR, 404: ERROR },
+      responses: { 200: LOG_PAGE },
+      errors: [400, 404],
     },
-    async (context, input) => {
-      const { deployment, revision } = await findRevision(context, input)
-      const { lines, next } = await readLogs(context, deployment, { ...input.query, revision })
+    async (context, { deployment, revision }, { query }) => {
+      const { lines, next } = await readLogs(context, deployment, { ...query, revision })
       return { body: { logs: lines.map(presentLine), next_offset: next } }
     },
   ),
-  operation(
+  onDeployment(
     'GET /v2/deployments/{deployment_id}/logs',
     'Get Deployment Logs',
     {
-      params: DEPLOYMENT_PATH,
       query: DEPLOYMENT_LOGS,
-      responses: { 200: LOG_PAGE, 400: ERROR, 404: ERROR },
+      responses: { 200: LOG_PAGE },
+      errors: [400, 404],
     },
-    async (context, input) => {
-      const deployment = await findDeployment(context, input)
-      const { lines, next } = await readLogs(context, deployment, input.query)
+    async (context, deployment, { query }) => {
+      const { lines, next } = await readLogs(context, deployment, query)
       return { body: { logs: lines.map(presentLine), next_offset: next } }
     },
   ),
@@ -40,11 +37,12 @@ export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     'List Deployment Logs',
     {
       query: LIST_DEPLOYMENT_LOGS,
-      responses: { 200: LOG_ITEMS, 400: ERROR, 404: ERROR },
+      responses: { 200: LOG_ITEMS },
+      errors: [400, 404],
     },
     async (context, { query, call }) => {
       const { deployment_id, revision_id, log_type, sort_order, page_size, cursor, ...rest } = query
-      const deployment = await findDeployment(context, { params: { deployment_id }, call })
+      const deployment = await findDeployment(context, call, deployment_id)
       const { lines, next } = await readLogs(context, deployment, {
         ...rest,
         type: log_type === 'BUILD' ? 'build' : 'deploy',

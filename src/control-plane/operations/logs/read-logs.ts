@@ -2,7 +2,7 @@ import type { ControlPlaneContext } from '../../context.ts'
 import type { LogLevel } from '../../deployers/deployer.ts'
 import type { LogLine } from '../../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord, RevisionStatus } from '../../records/records.ts'
-import { revisionOfDeployment } from '../find.ts'
+import { revisionOfDeployment } from '../on-deployment.ts'
 
 /** What all log routes ask for. Times are RFC 3339. */
 export interface LogRequest {

@@ -2,6 +2,7 @@ import { refusal } from '../../errors.ts'
 import type { NewRevision } from '../../records/deployments.ts'
 import type {
   DeploymentRecord,
+  RevisionRecord,
   SealedSecret,
   SecretReference,
   SourceConfig,
@@ -86,6 +87,25 @@ export const revisionOf = (deployment: DeploymentRecord): NewRevision => ({
   secrets: deployment.secrets,
   secretReferences: deployment.secretReferences,
 })
+
+/** The deployment with all that an earlier revision was made with, and the new revision. */
+export function redeployed(
+  deployment: DeploymentRecord,
+  revision: RevisionRecord,
+): { readonly deployment: DeploymentRecord; readonly revision: NewRevision } {
+  const { resource_spec, install_command, build_command } = revision.sourceConfig
+  const changed: DeploymentRecord = {
+    ...deployment,
+    sourceConfig: { ...deployment.sourceConfig, resource_spec, install_command, build_command },
+    sourceRevisionConfig: revision.sourceRevisionConfig,
+    secrets: revision.secrets,
+    secretReferences: revision.secretReferences,
+  }
+  return {
+    deployment: changed,
+    revision: { ...revisionOf(changed), source: revision.source, builtBy: revision },
+  }
+}
 
 const revisionConfigOf = ({ sourceRevisionConfig, trackedPackages }: Change): SourceRevisionConfig => ({
   ...withoutNulls(sourceRevisionConfig),
