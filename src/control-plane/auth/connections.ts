@@ -1,7 +1,7 @@
 import { uuid7 } from '../../ids.ts'
 import type { Store } from '../../storage/index.ts'
 import { refusal } from '../errors.ts'
-import { retryConflicts } from '../records/retry-conflicts.ts'
+import { retryConflicts } from '../records/docs.ts'
 import { noToken } from './errors.ts'
 import type { ConnectionRecord, TokenRecord } from './records.ts'
 import type { AuthCaller, AuthContext, Connection } from './service.ts'

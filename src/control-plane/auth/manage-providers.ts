@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import { uuid7 } from '../../ids.ts'
 import { ConflictError } from '../../storage/index.ts'
 import { refusal } from '../errors.ts'
-import { retryConflicts } from '../records/retry-conflicts.ts'
+import { retryConflicts } from '../records/docs.ts'
 import { tenantIdOf } from '../records/tenant.ts'
 import type { CREATE_PROVIDER, PATCH_PROVIDER } from '../wire/auth.ts'
 import type { Given } from '../wire/names.ts'
@@ -203,5 +203,5 @@ function checkProvider(
 
 // The id of the document is the name in URLs.
 const putProvider = (record: ProviderRecord) => put(PROVIDERS, record.providerId, record)
-const unchangedProvider = ({ record, version }: Stored<ProviderRecord>) =>
-  unchanged(PROVIDERS, { record: { id: record.providerId }, version })
+const unchangedProvider = (read: Stored<ProviderRecord>) =>
+  unchanged(PROVIDERS, { ...read, record: { id: read.record.providerId } })

@@ -1,6 +1,7 @@
 import { uuidOf } from '../../ids.ts'
-import type { Doc, Guard, Json, ListQuery, Op, Store } from '../../storage/index.ts'
+import type { Guard, Store } from '../../storage/index.ts'
 import { listAll } from '../../storage/store/pages.ts'
+import { unchanged as docUnchanged, type Stored, stored } from '../records/docs.ts'
 
 /** Where the records are kept. All of one user of a tenant is one partition, all that the tenant's users share another. */
 export const PROVIDERS = 'oauth-providers'
@@ -21,44 +22,14 @@ export const userPartition = (userKey: string): string => `oauth-user:${userKey}
 export const tenantPartition = async (owner: string | null): Promise<string> =>
   `oauth-tenant:${await uuidOf(['oauth-tenant', owner])}`
 
-/** A record as it was read, with the version that a change of it is guarded by. */
-export interface Stored<T> {
-  readonly record: T
-  readonly version: number
-}
+export { load, put, type Stored } from '../records/docs.ts'
 
-export async function load<T>(
-  store: Store,
-  partition: string,
-  collection: string,
-  id: string,
-): Promise<Stored<T> | undefined> {
-  const doc = await store.get(partition, collection, id)
-  return doc && stored<T>(doc)
-}
-
-/** All documents of a list. */
+/** All documents of a partition. */
 export const loadAll = async <T>(
   store: Store,
   collection: string,
-  query: Pick<ListQuery, 'partition'>,
-): Promise<Stored<T>[]> => (await listAll(store, collection, query)).map((doc) => stored<T>(doc))
+  query: { readonly partition: string },
+): Promise<readonly Stored<T>[]> => (await listAll(store, collection, query)).map((doc) => stored<T>(doc))
 
-const stored = <T>(doc: Doc): Stored<T> => ({ record: doc.value as unknown as T, version: doc.version })
-
-export const put = (
-  collection: string,
-  id: string,
-  record: object,
-  options: Pick<Op & { op: 'put' }, 'index' | 'ttlMs'> = {},
-): Op => ({ op: 'put', collection, id, value: record as unknown as Json, ...options })
-
-export const unchanged = (
-  collection: string,
-  { record: { id }, version }: Stored<{ readonly id: string }>,
-): Guard => ({
-  guard: 'version',
-  collection,
-  id,
-  version,
-})
+export const unchanged = (collection: string, read: Stored<{ readonly id: string }>): Guard =>
+  docUnchanged(collection, read.record.id, read)

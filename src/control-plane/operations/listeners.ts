@@ -84,7 +84,7 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
       errors: [404, 412],
     },
     async ({ store, now }, { params: { listener_id: id }, body, call }) => {
-      const listener = await records.updateListener(store, ownerOf(call.principal), id, (known) => {
+      const listener = await records.changeListener(store, ownerOf(call.principal), id, (known) => {
         checkMatch(call.request, presentListener(known))
         return {
           ...known,
@@ -107,8 +107,11 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
       errors: [404, 412],
     },
     async ({ store }, { params: { listener_id: id }, call }) => {
-      const check = (known: records.ListenerRecord) => checkMatch(call.request, presentListener(known))
-      if (!(await records.deleteListener(store, ownerOf(call.principal), id, check))) throw noListener(id)
+      const deleted = await records.changeListener(store, ownerOf(call.principal), id, (known) => {
+        checkMatch(call.request, presentListener(known))
+        return undefined
+      })
+      if (!deleted) throw noListener(id)
       return {}
     },
   ),

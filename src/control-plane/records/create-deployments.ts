@@ -4,10 +4,10 @@ import { changedWithin } from '../../storage/coordination/changes.ts'
 import { ConflictError, type Op, type Store } from '../../storage/index.ts'
 import { noDeployment, refusal } from '../errors.ts'
 import type { Deployments, NewRevision } from './deployments.ts'
+import { retryConflicts } from './docs.ts'
 import { listDeployments, listRevisions } from './lists.ts'
 import { takeNames } from './names.ts'
 import type { DeploymentRecord, RevisionRecord } from './records.ts'
-import { retryConflicts } from './retry-conflicts.ts'
 import { type OpsOf, type StatusEvent, statusOp } from './status-event.ts'
 import {
   DEPLOYMENTS,

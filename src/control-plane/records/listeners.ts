@@ -1,10 +1,10 @@
 import { uuid7 } from '../../ids.ts'
-import { ConflictError, type Guard, type Json, type Op, type Store } from '../../storage/index.ts'
+import { ConflictError, type Op, type Store } from '../../storage/index.ts'
 import { listFitting, pagesOf } from '../../storage/store/pages.ts'
 import { refusal } from '../errors.ts'
 import type { PageRequest } from './deployments.ts'
-import { retryConflicts } from './retry-conflicts.ts'
-import { ownerKey, recordOf } from './stored.ts'
+import { load, put, recordOf, retryConflicts, unchanged } from './docs.ts'
+import { ownerKey } from './stored.ts'
 
 /** A cluster that an agent of the user's looks after. Names of the wire: it is stored and answered as it came. */
 export interface ListenerRecord {
@@ -25,14 +25,12 @@ const ORDER = 'createdAt'
 
 export const partitionOf = (owner: string | null): string => `listeners:${ownerKey(owner)}`
 
-export async function findListener(
+export const findListener = async (
   store: Store,
   owner: string | null,
   id: string,
-): Promise<ListenerRecord | undefined> {
-  const doc = await store.get(partitionOf(owner), LISTENERS, id)
-  return doc && recordOf<ListenerRecord>(doc)
-}
+): Promise<ListenerRecord | undefined> =>
+  (await load<ListenerRecord>(store, partitionOf(owner), LISTENERS, id))?.record
 
 /** Newest first. */
 export const listListeners = (
@@ -56,8 +54,8 @@ export async function createListener(
   const { id, compute_id } = listener
   try {
     await store.commit(partitionOf(owner), {
-      guards: [{ guard: 'absent', collection: COMPUTE_IDS, id: compute_id }],
-      ops: [put(listener), { op: 'put', collection: COMPUTE_IDS, id: compute_id, value: id }],
+      guards: [unchanged(COMPUTE_IDS, compute_id, undefined)],
+      ops: [putListener(listener), { op: 'put', collection: COMPUTE_IDS, id: compute_id, value: id }],
     })
     return listener
   } catch (cause) {
@@ -66,57 +64,29 @@ export async function createListener(
   }
 }
 
-/** Undefined where there is none of this id. The last writer wins. */
-export async function updateListener(
+/**
+ * Writes what `change` makes of a listener, or deletes it where that is undefined. Gives what was
+ * written or deleted, and undefined for an unknown one. `change` may throw.
+ */
+export const changeListener = (
   store: Store,
   owner: string | null,
   id: string,
-  change: (listener: ListenerRecord) => ListenerRecord,
-): Promise<ListenerRecord | undefined> {
-  return attempt(store, owner, id, (listener) => {
-    const changed = change(listener)
-    return { result: changed, ops: [put(changed)] }
-  })
-}
-
-/** Undefined where there is none of this id. `check` is called with what is deleted, and may throw. */
-export async function deleteListener(
-  store: Store,
-  owner: string | null,
-  id: string,
-  check: (listener: ListenerRecord) => void,
-): Promise<ListenerRecord | undefined> {
-  return attempt(store, owner, id, (listener) => {
-    check(listener)
-    return {
-      result: listener,
-      ops: [
-        { op: 'delete', collection: LISTENERS, id },
-        { op: 'delete', collection: COMPUTE_IDS, id: listener.compute_id },
-      ],
-    }
-  })
-}
-
-const attempt = (
-  store: Store,
-  owner: string | null,
-  id: string,
-  change: (listener: ListenerRecord) => { readonly result: ListenerRecord; readonly ops: readonly Op[] },
+  change: (listener: ListenerRecord) => ListenerRecord | undefined,
 ): Promise<ListenerRecord | undefined> =>
   retryConflicts(async () => {
-    const doc = await store.get(partitionOf(owner), LISTENERS, id)
-    if (!doc) return undefined
-    const { result, ops } = change(recordOf<ListenerRecord>(doc))
-    const guard: Guard = { guard: 'version', collection: LISTENERS, id, version: doc.version }
-    await store.commit(partitionOf(owner), { guards: [guard], ops })
-    return result
+    const read = await load<ListenerRecord>(store, partitionOf(owner), LISTENERS, id)
+    if (!read) return undefined
+    const changed = change(read.record)
+    const ops: readonly Op[] = changed
+      ? [putListener(changed)]
+      : [
+          { op: 'delete', collection: LISTENERS, id },
+          { op: 'delete', collection: COMPUTE_IDS, id: read.record.compute_id },
+        ]
+    await store.commit(partitionOf(owner), { guards: [unchanged(LISTENERS, id, read)], ops })
+    return changed ?? read.record
   })
 
-const put = (listener: ListenerRecord): Op => ({
-  op: 'put',
-  collection: LISTENERS,
-  id: listener.id,
-  value: listener as unknown as Json,
-  index: { [ORDER]: listener.createdAt },
-})
+const putListener = (listener: ListenerRecord): Op =>
+  put(LISTENERS, listener.id, listener, { index: { [ORDER]: listener.createdAt } })

@@ -2,6 +2,7 @@ import { listedFor } from '../../principal.ts'
 import { ConflictError, type Store } from '../../storage/index.ts'
 import { putCopies } from '../../storage/inherit.ts'
 import { refusal } from '../errors.ts'
+import { load, put, unchanged } from './docs.ts'
 import type { DeploymentRecord } from './records.ts'
 import { loadDeployment, ownerKey } from './stored.ts'
 
@@ -24,7 +25,7 @@ interface Taken {
   readonly conflict: string
 }
 
-const placeOf = (owner: string | null, kind: 'name' | 'agent', ...parts: readonly string[]): string =>
+const nameKey = (owner: string | null, kind: 'name' | 'agent', ...parts: readonly string[]): string =>
   `deployment-name:${JSON.stringify([ownerKey(owner), kind, ...parts])}`
 
 /** Those of a deployment that an earlier version has made are taken for a tenant and for an id. */
@@ -33,27 +34,25 @@ const namesOf = (deployment: DeploymentRecord): readonly Taken[] =>
 
 function namesFor({ owner, name, agent }: DeploymentRecord): readonly Taken[] {
   const conflict = `A deployment named '${name}' already exists. Choose another name, or update that one.`
-  const named = { partition: placeOf(owner, 'name', name), conflict }
+  const named = { partition: nameKey(owner, 'name', name), conflict }
   if (agent === null) return [named]
   const { agent_id, environment } = agent
   return [
     named,
     {
-      partition: placeOf(owner, 'agent', agent_id, environment),
+      partition: nameKey(owner, 'agent', agent_id, environment),
       conflict: `A deployment of agent '${agent_id}' in environment '${environment}' already exists.`,
     },
   ]
 }
 
 /** The id of the deployment that has this name. It may not be written yet, or gone already. */
-export async function idOfName(
+export const idOfName = async (
   store: Store,
   owner: string | null,
   name: string,
-): Promise<string | undefined> {
-  const doc = await store.get(placeOf(owner, 'name', name), NAMES, NAMES)
-  return (doc?.value as NameRecord | undefined)?.deploymentId
-}
+): Promise<string | undefined> =>
+  (await load<NameRecord>(store, nameKey(owner, 'name', name), NAMES, NAMES))?.record.deploymentId
 
 /** Throws 409 where another deployment has one of the names. What was taken until then is given back. */
 export async function takeNames(store: Store, deployment: DeploymentRecord, now: number): Promise<void> {
@@ -77,11 +76,10 @@ export async function copyNames(store: Store, deployment: DeploymentRecord): Pro
 /** Does nothing for a name that another deployment has. */
 export async function releaseNames(store: Store, deployment: DeploymentRecord): Promise<void> {
   for (const { partition } of namesOf(deployment)) {
-    const doc = await store.get(partition, NAMES, NAMES)
-    if ((doc?.value as NameRecord | undefined)?.deploymentId !== deployment.id) continue
-    const guard = { guard: 'version', collection: NAMES, id: NAMES, version: doc!.version } as const
+    const read = await load<NameRecord>(store, partition, NAMES, NAMES)
+    if (read?.record.deploymentId !== deployment.id) continue
     try {
-      await store.commit(partition, { guards: [guard], ops: [{ op: 'clear' }] })
+      await store.commit(partition, { guards: [unchanged(NAMES, NAMES, read)], ops: [{ op: 'clear' }] })
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
     }
@@ -89,18 +87,14 @@ export async function releaseNames(store: Store, deployment: DeploymentRecord): 
 }
 
 async function take(store: Store, partition: string, record: NameRecord): Promise<boolean> {
-  const doc = await store.get(partition, NAMES, NAMES)
-  const known = doc?.value as NameRecord | undefined
+  const read = await load<NameRecord>(store, partition, NAMES, NAMES)
+  const known = read?.record
   if (known?.deploymentId === record.deploymentId) return true
   if (known && (await isInUse(store, partition, known, record.at))) return false
-  const guard = doc
-    ? ({ guard: 'version', collection: NAMES, id: NAMES, version: doc.version } as const)
-    : ({ guard: 'absent', collection: NAMES, id: NAMES } as const)
-  const value = { deploymentId: record.deploymentId, at: record.at }
   try {
     await store.commit(partition, {
-      guards: [guard],
-      ops: [{ op: 'put', collection: NAMES, id: NAMES, value }],
+      guards: [unchanged(NAMES, NAMES, read)],
+      ops: [put(NAMES, NAMES, record)],
     })
     return true
   } catch (error) {

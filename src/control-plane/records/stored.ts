@@ -1,19 +1,15 @@
 import { listedFor } from '../../principal.ts'
-import type { Doc, DocIndex, Guard, Json, Op, Store } from '../../storage/index.ts'
+import type { Doc, DocIndex, Guard, Op, Store } from '../../storage/index.ts'
+import { load, put, recordOf, type Stored, unchanged } from './docs.ts'
 import type { DeploymentRecord, RevisionRecord } from './records.ts'
+
+export { recordOf, type Stored }
 
 /** Where the records are kept. A deployment and its revisions are one partition, so that one commit changes both. */
 export const DEPLOYMENTS = 'deployments'
 export const REVISIONS = 'revisions'
 
 export const partitionOf = (deploymentId: string): string => `deployment:${deploymentId}`
-
-/** A record as it was read, with the version that a change of it is guarded by. */
-export interface Stored<T> {
-  readonly record: T
-  readonly version: number
-  readonly index: DocIndex
-}
 
 /** An owner as a part of a name in the store. */
 export const ownerKey = (owner: string | null): string => (owner === null ? '' : `=${owner}`)
@@ -30,25 +26,14 @@ export const WORK = 'work'
 /** Revisions of one millisecond stay in the order of their numbers. */
 const REVISIONS_PER_MS = 1_000
 
-export async function loadDeployment(
-  store: Store,
-  id: string,
-): Promise<Stored<DeploymentRecord> | undefined> {
-  return stored(await store.get(partitionOf(id), DEPLOYMENTS, id))
-}
+export const loadDeployment = (store: Store, id: string): Promise<Stored<DeploymentRecord> | undefined> =>
+  load(store, partitionOf(id), DEPLOYMENTS, id)
 
-export async function loadRevision(
+export const loadRevision = (
   store: Store,
   deploymentId: string,
   id: string,
-): Promise<Stored<RevisionRecord> | undefined> {
-  return stored(await store.get(partitionOf(deploymentId), REVISIONS, id))
-}
-
-export const recordOf = <T>(doc: Doc): T => doc.value as unknown as T
-
-const stored = <T>(doc: Doc | undefined): Stored<T> | undefined =>
-  doc && { record: recordOf<T>(doc), version: doc.version, index: doc.index }
+): Promise<Stored<RevisionRecord> | undefined> => load(store, partitionOf(deploymentId), REVISIONS, id)
 
 /** The fields of a deployment in the lists of its owner. */
 function ownerFields({ owner, createdAt, sourceConfig, status }: DeploymentRecord): DocIndex {
@@ -73,33 +58,16 @@ export function putDeployment(record: DeploymentRecord, isHosted: boolean): Op {
     ...ownerFields(record),
     ...((!isIdle || (isHosted && activeRevisionId !== null)) && { [WORK]: record.updatedAt }),
   }
-  return { op: 'put', collection: DEPLOYMENTS, id, value: record as unknown as Json, index }
+  return put(DEPLOYMENTS, id, record, { index })
 }
 
-export const putRevision = (record: RevisionRecord): Op => ({
-  op: 'put',
-  collection: REVISIONS,
-  id: record.id,
-  value: record as unknown as Json,
-  index: {
-    [ofDeployment(record.deploymentId)]:
-      record.createdAt * REVISIONS_PER_MS + (record.number % REVISIONS_PER_MS),
-  },
-})
+export const putRevision = (record: RevisionRecord): Op => {
+  const order = record.createdAt * REVISIONS_PER_MS + (record.number % REVISIONS_PER_MS)
+  return put(REVISIONS, record.id, record, { index: { [ofDeployment(record.deploymentId)]: order } })
+}
 
-export const guardDeployment = ({
-  record: { id },
-  version,
-}: Pick<Stored<DeploymentRecord>, 'record' | 'version'>): Guard => ({
-  guard: 'version',
-  collection: DEPLOYMENTS,
-  id,
-  version,
-})
+export const guardDeployment = (read: Pick<Stored<DeploymentRecord>, 'record' | 'version'>): Guard =>
+  unchanged(DEPLOYMENTS, read.record.id, read)
 
-export const guardRevision = ({ record: { id }, version }: Stored<RevisionRecord>): Guard => ({
-  guard: 'version',
-  collection: REVISIONS,
-  id,
-  version,
-})
+export const guardRevision = (read: Stored<RevisionRecord>): Guard =>
+  unchanged(REVISIONS, read.record.id, read)

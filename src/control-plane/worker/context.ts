@@ -10,7 +10,7 @@ import { createLineLog } from '../logs/line-log.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { partitionOf } from '../records/stored.ts'
-import { placeOf } from '../records/uploads/place.ts'
+import { uploadOfPath } from '../records/uploads/stored.ts'
 import type { Uploads } from '../records/uploads/uploads.ts'
 import { maskSecrets } from '../secrets/mask.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
@@ -82,7 +82,7 @@ export async function phaseContext(
     secretReferences,
     secrets: Object.fromEntries(opened.map(({ name, value }) => [name, value])),
     openUpload: async (path) => {
-      const upload = placeOf(path, deploymentId)
+      const upload = uploadOfPath(path, deploymentId)
       return upload && uploads.open(upload)
     },
     signal,

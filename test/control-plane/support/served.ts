@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { type ControlPlaneOptions, createControlPlaneHandler } from '../../../src/control-plane/index.ts'
-import { placeOf } from '../../../src/control-plane/records/uploads/place.ts'
+import { uploadOfPath } from '../../../src/control-plane/records/uploads/stored.ts'
 import { createUploads } from '../../../src/control-plane/records/uploads/uploads.ts'
 import type { HandlerContext } from '../../../src/http/index.ts'
 import { memoryStore } from '../../../src/storage/index.ts'
@@ -55,7 +55,7 @@ export function serve(options: Partial<ControlPlaneOptions> = {}): Served {
     fetch: plane.fetch,
     deployer: scripted,
     async uploaded(path) {
-      const place = placeOf(path, path.split('/')[1]!)
+      const place = uploadOfPath(path, path.split('/')[1]!)
       const body = place && (await createUploads(store, Date.now).open(place))
       return body && new Response(body).text()
     },

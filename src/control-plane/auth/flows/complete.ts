@@ -1,7 +1,7 @@
 import { uuid7 } from '../../../ids.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { refusal } from '../../errors.ts'
-import { retryConflicts } from '../../records/retry-conflicts.ts'
+import { retryConflicts } from '../../records/docs.ts'
 import { ProviderError } from '../errors.ts'
 import type { Grant, ProviderAnswer } from '../oauth-client.ts'
 import { endpointsOf } from '../providers/endpoints.ts'
@@ -77,7 +77,7 @@ async function claim(
       guards: [unchanged(FLOWS, found)],
       ops: [putFlow(record)],
     })
-    return { record, version: versions[0]! }
+    return { ...found, record, version: versions[0]! }
   } catch (error) {
     throw error instanceof ConflictError ? used() : error
   }

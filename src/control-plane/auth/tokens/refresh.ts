@@ -1,7 +1,7 @@
 import { watchChanges } from '../../../storage/coordination/changes.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { refusal } from '../../errors.ts'
-import { retryConflicts } from '../../records/retry-conflicts.ts'
+import { retryConflicts } from '../../records/docs.ts'
 import { ProviderError } from '../errors.ts'
 import { endpointsOf } from '../providers/endpoints.ts'
 import { clientSecretOf } from '../providers/lookup.ts'

@@ -1,6 +1,6 @@
 import { HttpError, reportError } from '../../../http/index.ts'
 import { refusal } from '../../errors.ts'
-import { retryConflicts } from '../../records/retry-conflicts.ts'
+import { retryConflicts } from '../../records/docs.ts'
 import { noToken, ProviderError } from '../errors.ts'
 import { checkEndpoint, endpointsOf } from '../providers/endpoints.ts'
 import { clientSecretOf, providerFor } from '../providers/lookup.ts'

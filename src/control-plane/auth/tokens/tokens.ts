@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { uuid7 } from '../../../ids.ts'
 import type { Op, Store } from '../../../storage/index.ts'
-import { retryConflicts } from '../../records/retry-conflicts.ts'
+import { retryConflicts } from '../../records/docs.ts'
 import type { Given } from '../../wire/names.ts'
 import type { IMPORT_TOKEN, PATCH_TOKEN } from '../../wire/tokens.ts'
 import { noToken } from '../errors.ts'

@@ -6,7 +6,7 @@ import type { ControlPlaneContext } from '../../context.ts'
 import { noDeployment, refusal } from '../../errors.ts'
 import { isLeaving } from '../../records/create-deployments.ts'
 import { loadDeployment } from '../../records/stored.ts'
-import { pathOf, placeOf } from '../../records/uploads/place.ts'
+import { pathOf, uploadOfPath } from '../../records/uploads/stored.ts'
 import { DEPLOYMENTS_TAG, PUSH_TOKEN, UPLOAD, UPLOAD_PATH, UPLOAD_URL } from '../../wire/deployment.ts'
 import { onDeployment } from '../on-deployment.ts'
 import { boundedUpload, sizesOf } from '../rules/upload-size.ts'
@@ -71,8 +71,8 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       if (!deployment || isLeaving(deployment)) throw noDeployment(id)
       const bounded = boundedUpload(request, sizesOf(request.headers))
       try {
-        const place = { deploymentId: id, uploadId: upload_id }
-        await context.uploads.put(place, deployment.owner, bounded.bytes, bounded.body)
+        const key = { deploymentId: id, uploadId: upload_id }
+        await context.uploads.put(key, deployment.owner, bounded.bytes, bounded.body)
       } catch (error) {
         if (bounded.refusal()) throw bounded.refusal()
         if (error instanceof AgentwireError || !bounded.isBroken()) throw error
@@ -122,6 +122,6 @@ export async function takeUpload(
   deploymentId: string,
   path: string,
 ): Promise<boolean> {
-  const place = placeOf(path, deploymentId)
-  return place !== undefined && uploads.take(place)
+  const key = uploadOfPath(path, deploymentId)
+  return key !== undefined && uploads.take(key)
 }

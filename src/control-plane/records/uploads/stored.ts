@@ -1,10 +1,27 @@
-import type { Doc, Guard, Op, Store } from '../../../storage/index.ts'
+import type { Guard, Op, Store } from '../../../storage/index.ts'
 import { listAll } from '../../../storage/store/pages.ts'
-import { loadDeployment, loadRevision, ofDeployment, ofOwner, recordOf } from '../stored.ts'
-import { pathOf, type UploadPlace } from './place.ts'
+import * as docs from '../docs.ts'
+import { loadDeployment, loadRevision, ofDeployment, ofOwner } from '../stored.ts'
+
+/** Names an upload of a deployment. */
+export interface UploadKey {
+  readonly deploymentId: string
+  readonly uploadId: string
+}
+
+/** What the API calls its `object_path`, or `source_tarball_path`. */
+export const pathOf = ({ deploymentId, uploadId }: UploadKey): string =>
+  `uploads/${deploymentId}/${uploadId}.tar.gz`
+
+/** Undefined for what is the path of no upload to this deployment. */
+export function uploadOfPath(path: string, deploymentId: string): UploadKey | undefined {
+  const uploadId = /\/([0-9a-f-]{36})\.tar\.gz$/.exec(path)?.[1]
+  const key = uploadId === undefined ? undefined : { deploymentId, uploadId }
+  return key && pathOf(key) === path ? key : undefined
+}
 
 /** Each upload is a partition: one document, and its bytes in the log. */
-export interface UploadRecord extends UploadPlace {
+export interface UploadRecord extends UploadKey {
   readonly owner: string | null
   /** What it counts for: its size, and that of what is being uploaded. */
   readonly bytes: number
@@ -19,39 +36,29 @@ export interface UploadRecord extends UploadPlace {
   readonly sweepAt: number
 }
 
-export interface StoredUpload {
-  readonly record: UploadRecord
-  readonly version: number
-}
+export type StoredUpload = docs.Stored<UploadRecord>
 
 const UPLOADS = 'uploads'
 const SWEEP = 'sweepAt'
 
-export const partitionOf = ({ deploymentId, uploadId }: UploadPlace): string =>
+export const partitionOf = ({ deploymentId, uploadId }: UploadKey): string =>
   `upload:${deploymentId}:${uploadId}`
 
-export async function loadUpload(store: Store, place: UploadPlace): Promise<StoredUpload | undefined> {
-  const doc = await store.get(partitionOf(place), UPLOADS, place.uploadId)
-  return doc && stored(doc)
-}
+export const loadUpload = (store: Store, key: UploadKey): Promise<StoredUpload | undefined> =>
+  docs.load(store, partitionOf(key), UPLOADS, key.uploadId)
 
-export const putUpload = (record: UploadRecord): Op => ({
-  op: 'put',
-  collection: UPLOADS,
-  id: record.uploadId,
-  value: { ...record },
-  index: {
-    [ofOwner(record.owner)]: record.createdAt,
-    [ofDeployment(record.deploymentId)]: record.createdAt,
-    [SWEEP]: record.sweepAt,
-  },
-})
+export const putUpload = (record: UploadRecord): Op =>
+  docs.put(UPLOADS, record.uploadId, record, {
+    index: {
+      [ofOwner(record.owner)]: record.createdAt,
+      [ofDeployment(record.deploymentId)]: record.createdAt,
+      [SWEEP]: record.sweepAt,
+    },
+  })
 
 /** That an upload is as it was read, or still not there. */
-export const unchanged = ({ uploadId: id }: UploadPlace, read: StoredUpload | undefined): Guard =>
-  read
-    ? { guard: 'version', collection: UPLOADS, id, version: read.version }
-    : { guard: 'absent', collection: UPLOADS, id }
+export const unchanged = ({ uploadId }: UploadKey, read: StoredUpload | undefined): Guard =>
+  docs.unchanged(UPLOADS, uploadId, read)
 
 /** Oldest first. */
 export const uploadsOfOwner = (store: Store, owner: string | null): Promise<readonly StoredUpload[]> =>
@@ -61,15 +68,12 @@ export const uploadsOfOwner = (store: Store, owner: string | null): Promise<read
 export const uploadsOfDeployment = (store: Store, deploymentId: string): Promise<readonly StoredUpload[]> =>
   allBy(store, ofDeployment(deploymentId))
 
-const allBy = async (store: Store, orderBy: string) =>
-  (await listAll(store, UPLOADS, { orderBy })).map(stored)
+const allBy = async (store: Store, orderBy: string): Promise<readonly StoredUpload[]> =>
+  (await listAll(store, UPLOADS, { orderBy })).map((doc) => docs.stored(doc))
 
 /** Those that have to be looked at first. */
-export async function uploadsToSweep(store: Store): Promise<readonly StoredUpload[]> {
-  return (await store.list(UPLOADS, { orderBy: SWEEP })).docs.map(stored)
-}
-
-const stored = (doc: Doc): StoredUpload => ({ record: recordOf<UploadRecord>(doc), version: doc.version })
+export const uploadsToSweep = async (store: Store): Promise<readonly StoredUpload[]> =>
+  (await store.list(UPLOADS, { orderBy: SWEEP })).docs.map((doc) => docs.stored(doc))
 
 /** The paths that the newest revision of a deployment, the one that serves and those under way are made of. */
 export async function pathsInUse(store: Store, deploymentId: string): Promise<ReadonlySet<string>> {

@@ -1,8 +1,7 @@
 import { claimLease, nextToken } from '../../../storage/coordination/leases.ts'
 import { ConflictError, type Store } from '../../../storage/index.ts'
 import { refusal } from '../../errors.ts'
-import { retryConflicts } from '../retry-conflicts.ts'
-import type { UploadPlace } from './place.ts'
+import { retryConflicts } from '../docs.ts'
 import {
   isIn,
   loadUpload,
@@ -10,6 +9,7 @@ import {
   pathsInUse,
   putUpload,
   type StoredUpload,
+  type UploadKey,
   type UploadRecord,
   unchanged,
   uploadsOfDeployment,
@@ -30,16 +30,11 @@ export interface UploadLimits {
 /** What clients have uploaded. It is kept in the store, so that every instance finds it. */
 export interface Uploads {
   /** Keeps all of the body, or nothing. `bytes` is the most that it has. Throws 413 without room, and 409 for one that a revision was made of. */
-  put(
-    place: UploadPlace,
-    owner: string | null,
-    bytes: number,
-    body: ReadableStream<Uint8Array>,
-  ): Promise<void>
+  put(key: UploadKey, owner: string | null, bytes: number, body: ReadableStream<Uint8Array>): Promise<void>
   /** Whether there is such an upload. It is not replaced any more. */
-  take(place: UploadPlace): Promise<boolean>
+  take(key: UploadKey): Promise<boolean>
   /** The bytes of an upload. Undefined where it is not there. */
-  open(place: UploadPlace): Promise<ReadableStream<Uint8Array> | undefined>
+  open(key: UploadKey): Promise<ReadableStream<Uint8Array> | undefined>
   /** Removes all uploads of a deployment. */
   removeAll(deploymentId: string): Promise<void>
   /** Removes those that nobody has needed for `keepMs`. */
@@ -63,14 +58,14 @@ export function createUploads(
     await store.commit(partitionOf(upload.record), { guards, ops: [{ op: 'clear' }] })
   }
 
-  /** Begins an upload in the place of the one before, and counts it. */
-  async function begin(place: UploadPlace, owner: string | null, bytes: number) {
-    const partition = partitionOf(place)
-    const [state, before] = await Promise.all([store.inspect(partition), loadUpload(store, place)])
+  /** Begins an upload in place of the one before, and counts it. */
+  async function begin(key: UploadKey, owner: string | null, bytes: number) {
+    const partition = partitionOf(key)
+    const [state, before] = await Promise.all([store.inspect(partition), loadUpload(store, key)])
     if (before?.record.isTaken) throw refusal(409, TAKEN)
     const createdAt = now()
     const record: UploadRecord = {
-      ...place,
+      ...key,
       owner,
       bytes: Math.max(bytes, CHUNK_BYTES),
       first: 0,
@@ -82,7 +77,7 @@ export function createUploads(
     const token = nextToken(state)
     try {
       await store.commit(partition, {
-        guards: [{ guard: 'free' }, unchanged(place, before)],
+        guards: [{ guard: 'free' }, unchanged(key, before)],
         ops: [
           { op: 'clear' },
           putUpload(record),
@@ -117,8 +112,8 @@ export function createUploads(
   }
 
   return {
-    async put(place, owner, bytes, body) {
-      const { partition, record, token } = await begin(place, owner, bytes)
+    async put(key, owner, bytes, body) {
+      const { partition, record, token } = await begin(key, owner, bytes)
       const guards = [{ guard: 'fence', token }] as const
       try {
         await makeRoom(record)
@@ -152,25 +147,25 @@ export function createUploads(
       }
     },
 
-    take: (place) =>
+    take: (key) =>
       retryConflicts(async () => {
-        const upload = await loadUpload(store, place)
+        const upload = await loadUpload(store, key)
         if (!upload || upload.record.count === 0) return false
         if (upload.record.isTaken) return true
         const ops = [putUpload({ ...upload.record, isTaken: true })]
-        await store.commit(partitionOf(place), { guards: [unchanged(place, upload)], ops })
+        await store.commit(partitionOf(key), { guards: [unchanged(key, upload)], ops })
         return true
       }),
 
-    async open(place) {
-      const upload = await loadUpload(store, place)
+    async open(key) {
+      const upload = await loadUpload(store, key)
       if (!upload || upload.record.count === 0) return undefined
       const { first, count } = upload.record
       let after = first - 1
       return new ReadableStream(
         {
           async pull(controller) {
-            const batch = await store.read(partitionOf(place), { after, limit: 1 })
+            const batch = await store.read(partitionOf(key), { after, limit: 1 })
             if (batch.count === 0 || batch.first !== after + 1)
               throw new Error('The upload was removed while it was read.')
             controller.enqueue(batch.bytes.slice(batch.offsets[0], batch.offsets[1]))
