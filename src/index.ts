@@ -57,6 +57,8 @@ export { type ContentBlock, type Message, textOf, type Usage } from './messages/
 export {
   type AgentEngine,
   type AgentEngineOptions,
+  type Answer,
+  type AnswerEnd,
   type Answers,
   createAgentEngine,
   type Observe,
@@ -70,6 +72,7 @@ export {
   type ServerEvent,
   type ThreadEvents,
   type ThreadRecord,
+  type ThreadSnapshot,
 } from './runs/index.ts'
 export {
   type AgentServer,

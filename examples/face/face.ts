@@ -51,7 +51,8 @@ function events(
   const { threadId, principal, signal } = call
   async function* read(left: AbortSignal) {
     // A reader that leaves stops nothing: the run goes on, and its events can be read again.
-    for await (const batch of context.engine.eventBatches({ threadId, principal, ...which, signal: left }))
+    const asked = { threadId, principal, ...which, signal: left, batches: true } as const
+    for await (const batch of context.engine.events(asked))
       yield batch.map((event) => `${JSON.stringify(event)}\n`).join('')
   }
   return streamResponse(sourceOf(read, signal), FRAMING, { signal, onError: reporterOf(context, call) })

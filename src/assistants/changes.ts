@@ -1,6 +1,6 @@
 import { uuid7 } from '../ids.ts'
 import { ownerOf, type Principal } from '../principal.ts'
-import { RunError } from '../runs/index.ts'
+import { type AgentEngine, internalsOf, RunError } from '../runs/index.ts'
 import { retryConflicts } from '../runs/records/update.ts'
 import { ConflictError } from '../storage/index.ts'
 import { graphNamed, isShown, noSuchAssistant, readAssistant, requireAssistant } from './find.ts'
@@ -16,7 +16,7 @@ import {
   type StoredAssistant,
   VERSIONS,
 } from './record.ts'
-import { type AssistantEngine, graphOfId, systemAssistant } from './system.ts'
+import { graphOfId, systemAssistant } from './system.ts'
 
 /** What clients may say of an assistant. */
 export interface AssistantFields {
@@ -37,7 +37,7 @@ type Caller = Principal | null | undefined
 
 /** Makes an assistant. Undefined when the principal has one of this id, or a graph of the server has. */
 export async function createAssistant(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Caller,
   { assistantId = uuid7(), graphId: named, ...fields }: NewAssistant,
 ): Promise<AssistantRecord | undefined> {
@@ -45,11 +45,11 @@ export async function createAssistant(
   const id = assistantId.toLowerCase()
   const graphId = requireGraph(engine, named)
   if (await graphOfId(engine, id)) return undefined
-  await inheritAssistants(engine.store, owner)
+  await inheritAssistants(internalsOf(engine).store, owner)
   const place = placeOf(owner, id)
   // That of the graph was there before.
   const { createdAt: since } = await systemAssistant(engine, owner, graphId)
-  const { now } = await engine.store.inspect(place)
+  const { now } = await internalsOf(engine).store.inspect(place)
   const createdAt = Math.max(now, since + 1)
   const { name = 'Untitled', description = null, config = {}, context = {}, metadata = {} } = fields
   const record: StoredAssistant = {
@@ -68,7 +68,7 @@ export async function createAssistant(
     newestVersion: 1,
   }
   try {
-    await engine.store.commit(place, {
+    await internalsOf(engine).store.commit(place, {
       guards: [{ guard: 'absent', collection: ASSISTANTS, id }],
       ops: [putAssistant(record), putVersion(record)],
     })
@@ -84,7 +84,7 @@ export async function createAssistant(
  * else replaced. A system assistant is changed for this owner only. Throws `no_such_assistant`.
  */
 export const patchAssistant = (
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Caller,
   idOrName: string,
   { graphId: named, metadata, ...fields }: Partial<AssistantFields>,
@@ -110,7 +110,7 @@ export const patchAssistant = (
 
 /** Activates a version of an assistant. Throws `no_such_assistant`, also for an unknown version. */
 export const setLatestVersion = (
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Caller,
   idOrName: string,
   version: number,
@@ -118,7 +118,7 @@ export const setLatestVersion = (
   change(engine, principal, idOrName, async (before) => {
     if (version === before.version) return before
     const { owner, assistantId, createdAt, newestVersion } = before
-    const doc = await engine.store.get(placeOf(owner, assistantId), VERSIONS, `${version}`)
+    const doc = await internalsOf(engine).store.get(placeOf(owner, assistantId), VERSIONS, `${version}`)
     if (!doc) throw new RunError('no_such_assistant', 'Assistant version not found')
     return { ...recordOf(doc), createdAt, newestVersion }
   })
@@ -128,7 +128,7 @@ export const setLatestVersion = (
  * a system assistant.
  */
 export async function deleteAssistant(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Caller,
   idOrName: string,
 ): Promise<string> {
@@ -138,13 +138,13 @@ export async function deleteAssistant(
       'not_supported',
       'A system assistant is there as long as its graph. Make version 1 the latest to undo its changes.',
     )
-  await engine.store.commit(placeOf(owner, assistantId), { ops: [{ op: 'clear' }] })
+  await internalsOf(engine).store.commit(placeOf(owner, assistantId), { ops: [{ op: 'clear' }] })
   return assistantId
 }
 
 /** Reads, changes and writes an assistant, with its version where that is new. */
 function change(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Caller,
   idOrName: string,
   changed: (before: StoredAssistant) => Promise<StoredAssistant>,
@@ -160,9 +160,9 @@ function change(
     if (after === before) return before
     const { owner, assistantId: id } = before
     const place = placeOf(owner, id)
-    const { now } = await engine.store.inspect(place)
+    const { now } = await internalsOf(engine).store.inspect(place)
     const record = { ...after, updatedAt: Math.max(now, before.updatedAt + 1) }
-    await engine.store.commit(place, {
+    await internalsOf(engine).store.commit(place, {
       guards: [
         docVersion === undefined
           ? { guard: 'absent', collection: ASSISTANTS, id }
@@ -178,7 +178,7 @@ function change(
   }, 'assistant')
 }
 
-function requireGraph(engine: AssistantEngine, name: string): string {
+function requireGraph(engine: AgentEngine, name: string): string {
   const graphId = graphNamed(engine, name)
   if (graphId !== undefined) return graphId
   const known = [...engine.agents.keys()].map((id) => JSON.stringify(id)).join(', ')

@@ -1,21 +1,22 @@
 import { isUuid } from '../ids.ts'
 import { passes } from '../metadata-filter.ts'
 import { accessOf, type Principal } from '../principal.ts'
-import { RunError } from '../runs/index.ts'
+import { type AgentEngine, internalsOf, RunError } from '../runs/index.ts'
 import { inheritAssistants } from './inherit.ts'
 import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
-import { type AssistantEngine, graphOfId, idOfGraph, systemAssistant } from './system.ts'
+import { graphOfId, idOfGraph, systemAssistant } from './system.ts'
 
 /** The assistant id of `@langchain/react` and its siblings when an app names none: the server chooses. */
 const UNNAMED = '_'
 
 /** Whether an id leaves the choice to the server. An agent may still be registered under it. */
-export const isUnnamed = ({ agents }: Pick<AssistantEngine, 'agents'>, id: string): boolean =>
+export const isUnnamed = ({ agents }: Pick<AgentEngine, 'agents'>, id: string): boolean =>
   id === UNNAMED && !agents.has(UNNAMED)
 
 /** The agent of a name, which may be an alias or leave the choice to the server. */
-export function graphNamed(engine: Omit<AssistantEngine, 'store'>, name: string): string | undefined {
-  const graphId = isUnnamed(engine, name) ? engine.defaultAgent : (engine.aliases.get(name) ?? name)
+export function graphNamed(engine: AgentEngine, name: string): string | undefined {
+  const { aliases, defaultAgent } = internalsOf(engine)
+  const graphId = isUnnamed(engine, name) ? defaultAgent : (aliases.get(name) ?? name)
   return graphId !== undefined && engine.agents.has(graphId) ? graphId : undefined
 }
 
@@ -25,14 +26,14 @@ export function graphNamed(engine: Omit<AssistantEngine, 'store'>, name: string)
  * assistant that was created.
  */
 export const findAssistant = async (
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Principal | null | undefined,
   idOrName: string,
 ): Promise<AssistantRecord | undefined> => (await readAssistant(engine, principal, idOrName))?.record
 
 /** The same where it is to be shown or changed. Throws `no_such_assistant`, also where a filter hides that of the system. */
 export async function requireAssistant(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Principal | null | undefined,
   idOrName: string,
 ): Promise<AssistantRecord> {
@@ -55,7 +56,7 @@ export const noSuchAssistant = (): RunError => new RunError('no_such_assistant',
 
 /** An assistant with the version of its document, which a system assistant has none of before it is changed. */
 export async function readAssistant(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Principal | null | undefined,
   idOrName: string,
 ): Promise<{ readonly record: StoredAssistant; readonly docVersion?: number } | undefined> {
@@ -63,8 +64,8 @@ export async function readAssistant(
   const named = graphNamed(engine, idOrName)
   if (named === undefined && !isUuid(idOrName)) return undefined
   const id = named === undefined ? idOrName.toLowerCase() : await idOfGraph(engine, named)
-  await inheritAssistants(engine.store, owner)
-  const doc = await engine.store.get(placeOf(owner, id), ASSISTANTS, id)
+  await inheritAssistants(internalsOf(engine).store, owner)
+  const doc = await internalsOf(engine).store.get(placeOf(owner, id), ASSISTANTS, id)
   if (doc) {
     const record = recordOf(doc)
     const isThere = record.isSystem

@@ -16,4 +16,4 @@ export {
 } from './lists.ts'
 export { mergeSettings, type RunSettings } from './merge.ts'
 export type { AssistantOrder, AssistantRecord, Fields } from './record.ts'
-export { type AssistantEngine, graphOfId, idOfGraph, systemAssistantId } from './system.ts'
+export { graphOfId, idOfGraph, systemAssistantId } from './system.ts'

@@ -1,5 +1,6 @@
 import { passes } from '../metadata-filter.ts'
 import { accessOf, type Principal } from '../principal.ts'
+import { type AgentEngine, internalsOf } from '../runs/index.ts'
 import type { Store } from '../storage/index.ts'
 import { compareKeys } from '../storage/store/cursor.ts'
 import { listFitting, pagesOf } from '../storage/store/pages.ts'
@@ -16,7 +17,7 @@ import {
   recordOf,
   VERSIONS,
 } from './record.ts'
-import { type AssistantEngine, systemAssistant } from './system.ts'
+import { systemAssistant } from './system.ts'
 
 type Caller = Principal | null | undefined
 type Fits = (assistant: AssistantRecord) => boolean
@@ -40,13 +41,13 @@ const MAX_LOOKED_AT = 10_000
 
 /** A page of an owner's assistants, with those of the system, newest first unless asked otherwise. */
 export async function searchAssistants(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Caller,
   query: AssistantQuery & { readonly offset: number; readonly limit: number },
 ): Promise<AssistantPage> {
   const { orderBy = 'createdAt', ascending = false, offset, limit } = query
   const { owner } = accessOf(principal)
-  await inheritAssistants(engine.store, owner)
+  await inheritAssistants(internalsOf(engine).store, owner)
   const fits = shownThatFit(principal, query)
   const field = listField(owner, orderBy, graphOf(engine, query))
   const compare = comparisonOf(owner, orderBy, ascending)
@@ -55,8 +56,8 @@ export async function searchAssistants(
   const from = Math.max(0, offset - system.length)
   const until = offset + limit
   const { made, count } = await (fits
-    ? lookFor(engine.store, { field, ascending }, fits, from, until)
-    : readWindow(engine.store, { field, ascending }, from, until))
+    ? lookFor(internalsOf(engine).store, { field, ascending }, fits, from, until)
+    : readWindow(internalsOf(engine).store, { field, ascending }, from, until))
   const total = count + system.length
   const [first] = made
   if (!first && from > 0) return { items: [], total }
@@ -70,23 +71,29 @@ export async function searchAssistants(
 
 /** How many assistants an owner has, with those of the system. */
 export async function countAssistants(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Caller,
   query: Pick<AssistantQuery, 'graphId' | 'fits'>,
 ): Promise<number> {
   const { owner } = accessOf(principal)
-  await inheritAssistants(engine.store, owner)
+  await inheritAssistants(internalsOf(engine).store, owner)
   const fits = shownThatFit(principal, query)
   const field = listField(owner, 'createdAt', graphOf(engine, query))
   const { length } = await systemAssistants(engine, owner, { ...query, fits })
-  if (!fits) return length + (await engine.store.count(ASSISTANTS, field))
-  const { count } = await lookFor(engine.store, { field, ascending: false }, fits, Infinity, Infinity)
+  if (!fits) return length + (await internalsOf(engine).store.count(ASSISTANTS, field))
+  const { count } = await lookFor(
+    internalsOf(engine).store,
+    { field, ascending: false },
+    fits,
+    Infinity,
+    Infinity,
+  )
   return length + count
 }
 
 /** The versions of an assistant, newest first. Throws `no_such_assistant`. */
 export async function listVersions(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Caller,
   idOrName: string,
   {
@@ -100,7 +107,11 @@ export async function listVersions(
   const { record, docVersion } = read
   if (docVersion === undefined) return [record].filter(fits).slice(offset, offset + limit)
   const partition = placeOf(record.owner, record.assistantId)
-  const versions = pagesOf(engine.store, VERSIONS, { partition, orderBy: 'version', descending: true })
+  const versions = pagesOf(internalsOf(engine).store, VERSIONS, {
+    partition,
+    orderBy: 'version',
+    descending: true,
+  })
   return listFitting(versions, { read: recordOf, fits, offset, limit })
 }
 
@@ -111,12 +122,12 @@ function shownThatFit(principal: Caller, { fits }: Pick<AssistantQuery, 'fits'>)
   return (assistant) => passes(metadataFilter, assistant.metadata) && (fits?.(assistant) ?? true)
 }
 
-const graphOf = (engine: AssistantEngine, { graphId }: Pick<AssistantQuery, 'graphId'>) =>
+const graphOf = (engine: AgentEngine, { graphId }: Pick<AssistantQuery, 'graphId'>) =>
   graphId === undefined ? undefined : (graphNamed(engine, graphId) ?? graphId)
 
 /** The system assistants that fit, as the owner has changed them. */
 async function systemAssistants(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   owner: string | null,
   { fits = () => true, ...query }: Pick<AssistantQuery, 'graphId' | 'fits'>,
 ): Promise<AssistantRecord[]> {
@@ -124,7 +135,7 @@ async function systemAssistants(
   const graphs = wanted === undefined ? [...engine.agents.keys()] : engine.agents.has(wanted) ? [wanted] : []
   if (graphs.length === 0) return []
   const { made } = await readWindow(
-    engine.store,
+    internalsOf(engine).store,
     { field: changedField(owner), ascending: true },
     0,
     MAX_LOOKED_AT,

@@ -1,11 +1,10 @@
 import { toHex } from '../bytes.ts'
 import { formatUuid } from '../ids.ts'
-import type { AgentEngine } from '../runs/index.ts'
+import { type AgentEngine, internalsOf } from '../runs/index.ts'
 import { ConflictError, type Store } from '../storage/index.ts'
 import type { StoredAssistant } from './record.ts'
 
 /** What assistants need to know of an engine. */
-export type AssistantEngine = Pick<AgentEngine, 'agents' | 'aliases' | 'defaultAgent' | 'store'>
 
 /** The namespace of the ids of system assistants, as on LangGraph's platform. */
 const NAMESPACE = '6ba7b8219dad11d180b400c04fd430c8'
@@ -26,7 +25,7 @@ export async function systemAssistantId(graphId: string): Promise<string> {
 const ids = new WeakMap<AgentEngine['agents'], Map<string, Promise<string>>>()
 
 /** The id of the system assistant of an agent of this engine. */
-export function idOfGraph({ agents }: Pick<AssistantEngine, 'agents'>, graphId: string): Promise<string> {
+export function idOfGraph({ agents }: Pick<AgentEngine, 'agents'>, graphId: string): Promise<string> {
   let known = ids.get(agents)
   if (!known) ids.set(agents, (known = new Map()))
   let id = known.get(graphId)
@@ -35,7 +34,7 @@ export function idOfGraph({ agents }: Pick<AssistantEngine, 'agents'>, graphId: 
 }
 
 /** The agent whose system assistant has the id. */
-export async function graphOfId(engine: AssistantEngine, assistantId: string): Promise<string | undefined> {
+export async function graphOfId(engine: AgentEngine, assistantId: string): Promise<string | undefined> {
   for (const graphId of engine.agents.keys())
     if ((await idOfGraph(engine, graphId)) === assistantId) return graphId
   return undefined
@@ -43,13 +42,13 @@ export async function graphOfId(engine: AssistantEngine, assistantId: string): P
 
 /** A system assistant as the code has it: version 1, with its graph and the defaults of that. */
 export async function systemAssistant(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   owner: string | null,
   graphId: string,
 ): Promise<StoredAssistant> {
   const [assistantId, since] = await Promise.all([
     idOfGraph(engine, graphId),
-    firstServed(engine.store, graphId),
+    firstServed(internalsOf(engine).store, graphId),
   ])
   const { description = null, defaults = {} } = engine.agents.get(graphId) ?? {}
   return {

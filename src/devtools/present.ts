@@ -1,6 +1,13 @@
 import type { StateSnapshot } from '../agents/agent.ts'
-import type { AgentEngine, HeldLease, RunRecord, ThreadInspection, ThreadRecord } from '../runs/index.ts'
-import { unanswered } from '../runs/index.ts'
+import {
+  type AgentEngine,
+  type HeldLease,
+  internalsOf,
+  type RunRecord,
+  type ThreadInspection,
+  type ThreadRecord,
+  unanswered,
+} from '../runs/index.ts'
 import type { CheckpointRow, CheckpointState, LeaseRow, RunRow, ThreadDetail, ThreadRow } from './wire.ts'
 
 export const presentThread = (thread: ThreadRecord): ThreadRow => ({
@@ -19,7 +26,7 @@ export const titleOf = ({ metadata, title }: ThreadRecord): string | null =>
   typeof metadata.title === 'string' ? metadata.title : title
 
 export const presentDetail = (
-  engine: Pick<AgentEngine, 'working'>,
+  engine: AgentEngine,
   thread: ThreadRecord,
   { head, firstRetained, lease, now }: ThreadInspection,
   runs: readonly RunRecord[],
@@ -42,7 +49,7 @@ export const presentDetail = (
 
 /** One thread has one holder: where this process works on it, that is this process. */
 export const presentLease = (
-  engine: Pick<AgentEngine, 'working'>,
+  engine: AgentEngine,
   { threadId }: ThreadRecord,
   lease: HeldLease | null,
 ): LeaseRow | null =>
@@ -50,7 +57,7 @@ export const presentLease = (
     holder: lease.holder,
     token: lease.token,
     expires_at: lease.expiresAt,
-    is_here: engine.working(threadId) !== undefined,
+    is_here: internalsOf(engine).working(threadId) !== undefined,
   }
 
 const presentRun = (run: RunRecord): RunRow => ({

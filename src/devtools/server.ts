@@ -1,6 +1,6 @@
 import type { FaceCall } from '../face/routes.ts'
 import { HttpError, json } from '../http/index.ts'
-import { inspectThread, listQueued, listRuns } from '../runs/index.ts'
+import { inspectThread, internalsOf, listQueued, listRuns } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
 import { presentLease, titleOf } from './present.ts'
 import type { HeldRow, QueuedRow, ServerInfo, StoreRow, Work } from './wire.ts'
@@ -13,7 +13,7 @@ const MAX_QUEUED = 200
 /** `GET …/api/server`: what serves, and how much of it the caller has. */
 export async function getServer({ engine, isOperator }: DevtoolsContext, call: FaceCall): Promise<Response> {
   const { principal } = call
-  const { name, shared, durable } = engine.store.capabilities
+  const { name, shared, durable } = internalsOf(engine).store.capabilities
   const count = (status?: 'idle' | 'busy' | 'interrupted' | 'error') =>
     engine.countThreads({ principal, status })
   const [all, idle, busy, interrupted, error] = await Promise.all([
@@ -35,7 +35,7 @@ export async function getServer({ engine, isOperator }: DevtoolsContext, call: F
 
 /** `GET …/api/work`: the caller's runs that wait, and who executes the others. */
 export async function getWork({ engine }: DevtoolsContext, { principal }: FaceCall): Promise<Response> {
-  const { store } = engine
+  const { store } = internalsOf(engine)
   const held: Promise<HeldRow>[] = []
   for await (const thread of engine.listThreads({ principal, status: 'busy', limit: MAX_HELD }))
     held.push(
@@ -54,9 +54,10 @@ export async function getWork({ engine }: DevtoolsContext, { principal }: FaceCa
 }
 
 async function queuedRuns(
-  { store }: DevtoolsContext['engine'],
+  engine: DevtoolsContext['engine'],
   principal: FaceCall['principal'],
 ): Promise<QueuedRow[]> {
+  const { store } = internalsOf(engine)
   const rows: QueuedRow[] = []
   for (const thread of await listQueued(store, principal)) {
     if (rows.length >= MAX_QUEUED) break
@@ -79,7 +80,7 @@ async function queuedRuns(
 export async function getStore({ engine, isOperator }: DevtoolsContext, call: FaceCall): Promise<Response> {
   if (!(await isOperator(call.principal)))
     throw new HttpError(403, 'permission_denied', 'What the whole store holds is shown to operators only.')
-  const report = await engine.store.report?.()
+  const report = await internalsOf(engine).store.report?.()
   if (!report) throw new HttpError(404, 'not_found', 'This store does not say what it holds.')
   const { name, schema, durable, warnings, counts, bytes = null } = report
   return json({ name, schema, durable, warnings, counts: { ...counts }, bytes } satisfies StoreRow)

@@ -4,7 +4,7 @@ import { numberParam } from '../face/lists.ts'
 import { requireThread } from '../face/require-thread.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { HttpError, json, sseResponse } from '../http/index.ts'
-import { inspectThread, listRuns, type ThreadRecord } from '../runs/index.ts'
+import { inspectThread, internalsOf, listRuns, subscribe, type ThreadRecord } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
 import { presentDetail, presentThread, titleOf } from './present.ts'
 import type { ThreadStatus, ThreadsPage } from './wire.ts'
@@ -70,8 +70,8 @@ const textOf = (thread: ThreadRecord): string =>
 export async function getThread({ engine }: DevtoolsContext, call: FaceCall): Promise<Response> {
   const thread = await requireThread({ engine }, call)
   const [inspection, runs] = await Promise.all([
-    inspectThread(engine.store, thread),
-    listRuns(engine.store, thread, MAX_RUNS),
+    inspectThread(internalsOf(engine).store, thread),
+    listRuns(internalsOf(engine).store, thread, MAX_RUNS),
   ])
   return json(presentDetail(engine, thread, inspection, runs))
 }
@@ -88,7 +88,7 @@ export async function getLog(context: DevtoolsContext, call: FaceCall): Promise<
   const since = numberParam(call, 'after', 0, Number.MAX_SAFE_INTEGER)
   await requireThread(context, call)
   const filter = { channels: ALL_CHANNELS }
-  const subscription = context.engine.subscribe({ threadId, principal, filter, since })
+  const subscription = subscribe(context.engine, { threadId, principal, filter, since })
   await subscription.ready()
   return sseResponse(subscription, { signal, onError: reporterOf(context, call) })
 }

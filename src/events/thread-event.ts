@@ -31,5 +31,6 @@ export type LoggedEvent<Method extends EventMethod = EventMethod> = ThreadEvent<
 }
 
 /** Whether a run has ended with this event. */
-export const isRunEnd = ({ method, namespace, data }: AgentEvent): boolean =>
-  method === 'lifecycle' && namespace.length === 0 && data.event !== 'running'
+export const isRunEnd = (event: AgentEvent): boolean =>
+  // Reading the data of a logged event parses it.
+  event.method === 'lifecycle' && event.namespace.length === 0 && event.data.event !== 'running'

@@ -1,17 +1,11 @@
-import {
-  type AssistantEngine,
-  type AssistantRecord,
-  findAssistant,
-  isShown,
-  isUnnamed,
-} from '../assistants/index.ts'
+import { type AssistantRecord, findAssistant, isShown, isUnnamed } from '../assistants/index.ts'
 import type { Principal } from '../http/index.ts'
 import { isUuid } from '../ids.ts'
+import { type AgentEngine, internalsOf } from '../runs/index.ts'
 
 /** The keys of a thread's metadata that name its assistant. The SDK sets `graph_id` when it creates a thread. */
 const ASSISTANT_KEYS: readonly string[] = ['graph_id', 'assistant_id']
 
-type Agents = Pick<AssistantEngine, 'agents' | 'aliases'>
 type Metadata = Readonly<Record<string, unknown>>
 
 /** What the assistant id of a request stands for. */
@@ -24,7 +18,7 @@ export interface NamedAssistant {
 
 /** The assistant that a request names: by the name of an agent, an alias, or a UUID. The engine refuses a graph id that it does not know. */
 export async function namedAssistant(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Principal | null,
   assistantId: string | undefined,
 ): Promise<NamedAssistant> {
@@ -42,14 +36,14 @@ export const reachesAssistant = (
   { assistant }: Pick<NamedAssistant, 'assistant'>,
 ): boolean => !assistant || assistant.isSystem || isShown(principal, assistant)
 
-const agentNamed = ({ agents, aliases }: Agents, name: string): string | undefined => {
-  const id = aliases.get(name) ?? name
-  return agents.has(id) ? id : undefined
+const agentNamed = (engine: AgentEngine, name: string): string | undefined => {
+  const id = internalsOf(engine).aliases.get(name) ?? name
+  return engine.agents.has(id) ? id : undefined
 }
 
 /** The agent that metadata binds a new thread to, or undefined where they name none of this server. */
 export async function boundGraph(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Principal | null,
   metadata: Metadata = {},
 ): Promise<string | undefined> {
@@ -62,7 +56,7 @@ export async function boundGraph(
 
 /** The assistant that a thread was made for or run with last, where its metadata have the UUID of one. */
 export async function assistantOfThread(
-  engine: AssistantEngine,
+  engine: AgentEngine,
   principal: Principal | null,
   { metadata, assistantId }: { readonly metadata: Metadata; readonly assistantId: string | null },
 ): Promise<AssistantRecord | undefined> {
@@ -74,7 +68,7 @@ export async function assistantOfThread(
 }
 
 /** The metadata as a thread keeps them: without an assistant id that names no assistant. */
-export const threadMetadata = (engine: Agents, metadata: Metadata = {}): Metadata =>
+export const threadMetadata = (engine: AgentEngine, metadata: Metadata = {}): Metadata =>
   Object.fromEntries(
     Object.entries(metadata).filter(
       ([key, value]) =>

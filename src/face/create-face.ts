@@ -7,7 +7,7 @@ import {
   withCors,
 } from '../http/index.ts'
 import type { Table } from '../options.ts'
-import type { AgentEngine } from '../runs/index.ts'
+import { type AgentEngine, internalsOf } from '../runs/index.ts'
 import type { Authorize } from './access.ts'
 import { encodeRunError } from './errors.ts'
 import { checkFace, type EngineChoice, engineOf, type FaceOptions, groupOptions } from './options.ts'
@@ -59,7 +59,8 @@ export function createFace<Context extends FaceContext = FaceContext>(
     onError,
     encodeError,
     routes: guardRoutes(whole, routes, onRequest),
-    onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
+    onRefuse: (refusal) =>
+      internalsOf(engine).observe({ type: 'request.refused', ...refusal, at: Date.now() }),
     async onClose() {
       await face.onClose?.()
       await onClose?.()

@@ -1,5 +1,5 @@
 import type { Call, Endpoint, Method, OnError, Route, RouteKind } from '../http/index.ts'
-import type { AgentEngine } from '../runs/index.ts'
+import { type AgentEngine, internalsOf } from '../runs/index.ts'
 import { type Authorize, bodyAs, permit, type ThreadAction, type ThreadResource } from './access.ts'
 import { threadIdOf } from './ids.ts'
 
@@ -72,7 +72,7 @@ function guarded<Context extends FaceContext>(
       permitted = { ...call, principal, json: async () => bodyAs(await call.json(), body) }
     }
     const response = await endpoint(context, { ...permitted, threadId })
-    const work = context.engine.working(threadId)
+    const work = internalsOf(context.engine).working(threadId)
     if (work) call.waitUntil(work)
     return response
   }

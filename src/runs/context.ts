@@ -45,6 +45,8 @@ export interface RunContext extends FailureTold {
   readonly executing: Map<string, Promise<void>>
   /** Passes an event to the operator's observer. Never throws. */
   readonly observe: (event: ServerEvent) => void
+  /** Takes over the run of a thread whose process is lost, or starts the one that waits. */
+  readonly recover: (threadId: string) => Promise<void>
   /** Schedules another look at a thread when its delayed run is due. */
   readonly wakeUps: WakeUps
   /** What `close` waits for: claims that are being written, and threads that are executed. */

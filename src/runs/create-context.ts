@@ -7,7 +7,7 @@ import { memoryStore } from '../storage/memory/store.ts'
 import { observedStore } from './availability.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
-import { startDue } from './execution/recover.ts'
+import { recoverThread, startDue } from './execution/recover.ts'
 import { errorMessageOf } from './failures.ts'
 import { limitsOf, slotPolicy } from './limits.ts'
 import { createLogWatchers } from './log/watchers.ts'
@@ -59,6 +59,7 @@ export function createContext(options: AgentEngineOptions): RunContext {
     waitingForSlot: new Map(),
     watchers: createLogWatchers(store),
     sweepMs: options.sweepMs ?? 60_000,
+    recover: (threadId) => recoverThread(context, threadId),
     wakeUps: createWakeUps((threadId) => void startDue(context, threadId)),
     active: new Map(),
     executing: new Map(),

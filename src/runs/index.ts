@@ -1,18 +1,32 @@
+export type { AgentEngine, ThreadList } from './agent-engine.ts'
+export type { Answer, AnswerEnd, BeginAnswer, FindAnswer, FollowOptions } from './answers/answer.ts'
+export type { AnswerQuery, FoundAnswer } from './answers/find.ts'
+export { currentRun } from './answers/follow.ts'
+export type { SnapshotQuery, ThreadSnapshot } from './answers/snapshot.ts'
 export type { Attach, Attached, EngineParts } from './attach.ts'
 export type { ErrorReporter } from './context.ts'
-export {
-  type AgentEngine,
-  createAgentEngine,
-  openEngine,
-  type TaskList,
-  type ThreadList,
-} from './engine.ts'
+export { createAgentEngine, openEngine } from './engine.ts'
 export { noSuchCheckpoint, RunError, type RunErrorCode } from './errors.ts'
 export type { ErrorMessage, RunOrigin } from './failures.ts'
+export {
+  cancelAnswer,
+  type EngineInternals,
+  headOf,
+  internalsOf,
+  keepLatest,
+  listAnswers,
+  patchState,
+  readToEnd,
+  readTree,
+  receiptOf,
+  subscribe,
+  untilAnswered,
+} from './internals.ts'
 export { jobsOf } from './jobs.ts'
 export type { Limits, RunLimits } from './limits.ts'
-export type { EventFilter, Matcher } from './log/filter.ts'
-export { jsonBytes, jsonEnd, jsonStart, type Topic, topicOf } from './log/frame.ts'
+export type { EventForm, EventItem, EventStream } from './log/decode.ts'
+export type { EventFilter } from './log/filter.ts'
+export { jsonBytes, jsonEnd, jsonStart, type Matcher, type Topic, topicOf } from './log/frame.ts'
 export { selectBytes } from './log/select.ts'
 export type { EngineMeasures } from './measure.ts'
 export type { ThreadPatch } from './mutations/write-record.ts'
@@ -26,11 +40,15 @@ export type {
   ServerEvent,
 } from './observe.ts'
 export { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
+export type { AnswerListQuery, AnswerPage } from './records/answers.ts'
 export type { CommandKey, Receipt, RunReceipt, StateReceipt, ThreadReceipt } from './records/idempotency.ts'
 export {
+  type AnswerLink,
+  type AnswerRecord,
+  type AnswerState,
   type CancelAction,
   hasList,
-  isTaskEnded,
+  isAnswerEnded,
   type MetadataValue,
   type MultitaskStrategy,
   metadataOf,
@@ -42,27 +60,23 @@ export {
   type RunStatus,
   restStatusOf,
   type StoredConfig,
-  type TaskLink,
-  type TaskRecord,
-  type TaskState,
   type ThreadOrder,
   type ThreadRecord,
   type ThreadTtl,
   unanswered,
 } from './records/records.ts'
-export type { TaskPage, TaskQuery } from './records/tasks.ts'
 export type {
   Answers,
   NewThreadRequest,
   RunRequest,
+  RunResult,
   StateWriteRequest,
   ThreadAddress,
   ThreadEvents,
   ThreadSubscription,
 } from './requests.ts'
 export type { RunToEnd } from './subscriptions/events.ts'
-export type { RunResult } from './subscriptions/result.ts'
-export type { Rendering, Subscription } from './subscriptions/subscribe.ts'
+export type { Rendering, Subscription } from './subscriptions/subscription.ts'
 export {
   type HeldLease,
   inspectThread,

@@ -1,8 +1,10 @@
 import { createJobs, type Jobs } from '../jobs/jobs.ts'
-import type { Attach, EngineParts } from './attach.ts'
+import type { AgentEngine } from './agent-engine.ts'
+import type { EngineParts } from './attach.ts'
+import { boundOf } from './bound.ts'
 
 /** The jobs of an engine. A face registers its kinds when it is made. They are worked on until the engine closes. */
-export const jobsOf = ({ attach }: { readonly attach: Attach }): Jobs => attach(createEngineJobs)
+export const jobsOf = (engine: AgentEngine): Jobs => boundOf(engine).attach(createEngineJobs)
 
 /** What fails is reported, and what is not delivered is observed, too. */
 const createEngineJobs = ({ store, report, observe }: EngineParts): Jobs =>

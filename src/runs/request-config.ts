@@ -1,6 +1,6 @@
 import { userOf } from '../principal.ts'
 import type { StoredConfig, ThreadRecord } from './records/records.ts'
-import type { RunRequest } from './requests.ts'
+import type { Answers, RunRequest } from './requests.ts'
 
 /** The config of a run with the principal that asks for it, under the names that LangGraph's own servers use. */
 function configOf({ principal, config }: Pick<RunRequest, 'principal' | 'config'>): StoredConfig | undefined {
@@ -14,8 +14,16 @@ function configOf({ principal, config }: Pick<RunRequest, 'principal' | 'config'
   return { ...config, configurable: { ...config?.configurable, ...caller } }
 }
 
+/** A request to start a run with an input. */
+export const inputOf = ({ input = null, ...request }: RunRequest) =>
+  ({ ...request, ...settingsFor(request), start: { kind: 'input', value: input } }) as const
+
+/** A request to start a run with answers to questions. */
+export const answersOf = ({ answers, update, goto, ...request }: Answers) =>
+  ({ ...request, ...settingsFor(request), start: { kind: 'resume', answers, update, goto } }) as const
+
 /** The same where the config depends on the thread. */
-export function settingsFor({
+function settingsFor({
   principal,
   config,
   settingsOf,

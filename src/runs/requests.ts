@@ -1,4 +1,4 @@
-import type { StateUpdate, StepUpdate, StreamModesRun } from '../agents/agent.ts'
+import type { PendingInterrupt, StateUpdate, StepUpdate, StreamModesRun } from '../agents/agent.ts'
 import type { Access, Principal } from '../principal.ts'
 import type { Json, Op } from '../storage/store/store.ts'
 import type { EventFilter } from './log/filter.ts'
@@ -21,8 +21,8 @@ export interface RunRequest extends ThreadAddress {
    * not failed, the input is that answer.
    */
   readonly input?: unknown
-  /** Fork from this checkpoint. */
-  readonly checkpointId?: string | undefined
+  /** Fork from this checkpoint. Null: begin with an empty state. Default: go on from the newest one. */
+  readonly checkpointId?: string | null | undefined
   /** Fail instead of creating the thread. Default false. */
   readonly mustExist?: boolean | undefined
   /** What to do while another run holds the thread. Default: `enqueue`. */
@@ -43,10 +43,11 @@ export interface RunRequest extends ThreadAddress {
   /** The idempotency key: a repeated request starts no second run. */
   readonly command?: CommandKey | undefined
   /**
-   * Makes the run one that a client follows as a task: the first of a new task with `details`, which the caller keeps with it, or one
-   * that goes on with the task `taskId`. Default: the run that answers an interrupt goes on with the task that asked, any other is of none.
+   * Makes the run one of an answer that is kept with its thread: the first of a new one with `details`, which the caller keeps with
+   * it, or one that goes on with the answer `id`. Default: a run that answers questions goes on with the answer that asked, any other
+   * is of none.
    */
-  readonly task?: { readonly taskId?: string | undefined; readonly details: Json } | undefined
+  readonly answer?: { readonly id?: string | undefined; readonly details: Json } | undefined
   /** Waits at least so long before it starts, in milliseconds, while the thread is `busy`. Default 0. */
   readonly startAfterMs?: number | undefined
   /** What the caller keeps with the run, for `getRun`. The record of a run that has some stays as long as its thread. Default: none, and a day. */
@@ -122,6 +123,18 @@ export interface StateWriteRequest extends ThreadAddress, StateUpdate {
   readonly command?: CommandKey | undefined
   /** Throws where the caller does not want to do this to the thread. Called with the record that the commit is guarded by. */
   readonly accept?: ((thread: ThreadRecord) => void) | undefined
+}
+
+/** The result of a run. */
+export interface RunResult {
+  readonly runId: string
+  readonly status: 'success' | 'error' | 'interrupted'
+  /** What clients are told of why it failed. */
+  readonly error: string | null
+  /** The name of the class of that error, where it has failed: `Error` where clients are not told. */
+  readonly errorName?: string | undefined
+  /** The interrupts that are open on the thread now. */
+  readonly interrupts: readonly PendingInterrupt[]
 }
 
 /** A request inside of the engine, which knows what the principal may reach. */

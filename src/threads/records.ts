@@ -12,6 +12,7 @@ import { uuid7, uuidOf } from '../ids.ts'
 import { namesOwnerOf } from '../principal.ts'
 import {
   type AgentEngine,
+  keepLatest,
   type NewThreadRequest,
   RunError,
   type ThreadAddress,
@@ -112,7 +113,7 @@ export async function pruneThreads({ engine, authorize }: FaceContext, call: Fac
     const { principal } = await permit(authorize, call, 'threads:delete', { threadId })
     threads.push({ threadId, principal })
   }
-  if (strategy === 'keep_latest') return json({ pruned_count: await engine.keepLatest(threads) })
+  if (strategy === 'keep_latest') return json({ pruned_count: await keepLatest(engine, threads) })
   let pruned = 0
   for (const thread of threads) if (await engine.deleteThread(thread)) pruned += 1
   return json({ pruned_count: pruned })

@@ -8,7 +8,7 @@ import { requireThread } from '../face/require-thread.ts'
 import type { FaceCall, FaceContext } from '../face/routes.ts'
 import { titleOf } from '../face/title.ts'
 import { empty, HttpError, json, jsonList } from '../http/index.ts'
-import type { StateQuery, ThreadRecord } from '../runs/index.ts'
+import { patchState as patchMetadata, type StateQuery, type ThreadRecord } from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
 import { emptyState, withOpenInterrupts } from './present.ts'
 import { schemas } from './schemas.ts'
@@ -77,7 +77,7 @@ export async function postState({ engine }: FaceContext, call: FaceCall): Promis
 export async function patchState({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
   const { metadata } = await bodyOf((await schemas()).stateMetadataSchema, call)
-  await engine.patchState({ threadId, principal, metadata })
+  await patchMetadata(engine, { threadId, principal, metadata })
   return empty(204)
 }
 

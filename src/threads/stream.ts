@@ -2,6 +2,7 @@ import { bodyOf } from '../face/body.ts'
 import { reporterOf } from '../face/errors.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { socketResponse, sseResponse } from '../http/index.ts'
+import { subscribe } from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
 import { schemas } from './schemas.ts'
 import { createSession } from './socket/session.ts'
@@ -14,7 +15,7 @@ import { subscribingOf } from './socket/subscribing.ts'
  */
 export async function postStream(context: ThreadsContext, call: FaceCall): Promise<Response> {
   const asked = subscribingOf(await bodyOf((await schemas()).streamSchema, call), call.request)
-  const subscription = context.engine.subscribe({
+  const subscription = subscribe(context.engine, {
     threadId: call.threadId,
     principal: call.principal,
     ...asked,

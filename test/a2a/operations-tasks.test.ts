@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { memoryStore } from '../../src/index.ts'
-import { putTask } from '../../src/runs/records/records.ts'
+import { internalsOf } from '../../src/runs/index.ts'
+import { putAnswer } from '../../src/runs/records/records.ts'
+import { recordOf } from '../kit/engine.ts'
 import type { Json } from '../kit/events.ts'
 import { sharedFile } from '../kit/shared.ts'
 import { eventually, gate, turns } from '../kit/wait.ts'
@@ -296,7 +298,7 @@ describe.each(VERSIONS)('version %s', (version) => {
     const waits = [client.send(words), client.stream(words)]
     await eventually(async () => (await engine.measure()).queued === 1)
     const threadId = task.contextId
-    const found = await engine.findTask({ threadId, taskId: task.id.slice(threadId.length + 1) })
+    const found = await recordOf(engine, { threadId, answerId: task.id.slice(threadId.length + 1) })
     await engine.cancel({ threadId, runId: found!.runIds.at(-1)! })
     await turns(20)
     const before = process.cpuUsage()
@@ -422,10 +424,14 @@ describe('the list of tasks', () => {
     const client = clientOf(server, { assistant: 'echo' })
     const { result: task } = await client.send({ text: 'x' })
     const threadId = task.contextId
-    const record = (await engine.findTask({ threadId, taskId: task.id.slice(threadId.length + 1) }))!
+    const record = (await recordOf(engine, { threadId, answerId: task.id.slice(threadId.length + 1) }))!
     for (let i = 0; i < 5_000; i++) {
-      const { op, ...put } = putTask({ ...record, taskId: `t${i}`, updatedAt: record.updatedAt - i }) as Json
-      await engine.store.commit(threadId, { ops: [{ op, ...put }] })
+      const { op, ...put } = putAnswer({
+        ...record,
+        taskId: `t${i}`,
+        updatedAt: record.updatedAt - i,
+      }) as Json
+      await internalsOf(engine).store.commit(threadId, { ops: [{ op, ...put }] })
     }
     const before = process.cpuUsage()
     for (let i = 0; i < 10; i++) {

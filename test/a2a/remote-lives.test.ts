@@ -15,7 +15,7 @@ import { type A2AAgentOptions, a2aAgent } from '../../src/a2a/remote/agent.ts'
 import type { A2ALink } from '../../src/a2a/remote/exchange.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { AgentEngine } from '../../src/runs/index.ts'
+import { type AgentEngine, subscribe as subscribeTo } from '../../src/runs/index.ts'
 import { sleep } from '../../src/time.ts'
 import { messagesIn } from '../agents/run.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
@@ -118,7 +118,7 @@ describe.each(VERSIONS)('a run of a remote agent of A2A %s', (version) => {
     const { script, go } = slow()
     const { remote, engine } = await started(script)
     await readUntil(
-      engine.subscribe({ threadId: 't', filter: { channels: ['messages'] }, since: 0 }),
+      subscribeTo(engine, { threadId: 't', filter: { channels: ['messages'] }, since: 0 }),
       (events) => textIn(events).includes('One'),
     )
     remote.cut()

@@ -244,7 +244,8 @@ describe('a stream', () => {
     const runId = id.split(':').at(-1)!
     const found = { contextId, thread, record: { taskId: runId, runIds: [runId] } } as unknown as FoundTask
     const events: (ThreadEvent | LogGap)[] = []
-    for await (const batch of engine.eventBatches({
+    for await (const batch of engine.events({
+      batches: true,
       threadId: contextId,
       after: 0,
       runId,

@@ -101,7 +101,7 @@ test('a task is canceled when its conversation goes on over /threads without an 
   const { runId } = await server.engine.start({
     threadId: thread.threadId,
     input: { messages: [{ type: 'human', content: 'else' }] },
-    task: { details: { contextId: 'c', messageId: 'x' } },
+    answer: { details: { contextId: 'c', messageId: 'x' } },
   })
   await server.engine.wait({ threadId: thread.threadId, runId })
   const task = await call(server, 'GetTask', { id: asked.id })

@@ -18,18 +18,18 @@ import { namedAssistant } from '../../src/face/assistants.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { PLACES } from '../kit/databases.ts'
+import { engineOf } from '../kit/engine.ts'
 
 const AGENT_ID = 'fe096781-5601-53d2-b2f6-0d3403f7e9ca'
 const ann = { id: 'ann' }
 const bob = { id: 'bob' }
 
 const agent = defineAgent({ run: () => Promise.resolve() })
-const engineOver = (store: Store, graphs: readonly string[] = ['agent', 'other']) => ({
-  agents: new Map(graphs.map((id) => [id, agent])),
-  aliases: new Map([['old', 'agent']]),
-  defaultAgent: 'agent',
-  store,
-})
+const engineOver = (store: Store, graphs: readonly string[] = ['agent', 'other']) =>
+  engineOf(Object.fromEntries(graphs.map((id) => [id, agent])), {
+    ...(graphs.includes('agent') && { aliases: { old: 'agent' }, defaultAgent: 'agent' }),
+    store,
+  })
 
 test('the ids of system assistants are those of LangGraph', async () => {
   expect(await systemAssistantId('agent')).toBe(AGENT_ID)

@@ -1,6 +1,6 @@
 import { createAssistant } from '../../src/assistants/index.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
-import { putTask } from '../../src/runs/records/records.ts'
+import { putAnswer } from '../../src/runs/records/records.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { BACKENDS } from '../kit/backends.ts'
@@ -51,9 +51,9 @@ function listTasks(filter: object): Request {
 }
 
 /** A finished task in a thread. */
-async function putTaskOf(store: Store, owner: string, threadId: string, updatedAt: number): Promise<void> {
+async function putAnswerOf(store: Store, owner: string, threadId: string, updatedAt: number): Promise<void> {
   const runId = `run of ${threadId}`
-  const task = putTask({
+  const task = putAnswer({
     taskId: runId,
     threadId,
     owner,
@@ -92,7 +92,7 @@ async function pages(name: string, url: string): Promise<Row[]> {
           return server.engine.createThread({ threadId, principal, metadata })
         }),
       )
-      await Promise.all(some.map((id, i) => putTaskOf(store, ownerOf(count), id, made + i + 1)))
+      await Promise.all(some.map((id, i) => putAnswerOf(store, ownerOf(count), id, made + i + 1)))
       const assistants = some.map((name) => ({ graphId: 'agent', name }))
       await Promise.all(assistants.map((one) => createAssistant(server.engine, principal, one)))
     }

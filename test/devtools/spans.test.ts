@@ -5,6 +5,7 @@ import { createFrameReader } from '../../src/devtools/page/model/frames.ts'
 import { createLog, type WireEvent } from '../../src/devtools/page/model/log.ts'
 import { createSpanTree, rowsOf } from '../../src/devtools/page/model/spans.ts'
 import { defineAgent } from '../../src/index.ts'
+import { subscribe } from '../../src/runs/index.ts'
 import { approval, researchers } from '../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf } from '../kit/engine.ts'
@@ -14,7 +15,7 @@ import { isTerminal } from '../kit/events.ts'
 async function treeOf(agent: Agent, input: unknown) {
   const engine = engineOf({ a: agent })
   await engine.start({ threadId: 't', assistantId: 'a', input })
-  const subscription = engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
+  const subscription = subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
   const [read, log, tree] = [createFrameReader(), createLog({ events: 1e6, bytes: 1e9 }), createSpanTree()]
   for (let isOver = false; !isOver; ) {
     for (const frame of read((await subscription.next())!)) {

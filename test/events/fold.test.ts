@@ -5,7 +5,7 @@ import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { createFold, type Folded, type LogGap, type ThreadEvent } from '../../src/events/index.ts'
 import { decodeMessage, type Message, textOf } from '../../src/messages/index.ts'
-import type { AgentEngine } from '../../src/runs/index.ts'
+import { type AgentEngine, headOf } from '../../src/runs/index.ts'
 import { calculator, chat, researchers, twoApprovals } from '../fixtures/graphs.ts'
 import { engineOf } from '../kit/engine.ts'
 
@@ -15,7 +15,7 @@ const threadId = 't'
 const ask = { messages: [{ type: 'human', content: 'Go on.' }] }
 
 async function eventsOf(engine: AgentEngine, input: unknown = ask, rest: object = {}): Promise<Event[]> {
-  const after = (await engine.findThread({ threadId })) ? await engine.head({ threadId }) : 0
+  const after = (await engine.findThread({ threadId })) ? await headOf(engine, { threadId }) : 0
   const { runId } = await engine.start({ threadId, assistantId: 'a', input, ...rest })
   const events: Event[] = []
   for await (const event of engine.events({ threadId, runId, after })) events.push(event)

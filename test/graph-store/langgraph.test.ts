@@ -14,6 +14,7 @@ import { z } from 'zod'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { GraphStoreLike } from '../../src/graph-store/index.ts'
 import { createAgentEngine, defineAgent } from '../../src/index.ts'
+import { internalsOf } from '../../src/runs/index.ts'
 import { engineOf } from '../kit/engine.ts'
 
 const State = Annotation.Root({
@@ -96,7 +97,7 @@ describe('the store of a graph', () => {
     expect((await given.get(['facts', 'tool'], 'last'))?.value).toEqual({ fact: 'tools have it' })
     expect((await run(engine, 't2', { id: 'bob' })).seen).toBe('nodes have it')
     expect(engine.graphStore({ id: 'bob' })).toBe(given)
-    expect(engine.sharesGraphStore).toBe(true)
+    expect(internalsOf(engine).sharesGraphStore).toBe(true)
   })
 
   test('is there for the writers of a node whose state is written from outside', async () => {

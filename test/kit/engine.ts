@@ -3,8 +3,10 @@ import type { Agent } from '../../src/agents/agent.ts'
 import {
   type AgentEngine,
   type AgentEngineOptions,
+  type AnswerRecord,
   createAgentEngine,
   type Subscription,
+  subscribe,
 } from '../../src/runs/index.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
@@ -33,6 +35,12 @@ export function engineOf(
 export const start = (engine: AgentEngine, threadId: string, value: unknown = {}, rest: object = {}) =>
   engine.start({ threadId, assistantId: 'a', input: value, ...rest })
 
+/** The record of an answer. */
+export const recordOf = async (
+  engine: AgentEngine,
+  answer: Parameters<AgentEngine['findAnswer']>[0],
+): Promise<AnswerRecord | undefined> => (await engine.findAnswer(answer))?.record
+
 /** Reads until `done` holds of all events read so far. */
 export async function readUntil(
   subscription: Subscription,
@@ -49,7 +57,7 @@ export async function readUntil(
 
 /** All the thread's events, until `runs` runs have ended. */
 export async function transcript(engine: AgentEngine, threadId: string, runs = 1): Promise<WireEvent[]> {
-  const subscription = engine.subscribe({
+  const subscription = subscribe(engine, {
     threadId,
     filter: { channels: ALL_CHANNELS },
     since: 0,

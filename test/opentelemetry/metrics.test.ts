@@ -4,6 +4,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import { expect, onTestFinished, test } from 'vitest'
 import { defineAgent, memoryStore, type Store, UnavailableError } from '../../src/index.ts'
 import { openTelemetry } from '../../src/opentelemetry/opentelemetry.ts'
+import { subscribe } from '../../src/runs/index.ts'
 import { about, EVENTS } from './events.ts'
 import { gate, ManualReader, type Point, recorder, serveObserved } from './telemetry.ts'
 
@@ -209,7 +210,7 @@ test('the gauges tell how the engine stands, until they are stopped', async () =
   await command('t', 'run.start', { input: {} })
   await started.opened
   await command('t', 'run.start', { input: {} })
-  const subscription = server.engine.subscribe({
+  const subscription = subscribe(server.engine, {
     threadId: 't',
     principal,
     filter: { channels: ['lifecycle'] },

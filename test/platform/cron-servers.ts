@@ -6,6 +6,7 @@ import { type CronRecord, clockOf, insertCron } from '../../src/platform/crons/r
 import { dueDates } from '../../src/platform/crons/schedule.ts'
 import { startCronRun } from '../../src/platform/crons/start.ts'
 import { createWebhooks } from '../../src/platform/runs/webhooks.ts'
+import { internalsOf } from '../../src/runs/index.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 
@@ -54,7 +55,7 @@ export function startInstance(
   })
   const onError = (error: unknown) => errors.push(error)
   // A runner of its own has the times of the test, and a close of its own.
-  const crons = createJobs({ store: engine.store, report: onError, times })
+  const crons = createJobs({ store: internalsOf(engine).store, report: onError, times })
   const startRun = startCronRun({
     engine,
     authorize: undefined,

@@ -3,6 +3,7 @@ import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type AgentServer, defineAgent, memoryStore, type OwnEngineOptions } from '../../src/index.ts'
+import { headOf } from '../../src/runs/index.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { request } from '../kit/client.ts'
 import { PLACES } from '../kit/databases.ts'
@@ -60,7 +61,7 @@ describe.each(STORES)('over $name', ({ open }) => {
     expect(history.length).toBeGreaterThan(1)
     expect(await client.threads.getState(id)).toEqual(moved(state, 'source', id))
     expect(await client.threads.getHistory(id)).toEqual(moved(history, 'source', id))
-    expect(await (host.server as AgentServer).engine.head({ threadId: id })).toBe(0)
+    expect(await headOf((host.server as AgentServer).engine, { threadId: id })).toBe(0)
     const [open_] = (await client.threads.getState(id)).tasks.flatMap(({ interrupts }) => interrupts)
     const copied = host.thread(id)
     await copied.ok('input.respond', { interrupt_id: open_!.id, response: 'yes' })

@@ -2,7 +2,7 @@ import { interrupt, START, StateGraph } from '@langchain/langgraph'
 import { expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { AgentEvent } from '../../src/events/index.ts'
-import type { AgentEngine, ServerEvent } from '../../src/runs/index.ts'
+import { type AgentEngine, headOf, type ServerEvent, subscribe } from '../../src/runs/index.ts'
 import { Notes } from '../fixtures/graphs.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
 import { dataOf, rootStates } from '../kit/events.ts'
@@ -48,8 +48,8 @@ const answer = (engine: AgentEngine, answers: Record<string, unknown>) =>
 
 /** What a client without a cursor is sent of the questions. */
 async function listed(engine: AgentEngine): Promise<readonly string[]> {
-  const head = await engine.head({ threadId: 't' })
-  const subscription = engine.subscribe({ threadId: 't', filter: { channels: ['input', 'custom'] } })
+  const head = await headOf(engine, { threadId: 't' })
+  const subscription = subscribe(engine, { threadId: 't', filter: { channels: ['input', 'custom'] } })
   // The log has nothing after this one, which everybody is sent.
   const events = await readUntil(subscription, (seen) => seen.some(({ seq }) => seq === head))
   subscription.cancel()
@@ -140,7 +140,7 @@ test('a new client is sent a question until somebody has answered it', async () 
   const { engine, ask, emit } = await running()
   await ask('a', 'b')
   emit(custom('last'))
-  await eventually(async () => (await engine.head({ threadId: 't' })) === 4)
+  await eventually(async () => (await headOf(engine, { threadId: 't' })) === 4)
   expect(await listed(engine)).toEqual(['a', 'b'])
   await answer(engine, { a: 'yes' })
   expect(await listed(engine)).toEqual(['b'])
@@ -212,7 +212,7 @@ test('an interrupt does not weaken a rollback, whether it is a cancel or a strat
         await opened
       },
     })
-    await eventually(async () => (await engine.head({ threadId: 't' })) === 2)
+    await eventually(async () => (await headOf(engine, { threadId: 't' })) === 2)
     await engine.cancel({ threadId: 't', runId, action: 'rollback' })
     await weaken(engine, runId)
     open()

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { internalsOf, subscribe } from '../../src/runs/index.ts'
 import { engineOf, readUntil, start } from '../kit/engine.ts'
 import { isTerminal } from '../kit/events.ts'
 import { custom, puppet } from '../kit/puppet.ts'
@@ -12,7 +13,7 @@ test('a run hands its task what the client asked of a graph, and its record keep
   finish()
   await engine.wait({ threadId: 't', runId })
   expect(tasks[0]).toMatchObject({ classic, config })
-  const record = await engine.store.get('t', 'runs', runId)
+  const record = await internalsOf(engine).store.get('t', 'runs', runId)
   expect(record?.value).toMatchObject({ classic, status: 'success' })
 })
 
@@ -22,7 +23,7 @@ test('chunks are in the log for code on the server, and no channel has them', as
   const { runId } = await start(engine, 't')
   emit({ method: 'chunks', namespace: [], data: { mode: 'messages', data: ['x'] } }, custom('seen'))
   finish()
-  const subscription = engine.subscribe({
+  const subscription = subscribe(engine, {
     threadId: 't',
     filter: { channels: ['chunks', 'custom', 'lifecycle'] },
   })

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { subscribe } from '../../src/runs/index.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
@@ -98,7 +99,7 @@ test.each(Object.entries(SHARED))(
     await start(a.engine, 't')
     actor.emit(custom(1))
     const open = ({ engine }: typeof a, since?: number) =>
-      engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since })
+      subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS }, since })
     const early = [open(a), open(b), open(a, 0), open(b, 0)]
     await Promise.all(
       early.map((subscription) =>
@@ -142,7 +143,7 @@ test('a subscriber that was not notified of the deletion gets nothing of the nex
       const { runId } = await a.start(anns)
       await a.wait({ ...anns, runId })
     }
-    const subscription = b.subscribe({
+    const subscription = subscribe(b, {
       threadId,
       principal: { id: 'ann' },
       filter: { channels: ALL_CHANNELS },

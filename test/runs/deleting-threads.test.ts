@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { subscribe } from '../../src/runs/index.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
-import { engineOf, start, transcript } from '../kit/engine.ts'
+import { engineOf, recordOf, start, transcript } from '../kit/engine.ts'
 import { lostInDeletion, type Place, SHARED } from '../kit/shared.ts'
 
 const A_DAY = 86_400_000
@@ -39,13 +40,13 @@ test.each(Object.entries(SHARED))(
       expect(await engine.countThreads(query)).toBe(1)
     }
     expect(await engine.getRun({ ...thread, runId })).toBeUndefined()
-    expect(await engine.findTask({ ...thread, taskId: runId })).toBeUndefined()
+    expect(await recordOf(engine, { ...thread, answerId: runId })).toBeUndefined()
     const gone = { code: 'no_such_thread' }
     await expect(engine.listRuns(thread)).rejects.toMatchObject(gone)
     await expect(engine.patchThread({ ...thread, metadata: {} })).rejects.toMatchObject(gone)
     await expect(engine.copyThread({ ...thread, newThreadId: 'copy' })).rejects.toMatchObject(gone)
     await expect(engine.wait({ ...thread, runId })).rejects.toMatchObject({ code: 'no_such_run' })
-    const subscription = engine.subscribe({ ...thread, filter: { channels: ALL_CHANNELS } })
+    const subscription = subscribe(engine, { ...thread, filter: { channels: ALL_CHANNELS } })
     await expect(subscription.ready()).rejects.toMatchObject(gone)
 
     await expect(start(engine, 't')).rejects.toMatchObject({ code: 'thread_busy' })

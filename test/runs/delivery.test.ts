@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Subscription } from '../../src/runs/index.ts'
+import { type Subscription, subscribe } from '../../src/runs/index.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
@@ -71,7 +71,7 @@ test.each(Object.entries(STORES))(
           ...(deep && { namespaces: [['deep']] }),
         })
         const join = (deep: boolean, cursor: { since?: number; lastEventId?: string } = {}) =>
-          engine.subscribe({ threadId, filter: filterOf(deep), ...cursor })
+          subscribe(engine, { threadId, filter: filterOf(deep), ...cursor })
         const pull = (reader: Reader) => {
           const { subscription } = reader
           reader.pulling ??= subscription.next().then((bytes) => {
@@ -156,7 +156,7 @@ test('a thousand subscribers of one thread each get the whole run', async () => 
 
 test('a cancelled subscription settles the read in progress and releases the thread', async () => {
   const engine = engineOf({ a: puppet().agent })
-  const subscription = engine.subscribe({ threadId: 'none', filter: { channels: ALL_CHANNELS } })
+  const subscription = subscribe(engine, { threadId: 'none', filter: { channels: ALL_CHANNELS } })
   const pending = subscription.next()
   subscription.cancel()
   expect(await pending).toBeUndefined()
@@ -165,7 +165,7 @@ test('a cancelled subscription settles the read in progress and releases the thr
 
 test('closing the engine breaks every subscription instead of ending it', async () => {
   const engine = engineOf({ a: puppet().agent })
-  const subscription = engine.subscribe({ threadId: 'none', filter: { channels: ALL_CHANNELS } })
+  const subscription = subscribe(engine, { threadId: 'none', filter: { channels: ALL_CHANNELS } })
   const pending = subscription.next()
   await engine.close()
   await expect(pending).rejects.toThrow('shutting down')

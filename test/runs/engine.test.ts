@@ -9,6 +9,7 @@ import {
   type ThreadEvent,
   textOf,
 } from '../../src/index.ts'
+import { headOf, internalsOf, subscribe } from '../../src/runs/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { nextTurn } from '../../src/time.ts'
 import { approval } from '../fixtures/graphs.ts'
@@ -63,7 +64,7 @@ describe('code on the server', () => {
     const bob = { threadId: 't', principal: { id: 'bob' } }
     expect(await agents.findThread(bob)).toBeUndefined()
     expect(await agents.deleteThread(bob)).toBe(false)
-    expect(await agents.head(bob)).toBe(0)
+    expect(await headOf(agents, bob)).toBe(0)
     await expect(agents.start({ ...bob, input: hello })).rejects.toMatchObject({ code: 'no_such_thread' })
     await expect(agents.wait({ ...bob, runId })).rejects.toMatchObject({ code: 'no_such_run' })
     await expect(agents.cancel({ ...bob, runId })).rejects.toMatchObject({ code: 'no_such_run' })
@@ -160,7 +161,7 @@ describe('engine.events', () => {
     const agents = engine({ a: actor.agent })
     const { runId } = await start(agents, 't')
     actor.emit(custom('past', ['tools:1']))
-    await eventually(async () => (await agents.head({ threadId: 't' })) === 2)
+    await eventually(async () => (await headOf(agents, { threadId: 't' })) === 2)
     const reading = all(agents.events({ threadId: 't', runId }))
     actor.emit(custom('to come'))
     actor.finish()
@@ -315,7 +316,7 @@ test('measure counts runs, subscribers, and how far the slowest one is behind', 
   const waits = await start(agents, 't')
   await start(agents, 't')
   await start(agents, 't')
-  const stalled = agents.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
+  const stalled = subscribe(agents, { threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
   await stalled.next()
   expect(await agents.measure()).toEqual({ running: 1, queued: 2, subscribers: 1, lag: 0 })
   const reading = agents.events({ threadId: 't', filter: { channels: ['lifecycle'] } })
@@ -347,11 +348,11 @@ test('agents in a map can change: new runs take what it has, one under way keeps
     })
   const agents = new Map([['first', saying('old', opened)]])
   const changing = engine({}, { agents })
-  expect(changing.defaultAgent).toBe('first')
+  expect(internalsOf(changing).defaultAgent).toBe('first')
   const { runId } = await changing.start({ threadId: 'one', input: hello })
 
   agents.set('first', saying('new')).set('second', saying('other'))
-  expect(changing.defaultAgent).toBeUndefined()
+  expect(internalsOf(changing).defaultAgent).toBeUndefined()
   const later = await changing.start({ threadId: 'two', assistantId: 'first', input: hello })
   const other = await changing.start({ threadId: 'three', assistantId: 'second', input: hello })
   open()
@@ -368,7 +369,7 @@ test('agents in a map can change: new runs take what it has, one under way keeps
   expect(JSON.stringify(await lastOf('three'))).toContain('other')
 
   agents.delete('first')
-  expect(changing.defaultAgent).toBe('second')
+  expect(internalsOf(changing).defaultAgent).toBe('second')
   await expect(
     changing.start({ threadId: 'four', assistantId: 'first', input: hello }),
   ).rejects.toMatchObject({ code: 'invalid_argument' })

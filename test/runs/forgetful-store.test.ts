@@ -1,5 +1,6 @@
 import Redis from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
+import { subscribe } from '../../src/runs/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { redisStorage } from '../../src/storage/redis/redis.ts'
 import type { Store } from '../../src/storage/store/store.ts'
@@ -49,7 +50,7 @@ test.each([{ since: 0 }, {}])(
     const engine = engineOf(agents, { store, onError: () => {} })
     await start(engine, 't')
     actors[0]!.emit(...Array.from({ length: 10 }, (_, i) => custom(`old ${i}`)))
-    const subscription = engine.subscribe({
+    const subscription = subscribe(engine, {
       threadId: 't',
       filter: { channels: ALL_CHANNELS },
       ...cursor,
@@ -77,7 +78,7 @@ test('a subscriber of a thread that the store has forgotten ends as that of a de
   finish()
   const { runId } = await start(engine, 't')
   await engine.wait({ threadId: 't', runId })
-  const subscription = engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
+  const subscription = subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
   await readUntil(subscription, (events) => events.some(isTerminal))
   const next = subscription.next()
   forget()
@@ -91,7 +92,7 @@ test.each([{ since: 0 }, {}])(
     const { store, forget } = forgetful()
     const engine = engineOf({ a: puppet().agent }, { store })
     await engine.createThread({ threadId: 't' })
-    const subscription = engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, ...cursor })
+    const subscription = subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS }, ...cursor })
     await subscription.ready()
     const next = subscription.next()
     forget()
@@ -115,7 +116,7 @@ test.runIf(hasRedis())('open streams end when their thread is lost in a FLUSHALL
   finish()
   const { runId } = await start(engine, 't')
   await engine.wait({ threadId: 't', runId })
-  const subscription = engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS } })
+  const subscription = subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS } })
   await readUntil(subscription, (events) => events.some(isTerminal))
   const events = engine.events({ threadId: 't' })
   await events.next()

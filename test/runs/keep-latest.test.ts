@@ -4,7 +4,7 @@ import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { expect, onTestFinished, test } from 'vitest'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { AgentEngine } from '../../src/runs/index.ts'
+import { type AgentEngine, keepLatest } from '../../src/runs/index.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
 import { engineOf, start } from '../kit/engine.ts'
@@ -57,14 +57,14 @@ test('an answer that was cut off gives way to the whole one, also after the thre
   const before = (await historyOf(engine))[0]!
   expect(before.values.messages).toHaveLength(2)
   expect((await historyOf(engine)).length).toBeGreaterThan(2)
-  expect(await engine.keepLatest(threads)).toBe(1)
+  expect(await keepLatest(engine, threads)).toBe(1)
   const [newest, ...others] = await historyOf(engine)
   expect(newest).toEqual(before)
   expect(others.map(({ values }) => values.messages)).toMatchObject([[{ id: 'h' }]])
   await run(engine, null)
   const messages = (await historyOf(engine))[0]!.values.messages as { content: unknown }[]
   expect(messages.map(({ content }) => content)).toEqual(['hi', [{ type: 'text', text: 'Whole.' }]])
-  await engine.keepLatest(threads)
+  await keepLatest(engine, threads)
   expect(await historyOf(engine)).toHaveLength(1)
   await engine.close()
 })
@@ -92,7 +92,7 @@ test.each([false, true])('a cancelled subagent goes on where it was, shortened: 
   const engine = engineOf({ a: agent }, { cancelGraceMs: 50 })
   await cancelled(engine, 'find x', () => reached)
   if (isShortened) {
-    await engine.keepLatest(threads)
+    await keepLatest(engine, threads)
     expect(await historyOf(engine)).toHaveLength(1)
   }
   await run(engine, null)
@@ -117,15 +117,15 @@ test('a process that is lost while it shortens a thread keeps nobody from it', a
   const options = { leaseTtlMs: 300, sweepMs: 60_000, onError: () => {} }
   const first = engineOf(agents, { ...lost.place, checkpointer, ...options })
   await run(first, { notes: ['in'] })
-  void first.keepLatest(threads).catch(() => {})
+  void keepLatest(first, threads).catch(() => {})
   await begun
   const second = engineOf(agents, { ...shared(), ...options })
   onTestFinished(() => second.close())
-  await expect(second.keepLatest(threads)).rejects.toMatchObject({ code: 'thread_busy' })
+  await expect(keepLatest(second, threads)).rejects.toMatchObject({ code: 'thread_busy' })
   lost.kill()
   await sleep(400)
   await run(second, { notes: ['next'] })
-  expect(await second.keepLatest(threads)).toBe(1)
+  expect(await keepLatest(second, threads)).toBe(1)
   expect((await historyOf(second)).map(({ values }) => values.notes)).toEqual([
     ['in', 'one', 'two', 'three', 'next', 'one', 'two', 'three'],
   ])
@@ -139,7 +139,7 @@ test('a thread that only the checkpointer knows is shortened, and one without a 
   await before.close()
   const engine = engineOf(agents, { checkpointer })
   await engine.createThread({ threadId: 'empty' })
-  expect(await engine.keepLatest([...threads, { threadId: 'empty' }, { threadId: 'unknown' }])).toBe(2)
+  expect(await keepLatest(engine, [...threads, { threadId: 'empty' }, { threadId: 'unknown' }])).toBe(2)
   expect(await historyOf(engine)).toHaveLength(1)
   expect((await engine.findThread({ threadId }))!.status).toBe('idle')
   await run(engine, { notes: ['next'] })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { ThreadRecord } from '../../src/runs/index.ts'
+import { subscribe, type ThreadRecord } from '../../src/runs/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
@@ -34,7 +34,7 @@ async function oneTurn() {
     async rollBack() {
       hangs = true
       const { runId } = await start(engine, 't', { notes: ['second'] })
-      const live = engine.subscribe({ threadId: 't', filter, since: 0 })
+      const live = subscribe(engine, { threadId: 't', filter, since: 0 })
       await readUntil(live, (events) => events.some(({ params }) => params.data?.notes?.includes('second')))
       live.cancel()
       await engine.cancel({ threadId: 't', runId, action: 'rollback' })
@@ -43,7 +43,7 @@ async function oneTurn() {
     },
     /** What a new client is sent. */
     async replayed() {
-      const subscription = engine.subscribe({ threadId: 't', filter })
+      const subscription = subscribe(engine, { threadId: 't', filter })
       const events = await readUntil(subscription, (seen) => seen.some(isTerminal))
       subscription.cancel()
       return events

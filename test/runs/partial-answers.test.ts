@@ -8,7 +8,7 @@ import type { Agent } from '../../src/agents/agent.ts'
 import { type AgentContext, defineAgent, type MessageWriter } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { textOf } from '../../src/messages/index.ts'
-import type { AgentEngine } from '../../src/runs/index.ts'
+import { type AgentEngine, headOf } from '../../src/runs/index.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { BACKENDS } from '../kit/backends.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
@@ -47,7 +47,7 @@ async function cancelAt(
   at: (event: { method: string; data: unknown }) => boolean,
   action: 'interrupt' | 'rollback' = 'interrupt',
 ): Promise<string> {
-  const after = await engine.head({ threadId }).catch(() => 0)
+  const after = await headOf(engine, { threadId }).catch(() => 0)
   const { runId } = await start(engine, threadId, input)
   for await (const event of engine.events({ threadId, runId, after }))
     if (event.type !== 'gap' && at(event)) await engine.cancel({ threadId, runId, action })
@@ -311,7 +311,7 @@ test.each(Object.entries(REACTIONS))(
     const engine = engineOf({ a: agent })
     const asked = await start(engine, threadId, ask('one'))
     const [question] = (await engine.wait({ threadId, runId: asked.runId })).interrupts
-    const after = await engine.head({ threadId })
+    const after = await headOf(engine, { threadId })
     const { runId } = await engine.respond({ threadId, answers: { [question!.id]: 'Half an answer' } })
     for await (const event of engine.events({ threadId, runId, after }))
       if (event.type !== 'gap' && word('Half')(event)) await engine.cancel({ threadId, runId })

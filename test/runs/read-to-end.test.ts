@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { readToEnd } from '../../src/runs/index.ts'
 import type { RunToEnd } from '../../src/runs/subscriptions/events.ts'
 import { engineOf, start } from '../kit/engine.ts'
 import { custom, puppet } from '../kit/puppet.ts'
@@ -18,7 +19,7 @@ function instances(who: 'itself' | 'another', bounds?: Parameters<typeof sharedM
       if (method === 'custom') taken.push((data as { payload: unknown }).payload)
       else taken.push((data as { event: unknown }).event)
     }
-    const run = await reader.readToEnd({ threadId: 't', runId, take, ...query })
+    const run = await readToEnd(reader, { threadId: 't', runId, take, ...query })
     return { taken, status: run?.status }
   }
   return { actor, engine, read }

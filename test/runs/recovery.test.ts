@@ -3,6 +3,7 @@ import { Annotation, StateGraph } from '@langchain/langgraph'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { headOf, subscribe } from '../../src/runs/index.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
@@ -63,7 +64,7 @@ test('a run whose process is lost ends in exactly one failed event that says so'
   actors.a.finish()
   await sleep(10)
   expect((await b.engine.findThread({ threadId: 't' }))?.status).toBe('idle')
-  expect(await b.engine.head({ threadId: 't' })).toBe(events.length)
+  expect(await headOf(b.engine, { threadId: 't' })).toBe(events.length)
 })
 
 test('a resumable run continues in another process from its last checkpoint under its own id', async () => {
@@ -176,7 +177,7 @@ test('a closing server waits for runs for a while, and hands over those that ano
   await start(a.engine, 't')
   actors.a.emit(custom('on a'))
   const b = join(actors.b.agent)
-  await eventually(async () => (await b.engine.head({ threadId: 't' })) >= 2)
+  await eventually(async () => (await headOf(b.engine, { threadId: 't' })) >= 2)
   await a.engine.close()
   actors.b.emit(custom('on b'))
   actors.b.finish()
@@ -189,7 +190,7 @@ test('a closing server waits for runs for a while, and hands over those that ano
   const patient = puppet()
   const engine = engineOf({ a: patient.agent }, { drainMs: 10_000 })
   await start(engine, 'u')
-  const subscription = engine.subscribe({ threadId: 'u', filter: { channels: ALL_CHANNELS } })
+  const subscription = subscribe(engine, { threadId: 'u', filter: { channels: ALL_CHANNELS } })
   const closed = engine.close()
   patient.finish()
   await closed

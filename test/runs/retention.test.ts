@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
-import type { AgentEngine } from '../../src/runs/index.ts'
+import { type AgentEngine, headOf, subscribe } from '../../src/runs/index.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
 import { custom, puppet } from '../kit/puppet.ts'
@@ -31,7 +31,7 @@ function instance(place: Place, agent: Agent): AgentEngine {
 }
 
 const open = (engine: AgentEngine, since?: number) =>
-  engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since })
+  subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS }, since })
 
 /** Runs an agent to its end, with so many custom events. */
 async function run(engine: AgentEngine, actor: ReturnType<typeof puppet>, events: number): Promise<void> {
@@ -174,7 +174,7 @@ test('whatever the bound is, a reader that comes and goes gets each gap, and the
         for (const { events, reads } of rounds) {
           await run(engine, actor, events)
           const subscription = open(engine, at)
-          for (let read = 0; read < reads && at < (await engine.head({ threadId: 't' })); read++) {
+          for (let read = 0; read < reads && at < (await headOf(engine, { threadId: 't' })); read++) {
             const seen = await readUntil(subscription, (batch) => batch.length > 0)
             at = follow(seen, at)
           }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AgentEngine } from '../../src/runs/index.ts'
+import { type AgentEngine, headOf, subscribe } from '../../src/runs/index.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
@@ -34,7 +34,7 @@ function counted() {
 }
 
 const open = (engine: AgentEngine, rest: object = {}) =>
-  engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, ...rest })
+  subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS }, ...rest })
 
 test('a notification costs one read of the store, however many subscribers there are', async () => {
   const { actor, engine, count } = counted()
@@ -103,12 +103,12 @@ test('events that are written during a read are read right after it', async () =
   })
   const pending = one.next()
   actor.emit(custom(1))
-  await eventually(async () => (await engine.head({ threadId: 't' })) >= 2)
+  await eventually(async () => (await headOf(engine, { threadId: 't' })) >= 2)
   // This one joins while the first event is being read.
   const two = open(engine, { since: 2 })
   const joined = two.next()
   actor.emit(custom(2))
-  await eventually(async () => (await engine.head({ threadId: 't' })) >= 3)
+  await eventually(async () => (await headOf(engine, { threadId: 't' })) >= 3)
   hold = undefined
   release()
   const seen = [...parseEvents((await pending)!)]

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import type { AgentEvent, EventData } from '../../src/events/index.ts'
+import { subscribe } from '../../src/runs/index.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
 import { isTerminal, rootStates, tokenOf, type WireEvent } from '../kit/events.ts'
@@ -66,7 +67,7 @@ test.each(Object.entries(SHARED))(
     const { runId } = await start(lost, 't')
     await working
     // What was sent before the process is lost is in the log.
-    const seen = other.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
+    const seen = subscribe(other, { threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
     await readUntil(seen, (events) => events.some(({ params }) => params.data.id === 'unsaved'))
     seen.cancel()
     kill()
@@ -92,7 +93,7 @@ test.each(Object.entries(SHARED))(
     ])
     for (const { seq } of values) expect(all[seq - 2]!.method).toBe('checkpoints')
 
-    const fresh = other.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS } })
+    const fresh = subscribe(other, { threadId: 't', filter: { channels: ALL_CHANNELS } })
     const replayed = await readUntil(fresh, (events) => events.some(isTerminal))
     fresh.cancel()
     const text = JSON.stringify(replayed)

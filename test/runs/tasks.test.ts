@@ -2,11 +2,20 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
-import type { AgentEngine, AgentEngineOptions, TaskRecord, TaskState } from '../../src/runs/index.ts'
+import {
+  type AgentEngine,
+  type AgentEngineOptions,
+  type AnswerRecord,
+  type AnswerState,
+  cancelAnswer,
+  internalsOf,
+  listAnswers,
+  untilAnswered,
+} from '../../src/runs/index.ts'
 import { loadRun, type RunRecord, type ThreadRecord } from '../../src/runs/records/records.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { BACKENDS } from '../kit/backends.ts'
-import { engineOf } from '../kit/engine.ts'
+import { engineOf, recordOf } from '../kit/engine.ts'
 import { type Place, sharedMemory } from '../kit/shared.ts'
 import { eventually } from '../kit/wait.ts'
 
@@ -84,9 +93,9 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
   test('a task has the state of its run', async () => {
     const instance = await open()
     const engine = instance()
-    const done = await engine.start({ threadId: 't', assistantId: 'echo', input, task: { details } })
+    const done = await engine.start({ threadId: 't', assistantId: 'echo', input, answer: { details } })
     await engine.wait({ threadId: 't', runId: done.runId })
-    expect(await engine.findTask({ threadId: 't', taskId: done.runId })).toMatchObject({
+    expect(await recordOf(engine, { threadId: 't', answerId: done.runId })).toMatchObject({
       taskId: done.runId,
       runIds: [done.runId],
       state: 'completed',
@@ -94,9 +103,9 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       assistantId: 'echo',
       error: null,
     })
-    const failed = await engine.start({ threadId: 'f', assistantId: 'fails', input, task: { details } })
+    const failed = await engine.start({ threadId: 'f', assistantId: 'fails', input, answer: { details } })
     await engine.wait({ threadId: 'f', runId: failed.runId })
-    const task = await engine.findTask({ threadId: 'f', taskId: failed.runId })
+    const task = await recordOf(engine, { threadId: 'f', answerId: failed.runId })
     expect(task?.state).toBe('failed')
     expect(task?.error).toContain('no')
     await engine.close()
@@ -105,25 +114,23 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
   test('an answer goes on with the task that asked, whoever gives it', async () => {
     const instance = await open()
     const engine = instance()
-    const asked = await engine.start({ threadId: 't', assistantId: 'asks', input, task: { details } })
+    const asked = await engine.start({ threadId: 't', assistantId: 'asks', input, answer: { details } })
     const { interrupts } = await engine.wait({ threadId: 't', runId: asked.runId })
-    expect((await engine.findTask({ threadId: 't', taskId: asked.runId }))?.state).toBe('input-required')
+    expect((await recordOf(engine, { threadId: 't', answerId: asked.runId }))?.state).toBe('input-required')
     const answered = await engine.respond({ threadId: 't', answers: { [interrupts[0]!.id]: 'blue' } })
     await engine.wait({ threadId: 't', runId: answered.runId })
-    const task = await engine.findTask({ threadId: 't', taskId: answered.runId })
+    const task = await recordOf(engine, { threadId: 't', answerId: answered.runId })
     expect(task).toMatchObject({
       taskId: asked.runId,
       runIds: [asked.runId, answered.runId],
       state: 'completed',
     })
     await expect(
-      engine.start({ threadId: 't', input, task: { taskId: asked.runId, details } }),
+      engine.start({ threadId: 't', input, answer: { id: asked.runId, details } }),
     ).rejects.toMatchObject({
       code: 'task_ended',
     })
-    await expect(
-      engine.start({ threadId: 't', input, task: { taskId: 'x', details } }),
-    ).rejects.toMatchObject({
+    await expect(engine.start({ threadId: 't', input, answer: { id: 'x', details } })).rejects.toMatchObject({
       code: 'no_such_task',
     })
     await engine.close()
@@ -132,17 +139,23 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
   test('a task works until the last of its messages is done, and is cancelled with it', async () => {
     const instance = await open()
     const engine = instance()
-    const first = await engine.start({ threadId: 't', assistantId: 'never', input, task: { details } })
+    const first = await engine.start({ threadId: 't', assistantId: 'never', input, answer: { details } })
     const taskId = first.runId
-    const second = await engine.start({ threadId: 't', input, task: { taskId, details } })
-    const state = async () => (await engine.findTask({ threadId: 't', taskId }))?.state
+    const second = await engine.start({ threadId: 't', input, answer: { id: taskId, details } })
+    const state = async () => (await recordOf(engine, { threadId: 't', answerId: taskId }))?.state
     expect(await state()).toBe('working')
-    expect((await engine.findTask({ threadId: 't', taskId }))?.runIds).toEqual([taskId, second.runId])
+    expect((await recordOf(engine, { threadId: 't', answerId: taskId }))?.runIds).toEqual([
+      taskId,
+      second.runId,
+    ])
     await engine.cancel({ threadId: 't', runId: first.runId })
     await engine.wait({ threadId: 't', runId: first.runId })
     expect(await state()).toBe('working')
     await eventually(async () => (await engine.measure()).queued === 0)
-    expect((await engine.findTask({ threadId: 't', taskId }))?.runIds).toEqual([taskId, second.runId])
+    expect((await recordOf(engine, { threadId: 't', answerId: taskId }))?.runIds).toEqual([
+      taskId,
+      second.runId,
+    ])
     await engine.cancel({ threadId: 't', runId: second.runId })
     await engine.wait({ threadId: 't', runId: second.runId })
     expect(await state()).toBe('canceled')
@@ -152,10 +165,10 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
   test('a message that waits is withdrawn without ending the task that works', async () => {
     const instance = await open()
     const engine = instance()
-    const first = await engine.start({ threadId: 't', assistantId: 'never', input, task: { details } })
-    const second = await engine.start({ threadId: 't', input, task: { taskId: first.runId, details } })
+    const first = await engine.start({ threadId: 't', assistantId: 'never', input, answer: { details } })
+    const second = await engine.start({ threadId: 't', input, answer: { id: first.runId, details } })
     await engine.cancel({ threadId: 't', runId: second.runId })
-    expect((await engine.findTask({ threadId: 't', taskId: first.runId }))?.state).toBe('working')
+    expect((await recordOf(engine, { threadId: 't', answerId: first.runId }))?.state).toBe('working')
     await engine.close()
   })
 
@@ -170,7 +183,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
         principal,
         assistantId: 'echo',
         input,
-        task: { details },
+        answer: { details },
       })
       await engine.wait({ threadId, principal, runId })
       ids.unshift(runId)
@@ -181,11 +194,11 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       principal: { id: 'ann' },
       assistantId: 'asks',
       input,
-      task: { details },
+      answer: { details },
     })
     await engine.wait({ threadId: 'd', principal: { id: 'ann' }, runId: asked.runId })
     const list = (query: object = {}) =>
-      engine.listTasks({ principal: { id: 'ann' }, assistantId: 'echo', limit: 2, ...query })
+      listAnswers(engine, { principal: { id: 'ann' }, assistantId: 'echo', limit: 2, ...query })
     const first = await list()
     expect(first.tasks.map(({ taskId }) => taskId)).toEqual(ids.slice(0, 2))
     expect(first.total).toBe(3)
@@ -197,7 +210,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect((await list({ state: 'input-required', assistantId: 'asks' })).total).toBe(1)
     expect((await list({ principal: { id: 'bob' } })).total).toBe(0)
     expect(
-      await engine.findTask({ threadId: 'a', principal: { id: 'bob' }, taskId: ids[2]! }),
+      await recordOf(engine, { threadId: 'a', principal: { id: 'bob' }, answerId: ids[2]! }),
     ).toBeUndefined()
     await engine.close()
   })
@@ -207,26 +220,26 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     const engine = instance()
     const { runId } = await engine.start({ threadId: 't', assistantId: 'echo', input })
     await engine.wait({ threadId: 't', runId })
-    expect(await engine.findTask({ threadId: 't', taskId: runId })).toMatchObject({
+    expect(await recordOf(engine, { threadId: 't', answerId: runId })).toMatchObject({
       taskId: runId,
       state: 'completed',
     })
-    expect((await engine.listTasks({ assistantId: 'echo', limit: 10 })).total).toBe(0)
+    expect((await listAnswers(engine, { assistantId: 'echo', limit: 10 })).total).toBe(0)
     await engine.close()
   })
 
   /** Helpers around one thread. */
   const on = (engine: AgentEngine, threadId = 't') => ({
     begin: async (act?: string, rest: object = {}) => {
-      const run = { threadId, assistantId: 'obeys', input: { act }, task: { details }, ...rest }
+      const run = { threadId, assistantId: 'obeys', input: { act }, answer: { details }, ...rest }
       return (await engine.start(run)).runId
     },
     more: async (taskId: string, act?: string) =>
-      (await engine.start({ threadId, input: { act }, task: { taskId, details } })).runId,
+      (await engine.start({ threadId, input: { act }, answer: { id: taskId, details } })).runId,
     ended: (runId: string) => engine.wait({ threadId, runId }),
-    task: (taskId: string) => engine.findTask({ threadId, taskId }),
-    is: async (taskId: string, state: TaskState) =>
-      eventually(async () => (await engine.findTask({ threadId, taskId }))?.state === state, {
+    task: (taskId: string) => recordOf(engine, { threadId, answerId: taskId }),
+    is: async (taskId: string, state: AnswerState) =>
+      eventually(async () => (await recordOf(engine, { threadId, answerId: taskId }))?.state === state, {
         timeoutMs: 30_000,
         what: `${taskId} as ${state}`,
       }),
@@ -269,7 +282,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       openRunIds: [second, follow],
       firstSeq: null,
     })
-    await engine.cancelTask({ threadId: 't', taskId: first })
+    await cancelAnswer(engine, { threadId: 't', answerId: first })
     await ended(first)
     await ended(second)
     await ended(follow)
@@ -289,7 +302,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       threadId: 't',
       input: { act: 'work' },
 
-      task: { taskId: first, details },
+      answer: { id: first, details },
     })
     const later = await more(first, 'done')
     await engine.cancel({ threadId: 't', runId: blocker.runId })
@@ -313,7 +326,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     await engine.cancel({ threadId: 't', runId: dropped })
     expect(await task(first)).toEqual(before)
     expect((await task(dropped))?.taskId).toBe(first)
-    await engine.cancelTask({ threadId: 't', taskId: first })
+    await cancelAnswer(engine, { threadId: 't', answerId: first })
     await ended(first)
     expect(await task(first)).toMatchObject({ state: 'canceled', runIds: [first], openRunIds: [] })
   })
@@ -324,23 +337,25 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     const first = await begin('work')
     const waiting = await begin('done')
     const behind = await more(first, 'done')
-    expect(await engine.cancelTask({ threadId: 't', taskId: waiting })).toMatchObject({ state: 'submitted' })
+    expect(await cancelAnswer(engine, { threadId: 't', answerId: waiting })).toMatchObject({
+      state: 'submitted',
+    })
     expect((await task(waiting))?.state).toBe('canceled')
-    expect(await engine.cancelTask({ threadId: 't', taskId: first })).toMatchObject({ state: 'working' })
+    expect(await cancelAnswer(engine, { threadId: 't', answerId: first })).toMatchObject({ state: 'working' })
     await ended(first)
     await is(first, 'canceled')
-    expect((await loadRun(engine.store, 't', behind))?.record.status).toBe('interrupted')
+    expect((await loadRun(internalsOf(engine).store, 't', behind))?.record.status).toBe('interrupted')
     const asking = await begin('ask')
     await ended(asking)
-    expect(await engine.cancelTask({ threadId: 't', taskId: asking })).toMatchObject({
+    expect(await cancelAnswer(engine, { threadId: 't', answerId: asking })).toMatchObject({
       state: 'input-required',
     })
     expect((await task(asking))?.state).toBe('canceled')
     expect(await engine.findThread({ threadId: 't' })).toMatchObject({ status: 'idle', interrupts: [] })
     const over = await task(asking)
-    expect(await engine.cancelTask({ threadId: 't', taskId: asking })).toEqual(over)
+    expect(await cancelAnswer(engine, { threadId: 't', answerId: asking })).toEqual(over)
     expect(await task(asking)).toEqual(over)
-    await expect(engine.cancelTask({ threadId: 't', taskId: 'x' })).rejects.toMatchObject({
+    await expect(cancelAnswer(engine, { threadId: 't', answerId: 'x' })).rejects.toMatchObject({
       code: 'no_such_task',
     })
   })
@@ -380,7 +395,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     const { begin, ended, task, answer } = on(engine)
     const asking = await begin('ask')
     await ended(asking)
-    await engine.store.commit('t', { ops: [{ op: 'delete', collection: 'runs', id: asking }] })
+    await internalsOf(engine).store.commit('t', { ops: [{ op: 'delete', collection: 'runs', id: asking }] })
     const answered = await answer('blue')
     await ended(answered)
     expect(await task(asking)).toMatchObject({ state: 'completed', runIds: [asking, answered] })
@@ -419,20 +434,20 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     expect(await task(runId)).toMatchObject({ state: 'working', runIds: [runId, follow], details })
     await engine.cancel({ threadId: 't', runId: follow })
     expect(await task(runId)).toMatchObject({ state: 'working', runIds: [runId] })
-    await engine.cancelTask({ threadId: 't', taskId: runId })
+    await cancelAnswer(engine, { threadId: 't', answerId: runId })
     await ended(runId)
     await is(runId, 'canceled')
     const asked = await engine.start({ threadId: 't', input: { act: 'ask' } })
     const { interrupts } = await ended(asked.runId)
     expect((await task(asked.runId))?.state).toBe('input-required')
     const answers = { [interrupts[0]!.id]: 'blue' }
-    const answer = await engine.respond({ threadId: 't', answers, task: { taskId: asked.runId, details } })
+    const answer = await engine.respond({ threadId: 't', answers, answer: { id: asked.runId, details } })
     await ended(answer.runId)
     expect(await task(asked.runId)).toMatchObject({ state: 'completed', runIds: [asked.runId, answer.runId] })
     const done = await engine.start({ threadId: 't', input: { act: 'done' } })
     await ended(done.runId)
     await expect(more(done.runId)).rejects.toMatchObject({ code: 'task_ended' })
-    expect((await engine.listTasks({ assistantId: 'obeys', limit: 10 })).total).toBe(2)
+    expect((await listAnswers(engine, { assistantId: 'obeys', limit: 10 })).total).toBe(2)
   })
 
   test('the question of a run that was started as none can be cancelled', async () => {
@@ -440,10 +455,10 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     const { ended, task } = on(engine)
     const { runId } = await engine.start({ threadId: 't', assistantId: 'obeys', input: { act: 'ask' } })
     await ended(runId)
-    await engine.cancelTask({ threadId: 't', taskId: runId })
+    await cancelAnswer(engine, { threadId: 't', answerId: runId })
     expect((await task(runId))?.state).toBe('canceled')
     expect((await engine.findThread({ threadId: 't' }))?.interrupts).toEqual([])
-    expect((await engine.listTasks({ assistantId: 'obeys', limit: 10 })).total).toBe(0)
+    expect((await listAnswers(engine, { assistantId: 'obeys', limit: 10 })).total).toBe(0)
   })
 
   test('a message is taken once, whatever becomes of its task', async () => {
@@ -468,15 +483,15 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     const { begin, ended, task } = on(engine)
     const asking = await begin('ask')
     await ended(asking)
-    const waits = other.waitForAnswer({ threadId: 't', taskId: asking }).then(
-      (found) => found?.state,
+    const waits = untilAnswered(other, { threadId: 't', answerId: asking }).then(
+      (found) => found?.record.state,
       (error) => error.code,
     )
     await engine.deleteThread({ threadId: 't' })
     expect([undefined, 'no_such_thread']).toContain(await waits)
     expect(await task(asking)).toBeUndefined()
-    expect(await engine.listTasks({ assistantId: 'obeys', limit: 10 })).toEqual({ tasks: [], total: 0 })
-    expect((await engine.store.list('tasks')).docs).toEqual([])
+    expect(await listAnswers(engine, { assistantId: 'obeys', limit: 10 })).toEqual({ tasks: [], total: 0 })
+    expect((await internalsOf(engine).store.list('tasks')).docs).toEqual([])
   })
 
   test('a task outlives the events of its thread', async () => {
@@ -484,7 +499,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     const { begin, ended, task, answer } = on(engine)
     const asking = await begin('ask')
     await ended(asking)
-    await engine.store.trim('t', { keepLast: 1 })
+    await internalsOf(engine).store.trim('t', { keepLast: 1 })
     const answered = await answer()
     await ended(answered)
     expect((await task(asking))?.state).toBe('completed')
@@ -503,13 +518,13 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
     const bob = { threadId: 'bobs', principal: { id: 'bob' } }
-    const bobs = await engine.start({ ...bob, assistantId: 'obeys', input: {}, task: { details } })
+    const bobs = await engine.start({ ...bob, assistantId: 'obeys', input: {}, answer: { details } })
     await engine.wait({ ...bob, runId: bobs.runId })
     const read = async (query: object, change = async () => {}) => {
       const found: string[] = []
       let cursor: string | undefined
       do {
-        const page = await engine.listTasks({ assistantId: 'obeys', limit: 3, cursor, ...query })
+        const page = await listAnswers(engine, { assistantId: 'obeys', limit: 3, cursor, ...query })
         expect(page.tasks.length).toBeGreaterThan(0)
         if (cursor === undefined) expect(page.total).toBe(expected.get(query)!.length)
         found.push(...page.tasks.map(({ taskId }) => taskId))
@@ -531,7 +546,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     ])
     for (const [query, wanted] of expected) expect(await read(query)).toEqual(wanted)
     const later = { assistantId: 'obeys', limit: 3, since: times[0]! + 60_000 }
-    expect(await engine.listTasks(later)).toEqual({ tasks: [], total: 0 })
+    expect(await listAnswers(engine, later)).toEqual({ tasks: [], total: 0 })
     // What begins meanwhile comes before the page that was read, and moves nothing.
     let more = 0
     const change = async () => {
@@ -540,9 +555,9 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     }
     const [first] = expected.keys()
     expect(await read(first!, change)).toEqual(ids)
-    expect((await engine.listTasks({ assistantId: 'obeys', limit: 1 })).total).toBe(12 + more)
-    expect((await engine.listTasks({ assistantId: 'obeys', limit: 1, state: 'working' })).total).toBe(0)
-    expect((await engine.listTasks({ assistantId: 'echo', limit: 1 })).total).toBe(0)
+    expect((await listAnswers(engine, { assistantId: 'obeys', limit: 1 })).total).toBe(12 + more)
+    expect((await listAnswers(engine, { assistantId: 'obeys', limit: 1, state: 'working' })).total).toBe(0)
+    expect((await listAnswers(engine, { assistantId: 'echo', limit: 1 })).total).toBe(0)
   })
 })
 
@@ -580,10 +595,14 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 4, maxLength: 16 },
 )
 
-const ENDED: readonly TaskState[] = ['completed', 'failed', 'rejected', 'canceled']
+const ENDED: readonly AnswerState[] = ['completed', 'failed', 'rejected', 'canceled']
 
 /** What the records of its runs say of a task that has settled. */
-function settledState({ taskId, error }: TaskRecord, runs: readonly RunRecord[], waits: boolean): TaskState {
+function settledState(
+  { taskId, error }: AnswerRecord,
+  runs: readonly RunRecord[],
+  waits: boolean,
+): AnswerState {
   const last = runs.at(-1)
   if (last?.startedAt == null || last.task?.taskId !== taskId) return 'canceled'
   if (last.status === 'success') return 'completed'
@@ -599,16 +618,16 @@ test.each(STORES)(
     const errors: unknown[] = []
     const onError = (error: unknown) => void ((error as Error).message === 'no' || errors.push(error))
     const engines = [instance({ onError }), instance({ onError })]
-    const { store } = engines[0]!
+    const { store } = internalsOf(engines[0]!)
     let round = 0
     const live = async (all: readonly Step[]) => {
       const threadId = `thread ${++round}`
       const run = { threadId, assistantId: 'obeys' }
       const made: string[] = []
-      const over = new Map<string, TaskRecord>()
+      const over = new Map<string, AnswerRecord>()
       const look = async () => {
         for (const { value } of (await store.list('tasks', { partition: threadId })).docs) {
-          const task = value as unknown as TaskRecord
+          const task = value as unknown as AnswerRecord
           if (over.has(task.taskId)) expect(task).toEqual(over.get(task.taskId))
           if (ENDED.includes(task.state)) over.set(task.taskId, task)
         }
@@ -619,9 +638,9 @@ test.each(STORES)(
         const started = async (work: Promise<{ readonly runId: string }>) => made.push((await work).runId)
         switch (command) {
           case 'begin':
-            return started(engine.start({ ...run, input: { act }, task: { details } }))
+            return started(engine.start({ ...run, input: { act }, answer: { details } }))
           case 'follow':
-            return started(engine.start({ ...run, input: { act }, task: { taskId: one, details } }))
+            return started(engine.start({ ...run, input: { act }, answer: { id: one, details } }))
           case 'input':
             return started(engine.start({ ...run, input: { act } }))
           case 'answer': {
@@ -629,7 +648,7 @@ test.each(STORES)(
             return open && started(engine.respond({ threadId, answers: { [open.id]: 'blue' } }))
           }
           case 'cancel task':
-            return engine.cancelTask({ threadId, taskId: one })
+            return cancelAnswer(engine, { threadId, answerId: one })
           case 'cancel run':
             return engine.cancel({ threadId, runId: one })
           case 'roll back':
@@ -660,7 +679,7 @@ test.each(STORES)(
       await look()
       const last = await thread()
       const tasks = (await store.list('tasks', { partition: threadId })).docs.map(
-        ({ value }) => value as unknown as TaskRecord,
+        ({ value }) => value as unknown as AnswerRecord,
       )
       for (const task of tasks) {
         const runs = await Promise.all(
@@ -677,7 +696,7 @@ test.each(STORES)(
         else expect(waits && said === 'input-required' && last!.interrupts.length === 0).toBe(false)
       }
       for (const state of [...ENDED, 'submitted', 'working', 'input-required'] as const) {
-        const { total } = await engines[1]!.listTasks({ assistantId: 'obeys', threadId, state, limit: 1 })
+        const { total } = await listAnswers(engines[1]!, { assistantId: 'obeys', threadId, state, limit: 1 })
         expect(total).toBe(tasks.filter((task) => task.state === state).length)
       }
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { AgentEngine, MultitaskStrategy } from '../../src/runs/index.ts'
+import { type AgentEngine, type MultitaskStrategy, subscribe } from '../../src/runs/index.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
@@ -195,7 +195,7 @@ test('whatever stops a run, the state is that of the runs that were not undone, 
 
 /** The log until the end of a run. */
 async function untilEnded(engine: AgentEngine, runId: string): Promise<WireEvent[]> {
-  const all = engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
+  const all = subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
   const ended = (event: WireEvent) => isTerminal(event) && event.params.data.run_id === runId
   return readUntil(all, (events) => events.some(ended)).finally(all.cancel)
 }
@@ -217,7 +217,7 @@ describe.each(Object.entries(SHARED))('a cancel from another instance over %s', 
       const [a, b] = pair(make(), actor.agent, patient)
       const { runId } = await start(a, 't')
       actor.emit(custom('before'))
-      const joined = b.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
+      const joined = subscribe(b, { threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
       onTestFinished(() => joined.cancel())
       await readUntil(joined, (events) => events.some(({ method }) => method === 'custom'))
       const asked = Date.now()

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
+import { cancelAnswer, untilAnswered } from '../../src/runs/index.ts'
 import { DATABASES } from '../kit/databases.ts'
 import { engineOf } from '../kit/engine.ts'
 
@@ -19,7 +20,7 @@ describe.each(Object.entries(DATABASES))('a task that waits, over %s', (_, creat
       threadId: 't',
       assistantId: 'asks',
       input: { messages: [] },
-      task: { details: { contextId: 't' } },
+      answer: { details: { contextId: 't' } },
     })
     const { interrupts } = await here.wait({ threadId: 't', runId: taskId })
     return { here, there, taskId, interruptId: interrupts[0]!.id }
@@ -27,17 +28,17 @@ describe.each(Object.entries(DATABASES))('a task that waits, over %s', (_, creat
 
   test('is awaited until another instance is given the answer', async () => {
     const { here, there, taskId, interruptId } = await asked()
-    const waiting = there.waitForAnswer({ threadId: 't', taskId })
+    const waiting = untilAnswered(there, { threadId: 't', answerId: taskId })
     const { runId } = await here.respond({ threadId: 't', answers: { [interruptId]: 'blue' } })
-    expect(await waiting).toMatchObject({ taskId, runIds: [taskId, runId] })
+    expect((await waiting)?.record).toMatchObject({ taskId, runIds: [taskId, runId] })
     await here.wait({ threadId: 't', runId })
   })
 
   test('is awaited until another instance cancels it', async () => {
     const { here, there, taskId } = await asked()
-    const waiting = there.waitForAnswer({ threadId: 't', taskId })
-    await here.cancelTask({ threadId: 't', taskId })
-    expect(await waiting).toMatchObject({ taskId, runIds: [taskId], state: 'canceled' })
+    const waiting = untilAnswered(there, { threadId: 't', answerId: taskId })
+    await cancelAnswer(here, { threadId: 't', answerId: taskId })
+    expect((await waiting)?.record).toMatchObject({ taskId, runIds: [taskId], state: 'canceled' })
   })
 
   test('is cancelled while a run waits for its time: the thread stays busy, and is idle when that run is gone', async () => {
@@ -48,10 +49,10 @@ describe.each(Object.entries(DATABASES))('a task that waits, over %s', (_, creat
       input: { messages: [] },
       startAfterMs: 60_000,
       // A message for another task is no answer to this one.
-      task: { details: { contextId: 't' } },
+      answer: { details: { contextId: 't' } },
     })
     expect(await here.findThread({ threadId: 't' })).toMatchObject({ status: 'busy' })
-    await here.cancelTask({ threadId: 't', taskId })
+    await cancelAnswer(here, { threadId: 't', answerId: taskId })
     expect(await there.findThread({ threadId: 't' })).toMatchObject({ status: 'busy', interrupts: [] })
     await here.cancel({ threadId: 't', runId: later.runId })
     expect(await there.findThread({ threadId: 't' })).toMatchObject({ status: 'idle', interrupts: [] })
@@ -60,12 +61,12 @@ describe.each(Object.entries(DATABASES))('a task that waits, over %s', (_, creat
   test('is awaited no longer where the caller leaves, where the engine closes, or where it is gone', async () => {
     const { here, there, taskId } = await asked()
     const leaving = new AbortController()
-    const left = there.waitForAnswer({ threadId: 't', taskId, signal: leaving.signal })
+    const left = untilAnswered(there, { threadId: 't', answerId: taskId, signal: leaving.signal })
     leaving.abort(new Error('gone'))
     await expect(left).rejects.toThrow('gone')
-    const waiting = there.waitForAnswer({ threadId: 't', taskId })
+    const waiting = untilAnswered(there, { threadId: 't', answerId: taskId })
     await there.close()
     await expect(waiting).rejects.toMatchObject({ code: 'closing' })
-    expect(await here.waitForAnswer({ threadId: 't', taskId: 'none' })).toBeUndefined()
+    expect(await untilAnswered(here, { threadId: 't', answerId: 'none' })).toBeUndefined()
   })
 })

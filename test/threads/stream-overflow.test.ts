@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { memoryCheckpointer, memoryStore } from '../../src/index.ts'
+import { subscribe } from '../../src/runs/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, readUntil, start } from '../kit/engine.ts'
@@ -143,9 +144,9 @@ test('a reader that retention overtakes gets a gap, the state and all there is, 
   const engine = engineOf({ a: actor.agent }, { store: memoryStore({ maxThreadBytes: 100_000 }) })
   await start(engine, 't')
   const filter = { channels: ALL_CHANNELS }
-  const stalled = engine.subscribe({ threadId: 't', filter })
+  const stalled = subscribe(engine, { threadId: 't', filter })
   const [running] = await readUntil(stalled, (events) => events.length > 0)
-  const reader = engine.subscribe({ threadId: 't', filter })
+  const reader = subscribe(engine, { threadId: 't', filter })
   actor.finish()
   await readUntil(reader, (events) => events.some(hasEnded))
   await start(engine, 't')

@@ -2,6 +2,7 @@ import { permit } from '../../face/access.ts'
 import { type NamedAssistant, namedAssistant } from '../../face/assistants.ts'
 import { BASE_HEADERS, type Call, empty, HttpError, identify, isResponse, json } from '../../http/index.ts'
 import { isUuid } from '../../ids.ts'
+import { internalsOf } from '../../runs/index.ts'
 import type { A2AContext } from '../context.ts'
 import { versionOf } from '../dialects/choose.ts'
 import { A2AError } from '../errors.ts'
@@ -69,7 +70,7 @@ async function cardCall(context: A2AContext, call: Call): Promise<Call | Respons
 
 async function assistantOf({ engine }: A2AContext, call: Call): Promise<CardOwner> {
   const named = await namedAssistant(engine, call.principal, nameIn(call))
-  const { graphId = engine.defaultAgent } = named
+  const { graphId = internalsOf(engine).defaultAgent } = named
   if (graphId !== undefined && engine.agents.has(graphId))
     return { graphId, assistant: madeOf(named.assistant) }
   const known = [...engine.agents.keys()].map((id) => JSON.stringify(id)).join(', ')

@@ -1,13 +1,17 @@
 import type { Agent } from '../../agents/agent.ts'
+import type { LogGap, ThreadEvent } from '../../events/index.ts'
 import { runSettings } from '../../face/run-config.ts'
 import { titleOf } from '../../face/title.ts'
 import { uuid7, uuidOf } from '../../ids.ts'
 import { namesOwnerOf } from '../../principal.ts'
 import {
+  type Answer,
   type CommandKey,
-  isTaskEnded,
+  internalsOf,
+  isAnswerEnded,
   RunError,
   type RunReceipt,
+  receiptOf,
   type ThreadRecord,
   unanswered,
 } from '../../runs/index.ts'
@@ -17,20 +21,23 @@ import { hasContent, inputOf } from '../parts/input.ts'
 import { checkModes } from '../parts/modes.ts'
 import { answersTo, resumeOf } from '../parts/resume.ts'
 import { apartFrom, type Conversation, conversationOf } from '../tasks/contexts.ts'
-import { MAX_ID, ofOtherContext, taskIdOf } from '../tasks/ids.ts'
+import { TASK_EVENTS } from '../tasks/follow.ts'
+import { MAX_ID, ofOtherContext, taskIdOf, taskNotFound } from '../tasks/ids.ts'
 import { endOf, type FoundTask, openQuestions, questionMessage, type TaskDetails } from '../tasks/present.ts'
 import { type AnsweredQuestion, putAnswered } from '../tasks/turns.ts'
-import { findRun, type PermittedCall, permittedCall, permittedConversation, permittedTask } from './find.ts'
+import { type PermittedCall, permittedCall, permittedConversation, permittedTask } from './find.ts'
 import type { A2ACall } from './operations.ts'
 
-/** A run that a message has started, or had started before. */
-export interface Begun {
+/** A task that is followed, as it was when that began. */
+export interface Followed {
+  readonly found: FoundTask
+  readonly answer: Answer<readonly (ThreadEvent | LogGap)[]>
+}
+
+/** The task of a message, from the run on that the message has started, or had started before. */
+export interface Begun extends Followed {
   /** The call as its caller may do it. */
   readonly call: A2ACall
-  readonly found: FoundTask
-  readonly runId: string
-  /** The sequence number before its first event. */
-  readonly after: number
 }
 
 /**
@@ -48,7 +55,7 @@ export async function beginRun(call: A2ACall, request: SendRequest): Promise<Beg
         )
       : error
   })
-  const work = call.context.engine.working(begun.found.thread.threadId)
+  const work = internalsOf(call.context.engine).working(begun.found.thread.threadId)
   if (work) call.call.waitUntil(work)
   return begun
 }
@@ -134,8 +141,8 @@ async function isAtWork(
   threadId: string,
   runId: string,
 ): Promise<boolean> {
-  const task = await context.engine.findTask({ threadId, principal, taskId: runId })
-  return task?.state === 'submitted' || task?.state === 'working'
+  const task = await context.engine.findAnswer({ threadId, principal, answerId: runId })
+  return task?.record.state === 'submitted' || task?.record.state === 'working'
 }
 
 async function startTask(
@@ -150,22 +157,25 @@ async function startTask(
   checkMessage(agent, message)
   const command = await keyOf(message)
   const known = thread && (await startedBefore(call, threadId, command))
-  if (known) return begunBy(call, { contextId, threadId }, known)
+  if (known) return begunBefore(call, { contextId, threadId }, known)
   if (resumeOf(message).length > 0) throw unnamedTask('An answer')
   if (thread) await requireNoQuestion(call, contextId, thread)
   const input = inputOf(message, agent)
   const state = thread && (await engine.readState(thread))
   const details: TaskDetails = { contextId, messageId: message.messageId, ...(state && endOf(state)) }
-  const started = await engine.start({
-    ...common(call, { ...request, ...(metadata && { metadata }) }, { contextId, threadId }),
-    assistantId,
-    input,
-    title: titleOf(input),
-    metadata: { ...metadata, ...(contextId !== threadId && { a2a_context_id: contextId }) },
-    task: { details: { ...details } },
-    command,
+  const answer = await engine.follow({
+    ...following(call, threadId),
+    start: {
+      ...common(call, { ...request, ...(metadata && { metadata }) }, contextId),
+      assistantId,
+      input,
+      title: titleOf(input),
+      metadata: { ...metadata, ...(contextId !== threadId && { a2a_context_id: contextId }) },
+      answer: { details: { ...details } },
+      command,
+    },
   })
-  return begunBy(call, { contextId, threadId }, started)
+  return { call, answer, found: { contextId, ...answer.found } }
 }
 
 /** Throws where a task of the thread waits for an answer: a message that names no task is none. */
@@ -173,11 +183,12 @@ async function requireNoQuestion(call: A2ACall, contextId: string, thread: Threa
   const [open] = unanswered(thread)
   if (!open) return
   const { threadId, lastRunId } = thread
-  const asked = { threadId, principal: call.call.principal, taskId: open.runId || (lastRunId ?? '') }
-  const task = await call.context.engine.findTask(asked)
+  const { principal } = call.call
+  const answerId = open.runId || (lastRunId ?? '')
+  const task = await call.context.engine.findAnswer({ threadId, principal, answerId, thread })
   // What a task has asked that was cancelled or has failed since, nobody can answer.
-  if (!task || isTaskEnded(task)) return
-  const id = JSON.stringify(taskIdOf(contextId, task.taskId))
+  if (!task || isAnswerEnded(task.record)) return
+  const id = JSON.stringify(taskIdOf(contextId, task.record.taskId))
   throw unnamedTask(`The conversation waits for an answer to task ${id}, and a message`)
 }
 
@@ -199,13 +210,13 @@ async function goOn(
   checkMessage(agent, message)
   const command = await keyOf(message)
   const known = await startedBefore(call, threadId, command)
-  if (known) return begunBy(call, { contextId, threadId }, known)
-  if (isTaskEnded(record)) throw ended(taskId, record.state)
+  if (known) return begunBefore(call, { contextId, threadId }, known)
+  if (isAnswerEnded(record)) throw ended(taskId, record.state)
   const details: TaskDetails = { contextId, messageId: message.messageId }
   const run = {
-    ...common(call, { ...request, ...(metadata && { metadata }) }, { contextId, threadId }),
+    ...common(call, { ...request, ...(metadata && { metadata }) }, contextId),
     command,
-    task: { taskId: record.taskId, details: { ...details } },
+    answer: { id: record.taskId, details: { ...details } },
   }
   const open = openQuestions(found)
   const answers = answersTo(message, record.state, open)
@@ -217,10 +228,14 @@ async function goOn(
     question: questionMessage(record, answered),
     answer: { messageId: message.messageId, parts: message.parts, metadata: message.metadata },
   }
-  const started = answers
-    ? await engine.respond({ ...run, answers, extraOps: (runId) => [putAnswered(runId, turn)] })
-    : await engine.start({ ...run, assistantId, input: inputOf(message, agent) })
-  return begunBy(call, { contextId, threadId }, started)
+  const task = following(call, threadId)
+  const answer = answers
+    ? await engine.follow({
+        ...task,
+        respond: { ...run, answers, extraOps: (runId) => [putAnswered(runId, turn)] },
+      })
+    : await engine.follow({ ...task, start: { ...run, assistantId, input: inputOf(message, agent) } })
+  return { call, answer, found: { contextId, ...answer.found } }
 }
 
 const ended = (taskId: string, state: string): A2AError =>
@@ -255,28 +270,31 @@ function checkMessage(agent: Agent, message: A2AMessage): void {
   )
 }
 
-async function begunBy(
+/** What the same message has begun before. */
+async function begunBefore(
   call: A2ACall,
   { contextId, threadId }: Pick<Conversation, 'contextId' | 'threadId'>,
-  { runId, appliedThroughSeq }: RunReceipt,
+  { runId, appliedThroughSeq: after }: RunReceipt,
 ): Promise<Begun> {
-  const found = await findRun(call, { contextId, threadId, runId })
-  return { call, found, runId, after: appliedThroughSeq }
+  const asked = { ...following(call, threadId), answerId: runId, runId, after }
+  const answer = await call.context.engine.follow(asked)
+  if (!answer) throw taskNotFound(runId)
+  return { call, answer, found: { contextId, ...answer.found } }
 }
 
+/** How a task is read. */
+export const following = ({ call: { principal, signal } }: A2ACall, threadId: string) =>
+  ({ threadId, principal, signal, filter: TASK_EVENTS, batches: true }) as const
+
 /** What every run of this face is started with. */
-function common(
-  call: A2ACall,
-  request: SendRequest,
-  { contextId, threadId }: Pick<Conversation, 'contextId' | 'threadId'>,
-) {
+function common(call: A2ACall, request: SendRequest, contextId: string) {
   const { engine, assistant } = call.context
-  const { principal, request: http } = call.call
-  const { config, context } = runSettings(engine.limits, assistant, { metadata: request.metadata })
+  const { request: http } = call.call
+  const { config, context } = runSettings(internalsOf(engine).limits, assistant, {
+    metadata: request.metadata,
+  })
   const trace = traceOf(call, request) ?? contextId
   return {
-    threadId,
-    principal,
     request: http,
     traceparent: http.headers.get('traceparent'),
     config: { ...config, metadata: { ...config.metadata, thread_id: trace } },
@@ -304,6 +322,6 @@ async function startedBefore(
   threadId: string,
   command: CommandKey,
 ): Promise<RunReceipt | undefined> {
-  const receipt = await call.context.engine.loadReceipt(threadId, command)
+  const receipt = await receiptOf(call.context.engine, threadId, command)
   return receipt && 'runId' in receipt ? receipt : undefined
 }

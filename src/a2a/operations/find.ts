@@ -1,29 +1,24 @@
 import { permit, type ThreadAction } from '../../face/access.ts'
 import { reachesAssistant } from '../../face/assistants.ts'
-import { unbounded } from '../../principal.ts'
+import { accessOf, unbounded } from '../../principal.ts'
 import { A2AError, noSuchAssistant } from '../errors.ts'
 import type { Task, TaskRequest } from '../model.ts'
-import { type Conversation, conversationOf } from '../tasks/contexts.ts'
+import { agentIdOf, type Conversation, conversationOf } from '../tasks/contexts.ts'
 import { readTaskId, taskNotFound } from '../tasks/ids.ts'
 import { type FoundTask, presentTask, type Shown } from '../tasks/present.ts'
 import type { A2ACall } from './operations.ts'
 
-/** The caller's task. Another caller's, and another assistant's, is unknown. */
-export async function findTask(
-  call: A2ACall,
-  { id, contextId: named }: Pick<TaskRequest, 'id' | 'contextId'>,
+/** The task of a conversation. Another assistant's is unknown. */
+async function taskIn(
+  { context: { engine }, call: { principal }, assistantId }: A2ACall,
+  { contextId, threadId, thread }: Conversation,
+  { id }: Pick<TaskRequest, 'id'>,
 ): Promise<FoundTask> {
-  const { engine } = call.context
-  const { principal } = call.call
-  const { assistantId } = call
-  const { contextId, runId } = readTaskId(id, named)
-  const { thread } = await conversationOf({ engine, principal, assistantId, contextId }).catch(
-    unknownContext(id),
-  )
-  const record = thread && (await engine.findTask({ threadId: thread.threadId, principal, taskId: runId }))
-  const isOurs = record && (engine.aliases.get(record.assistantId) ?? record.assistantId) === assistantId
+  const { runId } = readTaskId(id, contextId)
+  const found = thread && (await engine.findAnswer({ threadId, principal, answerId: runId, thread }))
+  const isOurs = found && agentIdOf(engine, found.record.assistantId) === assistantId
   if (!isOurs) throw taskNotFound(id)
-  return { contextId, thread, record }
+  return { contextId, ...found }
 }
 
 /** An id that no context can have names no task. */
@@ -33,7 +28,7 @@ const unknownContext =
     throw error instanceof A2AError ? taskNotFound(id) : error
   }
 
-/** `findTask` where the caller may do this to it, and the call as it may. */
+/** The caller's task where it may do this to it, and the call as it may. */
 export async function permittedTask(
   call: A2ACall,
   action: ThreadAction,
@@ -42,10 +37,10 @@ export async function permittedTask(
 ): Promise<PermittedCall & { readonly found: FoundTask }> {
   const { id } = request
   const { contextId } = readTaskId(id, request.contextId)
-  const { thread } = await conversationAs(withoutMetadataFilter(call), contextId).catch(unknownContext(id))
-  if (!thread) throw taskNotFound(id)
-  const permitted = await permittedConversation(call, action, contextId, body)
-  return { ...permitted, found: await findTask(permitted.call, request) }
+  const named = await conversationAs(withoutMetadataFilter(call), contextId).catch(unknownContext(id))
+  if (!named.thread) throw taskNotFound(id)
+  const permitted = await permittedConversation(call, action, contextId, body, named)
+  return { ...permitted, found: await taskIn(permitted.call, permitted.conversation, request) }
 }
 
 /** `conversationOf` a context where the caller may do this to it, and the call as it may. */
@@ -54,11 +49,14 @@ export async function permittedConversation(
   action: ThreadAction,
   contextId: string,
   body?: object,
+  known?: Conversation,
 ): Promise<PermittedCall & { readonly conversation: Conversation }> {
-  const { threadId } = await conversationAs(withoutMetadataFilter(call), contextId)
-  const permitted = await permittedCall(call, action, threadId, body)
+  const named = known ?? (await conversationAs(withoutMetadataFilter(call), contextId))
+  const permitted = await permittedCall(call, action, named.threadId, body)
+  // Who reaches all of the owner's things has the same conversation.
+  if (!accessOf(permitted.call.call.principal).metadataFilter) return { ...permitted, conversation: named }
   const conversation = await conversationAs(permitted.call, contextId)
-  const isSame = conversation.threadId === threadId
+  const isSame = conversation.threadId === named.threadId
   return {
     ...(isSame ? permitted : await permittedCall(call, action, conversation.threadId, body)),
     conversation,
@@ -97,21 +95,6 @@ const withoutMetadataFilter = (call: A2ACall): A2ACall => ({
   ...call,
   call: { ...call.call, principal: unbounded(call.call.principal) },
 })
-
-/** The task of a run that is known to exist. */
-export async function findRun(
-  call: A2ACall,
-  { contextId, threadId, runId }: Pick<Conversation, 'contextId' | 'threadId'> & { readonly runId: string },
-): Promise<FoundTask> {
-  const { engine } = call.context
-  const { principal } = call.call
-  const [thread, record] = await Promise.all([
-    engine.findThread({ threadId, principal }),
-    engine.findTask({ threadId, principal, taskId: runId }),
-  ])
-  if (!thread || !record) throw taskNotFound(runId)
-  return { contextId, thread, record }
-}
 
 /** A task as this client wants to see it. */
 export const present = (call: A2ACall, found: FoundTask, shown: Shown = {}): Promise<Task> =>

@@ -1,6 +1,6 @@
 import type { ThreadAction } from '../../face/access.ts'
 import { uuidOf } from '../../ids.ts'
-import { jobsOf } from '../../runs/index.ts'
+import { internalsOf, jobsOf } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { PushConfig, PushConfigRequest } from '../model.ts'
 import { type KnownPush, loadPush, loadPushes, putPush, removePush } from '../push/configs.ts'
@@ -30,11 +30,11 @@ export async function savePush(call: A2ACall, found: FoundTask, config: PushConf
     ...config,
     id: config.id || (version === '0.3' ? taskId : await uuidOf([runId, config.url])),
   }
-  const others = await loadPushes(engine.store, threadId, runId)
+  const others = await loadPushes(internalsOf(engine).store, threadId, runId)
   if (others.length >= MAX_PUSHES && !others.some(({ id }) => id === known.id))
     throw new A2AError('unsupported_operation', `A task has at most ${MAX_PUSHES} push notification configs.`)
   const follower = { runId, configId: known.id, contextId, owner, version, told: null }
-  await engine.store.commit(threadId, { ops: putPush(known, follower) })
+  await internalsOf(engine).store.commit(threadId, { ops: putPush(known, follower) })
   jobsOf(engine).wake()
   return known
 }
@@ -54,19 +54,20 @@ export const getPush: Operations['getPush'] = async (call, request) => {
 export const listPush: Operations['listPush'] = async (call, { taskId }) => {
   pushOptionsOf(call)
   const { thread, record } = (await permittedTask(call, 'threads:read', { id: taskId })).found
-  const configs = await loadPushes(call.context.engine.store, thread.threadId, record.taskId)
+  const configs = await loadPushes(internalsOf(call.context.engine).store, thread.threadId, record.taskId)
   return configs.map((config) => ({ taskId, config }))
 }
 
 export const deletePush: Operations['deletePush'] = async (call, request) => {
   const { threadId, runId, config } = await findPush(call, 'threads:update', request)
-  if (config) await call.context.engine.store.commit(threadId, { ops: removePush(runId, config.id) })
+  if (config)
+    await internalsOf(call.context.engine).store.commit(threadId, { ops: removePush(runId, config.id) })
 }
 
 /** The config that is named, or the one of a v0.3 client that names none. */
 async function findPush(call: A2ACall, action: ThreadAction, { taskId, configId }: PushConfigRequest) {
   pushOptionsOf(call)
-  const { store } = call.context.engine
+  const { store } = internalsOf(call.context.engine)
   const { thread, record } = (await permittedTask(call, action, { id: taskId })).found
   const { threadId } = thread
   const runId = record.taskId

@@ -2,12 +2,11 @@ import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest, StreamEntry, StreamItem } from '../model.ts'
 import { inputOf } from '../parts/input.ts'
 import { checkPush } from '../push/pushes.ts'
-import { type FollowOptions, followTask } from '../tasks/follow.ts'
+import { followTask } from '../tasks/follow.ts'
 import { taskIdOf } from '../tasks/ids.ts'
 import { answerIdOf, type FoundTask, type Shown, statusOf } from '../tasks/present.ts'
-import { isSettled, nextEnd } from '../tasks/progress.ts'
-import { agentOf, type Begun, beginRun } from './begin.ts'
-import { findRun, present } from './find.ts'
+import { agentOf, type Begun, beginRun, type Followed } from './begin.ts'
+import { present } from './find.ts'
 import type { A2ACall, Sent } from './operations.ts'
 import { pushOptionsOf, savePush } from './push.ts'
 
@@ -22,7 +21,7 @@ export async function send(asked: A2ACall, request: SendRequest): Promise<Sent> 
   const begun = await begin(asked, request)
   const { call } = begun
   if (!blocking && answer === 'task') return { task: await present(call, begun.found, shown) }
-  const found = await settled(call, begun)
+  const found = await settled(begun)
   return answer === 'message' && found.record.state === 'completed'
     ? { message: await messageOf(call, found) }
     : { task: await present(call, found, shown) }
@@ -41,7 +40,7 @@ export async function* stream(
   if (answer === 'message') {
     // Opens the response, which has heartbeats while the agent works.
     yield []
-    const found = await settled(call, begun)
+    const found = await settled(begun)
     const item: StreamItem =
       found.record.state === 'completed'
         ? { type: 'message', message: await messageOf(call, found) }
@@ -49,14 +48,14 @@ export async function* stream(
     yield [{ item }]
     return
   }
-  const { found, runId, after } = begun
+  const { found } = begun
   const { contextId, record } = found
   const taskId = taskIdOf(contextId, record.taskId)
   const history = historyLength === 0 ? {} : { history: [{ ...message, contextId, taskId }] }
   // The state before the run began: what the log has of it follows.
   const status = statusOf({ ...found, record: { ...record, state: 'submitted', error: null } }, [])
   yield [{ item: { type: 'task', task: { id: taskId, contextId, status, ...history } } }]
-  yield* follow(call, found, { runId, after })
+  yield* follow(call, begun)
 }
 
 /** How much of a task its client wants to see. */
@@ -65,27 +64,19 @@ export const shownOf = ({
   historyScope,
 }: Pick<Shown, 'historyLength' | 'historyScope'>): Shown => ({ historyLength, historyScope })
 
-/** What happens to a task from one of its runs on. */
-export function follow(
+/** What happens to a task that is followed. */
+export const follow = (
   call: A2ACall,
-  found: FoundTask,
-  from: Pick<FollowOptions, 'runId' | 'after' | 'seen'>,
-): AsyncGenerator<readonly StreamEntry[], void, undefined> {
-  const { engine, options } = call.context
-  const { principal, signal } = call.call
-  const { contextId, thread } = found
-  const address = { contextId, threadId: thread.threadId, runId: from.runId }
-  return followTask(engine, found, {
-    ...from,
-    principal,
-    signal,
-    form: options.stream ?? 'artifacts',
-    async reload() {
-      const now = await findRun(call, address)
-      return { found: now, task: await present(call, now, { historyLength: 0 }) }
-    },
+  { found: { contextId }, answer }: Followed,
+  seen?: number,
+): AsyncGenerator<readonly StreamEntry[], void, undefined> =>
+  followTask({
+    contextId,
+    answer,
+    seen,
+    form: call.context.options.stream ?? 'artifacts',
+    present: (found) => present(call, found, { historyLength: 0 }),
   })
-}
 
 /** Starts the run, with the webhook that is to be told of it. */
 async function begin(call: A2ACall, request: SendRequest): Promise<Begun> {
@@ -105,19 +96,9 @@ const answerOf = async (call: A2ACall, { message }: SendRequest): Promise<'task'
 }
 
 /** Waits until the task has ended or asks, whatever instance works on it. */
-export async function settled(
-  call: A2ACall,
-  { found, runId }: Pick<Begun, 'found' | 'runId'>,
-): Promise<FoundTask> {
-  const { engine } = call.context
-  const { principal, signal } = call.call
-  const { threadId } = found.thread
-  let now = found
-  while (!isSettled(now)) {
-    await engine.wait({ threadId, principal, runId: nextEnd(now), ...(signal && { signal }) })
-    now = await findRun(call, { contextId: found.contextId, threadId, runId })
-  }
-  return now
+export async function settled({ found: { contextId }, answer }: Followed): Promise<FoundTask> {
+  await answer.ended()
+  return { contextId, ...answer.found }
 }
 
 /** The answer of a task, for a client that is given no task. */

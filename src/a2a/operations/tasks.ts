@@ -1,11 +1,19 @@
 import { AgentwireError } from '../../errors.ts'
-import { isTaskEnded, type TaskRecord } from '../../runs/index.ts'
+import {
+  type AnswerRecord,
+  cancelAnswer,
+  currentRun,
+  internalsOf,
+  isAnswerEnded,
+  listAnswers,
+  untilAnswered,
+} from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { ListRequest, StreamEntry, Task, TaskList, TaskRequest, TaskState } from '../model.ts'
-import { taskNotFound } from '../tasks/ids.ts'
-import { type FoundTask, questionsOf, statusOf } from '../tasks/present.ts'
-import { nextEnd } from '../tasks/progress.ts'
-import { findRun, findTask, permittedCall, permittedConversation, permittedTask, present } from './find.ts'
+import { taskIdOf, taskNotFound } from '../tasks/ids.ts'
+import { type FoundTask, questionsOf, statusOf, type TaskDetails } from '../tasks/present.ts'
+import { type Followed, following } from './begin.ts'
+import { permittedCall, permittedConversation, permittedTask, present } from './find.ts'
 import type { A2ACall } from './operations.ts'
 import { follow, settled, shownOf } from './send.ts'
 
@@ -20,14 +28,14 @@ export async function cancelTask(asked: A2ACall, request: TaskRequest): Promise<
   const { call, found } = await permittedTask(asked, 'runs:cancel', request)
   const { principal } = call.call
   const { threadId } = found.thread
-  const before = await engine.cancelTask({ threadId, principal, taskId: found.record.taskId })
-  if (isTaskEnded(before) && (before.state !== 'canceled' || call.dialect.version === '0.3')) {
+  const before = await cancelAnswer(engine, { threadId, principal, answerId: found.record.taskId })
+  if (isAnswerEnded(before) && (before.state !== 'canceled' || call.dialect.version === '0.3')) {
     const { id: taskId } = request
     const message = `Task ${JSON.stringify(taskId)} has ended (${before.state}).`
     throw new A2AError('task_not_cancelable', message, { taskId })
   }
-  const cancelled = { found: await findTask(call, request), runId: before.taskId }
-  return present(call, await settled(call, cancelled), shownOf(request))
+  const cancelled = await followed(call, { ...found, thread: undefined })
+  return present(call, await settled(cancelled), shownOf(request))
 }
 
 /**
@@ -43,11 +51,11 @@ export async function* subscribe(
   const { principal, signal } = call.call
   const { record } = found
   const { threadId } = found.thread
-  const head = await engine.head({ threadId, principal })
+  const { head } = await internalsOf(engine).store.inspect(threadId)
   const last = /^\d{1,15}$/.test(call.lastEventId ?? '') ? Number(call.lastEventId) : undefined
   // A number beyond the log is of another one.
   const seen = last !== undefined && last <= head ? last : undefined
-  if (isTaskEnded(record) && seen === undefined) {
+  if (isAnswerEnded(record) && seen === undefined) {
     throw new A2AError(
       'unsupported_operation',
       `Task ${JSON.stringify(request.id)} has ended (${record.state}). Get it instead.`,
@@ -57,28 +65,32 @@ export async function* subscribe(
   const waits = record.state === 'input-required' && call.dialect.version === '1.0' && seen === undefined
   const task = await present(call, found, { ...shownOf(request), artifacts: waits })
   yield [{ item: { type: 'task', task } }]
-  const { taskId } = record
-  const now = waits ? await engine.waitForAnswer({ threadId, principal, taskId, signal }) : record
-  if (!now) throw taskNotFound(request.id)
-  const next = { ...found, record: now }
-  if (waits && now.runIds.length === record.runIds.length) {
-    const { id, contextId, status } = await present(call, next, { historyLength: 0, artifacts: false })
+  const answerId = record.taskId
+  const answered = waits ? await untilAnswered(engine, { threadId, principal, answerId, signal }) : found
+  if (!answered) throw taskNotFound(request.id)
+  const { contextId } = found
+  const now = { contextId, ...answered }
+  const { runIds } = answered.record
+  if (waits && runIds.length === record.runIds.length) {
+    const { id, status } = await present(call, now, { historyLength: 0, artifacts: false })
     yield [{ item: { type: 'status', taskId: id, contextId, status, final: true } }]
     return
   }
-  const runId = waits ? now.runIds[record.runIds.length]! : nextEnd(found)
-  yield* follow(call, next, { runId, after: await startOf(call, next, { runId, head }), seen })
+  const runId = waits ? runIds[record.runIds.length]! : currentRun(record)
+  yield* follow(call, await followed(call, now, runId), seen)
 }
 
-/** The sequence number before a run's first event. A run that waits begins after the `head` that was read before it did. */
-async function startOf(
+/** Follows a task from one of its runs on. Throws where it is gone. */
+async function followed(
   call: A2ACall,
-  { record, contextId, thread: { threadId } }: FoundTask,
-  { runId, head }: { readonly runId: string; readonly head: number },
-): Promise<number> {
-  if (record.firstSeq !== null) return record.firstSeq - 1
-  const { firstSeq } = (await findRun(call, { contextId, threadId, runId })).record
-  return firstSeq === null ? head : firstSeq - 1
+  { contextId, record, thread }: Omit<FoundTask, 'thread'> & Partial<FoundTask>,
+  runId?: string,
+): Promise<Followed> {
+  const { threadId, taskId: answerId } = record
+  const { engine } = call.context
+  const answer = await engine.follow({ ...following(call, threadId), answerId, thread, runId })
+  if (!answer) throw taskNotFound(taskIdOf(contextId, answerId))
+  return { answer, found: { contextId, ...answer.found } }
 }
 
 /** The caller's tasks of the assistant, the last changed first. */
@@ -96,7 +108,7 @@ export async function listTasks(asked: A2ACall, request: ListRequest): Promise<T
   // What a task asks for is not in its record.
   const recorded = state === 'auth-required' ? 'input-required' : state
   const query = { principal, assistantId, threadId, state: recorded, since: changedSince }
-  const page = await engine.listTasks({ ...query, limit: pageSize, cursor: pageToken }).catch((error) => {
+  const page = await listAnswers(engine, { ...query, limit: pageSize, cursor: pageToken }).catch((error) => {
     throw isNoCursor(error) ? noPage() : error
   })
   const shown = { historyLength, artifacts: includeArtifacts }
@@ -115,13 +127,13 @@ export async function listTasks(asked: A2ACall, request: ListRequest): Promise<T
 /** How many tasks ask for this. Their records do not tell, but those that ask are few. */
 async function countAsking(
   call: A2ACall,
-  query: Omit<Parameters<A2ACall['context']['engine']['listTasks']>[0], 'limit' | 'cursor'>,
+  query: Omit<Parameters<typeof listAnswers>[1], 'limit' | 'cursor'>,
   state: TaskState | undefined,
 ): Promise<number> {
   let count = 0
   let cursor: string | undefined
   do {
-    const page = await call.context.engine.listTasks({ ...query, limit: MAX_LISTED, cursor })
+    const page = await listAnswers(call.context.engine, { ...query, limit: MAX_LISTED, cursor })
     const all = await Promise.all(page.tasks.map((record) => withThread(call, record)))
     count += all.filter((found) => found && statusOf(found, questionsOf(found)).state === state).length
     cursor = page.cursor
@@ -142,9 +154,10 @@ function noPage(): A2AError {
 }
 
 /** Undefined where the thread was deleted meanwhile. */
-async function withThread(call: A2ACall, record: TaskRecord): Promise<FoundTask | undefined> {
+async function withThread(call: A2ACall, record: AnswerRecord): Promise<FoundTask | undefined> {
   const { threadId, details } = record
   const thread = await call.context.engine.findThread({ threadId, principal: call.call.principal })
-  const { contextId } = details as { readonly contextId: string }
+  // An answer of another face has none.
+  const { contextId = threadId } = Object(details) as Partial<TaskDetails>
   return thread && { contextId, thread, record }
 }

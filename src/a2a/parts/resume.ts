@@ -1,5 +1,5 @@
 import { isRecord } from '../../messages/record.ts'
-import type { OpenInterrupt, TaskState } from '../../runs/index.ts'
+import type { AnswerState, OpenInterrupt } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, Part } from '../model.ts'
 import { dataAnswer, textOf } from './input.ts'
@@ -22,7 +22,7 @@ export function resumeOf({ command, parts }: A2AMessage): readonly unknown[] {
  */
 export function answersTo(
   message: A2AMessage,
-  state: TaskState,
+  state: AnswerState,
   questions: readonly OpenInterrupt[],
 ): Answers | undefined {
   const resumes = resumeOf(message)

@@ -1,12 +1,11 @@
 import { DeliveryError } from '../../egress/errors.ts'
 import type { JobHandler, JobTools } from '../../jobs/kind.ts'
 import { actingFor } from '../../principal.ts'
-import { type AgentEngine, isTaskEnded } from '../../runs/index.ts'
+import { type AgentEngine, internalsOf, isAnswerEnded, untilAnswered } from '../../runs/index.ts'
 import type { Json } from '../../storage/store/store.ts'
 import { dialectOfVersion } from '../dialects/choose.ts'
 import type { StreamItem, Task } from '../model.ts'
-import { type FoundTask, presentTask } from '../tasks/present.ts'
-import { nextEnd } from '../tasks/progress.ts'
+import { presentTask } from '../tasks/present.ts'
 import { type Follower, type KnownPush, loadPush } from './configs.ts'
 
 /**
@@ -19,33 +18,24 @@ export const followForPush =
     const { save, signal } = tools
     let follower = data as unknown as Follower
     for (;;) {
-      const found = await taskOf(engine, threadId, follower)
-      const config = found && (await loadPush(engine.store, threadId, follower))
+      const { runId, contextId, owner } = follower
+      const asked = { threadId, principal: actingFor(owner), answerId: runId, signal }
+      const answer = await engine.follow(asked)
+      const config = answer && (await loadPush(internalsOf(engine).store, threadId, follower))
       if (!config) return
+      const { found } = answer
       const { state, updatedAt } = found.record
       const told = `${state} ${updatedAt}`
       if (told !== follower.told) {
-        await tell(tools, config, follower, await presentTask(engine, found))
+        await tell(tools, config, follower, await presentTask(engine, { contextId, ...found }))
         follower = { ...follower, told }
         await save(follower as unknown as Json)
       }
-      if (isTaskEnded(found.record)) return
-      await nextChange(engine, found, signal)
+      if (isAnswerEnded(found.record)) return
+      if (state === 'input-required') await untilAnswered(engine, asked)
+      else await answer.ended()
     }
   }
-
-async function taskOf(
-  engine: AgentEngine,
-  threadId: string,
-  { runId, contextId, owner }: Follower,
-): Promise<FoundTask | undefined> {
-  const principal = actingFor(owner)
-  const [thread, record] = await Promise.all([
-    engine.findThread({ threadId, principal }),
-    engine.findTask({ threadId, principal, taskId: runId }),
-  ])
-  return thread && record && { contextId, thread, record }
-}
 
 /** Delivers the task as it is now. A receiver that refuses it for good is not asked again, and is told the next change. */
 async function tell(
@@ -79,13 +69,4 @@ export function credentialsOf({
     ...(token && { 'x-a2a-notification-token': token }),
     ...(scheme && credentials && { authorization: `${scheme} ${credentials}` }),
   }
-}
-
-/** Settles when the task may have changed. */
-async function nextChange(engine: AgentEngine, found: FoundTask, signal: AbortSignal): Promise<unknown> {
-  const { threadId, owner, taskId, state } = found.record
-  const task = { threadId, principal: actingFor(owner), signal }
-  return state === 'input-required'
-    ? engine.waitForAnswer({ ...task, taskId })
-    : engine.wait({ ...task, runId: nextEnd(found) })
 }

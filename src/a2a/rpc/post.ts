@@ -1,5 +1,6 @@
 import type { FaceCall } from '../../face/routes.ts'
 import { empty, json, originOf, reportError, SSE_HEADERS } from '../../http/index.ts'
+import { internalsOf } from '../../runs/index.ts'
 import type { A2AContext } from '../context.ts'
 import { methodOf, versionOf } from '../dialects/choose.ts'
 import type { A2ACall, Operations } from '../operations/operations.ts'
@@ -67,7 +68,7 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
     // The client has left, which is no failure, and nobody reads the answer.
     if (call.signal?.aborted && error === call.signal.reason) return empty(CLIENT_LEFT)
     const { status, headers, code, error: told } = failed(error)
-    context.engine.observe({
+    internalsOf(context.engine).observe({
       type: 'request.refused',
       method: request.method,
       route: call.route,

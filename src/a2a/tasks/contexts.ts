@@ -1,7 +1,7 @@
 import { isThreadId } from '../../face/ids.ts'
 import { uuidOf } from '../../ids.ts'
 import { formerOwnerOf, namesOwnerOf, type Principal } from '../../principal.ts'
-import type { AgentEngine, ThreadRecord } from '../../runs/index.ts'
+import { type AgentEngine, internalsOf, type ThreadRecord } from '../../runs/index.ts'
 import { isUpgraded } from '../../storage/upgraded.ts'
 import { A2AError } from '../errors.ts'
 import { MAX_ID } from './ids.ts'
@@ -58,10 +58,14 @@ export async function apartFrom({
   }
   const own = await conversation(owner)
   const former = formerOwnerOf(owner)
-  if (own.thread || former === undefined || !(await isUpgraded(engine.store))) return own
+  if (own.thread || former === undefined || !(await isUpgraded(internalsOf(engine).store))) return own
   const earlier = await conversation(former)
   return earlier.thread ? earlier : own
 }
 
 const isOf = (engine: AgentEngine, thread: ThreadRecord, assistantId: string): boolean =>
-  (engine.aliases.get(thread.assistantId ?? assistantId) ?? thread.assistantId ?? assistantId) === assistantId
+  thread.assistantId === null || agentIdOf(engine, thread.assistantId) === assistantId
+
+/** The id of the agent of a name, which may be an alias. */
+export const agentIdOf = (engine: AgentEngine, name: string): string =>
+  internalsOf(engine).aliases.get(name) ?? name

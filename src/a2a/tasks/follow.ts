@@ -1,14 +1,12 @@
 import type { LogGap, ThreadEvent } from '../../events/index.ts'
 import { decodeBlock } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
-import type { Principal } from '../../principal.ts'
-import { type AgentEngine, type EventFilter, RunError } from '../../runs/index.ts'
+import type { Answer, EventFilter } from '../../runs/index.ts'
 import type { Artifact, ArtifactUpdate, Part, StreamEntry, StreamItem, Task } from '../model.ts'
 import type { StreamForm } from '../options.ts'
 import { partOf } from '../parts/output.ts'
 import { taskIdOf } from './ids.ts'
 import { ANSWER_NAME, aboutArtifact, answerIdOf, type FoundTask, timestampOf } from './present.ts'
-import { isSettled, nextEnd } from './progress.ts'
 
 /** What a task's stream is made of, one batch of the log's events after the other. */
 export interface Translator {
@@ -250,61 +248,35 @@ function joined(parts: readonly Part[]): readonly Part[] {
   return whole
 }
 
-export interface FollowOptions {
-  readonly principal: Principal | null
+/** A task that is read, with how its client wants it. */
+export interface FollowedTask {
+  readonly contextId: string
+  readonly answer: Answer<readonly (ThreadEvent | LogGap)[]>
   readonly form: StreamForm
-  /** The run to begin with. */
-  readonly runId: string
-  /** The sequence number before it. */
-  readonly after: number
-  readonly signal: AbortSignal | undefined
   /** Entries up to this sequence number are left out: their reader has them. Default 0. */
   readonly seen?: number | undefined
-  /** The task as it is recorded now, with its artifacts. */
-  readonly reload: () => Promise<{ readonly found: FoundTask; readonly task: Task }>
+  /** A task with its artifacts. */
+  readonly present: (found: FoundTask) => Promise<Task>
 }
 
-/** The items of a task from the beginning of one of its runs, past and live, as many at a time as there are, until it ends or asks. */
-export async function* followTask(
-  engine: AgentEngine,
-  found: FoundTask,
-  { principal, form, runId, after, signal, seen = 0, reload }: FollowOptions,
-): AsyncGenerator<readonly StreamEntry[], void, undefined> {
-  const { threadId } = found.thread
-  const translator = createTranslator(found, form)
-  let { runIds } = found.record
-  let seq = after
-  for (let next = runId; ; ) {
-    const run = { threadId, principal, runId: next }
-    try {
-      for await (const events of engine.eventBatches({ ...run, after: seq, filter: TASK_EVENTS, signal })) {
-        const entries = translator.translate(events)
-        seq = events.findLast((event) => event.type !== 'gap')?.seq ?? seq
-        yield entries.filter(({ id }) => Number(id) > seen)
-      }
-    } catch (error) {
-      // The record of a run that has ended is dropped after a day, that of its task is not.
-      if (!(error instanceof RunError && error.code === 'no_such_run')) throw error
-    }
-    let later = runAfter(runIds, next)
-    if (later === undefined) {
-      const now = await reload()
-      runIds = now.found.record.runIds
-      // A run that waited may have been withdrawn, and the task goes on without it.
-      later = runAfter(runIds, next) ?? (isSettled(now.found) ? undefined : nextEnd(now.found))
-      if (later === undefined) {
-        // Whoever has seen more than there is has not seen this.
-        const last = (seen > seq ? createTranslator(found, form) : translator).close(now.task)
-        // Only the last item has the number: a reader that was cut off before it gets all of them again, and they replace what it has.
-        yield last.map((item) => (item === last.at(-1) ? { id: String(seq), item } : { item }))
-        return
-      }
-    }
-    next = later
+/** The items of a task, past and live, as many at a time as there are, until it ends or asks. */
+export async function* followTask({
+  contextId,
+  answer,
+  form,
+  seen = 0,
+  present,
+}: FollowedTask): AsyncGenerator<readonly StreamEntry[], void, undefined> {
+  const found = () => ({ contextId, ...answer.found })
+  const translator = createTranslator(found(), form)
+  let seq = answer.after
+  for await (const events of answer) {
+    const entries = translator.translate(events)
+    seq = events.findLast((event) => event.type !== 'gap')?.seq ?? seq
+    yield entries.filter(({ id }) => Number(id) > seen)
   }
-}
-
-function runAfter(runIds: readonly string[], runId: string): string | undefined {
-  const at = runIds.indexOf(runId)
-  return at < 0 ? undefined : runIds[at + 1]
+  // Whoever has seen more than there is has not seen this.
+  const last = (seen > seq ? createTranslator(found(), form) : translator).close(await present(found()))
+  // Only the last item has the number: a reader that was cut off before it gets all of them again, and they replace what it has.
+  yield last.map((item) => (item === last.at(-1) ? { id: String(seq), item } : { item }))
 }

@@ -2,10 +2,11 @@ import type { StateSnapshot } from '../../agents/agent.ts'
 import { decodeBlock, type Message } from '../../messages/index.ts'
 import {
   type AgentEngine,
-  isTaskEnded,
+  type AnswerRecord,
+  type FoundAnswer,
+  internalsOf,
+  isAnswerEnded,
   type OpenInterrupt,
-  type TaskRecord,
-  type ThreadRecord,
   unanswered,
 } from '../../runs/index.ts'
 import type { A2AMessage, Artifact, HistoryScope, Part, Task, TaskStatus } from '../model.ts'
@@ -25,10 +26,8 @@ export interface TaskDetails {
 }
 
 /** A task with the thread that it works on. */
-export interface FoundTask {
+export interface FoundTask extends Pick<FoundAnswer, 'thread' | 'record'> {
   readonly contextId: string
-  readonly thread: ThreadRecord
-  readonly record: TaskRecord
 }
 
 export interface Shown {
@@ -44,7 +43,7 @@ export interface Shown {
 export async function presentTask(engine: AgentEngine, found: FoundTask, shown: Shown = {}): Promise<Task> {
   const { contextId, record } = found
   const { historyLength, historyScope = 'task', artifacts = true } = shown
-  const isOver = isTaskEnded(record) || record.state === 'input-required'
+  const isOver = isAnswerEnded(record) || record.state === 'input-required'
   const wants = historyLength !== 0 || (artifacts && isOver)
   const state = wants ? await stateAfter(engine, found) : undefined
   const all = messagesIn(state?.values ?? {})
@@ -94,7 +93,7 @@ async function stateAfter(
  * The messages that came with the task: from the one that began it, or from what follows the last one before it, where the agent keeps
  * the former under another id or not at all. Those before, which may be many, need not be decoded.
  */
-function messagesOfTask(messages: readonly unknown[], { details }: TaskRecord): readonly unknown[] {
+function messagesOfTask(messages: readonly unknown[], { details }: AnswerRecord): readonly unknown[] {
   const { messageId, after, unnamed = 0 } = Object(details) as Partial<TaskDetails>
   const placeOf = (id: string | undefined) =>
     id === undefined ? -1 : messages.findIndex((message) => idOf(message) === id)
@@ -138,13 +137,13 @@ function turnsOf(
 
 /** What the task, or any of its context, has asked and was answered. A task of one run has no answers. */
 const answeredOf = async (
-  { store }: AgentEngine,
+  engine: AgentEngine,
   { record }: FoundTask,
   scope: HistoryScope,
 ): Promise<readonly AnsweredQuestion[]> =>
   scope === 'task' && record.runIds.length === 1
     ? []
-    : loadAnswered(store, record.threadId, scope === 'task' ? record.taskId : undefined)
+    : loadAnswered(internalsOf(engine).store, record.threadId, scope === 'task' ? record.taskId : undefined)
 
 const newest = <T>(items: readonly T[], length = items.length): readonly T[] =>
   items.slice(Math.max(0, items.length - length))
@@ -173,11 +172,11 @@ export function statusOf({ contextId, record }: FoundTask, questions: readonly O
   return { state, ...(parts.length > 0 && { message }), timestamp: timestampOf(updatedAt) }
 }
 
-const statusIdOf = ({ runIds }: TaskRecord): string => `${runIds.at(-1)}-status`
+const statusIdOf = ({ runIds }: AnswerRecord): string => `${runIds.at(-1)}-status`
 
 /** What the task asks, in words. */
 export const questionMessage = (
-  record: TaskRecord,
+  record: AnswerRecord,
   questions: readonly OpenInterrupt[],
 ): Pick<A2AMessage, 'messageId' | 'parts'> => ({
   messageId: statusIdOf(record),
@@ -200,12 +199,12 @@ function promptOf(value: unknown): readonly Part[] {
 }
 
 /** The id of the artifact that has the answer of a task. */
-export const answerIdOf = ({ taskId }: Pick<TaskRecord, 'taskId'>): string => `answer-${taskId}`
+export const answerIdOf = ({ taskId }: Pick<AnswerRecord, 'taskId'>): string => `answer-${taskId}`
 
 export const ANSWER_NAME = 'Assistant Response'
 
 function artifactsOf(
-  record: TaskRecord,
+  record: AnswerRecord,
   messages: readonly Message[],
   state: StateSnapshot | undefined,
   questions: readonly OpenInterrupt[],
@@ -228,7 +227,7 @@ export const questionArtifact = ({ id, value }: OpenInterrupt): Artifact => ({
 })
 
 /** The artifacts that a function has written in the runs of the task. */
-function ownArtifacts(state: StateSnapshot | undefined, { runIds }: TaskRecord): readonly Artifact[] {
+function ownArtifacts(state: StateSnapshot | undefined, { runIds }: AnswerRecord): readonly Artifact[] {
   const { artifacts } = state?.values ?? {}
   return Array.isArray(artifacts) ? artifacts.flatMap((artifact) => ownArtifact(artifact, runIds) ?? []) : []
 }

@@ -5,7 +5,7 @@ import type { FaceCall } from '../../face/routes.ts'
 import { record } from '../../face/schema.ts'
 import { empty, HttpError, json } from '../../http/index.ts'
 import { accessOf, unbounded } from '../../principal.ts'
-import { jobsOf } from '../../runs/index.ts'
+import { internalsOf, jobsOf } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { type CronRequest, changeCron, createCron } from './changes.ts'
 import { presentCron } from './present.ts'
@@ -31,7 +31,7 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
   const { principal } = runs
   const { assistantId } = await assistantOf(context, principal, assistant_id)
   if (threadId !== '') await requireThread(context, { ...call, principal })
-  const cron = await createCron(engine.store, {
+  const cron = await createCron(internalsOf(engine).store, {
     principal,
     assistantId,
     threadId: threadId === '' ? null : threadId,
@@ -45,7 +45,7 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
 export async function patchCron(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine } = context
   const { assistant_id: _, payload, metadata, ...request } = await requestOf(call)
-  const cron = await changeCron(engine.store, accessOf(call.principal), idOf(call), (known) => ({
+  const cron = await changeCron(internalsOf(engine).store, accessOf(call.principal), idOf(call), (known) => ({
     ...request,
     payload: checked(context, known.assistantId, { ...known.payload, ...payload }),
     metadata: { ...known.metadata, ...metadata },
@@ -56,7 +56,8 @@ export async function patchCron(context: PlatformContext, call: FaceCall): Promi
 }
 
 /** `DELETE /runs/crons/{cron_id}`. Runs that it has started go on. */
-export async function deleteCron({ engine: { store } }: PlatformContext, call: FaceCall): Promise<Response> {
+export async function deleteCron({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
+  const { store } = internalsOf(engine)
   const cron = await findCron(store, accessOf(call.principal), idOf(call))
   if (!cron) throw notFound(call)
   await removeCron(store, cron)

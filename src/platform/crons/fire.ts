@@ -2,7 +2,7 @@ import { AgentwireError } from '../../errors.ts'
 import { type OnError, reportError } from '../../http/index.ts'
 import { uuidOf } from '../../ids.ts'
 import type { JobHandler } from '../../jobs/kind.ts'
-import { type AgentEngine, type CommandKey, RunError } from '../../runs/index.ts'
+import { type AgentEngine, type CommandKey, internalsOf, RunError } from '../../runs/index.ts'
 import { retryConflicts } from '../../runs/records/update.ts'
 import { ConflictError, UnavailableError } from '../../storage/errors.ts'
 import type { Store } from '../../storage/store/store.ts'
@@ -43,7 +43,7 @@ const MAX_MISSED = 1_000
 export const fireCron =
   (context: CronContext): JobHandler =>
   async ({ partition, id }) => {
-    const { store, observe } = context.engine
+    const { store, observe } = internalsOf(context.engine)
     const cron = await loadCron(store, partition, id)
     if (!cron || cron.record.nextRun === null) return
     const { nextRun: due, assistantId, owner } = cron.record

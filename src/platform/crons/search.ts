@@ -6,6 +6,7 @@ import type { FaceCall } from '../../face/routes.ts'
 import { json } from '../../http/index.ts'
 import { passes } from '../../metadata-filter.ts'
 import { accessOf } from '../../principal.ts'
+import { internalsOf } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { dateOf, presentCron } from './present.ts'
 import {
@@ -38,7 +39,7 @@ export async function searchCrons(context: PlatformContext, call: FaceCall): Pro
   const query = await bodyOf(cronSearchSchema, call)
   const { limit = 10, offset = 0, select } = query
   const { crons, total } = await find(context, call, query, offset, limit)
-  const now = select?.includes('now') ? dateOf(await clockOf(context.engine.store)) : undefined
+  const now = select?.includes('now') ? dateOf(await clockOf(internalsOf(context.engine).store)) : undefined
   const shown = crons.map((cron) =>
     withFields({ ...presentCron(cron), ...(now !== undefined && { now }) }, select),
   )
@@ -64,7 +65,7 @@ async function find(
   offset: number,
   limit: number,
 ): Promise<Page> {
-  const { store } = context.engine
+  const { store } = internalsOf(context.engine)
   const { assistant_id, thread_id: threadId, enabled, metadata = {}, sort_by = 'created_at' } = query
   const { owner, metadataFilter } = accessOf(call.principal)
   const filter: CronFilter = {

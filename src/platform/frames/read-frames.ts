@@ -67,7 +67,14 @@ export async function* numberedFrames(
   const { framesOf, isAsked } = await framesOfRun(engine, request)
   const after = lastEventId === undefined ? -1 : Number.parseInt(lastEventId, 10)
   let id = -1
-  for await (const batch of engine.loggedBatches({ threadId, principal, runId, ...(signal && { signal }) })) {
+  for await (const batch of engine.events({
+    threadId,
+    principal,
+    runId,
+    json: true,
+    batches: true,
+    signal,
+  })) {
     const given: NumberedFrame[] = []
     for (const event of batch) {
       if (event.type !== 'event') continue

@@ -2,7 +2,7 @@ import { idOfGraph } from '../../assistants/index.ts'
 import { namedAssistant } from '../../face/assistants.ts'
 import { HttpError } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
-import type { AgentEngine } from '../../runs/index.ts'
+import { type AgentEngine, internalsOf } from '../../runs/index.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -28,7 +28,7 @@ export async function assistantOf(
   ofThread: string | null,
 ): Promise<RunAssistant> {
   const { graphId: chosen, assistant } = await namedAssistant(engine, principal, named)
-  const graphId = chosen ?? ofThread ?? engine.defaultAgent
+  const graphId = chosen ?? ofThread ?? internalsOf(engine).defaultAgent
   if (graphId === undefined || !engine.agents.has(graphId)) throw unknownAssistant(named)
   if (assistant) return assistant
   return { assistantId: await idOfGraph(engine, graphId), graphId, config: {}, context: {}, metadata: {} }

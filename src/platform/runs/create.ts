@@ -3,7 +3,7 @@ import { bodyOf } from '../../face/body.ts'
 import { isSet } from '../../face/lists.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { HttpError, json, originOf, publicBase, refuseUnasked, reportError } from '../../http/index.ts'
-import type { RunRecord } from '../../runs/index.ts'
+import { internalsOf, type RunRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { outcomeOf, withState } from './outcome.ts'
 import { presentRun } from './present.ts'
@@ -62,7 +62,7 @@ export async function startRun(
   body: RunCreate,
 ): Promise<StartedRun> {
   const run = await startPlatformRun(context, orderOf(call), body)
-  const work = context.engine.working(run.threadId)
+  const work = internalsOf(context.engine).working(run.threadId)
   if (work) call.waitUntil(work)
   return run
 }

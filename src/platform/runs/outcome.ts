@@ -1,6 +1,6 @@
 import type { InputRequestedData, LoggedEvent } from '../../events/index.ts'
 import type { Principal } from '../../principal.ts'
-import type { AgentEngine, RunRecord } from '../../runs/index.ts'
+import { type AgentEngine, headOf, type RunRecord, readToEnd } from '../../runs/index.ts'
 
 export interface RunAddress {
   readonly threadId: string
@@ -34,7 +34,7 @@ const FILTER = { channels: ['values', 'input'] }
 export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: number): Promise<Outcome> {
   let last: LoggedEvent | undefined
   const interrupts: Interrupt[] = []
-  const run = await engine.readToEnd({
+  const run = await readToEnd(engine, {
     ...at,
     after: after ?? (await startOf(engine, at)),
     filter: FILTER,
@@ -73,7 +73,7 @@ export async function withState(engine: AgentEngine, at: RunAddress, outcome: Ou
 /** Where the log was before the run, for one that has begun; else where it is now. */
 async function startOf(engine: AgentEngine, at: RunAddress): Promise<number> {
   const { firstSeq = null } = (await engine.getRun(at)) ?? ({} as Partial<RunRecord>)
-  return firstSeq === null ? engine.head(at) : firstSeq - 1
+  return firstSeq === null ? headOf(engine, at) : firstSeq - 1
 }
 
 /** The interrupts that were open before the run and still are, which the log does not tell again. */

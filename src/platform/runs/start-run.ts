@@ -7,6 +7,7 @@ import { uuid7 } from '../../ids.ts'
 import { ownerOf, type Principal, unbounded } from '../../principal.ts'
 import {
   type CommandKey,
+  internalsOf,
   jobsOf,
   noSuchCheckpoint,
   RunError,
@@ -68,7 +69,7 @@ export async function planRun(
   if (!thread && !mayCreate) throw new HttpError(404, 'not_found', `Thread with ID ${threadId} not found`)
   const assistant = await assistantOf(engine, principal, body.assistant_id, thread?.assistantId ?? null)
   const webhook = body.webhook === undefined ? undefined : context.webhooks.check(body.webhook, order.base)
-  const settings = settingsOf(assistant, thread, body, { principal, request }, engine.limits)
+  const settings = settingsOf(assistant, thread, body, { principal, request }, internalsOf(engine).limits)
   const { command } = body
   const answers = command && answersOf(thread, command.resume)
   const isDeleted = isOfOwnThread && body.on_completion !== 'keep'
@@ -134,7 +135,7 @@ async function makeThread(
   { engine }: Pick<PlatformContext, 'engine'>,
   { threadId, principal, assistantId, metadata, checkpointId }: RunRequest,
 ): Promise<boolean> {
-  if (checkpointId !== undefined) throw noSuchCheckpoint(checkpointId)
+  if (checkpointId != null) throw noSuchCheckpoint(checkpointId)
   return (await engine.createThread({ threadId, principal, assistantId, metadata })) !== undefined
 }
 

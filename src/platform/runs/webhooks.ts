@@ -12,7 +12,7 @@ import type { JobHandler, JobOrigin } from '../../jobs/kind.ts'
 import { RETRY_FOR_A_DAY } from '../../jobs/retry-rule.ts'
 import type { OptionTable } from '../../options.ts'
 import { actingFor } from '../../principal.ts'
-import { type AgentEngine, jobsOf, RunError } from '../../runs/index.ts'
+import { type AgentEngine, internalsOf, jobsOf, RunError } from '../../runs/index.ts'
 import type { Json, Op } from '../../storage/store/store.ts'
 import { outcomeOf } from './outcome.ts'
 import { presentRun } from './present.ts'
@@ -107,7 +107,7 @@ const follow =
     const body = await endOf(engine, { threadId, principal, runId, signal })
     if (body) {
       const job = putJobOp({ id: runId, kind: DELIVER, data: { url, body } as Json })
-      await engine.store.commit(`\u001fwebhook ${runId}`, { ops: [job] })
+      await internalsOf(engine).store.commit(`\u001fwebhook ${runId}`, { ops: [job] })
       jobsOf(engine).wake()
     }
     if (deletesThread) await engine.deleteThread({ threadId, principal })

@@ -3,6 +3,7 @@ import type { FaceCall } from '../../face/routes.ts'
 import { GraphStoreError } from '../../graph-store/index.ts'
 import { HttpError } from '../../http/index.ts'
 import { accessOf } from '../../principal.ts'
+import { internalsOf } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { filteredStore, type ServedStore } from './filtered.ts'
 
@@ -42,7 +43,7 @@ export async function resourceOf(
 /** The store of who asks. Throws 403 where it is one of all users and nothing decides what each of them may see. */
 export function storeOf({ engine, authorize }: PlatformContext, { principal }: FaceCall): ServedStore {
   const { metadataFilter } = accessOf(principal)
-  if (!engine.sharesGraphStore || principal === null || authorize) {
+  if (!internalsOf(engine).sharesGraphStore || principal === null || authorize) {
     const store = engine.graphStore(principal)
     return metadataFilter ? filteredStore(store, metadataFilter) : store
   }

@@ -1,7 +1,7 @@
 import { isRunEnd, type LoggedEvent } from '../../events/index.ts'
 import { HttpError } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
-import type { ThreadAddress } from '../../runs/index.ts'
+import { headOf, type ThreadAddress } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import type { Frame } from '../frames/frame.ts'
 import { framesOfRun, type SentFrame } from '../frames/read-frames.ts'
@@ -54,10 +54,12 @@ export async function* threadFrames(
   const isAsked = ({ mode }: Frame): boolean =>
     modes.includes('run_modes') || (mode === undefined && modes.includes('lifecycle'))
 
-  for await (const batch of engine.loggedBatches({
+  for await (const batch of engine.events({
     ...thread,
     after: from.start,
-    ...(signal && { signal }),
+    json: true,
+    batches: true,
+    signal,
   })) {
     const given: SentFrame[] = []
     for (const event of batch) {
@@ -86,7 +88,7 @@ const BEGINNING: Place = { seq: 0, frame: -1, start: 0 }
  */
 export async function placeOf(engine: Engine, thread: ThreadAddress, lastEventId?: string): Promise<Place> {
   if (lastEventId === '-' || lastEventId === '-1') return BEGINNING
-  const head = await engine.head(thread)
+  const head = await headOf(engine, thread)
   if (lastEventId === undefined) return nowOf(engine, thread, head)
   const [, seq, frame] = /^(\d{1,15})-(\d{1,9})$/.exec(lastEventId) ?? []
   if (seq === undefined)

@@ -14,7 +14,7 @@ import { agentOf, checkpointerOf, type LaunchedRun, type RunContext } from '../c
 import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { RunError } from '../errors.ts'
 import type { Appender } from '../log/appender.ts'
-import type { RunRecord, StopReason } from '../records/records.ts'
+import { EMPTY, type RunRecord, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { updateThread } from '../records/update.ts'
 import type { AgentOutcome } from './outcome.ts'
@@ -152,17 +152,18 @@ function openAgent(
   const labelled = labelledCheckpointer(saver, ids, run.config.metadata)
   const retrying = retryingCheckpointer(labelled, context.retryForMs)
   const heading = thread.restoredCheckpointId === null ? retrying : asHead(context, threadId, token, retrying)
+  const isFromEmpty = run.checkpointId === EMPTY
   const task: AgentTask = {
     threadId,
     runId,
     assistantId,
     start: run.start,
-    checkpointId: run.checkpointId ?? thread.restoredCheckpointId ?? undefined,
+    checkpointId: isFromEmpty ? undefined : (run.checkpointId ?? thread.restoredCheckpointId ?? undefined),
     config: run.config,
     classic: run.classic,
     maxRecursionLimit: context.limits.recursionLimit,
     principal: principalOf(run),
-    checkpointer: watchedCheckpointer(writes.guard(heading), storage),
+    checkpointer: watchedCheckpointer(writes.guard(isFromEmpty ? asEmpty(heading) : heading), storage),
     graphStore: context.graphStores.of(thread.owner),
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
@@ -186,6 +187,22 @@ function asHead(context: RunContext, threadId: string, token: number, inner: Che
       if (isNoted || config.configurable?.checkpoint_ns) return saved
       await retryUnavailable(context.retryForMs, note)
       isNoted = true
+      return saved
+    },
+  }))
+}
+
+/** A view of a run's saver in which the root has no state before the run has written one. */
+function asEmpty(inner: Checkpointer): Checkpointer {
+  let isEmpty = true
+  return overlay(inner, (saver) => ({
+    async getTuple(config) {
+      const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
+      return isEmpty && !namespace && !id ? undefined : saver.getTuple(config)
+    },
+    async put(config, ...rest) {
+      const saved = await saver.put(config, ...rest)
+      if (!config.configurable?.checkpoint_ns) isEmpty = false
       return saved
     },
   }))

@@ -15,6 +15,7 @@ import {
 import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { persist } from '../log/appender.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
+import { giveUpAnswer } from '../records/answers.ts'
 import {
   guardThread,
   loadRun,
@@ -27,7 +28,6 @@ import {
   type Versioned,
   withoutQueued,
 } from '../records/records.ts'
-import { giveUpTask } from '../records/tasks.ts'
 import { commitTransitions, dropped, rootLifecycle, transition } from '../records/transition.ts'
 import { orphanedThread } from '../threads/savers.ts'
 
@@ -82,7 +82,7 @@ async function claim(
     supersededThroughSeq: run.checkpointId === null ? thread.supersededThroughSeq : state.head,
   }
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, head)
-  const givenUp = await giveUpTask(context.store, thread, { now: state.now, next: run.task })
+  const givenUp = await giveUpAnswer(context.store, thread, { now: state.now, next: run.task })
   assertOpen(context)
   const commit = commitTransitions(context, [started], (runOps) =>
     persist({

@@ -8,6 +8,7 @@ import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import { concurrentDuplicate, loadReceipt, putReceipt, type RunReceipt } from '../records/idempotency.ts'
 import {
+  EMPTY,
   loadThread,
   newThread,
   type RunRecord,
@@ -17,9 +18,9 @@ import {
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { Owned, RunRequest } from '../requests.ts'
+import { adoptRun, linkToAnswer } from '../threads/answer-link.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { requireCheckpoint } from '../threads/state.ts'
-import { adoptRun, linkToTask } from '../threads/task-link.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
 import { execute, startWaiting } from './execute.ts'
@@ -84,7 +85,7 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
   if (known.receipt && 'runId' in known.receipt) return known.receipt
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
   request.accept?.(thread)
-  if (checkpointId !== undefined) {
+  if (typeof checkpointId === 'string') {
     const at = { threadId, checkpointId, checkpointNs: request.config?.checkpointNs }
     const checkpointer = checkpointerOf(context, agent)
     await saverInTime(context, requireCheckpoint({ ...at, checkpointer }))
@@ -101,7 +102,7 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
   const answers = requireOpen(thread, start)
   const config = await configFor(agent, thread)
   const runId = request.runId ?? uuid7()
-  const task = await linkToTask(context, thread, start, { ...request, runId, now: state.now })
+  const task = await linkToAnswer(context, thread, start, { ...request, runId, now: state.now })
   const run = newRun({ ...request, runId, assistantId, config, task }, start, state.now)
   const started: RunReceipt = { runId: run.runId, appliedThroughSeq: state.head }
   const extra = {
@@ -136,7 +137,7 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
 }
 
 const newRun = (
-  request: Omit<StartRequest, 'task'> & Pick<RunRecord, 'runId' | 'assistantId' | 'config' | 'task'>,
+  request: StartRequest & Pick<RunRecord, 'runId' | 'assistantId' | 'config' | 'task'>,
   start: RunInput,
   now: number,
 ): RunRecord => ({
@@ -145,7 +146,7 @@ const newRun = (
   assistantId: request.assistantId,
   status: 'pending',
   start,
-  checkpointId: request.checkpointId ?? null,
+  checkpointId: request.checkpointId === null ? EMPTY : (request.checkpointId ?? null),
   config: request.config,
   multitaskStrategy: request.multitaskStrategy ?? 'enqueue',
   createdAt: now,
@@ -197,10 +198,10 @@ function assistantOf(context: RunContext, thread: ThreadRecord, request: StartRe
  * After a failed run it is a new input: its sender may not expect that the interrupt is still open.
  */
 function answerWithInput(thread: ThreadRecord, request: StartRequest, waits: boolean): RunInput {
-  const { start, checkpointId, multitaskStrategy = 'enqueue', task, classic } = request
-  // Who sends a message for a task tells its answers apart, and so does who uses the REST.
+  const { start, checkpointId, multitaskStrategy = 'enqueue', answer, classic } = request
+  // Who sends a message for an answer tells its answers apart, and so does who uses the REST.
   if (start.kind !== 'input' || start.value === null || checkpointId !== undefined) return start
-  if (task || classic) return start
+  if (answer || classic) return start
   if (thread.error !== null || (waits && multitaskStrategy !== 'enqueue')) return start
   const [first, ...others] = unanswered(thread).filter(({ runId }) => runId !== '')
   if (!first) return start

@@ -1,4 +1,4 @@
-import type { Topic } from './frame.ts'
+import type { Matcher, Topic } from './frame.ts'
 
 /** Which events a subscriber wants. The field names and their meaning are the protocol's `SubscribeParams`. */
 export interface EventFilter {
@@ -11,8 +11,6 @@ export interface EventFilter {
   /** Of `lifecycle` only what the run itself does, and not what the namespaces below it do. Default false. */
   readonly rootLifecycle?: boolean | undefined
 }
-
-export type Matcher = (topic: Topic) => boolean
 
 export function createMatcher({
   channels,

@@ -17,6 +17,9 @@ export interface Topic {
   readonly token: number
 }
 
+/** Tells the events that a reader wants. */
+export type Matcher = (topic: Topic) => boolean
+
 /** The detail of an event that takes back what a lost attempt has sent. */
 export const SUPERSEDED = 'superseded'
 

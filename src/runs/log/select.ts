@@ -1,6 +1,6 @@
 import { concatBytes } from '../../bytes.ts'
 import type { LogBatch } from '../../storage/store/store.ts'
-import type { Matcher } from './filter.ts'
+import type { Matcher } from './frame.ts'
 import { topicOf } from './frame.ts'
 
 /**

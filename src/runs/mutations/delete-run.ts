@@ -1,8 +1,8 @@
 import type { RunContext } from '../context.ts'
 import { cancelRun } from '../execution/cancel.ts'
-import { waitForEnd } from '../execution/recover.ts'
 import { guardRun, isEnded, loadRun, removeRun } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
+import { waitForEnd } from '../subscriptions/wait-for-end.ts'
 import { findThread, type OwnedRun } from '../threads/threads.ts'
 
 /** Deletes the record of a run, once it has ended. */

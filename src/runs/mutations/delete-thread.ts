@@ -1,9 +1,9 @@
 import { sleep } from '../../time.ts'
 import type { RunContext } from '../context.ts'
 import { cancelRun } from '../execution/cancel.ts'
-import { waitForEnd } from '../execution/recover.ts'
 import { loadThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
+import { waitForEnd } from '../subscriptions/wait-for-end.ts'
 import type { OwnedThread } from '../threads/threads.ts'
 import { markDeleting, removeMarked } from './remove-thread.ts'
 

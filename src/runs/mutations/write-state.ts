@@ -11,6 +11,7 @@ import { noSuchThread, RunError } from '../errors.ts'
 import { keepRenewing } from '../execution/lease.ts'
 import { recoverThread } from '../execution/recover.ts'
 import { withoutRefusalText } from '../failures.ts'
+import { giveUpAnswer } from '../records/answers.ts'
 import {
   concurrentDuplicate,
   deleteReceipt,
@@ -29,7 +30,6 @@ import {
   resting,
   type ThreadRecord,
 } from '../records/records.ts'
-import { giveUpTask } from '../records/tasks.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { Owned, StateWriteRequest } from '../requests.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
@@ -219,7 +219,7 @@ async function recordWrite(
     updatedAt: now,
     stateUpdatedAt: now,
   }
-  const givenUp = status === 'interrupted' ? [] : await giveUpTask(store, thread, { now })
+  const givenUp = status === 'interrupted' ? [] : await giveUpAnswer(store, thread, { now })
   await store.commit(threadId, {
     guards: [guardThread(threadId, read), { guard: 'fence', token: held.token }],
     ops: [

@@ -104,7 +104,7 @@ export interface RunRecord {
   readonly status: RunStatus
   /** No input once the run has ended, as `config` is empty then and `rollbackPoint` null. */
   readonly start: RunInput
-  /** Fork from here. */
+  /** Fork from here; `EMPTY` is the state before the first checkpoint. */
   readonly checkpointId: string | null
   readonly config: StoredConfig
   readonly multitaskStrategy: MultitaskStrategy
@@ -128,7 +128,7 @@ export interface RunRecord {
   /** The name of the class of that error, as far as clients are told of it; else `Error`. */
   readonly errorName?: string | undefined
   /** The task that it works on. Absent where nobody follows it as one. */
-  readonly task?: TaskLink | undefined
+  readonly task?: AnswerLink | undefined
   /** Absent where a graph runs as the streaming protocol needs it. */
   readonly classic?: StreamModesRun | undefined
   /** What the face that started it keeps with it. The record of a run that has some stays as long as its thread. */
@@ -137,6 +137,9 @@ export interface RunRecord {
   readonly end?: RunEnd | undefined
 }
 
+/** In the place of a checkpoint id: no checkpoint has this one. */
+export const EMPTY = ''
+
 export interface RunEnd {
   /** Milliseconds since 1970. */
   readonly at: number
@@ -144,7 +147,7 @@ export interface RunEnd {
   readonly reason: string | null
 }
 
-export type TaskState =
+export type AnswerState =
   | 'submitted'
   | 'working'
   | 'input-required'
@@ -154,7 +157,7 @@ export type TaskState =
   | 'rejected'
 
 /** What a run knows of the task that it works on. */
-export interface TaskLink {
+export interface AnswerLink {
   /** The id of the task's first run. */
   readonly taskId: string
   /** Milliseconds since 1970. */
@@ -167,11 +170,11 @@ export interface TaskLink {
  * A unit of work that a client follows by its id: a run, and the runs that go on with it. It is written in the commits that change
  * the status of its runs, whatever face or instance makes them, and stays as long as its thread.
  */
-export interface TaskRecord extends TaskLink {
+export interface AnswerRecord extends AnswerLink {
   readonly threadId: string
   readonly assistantId: string
   readonly owner: string | null
-  readonly state: TaskState
+  readonly state: AnswerState
   /**
    * Its runs: those that have begun in that order, then those that wait. Those after the first answer interrupts, or bring further
    * messages. One that was dropped before it began is none of them, unless it is the only one.
@@ -234,11 +237,12 @@ export const loadRun = async (
   runId: string,
 ): Promise<Versioned<RunRecord> | undefined> => versioned(await store.get(threadId, 'runs', runId), readRun)
 
-export const loadTask = async (
+export const loadAnswer = async (
   store: Store,
   threadId: string,
   taskId: string,
-): Promise<TaskRecord | undefined> => versioned(await store.get(threadId, 'tasks', taskId), readTask)?.record
+): Promise<AnswerRecord | undefined> =>
+  versioned(await store.get(threadId, 'tasks', taskId), readAnswer)?.record
 
 type Read<Record> = (doc: Pick<Doc, 'value'>) => Record
 type Fields = Readonly<{ [field: string]: Json }>
@@ -246,7 +250,7 @@ type Fields = Readonly<{ [field: string]: Json }>
 // Values are plain JSON by construction: they come from JSON requests and from this file's own types.
 export const readThread: Read<ThreadRecord> = ({ value }) => threadFields(value) as ThreadRecord
 export const readRun: Read<RunRecord> = ({ value }) => runFields(value) as RunRecord
-export const readTask: Read<TaskRecord> = ({ value }) => value as unknown as TaskRecord
+export const readAnswer: Read<AnswerRecord> = ({ value }) => value as unknown as AnswerRecord
 
 /**
  * Records of earlier versions with the fields of this one. This is the only place that knows what those wrote: whoever adds a field
@@ -413,7 +417,7 @@ function metadataIndex(thread: ThreadRecord): DocIndex {
   return index
 }
 
-/** Called only by `transition`, when the status changes, and by `requestCancel` and `putInTask`, which leave it as it is. */
+/** Called only by `transition`, when the status changes, and by `requestCancel` and `putInAnswer`, which leave it as it is. */
 export const putRun = (run: RunRecord): Op => ({
   op: 'put',
   collection: 'runs',
@@ -435,11 +439,11 @@ export const taskField = (
     owner,
     assistantId,
     threadId,
-  }: Pick<TaskRecord, 'owner' | 'assistantId'> & { threadId?: string | undefined },
-  state: TaskState | 'all' = 'all',
+  }: Pick<AnswerRecord, 'owner' | 'assistantId'> & { threadId?: string | undefined },
+  state: AnswerState | 'all' = 'all',
 ): string => `${state} of ${JSON.stringify([assistantId, owner, threadId])}`
 
-export const putTask = (task: TaskRecord): Op => ({
+export const putAnswer = (task: AnswerRecord): Op => ({
   op: 'put',
   collection: 'tasks',
   id: task.taskId,
@@ -459,7 +463,7 @@ export const putTask = (task: TaskRecord): Op => ({
 export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRun({ ...run, cancel })
 
 /** Makes a run that nobody started as a task one of a task. */
-export const putInTask = (run: RunRecord, task: TaskLink): Op => putRun({ ...run, task })
+export const putInAnswer = (run: RunRecord, task: AnswerLink): Op => putRun({ ...run, task })
 
 /** A rollback is not weakened by an interrupt, whichever came first. */
 export const strongerCancel = (before: CancelAction | null, now: CancelAction): CancelAction =>
@@ -507,9 +511,9 @@ export function withoutQueued(thread: ThreadRecord, runIds: readonly string[]): 
   }
 }
 
-const ENDED: ReadonlySet<TaskState> = new Set(['completed', 'canceled', 'failed', 'rejected'])
+const ENDED: ReadonlySet<AnswerState> = new Set(['completed', 'canceled', 'failed', 'rejected'])
 
-export const isTaskEnded = ({ state }: Pick<TaskRecord, 'state'>): boolean => ENDED.has(state)
+export const isAnswerEnded = ({ state }: Pick<AnswerRecord, 'state'>): boolean => ENDED.has(state)
 
 export const isEnded = (run: RunRecord): boolean => run.status !== 'pending' && run.status !== 'running'
 
@@ -536,11 +540,11 @@ export const newThread = (threadId: string, owner: string | null, now: number): 
 })
 
 /** A task before its first run. */
-export const newTask = (
+export const newAnswer = (
   owner: string | null,
   { threadId, assistantId }: RunRecord,
-  { taskId, createdAt, details }: TaskLink,
-): TaskRecord => ({
+  { taskId, createdAt, details }: AnswerLink,
+): AnswerRecord => ({
   taskId,
   createdAt,
   details,

@@ -5,17 +5,17 @@ import { isTimeout } from '../errors.ts'
 import type { ShownFailure } from '../failures.ts'
 import type { AboutRun, RunEndReason, RunEvent, ServerEvent } from '../observe.ts'
 import {
+  type AnswerRecord,
+  type AnswerState,
   isEnded,
-  loadTask,
-  newTask,
+  loadAnswer,
+  newAnswer,
+  putAnswer,
   putRun,
-  putTask,
   type RollbackPoint,
   type RunEnd,
   type RunRecord,
   removeRun,
-  type TaskRecord,
-  type TaskState,
   type ThreadRecord,
 } from './records.ts'
 
@@ -117,7 +117,7 @@ export async function commitTransitions<T>(
   commit: (ops: readonly Op[]) => Promise<T>,
 ): Promise<T> {
   const ops = transitions.map(({ run }) => (isUndone(run) ? removeRun(run) : putRun(run)))
-  const committed = await commit([...ops, ...(await taskOps(store, transitions))])
+  const committed = await commit([...ops, ...(await answerOps(store, transitions))])
   for (const { event } of transitions) observe(event)
   return committed
 }
@@ -126,30 +126,30 @@ export async function commitTransitions<T>(
 const isUndone = (run: RunRecord): boolean =>
   run.details !== undefined && run.cancel === 'rollback' && run.status === 'interrupted' && isEnded(run)
 
-async function taskOps(store: Store, transitions: readonly Transition[]): Promise<readonly Op[]> {
-  const tasks = new Map<string, TaskRecord>()
+async function answerOps(store: Store, transitions: readonly Transition[]): Promise<readonly Op[]> {
+  const tasks = new Map<string, AnswerRecord>()
   for (const { run, event, isNew } of transitions) {
     const { threadId, runId, task } = run
     if (!task) continue
     const { taskId } = task
     const isFirst = isNew && taskId === runId
-    const known = tasks.get(taskId) ?? (isFirst ? undefined : await loadTask(store, threadId, taskId))
-    tasks.set(taskId, taskAfter(known ?? newTask(event.owner, run, task), run, event))
+    const known = tasks.get(taskId) ?? (isFirst ? undefined : await loadAnswer(store, threadId, taskId))
+    tasks.set(taskId, answerAfter(known ?? newAnswer(event.owner, run, task), run, event))
   }
-  return [...tasks.values()].map(putTask)
+  return [...tasks.values()].map(putAnswer)
 }
 
 /** A task after the status of one of its runs has changed. It has ended when none of its runs goes on or waits. */
-export function taskAfter(
-  before: TaskRecord,
+export function answerAfter(
+  before: AnswerRecord,
   { runId, firstSeq, startedAt, error }: RunRecord,
   event: RunEvent,
-): TaskRecord {
+): AnswerRecord {
   const { runIds } = before
   const updatedAt = event.at
   const open = before.openRunIds.filter((id) => id !== runId)
   if (event.type === 'run.queued') {
-    const state: TaskState = before.state === 'working' ? 'working' : 'submitted'
+    const state: AnswerState = before.state === 'working' ? 'working' : 'submitted'
     const changed = state !== before.state && { state, updatedAt }
     return { ...before, ...changed, runIds: [...runIds, runId], openRunIds: [...open, runId] }
   }
@@ -167,7 +167,7 @@ export function taskAfter(
 
 type Stop = Extract<RunEvent, { readonly type: 'run.interrupted' | 'run.ended' }>
 
-function stateAfter(event: Stop): TaskState {
+function stateAfter(event: Stop): AnswerState {
   if (event.type === 'run.interrupted') return 'input-required'
   const { status, reason, error } = event
   if (status === 'success') return 'completed'

@@ -1,6 +1,6 @@
 import { stateEvents } from '../../agents/root-events.ts'
 import type { RunContext } from '../context.ts'
-import type { Matcher } from '../log/filter.ts'
+import type { Matcher } from '../log/frame.ts'
 import { encodeGap, encodeSynthetic, parseEventId, SUPERSEDED, type Topic } from '../log/frame.ts'
 import { loadThread, type ThreadRecord, unanswered } from '../records/records.ts'
 import type { Owned, ThreadSubscription } from '../requests.ts'
@@ -8,7 +8,10 @@ import { readState } from '../threads/state.ts'
 import { ownThread, savedThread } from '../threads/threads.ts'
 
 /** The thread to read, its owner, and the position to start from. */
-export type LogCursor = Omit<Owned<ThreadSubscription>, 'filter'>
+export interface LogCursor extends Omit<Owned<ThreadSubscription>, 'filter'> {
+  /** The thread, where the caller has just read it. */
+  readonly known?: ThreadRecord | undefined
+}
 
 /** Where a subscriber begins, and which events it is sent from there. */
 export interface ReplayStart {
@@ -38,7 +41,7 @@ export async function locateStart(
   // The log is inspected before the record is read: a run that starts in between then follows the replay, and is not missing
   // from it.
   const { head, firstRetained } = await store.inspect(threadId)
-  const record = (await loadThread(store, threadId))?.record
+  const record = request.known ?? (await loadThread(store, threadId))?.record
   const thread = record ? ownThread(record, request) : await savedThread(context, request)
   if (!thread) return undefined
   const createdAt = record?.createdAt ?? null

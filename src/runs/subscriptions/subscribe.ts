@@ -1,49 +1,19 @@
-import { concatBytes } from '../../bytes.ts'
+import { isRunEnd, type LogGap, type LoggedEvent, type ThreadEvent } from '../../events/index.ts'
 import { reaches } from '../../principal.ts'
 import { UnavailableError } from '../../storage/errors.ts'
 import type { LogBatch } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
-import { createMatcher, type Matcher } from '../log/filter.ts'
-import { encodeGap } from '../log/frame.ts'
-import { selectBytes } from '../log/select.ts'
+import { type LoggedEvents, readLogBatches } from '../log/decode.ts'
+import { createMatcher } from '../log/filter.ts'
+import { encodeGap, type Matcher, type Topic } from '../log/frame.ts'
 import type { SubscriberEnd } from '../log/watchers.ts'
-import { loadThread } from '../records/records.ts'
-import type { Owned, ThreadSubscription } from '../requests.ts'
+import { loadThread, type ThreadRecord } from '../records/records.ts'
+import type { Owned, ThreadEvents, ThreadSubscription } from '../requests.ts'
 import { findThread } from '../threads/threads.ts'
 import { baselineFrames, type LogCursor, locateStart, type ReplayStart } from './replay.ts'
-
-/**
- * A subscriber's position in a thread's log. It is pulled, so that a subscriber that stops reading costs no more than its
- * position. The thread may not exist yet, and another owner's thread looks as if it did not.
- */
-export interface Subscription<Chunk = Uint8Array> {
-  /**
-   * Settles when it is known that the thread can be read. Rejects when the store is unavailable, and with `no_such_thread` when
-   * the thread was deleted; the subscription is then over. Need not be called.
-   */
-  ready(): Promise<void>
-  /**
-   * The next events, once there are some: SSE frames, unless another rendering was asked for. `undefined` after `cancel`.
-   * Rejects when the server ends the subscription: the reader must see an error, because a clean end makes clients wait
-   * forever. While a shared store is unavailable it waits.
-   */
-  next(): Promise<Chunk | undefined>
-  cancel(): void
-}
-
-/** How log entries become a subscriber's chunks. */
-export interface Rendering<Chunk> {
-  /** Told of the last sequence number before the first event, when the subscription has found its place in the log. */
-  begun?(after: number): void
-  /** Renders frames that were made for this subscriber alone. */
-  frames(frames: readonly Uint8Array[]): Chunk
-  /** Renders the wanted events of a batch. Undefined if it has none. */
-  batch(batch: LogBatch, wanted: Matcher): Chunk | undefined
-}
-
-/** The stored bytes as they are, shared by all subscribers. */
-export const AS_BYTES: Rendering<Uint8Array> = { frames: concatBytes, batch: selectBytes }
+import { AS_EVENTS, type Rendering, type Subscription } from './subscription.ts'
+import { waitForEnd } from './wait-for-end.ts'
 
 export const subscribe = <Chunk>(
   context: RunContext,
@@ -186,7 +156,7 @@ export function subscribeAs<Chunk>(
    */
   function restart(): null {
     const hadCursor = from.since !== undefined || from.lastEventId !== undefined
-    from = { ...request, since: hadCursor ? 0 : undefined, lastEventId: undefined }
+    from = { ...request, since: hadCursor ? 0 : undefined, lastEventId: undefined, known: undefined }
     start = undefined
     after = 0
     return null
@@ -213,3 +183,72 @@ const deleted = (): RunError => new RunError('no_such_thread', 'The thread was d
 
 /** Events read at once. The store bounds the bytes. */
 const MAX_BATCH = 1_000
+
+/** Runs of one thread in their order. */
+export interface RunsRequest extends Omit<Owned<ThreadEvents>, 'runId'> {
+  /** The others have ended when the last one begins. */
+  readonly runIds: readonly string[]
+  /** The thread of the runs, where the caller has just read it. */
+  readonly known?: ThreadRecord | undefined
+}
+
+/** The events of runs until the last one has ended, wherever it executes. */
+export async function* readRunLog(context: RunContext, request: RunsRequest): LoggedEvents {
+  const { threadId, runIds, after = 0, signal } = request
+  signal?.throwIfAborted()
+  const filter = filterOf(request)
+  const wanted = ofRuns(new Set(runIds), filter)
+  const isShown = isShownOf(filter)
+  const last = runIds.at(-1)!
+  const subscription = subscribeAs(context, { ...request, since: after }, wanted, AS_EVENTS)
+  signal?.addEventListener('abort', subscription.cancel)
+  const stopWaiting = new AbortController()
+  let isOver = false
+  // The log may have no terminal event of the run, for example when the run was dropped while it waited.
+  waitForEnd(context, threadId, last, stopWaiting.signal).then(
+    () => {
+      isOver = true
+      subscription.cancel()
+    },
+    () => {}, // Whatever makes this wait fail ends the subscription too.
+  )
+  let seen = after
+  try {
+    for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) {
+      yield chunk.filter(isShown)
+      if (chunk.some((event) => isEndOf(event, last))) return
+      const newest = chunk.at(-1)
+      if (newest?.type === 'event') seen = newest.seq
+    }
+    signal?.throwIfAborted()
+    if (!isOver) return
+    for await (const rest of readLogBatches(context.store, threadId, wanted, seen)) yield rest.filter(isShown)
+  } finally {
+    stopWaiting.abort(null) // Without a reason it makes an error with a stack, which nobody sees.
+    signal?.removeEventListener('abort', subscription.cancel)
+    subscription.cancel()
+  }
+}
+
+export const filterOf = ({ filter }: Pick<ThreadEvents, 'filter'>): Matcher =>
+  filter ? createMatcher(filter) : () => true
+
+/** Matches the wanted events of runs, and those that announce their ends. */
+const ofRuns =
+  (runIds: ReadonlySet<string>, filter: Matcher): Matcher =>
+  (topic) =>
+    runIds.has(topic.runId) && (filter(topic) || isRootLifecycle(topic))
+
+const isRootLifecycle = ({ method, namespace }: Pick<Topic, 'method' | 'namespace'>): boolean =>
+  method === 'lifecycle' && namespace.length === 0
+
+/** False for a run's root lifecycle events if they were only read to notice its end. */
+const isShownOf =
+  (filter: Matcher) =>
+  (event: ThreadEvent | LogGap): boolean =>
+    event.type === 'gap' ||
+    !isRootLifecycle(event) ||
+    filter({ method: event.method, namespace: [], runId: event.runId, detail: undefined, token: 0 })
+
+const isEndOf = (event: LoggedEvent | LogGap, runId: string): boolean =>
+  event.type === 'event' && event.runId === runId && isRunEnd(event)

@@ -1,6 +1,6 @@
 import type { RunContext } from '../context.ts'
 import { readLog } from '../log/decode.ts'
-import type { Matcher } from '../log/filter.ts'
+import type { Matcher } from '../log/frame.ts'
 
 /** The tree of a run's agents, built from its lifecycle events. */
 export interface RunTree {

@@ -7,6 +7,7 @@ import { commandKey } from '../../face/idempotency-key.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json, originOf } from '../../http/index.ts'
 import { unbounded } from '../../principal.ts'
+import { internalsOf } from '../../runs/index.ts'
 import type { ThreadsContext } from '../context.ts'
 import { answerOfError, ProtocolError } from '../errors.ts'
 import { schemas } from '../schemas.ts'
@@ -71,7 +72,7 @@ export async function answerCommand(
     const answer = answerOfError(id, error, context.onError, originOf(call.request, call.params))
     const code = error instanceof AgentwireError ? error.code : 'internal_error'
     const { method } = call.request
-    context.engine.observe({
+    internalsOf(context.engine).observe({
       type: 'request.refused',
       method,
       route: call.route,

@@ -2,7 +2,14 @@ import type { AssistantRecord } from '../../assistants/index.ts'
 import { assistantOfThread, threadMetadata } from '../../face/assistants.ts'
 import { forkPoint, type RunConfigWire, runSettings } from '../../face/run-config.ts'
 import { titleOf } from '../../face/title.ts'
-import { type MultitaskStrategy, type RunReceipt, type ThreadRecord, unanswered } from '../../runs/index.ts'
+import {
+  internalsOf,
+  type MultitaskStrategy,
+  type RunReceipt,
+  receiptOf,
+  type ThreadRecord,
+  unanswered,
+} from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 import { schemas } from '../schemas.ts'
 import { type Command, type CommandResult, parse, requireThread } from './command.ts'
@@ -66,7 +73,7 @@ export async function inputInject(command: Command): Promise<CommandResult> {
   const { engine, threadId, principal } = command
   const thread = await requireThread(command)
   const key = await command.key()
-  const done = await engine.loadReceipt(threadId, key)
+  const done = await receiptOf(engine, threadId, key)
   const messages = [
     {
       type: message.role === 'user' ? 'human' : 'system',
@@ -115,7 +122,7 @@ async function common(
 ) {
   const { engine, threadId, principal, named, request, traceparent } = command
   const settings = (assistant: AssistantRecord | undefined) =>
-    runSettings(engine.limits, assistant, { config, metadata })
+    runSettings(internalsOf(engine).limits, assistant, { config, metadata })
   return {
     threadId,
     principal,

@@ -1,4 +1,4 @@
-import type { RunTree } from '../../runs/index.ts'
+import { type RunTree, readTree } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 import { schemas } from '../schemas.ts'
 import { type Command, type CommandResult, namespaceKey, parse, requireThread } from './command.ts'
@@ -52,7 +52,7 @@ export async function getTree(command: Command): Promise<CommandResult> {
   const { run_id } = parse((await schemas()).getTreeSchema, command.params)
   const thread = await requireThread(command)
   const runId = run_id ?? thread.lastRunId
-  const tree = runId === null ? undefined : await command.engine.readTree(thread, runId)
+  const tree = runId === null ? undefined : await readTree(command.engine, thread, runId)
   if (!tree) throw new ProtocolError('no_such_run', 'No such run is known on this thread.')
   return { result: { tree: presentTree(tree) } }
 }

@@ -1,5 +1,5 @@
 import type { FaceCall } from '../../face/routes.ts'
-import type { AgentEngine, RunTree } from '../../runs/index.ts'
+import { type AgentEngine, type RunTree, readTree } from '../../runs/index.ts'
 import { parse } from '../commands/command.ts'
 import type { TransportCommands } from '../commands/dispatch.ts'
 import { ProtocolError } from '../errors.ts'
@@ -46,7 +46,7 @@ export function subscriptionCommands(
           subscriptions: ids = [],
         } = parse((await schemas()).reconnectSchema, params)
         const thread = await engine.findThread({ threadId, principal })
-        const tree = thread && (await engine.readTree(thread, run_id))
+        const tree = thread && (await readTree(engine, thread, run_id))
         if (!tree) throw new ProtocolError('no_such_run', 'No such run is known on this thread.')
         const filters = new Map(ids.map((id) => [id, filterOf(id)]))
         const restored = [...filters.values()].every((filter) => filter !== undefined)

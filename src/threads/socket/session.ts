@@ -8,7 +8,7 @@ import {
   type SocketSession,
   textFrame,
 } from '../../http/index.ts'
-import { RunError } from '../../runs/index.ts'
+import { internalsOf, RunError } from '../../runs/index.ts'
 import { answerCommand } from '../commands/dispatch.ts'
 import type { OpenSocket, ThreadsContext } from '../context.ts'
 import { subscriptionCommands } from './commands.ts'
@@ -107,7 +107,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
       return isFilter(value) ? { id: 0, method: 'subscription.subscribe', params: value } : value
     }
     const { status, body } = await answerCommand(context, { ...call, json }, commands)
-    const work = engine.working(call.threadId)
+    const work = internalsOf(engine).working(call.threadId)
     if (work) call.waitUntil(work)
     // A run that this server does not start any more is one for another server.
     if (status === 503 && !('type' in body)) return endForRestart()

@@ -1,5 +1,11 @@
 import type { FaceCall } from '../../face/routes.ts'
-import type { AgentEngine, EventFilter, Subscription, ThreadSubscription } from '../../runs/index.ts'
+import {
+  type AgentEngine,
+  type EventFilter,
+  type Subscription,
+  subscribe,
+  type ThreadSubscription,
+} from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 import { asChunks, type SocketChunk } from './encode.ts'
 import { fill, newSource, type Source, takeFrames } from './feed.ts'
@@ -124,7 +130,7 @@ export function createSubscriptions(
         entry.known = seq
         flush()
       })
-      const subscription = engine.subscribeAs({ threadId, principal, ...from }, rendering)
+      const subscription = subscribe(engine, { threadId, principal, ...from }, rendering)
       const entry: Entry = { ...newSource(), subscription, taken() {} }
       opened.set(id, subscription)
       try {

@@ -2,47 +2,47 @@ import type { RunContext } from '../context.ts'
 import { noSuchTask } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
 import {
+  type AnswerRecord,
   guardThread,
-  loadTask,
+  loadAnswer,
   loadThread,
-  putTask,
+  putAnswer,
   putThread,
   resting,
   restStatusOf,
-  type TaskRecord,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import { findTask } from '../threads/tasks.ts'
 import type { OwnedThread } from '../threads/threads.ts'
+import { findAnswer } from './find.ts'
 
 /**
  * Cancels a task: its runs, those that wait first, or the questions that it has asked. Returns when that is recorded. Gives the task
  * as it was before, and changes nothing where it had ended. Throws `no_such_task`.
  */
-export async function cancelTask(
+export async function cancelAnswer(
   context: RunContext,
-  asked: OwnedThread & { readonly taskId: string },
-): Promise<TaskRecord> {
+  asked: OwnedThread & { readonly answerId: string },
+): Promise<AnswerRecord> {
   const { store } = context
   const { threadId } = asked
   return retryConflicts(async () => {
     // The version of the thread guards what is read after it.
     const thread = await loadThread(store, threadId)
-    const task = await findTask(context, asked)
-    if (!thread || !task) throw noSuchTask(asked.taskId)
+    const task = (await findAnswer(context, asked))?.record
+    if (!thread || !task) throw noSuchTask(asked.answerId)
     for (const runId of [...task.openRunIds].reverse()) await cancelRun(context, threadId, runId, 'interrupt')
     if (task.state !== 'input-required') return task
     const interrupts = thread.record.interrupts.filter(({ runId }) => !task.runIds.includes(runId))
     const status = interrupts.length > 0 ? restStatusOf(thread.record) : 'idle'
     const [{ now: updatedAt }, recorded] = await Promise.all([
       store.inspect(threadId),
-      loadTask(store, threadId, task.taskId),
+      loadAnswer(store, threadId, task.taskId),
     ])
     await store.commit(threadId, {
       guards: [guardThread(threadId, thread)],
       ops: [
         putThread({ ...thread.record, interrupts, ...resting(thread.record, status), updatedAt }),
-        ...(recorded ? [putTask({ ...task, state: 'canceled', updatedAt })] : []),
+        ...(recorded ? [putAnswer({ ...task, state: 'canceled', updatedAt })] : []),
       ],
     })
     return task

@@ -2,26 +2,26 @@ import type { RunInput } from '../../agents/agent.ts'
 import { reaches } from '../../principal.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchTask, RunError } from '../errors.ts'
+import { answerOfRun } from '../records/answers.ts'
 import {
+  type AnswerLink,
+  type AnswerRecord,
   guardRun,
   guardThread,
-  isTaskEnded,
+  isAnswerEnded,
+  loadAnswer,
   loadRun,
-  loadTask,
   loadThread,
-  putInTask,
-  putTask,
+  putAnswer,
+  putInAnswer,
   putThread,
   restStatusOf,
-  type TaskLink,
-  type TaskRecord,
   type ThreadRecord,
 } from '../records/records.ts'
-import { taskOfRun } from '../records/tasks.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { Owned, RunRequest } from '../requests.ts'
 
-interface NewRun extends Pick<RunRequest, 'task' | 'checkpointId'> {
+interface NewRun extends Pick<RunRequest, 'answer' | 'checkpointId'> {
   readonly runId: string
   readonly now: number
 }
@@ -30,47 +30,47 @@ interface NewRun extends Pick<RunRequest, 'task' | 'checkpointId'> {
  * The task that a new run works on. An answer goes on with the task that asked, whoever gives it: a task that was started over one
  * face may be answered over another. Throws `no_such_task`, and `task_ended` for a task that takes no more.
  */
-export async function linkToTask(
+export async function linkToAnswer(
   { store }: RunContext,
   thread: ThreadRecord,
   start: RunInput,
-  { runId, now, task, checkpointId }: NewRun,
-): Promise<TaskLink | undefined> {
-  if (task && task.taskId === undefined) return { taskId: runId, createdAt: now, details: task.details }
+  { runId, now, answer, checkpointId }: NewRun,
+): Promise<AnswerLink | undefined> {
+  if (answer && answer.id === undefined) return { taskId: runId, createdAt: now, details: answer.details }
   const continues = start.kind === 'input' && start.value === null && checkpointId === undefined
   const goesOn = start.kind === 'resume' || (continues && restStatusOf(thread) === 'interrupted')
-  const taskId = task?.taskId ?? (goesOn ? thread.lastTaskId : undefined)
+  const taskId = answer?.id ?? (goesOn ? thread.lastTaskId : undefined)
   if (taskId === undefined) return undefined
-  const known = await loadTask(store, thread.threadId, taskId)
-  if (known && !isTaskEnded(known)) return { taskId, createdAt: known.createdAt, details: known.details }
-  if (!task) return undefined
+  const known = await loadAnswer(store, thread.threadId, taskId)
+  if (known && !isAnswerEnded(known)) return { taskId, createdAt: known.createdAt, details: known.details }
+  if (!answer) return undefined
   throw known ? taskEnded(known) : noSuchTask(taskId)
 }
 
-const taskEnded = ({ state }: TaskRecord): RunError =>
+const taskEnded = ({ state }: AnswerRecord): RunError =>
   new RunError('task_ended', `The task has ended (${state}). Start a new one.`)
 
 /** Makes a run that was started as none a task, when the first message names it as one. Throws `no_such_task` and `task_ended`. */
 export async function adoptRun(
   { store }: RunContext,
-  { threadId, task: asked, ...access }: Owned<Pick<RunRequest, 'threadId' | 'principal' | 'task'>>,
+  { threadId, answer: asked, ...access }: Owned<Pick<RunRequest, 'threadId' | 'principal' | 'answer'>>,
 ): Promise<void> {
-  const taskId = asked?.taskId
+  const taskId = asked?.id
   if (taskId === undefined) return
   await retryConflicts(async () => {
     const thread = await loadThread(store, threadId)
-    if (!thread || !reaches(access, thread.record) || (await loadTask(store, threadId, taskId))) return
+    if (!thread || !reaches(access, thread.record) || (await loadAnswer(store, threadId, taskId))) return
     const run = await loadRun(store, threadId, taskId)
     if (!run || run.record.task) throw noSuchTask(taskId)
-    const task = { ...taskOfRun(thread.record, run.record), details: asked!.details }
-    if (isTaskEnded(task)) throw taskEnded(task)
+    const task = { ...answerOfRun(thread.record, run.record), details: asked!.details }
+    if (isAnswerEnded(task)) throw taskEnded(task)
     const { createdAt, details } = task
     const isLast = thread.record.lastRunId === taskId || task.state === 'input-required'
     await store.commit(threadId, {
       guards: [guardThread(threadId, thread), guardRun(run)],
       ops: [
-        putTask(task),
-        putInTask(run.record, { taskId, createdAt, details }),
+        putAnswer(task),
+        putInAnswer(run.record, { taskId, createdAt, details }),
         putThread({ ...thread.record, ...(isLast && { lastTaskId: taskId }) }),
       ],
     })

@@ -2,16 +2,16 @@ import { formerOwnerOf } from '../../principal.ts'
 import { inherit, rewriteAll } from '../../storage/inherit.ts'
 import type { Op, Store } from '../../storage/store/store.ts'
 import {
+  type AnswerLink,
+  type AnswerRecord,
+  type AnswerState,
   isEnded,
-  loadTask,
-  newTask,
-  putTask,
+  loadAnswer,
+  newAnswer,
+  putAnswer,
   type RunRecord,
-  readTask,
+  readAnswer,
   restStatusOf,
-  type TaskLink,
-  type TaskRecord,
-  type TaskState,
   type ThreadRecord,
   taskField,
 } from './records.ts'
@@ -19,26 +19,26 @@ import {
 const GIVEN_UP = 'The conversation went on without an answer.'
 
 /** Ends the task that waits for an answer on a thread, where what comes `next` does not answer it. */
-export async function giveUpTask(
+export async function giveUpAnswer(
   store: Store,
   thread: ThreadRecord,
-  { now, next }: { readonly now: number; readonly next?: TaskLink | null | undefined },
+  { now, next }: { readonly now: number; readonly next?: AnswerLink | null | undefined },
 ): Promise<readonly Op[]> {
   const { threadId, lastTaskId } = thread
   if (restStatusOf(thread) !== 'interrupted' || lastTaskId === undefined || lastTaskId === next?.taskId)
     return []
-  const task = await loadTask(store, threadId, lastTaskId)
+  const task = await loadAnswer(store, threadId, lastTaskId)
   if (task?.state !== 'input-required') return []
-  return [putTask({ ...task, state: 'canceled', error: GIVEN_UP, updatedAt: now })]
+  return [putAnswer({ ...task, state: 'canceled', error: GIVEN_UP, updatedAt: now })]
 }
 
 /** The task of a run that nobody started as one: it is a task of one run, which nobody can list. */
-export function taskOfRun(thread: ThreadRecord, run: RunRecord): TaskRecord {
+export function answerOfRun(thread: ThreadRecord, run: RunRecord): AnswerRecord {
   const { runId, status, error, createdAt, startedAt, firstSeq } = run
   const asks = thread.lastRunId === runId || thread.interrupts.some((open) => open.runId === runId)
   const waits = status === 'interrupted' && restStatusOf(thread) === 'interrupted' && asks
   return {
-    ...newTask(thread.owner, run, { taskId: runId, createdAt, details: null }),
+    ...newAnswer(thread.owner, run, { taskId: runId, createdAt, details: null }),
     state: waits ? 'input-required' : STATES[status],
     runIds: [runId],
     openRunIds: isEnded(run) ? [] : [runId],
@@ -48,7 +48,7 @@ export function taskOfRun(thread: ThreadRecord, run: RunRecord): TaskRecord {
   }
 }
 
-const STATES: Readonly<Record<RunRecord['status'], TaskState>> = {
+const STATES: Readonly<Record<RunRecord['status'], AnswerState>> = {
   pending: 'submitted',
   running: 'working',
   success: 'completed',
@@ -56,11 +56,11 @@ const STATES: Readonly<Record<RunRecord['status'], TaskState>> = {
   interrupted: 'canceled',
 }
 
-export interface TaskQuery {
+export interface AnswerListQuery {
   readonly owner: string | null
   readonly assistantId: string
   readonly threadId?: string | undefined
-  readonly state?: TaskState | undefined
+  readonly state?: AnswerState | undefined
   /** Only those whose state has changed since, in milliseconds since 1970. */
   readonly since?: number | undefined
   /** At most 1,000. */
@@ -68,8 +68,8 @@ export interface TaskQuery {
   readonly cursor?: string | undefined
 }
 
-export interface TaskPage {
-  readonly tasks: readonly TaskRecord[]
+export interface AnswerPage {
+  readonly tasks: readonly AnswerRecord[]
   /** Absent at the end. */
   readonly cursor?: string
   /** How many tasks there are, on all pages. */
@@ -77,9 +77,9 @@ export interface TaskPage {
 }
 
 /** Puts the tasks of an assistant into an owner's lists, once, that earlier versions have written. */
-const inheritTasks = (
+const inheritAnswers = (
   store: Store,
-  { owner, assistantId }: Pick<TaskQuery, 'owner' | 'assistantId'>,
+  { owner, assistantId }: Pick<AnswerListQuery, 'owner' | 'assistantId'>,
 ): Promise<void> =>
   inherit(store, {
     owner,
@@ -87,23 +87,23 @@ const inheritTasks = (
     what: `tasks of ${assistantId}`,
     copy: (former, renew) =>
       rewriteAll(store, 'tasks', taskField({ owner: former, assistantId }), {
-        put: (doc) => putTask(readTask(doc)),
+        put: (doc) => putAnswer(readAnswer(doc)),
         renew,
       }),
   })
 
 /** A page of tasks, the last changed first. */
-export async function listTasks(
+export async function listAnswers(
   store: Store,
-  { limit, cursor: from, since = 0, state, ...list }: TaskQuery,
-): Promise<TaskPage> {
-  await inheritTasks(store, list)
+  { limit, cursor: from, since = 0, state, ...list }: AnswerListQuery,
+): Promise<AnswerPage> {
+  await inheritAnswers(store, list)
   const order = { orderBy: taskField(list, state), descending: true }
   const [{ docs, cursor }, all] = await Promise.all([
     store.list('tasks', { ...order, limit, ...(from !== undefined && { cursor: from }) }),
     store.count('tasks', order.orderBy),
   ])
-  const page = docs.map(readTask)
+  const page = docs.map(readAnswer)
   const tasks = page.filter(({ updatedAt }) => updatedAt >= since)
   const isEnd = cursor === undefined || tasks.length < page.length
   // They are in the order of their changes, so that a few looks find the first that is too old. The looks begin near the newest,
@@ -112,7 +112,7 @@ export async function listTasks(
   for (let step = limit; total < end; step *= 2) {
     const offset = Math.min(total + step, Math.floor((total + end) / 2))
     const [doc] = (await store.list('tasks', { ...order, offset, limit: 1 })).docs
-    if (doc && readTask(doc).updatedAt >= since) total = offset + 1
+    if (doc && readAnswer(doc).updatedAt >= since) total = offset + 1
     else end = offset
   }
   return { tasks, total, ...(!isEnd && { cursor }) }

@@ -1,44 +1,32 @@
 import { type Access, reaches } from '../../principal.ts'
 import type { Store } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
-import { loadRun, loadTask, loadThread, type TaskRecord } from '../records/records.ts'
-import { listTasks, type TaskPage, type TaskQuery, taskOfRun } from '../records/tasks.ts'
-import { findThread, type OwnedThread } from './threads.ts'
-
-/** A task of an owner's thread, or undefined. A run that nobody started as a task is one under its own id. */
-export async function findTask(
-  context: RunContext,
-  { taskId, ...asked }: OwnedThread & { readonly taskId: string },
-): Promise<TaskRecord | undefined> {
-  const { store } = context
-  const { threadId } = asked
-  const [thread, task] = await Promise.all([findThread(context, asked), loadTask(store, threadId, taskId)])
-  if (!thread || task) return thread && task
-  const run = (await loadRun(store, threadId, taskId))?.record
-  return run && (run.task ? loadTask(store, threadId, run.task.taskId) : taskOfRun(thread, run))
-}
+import { type AnswerListQuery, type AnswerPage, listAnswers } from '../records/answers.ts'
+import { type AnswerRecord, loadThread } from '../records/records.ts'
+import type { OwnedThread } from '../threads/threads.ts'
+import { type FoundAnswer, findAnswer } from './find.ts'
 
 /** A page of an owner's tasks, the last changed first, whose threads the caller reaches. Where it does not reach all, pages may be shorter. */
-export async function readTasks(
+export async function listOwnAnswers(
   { store }: RunContext,
-  { metadataFilter, cursor: first, ...query }: TaskQuery & Access,
-): Promise<TaskPage> {
+  { metadataFilter, cursor: first, ...query }: AnswerListQuery & Access,
+): Promise<AnswerPage> {
   const isReached = reachedThreads(store, { owner: query.owner, metadataFilter })
   if (!metadataFilter) {
-    const page = await listTasks(store, { ...query, cursor: first })
+    const page = await listAnswers(store, { ...query, cursor: first })
     // The thread of one that an earlier version has made may be another owner's by now.
     const mayShow = await Promise.all(page.tasks.map((task) => task.owner === query.owner || isReached(task)))
     return { ...page, tasks: page.tasks.filter((_, at) => mayShow[at]) }
   }
   const pageFrom = async (cursor: string | undefined, limit: number) => {
-    const page = await listTasks(store, { ...query, limit, cursor })
+    const page = await listAnswers(store, { ...query, limit, cursor })
     const reached = await Promise.all(page.tasks.map(isReached))
     return { ...page, tasks: page.tasks.filter((_, at) => reached[at]) }
   }
   let page = await pageFrom(first, query.limit)
   while (page.tasks.length === 0 && page.cursor !== undefined) page = await pageFrom(page.cursor, query.limit)
   let total = 0
-  let all: TaskPage | undefined
+  let all: AnswerPage | undefined
   do {
     all = await pageFrom(all?.cursor, MAX_LISTED)
     total += all.tasks.length
@@ -50,7 +38,7 @@ export async function readTasks(
 const MAX_LISTED = 1_000
 
 /** Whether the caller reaches the thread of a task. Each thread is looked up once. */
-function reachedThreads(store: Store, access: Access): (task: TaskRecord) => Promise<boolean> {
+function reachedThreads(store: Store, access: Access): (task: AnswerRecord) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>()
   const look = async (threadId: string): Promise<boolean> => {
     const thread = await loadThread(store, threadId)
@@ -67,10 +55,13 @@ function reachedThreads(store: Store, access: Access): (task: TaskRecord) => Pro
  * Settles once a task does not wait for input any more, on any instance: it goes on, or has ended. Gives it, or undefined where it
  * is gone. Throws what ends the subscribers of its thread, and the signal's reason when it aborts.
  */
-export async function waitForAnswer(
+export async function untilAnswered(
   context: RunContext,
-  { signal, ...asked }: OwnedThread & { readonly taskId: string; readonly signal?: AbortSignal | undefined },
-): Promise<TaskRecord | undefined> {
+  {
+    signal,
+    ...asked
+  }: OwnedThread & { readonly answerId: string; readonly signal?: AbortSignal | undefined },
+): Promise<FoundAnswer | undefined> {
   let ended: Error | undefined
   const watcher = context.watchers.open(asked.threadId, ({ reason }) => {
     ended = reason
@@ -81,8 +72,8 @@ export async function waitForAnswer(
       signal?.throwIfAborted()
       if (ended) throw ended
       const seen = watcher.wakeUps()
-      const task = await findTask(context, asked)
-      if (task?.state !== 'input-required') return task
+      const found = await findAnswer(context, asked)
+      if (found?.record.state !== 'input-required') return found
       await watcher.wait(seen)
     }
   } finally {

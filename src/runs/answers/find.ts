@@ -1,0 +1,78 @@
+import type { RunContext } from '../context.ts'
+import { answerOfRun } from '../records/answers.ts'
+import {
+  type AnswerRecord,
+  isAnswerEnded,
+  loadAnswer,
+  loadRun,
+  restStatusOf,
+  type ThreadRecord,
+} from '../records/records.ts'
+import { findThread, type OwnedThread } from '../threads/threads.ts'
+
+/** An answer with its thread, read together. */
+export interface FoundAnswer {
+  readonly thread: ThreadRecord
+  readonly record: AnswerRecord
+  /** False for a run that nobody started as an answer, which is one under its own id for as long as its record is kept. */
+  readonly isKept: boolean
+}
+
+/** An answer to find. */
+export interface AnswerQuery {
+  /** Its id, or that of one of its runs. Default: the active one, which goes on, waits for its turn, or has asked. */
+  readonly answerId?: string | undefined
+  /** The thread, where the caller has just read it. */
+  readonly thread?: ThreadRecord | undefined
+}
+
+/** An answer of one of the caller's threads. */
+export async function findAnswer(
+  context: RunContext,
+  { answerId, thread: known, ...asked }: OwnedThread & AnswerQuery,
+): Promise<FoundAnswer | undefined> {
+  if (answerId === undefined) {
+    const thread = known ?? (await findThread(context, asked))
+    return thread && activeOf(context, thread)
+  }
+  const read = (thread?: ThreadRecord) =>
+    Promise.all([thread ?? findThread(context, asked), loadAnswer(context.store, asked.threadId, answerId)])
+  let [thread, record] = await read(known)
+  // One of the two may be from before a commit that has changed both.
+  if (thread && record && isAsking(record) !== isAskedBy(thread, record)) [thread, record] = await read()
+  if (!thread) return undefined
+  return record ? { thread, record, isKept: true } : answerOf(context, thread, answerId)
+}
+
+const isAsking = ({ state }: AnswerRecord): boolean => state === 'input-required'
+
+const isAskedBy = (thread: ThreadRecord, { taskId }: AnswerRecord): boolean =>
+  restStatusOf(thread) === 'interrupted' && thread.lastTaskId === taskId
+
+/** The answer of a thread that goes on, or waits for its turn; else the one that has asked. */
+export async function activeOf(context: RunContext, thread: ThreadRecord): Promise<FoundAnswer | undefined> {
+  const { activeRunId, queue, lastRunId } = thread
+  const asking = restStatusOf(thread) === 'interrupted' ? lastRunId : null
+  const runId = activeRunId ?? queue[0]?.runId ?? asking
+  if (runId === null) return undefined
+  const found = await answerOf(context, thread, runId)
+  return found && !isAnswerEnded(found.record) ? found : undefined
+}
+
+/** The answer that a run is of. */
+export async function answerOf(
+  { store }: RunContext,
+  thread: ThreadRecord,
+  runId: string,
+): Promise<FoundAnswer | undefined> {
+  const { threadId, lastRunId, lastTaskId } = thread
+  if (runId === lastRunId && lastTaskId !== undefined) {
+    const record = await loadAnswer(store, threadId, lastTaskId)
+    if (record) return { thread, record, isKept: true }
+  }
+  const run = (await loadRun(store, threadId, runId))?.record
+  if (!run) return undefined
+  if (!run.task) return { thread, record: answerOfRun(thread, run), isKept: false }
+  const record = await loadAnswer(store, threadId, run.task.taskId)
+  return record && { thread, record, isKept: true }
+}

@@ -1,0 +1,167 @@
+import type { Access } from '../../principal.ts'
+import type { RunContext } from '../context.ts'
+import { noSuchThread } from '../errors.ts'
+import { type EventForm, type EventItem, inForm } from '../log/decode.ts'
+import type { RunReceipt } from '../records/idempotency.ts'
+import { type AnswerRecord, isAnswerEnded, loadRun, unanswered } from '../records/records.ts'
+import { readRunLog } from '../subscriptions/subscribe.ts'
+import { waitForEnd } from '../subscriptions/wait-for-end.ts'
+import { findThread } from '../threads/threads.ts'
+import type { Answer, AnswerEnd, FindAnswer, FollowOptions } from './answer.ts'
+import { cancelAnswer } from './cancel.ts'
+import { type FoundAnswer, findAnswer } from './find.ts'
+
+export type OpenAnswer = Answer<EventItem<boolean, boolean>>
+
+type Asked = EventForm & Access
+
+/** An answer that was started before. Undefined where the caller has no such one, or the thread no active one. */
+export async function followFound(
+  context: RunContext,
+  request: FindAnswer & Asked,
+): Promise<OpenAnswer | undefined> {
+  const { threadId, owner, metadataFilter, answerId, thread } = request
+  const found = await findAnswer(context, { threadId, owner, metadataFilter, answerId, thread })
+  return found && openAnswer(context, request, found, await placeOf(context, found, request))
+}
+
+/** The answer of a run that was started just now, from that run on. */
+export async function followStarted(
+  context: RunContext,
+  request: FollowOptions & Asked,
+  { runId, appliedThroughSeq }: RunReceipt,
+): Promise<OpenAnswer> {
+  const { threadId, owner, metadataFilter, after = appliedThroughSeq } = request
+  const found = await findAnswer(context, { threadId, owner, metadataFilter, answerId: runId })
+  if (!found) throw noSuchThread(threadId)
+  return openAnswer(context, request, found, { runIds: [runId], after })
+}
+
+/** Which runs of an answer are read, and the sequence number before their first event. */
+interface Place {
+  readonly runIds: readonly string[]
+  readonly after: number
+}
+
+async function placeOf(
+  { store }: RunContext,
+  { record }: FoundAnswer,
+  { runId, after }: Pick<FindAnswer, 'runId' | 'after'>,
+): Promise<Place> {
+  const { threadId, runIds: all, firstSeq } = record
+  const current = currentRun(record)
+  const first = runId ?? all[0]!
+  const from = all.indexOf(first)
+  const runIds = from < 0 ? [first] : all.slice(from, Math.max(from, all.indexOf(current)) + 1)
+  if (after !== undefined) return { runIds, after }
+  if (first === current && firstSeq !== null) return { runIds, after: firstSeq - 1 }
+  // A run that begins meanwhile begins after this.
+  const { head } = await store.inspect(threadId)
+  const run = (await loadRun(store, threadId, first))?.record
+  // The record of an ended run may be gone.
+  const start = run ? (run.firstSeq ?? head + 1) : firstSeq === null ? head + 1 : 1
+  return { runIds, after: start - 1 }
+}
+
+/** The run of an answer that goes on, or ends next, or was the last one. */
+export const currentRun = ({ runIds, openRunIds }: AnswerRecord): string => openRunIds[0] ?? runIds.at(-1)!
+
+function openAnswer(
+  context: RunContext,
+  request: FollowOptions & Asked,
+  first: FoundAnswer,
+  { runIds: begun, after }: Place,
+): OpenAnswer {
+  const { threadId, owner, metadataFilter, filter, signal, cancelOnLeave = false } = request
+  const { taskId: id } = first.record
+  const asked = { threadId, owner, metadataFilter, answerId: id }
+  let found = first
+  let runIds = begun
+  const runId = () => runIds.at(-1)!
+  // What has ended already is read all the same.
+  let end = endOf(found, runId())
+
+  /** Called when the run has ended: the answer has ended with it, or goes on with another one. */
+  async function goOn(): Promise<void> {
+    const now = await findAnswer(context, asked)
+    if (!now && !(await findThread(context, asked))) throw noSuchThread(threadId)
+    if (now) found = now
+    end = now ? endOf(now, runId()) : { status: 'canceled' }
+    if (now && !end) runIds = [runAfter(now.record, runId()) ?? currentRun(now.record)]
+  }
+
+  async function* logged() {
+    let seen = after
+    for (;;) {
+      const run = { ...asked, runIds, after: seen, filter, signal, known: found.thread }
+      for await (const events of readRunLog(context, run)) {
+        const newest = events.findLast(({ type }) => type === 'event')
+        if (newest?.type === 'event') seen = newest.seq
+        yield events
+      }
+      if (!end) await goOn()
+      if (end) return
+    }
+  }
+
+  /** Cancels the answer, where the caller wants that, unless it was read to its end. */
+  async function left(): Promise<void> {
+    if (cancelOnLeave && !end) await cancelAnswer(context, asked)
+  }
+
+  async function* events() {
+    let isOver = false
+    try {
+      yield* inForm(logged(), request)
+      isOver = true
+    } catch (error) {
+      isOver = !signal?.aborted
+      throw error
+    } finally {
+      if (!isOver) await left()
+    }
+  }
+
+  return {
+    id,
+    threadId,
+    after,
+    get runId() {
+      return runId()
+    },
+    get end() {
+      return end
+    },
+    get found() {
+      return found
+    },
+    async ended() {
+      try {
+        while (!end) {
+          await waitForEnd(context, threadId, runId(), signal)
+          await goOn()
+        }
+        return end
+      } catch (error) {
+        if (signal?.aborted) await left()
+        throw error
+      }
+    },
+    [Symbol.asyncIterator]: events,
+  }
+}
+
+function runAfter({ runIds }: AnswerRecord, runId: string): string | undefined {
+  const at = runIds.indexOf(runId)
+  return at < 0 ? undefined : runIds[at + 1]
+}
+
+/** How an answer has ended with this run. Undefined where it goes on, or has gone on with another one. */
+function endOf({ thread, record }: FoundAnswer, runId: string): AnswerEnd | undefined {
+  const { state, error, runIds } = record
+  if (runAfter(record, runId) !== undefined) return undefined
+  if (isAnswerEnded(record))
+    return state === 'completed' || state === 'canceled' ? { status: state } : { status: 'failed', error }
+  if (state !== 'input-required') return undefined
+  return { status: 'asks', questions: unanswered(thread).filter((open) => runIds.includes(open.runId)) }
+}

@@ -1,0 +1,43 @@
+import { type Access, accessOf, type Principal } from '../principal.ts'
+import type { Attach } from './attach.ts'
+import type { RunContext } from './context.ts'
+import { RunError } from './errors.ts'
+
+/** An engine as its own functions see it. */
+export interface BoundEngine {
+  readonly context: RunContext
+  /** Called before each request: see `startMaintenance`. */
+  readonly maintain: () => void
+  readonly attach: Attach
+}
+
+/** The request of a function that needs to know what its caller reaches, where the caller names a principal. */
+export type Asked<Request extends Access> = Omit<Request, keyof Access> & {
+  readonly principal?: Principal | null | undefined
+}
+
+export function callAs<Request extends Access, Result>(
+  { context, maintain }: BoundEngine,
+  method: (context: RunContext, request: Request) => Result,
+  request: Asked<Request>,
+): Result {
+  maintain()
+  return method(context, { ...request, ...accessOf(request.principal) } as unknown as Request)
+}
+
+const engines = /* @__PURE__ */ new WeakMap<object, BoundEngine>()
+
+export function bind<Engine extends object>(engine: Engine, bound: BoundEngine): Engine {
+  engines.set(engine, bound)
+  return engine
+}
+
+/** What an engine is made of. Throws `invalid_argument` for an object that is none. */
+export function boundOf(engine: object): BoundEngine {
+  const bound = engines.get(engine)
+  if (bound) return bound
+  throw new RunError(
+    'invalid_argument',
+    'engine: expected the result of createAgentEngine, or `server.engine`.',
+  )
+}
