@@ -20,15 +20,12 @@ export interface CheckpointAddress {
   readonly checkpointId: string | undefined
 }
 
-/** Where a checkpoint is. */
-export interface SavedAt {
+/** Without a checkpoint: the newest of the namespace. */
+export interface SavedAt extends CheckpointAddress {
   readonly threadId: string
   readonly namespace: string
-  /** Undefined stands for the newest checkpoint of the namespace. */
-  readonly checkpointId: string | undefined
 }
 
-/** The address of a checkpoint. */
 export interface CheckpointPlace extends SavedAt {
   readonly checkpointId: string
 }
@@ -47,10 +44,8 @@ function idOf(value: unknown, name: string): string | undefined {
 }
 
 export function throwMissing(name: string): never {
-  throw new AgentwireError(
-    'invalid_argument',
-    `A checkpointer needs configurable.${name}: pass it in the config.`,
-  )
+  const message = `A checkpointer needs configurable.${name}: pass it in the config.`
+  throw new AgentwireError('invalid_argument', message)
 }
 
 export function configOf(threadId: string, namespace: string, checkpointId: string): CheckpointConfig {

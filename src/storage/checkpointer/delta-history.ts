@@ -1,6 +1,6 @@
 export type PendingWrite = [taskId: string, channel: string, value: unknown]
 
-/** What one channel received along the ancestors of a checkpoint, oldest first, on top of `seed` where one was stored. */
+/** What a channel received along the ancestors of a checkpoint, oldest first, on top of `seed` if one was stored. */
 export interface DeltaHistory {
   writes: PendingWrite[]
   seed?: unknown

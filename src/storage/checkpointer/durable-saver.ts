@@ -18,7 +18,7 @@ import {
   type WritesToStore,
 } from './stored.ts'
 
-/** A `Checkpointer` over a database, with all of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
+/** A saver over a database: fit for `graph.compile({ checkpointer })`. */
 export interface DurableCheckpointer extends CheckpointSaver {
   readonly [DATABASE]: object
   setup(): Promise<void>
@@ -72,7 +72,7 @@ export interface StoredAncestor {
   value(channel: string): Promise<Stored | undefined>
 }
 
-export interface DurableSaverOptions {
+interface DurableSaverOptions {
   readonly name: string
   readonly database: { setup(): Promise<void> }
   readonly tables: CheckpointTables

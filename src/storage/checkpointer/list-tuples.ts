@@ -16,7 +16,7 @@ export interface CheckpointScope extends CheckpointAddress {
 
 /** How a saver finds its checkpoints. */
 export interface CheckpointListing<Row> {
-  /** Pages of about `size` checkpoints, ordered as `newestFirst`. Their metadata are needed where they are filtered. */
+  /** Pages of about `size` checkpoints, ordered as `newestFirst`. */
   pages(scope: CheckpointScope, size: number, withMetadata: boolean): AsyncIterable<readonly Row[]>
   metadataOf(row: Row): CheckpointMetadata | Promise<CheckpointMetadata>
   /** Leaves out those that were deleted since. */

@@ -12,7 +12,7 @@ import { collectHistory, type DeltaHistory } from './delta-history.ts'
 import { type ReadTuples, type Remainder, remaindersOf } from './newest.ts'
 import type { Serde } from './serde.ts'
 
-/** A `Checkpointer` with all of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
+/** All of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
 export interface CheckpointSaver extends Checkpointer {
   readonly serde: Serde
   get(config: CheckpointConfig): Promise<Checkpoint | undefined>

@@ -118,16 +118,10 @@ function reviveRecord(node: LcRecord): unknown {
   if (node.type === 'delta_snapshot' && Object.hasOwn(node, 'value')) {
     return { lg_name: 'DeltaSnapshot', value: node.value }
   }
-  if (
-    node.type !== 'constructor' ||
-    !Array.isArray(node.id) ||
-    node.id.length !== 1 ||
-    !Array.isArray(node.args)
-  ) {
-    return node
-  }
-  const [first, second] = node.args as unknown[]
-  const name: unknown = node.id[0]
+  const { type, id, args } = node
+  if (type !== 'constructor' || !Array.isArray(id) || id.length !== 1 || !Array.isArray(args)) return node
+  const [first, second] = args as unknown[]
+  const name: unknown = id[0]
   if (name === 'Uint8Array' && node.method === 'from') return isBytes(first) ? Uint8Array.from(first) : node
   if (node.method !== null && node.method !== undefined) return node
   if (name === 'Set' && Array.isArray(first)) return new Set(first)

@@ -1,42 +1,12 @@
-import type { EventLog } from '../store/log-pages.ts'
 import type { StoreReport } from '../store/report.ts'
-import type { LeaseRecord } from '../store/store.ts'
 import type { MemoryThreads } from './checkpointer.ts'
 import type { Documents } from './documents.ts'
+import type { Partitions } from './partitions.ts'
 
-/** What a memory store holds. */
-export interface MemoryContents {
-  readonly partitions: ReadonlyMap<string, Partition>
-  readonly tombstones: ReadonlyMap<string, Tombstone>
-  readonly documents: Documents
-  /** Partitions with events, the one longest without an append first. */
-  readonly byAppend: ReadonlyMap<string, EventLog>
-  readonly leased: ReadonlyMap<string, Partition>
-  readonly now: () => number
-}
-
-export interface Partition {
-  readonly log: EventLog
-  token: number
-  lease: LeaseRecord | undefined
-}
-
-/** What stays of a partition that has nothing left, because its counters must not go backwards. */
-export interface Tombstone {
-  readonly head: number
-  readonly token: number
-}
-
-export function reportOf({
-  partitions,
-  tombstones,
-  documents,
-  byAppend,
-  leased,
-  now,
-}: MemoryContents): StoreReport {
-  const logs = [...byAppend.values()]
-  const collections = [...documents.collections.values()]
+export function reportOf(partitions: Partitions, documents: Documents, now: number): StoreReport {
+  const { known, tombstones, leased } = partitions
+  const logs = [...partitions.byAppend.values()]
+  const docs = [...documents.collections.values()].flatMap((collection) => [...collection.values()])
   return {
     name: 'memory',
     reachable: true,
@@ -46,12 +16,10 @@ export function reportOf({
       'It is in the memory of this process: nothing is kept when it ends, and no other process sees it.',
     ],
     counts: {
-      partitions: partitions.size + tombstones.size,
-      documents: sum(
-        collections.flatMap((inPartitions) => [...inPartitions.values()].map(({ size }) => size)),
-      ),
+      partitions: known.size + tombstones.size,
+      documents: sum(docs.map(({ size }) => size)),
       events: sum(logs.map(({ head, firstRetained }) => head - firstRetained + 1)),
-      leases: [...leased.values()].filter(({ lease }) => lease!.expiresAt > now()).length,
+      leases: [...leased.values()].filter(({ lease }) => lease!.expiresAt > now).length,
     },
     // Of the logs alone.
     bytes: sum(logs.map(({ bytes }) => bytes)),

@@ -3,9 +3,12 @@
  * whose lease was not released, because its run is not over, even if its process is.
  */
 export interface RetentionOptions {
-  /** Bound on the log of one partition, in bytes. The last append stays. Default: none. */
+  /** Bound on the log of one partition, in bytes. The last append stays. Default: none, in memory 16 MiB. */
   readonly maxThreadBytes?: number | undefined
-  /** Bound on all logs together, in bytes. The log with the oldest last append loses events first. Default: none. */
+  /**
+   * Bound on all logs together, in bytes. The log with the oldest last append loses events first.
+   * Default: none, in memory 256 MiB.
+   */
   readonly maxTotalBytes?: number | undefined
   /** How old events may become, in milliseconds. Default: any age. */
   readonly maxAgeMs?: number | undefined

@@ -1,0 +1,98 @@
+import { appendEvents, createLog, dropOldestPage, type EventLog } from '../store/log-pages.ts'
+import type { LeaseRecord, Op } from '../store/store.ts'
+
+export interface Partition {
+  readonly log: EventLog
+  token: number
+  lease: LeaseRecord | undefined
+}
+
+const MAX_TOMBSTONES = 65_536
+
+export type Partitions = ReturnType<typeof createPartitions>
+
+/** The logs and leases of all partitions. One with nothing left is forgotten, unless `hasDocuments`. */
+export function createPartitions(
+  maxThreadBytes: number,
+  maxTotalBytes: number,
+  hasDocuments: (id: string) => boolean,
+) {
+  const known = new Map<string, Partition>()
+  /** The counters of partitions that are forgotten, because they must not go backwards. */
+  const tombstones = new Map<string, { readonly head: number; readonly token: number }>()
+  /** Logs with events, the one longest without an append first. */
+  const byAppend = new Map<string, EventLog>()
+  const leased = new Map<string, Partition>()
+  let logBytes = 0
+  /** The highest token of dropped tombstones: no partition issues a token below it again. */
+  let tokenFloor = 0
+
+  /** Changes the log, and counts what that adds or frees. */
+  function changeLog(id: string, log: EventLog, change: () => void): void {
+    logBytes -= log.bytes
+    change()
+    logBytes += log.bytes
+    if (log.pages.length === 0) byAppend.delete(id)
+  }
+
+  function settle(id: string): void {
+    const partition = known.get(id)
+    if (!partition || partition.lease || partition.log.pages.length > 0 || hasDocuments(id)) return
+    known.delete(id)
+    const { token, log } = partition
+    if (log.head === 0 && token <= tokenFloor) return
+    tombstones.set(id, { head: log.head, token })
+    if (tombstones.size <= MAX_TOMBSTONES) return
+    const [oldest, given] = tombstones.entries().next().value!
+    tombstones.delete(oldest)
+    tokenFloor = Math.max(tokenFloor, given.token)
+  }
+
+  function evict(written: string): void {
+    while (logBytes > maxTotalBytes) {
+      const [id, log] = byAppend.entries().next().value!
+      if (id === written && log.pages.length === 1) return
+      changeLog(id, log, () => dropOldestPage(log))
+      if (log.pages.length === 0) settle(id)
+    }
+  }
+
+  return {
+    known,
+    tombstones,
+    byAppend,
+    leased,
+    changeLog,
+    /** Forgets a partition with nothing left but its counters. */
+    settle,
+    /** The partition, or a new one that is not kept yet. */
+    find(id: string): Partition {
+      const found = known.get(id)
+      if (found) return found
+      const { head, token } = tombstones.get(id) ?? { head: 0, token: tokenFloor }
+      return { log: createLog(head, maxThreadBytes), token, lease: undefined }
+    },
+    keep(id: string, partition: Partition): void {
+      known.set(id, partition)
+      tombstones.delete(id)
+    },
+    append(id: string, { log }: Partition, { token, events }: Op & { op: 'append' }, time: number): void {
+      if (events.length === 0) return
+      byAppend.delete(id)
+      byAppend.set(id, log)
+      changeLog(id, log, () => {
+        appendEvents(log, token, events, time)
+        while (log.bytes > maxThreadBytes && log.pages.length > 1) dropOldestPage(log)
+      })
+      evict(id)
+    },
+    setLease(id: string, partition: Partition, lease: LeaseRecord | undefined): void {
+      partition.lease = lease
+      if (lease) leased.set(id, partition)
+      else leased.delete(id)
+    },
+    clear(): void {
+      for (const map of [known, byAppend, leased, tombstones]) map.clear()
+    },
+  }
+}
