@@ -13,7 +13,10 @@ export type StoreCalls = Pick<
 
 interface Backend {
   readonly name: string
-  /** How long the store gathers events: long enough to spare most commits of a token stream, too short to be seen. */
+  /**
+   * How long the store gathers events: long enough to spare most commits of a token stream, too short to be
+   * seen.
+   */
   readonly coalesceMs: number
   readonly database: { setup(): Promise<void>; assertOpen(): void }
   readonly notifier: { watch(partition: string, listener: PartitionListener): () => void }

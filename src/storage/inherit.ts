@@ -24,8 +24,8 @@ const MAX_KNOWN = 10_000
 const known = new WeakMap<Store, Map<string, Promise<void>>>()
 
 /**
- * Copies, once, what earlier versions kept for an owner in partitions that have its name. A tenant and an id of
- * the same name shared them, so each of the two gets a copy of its own.
+ * Copies, once, what earlier versions kept for an owner in partitions that have its name. A tenant and an id
+ * of the same name shared them, so each of the two gets a copy of its own.
  */
 export async function inherit(store: Store, inheritance: Inheritance): Promise<void> {
   if (inheritance.former === undefined || !(await isUpgraded(store))) return
@@ -101,7 +101,9 @@ export async function copyPartition(
       )
 }
 
-/** Writes the documents of a list again, so that they move to other lists, except those that change meanwhile. */
+/**
+ * Writes the documents of a list again, so that they move to other lists, except those that change meanwhile.
+ */
 export async function rewriteAll(
   store: Store,
   collection: string,

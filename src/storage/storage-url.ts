@@ -3,7 +3,6 @@ import { AgentwireError } from '../errors.ts'
 /** Two letters at least: a drive of Windows is no scheme. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i
 
-/** In lower case; `file` for a path, which has none. */
 export function schemeOf(url: string): string {
   return SCHEME.exec(url)?.[1]?.toLowerCase() ?? 'file'
 }

@@ -58,7 +58,7 @@ export interface Checkpointer {
 
 /** Structurally a LangChain `RunnableConfig`. */
 export interface CheckpointConfig {
-  // biome-ignore lint/suspicious/noExplicitAny: LangGraph types `configurable` as Record<string, any>; anything narrower is not assignable
+  // biome-ignore lint/suspicious/noExplicitAny: as in LangGraph, where nothing narrower is assignable
   configurable?: Record<string, any>
 }
 

@@ -1,6 +1,9 @@
 export type PendingWrite = [taskId: string, channel: string, value: unknown]
 
-/** What a channel received along the ancestors of a checkpoint, oldest first, on top of `seed` if one was stored. */
+/**
+ * What a channel received along the ancestors of a checkpoint, oldest first, on top of `seed` if one was
+ * stored.
+ */
 export interface DeltaHistory {
   writes: PendingWrite[]
   seed?: unknown

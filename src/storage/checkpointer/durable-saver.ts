@@ -27,7 +27,6 @@ export interface DurableCheckpointer extends CheckpointSaver {
   withSerde?(serde: Serde): DurableCheckpointer
 }
 
-/** The lease under which a view writes. */
 export interface Fence {
   readonly partition: string
   readonly token: number
@@ -37,7 +36,6 @@ export interface Fence {
 export interface CheckpointTables {
   /** In the order of the addresses, without those that are not there. */
   load(addresses: readonly SavedAt[]): Promise<readonly StoredCheckpoint[]>
-  /** See `CheckpointListing`. */
   pages(
     scope: CheckpointScope,
     size: number,

@@ -10,11 +10,9 @@ import { equalsCopy } from './copy.ts'
 
 /** Which checkpoints are listed. What is undefined is not restricted. */
 export interface CheckpointScope extends CheckpointAddress {
-  /** Exclusive. */
   readonly before: string | undefined
 }
 
-/** How a saver finds its checkpoints. */
 export interface CheckpointListing<Row> {
   /** Pages of about `size` checkpoints, ordered as `newestFirst`. */
   pages(scope: CheckpointScope, size: number, withMetadata: boolean): AsyncIterable<readonly Row[]>
@@ -104,7 +102,6 @@ export function placesInScope<Place extends Listed>(
   )
 }
 
-/** A checkpoint in the order of its namespace. */
 export interface Sorted {
   readonly checkpointId: string
   /** Undefined where it sorts as its id does. */
@@ -114,7 +111,6 @@ export interface Sorted {
 /** How many digits count the checkpoints behind one whose id is greater. */
 const DIGITS = 8
 
-/** What a checkpoint is sorted by in its namespace. */
 export const keyOf = ({ checkpointId, sortKey }: Sorted): string => sortKey ?? checkpointId
 
 /**

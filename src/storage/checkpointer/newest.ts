@@ -12,7 +12,6 @@ export async function newestCheckpointId(
   return (await checkpointer.getTuple({ configurable }))?.checkpoint.id ?? null
 }
 
-/** How the checkpoints of a thread are found. */
 export interface ReadTuples {
   load(at: SavedAt): Promise<CheckpointTuple | undefined>
   /** All checkpoints of a thread, newest first. */

@@ -39,12 +39,10 @@ export interface StoredWrite extends Stored {
   readonly channel: string
 }
 
-/** Writes of one task as a database is given them. */
 export interface WritesToStore extends Omit<NewWrites, 'writes'> {
   readonly writes: readonly Omit<StoredWrite, 'taskId'>[]
 }
 
-/** A checkpoint as a database gives it. */
 export interface StoredCheckpoint
   extends Pick<
     CheckpointToStore,
@@ -87,7 +85,6 @@ export async function encodeCheckpoint(
   }
 }
 
-/** Everything is encoded before anything is awaited here too. */
 export async function encodeWrites(
   serde: Serde,
   { threadId, namespace, checkpointId, taskId, writes }: NewWrites,
@@ -169,7 +166,6 @@ export async function toTuple(
   }
 }
 
-/** By task, then by place. */
 export function inOrder<Write extends Pick<StoredWrite, 'taskId' | 'place'>>(
   writes: readonly Write[],
 ): Write[] {

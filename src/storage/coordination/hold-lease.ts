@@ -2,7 +2,6 @@ import { jitter, startTimer, within } from '../../time.ts'
 import { FencedError } from '../errors.ts'
 
 export interface LeaseOptions {
-  /** How long the lease lasts without a renewal, in milliseconds. */
   readonly ttlMs: number
   /**
    * Extends the lease by `ttlMs` from now. Throws `FencedError` when it was lost. Its errors are not
@@ -19,7 +18,10 @@ export interface LeaseOptions {
   readonly retakesExpired?: boolean
 }
 
-/** A lease that this process holds, and renews about three times while it lasts. The wall clock has no part in it. */
+/**
+ * A lease that this process holds, and renews about three times while it lasts. The wall clock has no part in
+ * it.
+ */
 export interface HeldLease {
   /** Aborts when the lease is lost or is not held any more, with a `FencedError`. */
   readonly signal: AbortSignal

@@ -7,7 +7,9 @@ export interface KeyedSemaphore<Key> {
   tryAcquire(key: Key): boolean
   /** Takes a slot even if none is free. `release` frees it. */
   forceAcquire(key: Key): void
-  /** Settles with the function that frees the slot. Rejects with the signal's reason when that aborts first. */
+  /**
+   * Settles with the function that frees the slot. Rejects with the signal's reason when that aborts first.
+   */
   acquire(key: Key, signal: AbortSignal): Promise<() => void>
   release(key: Key): void
 }

@@ -7,14 +7,11 @@ interface Holder {
   readonly leaseTtlMs: number
 }
 
-/** Whether a process holds the partition's lease. */
 export const isHeld = ({ lease, now }: PartitionState): boolean =>
   lease !== undefined && lease.expiresAt > now
 
-/** The token of a partition's next lease. */
 export const nextToken = ({ token, now }: PartitionState): number => Math.max(token + 1, now)
 
-/** Takes a free lease for this process. */
 export const claimLease = ({ instance, leaseTtlMs }: Omit<Holder, 'store'>, token: number): Op => ({
   op: 'claim',
   owner: instance,

@@ -15,10 +15,8 @@ export function memoryCheckpointer(): MemoryCheckpointer {
   return memoryCheckpointerIn(new Map())
 }
 
-/** Namespaces by thread, then by name. */
 export type MemoryThreads = Map<string, Map<string, Namespace>>
 
-/** The same over a map that others may count. */
 export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer {
   /** It is kept from `add` on, so that what cannot be copied leaves nothing behind. */
   function namespaceAt(threadId: string, name: string): Namespace {

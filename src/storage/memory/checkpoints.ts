@@ -26,7 +26,6 @@ interface KeptWrite {
 /** What is kept of one namespace of a thread. */
 export interface Namespace {
   readonly kept: Map<string, Kept>
-  /** By checkpoint, then by place and task. */
   readonly writes: Map<string, Map<string, KeptWrite>>
   newest: Kept | undefined
 }
@@ -89,7 +88,6 @@ export function tupleOf(kept: Kept): Promise<CheckpointTuple> {
   )
 }
 
-/** Copies, by task, then by place. */
 export function writesOf(
   { writes }: Namespace,
   checkpointId: string,

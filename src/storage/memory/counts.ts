@@ -26,7 +26,6 @@ export function reportOf(partitions: Partitions, documents: Documents, now: numb
   }
 }
 
-/** Counts the checkpoints of a memory saver. */
 export function countCheckpoints(threads: MemoryThreads): number {
   return sum([...threads.values()].flatMap((thread) => [...thread.values()].map(({ kept }) => kept.size)))
 }

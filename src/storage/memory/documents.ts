@@ -22,7 +22,6 @@ interface Kept {
 
 export type Documents = ReturnType<typeof createDocuments>
 
-/** By partition, then by id. */
 type Collection = Map<string, Map<string, Kept>>
 /** The documents that have an index field, in the order of its values. */
 type Fields = Map<string, SortedList<Entry>>

@@ -4,7 +4,6 @@ import { type MemoryCheckpointer, type MemoryThreads, memoryCheckpointerIn } fro
 import { countCheckpoints } from './counts.ts'
 import { type MemoryStoreOptions, memoryStore } from './store.ts'
 
-/** A store and a saver in this process's memory. */
 export interface MemoryStorage {
   readonly store: Store
   readonly checkpointer: MemoryCheckpointer
@@ -14,7 +13,7 @@ export interface MemoryStorage {
 }
 
 /**
- * A store and a saver in memory, in the shape of the other storages. Everything is lost when the process ends.
+ * A store and a saver in this process, in the shape of the other storages. Everything is lost when it ends.
  *
  * @example
  * ```ts

@@ -1,13 +1,6 @@
 import { checkOptions, type OptionTable } from '../../options.ts'
 import { UnavailableError } from '../errors.ts'
-import {
-  changeBy,
-  checkChange,
-  checkFence,
-  leaseOf,
-  type PreparedOp,
-  prepareOps,
-} from '../store/commit.ts'
+import { changeBy, checkChange, checkFence, leaseOf, type PreparedOp, prepareOps } from '../store/commit.ts'
 import { createListeners } from '../store/listeners.ts'
 import { dropOlderThan, keepLast, readEvents } from '../store/log-pages.ts'
 import type { RetentionOptions } from '../store/retention.ts'

@@ -137,8 +137,8 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
     deadlineMs,
     assertOpen,
     /**
-     * Runs one statement as its own transaction, within the deadline, with names in braces as `Names.fill` reads
-     * them. Throws `UnavailableError`.
+     * Runs one statement as its own transaction, within the deadline, with names in braces as `Names.fill`
+     * reads them. Throws `UnavailableError`.
      */
     run,
     /** Calls a function of ours. A result without a name is the column `value`. */
@@ -172,7 +172,6 @@ export function numbered({
   return [text.replace(/\?/g, () => `$${++count}`), values]
 }
 
-/** `{1,2}` */
 export function readNumbers(array: string): number[] {
   return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
 }

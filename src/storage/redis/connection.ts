@@ -21,7 +21,6 @@ export interface Connection {
   unsubscribe(channel: string): Promise<void>
   /** Rejects where the connection that subscribes is broken. */
   ping(): Promise<void>
-  /** Settles when it is over. */
   readonly ended: Promise<void>
   close(): void
 }

@@ -26,7 +26,6 @@ interface DatabaseOptions {
   readonly isCluster: boolean
   readonly deadlineMs: number
   readonly createConnection: (receive?: Receive) => Promise<Connection>
-  /** What must be done once before the first call. */
   readonly prepare: (send: Send) => Promise<void>
 }
 

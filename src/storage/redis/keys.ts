@@ -12,7 +12,6 @@ export interface PartitionKeys {
   readonly channel: string
 }
 
-/** The keys of one installation. */
 export type Keys = ReturnType<typeof createKeys>
 
 const MAX_KNOWN = 1_000
@@ -59,13 +58,11 @@ export function createKeys(clientPrefix: string, prefix: string) {
     expiring: directory('expiring'),
     /** Its name in layout 1, where a development build of 0.1.0 wrote it. */
     formerlyExpiring: directory('mortal'),
-    /** Leases, by when they expire. */
     leases: directory('leases'),
     /** Partitions with events, by when they had none last. */
     logs: directory('logs'),
     /** Commits with unsettled entries in the directory, by when they are done or never will be. */
     unsettled: directory('unsettled'),
-    /** Threads with checkpoints. */
     threads: directory('threads'),
     layout: directory('layout'),
   }

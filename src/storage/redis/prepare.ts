@@ -8,8 +8,9 @@ const OLDEST = [6, 2] as const
 export const LAYOUT = '3'
 
 /**
- * KEYS layout, expiring, and what development builds of 0.1.0 had in its place. ARGV the newest layout. Gives the
- * layout that is there now. A newer one stays as it is.
+ * KEYS layout, expiring, and what development builds of 0.1.0 had in its place. ARGV the newest layout. Gives
+ * the layout that is there now. A newer one stays as it is. From 3 on a checkpoint may have a sort
+ * key.
  */
 const MIGRATE = `
 local layout = redis.call('GET', KEYS[1]) or ARGV[1]
@@ -18,7 +19,6 @@ if layout == '1' then
   redis.call('DEL', KEYS[3])
   layout = '2'
 end
--- From 3 on a checkpoint may have a sort key.
 if layout == '2' then
   layout = '3'
 end

@@ -6,7 +6,6 @@ const ANSWER = /^-?[A-Z][A-Z0-9]+ /
 const REFUSED =
   /(^|-)(OOM|READONLY|MISCONF|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|NOSCRIPT|NOAUTH|NOPERM|WRONGPASS|MOVED|ASK|TRYAGAIN|CROSSSLOT|UNKILLABLE) /
 
-/** What a call failed with. `mutates`: whether it would have written something. */
 export function toUnavailable(error: unknown, mutates: boolean): UnavailableError {
   const message = error instanceof Error ? error.message : String(error)
   if (!ANSWER.test(message)) {

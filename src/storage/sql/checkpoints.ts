@@ -5,7 +5,6 @@ import type { SqlStatement } from './statement.ts'
 /** What a checkpoint is sorted by in its namespace: see `sortKeyBehind`. There is an index on it. */
 export const SORT_KEY = 'coalesce(sort_key, checkpoint_id)'
 
-/** The id of the newest checkpoint of a namespace. */
 export const newestId = (thread: string, namespace: string): string =>
   `(SELECT checkpoint_id FROM {checkpoints} WHERE thread_id = ${thread} AND namespace = ${namespace}
     ORDER BY ${SORT_KEY} DESC LIMIT 1)`
@@ -23,7 +22,6 @@ export interface CheckpointSchema<Row> {
 
 const ORDER = [SORT_KEY, 'thread_id', 'namespace'] as const
 
-/** See `CheckpointListing.pages`. */
 export async function* checkpointPages<Row extends Readonly<Record<string, unknown>>>(
   schema: CheckpointSchema<Row>,
   { threadId, namespace, checkpointId, before }: CheckpointScope,

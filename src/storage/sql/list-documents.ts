@@ -4,7 +4,6 @@ import type { SqlStatement } from './statement.ts'
 
 /** How a database keeps `{documents}`, as `d`, and a row of `{fields}` for each of their index fields. */
 export interface DocumentSchema<Value> {
-  /** What is selected of `d`. */
   readonly columns: string
   /** A name as the columns `collection`, `partition`, `id` and `field` keep it. */
   nameOf(name: string): Value

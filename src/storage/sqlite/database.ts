@@ -22,7 +22,10 @@ interface DatabaseOptions {
   readonly deadlineMs: number
 }
 
-/** How long the driver itself waits for a lock. That blocks the event loop, so most waiting is done outside it. */
+/**
+ * How long the driver itself waits for a lock. That blocks the event loop, so most waiting is done outside
+ * it.
+ */
 const BUSY_MS = 10
 const PAUSE_MS = 4
 

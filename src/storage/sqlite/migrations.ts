@@ -11,15 +11,16 @@ const LOG = `  partition INTEGER NOT NULL,
 /**
  * Applied in order, each once. Never change a released one: add another. Names are as `toText` gives them.
  *
- * - `partitions`: one row for each that ever existed, because its counters never go back. `bytes` counts all that
- *   was ever appended, `docs_changed` the commits that touched more than the log.
+ * - `partitions`: one row for each that ever existed, because its counters never go back. `bytes` counts all
+ *   that was ever appended, `docs_changed` the commits that touched more than the log.
  * - `log`: one row for each append, or several for a large one. `layout` says where in `data` which event is.
- *   `starts` and `ends` are its place among all bytes of the partition. One tree: an append writes one page of it.
+ *   `starts` and `ends` are its place among all bytes of the partition. One tree: an append writes one page
+ *   of it.
  * - `fields`: what `list` matches and orders by. The column `key` has no type: numbers sort before strings.
  * - `counts`: how many rows `fields` has of a field of a collection. Triggers keep it.
- * - `checkpoints`: `cells` says of each channel its version and the row of `channel_values` with its value, if any:
- *   `[[channel, version as JSON, id | null], …]`. Checkpoints share the rows of values that did not change.
- *   `sort_key` is null where a checkpoint sorts as its id does.
+ * - `checkpoints`: `cells` says of each channel its version and the row of `channel_values` with its value,
+ *   if any: `[[channel, version as JSON, id | null], …]`. Checkpoints share the rows of values that did not
+ *   change. `sort_key` is null where a checkpoint sorts as its id does.
  */
 export const migrations: readonly ((prefix: string, has: (object: string) => boolean) => string)[] = [
   (prefix) => `

@@ -23,18 +23,22 @@ export type { Synchronous } from './migrate.ts'
 
 export interface SqliteStorageOptions extends DurableStorageOptions {
   /**
-   * A database of `better-sqlite3`, `libsql` or `node:sqlite` that nothing else uses, because its `busy_timeout`
-   * is set. `close` leaves it open. One of `database` and `url` is required.
+   * A database of `better-sqlite3`, `libsql` or `node:sqlite` that nothing else uses, because its
+   * `busy_timeout` is set. `close` leaves it open. One of `database` and `url` is required.
    */
   readonly database?: SqliteDatabase | undefined
-  /** `file:…` or a path, opened with `node:sqlite` where the runtime has it, else with the package `libsql`. */
+  /**
+   * `file:…` or a path, opened with `node:sqlite` where the runtime has it, else with the package `libsql`.
+   */
   readonly url?: string | undefined
   /**
-   * `normal`: what was committed survives the end of the process; a power cut may undo the last commits. `full`:
-   * it survives that too, and each commit waits for the disk. Default `normal`.
+   * `normal`: what was committed survives the end of the process; a power cut may undo the last commits.
+   * `full`: it survives that too, and each commit waits for the disk. Default `normal`.
    */
   readonly synchronous?: Synchronous | undefined
-  /** How often to look for commits of other connections while there are listeners. Default 15 milliseconds. */
+  /**
+   * How often to look for commits of other connections while there are listeners. Default 15 milliseconds.
+   */
   readonly pollMs?: number | undefined
 }
 
@@ -50,9 +54,9 @@ const POLL_MS = 15
 const FIT = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
- * A store and a saver in one SQLite file, in WAL mode, that any number of processes of one machine may share. A
- * call blocks the event loop while its statements run, but not while it waits for another process. Within one
- * process, open a file with one SQLite library only: two do not see each other's locks
+ * A store and a saver in one SQLite file, in WAL mode, that any number of processes of one machine may share.
+ * A call blocks the event loop while its statements run, but not while it waits for another process. Within
+ * one process, open a file with one SQLite library only: two do not see each other's locks
  * (https://www.sqlite.org/howtocorrupt.html).
  *
  * Every call throws `UnavailableError` when the file cannot be read or written.

@@ -3,7 +3,6 @@ import { inTime } from '../deadline.ts'
 
 /** A connection that hears of commits by other processes. It ends once, by itself or by `close`. */
 export interface ListeningConnection {
-  /** Settles when it is over. */
   readonly ended: Promise<void>
   close(): void
 }

@@ -9,7 +9,6 @@ export type PartitionListeners = ReturnType<typeof createListeners>
 export function createListeners(onLast: (key: string) => void = () => {}) {
   const listeners = new Map<string, Set<PartitionListener>>()
   return {
-    /** Gives the function that removes the listener. */
     add(key: string, listener: PartitionListener): () => void {
       const added = listeners.get(key) ?? new Set()
       listeners.set(key, added)

@@ -3,8 +3,8 @@ import { emptyBatch } from './log-pages.ts'
 import type { LogBatch, LogEvent, LogOrigin, ReadQuery } from './store.ts'
 
 /**
- * Databases keep a log in chunks, each the bytes of some events of one append and a layout: the writer's token,
- * the distinct topics, and for each event its topic's place among them and its length.
+ * Databases keep a log in chunks, each the bytes of some events of one append and a layout: the writer's
+ * token, the distinct topics, and for each event its topic's place among them and its length.
  */
 export type Layout = readonly [
   token: number,
@@ -28,7 +28,6 @@ const DEFAULT_BYTES = 65_536
 /** Places of origins are 16 bits wide. */
 const MAX_LIMIT = 65_535
 
-/** The chunks that an append makes. */
 export function chunksOf(token: number, events: readonly LogEvent[]): Chunk[] {
   const chunks: Chunk[] = []
   for (let at = 0; at < events.length; ) {

@@ -1,8 +1,8 @@
 import type { LogBatch, LogEvent, LogOrigin, ReadQuery } from './store.ts'
 
 /**
- * The events of one partition in memory: their bytes back to back in pages, so that a read is a view and not a
- * copy. The first page is small and each next one twice as big, so that a short log stays cheap.
+ * The events of one partition in memory: their bytes back to back in pages, so that a read is a view and not
+ * a copy. The first page is small and each next one twice as big, so that a short log stays cheap.
  */
 export interface EventLog {
   head: number

@@ -1,7 +1,6 @@
 import { nextTurn } from '../../time.ts'
 import type { Doc, ListQuery, Store } from './store.ts'
 
-/** Documents in one call of the store. */
 const PAGE = 200
 
 /** The documents of a list, page by page, at most `most` of them. Each page is read when it is asked for. */
@@ -23,7 +22,6 @@ export async function* pagesOf(
   }
 }
 
-/** All documents of a list. */
 export async function listAll(
   store: Store,
   collection: string,

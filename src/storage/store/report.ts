@@ -4,7 +4,10 @@ export interface StorageReport {
   readonly name: string
   /** A storage that cannot be reached throws `UnavailableError` instead. */
   readonly reachable: true
-  /** The version of what is installed, 0 before `setup()`, and the one that this version of the library brings it to. */
+  /**
+   * The version of what is installed, 0 before `setup()`, and the one that this version of the library brings
+   * it to.
+   */
   readonly schema: { readonly version: number; readonly newest: number }
   /** What was acknowledged survives a crash of the database's process. */
   readonly durable: boolean

@@ -17,7 +17,9 @@ export interface Store {
    * Expired documents count until a sweep, and one that is being written may count twice for that moment.
    */
   count(collection: string, field: string): Promise<number>
-  /** The only write: all ops, or none and `ConflictError` or `FencedError`, where a guard or op does not hold. */
+  /**
+   * The only write: all ops, or none and `ConflictError` or `FencedError`, where a guard or op does not hold.
+   */
   commit(partition: string, change: Change): Promise<Committed>
   /**
    * Events after `after`, oldest first, in one batch, which is empty at the head. Where `after + 1 <
@@ -29,8 +31,8 @@ export interface Store {
   /** Throws `FencedError` unless the partition's lease is held with this token and is not expired. */
   assertFence(partition: string, token: number): Promise<void>
   /**
-   * Calls `listener` after commits to the partition, until the returned function is called. A notification may
-   * be late, lost or spurious, so a reader also keeps a timer of at most one second.
+   * Calls `listener` after commits to the partition, until the returned function is called. A notification
+   * may be late, lost or spurious, so a reader also keeps a timer of at most one second.
    */
   watch(partition: string, listener: PartitionListener): () => void
   /** Leases that have expired and were not released, oldest first. */
@@ -83,7 +85,9 @@ export interface ListQuery {
   readonly partition?: string
   /** Equality on index fields; all must match. */
   readonly where?: DocIndex
-  /** An index field; ties break by partition and id, which are the default. Documents without it are left out. */
+  /**
+   * An index field; ties break by partition and id, which are the default. Documents without it are left out.
+   */
   readonly orderBy?: string
   readonly descending?: boolean
   /** Default 100, at most 1,000. */
@@ -180,8 +184,9 @@ export interface ReadQuery {
 }
 
 /**
- * Events in columns, so that a reader can hand one slice of bytes to a socket. Event `i` (0 ≤ i < count) has the
- * sequence number `first + i`, the data `bytes[offsets[i] .. offsets[i + 1]]`, the origin `origins[originOf[i]]`.
+ * Events in columns, so that a reader can hand one slice of bytes to a socket. Event `i` (0 ≤ i < count) has
+ * the sequence number `first + i`, the data `bytes[offsets[i] .. offsets[i + 1]]`, the origin
+ * `origins[originOf[i]]`.
  */
 export interface LogBatch {
   readonly first: number

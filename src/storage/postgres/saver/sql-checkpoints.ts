@@ -56,14 +56,16 @@ const aboutWrite = (writes: string): string =>
   `jsonb_build_array(${writes}.task_id, ${writes}.place, ${writes}.names, ${writes}.channel)::text`
 
 /**
- * `held` locks a lease's row until the transaction ends, so that nobody takes the lease between check and write.
+ * `held` locks a lease's row until the transaction ends, so that nobody takes the lease between check and
+ * write.
  *
- * `put_checkpoint` finds the values that did not change: with the parent where that has the version, else anywhere
- * in the namespace. Where several have it, because branches number alike, it writes nothing and gives the places
- * of those channels in `p_carried`, unless `p_latest` lets it take the latest. `p_data` is all bytes of the call.
+ * `put_checkpoint` finds the values that did not change: with the parent where that has the version, else
+ * anywhere in the namespace. Where several have it, because branches number alike, it writes nothing and
+ * gives the places of those channels in `p_carried`, unless `p_latest` lets it take the latest. `p_data` is
+ * all bytes of the call.
  *
- * `load` gives the checkpoints at `[[thread, namespace, id | null for the newest]]` with their writes, each with
- * the place of its address, and the values that they share, each with its id.
+ * `load` gives the checkpoints at `[[thread, namespace, id | null for the newest]]` with their writes, each
+ * with the place of its address, and the values that they share, each with its id.
  */
 export const CHECKPOINT_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION {held}(p_partition text, p_token bigint) RETURNS boolean

@@ -87,7 +87,6 @@ export function createTables({ run, call }: Database): CheckpointTables {
   }
 }
 
-/** Of an ancestor. */
 type About = [checkpoint: string, parent: string | null, names: string | null, cells: Cells]
 
 /** Null stands for the newest checkpoint of the namespace. */

@@ -6,7 +6,9 @@ import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import type { Database } from '../database.ts'
 import type { PostgresClient } from '../pool.ts'
 
-/** Between two notifications. A commit after a pause is sent at once, and commits in a row are sent together. */
+/**
+ * Between two notifications. A commit after a pause is sent at once, and commits in a row are sent together.
+ */
 const GAP_MS = 5
 /** Names with their marks in one payload, which must be shorter than 8,000 bytes. */
 const MAX_NAMES = 400
@@ -82,7 +84,6 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
       kept.start()
       return listeners.add(nameOf(partition), listener)
     },
-    /** After a commit of this process. */
     notify(partition: string, change: PartitionChange): void {
       const name = nameOf(partition)
       listeners.notify(name, change)

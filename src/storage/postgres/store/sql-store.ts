@@ -4,12 +4,13 @@ export const NOW = `floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
 export const NOW_ONCE = `(SELECT ${NOW})`
 
 /**
- * Names are kept as `keyOf` makes them and compared byte by byte. `names` has the names themselves where they differ.
+ * Names are kept as `keyOf` makes them and compared byte by byte. `names` has the names themselves where they
+ * differ.
  *
- * - `partitions`: the row stays when the rest is cleared, because its counters must not go back. `bytes` are those
- *   of the events that are there.
- * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number Infinity.
- *   The key of the document is one column, because the planner misjudges joins by several.
+ * - `partitions`: the row stays when the rest is cleared, because its counters must not go back. `bytes` are
+ *   those of the events that are there.
+ * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number
+ *   Infinity. The key of the document is one column, because the planner misjudges joins by several.
  * - `events`: one row has the events `first` to `last` of one append, see `Layout`.
  */
 export const STORE_TABLES = `
@@ -93,12 +94,12 @@ $body$;
 }
 
 /**
- * `read` joins rows after `p_after` until they hold `p_limit` events or `p_bytes` bytes. `sweep` removes documents
- * that have expired and gives how many.
+ * `read` joins rows after `p_after` until they hold `p_limit` events or `p_bytes` bytes. `sweep` removes
+ * documents that have expired and gives how many.
  *
- * `expire` drops what `RetentionOptions` allow, in at most `p_limit` logs, and gives the last that it looked at, or
- * null at the end. `evict` goes on until all logs together have no more than `p_total` bytes, or, which it says,
- * until it was at `p_limit` logs. They do nothing while another process runs them.
+ * `expire` drops what `RetentionOptions` allow, in at most `p_limit` logs, and gives the last that it looked
+ * at, or null at the end. `evict` goes on until all logs together have no more than `p_total` bytes, or,
+ * which it says, until it was at `p_limit` logs. They do nothing while another process runs them.
  */
 export const STORE_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION {read}(

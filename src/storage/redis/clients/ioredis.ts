@@ -26,7 +26,9 @@ export function isIoredis(client: object): client is IoredisClient {
   return 'callBuffer' in client && typeof client.callBuffer === 'function' && 'duplicate' in client
 }
 
-/** By default ioredis sends again what was under way when a connection broke, and a commit may be done twice. */
+/**
+ * By default ioredis sends again what was under way when a connection broke, and a commit may be done twice.
+ */
 export function fromIoredis(client: IoredisClient, deadlineMs: number): Connections {
   const isCluster = client.isCluster === true
   const options = {

@@ -69,7 +69,6 @@ export function readBlob(blob: Uint8Array): Stored {
   return { type, data: blob.subarray(end + 1) }
 }
 
-/** The checkpoint without its values, and its metadata. */
 export function readBody(blob: Uint8Array): { readonly body: Stored; readonly metadata: Stored } {
   const line = blob.indexOf(LINE_FEED)
   const [type, length, metadataType] = JSON.parse(toUtf8(blob.subarray(0, line))) as [string, number, string]
@@ -83,7 +82,6 @@ export function readBody(blob: Uint8Array): { readonly body: Stored; readonly me
 /** The parent or '', then `version, number` of each channel: 0 where it has no value. */
 type FlatCells = readonly [parent: Uint8Array, ...versions: (Uint8Array | number)[]]
 
-/** The address of a checkpoint, and the numbers of its values by channel. */
 function readCells(checkpoint: Uint8Array, [parent, ...versions]: FlatCells) {
   const [namespace, checkpointId] = readCheckpointOf(toUtf8(checkpoint))
   const numbers = pairsOf(versions).map(([version, number]) => {
@@ -94,7 +92,6 @@ function readCells(checkpoint: Uint8Array, [parent, ...versions]: FlatCells) {
   return { namespace, checkpointId, parentId, numbers: new Map(numbers) }
 }
 
-/** `field, blob` of each write. */
 function readWrites(flat: readonly Uint8Array[]): StoredWrite[] {
   return pairsOf(flat).map(([field, blob]) => {
     const [task, place] = toUtf8(field).split('\0').slice(-2) as [string, string]
@@ -104,7 +101,6 @@ function readWrites(flat: readonly Uint8Array[]): StoredWrite[] {
   })
 }
 
-/** An answer of the script `LOAD`. */
 export type Loaded = readonly [
   found: readonly (
     | readonly [checkpoint: Uint8Array, body: Uint8Array, FlatCells, writes: Uint8Array[]]
@@ -133,7 +129,6 @@ export function readLoaded(threadId: string, [found, flat]: Loaded): (StoredChec
   })
 }
 
-/** An answer of the script `ANCESTORS`. */
 export type Ancestors = readonly (readonly [checkpoint: Uint8Array, FlatCells, writes: Uint8Array[]])[]
 
 export const readAncestors = (line: Ancestors) =>

@@ -52,7 +52,6 @@ async function* placesInNamespace(
   }
 }
 
-/** From a member of the order. */
 function readPlace(member: string): Omit<CheckpointPlace, 'threadId'> & Sorted {
   const [namespace, key, id] = member.slice(1).split('\0') as [string, string, string | undefined]
   return {

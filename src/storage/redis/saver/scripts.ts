@@ -11,8 +11,8 @@ import { script } from '../script.ts'
  * - `w` + checkpoint + task + place: a write.
  * - `k` + checkpoint: its sort key, where it does not sort as its id does.
  *
- * `order` is a set of `c` + place and of the fields of writes. A checkpoint is `namespace NUL id`. Its place is
- * the same, or `namespace NUL sort key NUL id`. A version is `channel NUL version`.
+ * `order` is a set of `c` + place and of the fields of writes. A checkpoint is `namespace NUL id`. Its place
+ * is the same, or `namespace NUL sort key NUL id`. A version is `channel NUL version`.
  */
 const FENCE = `
 if ARGV[1] ~= '' then
@@ -43,13 +43,13 @@ end
 `
 
 /**
- * KEYS saved, order, the meta of the fence if any; ARGV token or '', '1' where the latest value counts, the tail
- * to register with or '', namespace, checkpoint, parent or '', body, how many channels changed, `version, '1' |
- * '0', value` of each, then the versions of the others.
+ * KEYS saved, order, the meta of the fence if any; ARGV token or '', '1' where the latest value counts, the
+ * tail to register with or '', namespace, checkpoint, parent or '', body, how many channels changed,
+ * `version, '1' | '0', value` of each, then the versions of the others.
  *
- * Gives 0 when it is done, or 'registered' where another put had registered the thread meanwhile. Otherwise it
- * writes nothing and gives 'fenced', 'register' where the thread is new, or the places of the others that have
- * several values.
+ * Gives 0 when it is done, or 'registered' where another put had registered the thread meanwhile. Otherwise
+ * it writes nothing and gives 'fenced', 'register' where the thread is new, or the places of the others that
+ * have several values.
  */
 export const PUT_CHECKPOINT = script(`${FENCE}${NEWEST}
 if redis.call('HEXISTS', KEYS[1], 'r') == 0 and ARGV[3] == '' then
@@ -164,8 +164,9 @@ end
 `
 
 /**
- * KEYS saved, order; ARGV checkpoints, each after `c`, or namespaces after `n` for the newest. Gives `checkpoint,
- * body, cells, writes` of each, or 0 where it is not there, and `number, value` of all their cells.
+ * KEYS saved, order; ARGV checkpoints, each after `c`, or namespaces after `n` for the newest. Gives
+ * `checkpoint, body, cells, writes` of each, or 0 where it is not there, and `number, value` of all their
+ * cells.
  */
 export const LOAD = script(`${WRITES}
 local found = {}
@@ -202,8 +203,8 @@ return redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[
 `)
 
 /**
- * KEYS saved, order; ARGV a checkpoint or namespace as above, how many, then channels. Gives `checkpoint, cells,
- * writes to those channels` of it and of its ancestors, the nearest first.
+ * KEYS saved, order; ARGV a checkpoint or namespace as above, how many, then channels. Gives `checkpoint,
+ * cells, writes to those channels` of it and of its ancestors, the nearest first.
  */
 export const ANCESTORS = script(`${WRITES}
 local channels = {}
@@ -234,8 +235,8 @@ return found
 `)
 
 /**
- * KEYS as above; ARGV token or '', then for each namespace: its name, its newest checkpoint, how many checkpoints
- * stay, and these. A namespace with a newer checkpoint stays as it is.
+ * KEYS as above; ARGV token or '', then for each namespace: its name, its newest checkpoint, how many
+ * checkpoints stay, and these. A namespace with a newer checkpoint stays as it is.
  */
 export const KEEP_ONLY = script(`${FENCE}${NEWEST}
 local function delete(field)

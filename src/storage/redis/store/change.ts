@@ -93,7 +93,6 @@ export function encodeAppend(
   return [fence === undefined ? '' : `${fence}:${head}`, ...encodeEvents(op.token, op.events)]
 }
 
-/** What scripts say of a partition. */
 export type StateAnswer = readonly [
   ...[now: number, head: number, first: number, token: number, owner: Uint8Array, held: number, ends: number],
   ...unknown[],

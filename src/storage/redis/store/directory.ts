@@ -12,18 +12,20 @@ export interface Moved extends Due {
   readonly to?: number | undefined
 }
 
-/** How long after `enter` the commit may still be done. An older member that no partition knows is of a failed one. */
+/**
+ * How long after `enter` the commit may still be done. An older member that no partition knows is of a failed
+ * one.
+ */
 export const GRACE_MS = 600_000
-/** Members in one call. */
 const BATCH = 500
 
 export type Directory = ReturnType<typeof createDirectory>
 
 /**
- * The sets across partitions: documents by collection and index, leases and documents by when they expire, threads
- * with checkpoints. They are in one slot, so a commit cannot write them in its own script. Instead a member is
- * entered before the commit that needs it, and removed after the one that makes it wrong: the sets have all that
- * they must have, at times more, and a reader checks the partition.
+ * The sets across partitions: documents by collection and index, leases and documents by when they expire,
+ * threads with checkpoints. They are in one slot, so a commit cannot write them in its own script. Instead a
+ * member is entered before the commit that needs it, and removed after the one that makes it wrong: the sets
+ * have all that they must have, at times more, and a reader checks the partition.
  */
 export function createDirectory({ run, later }: Database) {
   async function inBatches<T>(items: readonly T[], work: (batch: readonly T[]) => Promise<unknown>) {

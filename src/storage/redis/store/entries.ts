@@ -4,7 +4,6 @@ import type { Database } from '../database.ts'
 import type { Keys } from '../keys.ts'
 import { DOCUMENTS } from './scripts-store.ts'
 
-/** A member of a set in the directory. */
 export interface Entry {
   readonly set: string
   readonly member: string
@@ -23,8 +22,8 @@ export interface Place {
 }
 
 /**
- * What the directory has of a document: a member by place and one by each index field. Each put has its own, with
- * its own stamp, so those of the put before can be removed at any time after.
+ * What the directory has of a document: a member by place and one by each index field. Each put has its own,
+ * with its own stamp, so those of the put before can be removed at any time after.
  */
 export function entriesOf(keys: Keys, place: Place, index: DocIndex): Entry[] {
   const { collection, partition, id, stamp } = place

@@ -5,7 +5,10 @@ import { type Directory, GRACE_MS, type Moved } from './directory.ts'
 
 const PAGE = 200
 
-/** The directory may have leases earlier than they expire, and released ones. What is found wrong is corrected. */
+/**
+ * The directory may have leases earlier than they expire, and released ones. What is found wrong is
+ * corrected.
+ */
 export async function expiredLeases(
   { keys }: Database,
   directory: Directory,

@@ -8,8 +8,8 @@ export type Notifier = ReturnType<typeof createNotifier>
 
 /**
  * Notifies the listeners of this process, on one connection that subscribes to a channel for each partition
- * that is watched. Commits of this process do not need it. A lost message does no harm, because readers have a
- * timer.
+ * that is watched. Commits of this process do not need it. A lost message does no harm, because readers have
+ * a timer.
  */
 export function createNotifier({ keys, createConnection, deadlineMs }: Database) {
   const channelOf = (partition: string) => keys.partition(partition).channel
@@ -20,7 +20,6 @@ export function createNotifier({ keys, createConnection, deadlineMs }: Database)
     const on = connection
     if (on) during(on, deadlineMs, on.unsubscribe(channel)).catch(() => {})
   })
-  /** The connection that is open, if any. */
   let connection: Connection | undefined
 
   const kept = keepConnected<Connection>({
@@ -59,7 +58,6 @@ export function createNotifier({ keys, createConnection, deadlineMs }: Database)
       kept.start()
       return stop
     },
-    /** After a commit of this process. */
     notify: (partition: string, change: PartitionChange) => listeners.notify(channelOf(partition), change),
     /** What the script of a commit publishes. */
     message: (change: PartitionChange) => sender + markOf(change),

@@ -1,9 +1,10 @@
 import { script } from '../script.ts'
 
 /**
- * KEYS sets; ARGV the time or '', then `number of the set, ttl or '', member, tail or ''`. A member with a ttl has
- * its end as score, less half a millisecond where it was there before, which tells the process that had entered it.
- * A tail is put behind the member with the time before it. Gives the time, then the places of the new members.
+ * KEYS sets; ARGV the time or '', then `number of the set, ttl or '', member, tail or ''`. A member with a
+ * ttl has its end as score, less half a millisecond where it was there before, which tells the process that
+ * had entered it. A tail is put behind the member with the time before it. Gives the time, then the places of
+ * the new members.
  */
 export const ENTER = script(`
 local now = ARGV[1] == '' and clock() or tonumber(ARGV[1])
@@ -55,14 +56,17 @@ return 1
 `)
 
 /**
- * Walks a set of documents in order, for members `[key \\0] partition \\0 id \\0 stamp` that are in other sets too.
+ * Walks a set of documents in order, for members `[key \\0] partition \\0 id \\0 stamp` that are in other
+ * sets too.
  *
  * KEYS the set, then the others; ARGV from, to, 'd' where descending, wanted, members to look at, '1' where
- * members have a key, what they must begin with after it, '1' where another set may be given whole, members to
- * skip, then for each of the others its key with NUL, and what its members must begin with, which ends with NUL.
+ * members have a key, what they must begin with after it, '1' where another set may be given whole, members
+ * to skip, then for each of the others its key with NUL, and what its members must begin with, which ends
+ * with NUL.
  *
- * Gives the time, 1 at the end of the set or 0 before it, the last member looked at, and the members found; or,
- * instead of 1 or 0, the number of another set, the smallest, and its members, in no order that counts.
+ * Gives the time, 1 at the end of the set or 0 before it, the last member looked at, and the members found;
+ * or, instead of 1 or 0, the number of another set, the smallest, and its members, in no order that counts.
+ * To load a document costs about as much as to look at 15 members.
  */
 export const WALK = script(`
 local now = clock()
@@ -80,7 +84,6 @@ if ARGV[8] == '1' then
       place = k
     end
   end
-  -- To load a document costs about as much as to look at 15 members.
   if smallest and smallest * smallest * 15 <= wanted * redis.call('ZCARD', KEYS[1]) then
     local prefix = ARGV[2 * place + 7]
     local stop = '(' .. string.sub(prefix, 1, -2) .. '\\1'

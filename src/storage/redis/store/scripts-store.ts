@@ -10,9 +10,9 @@ return {
 `)
 
 /**
- * KEYS meta, log; ARGV after, limit, bytes. Gives `head, first` and, where there are events after `after`, the
- * number of the last event of the first chunk, the layouts with commas between, and the bytes of each chunk, which
- * Lua would take long to join: at most `limit` chunks, until they hold `bytes` bytes.
+ * KEYS meta, log; ARGV after, limit, bytes. Gives `head, first` and, where there are events after `after`,
+ * the number of the last event of the first chunk, the layouts with commas between, and the bytes of each
+ * chunk, which Lua would take long to join: at most `limit` chunks, until they hold `bytes` bytes.
  */
 export const READ = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first')
@@ -51,6 +51,10 @@ until done
 return { head, first, first_last, table.concat(layouts, ','), data }
 `)
 
+/**
+ * `drop` drops the first chunks, up to the first that stays or a hundred more than `most`, and gives how
+ * many.
+ */
 const CHUNKS = `
 local function last_of(chunk)
   return tonumber(string.match(chunk[1], '^%d+'))
@@ -62,7 +66,6 @@ local function drop_before(first)
   redis.call('XTRIM', KEYS[2], 'MINID', int(first))
   redis.call('HSET', KEYS[1], 'first', int(first))
 end
--- Drops the first chunks, up to the first that stays or a hundred more than most. Gives how many.
 local function drop(stays, most)
   local dropped = 0
   local from = '-'
@@ -103,12 +106,12 @@ return 1
 `)
 
 /**
- * Drops the first chunks, about a thousand at most, up to the first that stays (see `Retained`), unless the lease
- * was not released or the log starts elsewhere. KEYS meta, log; ARGV where it starts, since or '', from or '', '1'
- * where the last chunk stays wherever it begins; without any it only looks.
+ * Drops the first chunks, about a thousand at most, up to the first that stays (see `Retained`), unless the
+ * lease was not released or the log starts elsewhere. KEYS meta, log; ARGV where it starts, since or '', from
+ * or '', '1' where the last chunk stays wherever it begins; without any it only looks.
  *
- * Gives where the log starts and ends among all bytes ever appended, when its first and its last chunk came, 1
- * where the lease is held, and 1 where there may be more to drop; nothing of an empty log.
+ * Gives where the log starts and ends among all bytes ever appended, when its first and its last chunk came,
+ * 1 where the lease is held, and 1 where there may be more to drop; nothing of an empty log.
  */
 export const DROP_CHUNKS = script(`${CHUNKS}
 local meta = redis.call('HMGET', KEYS[1], 'head', 'held', 'bytes')
@@ -153,8 +156,8 @@ return found
 `)
 
 /**
- * KEYS docs; ARGV `field, stamp`. Removes those that have expired. Gives for each the lines before its value where
- * it was removed, 0 where it stays, and nothing where no document has that stamp.
+ * KEYS docs; ARGV `field, stamp`. Removes those that have expired. Gives for each the lines before its value
+ * where it was removed, 0 where it stays, and nothing where no document has that stamp.
  */
 export const EXPIRE = script(`
 local now = clock()

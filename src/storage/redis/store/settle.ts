@@ -24,8 +24,8 @@ type Put = readonly [collection: string, id: string, tail: string, index: DocInd
 const PAGE = 100
 
 /**
- * The entry of a commit that puts or removes documents, from before the commit until the directory has no more of
- * what it made wrong. What a lost process left is therefore found, ten minutes later.
+ * The entry of a commit that puts or removes documents, from before the commit until the directory has no
+ * more of what it made wrong. What a lost process left is therefore found, ten minutes later.
  */
 export function unsettledEntry(
   keys: Keys,

@@ -12,7 +12,9 @@ import { newestId } from '../../sql/checkpoints.ts'
 import { fromText, toText } from '../../text.ts'
 import { bytesOf, type Connection, type Row } from '../connection.ts'
 
-/** What a checkpoint has of a channel: the version, and the row of `channel_values` with the value, if any. */
+/**
+ * What a checkpoint has of a channel: the version, and the row of `channel_values` with the value, if any.
+ */
 type Cell = readonly [channel: string, version: string, id: number | null]
 
 /** As `toText` gives names. Without a checkpoint: the newest of the namespace. */

@@ -20,7 +20,6 @@ export interface CommitResult extends Committed {
 
 type Draft = { -readonly [K in keyof Partition]: Partition[K] } & { id: number }
 
-/** Runs in a transaction, so nothing is written where it throws. */
 export function commit(
   connection: Connection,
   name: string,
@@ -45,8 +44,8 @@ export function commit(
 }
 
 /**
- * Most commits are one append by the holder of the lease, which takes two statements. Gives undefined, and has
- * written nothing, where the commit is another or a guard does not hold.
+ * Most commits are one append by the holder of the lease, which takes two statements. Gives undefined, and
+ * has written nothing, where the commit is another or a guard does not hold.
  */
 function appendGuarded(
   connection: Connection,

@@ -3,7 +3,6 @@ import type { Doc, DocIndex } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Connection, Row, SqliteValue } from '../connection.ts'
 
-/** Where a document is. All names are as `toText` gives them. */
 export type Place = readonly [collection: string, partition: string, id: string]
 
 export const PLACE = 'collection = ? AND partition = ? AND id = ?'

@@ -15,8 +15,8 @@ const COUNTERS = `SELECT name, head, first_retained, docs_changed FROM {partitio
 export type Notifier = ReturnType<typeof createNotifier>
 
 /**
- * Notifies the listeners of this process. Its own commits are notified at once. Commits of others are found by
- * polling, while something is watched: first whether there was any, then the counters of what is watched.
+ * Notifies the listeners of this process. Its own commits are notified at once. Commits of others are found
+ * by polling, while something is watched: first whether there was any, then the counters of what is watched.
  */
 export function createNotifier(database: Database, pollMs: number) {
   const known = new Map<string, Counters>()
