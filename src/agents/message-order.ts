@@ -1,15 +1,12 @@
 import type { AgentEvent } from '../events/index.ts'
-import { defined, isRecord, sameJson } from '../messages/record.ts'
+import { defined, type Fields, isRecord, sameJson } from '../messages/record.ts'
 import { appendDelta } from '../messages/wire/decode-events.ts'
 import { CUT_OFF } from './cancelled.ts'
-
-/** The `data` of an event of the `messages` channel. */
-export type MessageData = Readonly<Record<string, unknown>>
 
 type Block = Record<string, unknown>
 type Position = Pick<AgentEvent, 'namespace' | 'node'>
 
-const NOTHING: readonly MessageData[] = []
+const NOTHING: readonly Fields[] = []
 
 interface BlockState {
   /** Its position in the message, of those that have started: 0, 1, 2, … */
@@ -25,7 +22,7 @@ interface BlockState {
 /** A message that a node writes. */
 interface MessageState {
   readonly at: Position
-  readonly start: MessageData
+  readonly start: Fields
   isFinished: boolean
   /** By the indexes of the engine. */
   readonly blocks: Map<number, BlockState>
@@ -65,7 +62,7 @@ export function createMessageNormalizer() {
    *
    * @param key Names the message among those that are written at the same time.
    */
-  function normalize(key: string, data: MessageData, at = ROOT): readonly MessageData[] | undefined {
+  function normalize(key: string, data: Fields, at = ROOT): readonly Fields[] | undefined {
     const { event } = data
     if (event === 'message-start') {
       const start = data.role === undefined ? { ...data, role: 'ai' } : data
@@ -99,7 +96,7 @@ export function createMessageNormalizer() {
     written: () => begun.flatMap(writtenMessage),
     forgetWritten: () => void (begun = []),
     /** What ends the messages that are being written, because the run was cancelled. */
-    cut(): readonly { readonly at: Position; readonly data: MessageData }[] {
+    cut(): readonly { readonly at: Position; readonly data: Fields }[] {
       const open = [...messages.values()]
       messages.clear()
       return open.flatMap((message) => {
@@ -112,7 +109,7 @@ export function createMessageNormalizer() {
 }
 
 /** The id of the model call, which all events of its message have. */
-const callOf = ({ run_id }: MessageData): MessageData => (run_id === undefined ? {} : { run_id })
+const callOf = ({ run_id }: Fields): Fields => (run_id === undefined ? {} : { run_id })
 
 function writtenMessage({ at, start, isFinished, blocks }: MessageState): readonly WrittenMessage[] {
   const { id, role, name } = start
@@ -121,7 +118,7 @@ function writtenMessage({ at, start, isFinished, blocks }: MessageState): readon
   return [{ at, id, text, isFinished, ...(typeof name === 'string' && { name }) }]
 }
 
-function start(message: MessageState, data: MessageData): readonly MessageData[] | undefined {
+function start(message: MessageState, data: Fields): readonly Fields[] | undefined {
   if (!isRecord(data.content)) return undefined
   const before = close(message, data)
   const key = data.index as number
@@ -131,7 +128,7 @@ function start(message: MessageState, data: MessageData): readonly MessageData[]
   return [...before, { ...data, index }]
 }
 
-function append(message: MessageState, data: MessageData): readonly MessageData[] | undefined {
+function append(message: MessageState, data: Fields): readonly Fields[] | undefined {
   const state = message.blocks.get(data.index as number)
   const { delta } = data
   if (!state || !isRecord(delta)) return undefined
@@ -142,7 +139,7 @@ function append(message: MessageState, data: MessageData): readonly MessageData[
   return whole ? [...before, whole] : before
 }
 
-function finish(message: MessageState, data: MessageData): readonly MessageData[] | undefined {
+function finish(message: MessageState, data: Fields): readonly Fields[] | undefined {
   const state = message.blocks.get(data.index as number)
   if (!state) return undefined
   const goesOn = state !== message.open
@@ -155,14 +152,14 @@ function finish(message: MessageState, data: MessageData): readonly MessageData[
 
 /** The events before one of a block, and that one with the index of its block. */
 const placed = (
-  before: readonly MessageData[],
+  before: readonly Fields[],
   { index }: BlockState,
-  data: MessageData,
-): readonly MessageData[] | undefined =>
+  data: Fields,
+): readonly Fields[] | undefined =>
   before === NOTHING && index === data.index ? undefined : [...before, { ...data, index }]
 
 /** Finishes the open block. */
-function close(message: MessageState, data: MessageData): readonly MessageData[] {
+function close(message: MessageState, data: Fields): readonly Fields[] {
   const { open } = message
   if (!open) return NOTHING
   message.open = undefined
@@ -170,7 +167,7 @@ function close(message: MessageState, data: MessageData): readonly MessageData[]
   return [{ event: 'content-block-finish', index: open.index, content: open.finished, ...callOf(data) }]
 }
 
-function reopen(message: MessageState, state: BlockState, data: MessageData): readonly MessageData[] {
+function reopen(message: MessageState, state: BlockState, data: Fields): readonly Fields[] {
   const before = close(message, data)
   message.open = state
   const { index, block } = state
@@ -181,7 +178,7 @@ function reopen(message: MessageState, state: BlockState, data: MessageData): re
  * LangGraph 1.7 sends slices of the arguments; the protocol repeats all of them. They are sent once they have
  * grown by a sixteenth, so that the bytes stay linear in their length.
  */
-function wholeArgs(state: BlockState, data: MessageData): MessageData | undefined {
+function wholeArgs(state: BlockState, data: Fields): Fields | undefined {
   const { type, id, name, args } = state.block
   const { length } = args as string
   if (length - state.sentArgs < state.sentArgs / 16) return undefined

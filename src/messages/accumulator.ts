@@ -2,7 +2,7 @@ import { accepts, applyDelta, type BlockDraft, createDraft, impliedBlock, toBloc
 import type { ContentBlock } from './content.ts'
 import type { Delta, MessageError, MessageEvent, MessageFinish, MessageStart } from './events.ts'
 import type { Message } from './message.ts'
-import { defined } from './record.ts'
+import { defined, type Fields } from './record.ts'
 
 /** Builds messages from their events, in time linear in the number of events. */
 export interface Accumulator {
@@ -138,7 +138,7 @@ function reopen(slot: Slot): void {
   slot.done = undefined
 }
 
-type WithMetadata = { readonly metadata?: Readonly<Record<string, unknown>> }
+type WithMetadata = { readonly metadata?: Fields }
 
 function mergedMetadata(before: WithMetadata, after: WithMetadata): WithMetadata | undefined {
   if (!before.metadata && !after.metadata) return undefined

@@ -1,3 +1,6 @@
+/** An object whose fields may hold anything. */
+export type Fields = Readonly<Record<string, unknown>>
+
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

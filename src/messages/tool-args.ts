@@ -1,9 +1,7 @@
 import type { InvalidToolCallBlock, ServerToolCallBlock, ToolCallBlock } from './content.ts'
-import { defined, isRecord } from './record.ts'
+import { defined, type Fields, isRecord } from './record.ts'
 
-export type Parsed =
-  | { readonly args: Readonly<Record<string, unknown>> }
-  | { readonly args: string; readonly error: string }
+export type Parsed = { readonly args: Fields } | { readonly args: string; readonly error: string }
 
 /** Parses the raw arguments of a tool call. Empty text means none; what is no JSON object is an error. */
 export function parseToolArgs(raw: string): Parsed {

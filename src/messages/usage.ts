@@ -1,3 +1,4 @@
+import type { Fields } from './record.ts'
 /**
  * The tokens of one model call. `inputTokens` and `outputTokens` include their details and add up to
  * `totalTokens`. Details are a partition: they never overlap, and their sum never exceeds their total.
@@ -42,7 +43,7 @@ export const countOf = (value: unknown): number =>
  */
 export function partition(
   total: number,
-  details: Readonly<Record<string, unknown>>,
+  details: Fields,
   onCut: (key: string, count: number) => void,
 ): Record<string, number> | undefined {
   let parts: Record<string, number> | undefined

@@ -1,4 +1,5 @@
 import type { CheckpointData } from '../../events/index.ts'
+import type { Fields } from '../../messages/record.ts'
 import type {
   ChannelVersion,
   CheckpointMetadata,
@@ -15,7 +16,7 @@ export interface LoadedCheckpoint {
   readonly tuple: CheckpointTuple
 }
 
-export type Channels = Readonly<Record<string, unknown>>
+export type Channels = Fields
 
 export type CheckpointChain = ReturnType<typeof createCheckpointChain>
 

@@ -1,6 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import type { AgentEvent } from '../../events/index.ts'
 import { decodeMessage, type Message, type WireMessage } from '../../messages/index.ts'
+import type { Fields } from '../../messages/record.ts'
 import type { ModelCall } from '../agent.ts'
 import { causesOf } from '../errors.ts'
 import { type EventQueue, handled } from './event-queue.ts'
@@ -54,7 +55,7 @@ export interface CallBatch {
   readonly calls: {
     readonly id: string
     readonly name: string
-    readonly args: Readonly<Record<string, unknown>>
+    readonly args: Fields
   }[]
   /** Settles when the assistant message with the calls is published. */
   readonly announced: Promise<void>

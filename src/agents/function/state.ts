@@ -1,11 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { toWireMessage, type WireMessage } from '../../messages/index.ts'
-import { filterFields, isRecord, itemsOf } from '../../messages/record.ts'
+import { type Fields, filterFields, isRecord, itemsOf } from '../../messages/record.ts'
 import { AgentInputError } from '../errors.ts'
 import { set, toJson } from '../to-json.ts'
 
 /** The state of an agent function: frozen plain JSON, with `messages` in LangChain's flat form. */
-export type State = Readonly<Record<string, unknown>>
+export type State = Fields
 
 /** Keys with this prefix belong to the engines (ours and LangGraph's), not to the state. */
 const RESERVED = '__'
@@ -37,7 +37,7 @@ export function messagesOf(state: State): readonly WireMessage[] {
 }
 
 /** The state in the channels of a checkpoint, without the channels of the engines. */
-export function publicState(channels: Readonly<Record<string, unknown>>): State {
+export function publicState(channels: Fields): State {
   return filterFields(channels, (key) => !key.startsWith(RESERVED) && !key.startsWith('branch:'))
 }
 

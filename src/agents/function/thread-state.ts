@@ -1,4 +1,5 @@
 import { uuid7 } from '../../ids.ts'
+import type { Fields } from '../../messages/record.ts'
 import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import type {
   Agent,
@@ -88,7 +89,7 @@ export const threadState: Required<
 }
 
 /** The channels with which an unfinished run can continue from the next checkpoint. */
-function unfinishedChannels(base: LoadedCheckpoint | undefined): Readonly<Record<string, unknown>> {
+function unfinishedChannels(base: LoadedCheckpoint | undefined): Fields {
   if (!base) return {}
   const calls = channelsOf(entriesOf(base.channels))
   const input = base.channels[INPUT]
@@ -119,10 +120,10 @@ function toSnapshot(tuple: CheckpointTuple): StateSnapshot {
   const channels = checkpoint.channel_values
   const unfinished = channels[INPUT] !== undefined
   return {
-    values: toJson(publicState(channels)) as Readonly<Record<string, unknown>>,
+    values: toJson(publicState(channels)) as Fields,
     next: unfinished ? [NODE] : [],
     tasks: unfinished ? tasksOf(tuple, channels) : [],
-    metadata: toJson(metadata ?? {}) as Readonly<Record<string, unknown>>,
+    metadata: toJson(metadata ?? {}) as Fields,
     createdAt: checkpoint.ts,
     checkpoint: refOf(config),
     parentCheckpoint: parentConfig ? refOf(parentConfig) : null,

@@ -1,6 +1,6 @@
 import type { InvalidToolCallBlock, Message, ToolCallBlock } from '../../messages/index.ts'
 import { encodeMessage } from '../../messages/index.ts'
-import { isRecord } from '../../messages/record.ts'
+import { type Fields, isRecord } from '../../messages/record.ts'
 import { rejectionOf } from '../errors.ts'
 import { isSuspended } from './scope.ts'
 import type { ToolContext, Writer } from './types.ts'
@@ -20,7 +20,7 @@ export interface ToolCallHandlers {
   readonly approve?: readonly string[]
 }
 
-type Args = Readonly<Record<string, unknown>>
+type Args = Fields
 type Call = ToolCallBlock | InvalidToolCallBlock
 
 /** What the user decided about a call, in the words of LangChain's human-in-the-loop middleware. */

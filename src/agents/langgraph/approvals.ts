@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../events/index.ts'
-import { isRecord } from '../../messages/record.ts'
+import { type Fields, isRecord } from '../../messages/record.ts'
 import type { Agent, AgentTask, SnapshotTask, StateSnapshot } from '../agent.ts'
 
 /** What `humanInTheLoopMiddleware` asks, and the name of each field in the middleware of Python. */
@@ -35,8 +35,7 @@ export function withSnakeCaseApprovals(agent: Agent): Agent {
   }
 }
 
-const isApproval = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  isRecord(value) && Array.isArray(value.actionRequests)
+const isApproval = (value: unknown): value is Fields => isRecord(value) && Array.isArray(value.actionRequests)
 
 /** A question with both names of each field. Any other value is left as it is. */
 function spelled(value: unknown): unknown {
@@ -50,12 +49,12 @@ function spelled(value: unknown): unknown {
   })
 }
 
-function bothNames(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function bothNames(fields: Fields): Record<string, unknown> {
   const others = Object.entries(SNAKE_CASE).filter(([name, other]) => name in fields && !(other in fields))
   return { ...fields, ...Object.fromEntries(others.map(([name, other]) => [other, fields[name]])) }
 }
 
-type Answers = Readonly<Record<string, unknown>>
+type Answers = Fields
 
 async function answersOf(agent: Agent, task: AgentTask, answers: Answers): Promise<Answers> {
   const hasList = Object.values(answers).some(isResponseList)
@@ -90,7 +89,7 @@ const isResponseList = (answer: unknown): answer is readonly unknown[] =>
 function decisionOf(decision: unknown): unknown {
   if (!isRecord(decision)) return decision
   const { type, message, args, edited_action, editedAction = edited_action } = decision
-  const { action, args: editedArgs } = Object(args) as Readonly<Record<string, unknown>>
+  const { action, args: editedArgs } = Object(args) as Fields
   switch (TYPES[type as string] ?? type) {
     case 'approve':
       return { type: 'approve' }

@@ -1,5 +1,5 @@
 import { type AgentEvent, agentEvent, type EventData, type EventMethod } from '../../events/index.ts'
-import { defined, isRecord } from '../../messages/record.ts'
+import { defined, type Fields, isRecord } from '../../messages/record.ts'
 import { createMessageNormalizer } from '../message-order.ts'
 import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
@@ -8,7 +8,6 @@ import { toPending } from './snapshot.ts'
 
 export type Translator = ReturnType<typeof createTranslator>
 
-type Data = Readonly<Record<string, unknown>>
 type Position = Pick<EngineEvent['params'], 'namespace' | 'node'>
 
 const NOTHING: readonly AgentEvent[] = []
@@ -36,13 +35,13 @@ export function createTranslator() {
   }
 
   /** The engine reports a namespace that waits as completed. For clients it is interrupted. */
-  function lifecycle(namespace: readonly string[], data: Data): readonly AgentEvent[] {
+  function lifecycle(namespace: readonly string[], data: Fields): readonly AgentEvent[] {
     if (namespace.length === 0) return NOTHING
     const waits = data.event === 'completed' && (atBreakpoint || paused.has(namespace.join('|')))
     return [ofEngine('lifecycle', namespace, waits ? { ...data, event: 'interrupted' } : data)]
   }
 
-  function tasks(namespace: readonly string[], data: Data): readonly AgentEvent[] {
+  function tasks(namespace: readonly string[], data: Fields): readonly AgentEvent[] {
     if ('result' in data && Array.isArray(data.interrupts) && data.interrupts.length > 0) {
       paused.add([...namespace, `${data.name}:${data.id}`].join('|'))
     }
@@ -56,20 +55,20 @@ export function createTranslator() {
     return [{ method: 'lifecycle', namespace: [], data: { event: 'interrupted' } }]
   }
 
-  function noteCheckpoint({ id }: Data): void {
+  function noteCheckpoint({ id }: Fields): void {
     checkpointId = id as string
     forgetWritten()
   }
 
   /** The engine writes out a `RemoveMessage` for all messages as if it were an empty answer. */
-  function isRemoval(key: string, { event, id }: Data): boolean {
+  function isRemoval(key: string, { event, id }: Fields): boolean {
     if (event === 'message-start' && id === REMOVE_ALL) removals.add(key)
     else return event === 'message-finish' && removals.delete(key)
     return true
   }
 
   /** One event of the `messages` channel. Raw `provider` events are not part of the protocol. */
-  function messages(at: Position, data: Data): readonly AgentEvent[] {
+  function messages(at: Position, data: Fields): readonly AgentEvent[] {
     const { namespace, node } = at
     if (data.event === 'provider') return NOTHING
     const key = typeof data.run_id === 'string' ? data.run_id : [...namespace, node].join('|')
@@ -80,7 +79,7 @@ export function createTranslator() {
 
   function rewrite({ method, params }: EngineEvent): readonly AgentEvent[] {
     const { namespace, node } = params
-    const data = params.data as Data
+    const data = params.data as Fields
     switch (method) {
       case 'messages':
         return messages(params, data)
@@ -146,11 +145,11 @@ const ofEngine = <M extends EventMethod>(
   node?: string,
 ): AgentEvent => agentEvent(method, namespace, toJson(data) as EventData[M], node)
 
-const messageEvent = ({ namespace, node }: Position, data: Data): AgentEvent =>
+const messageEvent = ({ namespace, node }: Position, data: Fields): AgentEvent =>
   agentEvent('messages', namespace, data as unknown as EventData['messages'], node)
 
-function withBlock(data: Data): Data {
-  const json = toJson(data) as Data
+function withBlock(data: Fields): Fields {
+  const json = toJson(data) as Fields
   const { content } = json
   if (!isRecord(content)) return json
   const spelled = MEDIA.has(content.type as string) ? spellMedia(content) : content
@@ -162,7 +161,7 @@ function withBlock(data: Data): Data {
  * The engine appends to the block that it announced. If a start event is read late, it already has what its
  * deltas will repeat, so it is emptied.
  */
-function emptied(block: Data): Data {
+function emptied(block: Fields): Fields {
   switch (block.type) {
     case 'tool_call_chunk':
       return { ...block, args: '' }
@@ -176,13 +175,13 @@ function emptied(block: Data): Data {
 const MEDIA = new Set(['image', 'audio', 'video', 'file'])
 
 /** On the wire the bytes of media are in `data`, and names are in snake_case. */
-function spellMedia(block: Data): Data {
+function spellMedia(block: Fields): Fields {
   const { base64: data, mimeType: mime_type, fileId: file_id, ...rest } = block
   return { ...rest, ...defined({ data, mime_type, file_id }) }
 }
 
 /** Interrupts that a tool raises come as a list in its error. It has not failed; it runs again. */
-function isPause({ event, message }: Data): boolean {
+function isPause({ event, message }: Fields): boolean {
   if (event !== 'tool-error' || typeof message !== 'string' || !message.startsWith('[')) return false
   try {
     const thrown: unknown = JSON.parse(message)

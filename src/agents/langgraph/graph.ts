@@ -1,5 +1,6 @@
 import { AgentwireError } from '../../errors.ts'
 import type { GraphStore } from '../../graph-store/index.ts'
+import type { Fields } from '../../messages/record.ts'
 import type {
   CheckpointConfig,
   Checkpointer,
@@ -9,8 +10,8 @@ import { withVersions } from './saver-views.ts'
 
 /** What this folder uses of a compiled graph (`Pregel`, `@langchain/langgraph` 1.4 and later). */
 export interface Graph {
-  readonly nodes: Readonly<Record<string, unknown>>
-  readonly channels?: Readonly<Record<string, unknown>> | undefined
+  readonly nodes: Fields
+  readonly channels?: Fields | undefined
   readonly name?: string | undefined
   readonly description?: string | undefined
   /** With `false` the graph never writes a checkpoint. */

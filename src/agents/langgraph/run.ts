@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../events/index.ts'
-import { defined, filterFields } from '../../messages/record.ts'
+import { defined, type Fields, filterFields } from '../../messages/record.ts'
 import type { AgentTask } from '../agent.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
@@ -119,7 +119,7 @@ const nodesOf = (nodes: '*' | readonly string[] | undefined): '*' | string[] | u
 const POSITION_KEYS = new Set(['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
 
 /** Removes the keys of the starting checkpoint and those of the engine, which begin with `__`. */
-const withoutReserved = (configurable: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+const withoutReserved = (configurable: Fields): Record<string, unknown> =>
   filterFields(configurable, (key) => !key.startsWith('__') && !POSITION_KEYS.has(key))
 
 /** Runs the graph with `streamEvents` version 3, whose events are the protocol's. */

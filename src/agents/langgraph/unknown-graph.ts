@@ -1,3 +1,4 @@
+import type { Fields } from '../../messages/record.ts'
 import type { Checkpoint, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import type { SnapshotTask, StateSnapshot } from '../agent.ts'
 import { refOf } from '../checkpoint-config.ts'
@@ -29,7 +30,7 @@ const TASKS = '__pregel_tasks'
 const BRANCH = 'branch:to:'
 
 /** The state, without the channels that belong to the engine. */
-function stateOf(channels: Readonly<Record<string, unknown>>): unknown {
+function stateOf(channels: Fields): unknown {
   if (ROOT in channels) return channels[ROOT]
   return Object.fromEntries(
     Object.entries(channels).filter(

@@ -1,7 +1,6 @@
-import { isRecord } from '../../messages/record.ts'
+import { type Fields, isRecord } from '../../messages/record.ts'
 
-/** An object as a provider sent it. Its fields may hold anything. */
-export type Fields = Readonly<Record<string, unknown>>
+export type { Fields }
 
 const NO_FIELDS: Fields = {}
 const NO_ITEMS: readonly unknown[] = []

@@ -15,8 +15,8 @@ import { type Fields, fieldsOf } from './fields.ts'
 export function toUsage(
   inputTokens: unknown,
   outputTokens: unknown,
-  inputDetails: Readonly<Record<string, unknown>>,
-  outputDetails: Readonly<Record<string, unknown>>,
+  inputDetails: Fields,
+  outputDetails: Fields,
   tier?: unknown,
   raw: Fields = NO_COST,
 ): Usage {
@@ -63,7 +63,7 @@ export const isClamped = (usage: Usage): boolean => CLAMPED.has(usage)
 
 function partitionInTier(
   total: number,
-  details: Readonly<Record<string, unknown>>,
+  details: Fields,
   tier: unknown,
   onCut: () => void,
 ): UsageDetails | undefined {

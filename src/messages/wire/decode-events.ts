@@ -1,6 +1,6 @@
 import type { ContentBlock } from '../content.ts'
 import type { BlockPatch, MessageEvent } from '../events.ts'
-import { defined, filterFields, nonEmpty } from '../record.ts'
+import { defined, type Fields, filterFields, nonEmpty } from '../record.ts'
 import { decodeBlock, type WireBlock } from './blocks.ts'
 import type { WireDelta, WireMessageEvent } from './events.ts'
 import { REASONS, ROLES } from './messages.ts'
@@ -150,8 +150,6 @@ export function appendDelta(block: Record<string, unknown>, delta: Fields): void
   const field = delta.type === 'reasoning-delta' && block.type === 'thinking' ? 'thinking' : name
   block[field] = `${block[field] ?? ''}${delta[name] ?? ''}`
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 const countOf = (block: ContentBlock): number =>
   block.type === 'text' ? (block.annotations?.length ?? 0) : 0

@@ -1,3 +1,4 @@
+import type { Fields } from '../record.ts'
 /** The names of fields in the normal form, each with the name that the field has on the wire. */
 export type WireNames = Readonly<Record<string, string>>
 
@@ -13,7 +14,7 @@ export function toWire(fields: object, names: WireNames): Record<string, unknown
 
 /** The fields of `names` that have a value on the wire. Default `read`: under their own names too. */
 export function fromWire(
-  wire: Readonly<Record<string, unknown>>,
+  wire: Fields,
   names: WireNames,
   read: (value: unknown, named: unknown) => unknown = (value, named) => value ?? named,
 ): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { agentEvent, type EventData } from '../../../events/index.ts'
 import { encodeMessage, type Message, textOf } from '../../../messages/index.ts'
-import { itemsOf } from '../../../messages/record.ts'
+import { type Fields, itemsOf } from '../../../messages/record.ts'
 import { textOfThrown } from '../../errors.ts'
 import { toJson } from '../../to-json.ts'
 import { type CallIdentity, type CompletedCall, errorOf } from '../journal/call-log.ts'
@@ -21,7 +21,7 @@ export interface Call {
 export interface CallRequest<T> {
   readonly kind: 'tool' | 'subagent'
   readonly name: string
-  readonly args: Readonly<Record<string, unknown>>
+  readonly args: Fields
   readonly options: CallOptions | undefined
   run(call: Call): Promise<T>
   /** The text of the tool message. */
@@ -34,7 +34,7 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
   const { kind, name, options } = request
   const path = nextPath(scope)
   const id = options?.toolCallId ?? callIdOf(scope, path)
-  const args = frozenCopy(request.args) as Readonly<Record<string, unknown>>
+  const args = frozenCopy(request.args) as Fields
   const identity: CallIdentity = { path, kind, name, given: digestOf([args, id]) }
   const replayed = replayedCall(scope, identity)
   state.log.begin()

@@ -1,5 +1,5 @@
 import { type ContentBlock, encodeMessage, type Message } from '../../../messages/index.ts'
-import { defined } from '../../../messages/record.ts'
+import { defined, type Fields } from '../../../messages/record.ts'
 import { textOfThrown } from '../../errors.ts'
 import { toJson } from '../../to-json.ts'
 import { handled } from '../event-queue.ts'
@@ -62,7 +62,7 @@ export function createWriter(scope: Scope): Writer {
     model: (stream, format, options) => startCall(scope, () => streamModel(scope, stream, format, options)),
     tool<T>(
       name: string,
-      input: Readonly<Record<string, unknown>>,
+      input: Fields,
       run: (context: ToolContext) => T | Promise<T>,
       options?: CallOptions,
     ) {

@@ -1,4 +1,4 @@
-import { defined, filterFields, isRecord } from '../../../messages/record.ts'
+import { defined, type Fields, filterFields, isRecord } from '../../../messages/record.ts'
 import type { StreamModesRun } from '../../agent.ts'
 import { refOf } from '../../checkpoint-config.ts'
 import { toJson } from '../../to-json.ts'
@@ -7,7 +7,6 @@ import type { CallWatch } from './calls.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { createMessageReader } from './messages.ts'
 
-type Data = Readonly<Record<string, unknown>>
 type Namespace = readonly string[]
 
 const INTERRUPT = '__interrupt__'
@@ -23,15 +22,15 @@ export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
 
   function read([namespace, mode, data]: GraphChunk): readonly EngineEvent[] {
     const ended = messages.finishEnded()
-    const events = [...ended, ...convert(namespace, mode, data as Data)]
+    const events = [...ended, ...convert(namespace, mode, data as Fields)]
     return events.flatMap((event) => {
       const before = lifecycle.before(event.params.namespace)
-      if (event.method === 'tasks') lifecycle.noteTask(event.params.namespace, event.params.data as Data)
+      if (event.method === 'tasks') lifecycle.noteTask(event.params.namespace, event.params.data as Fields)
       return [...before, event]
     })
   }
 
-  function convert(namespace: Namespace, mode: string, data: Data): readonly EngineEvent[] {
+  function convert(namespace: Namespace, mode: string, data: Fields): readonly EngineEvent[] {
     switch (mode) {
       case 'values':
         return isRecord(data) && INTERRUPT in data
@@ -40,7 +39,7 @@ export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
       case 'updates':
         return updates(namespace, data)
       case 'messages':
-        return messageChunk(namespace, data as unknown as readonly [message: never, metadata: Data])
+        return messageChunk(namespace, data as unknown as readonly [message: never, metadata: Fields])
       case 'tools':
         return tools(namespace, data)
       case 'custom':
@@ -56,7 +55,7 @@ export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
     }
   }
 
-  function tasks(namespace: Namespace, data: Data): readonly EngineEvent[] {
+  function tasks(namespace: Namespace, data: Fields): readonly EngineEvent[] {
     if (!('result' in data)) return [event('tasks', namespace, data)]
     const ends = messages.finishIn([...namespace, `${data.name}:${data.id}`].join('|'))
     return [...ends, event('tasks', namespace, data)]
@@ -64,11 +63,11 @@ export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
 
   function messageChunk(
     namespace: Namespace,
-    [message, metadata]: readonly [message: never, metadata: Data],
+    [message, metadata]: readonly [message: never, metadata: Fields],
   ): readonly EngineEvent[] {
     const events = messages.read(message, metadata)
     const graph = graphOf(namespace, metadata)
-    const { event: kind, id } = Object(events[0]?.params.data) as Data
+    const { event: kind, id } = Object(events[0]?.params.data) as Fields
     return [
       ...(wanted.has('messages-tuple') ? [chunk(graph, 'messages', [message, metadata])] : []),
       ...(wanted.has('messages') && kind === 'message-start'
@@ -78,7 +77,7 @@ export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
     ]
   }
 
-  function tools(namespace: Namespace, data: Data): readonly EngineEvent[] {
+  function tools(namespace: Namespace, data: Fields): readonly EngineEvent[] {
     const { event: kind, toolCallId, name } = data
     const key = `${toolCallId} ${name}`
     if (kind === 'on_tool_start') places.set(key, calls.placeOf(toolCallId, name) ?? namespace)
@@ -109,7 +108,7 @@ const chunk = (namespace: Namespace, mode: string, data: unknown): EngineEvent =
  * The update of one node. A value that is no object is wrapped in one, as version 3 does, and marked `bare`,
  * because REST clients get it as it was.
  */
-function updates(namespace: Namespace, data: Data): readonly EngineEvent[] {
+function updates(namespace: Namespace, data: Fields): readonly EngineEvent[] {
   const { __metadata__: metadata, ...nodes } = data
   return Object.entries(nodes).map(([node, values]) => {
     const isObject = typeof values === 'object' && values !== null
@@ -127,11 +126,11 @@ function updates(namespace: Namespace, data: Data): readonly EngineEvent[] {
 }
 
 /** Releases before 1.7 stream a message under the task that wrote it, and not under its graph. */
-function graphOf(namespace: Namespace, { langgraph_checkpoint_ns: place }: Data): Namespace {
+function graphOf(namespace: Namespace, { langgraph_checkpoint_ns: place }: Fields): Namespace {
   return namespace.length > 0 && namespace.join('|') === place ? namespace.slice(0, -1) : namespace
 }
 
-function toolData({ event: kind, toolCallId, name, input, data, output, error }: Data): Data {
+function toolData({ event: kind, toolCallId, name, input, data, output, error }: Fields): Fields {
   const call = { tool_call_id: String(toolCallId ?? '') }
   switch (kind) {
     case 'on_tool_start':
@@ -154,17 +153,17 @@ function toolData({ event: kind, toolCallId, name, input, data, output, error }:
 }
 
 /** A chunk of the mode `debug`. The event before a task has its payload, which is not repeated. */
-function debug(namespace: Namespace, { payload, ...data }: Data): EngineEvent {
+function debug(namespace: Namespace, { payload, ...data }: Fields): EngineEvent {
   return chunk(
     namespace,
     'debug',
-    data.type === 'checkpoint' ? { ...data, payload: checkpoint(payload as Data) } : data,
+    data.type === 'checkpoint' ? { ...data, payload: checkpoint(payload as Fields) } : data,
   )
 }
 
 /** A checkpoint with the names of the REST, and without what belongs to the engine. */
-function checkpoint({ config, parentConfig, tasks, ...payload }: Data): Data {
-  const items = (tasks ?? []) as readonly Data[]
+function checkpoint({ config, parentConfig, tasks, ...payload }: Fields): Fields {
+  const items = (tasks ?? []) as readonly Fields[]
   return {
     ...payload,
     tasks: items.map(({ state, ...task }) =>
@@ -177,7 +176,7 @@ function checkpoint({ config, parentConfig, tasks, ...payload }: Data): Data {
   }
 }
 
-function wireRef(config: unknown): Data | null {
+function wireRef(config: unknown): Fields | null {
   if (!isRecord(config)) return null
   const { threadId, checkpointId, checkpointNs, checkpointMap } = refOf(config)
   return {

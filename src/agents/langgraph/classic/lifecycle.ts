@@ -1,3 +1,4 @@
+import type { Fields } from '../../../messages/record.ts'
 import type { EngineEvent } from '../graph.ts'
 
 type Status = 'started' | 'completed' | 'failed'
@@ -42,7 +43,7 @@ export function createLifecycle() {
       return ended.length === 0 && known.has(namespace.join('|')) ? ended : [...ended, ...starts(namespace)]
     },
     /** Notes a task of a namespace. When it has its result, the graph that it has run has ended. */
-    noteTask(namespace: readonly string[], task: Readonly<Record<string, unknown>>): void {
+    noteTask(namespace: readonly string[], task: Fields): void {
       if ('result' in task) ending.push([...namespace, `${task.name}:${task.id}`].join('|'))
     },
     end: (status: 'completed' | 'failed'): readonly EngineEvent[] => {
