@@ -1,5 +1,5 @@
 import type { InvalidToolCallBlock, ServerToolCallBlock, ToolCallBlock } from './content.ts'
-import { defined, type Fields, isRecord } from './record.ts'
+import { type Fields, isRecord } from './record.ts'
 
 export type Parsed = { readonly args: Fields } | { readonly args: string; readonly error: string }
 
@@ -25,5 +25,6 @@ export function withRawArgs<Call extends ToolCallBlock | ServerToolCallBlock>(
   const { id, name, extras } = call
   const server =
     call.type === 'serverToolCall' ? { extras: { ...extras, server: true } } : extras && { extras }
-  return { type: 'invalidToolCall', ...defined({ id, name: name || undefined }), ...parsed, ...server }
+  const about = { ...(id !== undefined && { id }), ...(name && { name }) }
+  return { type: 'invalidToolCall', ...about, ...parsed, ...server }
 }

@@ -3,13 +3,13 @@ import type { AgentTask, StateAddress } from '../agent.ts'
 import { AgentRejection, rejectionOf, textOfThrown } from '../errors.ts'
 import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
-import { createRun, planAttempt, type Run } from './begin.ts'
+import { openAttempt, planAttempt } from './begin.ts'
 import { createCheckpointChain, loadCheckpoint } from './checkpoints.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
 import { anotherWay, described } from './journal/call-log.ts'
 import { ERROR, INPUT, journalOf, RETRIED, saveInterrupts } from './journal/journal.ts'
 import { NODE } from './namespace-state.ts'
-import { idsAt, isSuspended, type Scope } from './scope.ts'
+import { type Attempt, idsAt, isSuspended, type Scope } from './scope.ts'
 import type { AgentContext, AgentDefinition } from './types.ts'
 import { createWriter } from './writing/writer.ts'
 
@@ -55,40 +55,39 @@ async function open<Input>(
     return first
   }
   const journal = plan.journal ?? journalOf({}, checkpoint.id)
-  const run = createRun({ runId, at, queue, signal, onModelCall: task.onModelCall, chain, plan, journal })
-  const started = taskEvent(run.taskId, { input: channels[INPUT], triggers: ['__start__'] })
+  const scope = openAttempt({ task, at, queue, signal, chain, plan, journal })
+  const started = taskEvent(scope.attempt.taskId, { input: channels[INPUT], triggers: ['__start__'] })
   let save: () => Promise<readonly AgentEvent[]> = async () => []
   // The function hears of the cancel behind this, and may end its messages then, or fail.
-  signal.addEventListener('abort', () => (save = cutOff(run)))
+  signal.addEventListener('abort', () => (save = cutOff(scope)))
   task.onStop?.(() => save())
-  const { value: input } = plan.input
-  queueMicrotask(() => void perform(definition, task, run, input as Input))
+  const context = contextOf(task, scope, plan.input.value as Input)
+  queueMicrotask(() => void perform(definition, context, scope))
   return [...first, started]
 }
 
 /** Runs the function, and then finishes, suspends or fails the attempt. Never rejects. */
 async function perform<Input>(
   definition: AgentDefinition<Input>,
-  task: AgentTask,
-  run: Run,
-  input: Input,
+  context: AgentContext<Input>,
+  scope: Scope,
 ): Promise<void> {
-  const { attempt, scope } = run
+  const { attempt } = scope
   if (attempt.queue.closed) return
   try {
-    const change = await definition.run(contextOf(task, scope, input))
+    const change = await definition.run(context)
     await allSettled(attempt.running)
-    if (attempt.divergence) return fail(run, attempt.divergence.error)
-    if (attempt.interrupts.raised().length > 0) return suspend(run)
-    const missed = attempt.log.missed()
+    if (attempt.divergence) return fail(scope, attempt.divergence.error)
+    if (attempt.interrupts.raised().length > 0) return suspend(scope)
+    const missed = attempt.root.log.missed()
     if (missed)
-      return fail(run, anotherWay(`It ended before call ${missed.path}, which was ${described(missed)}.`))
-    finish(run, change)
+      return fail(scope, anotherWay(`It ended before call ${missed.path}, which was ${described(missed)}.`))
+    finish(scope, change)
   } catch (error) {
-    if (attempt.divergence) return fail(run, attempt.divergence.error)
-    if (!isSuspended(error)) return fail(run, error)
+    if (attempt.divergence) return fail(scope, attempt.divergence.error)
+    if (!isSuspended(error)) return fail(scope, error)
     await allSettled(attempt.running)
-    suspend(run)
+    suspend(scope)
   }
 }
 
@@ -109,46 +108,47 @@ function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentCon
   })
 }
 
-function finish({ taskId, attempt, scope, root }: Run, change: unknown): void {
+function finish(scope: Scope, change: unknown): void {
+  const { taskId, queue, root } = scope.attempt
   for (const open of scope.openWrites) open.end()
   root.update(change, idsAt(scope, 'end'))
   void root.commit({ final: true, between: [taskEvent(taskId, { result: toJson(change ?? {}) })] })
-  attempt.queue.end()
+  queue.end()
 }
 
 /** Takes the state and the open messages at a cancel. The result saves them and gives the events. */
-function cutOff({ scope, root }: Run): () => Promise<readonly AgentEvent[]> {
-  const ends = [...scope.openWrites].flatMap((open) => open.cut())
-  const save = root.prepareSave()
+function cutOff({ openWrites, state }: Scope): () => Promise<readonly AgentEvent[]> {
+  const ends = [...openWrites].flatMap((open) => open.cut())
+  const save = state.prepareSave()
   return async () => [...ends, ...(await save())]
 }
 
-function suspend(run: Run): void {
-  const { taskId, attempt, scope, root } = run
-  for (const open of scope.openWrites) open.fail('The agent waits for an answer.')
+function suspend({ attempt, openWrites }: Scope): void {
+  const { taskId, queue, root } = attempt
+  for (const open of openWrites) open.fail('The agent waits for an answer.')
   const raised = attempt.interrupts.raised()
-  const withdrawn = run.pending.some((before) => !raised.some((interrupt) => interrupt.id === before.id))
-  commitRest(run, { bare: true, force: withdrawn })
-  void attempt.queue.step(async () => {
+  const withdrawn = attempt.pending.some((before) => !raised.some((interrupt) => interrupt.id === before.id))
+  commitRest(attempt, { bare: true, force: withdrawn })
+  void queue.step(async () => {
     await saveInterrupts(root.chain, raised)
     const requested = raised.map((interrupt) => inputRequested(interrupt.namespace, interrupt))
     const waiting = raised.map(({ id, value }) => ({ id, value }))
     return [
       ...requested,
-      ...childEvents(run, 'interrupted'),
+      ...childEvents(attempt, 'interrupted'),
       taskEvent(taskId, { result: {}, interrupts: waiting }),
     ]
   })
-  attempt.queue.end()
+  queue.end()
 }
 
-function fail(run: Run, error: unknown): void {
-  const { taskId, attempt, scope, root } = run
+function fail({ attempt, openWrites }: Scope, error: unknown): void {
+  const { taskId, queue, root } = attempt
   const message = textOfThrown(error)
-  for (const open of scope.openWrites) open.fail(message)
-  commitRest(run, {})
-  void attempt.queue.step(async () => {
-    const retried = [root, ...run.subagents].flatMap(({ log }) => log.failuresBehind(error))
+  for (const open of openWrites) open.fail(message)
+  commitRest(attempt, {})
+  void queue.step(async () => {
+    const retried = [root, ...attempt.subagents].flatMap(({ log }) => log.failuresBehind(error))
     await root.chain.putWrites(taskId, [
       [ERROR, message],
       [RETRIED, retried],
@@ -156,26 +156,29 @@ function fail(run: Run, error: unknown): void {
     const rejection = rejectionOf(error)
     // Its name lets clients see its text.
     const shown = rejection ? { name: rejection.name, message: rejection.message } : message
-    return [...childEvents(run, 'failed', shown), taskEvent(taskId, { error: shown })]
+    return [...childEvents(attempt, 'failed', shown), taskEvent(taskId, { error: shown })]
   })
-  attempt.queue.end({ error })
+  queue.end({ error })
 }
 
 /** Commits the changes that are not committed, and the journal for a second attempt. */
-function commitRest(run: Run, { bare = false, force = false }: { bare?: boolean; force?: boolean }): void {
-  for (const subagent of run.subagents) subagent.flush()
+function commitRest(
+  { root, subagents, journal }: Attempt,
+  { bare = false, force = false }: { bare?: boolean; force?: boolean },
+): void {
+  for (const subagent of subagents) subagent.flush()
   // The checkpoints of the subagents may change the journal, so it is compared when the commit's turn comes.
-  run.root.commitIf(() => force || run.attempt.journal.hasChanged(), { bare })
+  root.commitIf(() => force || journal.hasChanged(), { bare })
 }
 
 /** The events that end the namespaces that are still open, innermost first. */
 function childEvents(
-  { attempt }: Run,
+  { started }: Attempt,
   event: 'failed' | 'interrupted',
   error?: LifecycleData['error'],
 ): readonly AgentEvent[] {
   const data = { event, graph_name: 'tools', ...(error !== undefined && { error }) }
-  return [...attempt.started].reverse().map((namespace) => ({ method: 'lifecycle', namespace, data }))
+  return [...started].reverse().map((namespace) => ({ method: 'lifecycle', namespace, data }))
 }
 
 function taskEvent(id: string, fields: Partial<TaskData>): AgentEvent {

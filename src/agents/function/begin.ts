@@ -47,7 +47,6 @@ export interface Plan {
   readonly journal?: RunJournal
   /** The newest checkpoint of that attempt, where this one goes on from it. */
   readonly head?: string | undefined
-  /** The interrupts of that attempt that have no answer. They stay pending until this attempt ends. */
   readonly pending: readonly SavedInterrupt[]
 }
 
@@ -180,29 +179,19 @@ async function loadChild(at: StateAddress, head: string | undefined): Promise<Lo
   return at.checkpointId === undefined ? undefined : loadCheckpoint(at)
 }
 
-export interface Run {
-  /** The id of the one task that the function is when it is seen as a graph. */
-  readonly taskId: string
-  readonly attempt: Attempt
-  readonly scope: Scope
-  readonly root: NamespaceState
-  readonly subagents: readonly NamespaceState[]
-  readonly pending: readonly SavedInterrupt[]
-}
-
-export interface RunOptions {
-  readonly runId: string
+interface AttemptOptions {
+  readonly task: AgentTask
   readonly at: StateAddress
   readonly queue: EventQueue
   readonly signal: AbortSignal
-  readonly onModelCall: AgentTask['onModelCall']
   readonly chain: CheckpointChain
   readonly plan: Plan
   readonly journal: RunJournal
 }
 
-export function createRun(options: RunOptions): Run {
-  const { runId, at, queue, signal, onModelCall, chain, plan, journal: first } = options
+/** The scope of the run itself, with the state of its namespace. */
+export function openAttempt({ task, at, queue, signal, chain, plan, journal: first }: AttemptOptions): Scope {
+  const { runId, onModelCall } = task
   const { seed, answers } = first
   const { state, initial, entries, channels, pending } = plan
   const journal = openJournal(first)
@@ -241,8 +230,11 @@ export function createRun(options: RunOptions): Run {
   }
 
   const attempt: Attempt = {
+    taskId: derivedId(seed, NODE),
     queue,
-    log: root.log,
+    root,
+    subagents,
+    pending,
     divergence: undefined,
     journal,
     interrupts: createInterrupts(seed, answers),
@@ -254,12 +246,5 @@ export function createRun(options: RunOptions): Run {
     started: new Set(),
     openState,
   }
-  return {
-    taskId: derivedId(seed, NODE),
-    attempt,
-    scope: createScope(attempt, root, { path: '' }),
-    root,
-    subagents,
-    pending,
-  }
+  return createScope(attempt, root, { path: '' })
 }

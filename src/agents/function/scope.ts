@@ -5,23 +5,23 @@ import type { Fields } from '../../messages/record.ts'
 import type { ModelCall } from '../agent.ts'
 import { causesOf } from '../errors.ts'
 import { type EventQueue, handled } from './event-queue.ts'
-import {
-  anotherWay,
-  type CallIdentity,
-  type CallLog,
-  type CompletedCall,
-  described,
-} from './journal/call-log.ts'
+import { anotherWay, type CallIdentity, type CompletedCall, described } from './journal/call-log.ts'
 import { type Answer, derivedId, type OpenJournal, type SavedInterrupt } from './journal/journal.ts'
 import type { NamespaceState } from './namespace-state.ts'
 
 export interface Attempt {
+  /** The id of the one task that the function is when it is seen as a graph. */
+  readonly taskId: string
   readonly queue: EventQueue
   readonly journal: OpenJournal
   readonly interrupts: Interrupts
   readonly seed: string
   readonly runId: string
-  readonly log: CallLog
+  /** The state of the run's own namespace. */
+  readonly root: NamespaceState
+  readonly subagents: readonly NamespaceState[]
+  /** The interrupts of earlier attempts that have no answer. They stay pending until this attempt ends. */
+  readonly pending: readonly SavedInterrupt[]
   /** Set once the function took another way than before. Every call then rejects with it. */
   divergence: { readonly error: unknown } | undefined
   readonly signal: AbortSignal
@@ -52,11 +52,7 @@ export interface Scope {
 }
 
 export interface CallBatch {
-  readonly calls: {
-    readonly id: string
-    readonly name: string
-    readonly args: Fields
-  }[]
+  readonly calls: { readonly id: string; readonly name: string; readonly args: Fields }[]
   /** Settles when the assistant message with the calls is published. */
   readonly announced: Promise<void>
 }

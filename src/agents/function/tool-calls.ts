@@ -20,13 +20,12 @@ export interface ToolCallHandlers {
   readonly approve?: readonly string[]
 }
 
-type Args = Fields
 type Call = ToolCallBlock | InvalidToolCallBlock
 
 /** What the user decided about a call, in the words of LangChain's human-in-the-loop middleware. */
 type Decision =
   | { readonly type: 'approve' }
-  | { readonly type: 'edit'; readonly editedAction: { readonly args: Args } }
+  | { readonly type: 'edit'; readonly editedAction: { readonly args: Fields } }
   | { readonly type: 'reject'; readonly message?: string | undefined }
 
 const DECISIONS = ['approve', 'edit', 'reject'] as const
@@ -121,7 +120,7 @@ async function answer(
 ): Promise<void> {
   const { id, name = 'unknown' } = call
   const options = { toolCallId: id! } // `model` gives an id to every call.
-  const refuse = (reason: string, args: Args = {}) =>
+  const refuse = (reason: string, args: Fields = {}) =>
     context.tool(name, args, () => Promise.reject(new Error(reason)), options)
   if (!isValid(call)) return refuse(`The arguments are no JSON object: ${call.error}`)
   const { args } = call

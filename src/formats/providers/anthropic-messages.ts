@@ -13,7 +13,7 @@ import {
   type Draft,
   finishPart,
 } from '../reading/draft.ts'
-import { collect, type Fields, fieldsOf, listOf, NO_NAMES, names, stringOf } from '../reading/fields.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf } from '../reading/fields.ts'
 import { contentOf, systemMessages, toMessages, toRequest, toToolMessage } from '../reading/request.ts'
 import { addUsage, cacheWrites, sumOf, toUsage } from '../reading/usage.ts'
 
@@ -49,8 +49,8 @@ export function openMessages(draft: Draft): (event: Fields) => void {
     addHead(draft, message, MESSAGE)
     if (message.usage) {
       // Later counts replace the first ones, unless they are empty.
-      usage = usage ? collect({ ...usage }, fieldsOf(message.usage), NO_NAMES)! : fieldsOf(message.usage)
-      addHead(draft, { usage }, NO_NAMES)
+      usage = usage ? collect({ ...usage }, fieldsOf(message.usage))! : fieldsOf(message.usage)
+      addHead(draft, { usage })
       draft.usage = readUsage(usage)
     }
     const choice = choiceOf(draft)
@@ -131,11 +131,8 @@ function readDelta(choice: Choice, index: unknown, delta: Fields): void {
   if (typeof thinking === 'string') addPart(choice, index, { type: 'reasoning', text: thinking })
   if (signature) addPart(choice, index, { type: 'reasoning', text: '', extras: { signature } })
   if (citation) addPart(choice, index, { type: 'text', text: '', annotations: [readCitation(citation)] })
-  if (typeof args === 'string') addMore(choice, index, args, {})
-  for (const _ in others) {
-    addMore(choice, index, undefined, others)
-    break
-  }
+  if (typeof args === 'string') addMore(choice, index, args)
+  addMore(choice, index, undefined, others)
 }
 
 function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
@@ -151,7 +148,7 @@ function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
 
 function readMessage(value: unknown): Message[] {
   const { role: raw, content, ...others } = fieldsOf(value)
-  const extras = collect(undefined, others, NO_NAMES)
+  const extras = collect(undefined, others)
   const role = raw === 'assistant' || raw === 'system' ? raw : 'user'
   const parts = Array.isArray(content) ? content : [content ?? value]
   return toMessages({ role, ...(extras && { extras }) }, parts, readInput)

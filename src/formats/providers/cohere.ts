@@ -16,7 +16,6 @@ import {
   fieldsOf,
   listOf,
   manyOf,
-  NO_NAMES,
   names,
   respell,
   spellings,
@@ -108,7 +107,7 @@ function readParts(choice: Choice, message: Fields, texts: unknown[] = [], index
     if (at === undefined) unplaced.push(citation)
     else cited.set(at, [...(cited.get(at) ?? []), citation])
   }
-  if (unplaced.length > 0) addMetadata(choice, { citations: unplaced }, NO_NAMES)
+  if (unplaced.length > 0) addMetadata(choice, { citations: unplaced })
   for (const [at, block] of blocks.entries()) {
     addPart(choice, index ?? at, withSources(block, cited.get(index ?? at)))
     cited.delete(index ?? at)

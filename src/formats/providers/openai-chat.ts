@@ -13,17 +13,7 @@ import {
   choiceOf,
   type Draft,
 } from '../reading/draft.ts'
-import {
-  collect,
-  type Fields,
-  fieldsOf,
-  listOf,
-  manyOf,
-  NO_NAMES,
-  names,
-  stringOf,
-  toText,
-} from '../reading/fields.ts'
+import { collect, type Fields, fieldsOf, listOf, manyOf, names, stringOf, toText } from '../reading/fields.ts'
 import { readInputMessage, roleOf, toRequest } from '../reading/request.ts'
 import { cacheWrites, toUsage } from '../reading/usage.ts'
 
@@ -140,7 +130,7 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   if (refusal) addPart(choice, 'refusal', readBlock({ type: 'refusal', refusal }, VOCABULARY))
   if (audio) {
     const { id, ...others } = fieldsOf(audio)
-    const given = collect(undefined, { file_id: id, ...others }, NO_NAMES)
+    const given = collect(undefined, { file_id: id, ...others })
     // Some servers send all fields of a spoken answer with every written one.
     if (given && Object.values(given).some(Boolean))
       addPart(choice, 'audio', readBlock({ type: 'audio', ...given }, VOCABULARY))
@@ -161,7 +151,7 @@ const thoughtOf = (detail: unknown): string => {
 
 function readCall(choice: Choice, call: Fields, place: number, callKey: CallKey | undefined): void {
   // Some servers send all fields of a call, of which those of the other kind are empty.
-  const custom = collect(undefined, fieldsOf(call.custom), NO_NAMES)
+  const custom = collect(undefined, fieldsOf(call.custom))
   const fields = custom ?? fieldsOf(call.function)
   const { name, arguments: args } = fields
   // Some servers send a missing id as the text 'null'.

@@ -172,7 +172,7 @@ function readDelta(choice: Choice, event: Fields, name: string): void {
     const type =
       choice.open?.get(keyOf(at))?.type ?? (name.startsWith('code') ? 'serverToolCall' : 'toolCall')
     addPart(choice, keyOf(at), { type, name: '', args: ARGS[name]!(delta, event) } as ContentBlock)
-  } else if (name.endsWith('_arguments')) addMore(choice, keyOf(at), delta, {})
+  } else if (name.endsWith('_arguments')) addMore(choice, keyOf(at), delta)
 }
 
 /** The key of an item, of one of its parts, or of its result. */

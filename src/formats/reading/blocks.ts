@@ -1,7 +1,7 @@
 import type { Annotation, ContentBlock, ServerToolResultBlock, ToolCallBlock } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { parseToolArgs, withRawArgs } from '../../messages/tool-args.ts'
-import { byWireName, type Fields, fieldsOf, hasValue, names, stringOf, toText } from './fields.ts'
+import { byWireName, type Fields, fieldsOf, hasValue, isEmpty, names, stringOf, toText } from './fields.ts'
 
 /** The names that a format has for blocks and their fields. */
 export interface BlockVocabulary {
@@ -65,10 +65,7 @@ export function readBlock(
   const own = OWN[type] ?? MEDIA
   if (about) fill(block, extras, about, own, fields)
   fill(block, extras, wire, own, fields)
-  for (const _ in extras) {
-    block.extras = extras
-    break
-  }
+  if (!isEmpty(extras)) block.extras = extras
   if (own === CALL) {
     const { id, name, args } = block
     return toCall(type as 'toolCall', id, name, partial && !isRecord(args) ? undefined : args, block.extras)

@@ -11,7 +11,7 @@ import type {
 } from '../../messages/index.ts'
 import { withRawArgs } from '../../messages/tool-args.ts'
 import { joinBase64 } from './base64.ts'
-import { collect, type Fields, fieldsOf, merge, names, toText } from './fields.ts'
+import { collect, type Fields, fieldsOf, isEmpty, merge, names, toText } from './fields.ts'
 
 /** A response that is being read: as events of a stream, or, like one chunk, as whole messages. */
 export interface Draft {
@@ -63,7 +63,7 @@ export const createDraft = (whole: boolean): Draft => ({
 })
 
 /** Adds fields of the response itself, its id and metadata. Later values replace earlier ones. */
-export function addHead(draft: Draft, fields: Fields, known: ReadonlySet<string>): void {
+export function addHead(draft: Draft, fields: Fields, known?: ReadonlySet<string>): void {
   draft.id ||= fields.id
   draft.metadata = collect(draft.metadata, fields, known)
 }
@@ -109,7 +109,7 @@ export function choiceOf(draft: Draft, index = 0): Choice {
 }
 
 /** Adds metadata of a choice. Fields of later chunks are merged with those of earlier ones. */
-export function addMetadata(choice: Choice, fields: Fields, known: ReadonlySet<string>): void {
+export function addMetadata(choice: Choice, fields: Fields, known?: ReadonlySet<string>): void {
   const unknown = collect(choice.open ? undefined : choice.metadata, fields, known)
   if (unknown) choice.metadata = choice.open ? merge(choice.metadata ?? {}, unknown) : unknown
 }
@@ -172,7 +172,8 @@ function addField(choice: Choice, slot: Slot, name: string, value: unknown): voi
 }
 
 /** Adds to an open block of any type: a piece of a call's raw arguments, or unknown fields. */
-export function addMore(choice: Choice, key: unknown, args: string | undefined, extras: Fields): void {
+export function addMore(choice: Choice, key: unknown, args: string | undefined, extras: Fields = {}): void {
+  if (args === undefined && isEmpty(extras)) return
   const type = choice.open?.get(key)?.type ?? (args === undefined ? 'nonStandard' : 'toolCall')
   const fields =
     type === 'nonStandard' ? { value: extras } : args === undefined ? { extras } : { name: '', args: {} }

@@ -28,7 +28,7 @@ export function names(list: string, more: ReadonlySet<string> = new Set()): Read
   return new Set([...list.split(' '), ...more])
 }
 
-export const NO_NAMES: ReadonlySet<string> = new Set()
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** Inverts lists of wire names, separated by spaces, into a map from each name to the key of its list. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -44,11 +44,17 @@ export function byWireName<Name extends string>(
 export const hasValue = (key: string, value: unknown): boolean =>
   value !== null && value !== undefined && value !== '' && key !== '__proto__'
 
+/** Without a list of the names, because it is asked of every chunk. */
+export function isEmpty(fields: Fields): boolean {
+  for (const _ in fields) return false
+  return true
+}
+
 /** Copies fields that have a value and are not `known`. Undefined if there are none and no `into`. */
 export function collect(
   into: Record<string, unknown> | undefined,
   fields: Fields,
-  known: ReadonlySet<string>,
+  known = NO_NAMES,
 ): Record<string, unknown> | undefined {
   for (const key in fields) {
     const value = fields[key]

@@ -26,7 +26,7 @@ const PARAMS = byWireName<keyof ModelParams>({
  */
 export function toRequest(
   { tools, ...request }: Fields,
-  known: ReadonlySet<string>,
+  known: ReadonlySet<string> | undefined,
   messages: readonly Message[],
   list: unknown,
   path = 'messages',

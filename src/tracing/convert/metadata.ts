@@ -1,5 +1,5 @@
 import type { ModelParams, ModelRequest } from '../../formats/index.ts'
-import { toSnake } from '../../formats/reading/fields.ts'
+import { isEmpty, toSnake } from '../../formats/reading/fields.ts'
 import { isRecord } from '../../messages/record.ts'
 
 /** The names of parameters in `ls_invocation_params`, except those with a key of their own. */
@@ -47,10 +47,7 @@ export function requestMetadata(
     if (SHOWN.has(name)) shown[name] = extras[key]
   }
   if (tools) shown.tools = tools.map(shownTool)
-  for (const _ in shown) {
-    metadata.ls_invocation_params = shown
-    break
-  }
+  if (!isEmpty(shown)) metadata.ls_invocation_params = shown
   return metadata
 }
 

@@ -24,8 +24,6 @@ export interface CallRequest<T> {
   readonly args: Fields
   readonly options: CallOptions | undefined
   run(call: Call): Promise<T>
-  /** The text of the tool message. */
-  answer(result: T): string
 }
 
 /** Publishes a call, runs it, and adds its answer to the state. Rejects with what `run` throws. */
@@ -61,13 +59,9 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
     })
     const change = () => state.change({ messages: [wire] }, insertAnswer(state.current(), wire))
     state.complete({ ...identity, ...outcome }, change, thrown)
-    const completed = {
-      method: 'lifecycle',
-      namespace,
-      data: { event: 'completed', graph_name: 'tools' },
-    } as const
+    const completed = { event: 'completed', graph_name: 'tools' } as const
     const written = state.commit({
-      between: [completed],
+      between: [agentEvent('lifecycle', namespace, completed)],
       // In a finished thread, clients find the state of a subagent through the task that answered its call.
       ...(kind === 'subagent' && {
         before: () => state.chain.putWrites(task, answerWrites(index, wire)),
@@ -91,7 +85,7 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
     await settle(textOfThrown(error), { error: errorOf(error) }, error)
     throw error
   }
-  await settle(request.answer(result), result === undefined ? {} : { result: frozenCopy(result) })
+  await settle(textOfResult(result), result === undefined ? {} : { result: frozenCopy(result) })
   return result
 }
 
@@ -139,7 +133,7 @@ function flushCall({ state }: Scope, callId: string): number {
   return 0
 }
 
-export function textOfResult(result: unknown): string {
+function textOfResult(result: unknown): string {
   if (typeof result === 'string') return result
   return result === undefined ? '' : JSON.stringify(toJson(result))
 }

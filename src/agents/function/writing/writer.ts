@@ -28,7 +28,7 @@ import type {
   Writer,
 } from '../types.ts'
 import { openArtifact, writeArtifact } from './artifact.ts'
-import { type Call, lastText, replayCall, runCall, textOfResult } from './calls.ts'
+import { type Call, lastText, replayCall, runCall } from './calls.ts'
 import { openMessage } from './message.ts'
 import { streamModel } from './model.ts'
 
@@ -73,7 +73,6 @@ export function createWriter(scope: Scope): Writer {
           args: input,
           options,
           run: async (call) => run(toolContext(scope, call)),
-          answer: textOfResult,
         }),
       )
     },
@@ -90,7 +89,6 @@ export function createWriter(scope: Scope): Writer {
           args: { description, subagent_type: name },
           options,
           run: (call) => runSubagent(scope, call, description, run),
-          answer: textOfResult,
         }),
       ) as Promise<SubagentResult<T>>
     },
@@ -232,7 +230,7 @@ function interruptOf(scope: Scope): Writer['interrupt'] {
     }
     const answer = attempt.interrupts.answered(path)
     if (answer) {
-      attempt.log.advance(path)
+      attempt.root.log.advance(path)
       return Promise.resolve(answer.value as Answer)
     }
     attempt.interrupts.raise({ path, value, given, namespace, ...defined({ callIndex }) })

@@ -179,15 +179,12 @@ function readSource(value: unknown): Annotation {
 function readDelta(choice: Choice, at: unknown, delta: Fields): void {
   const { text, toolUse, reasoningContent, citation, toolResult, image, ...others } = delta
   if (typeof text === 'string') addPart(choice, at, { type: 'text', text })
-  if (toolUse) addMore(choice, at, toText(fieldsOf(toolUse).input), {})
+  if (toolUse) addMore(choice, at, toText(fieldsOf(toolUse).input))
   if (reasoningContent) addPart(choice, at, readPart({ reasoningContent }))
   if (image) addPart(choice, at, readPart({ image }))
   if (citation) addPart(choice, at, { type: 'text', text: '', annotations: [readSource(citation)] })
   if (toolResult) addPart(choice, at, { type: 'serverToolResult', output: toolResult } as ContentBlock)
-  for (const _ in others) {
-    addMore(choice, at, undefined, others)
-    break
-  }
+  addMore(choice, at, undefined, others)
 }
 
 function readMessage(value: unknown): Message[] {

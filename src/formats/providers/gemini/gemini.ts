@@ -62,8 +62,8 @@ export const gemini = defineFormat({
         addHead(draft, { id: chunk.responseId, model: chunk.modelVersion }, ID)
       if (usageMetadata) {
         // Early chunks have only some of the counts.
-        usage = usage ? collect({ ...usage }, fieldsOf(usageMetadata), ID)! : fieldsOf(usageMetadata)
-        addHead(draft, { usage }, ID)
+        usage = usage ? collect({ ...usage }, fieldsOf(usageMetadata))! : fieldsOf(usageMetadata)
+        addHead(draft, { usage })
         draft.usage = readUsage(usage)
       }
       listOf(candidates).forEach((value, position) => {

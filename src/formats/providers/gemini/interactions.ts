@@ -66,7 +66,7 @@ export const geminiInteractions = defineFormat({
       else if (delta) readDelta(choiceOf(draft), (places[at] ??= createPlace(at)), fieldsOf(delta))
       else if (!/\.stop$/.test(stringOf(type))) addUnknown(draft, event)
       if (usage) {
-        addHead(draft, { usage }, RESPONSE)
+        addHead(draft, { usage })
         draft.usage = countsOf(fieldsOf(usage)) ?? draft.usage
       }
     }
@@ -140,7 +140,7 @@ function readAction(step: Fields): ContentBlock | undefined {
 function readDelta(choice: Choice, place: Place, delta: Fields): void {
   const { type, arguments: args, annotations, content, ...others } = delta
   const key = `${place.at}/${place.count}`
-  if (type === 'arguments_delta') addMore(choice, place.at, toText(args), {})
+  if (type === 'arguments_delta') addMore(choice, place.at, toText(args))
   else if (type === 'text_annotation_delta')
     addPart(choice, key, readBlock({ type: 'text', text: '', annotations }, VOCABULARY))
   else if (type === 'thought_summary' || type === 'thought_signature')

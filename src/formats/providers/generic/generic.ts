@@ -3,7 +3,7 @@ import type { Format, Shape } from '../../format.ts'
 import { type CallKey, createCallKeys } from '../../reading/calls.ts'
 import { defineFormat } from '../../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, choiceOf } from '../../reading/draft.ts'
-import { type Fields, fieldsOf, listOf, NO_NAMES, names, stringOf } from '../../reading/fields.ts'
+import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
 import { toRequest } from '../../reading/request.ts'
 import {
   addPieces,
@@ -43,7 +43,7 @@ export const generic: Format = defineFormat({
     const list =
       messages ?? ((message ?? prompt) ? [message ?? prompt] : 'content' in fields ? [fields] : undefined)
     const about = list === messages || message || prompt ? others : {}
-    return toRequest(about, NO_NAMES, listOf(list).map(readAnyMessage), list)
+    return toRequest(about, undefined, listOf(list).map(readAnyMessage), list)
   },
   unwrap,
   // Selected by name, this format reads chat completions too.
@@ -70,9 +70,9 @@ export const generic: Format = defineFormat({
         for (const { finish_reason, stop_reason } of [fields, message, chunk])
           choice.reason = finish_reason || stop_reason || choice.reason
         counts ??= message.usage_metadata
-        addMetadata(choice, fieldsOf(message.response_metadata), NO_NAMES)
+        addMetadata(choice, fieldsOf(message.response_metadata))
         if (!own) addMetadata(choice, message, MESSAGE)
-        if (!own) addMetadata(choice, fieldsOf(message.extras), NO_NAMES)
+        if (!own) addMetadata(choice, fieldsOf(message.extras))
         addMetadata(choice, fields, CHOICE)
       })
       draft.usage = readCounts(counts) ?? draft.usage

@@ -18,7 +18,6 @@ import {
   type Fields,
   fieldsOf,
   listOf,
-  NO_NAMES,
   names,
   stringOf,
   toText,
@@ -91,7 +90,7 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
     delete extras.id
   }
   const all = nonEmpty({ ...fieldsOf(block.extras), ...extras })
-  return collect(block, { extras: all }, NO_NAMES) as unknown as ContentBlock
+  return collect(block, { extras: all }) as unknown as ContentBlock
 }
 
 const lacksSource = ({ type, url, base64, fileId }: Fields): boolean =>
@@ -104,13 +103,13 @@ function readAnnotation(value: unknown): Annotation {
   if (wire.type === 'non_standard_annotation') return { type: 'nonStandard', value: wire.value }
   const type = wire.type === 'citation' ? undefined : wire.type
   const citation = readCitation(isRecord(value) ? { ...wire, type, ...fieldsOf(extras) } : value) as Citation
-  const more = nonEmpty(collect({}, fieldsOf(citation.extras), NO_NAMES)!)
-  return collect({}, { ...citation, extras: more }, NO_NAMES) as unknown as Annotation
+  const more = nonEmpty(collect({}, fieldsOf(citation.extras))!)
+  return collect({}, { ...citation, extras: more }) as unknown as Annotation
 }
 
 function readInvalid({ type, id, name, args, error, invalid, ...others }: Fields): ContentBlock {
   const extras = invalid && nonEmpty(type === 'server_tool_call' ? { ...others, server: true } : others)
-  const call = collect({ type: 'invalidToolCall' }, { id: toText(id), name: toText(name), extras }, NO_NAMES)
+  const call = collect({ type: 'invalidToolCall' }, { id: toText(id), name: toText(name), extras })
   return { ...call, args: toText(args), error: toText(error) } as InvalidToolCallBlock
 }
 
@@ -179,7 +178,7 @@ export function addPieces(choice: Choice, message: Fields, callKey: CallKey): vo
     const { index, id, name, args } = fieldsOf(value)
     const at = `at ${index}`
     // The content has started the calls that the provider runs, and their arguments follow among the chunks.
-    if (choice.open?.get(at)?.type === 'serverToolCall') addMore(choice, at, stringOf(args), {})
+    if (choice.open?.get(at)?.type === 'serverToolCall') addMore(choice, at, stringOf(args))
     else {
       const key = callKey(index ?? undefined, stringOf(id), stringOf(name))
       addPart(choice, key, readAnyBlock({ type: 'tool_call', id, name }), stringOf(args))
@@ -205,7 +204,7 @@ function addPiece(choice: Choice, value: unknown): void {
   const own = text === undefined || part.redactedContent
   const key = index !== undefined && index !== null ? `at ${index}` : own ? part : undefined
   const args = part.args ?? part.input ?? part.partial_json
-  if (type === 'input_json_delta') addMore(choice, key, stringOf(args), {})
+  if (type === 'input_json_delta') addMore(choice, key, stringOf(args))
   else if (typeof args === 'string' && isCall(block.type))
     addPart(choice, key, { ...block, args: {} } as ContentBlock, args)
   else addPart(choice, key, block)
@@ -279,7 +278,7 @@ export function readAnyMessage(value: unknown): Message {
     metadata: nonEmpty(fieldsOf(message.response_metadata)),
     extras: collect(collect(undefined, fieldsOf(additional_kwargs), REPEATED), others, MESSAGE),
   }
-  return collect({ role, content: readContent(message) }, about, NO_NAMES) as unknown as Message
+  return collect({ role, content: readContent(message) }, about) as unknown as Message
 }
 
 /** The fields of a message that is a text, a `[role, content]` pair, or in one of the forms of LangChain. */

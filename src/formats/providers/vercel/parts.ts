@@ -2,16 +2,7 @@ import type { ContentBlock, MediaBlock, MediaType, Message } from '../../../mess
 import { isRecord } from '../../../messages/record.ts'
 import { toBase64 } from '../../reading/base64.ts'
 import { readBlock, readCitation, toResult, vocabulary } from '../../reading/blocks.ts'
-import {
-  collect,
-  type Fields,
-  fieldsOf,
-  listOf,
-  NO_NAMES,
-  names,
-  stringOf,
-  toText,
-} from '../../reading/fields.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../reading/fields.ts'
 
 const FIELDS = {
   id: 'toolCallId',
@@ -121,7 +112,6 @@ export function readInputPart(value: unknown): ContentBlock | Message {
       status: isError || /^(error|execution)/.test(outputType) ? 'error' : 'success',
       extras,
     },
-    NO_NAMES,
   ) as unknown as Message
 }
 

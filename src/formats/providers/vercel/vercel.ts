@@ -18,7 +18,6 @@ import {
   fieldsOf,
   listOf,
   manyOf,
-  NO_NAMES,
   names,
   stringOf,
   toText,
@@ -63,14 +62,14 @@ export const vercel = defineFormat({
       const about = { model: modelId, provider, timestamp: asJson(timestamp), usage: counts }
       const choice = choiceOf(draft)
       addHead(draft, { ...fields, ...about, id: undefined }, END)
-      if (listOf(warnings).length > 0) addHead(draft, { warnings }, NO_NAMES)
-      if (id) addMetadata(choice, { id }, NO_NAMES)
+      if (listOf(warnings).length > 0) addHead(draft, { warnings })
+      if (id) addMetadata(choice, { id })
       const { unified = finishReason, raw } = fieldsOf(finishReason)
       choice.reason = (unified === 'other' && raw) || unified || choice.reason
       const counted = readUsage(counts, fields.providerMetadata ?? fields.experimental_providerMetadata)
       if (step) {
         steps.push({ id, model: modelId, finishReason, usage })
-        if (steps.length > 1) addHead(draft, { steps }, NO_NAMES)
+        if (steps.length > 1) addHead(draft, { steps })
         if (counted) total = draft.usage = total ? addUsage(total, counted) : counted
       } else if (!total) draft.usage = counted
     }
@@ -124,7 +123,7 @@ export const vercel = defineFormat({
         }
         case 'tool-input-delta':
         case 'tool-call-delta':
-          addMore(choiceOf(draft), `call ${toolCallId}`, stringOf(part.delta ?? part.argsTextDelta), {})
+          addMore(choiceOf(draft), `call ${toolCallId}`, stringOf(part.delta ?? part.argsTextDelta))
           break
         case 'tool-call':
           finishPart(choiceOf(draft), `call ${toolCallId}`, readPart(part))
@@ -142,7 +141,7 @@ export const vercel = defineFormat({
           break
         case 'start-step':
         case 'stream-start':
-          if (listOf(part.warnings).length > 0) addHead(draft, { warnings: part.warnings }, NO_NAMES)
+          if (listOf(part.warnings).length > 0) addHead(draft, { warnings: part.warnings })
           break
         case 'finish-step':
         case 'step-finish':
@@ -151,7 +150,7 @@ export const vercel = defineFormat({
           break
         case 'abort':
           choiceOf(draft).reason = type
-          addHead(draft, { finishReason: type, abortReason: part.reason }, NO_NAMES)
+          addHead(draft, { finishReason: type, abortReason: part.reason })
           break
         case 'error':
           addError(draft, asJson(part.error))
@@ -257,7 +256,7 @@ function readRequest(request: unknown): ModelRequest {
 function readTool([name, value]: [string, unknown]): Fields {
   const { type, description, id, args, parameters, inputSchema = parameters } = fieldsOf(value)
   const { jsonSchema } = fieldsOf(inputSchema)
-  return collect({ name }, { type, description, id, args, inputSchema: jsonSchema }, NO_NAMES)!
+  return collect({ name }, { type, description, id, args, inputSchema: jsonSchema })!
 }
 
 const MESSAGE = names('role content')
