@@ -1,3 +1,11 @@
+import type {
+  V1Deployment,
+  V1ObjectMeta,
+  V1Pod,
+  V1Secret,
+  V1Service,
+  V2HorizontalPodAutoscaler,
+} from '@kubernetes/client-node'
 import { backoff, sleep } from '../../../time.ts'
 import { DeployError } from '../deployer.ts'
 import type { KubernetesClient, KubernetesRequest } from './client.ts'
@@ -12,18 +20,17 @@ const RESOURCES = {
 
 export type Kind = keyof typeof RESOURCES
 
-/** An object of the API. What is read of `spec` and `status` is checked by its reader. */
-export interface KubernetesObject {
-  readonly metadata: {
-    readonly name: string
-    readonly uid?: string
-    readonly resourceVersion?: string
-    readonly generation?: number
-    readonly deletionTimestamp?: string
-    readonly annotations?: Readonly<Record<string, string>>
-  }
-  readonly spec?: Readonly<Record<string, unknown>>
-  readonly status?: Readonly<Record<string, unknown>>
+interface Objects {
+  readonly Deployment: V1Deployment
+  readonly HorizontalPodAutoscaler: V2HorizontalPodAutoscaler
+  readonly Pod: V1Pod
+  readonly Secret: V1Secret
+  readonly Service: V1Service
+}
+
+/** An object as the API server has it. */
+export type KubernetesObject<K extends Kind = Kind> = Objects[K] & {
+  readonly metadata: V1ObjectMeta & { readonly name: string }
 }
 
 export interface ApiTimes {
@@ -100,41 +107,45 @@ export function createApi(client: KubernetesClient, signal: AbortSignal, times: 
 
   return {
     /** Server-side apply: creates the object, or changes the fields that this field manager has set. */
-    async apply(object: {
-      readonly kind: string
+    async apply<K extends Kind>(object: {
+      readonly kind: K
       readonly metadata: { readonly name: string; readonly namespace: string }
-    }): Promise<KubernetesObject> {
+    }): Promise<KubernetesObject<K>> {
       const { namespace, name } = object.metadata
       const query = { fieldManager: FIELD_MANAGER, force: 'true', fieldValidation: 'Strict' }
       const { body } = await send({
         what: `apply the ${object.kind} "${name}"`,
         namespace,
-        path: `${pathOf(object.kind as Kind, namespace, name)}?${new URLSearchParams(query)}`,
+        path: `${pathOf(object.kind, namespace, name)}?${new URLSearchParams(query)}`,
         method: 'PATCH',
         // JSON is YAML, too.
         headers: { 'content-type': 'application/apply-patch+yaml' },
         body: JSON.stringify(object),
       })
-      return body as KubernetesObject
+      return body as KubernetesObject<K>
     },
-    async find(kind: Kind, namespace: string, name: string): Promise<KubernetesObject | undefined> {
+    async find<K extends Kind>(
+      kind: K,
+      namespace: string,
+      name: string,
+    ): Promise<KubernetesObject<K> | undefined> {
       const path = pathOf(kind, namespace, name)
       const what = `read the ${kind} "${name}"`
       const { status, body } = await send({ what, namespace, path, alsoOk: [404] })
-      return status === 404 ? undefined : (body as KubernetesObject)
+      return status === 404 ? undefined : (body as KubernetesObject<K>)
     },
-    async list(
-      kind: Kind,
+    async list<K extends Kind>(
+      kind: K,
       namespace: string,
       labels: Readonly<Record<string, string>>,
-    ): Promise<readonly KubernetesObject[]> {
+    ): Promise<readonly KubernetesObject<K>[]> {
       const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`)
       const { body } = await send({
         what: `list what the deployment has of the kind ${kind}`,
         namespace,
         path: `${pathOf(kind, namespace)}?${new URLSearchParams({ labelSelector: pairs.join(',') })}`,
       })
-      return (body as { items?: KubernetesObject[] }).items ?? []
+      return (body as { items?: KubernetesObject<K>[] }).items ?? []
     },
     /**
      * Removes an object. Given a version, only that one: false if there is another. `Foreground`: the object

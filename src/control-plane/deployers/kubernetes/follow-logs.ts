@@ -67,11 +67,11 @@ export async function followLogs(followed: Followed): Promise<void> {
   await Promise.all(open)
 }
 
-const isStopped = (deployment: KubernetesObject | undefined): boolean =>
+const isStopped = (deployment: KubernetesObject<'Deployment'> | undefined): boolean =>
   deployment === undefined || deployment.spec?.replicas === 0
 
 /** The pods whose agent runs, by a key that differs for each run of a container. */
-function runningOf(pods: readonly KubernetesObject[]): ReadonlyMap<string, string> {
+function runningOf(pods: readonly KubernetesObject<'Pod'>[]): ReadonlyMap<string, string> {
   const running = new Map<string, string>()
   for (const pod of pods)
     for (const { name, state, restartCount = 0 } of containersOf(pod))

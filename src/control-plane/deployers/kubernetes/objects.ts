@@ -32,10 +32,10 @@ export const podLabels = (labels: Scope['labels'], workload: string): Readonly<R
 })
 
 /** Given its Deployment, the Secret is removed together with it. */
-export function secretOf(workload: Workload, deployment?: KubernetesObject) {
+export function secretOf(workload: Workload, deployment?: KubernetesObject<'Deployment'>) {
   return {
     apiVersion: 'v1',
-    kind: 'Secret',
+    kind: 'Secret' as const,
     metadata: metadataOf(workload, deployment),
     type: 'Opaque',
     data: Object.fromEntries(
@@ -50,7 +50,7 @@ export function deploymentOf(workload: Workload) {
   const labels = podLabels(scope.labels, name)
   return {
     apiVersion: 'apps/v1',
-    kind: 'Deployment',
+    kind: 'Deployment' as const,
     metadata: {
       ...metadata,
       labels: { ...spec.labels, ...metadata.labels },
@@ -75,7 +75,7 @@ export function deploymentOf(workload: Workload) {
 export function serviceOf(scope: Scope, workload: string) {
   return {
     apiVersion: 'v1',
-    kind: 'Service',
+    kind: 'Service' as const,
     metadata: {
       name: scope.service,
       namespace: scope.namespace,
@@ -93,7 +93,7 @@ export function serviceOf(scope: Scope, workload: string) {
 const TARGET_PERCENT = 75
 
 /** Undefined where the number of servers does not change. */
-export function autoscalerOf(workload: Workload, deployment: KubernetesObject) {
+export function autoscalerOf(workload: Workload, deployment: KubernetesObject<'Deployment'>) {
   const { name, spec } = workload
   if (spec.maxReplicas === spec.replicas) return undefined
   // Without a request for processors there is nothing to take a percentage of.
@@ -102,7 +102,7 @@ export function autoscalerOf(workload: Workload, deployment: KubernetesObject) {
     : { type: 'AverageValue', averageValue: `${TARGET_PERCENT * 10}m` }
   return {
     apiVersion: 'autoscaling/v2',
-    kind: 'HorizontalPodAutoscaler',
+    kind: 'HorizontalPodAutoscaler' as const,
     metadata: metadataOf(workload, deployment),
     spec: {
       scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },

@@ -1,4 +1,7 @@
+import type { V1ContainerStatus } from '@kubernetes/client-node'
 import type { KubernetesObject } from './api.ts'
+
+type Pod = KubernetesObject<'Pod'>
 
 /** Why a server does not start, for a reason that waiting does not change. */
 export interface PodProblem {
@@ -8,34 +11,6 @@ export interface PodProblem {
   readonly text: string
   /** Whether the container has run, so that it has a log. */
   readonly hasRun: boolean
-}
-
-/** The parts of a pod's status that are read. */
-interface PodStatus {
-  readonly conditions?: readonly Condition[]
-  readonly initContainerStatuses?: readonly ContainerStatus[]
-  readonly containerStatuses?: readonly ContainerStatus[]
-}
-
-export interface Condition {
-  readonly type: string
-  readonly status: string
-  readonly reason?: string
-  readonly message?: string
-}
-
-interface ContainerStatus {
-  readonly name: string
-  readonly ready?: boolean
-  readonly restartCount?: number
-  readonly state?: ContainerState
-  readonly lastState?: ContainerState
-}
-
-interface ContainerState {
-  readonly running?: object
-  readonly waiting?: { readonly reason?: string; readonly message?: string }
-  readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string }
 }
 
 /** The states of a container that Kubernetes cannot start, although it retries. */
@@ -48,7 +23,7 @@ const HOPELESS = [
   'RunContainerError',
 ]
 
-export function problemOf(pods: readonly KubernetesObject[]): PodProblem | undefined {
+export function problemOf(pods: readonly Pod[]): PodProblem | undefined {
   for (const pod of pods)
     for (const container of containersOf(pod)) {
       const { reason = '', message } = container.state?.waiting ?? {}
@@ -61,14 +36,14 @@ export function problemOf(pods: readonly KubernetesObject[]): PodProblem | undef
   return undefined
 }
 
-function endOf({ lastState, restartCount = 0 }: ContainerStatus): string {
+function endOf({ lastState, restartCount = 0 }: V1ContainerStatus): string {
   const { exitCode, reason, message } = lastState?.terminated ?? {}
   const why = [reason, message].filter(Boolean).join(': ')
   return `ends again and again (${restartCount} restarts), last with the exit code ${exitCode ?? 'unknown'}${why && ` (${why})`}`
 }
 
 /** A container that runs and is not ready, or has ended. */
-export function notReady(pods: readonly KubernetesObject[]): Omit<PodProblem, 'text'> | undefined {
+export function notReady(pods: readonly Pod[]): Omit<PodProblem, 'text'> | undefined {
   for (const pod of pods)
     for (const { name, ready, state } of containersOf(pod))
       if (!ready && (state?.running || state?.terminated))
@@ -77,14 +52,14 @@ export function notReady(pods: readonly KubernetesObject[]): Omit<PodProblem, 't
 }
 
 /** Why no node takes a pod, as Kubernetes says it. */
-export function unschedulable(pods: readonly KubernetesObject[]): string | undefined {
-  const conditions = pods.flatMap(({ status }) => (status as PodStatus | undefined)?.conditions ?? [])
+export function unschedulable(pods: readonly Pod[]): string | undefined {
+  const conditions = pods.flatMap(({ status }) => status?.conditions ?? [])
   return conditions.find(
     ({ type, status, reason }) => type === 'PodScheduled' && status === 'False' && reason === 'Unschedulable',
   )?.message
 }
 
-export function containersOf({ status }: KubernetesObject): readonly ContainerStatus[] {
-  const { initContainerStatuses = [], containerStatuses = [] } = (status ?? {}) as PodStatus
-  return [...initContainerStatuses, ...containerStatuses]
-}
+export const containersOf = ({ status }: Pod): readonly V1ContainerStatus[] => [
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.containerStatuses ?? []),
+]

@@ -5,7 +5,7 @@ import type { KubernetesApi, KubernetesObject } from './api.ts'
 import type { Scope } from './names.ts'
 import { podLabels } from './objects.ts'
 import type { KubernetesTimes } from './options.ts'
-import { type Condition, notReady, type PodProblem, problemOf, unschedulable } from './pods.ts'
+import { notReady, type PodProblem, problemOf, unschedulable } from './pods.ts'
 
 export interface Rollout {
   readonly api: KubernetesApi
@@ -57,20 +57,11 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
   }
 }
 
-interface DeploymentStatus {
-  readonly observedGeneration?: number
-  readonly replicas?: number
-  readonly updatedReplicas?: number
-  readonly availableReplicas?: number
-  readonly conditions?: readonly Condition[]
-}
-
 /** As `kubectl rollout status` reads it. `held` says why servers cannot be made at all, such as a quota. */
-function progressOf({ metadata, spec, status }: KubernetesObject) {
-  const wanted = (spec?.replicas as number | undefined) ?? 1
-  const read = (status ?? {}) as DeploymentStatus
-  const { observedGeneration = 0, replicas = 0, updatedReplicas: updated = 0, conditions = [] } = read
-  const { availableReplicas: available = 0 } = read
+function progressOf({ metadata, spec, status = {} }: KubernetesObject<'Deployment'>) {
+  const wanted = spec?.replicas ?? 1
+  const { observedGeneration = 0, replicas = 0, updatedReplicas: updated = 0, conditions = [] } = status
+  const { availableReplicas: available = 0 } = status
   const isSeen = observedGeneration >= (metadata.generation ?? 0)
   const ready = isSeen ? Math.min(updated, available) : 0
   const isLate = conditions.some(

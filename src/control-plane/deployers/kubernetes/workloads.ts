@@ -83,8 +83,7 @@ async function servingWorkload(
   api: KubernetesApi,
   { namespace, service }: Scope,
 ): Promise<string | undefined> {
-  const selector = (await api.find('Service', namespace, service))?.spec?.selector
-  return (selector as Record<string, string> | undefined)?.[WORKLOAD_LABEL]
+  return (await api.find('Service', namespace, service))?.spec?.selector?.[WORKLOAD_LABEL]
 }
 
 const attemptOf = ({ metadata }: KubernetesObject): string | undefined =>

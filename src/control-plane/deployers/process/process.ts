@@ -104,7 +104,7 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
     if (isClosed) throw new DeployError('The deployer is closed.')
     const known = sites.get(deploymentId)
     if (known) return known
-    const site = createSite({ hostname, isBehindProxy: publicUrl !== undefined, drainMs: graceMs })
+    const site = createSite(hostname, publicUrl !== undefined, graceMs)
     sites.set(deploymentId, site)
     return site
   }

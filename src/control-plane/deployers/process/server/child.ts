@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { within } from '../../../../time.ts'
 import { DeployError, type DeploymentContext } from '../../deployer.ts'
 import { readLines } from '../../run-command.ts'
-import { type Ended, type SupervisedCommand, spawnSupervised } from '../../supervised.ts'
+import { type SupervisedCommand, spawnSupervised } from '../../supervised.ts'
 import { BACKEND_HOST } from '../proxy/backend.ts'
 import { untilReady } from './ready.ts'
 
@@ -18,12 +18,7 @@ export interface ServerOptions {
   readonly graceMs: number
 }
 
-export interface Child {
-  readonly port: number
-  /** Settles when none of its processes runs any more. */
-  readonly ended: Promise<Ended>
-  stop(): Promise<void>
-}
+export type Child = Awaited<ReturnType<typeof startOn>>
 
 const MAX_LINE_BYTES = 16_384
 /** How long the output is read after the server has ended. */
@@ -51,7 +46,7 @@ async function startOn(
   port: number,
   { command, log, mask, readyTimeoutMs, graceMs }: ServerOptions,
   signal: AbortSignal,
-): Promise<Child> {
+) {
   signal.throwIfAborted()
   const { stdout, stderr, ended, stop } = await spawnSupervised(command(port))
   const output = createOutput(log)
@@ -65,7 +60,7 @@ async function startOn(
     stdout.destroy()
     stderr.destroy()
   })
-  const stopped = async () => void (await stop(graceMs))
+  const stopped = async (): Promise<void> => void (await stop(graceMs))
   try {
     await untilReady(port, ended, readyTimeoutMs, signal)
   } catch (error) {

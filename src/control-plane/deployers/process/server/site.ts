@@ -4,18 +4,11 @@ import { openProxy, type ReverseProxy } from '../proxy/proxy.ts'
 import type { ServerOptions } from './child.ts'
 import { type Server, startServer } from './server.ts'
 
-export interface SiteOptions {
-  readonly hostname: string
-  /** Whether a proxy in front of ours says who the client is. */
-  readonly isBehindProxy: boolean
-  /** How long the requests of a server have to end before it is stopped, in milliseconds. */
-  readonly drainMs: number
-}
-
 /** What runs for one deployment: a port, and the servers of its revisions, one of which gets the requests. */
 export type Site = ReturnType<typeof createSite>
 
-export function createSite({ hostname, isBehindProxy, drainMs }: SiteOptions) {
+/** `drainMs`: how long the requests of a server have to end before it is stopped. */
+export function createSite(hostname: string, isBehindProxy: boolean, drainMs: number) {
   const servers = new Map<string, Promise<Server>>()
   const closing = new AbortController()
   let proxy: Promise<ReverseProxy> | undefined
