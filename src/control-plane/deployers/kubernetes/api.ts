@@ -42,19 +42,17 @@ export interface ApiTimes {
   readonly retryForMs: number
 }
 
-interface Request extends Partial<Omit<KubernetesRequest, 'signal'>> {
-  /** What the request does, for the message of an error, such as `apply the Service "a"`. */
-  readonly what: string
-  readonly namespace: string
-  readonly path: string
-  /** Statuses that are an answer, too. */
-  readonly alsoOk?: readonly number[]
-}
-
 interface Answer {
   readonly status: number
   /** The body, if that is JSON. */
   readonly body: unknown
+}
+
+/** Why a request has to be sent again. */
+interface Failure {
+  readonly why: string
+  readonly cause: unknown
+  readonly retryAfterMs?: number | undefined
 }
 
 const FIELD_MANAGER = 'agentwire'
@@ -62,35 +60,43 @@ const FIELD_MANAGER = 'agentwire'
 export type KubernetesApi = ReturnType<typeof createApi>
 
 /**
- * The calls of the API that a deployer needs. Each is repeated for a while when the server is unavailable,
- * overloaded or reports a conflict: all of them may be. Rejects with a `DeployError` that says what failed,
- * and with the signal's reason when that aborts.
+ * The calls of the API in one namespace that a deployer needs. Each is repeated for a while when the server is
+ * unavailable, overloaded or reports a conflict: all of them may be. Rejects with a `DeployError` that says what
+ * failed, and with the signal's reason when that aborts.
  */
-export function createApi(client: KubernetesClient, signal: AbortSignal, times: ApiTimes) {
-  async function send(request: Request): Promise<Answer> {
+export function createApi(client: KubernetesClient, namespace: string, signal: AbortSignal, times: ApiTimes) {
+  const pathOf = (kind: Kind, name?: string): string =>
+    RESOURCES[kind].replace('{namespace}', namespace) + (name === undefined ? '' : `/${name}`)
+
+  /** `what` it does is for the message of an error. Statuses of `alsoOk` are an answer, too. */
+  async function send(
+    what: string,
+    path: string,
+    request: Omit<KubernetesRequest, 'signal'> = { method: 'GET' },
+    alsoOk: readonly number[] = [],
+  ): Promise<Answer> {
     const end = performance.now() + times.retryForMs
     for (let attempt = 0; ; attempt++) {
-      const answer = await sendOnce(request)
+      const answer = await sendOnce(what, path, request, alsoOk)
       if ('status' in answer) return answer
       const wait = answer.retryAfterMs ?? backoff(attempt, times.retryMs, 5_000)
       if (performance.now() + wait > end)
-        throw new DeployError(`Could not ${request.what}: ${answer.why}.`, { cause: answer.cause })
+        throw new DeployError(`Could not ${what}: ${answer.why}.`, { cause: answer.cause })
       await sleep(wait, signal)
     }
   }
 
-  async function sendOnce(request: Request): Promise<Answer | Failure> {
-    const { what, namespace, path, alsoOk = [], method = 'GET', headers, body: sent } = request
+  async function sendOnce(
+    what: string,
+    path: string,
+    request: Omit<KubernetesRequest, 'signal'>,
+    alsoOk: readonly number[],
+  ): Promise<Answer | Failure> {
     let response: Response
     let text: string
     try {
       const limited = AbortSignal.any([signal, AbortSignal.timeout(times.requestMs)])
-      response = await client(path, {
-        method,
-        ...(headers && { headers }),
-        ...(sent !== undefined && { body: sent }),
-        signal: limited,
-      })
+      response = await client(path, { ...request, signal: limited })
       text = await response.text()
     } catch (cause) {
       signal.throwIfAborted()
@@ -109,92 +115,61 @@ export function createApi(client: KubernetesClient, signal: AbortSignal, times: 
     /** Server-side apply: creates the object, or changes the fields that this field manager has set. */
     async apply<K extends Kind>(object: {
       readonly kind: K
-      readonly metadata: { readonly name: string; readonly namespace: string }
+      readonly metadata: { readonly name: string }
     }): Promise<KubernetesObject<K>> {
-      const { namespace, name } = object.metadata
+      const { kind, metadata } = object
       const query = { fieldManager: FIELD_MANAGER, force: 'true', fieldValidation: 'Strict' }
-      const { body } = await send({
-        what: `apply the ${object.kind} "${name}"`,
-        namespace,
-        path: `${pathOf(object.kind, namespace, name)}?${new URLSearchParams(query)}`,
-        method: 'PATCH',
-        // JSON is YAML, too.
-        headers: { 'content-type': 'application/apply-patch+yaml' },
-        body: JSON.stringify(object),
-      })
+      const path = `${pathOf(kind, metadata.name)}?${new URLSearchParams(query)}`
+      // JSON is YAML, too.
+      const request = patch('application/apply-patch+yaml', object)
+      const { body } = await send(`apply the ${kind} "${metadata.name}"`, path, request)
       return body as KubernetesObject<K>
     },
-    async find<K extends Kind>(
-      kind: K,
-      namespace: string,
-      name: string,
-    ): Promise<KubernetesObject<K> | undefined> {
-      const path = pathOf(kind, namespace, name)
+    async find<K extends Kind>(kind: K, name: string): Promise<KubernetesObject<K> | undefined> {
       const what = `read the ${kind} "${name}"`
-      const { status, body } = await send({ what, namespace, path, alsoOk: [404] })
+      const { status, body } = await send(what, pathOf(kind, name), undefined, [404])
       return status === 404 ? undefined : (body as KubernetesObject<K>)
     },
     async list<K extends Kind>(
       kind: K,
-      namespace: string,
       labels: Readonly<Record<string, string>>,
     ): Promise<readonly KubernetesObject<K>[]> {
       const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`)
-      const { body } = await send({
-        what: `list what the deployment has of the kind ${kind}`,
-        namespace,
-        path: `${pathOf(kind, namespace)}?${new URLSearchParams({ labelSelector: pairs.join(',') })}`,
-      })
+      const path = `${pathOf(kind)}?${new URLSearchParams({ labelSelector: pairs.join(',') })}`
+      const { body } = await send(`list what the deployment has of the kind ${kind}`, path)
       return (body as { items?: KubernetesObject<K>[] }).items ?? []
     },
     /**
-     * Removes an object. Given a version, only that one: false if there is another. `Foreground`: the object
-     * stays until all that belongs to it is gone.
+     * Removes an object. Given a version, only that one: false if there is another. `Foreground`: the object stays
+     * until all that belongs to it is gone.
      */
     async remove(
       kind: Kind,
-      namespace: string,
       name: string,
-      propagation: 'Foreground' | 'Background',
+      propagationPolicy: 'Foreground' | 'Background',
       resourceVersion?: string,
     ): Promise<boolean> {
-      const { status } = await send({
-        what: `remove the ${kind} "${name}"`,
-        namespace,
-        path: pathOf(kind, namespace, name),
-        method: 'DELETE',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({
-          apiVersion: 'v1',
-          kind: 'DeleteOptions',
-          propagationPolicy: propagation,
-          ...(resourceVersion !== undefined && { preconditions: { resourceVersion } }),
-        }),
-        alsoOk: resourceVersion === undefined ? [404] : [404, 409],
-      })
+      const isAny = resourceVersion === undefined
+      const preconditions = isAny ? undefined : { resourceVersion }
+      const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy, preconditions }
+      const headers = { 'content-type': 'application/json' }
+      const request = { method: 'DELETE', headers, body: JSON.stringify(options) } as const
+      const what = `remove the ${kind} "${name}"`
+      const { status } = await send(what, pathOf(kind, name), request, isAny ? [404] : [404, 409])
       return status !== 409
     },
     /** Scales a Deployment to no servers. False if it is not the given version any more, or is gone. */
-    async stop(namespace: string, name: string, resourceVersion: string | undefined): Promise<boolean> {
+    async stop(name: string, resourceVersion: string | undefined): Promise<boolean> {
       const query = new URLSearchParams({ fieldManager: FIELD_MANAGER })
-      const { status } = await send({
-        what: `stop the Deployment "${name}"`,
-        namespace,
-        path: `${pathOf('Deployment', namespace, name)}/scale?${query}`,
-        method: 'PATCH',
-        headers: { 'content-type': 'application/merge-patch+json' },
-        body: JSON.stringify({ metadata: { resourceVersion }, spec: { replicas: 0 } }),
-        alsoOk: [404, 409],
-      })
+      const path = `${pathOf('Deployment', name)}/scale?${query}`
+      const scale = { metadata: { resourceVersion }, spec: { replicas: 0 } }
+      const request = patch('application/merge-patch+json', scale)
+      const { status } = await send(`stop the Deployment "${name}"`, path, request, [404, 409])
       return status !== 404 && status !== 409
     },
     /** The log of a container. Undefined if it has none now. Not repeated. */
-    async log(
-      namespace: string,
-      pod: string,
-      query: Readonly<Record<string, string>>,
-    ): Promise<Response | undefined> {
-      const path = `${pathOf('Pod', namespace, pod)}/log?${new URLSearchParams(query)}`
+    async log(pod: string, query: Readonly<Record<string, string>>): Promise<Response | undefined> {
+      const path = `${pathOf('Pod', pod)}/log?${new URLSearchParams(query)}`
       const response = await client(path, { method: 'GET', signal })
       if (response.ok) return response
       const { status } = response
@@ -206,15 +181,8 @@ export function createApi(client: KubernetesClient, signal: AbortSignal, times: 
   }
 }
 
-/** Why a request has to be sent again. */
-interface Failure {
-  readonly why: string
-  readonly cause: unknown
-  readonly retryAfterMs?: number | undefined
-}
-
-const pathOf = (kind: Kind, namespace: string, name?: string): string =>
-  RESOURCES[kind].replace('{namespace}', namespace) + (name === undefined ? '' : `/${name}`)
+const patch = (type: string, body: object) =>
+  ({ method: 'PATCH', headers: { 'content-type': type }, body: JSON.stringify(body) }) as const
 
 const unexpected = (status: number, text: string): Error =>
   new Error(`The Kubernetes API answered ${status}: ${text.slice(0, 2_000)}`)

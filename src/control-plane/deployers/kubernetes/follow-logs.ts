@@ -6,7 +6,6 @@ import { AGENT_CONTAINER } from './resource-spec.ts'
 
 export interface Followed {
   readonly api: KubernetesApi
-  readonly namespace: string
   readonly workload: string
   /** Of its pods. */
   readonly labels: Readonly<Record<string, string>>
@@ -35,15 +34,15 @@ interface Stream {
  * rejects.
  */
 export async function followLogs(followed: Followed): Promise<void> {
-  const { api, namespace, workload, labels, log, signal, lookMs } = followed
+  const { api, workload, labels, log, signal, lookMs } = followed
   const streams = new Map<string, Stream>()
   const open = new Set<Promise<void>>()
   let wasAway = false
   while (!signal.aborted) {
     try {
-      const running = runningOf(await api.list('Pod', namespace, labels))
+      const running = runningOf(await api.list('Pod', labels))
       // Another instance may have stopped it.
-      if (running.size === 0 && isStopped(await api.find('Deployment', namespace, workload))) break
+      if (running.size === 0 && isStopped(await api.find('Deployment', workload))) break
       for (const key of streams.keys()) if (!running.has(key)) streams.delete(key)
       for (const [key, pod] of running) {
         const stream = streams.get(key) ?? { isOpen: false }
@@ -81,7 +80,7 @@ function runningOf(pods: readonly KubernetesObject<'Pod'>[]): ReadonlyMap<string
 }
 
 /** Reads a log until it ends or breaks. The next look continues it. */
-async function read({ api, namespace, log, signal }: Followed, pod: string, stream: Stream): Promise<void> {
+async function read({ api, log, signal }: Followed, pod: string, stream: Stream): Promise<void> {
   const from = stream.last
   const query = {
     container: AGENT_CONTAINER,
@@ -90,7 +89,7 @@ async function read({ api, namespace, log, signal }: Followed, pod: string, stre
     ...(from !== undefined && { sinceTime: from }),
   }
   try {
-    const response = await api.log(namespace, pod, query)
+    const response = await api.log(pod, query)
     if (!response?.body) return
     for await (const line of linesOf(response.body)) {
       const [, at, text] = /^(\S+) (.*)$/s.exec(line) ?? []

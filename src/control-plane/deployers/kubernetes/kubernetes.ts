@@ -47,7 +47,8 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
   /** What follows the logs of a workload. */
   const followers = new Map<string, { readonly end: AbortController; readonly ended: Promise<void> }>()
 
-  const apiFor = (signal: AbortSignal): KubernetesApi => createApi(client, signal, times)
+  const apiFor = (namespace: string, signal: AbortSignal): KubernetesApi =>
+    createApi(client, namespace, signal, times)
 
   function workloadOf(context: DeployContext, scope: Scope): Workload {
     return {
@@ -73,7 +74,7 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
     // An earlier version of this deployer, or other options, may have let it in.
     const [refused] = refusedOf(spec, options.allow)
     if (refused) throw new DeployError(`${refused.path.join('.')}: ${refused.message}`)
-    const api = apiFor(signal)
+    const api = apiFor(scope.namespace, signal)
     if (spec.ignored.length > 0)
       log(`resource_spec has members without a meaning here: ${spec.ignored.join(', ')}.`, 'WARNING')
     log(`Rolls out the Deployment "${name}" in the namespace "${scope.namespace}".`)
@@ -97,7 +98,7 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
   /** Has its own signal: that of the phase may have aborted. */
   async function cleanUp({ log }: DeployContext, { scope, name, attempt }: Workload): Promise<void> {
     try {
-      await removeAttempt(apiFor(AbortSignal.timeout(CLEAN_UP_MS)), scope, name, attempt)
+      await removeAttempt(apiFor(scope.namespace, AbortSignal.timeout(CLEAN_UP_MS)), name, attempt)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
       log(`What was started could not be removed; the next deploy stops it. ${why}`, 'WARNING')
@@ -106,15 +107,15 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
 
   /** Sends requests to the servers of a workload. */
   async function select(context: DeployContext, handle: Handle, signal: AbortSignal): Promise<void> {
-    await apiFor(signal).apply(serviceOf(scopeOf(context, handle.namespace), handle.workload))
+    const { namespace, workload } = handle
+    await apiFor(namespace, signal).apply(serviceOf(scopeOf(context, namespace), workload))
   }
 
   async function follow(context: DeployContext, { namespace, workload }: Handle): Promise<void> {
     await endFollower(workload)
     const end = new AbortController()
     const ended = followLogs({
-      api: apiFor(end.signal),
-      namespace,
+      api: apiFor(namespace, end.signal),
       workload,
       labels: podLabels(labelsOf(context), workload),
       log: context.log,
@@ -156,16 +157,15 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
       const handle = handleOf(running)
       if (!handle) return
       const { namespace, workload, attempt } = handle
-      const api = apiFor(context.signal)
-      const scope = scopeOf(context, namespace)
+      const api = apiFor(namespace, context.signal)
       await sleep(times.drainMs, context.signal)
-      await stopWorkload(api, scope, workload, attempt)
-      await removeOld(api, scope, revisionHistory)
+      await stopWorkload(api, workload, attempt)
+      await removeOld(api, scopeOf(context, namespace), revisionHistory)
     },
     async destroy(context) {
-      const api = apiFor(context.signal)
+      const { signal } = context
       for (const namespace of new Set([options.namespace, ...(options.namespaces ?? [])]))
-        await removeAll(api, namespace, labelsOf(context), times.lookMs, context.signal)
+        await removeAll(apiFor(namespace, signal), labelsOf(context), times.lookMs, signal)
     },
     async close() {
       await Promise.all([...followers.keys()].map(endFollower))

@@ -32,7 +32,7 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
     context.log(line, level)
   }
   for (let look = 0; ; look++) {
-    const deployment = await api.find('Deployment', scope.namespace, workload)
+    const deployment = await api.find('Deployment', workload)
     if (!deployment || deployment.metadata.deletionTimestamp !== undefined)
       throw new DeployError(`The Deployment "${workload}" was removed while it was rolled out.`)
     const progress = progressOf(deployment)
@@ -41,7 +41,7 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
     if (progress.ready > most) deadline = performance.now() + deadlineMs
     most = Math.max(most, progress.ready)
     if (progress.isDone) return
-    const all = await api.list('Pod', scope.namespace, podLabels(scope.labels, workload))
+    const all = await api.list('Pod', podLabels(scope.labels, workload))
     const pods = all.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     const problem = problemOf(pods)
     if (problem) throw await failure(rollout, problem.text, problem)
@@ -92,12 +92,12 @@ async function failure(
 }
 
 async function tailOf(
-  { api, scope, context }: Rollout,
+  { api, context }: Rollout,
   { container, pod }: Omit<PodProblem, 'text'>,
 ): Promise<readonly string[]> {
   try {
     const query = { container, tailLines: String(TAIL_LINES), limitBytes: '65536' }
-    const response = await api.log(scope.namespace, pod, query)
+    const response = await api.log(pod, query)
     return (await response?.text())?.split('\n').filter(Boolean) ?? []
   } catch (error) {
     context.signal.throwIfAborted()

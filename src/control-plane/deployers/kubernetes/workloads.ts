@@ -5,16 +5,15 @@ import { ATTEMPT_ANNOTATION, REVISION_ANNOTATION, type Scope, WORKLOAD_LABEL } f
 /** Stops the servers of a workload, unless a later attempt has applied it again. It may be deployed again. */
 export async function stopWorkload(
   api: KubernetesApi,
-  { namespace }: Scope,
   workload: string,
   attempt: string | undefined,
 ): Promise<void> {
   for (;;) {
-    const found = await api.find('Deployment', namespace, workload)
+    const found = await api.find('Deployment', workload)
     if (!found || attemptOf(found) !== attempt) return
     // An autoscaler would start new ones.
-    await api.remove('HorizontalPodAutoscaler', namespace, workload, 'Background')
-    if (await api.stop(namespace, workload, found.metadata.resourceVersion)) return
+    await api.remove('HorizontalPodAutoscaler', workload, 'Background')
+    if (await api.stop(workload, found.metadata.resourceVersion)) return
   }
 }
 
@@ -25,43 +24,36 @@ export async function stopOthers(
   named: readonly (string | undefined)[],
 ): Promise<void> {
   const kept = [...named, await servingWorkload(api, scope)]
-  for (const found of await api.list('Deployment', scope.namespace, scope.labels)) {
+  for (const found of await api.list('Deployment', scope.labels)) {
     const { name } = found.metadata
-    if (!kept.includes(name) && found.spec?.replicas !== 0)
-      await stopWorkload(api, scope, name, attemptOf(found))
+    if (!kept.includes(name) && found.spec?.replicas !== 0) await stopWorkload(api, name, attemptOf(found))
   }
 }
 
 /** Removes the stopped workloads of a deployment except for the newest ones. Their Secrets go with them. */
 export async function removeOld(api: KubernetesApi, scope: Scope, keep: number): Promise<void> {
   const serving = await servingWorkload(api, scope)
-  const stopped = (await api.list('Deployment', scope.namespace, scope.labels))
+  const stopped = (await api.list('Deployment', scope.labels))
     .filter(({ metadata, spec }) => spec?.replicas === 0 && metadata.name !== serving)
     .sort((a, b) => revisionOf(b) - revisionOf(a))
   // One that was started again meanwhile has another version.
   for (const { metadata } of stopped.slice(keep))
-    await api.remove('Deployment', scope.namespace, metadata.name, 'Background', metadata.resourceVersion)
+    await api.remove('Deployment', metadata.name, 'Background', metadata.resourceVersion)
 }
 
 /** Removes what an attempt to deploy has applied, unless a later attempt has applied it again. */
-export async function removeAttempt(
-  api: KubernetesApi,
-  { namespace }: Scope,
-  workload: string,
-  attempt: string,
-): Promise<void> {
+export async function removeAttempt(api: KubernetesApi, workload: string, attempt: string): Promise<void> {
   for (const kind of ['HorizontalPodAutoscaler', 'Deployment', 'Secret'] as const)
     for (;;) {
-      const found = await api.find(kind, namespace, workload)
+      const found = await api.find(kind, workload)
       if (!found || attemptOf(found) !== attempt) break
-      if (await api.remove(kind, namespace, workload, 'Background', found.metadata.resourceVersion)) break
+      if (await api.remove(kind, workload, 'Background', found.metadata.resourceVersion)) break
     }
 }
 
 /** Removes all that a deployment has, and waits until it is gone. */
 export async function removeAll(
   api: KubernetesApi,
-  namespace: string,
   labels: Scope['labels'],
   lookMs: number,
   signal: AbortSignal,
@@ -69,21 +61,17 @@ export async function removeAll(
   for (;;) {
     let isGone = true
     for (const kind of ['Service', 'HorizontalPodAutoscaler', 'Deployment', 'Secret'] as const)
-      for (const { metadata } of await api.list(kind, namespace, labels)) {
+      for (const { metadata } of await api.list(kind, labels)) {
         isGone = false
-        if (metadata.deletionTimestamp === undefined)
-          await api.remove(kind, namespace, metadata.name, 'Foreground')
+        if (metadata.deletionTimestamp === undefined) await api.remove(kind, metadata.name, 'Foreground')
       }
     if (isGone) return
     await sleep(lookMs, signal)
   }
 }
 
-async function servingWorkload(
-  api: KubernetesApi,
-  { namespace, service }: Scope,
-): Promise<string | undefined> {
-  return (await api.find('Service', namespace, service))?.spec?.selector?.[WORKLOAD_LABEL]
+async function servingWorkload(api: KubernetesApi, { service }: Scope): Promise<string | undefined> {
+  return (await api.find('Service', service))?.spec?.selector?.[WORKLOAD_LABEL]
 }
 
 const attemptOf = ({ metadata }: KubernetesObject): string | undefined =>
