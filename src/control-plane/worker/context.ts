@@ -1,5 +1,6 @@
 import type { OnError } from '../../http/index.ts'
 import type { KeyedSemaphore } from '../../storage/coordination/keyed-semaphore.ts'
+import type { Store } from '../../storage/index.ts'
 import {
   DeployError,
   type Deployer,
@@ -9,12 +10,12 @@ import {
 import { createLineLog } from '../logs/line-log.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
+import type { OpsOf } from '../records/status-event.ts'
 import { partitionOf } from '../records/stored.ts'
 import { uploadOfPath } from '../records/uploads/stored.ts'
 import type { Uploads } from '../records/uploads/uploads.ts'
 import { maskSecrets } from '../secrets/mask.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import type { LeaseContext } from './lease.ts'
 
 export interface WorkerTimes {
   /** How long a process that stopped responding keeps its deployments, in milliseconds. Default 15,000. */
@@ -32,7 +33,8 @@ export interface WorkerTimes {
   readonly retryMs: number
 }
 
-export interface WorkerContext extends LeaseContext {
+export interface WorkerContext {
+  readonly store: Store
   readonly deployer: Deployer
   readonly logs: Logs
   readonly uploads: Uploads
@@ -43,6 +45,13 @@ export interface WorkerContext extends LeaseContext {
   /** Slots for starting servers again, by owner. */
   readonly starts: KeyedSemaphore<string | null>
   readonly onError: OnError
+  /** The name of this worker. After a restart it may take back the leases of its earlier process. */
+  readonly instance: string
+  readonly isHosted: boolean
+  readonly opsOf: OpsOf | undefined
+  readonly now: () => number
+  /** Aborts when the worker closes. Then a store that is unavailable is not waited for. */
+  readonly closing: AbortSignal
 }
 
 /** What a deployer is given of a deployment. Its lines go to the log of the servers. */

@@ -1,10 +1,10 @@
 import { holdLease } from '../../storage/coordination/hold-lease.ts'
 import { claimLease, isHeld, nextToken } from '../../storage/coordination/leases.ts'
 import { retry, retryOnConflict } from '../../storage/coordination/retry.ts'
-import { ConflictError, FencedError, type Op, type Store } from '../../storage/index.ts'
+import { ConflictError, FencedError, type Op } from '../../storage/index.ts'
 import { statusOf, statusOfRevision } from '../records/create-deployments.ts'
 import type { DeploymentRecord, RevisionRecord, RevisionStatus } from '../records/records.ts'
-import { type OpsOf, statusOp } from '../records/status-event.ts'
+import { statusOp } from '../records/status-event.ts'
 import {
   guardDeployment,
   guardRevision,
@@ -16,18 +16,7 @@ import {
   type Stored,
   WORK,
 } from '../records/stored.ts'
-
-export interface LeaseContext {
-  readonly store: Store
-  /** The name of this worker. After a restart it may take back the leases of its earlier process. */
-  readonly instance: string
-  readonly leaseMs: number
-  readonly isHosted: boolean
-  readonly opsOf: OpsOf | undefined
-  readonly now: () => number
-  /** Aborts when the worker closes. Then a store that is unavailable is not waited for. */
-  readonly closing: AbortSignal
-}
+import type { WorkerContext } from './context.ts'
 
 /** The fields that a commit replaces, in a deployment and in one of its revisions. */
 export interface Changed {
@@ -49,8 +38,9 @@ export interface Changed {
 export type Lease = NonNullable<Awaited<ReturnType<typeof claimDeployment>>>
 
 /** Takes the lease of a deployment. Undefined when another process holds it. */
-export async function claimDeployment(context: LeaseContext, id: string, takesBack = false) {
-  const { store, instance, leaseMs, isHosted, closing } = context
+export async function claimDeployment(context: WorkerContext, id: string, takesBack = false) {
+  const { store, instance, isHosted, closing } = context
+  const { leaseMs } = context.times
   const partition = partitionOf(id)
   const before = await store.inspect(partition)
   const held = isHeld(before) ? before.lease : undefined
@@ -123,6 +113,7 @@ export async function claimDeployment(context: LeaseContext, id: string, takesBa
   }
 
   return {
+    context,
     id,
     /** Aborts when the lease is lost or released. */
     signal: lease.signal,
@@ -153,7 +144,7 @@ export async function claimDeployment(context: LeaseContext, id: string, takesBa
 }
 
 function opsOfChange(
-  { now, isHosted, opsOf }: LeaseContext,
+  { now, isHosted, opsOf }: WorkerContext,
   before: DeploymentRecord,
   beforeRevision: RevisionRecord | undefined,
   { deployment: fields, revision: revisionFields, passes, reason }: Changed,

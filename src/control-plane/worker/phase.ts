@@ -2,7 +2,7 @@ import { reportError } from '../../http/index.ts'
 import { type DeployContext, DeployError, type Running } from '../deployers/deployer.ts'
 import type { LogPlace } from '../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord, RunningServer } from '../records/records.ts'
-import { deploymentContext, phaseContext, type WorkerContext } from './context.ts'
+import { deploymentContext, phaseContext } from './context.ts'
 import type { Lease } from './lease.ts'
 import { type End, endOf, PHASES, type Phase, statusesBefore } from './plan.ts'
 import { phaseResult, supervise } from './supervise.ts'
@@ -11,21 +11,18 @@ import { phaseResult, supervise } from './supervise.ts'
 const MAX_ATTEMPTS = 3
 
 /** Takes a revision through one phase, to the status after it or to its end. */
-export async function runPhase(
-  context: WorkerContext,
-  lease: Lease,
-  phase: Phase,
-  { id, owner, attempts, status }: RevisionRecord,
-): Promise<void> {
+export async function runPhase(lease: Lease, phase: Phase, revision: RevisionRecord): Promise<void> {
+  const { context } = lease
+  const { id, owner, attempts, status } = revision
   const { begins, fails } = PHASES[phase]
   // A lost process has left the revision in the status of the phase.
   const isAgain = status === begins && attempts > 0
   if (isAgain && attempts >= MAX_ATTEMPTS) {
     const reason = `Its process was lost ${attempts} times in this phase.`
-    return endRevision(context, lease, id, { status: fails, reason })
+    return endRevision(lease, id, { status: fails, reason })
   }
   const limitMs = context.times[`${phase}Ms`]
-  const supervision = supervise(context, lease, async () => {
+  const supervision = supervise(lease, async () => {
     const [deployment, revision] = await Promise.all([lease.load(), lease.loadRevision(id)])
     return deployment && revision ? endOf(deployment.record, revision) : undefined
   })
@@ -43,15 +40,15 @@ export async function runPhase(
     }))
     const reason = `It took longer than ${Math.round(limitMs / 1_000)} seconds.`
     supervision.stopAfter(limitMs, { status: fails, reason })
-    await WORK[phase](context, lease, id, signal)
+    await WORK[phase](lease, id, signal)
   } catch (error) {
     if (lease.signal.aborted) throw error
     // After an abort an error only shows how the phase stopped.
-    if (supervision.end) await endRevision(context, lease, id, supervision.end)
+    if (supervision.end) await endRevision(lease, id, supervision.end)
     // The worker closes: another process starts the phase again, and this attempt does not count.
     else if (signal.aborted) await lease.changeRevision(id, () => ({ revision: { attempts } }))
     else if (error instanceof DeployError)
-      await endRevision(context, lease, id, { status: fails, reason: error.message })
+      await endRevision(lease, id, { status: fails, reason: error.message })
     // The store failed, not the revision: the phase is started again.
     else throw error
   } finally {
@@ -59,12 +56,13 @@ export async function runPhase(
   }
 }
 
-type Work = (context: WorkerContext, lease: Lease, id: string, signal: AbortSignal) => Promise<void>
+type Work = (lease: Lease, id: string, signal: AbortSignal) => Promise<void>
 
 const WORK: Readonly<Record<Phase, Work>> = {
-  async prepare(context, lease, id, signal) {
+  async prepare(lease, id, signal) {
+    const { context } = lease
     const { deployer } = context
-    const { given } = await load(context, lease, id, signal, 'build')
+    const { given } = await load(lease, id, signal, 'build')
     const done = deployer.prepare && (await phaseResult(context, signal, deployer.prepare(given)))
     signal.throwIfAborted()
     await context.logs.flush()
@@ -82,8 +80,9 @@ const WORK: Readonly<Record<Phase, Work>> = {
     })
   },
 
-  async build(context, lease, id, signal) {
-    const { given, revision } = await load(context, lease, id, signal, 'build')
+  async build(lease, id, signal) {
+    const { context } = lease
+    const { given, revision } = await load(lease, id, signal, 'build')
     const prepared = revision.prepared ?? null
     const artifact = await phaseResult(context, signal, context.deployer.build!({ ...given, prepared }))
     signal.throwIfAborted()
@@ -92,14 +91,14 @@ const WORK: Readonly<Record<Phase, Work>> = {
     await lease.changeRevision(id, () => ({ revision: { artifact }, passes: ['AWAITING_DEPLOY'] }))
   },
 
-  async deploy(context, lease, id, signal) {
+  async deploy(lease, id, signal) {
+    const { context } = lease
     const { deployer, times } = context
-    const { given, revision, deployment } = await load(context, lease, id, signal, 'deploy')
+    const { given, revision, deployment } = await load(lease, id, signal, 'deploy')
     const active = deployment.activeRevisionId
     const previous = active === null ? undefined : (await lease.loadRevision(active))?.running
     const deploy: DeployContext = { ...given, artifact: revision.artifact ?? null, previous }
-    const discard = (server: Running) =>
-      discardServer(context, lease, deployment, { revisionId: id, ...server })
+    const discard = (server: Running) => discardServer(lease, deployment, { revisionId: id, ...server })
     const started = await phaseResult(context, signal, deployer.deploy(deploy), discard)
     if (signal.aborted) {
       await discard(started)
@@ -128,26 +127,24 @@ const WORK: Readonly<Record<Phase, Work>> = {
   },
 }
 
-async function load(
-  context: WorkerContext,
-  lease: Lease,
-  id: string,
-  signal: AbortSignal,
-  type: 'build' | 'deploy',
-) {
+async function load(lease: Lease, id: string, signal: AbortSignal, type: 'build' | 'deploy') {
   const [read, loaded] = await Promise.all([lease.load(), lease.loadRevision(id)])
   const deployment = read!.record
   const revision = loaded!
-  return { deployment, revision, given: await phaseContext(context, deployment, revision, signal, type) }
+  return {
+    deployment,
+    revision,
+    given: await phaseContext(lease.context, deployment, revision, signal, type),
+  }
 }
 
 /** Stops a server that will not serve. If that fails, it is retried later, as for replaced servers. */
 async function discardServer(
-  context: WorkerContext,
   lease: Lease,
   deployment: DeploymentRecord,
   server: RunningServer,
 ): Promise<void> {
+  const { context } = lease
   const { deployer, times, closing, onError } = context
   const { url, handle } = server
   const signal = AbortSignal.timeout(times.deployMs)
@@ -162,13 +159,8 @@ async function discardServer(
 }
 
 /** Ends a revision that is not deployed. */
-export async function endRevision(
-  context: WorkerContext,
-  lease: Lease,
-  id: string,
-  { status, reason }: End,
-): Promise<void> {
-  const { logs, now } = context
+export async function endRevision(lease: Lease, id: string, { status, reason }: End): Promise<void> {
+  const { logs, now } = lease.context
   const deploymentId = lease.id
   const place: LogPlace =
     status === 'DEPLOY_FAILED'

@@ -6,7 +6,6 @@ import type { Running } from '../deployers/deployer.ts'
 import { isLeaving } from '../records/create-deployments.ts'
 import type { RunningServer } from '../records/records.ts'
 import { partitionOf } from '../records/stored.ts'
-import type { WorkerContext } from './context.ts'
 import type { Lease } from './lease.ts'
 import { endRevision, runPhase } from './phase.ts'
 import { nextStep, type Step } from './plan.ts'
@@ -30,8 +29,8 @@ interface Rest {
 export type Reconciler = ReturnType<typeof startReconciler>
 
 /** Does what a deployment needs, one step after another, and releases it when nothing is left to do. */
-export function startReconciler(context: WorkerContext, lease: Lease) {
-  const { store, deployer, closing, times, onError } = context
+export function startReconciler(lease: Lease) {
+  const { store, deployer, closing, times, onError, now } = lease.context
   const isHost = deployer.recover !== undefined
   /** Servers that are being stopped, with the time when that may be retried. */
   const retiring = new Map<string, number>()
@@ -81,19 +80,19 @@ export function startReconciler(context: WorkerContext, lease: Lease) {
 
   async function perform(next: Step): Promise<'again' | 'over'> {
     if (next.do === 'remove') {
-      await removeDeployment(context, lease)
+      await removeDeployment(lease)
       await lease.release()
       return 'over'
     }
-    if (next.do === 'ready') await lease.change(() => ({ status: 'READY', updatedAt: context.now() }))
-    else if (next.do === 'end') await endRevision(context, lease, next.revision.id, next.end)
+    if (next.do === 'ready') await lease.change(() => ({ status: 'READY', updatedAt: now() }))
+    else if (next.do === 'end') await endRevision(lease, next.revision.id, next.end)
     else if (next.do === 'recover') {
-      serving = await recoverServer(context, lease)
+      serving = await recoverServer(lease)
       isDown = serving === undefined
       failures = isDown ? failures + 1 : 0
       if (isDown) recoverAt = performance.now() + delayAfter(failures)
     } else if (next.do === 'phase') {
-      await runPhase(context, lease, next.phase, next.revision)
+      await runPhase(lease, next.phase, next.revision)
       if (isHost && next.phase === 'deploy') await startedHere(next.revision.id)
     }
     return 'again'
@@ -110,7 +109,7 @@ export function startReconciler(context: WorkerContext, lease: Lease) {
     const { revisionId } = server
     if ((retiring.get(revisionId) ?? 0) > performance.now()) return
     retiring.set(revisionId, Number.POSITIVE_INFINITY)
-    void retireServer(context, lease, server)
+    void retireServer(lease, server)
       .catch(report)
       .then((isStopped) => {
         if (isStopped) retiring.delete(revisionId)

@@ -2,7 +2,7 @@ import type { Op } from '../../storage/index.ts'
 import { releaseNames } from '../records/names.ts'
 import type { RevisionRecord } from '../records/records.ts'
 import { DEPLOYMENTS, ofDeployment, partitionOf, REVISIONS, recordOf } from '../records/stored.ts'
-import { deploymentContext, type WorkerContext } from './context.ts'
+import { deploymentContext } from './context.ts'
 import type { Lease } from './lease.ts'
 import { settled } from './supervise.ts'
 
@@ -13,7 +13,8 @@ const PAGE = 200
  * Stops the servers of a deployment, removes what they left, and deletes its records. Each step may run again
  * after a crash: the deployment is found until the last one.
  */
-export async function removeDeployment(context: WorkerContext, lease: Lease): Promise<void> {
+export async function removeDeployment(lease: Lease): Promise<void> {
+  const { context } = lease
   const { deployer, store, logs, uploads, now, opsOf, closing } = context
   const { record: deployment } = (await lease.load())!
   const { id } = deployment

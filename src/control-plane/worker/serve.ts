@@ -2,7 +2,7 @@ import { reportError } from '../../http/index.ts'
 import { DeployError, type Running } from '../deployers/deployer.ts'
 import { isLeaving } from '../records/create-deployments.ts'
 import type { RunningServer } from '../records/records.ts'
-import { deploymentContext, phaseContext, type WorkerContext } from './context.ts'
+import { deploymentContext, phaseContext } from './context.ts'
 import type { Lease } from './lease.ts'
 import { phaseResult, supervise } from './supervise.ts'
 
@@ -12,13 +12,14 @@ const STARTING = 'Its server is being started again.'
  * Starts the active revision again, after a restart. Undefined if that failed: its revision is `UNKNOWN`
  * until it succeeds.
  */
-export async function recoverServer(context: WorkerContext, lease: Lease): Promise<Running | undefined> {
+export async function recoverServer(lease: Lease): Promise<Running | undefined> {
+  const { context } = lease
   const { deployer, times, now, closing } = context
   const deployment = (await lease.load())!.record
   const revision = await lease.loadRevision(deployment.activeRevisionId!)
   if (!revision?.running || !deployer.recover) return revision?.running
   const { id } = revision
-  const supervision = supervise(context, lease, async () => {
+  const supervision = supervise(lease, async () => {
     const read = await lease.load()
     return read && isLeaving(read.record) ? { status: 'UNKNOWN', reason: 'It is being deleted.' } : undefined
   })
@@ -58,12 +59,10 @@ export async function recoverServer(context: WorkerContext, lease: Lease): Promi
 }
 
 /** Stops a server that a newer revision has replaced. False if that failed, and has to be retried later. */
-export async function retireServer(
-  context: WorkerContext,
-  lease: Lease,
-  { revisionId, url, handle }: RunningServer,
-): Promise<boolean> {
+export async function retireServer(lease: Lease, server: RunningServer): Promise<boolean> {
+  const { context } = lease
   const { deployer, onError } = context
+  const { revisionId, url, handle } = server
   const deployment = (await lease.load())?.record
   if (!deployment) return true
   try {

@@ -12,11 +12,8 @@ import type { End } from './plan.ts'
 const RECHECK_MS = 1_000
 
 /** Watches a deployment during work on it. `check` returns an end when the work has to stop. */
-export function supervise(
-  { store, onError, closing }: Pick<WorkerContext, 'store' | 'onError' | 'closing'>,
-  lease: Lease,
-  check: () => Promise<End | undefined>,
-) {
+export function supervise(lease: Lease, check: () => Promise<End | undefined>) {
+  const { store, onError, closing } = lease.context
   const stopped = new AbortController()
   const signal = AbortSignal.any([stopped.signal, lease.signal, closing])
   const changes = watchChanges(store, partitionOf(lease.id))

@@ -47,7 +47,6 @@ export function createWorker({
   const context: WorkerContext = {
     ...options,
     times,
-    leaseMs: times.leaseMs,
     instance,
     isHosted: deployer.recover !== undefined,
     builds: createKeyedSemaphore(fairShare(builds)),
@@ -97,7 +96,7 @@ export function createWorker({
     if (!lease) return
     orphaned.delete(id)
     passedOver.delete(id)
-    const reconciler = startReconciler(context, lease)
+    const reconciler = startReconciler(lease)
     held.set(id, { lease, reconciler })
     void reconciler.done.then(() => {
       if (closed.signal.aborted) return
