@@ -1,5 +1,5 @@
 import { serve } from '../../adapters/node/serve.ts'
-import { apiKeys } from '../../src/control-plane/api/authentication/api-keys.ts'
+import { apiKeys } from '../../src/control-plane/api/authentication/authentication.ts'
 import { createControlPlaneHandler } from '../../src/control-plane/handler.ts'
 import { AgentwireError } from '../../src/errors.ts'
 import { openStorage, withoutPassword } from '../../src/storage/open.ts'

@@ -1,7 +1,10 @@
-export { apiKeys } from './api/authentication/api-keys.ts'
-export { bearer, type VerifyToken } from './api/authentication/bearer.ts'
-export type { Caller } from './api/authentication/caller.ts'
-export { either } from './api/authentication/either.ts'
+export {
+  apiKeys,
+  bearer,
+  type Caller,
+  either,
+  type VerifyToken,
+} from './api/authentication/authentication.ts'
 export type { TokenVault } from './auth/token-vault.ts'
 export type {
   DeployContext,

@@ -17,7 +17,7 @@ export function etagOf(text: string): string {
 
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, '0')
 
-/** An answer of JSON with its validator, or 304 where the client has it already (`If-None-Match`, RFC 9110 §13.1.2). */
+/** A JSON answer with its validator, or 304 for a matching `If-None-Match` (RFC 9110 §13.1.2). */
 export function validated(
   request: Request,
   body: unknown,
@@ -27,7 +27,7 @@ export function validated(
   // An operation that says how it may be cached has its reasons.
   if (status >= 300 || headers?.['cache-control'] !== undefined) return jsonText(text, { status, headers })
   const etag = etagOf(text)
-  // Caches on the way keep nothing that they have not asked about.
+  // Caches must revalidate.
   const all = { ...headers, etag, 'cache-control': 'private, no-cache' }
   if (request.method === 'GET' && hasAlready(request, etag)) return empty(304, all)
   return jsonText(text, { status, headers: all })
@@ -40,7 +40,7 @@ export function hasAlready(request: Request, etag: string): boolean {
   return header.trim() === '*' || tagsOf(header).some((tag) => tag.replace(/^W\//, '') === etag)
 }
 
-/** Throws 412 where `If-Match` has other validators than that of the body (RFC 9110 §13.1.1). Weak ones never match. */
+/** Throws 412 where `If-Match` lacks the body's validator (RFC 9110 §13.1.1). Weak ones never match. */
 export function checkMatch(request: Request, body: unknown): void {
   const header = request.headers.get('if-match')
   if (header === null || header.trim() === '*') return

@@ -8,7 +8,10 @@ import {
 } from '../../http/index.ts'
 import { InvalidRequest } from '../errors.ts'
 
-/** Every error as `{ "detail": … }`: a list of problems for 422, else a text. From status 500 on it has the `id` that `onError` got. */
+/**
+ * Every error as `{ "detail": … }`: problems for 422, else a text. From 500 on it has the `id` given to
+ * `onError`.
+ */
 export const encodeErrors =
   (onError: OnError | undefined): EncodeError =>
   (error, call, origin) => {

@@ -8,13 +8,13 @@ import type { SecretBox } from '../secrets/secret-box.ts'
 export interface RequestKey {
   /** The id of the record: the same for the same caller, operation and key. */
   readonly id: string
-  /** Tells another request with the same key. It is keyed, because the body may have secrets. */
+  /** Distinguishes requests with the same key. It is keyed, because the body may have secrets. */
   readonly fingerprint: string
 }
 
 const MAX_LENGTH = 255
 
-/** Undefined where the client gives no key. Throws 400 for one that is none. */
+/** Undefined without the header. Throws 400 for an invalid key. */
 export async function requestKey(
   secrets: SecretBox,
   { params, body, call }: { readonly params: unknown; readonly body: unknown; readonly call: Call },

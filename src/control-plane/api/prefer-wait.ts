@@ -1,11 +1,11 @@
 import { onAbort } from './on-abort.ts'
 
-/** How long an answer may be held back at most, in seconds: proxies in between end what is silent for longer. */
+/** The longest wait, in seconds: proxies close connections that are silent for longer. */
 const MAX_SECONDS = 60
-/** Notifications of a store that processes share may be lost: it is asked again after so many milliseconds. */
+/** Notifications of a shared store can be lost, so the wait reads again after this time, in milliseconds. */
 const RECHECK_MS = 5_000
 
-/** The seconds of `Prefer: wait=N` (RFC 7240 §4.3), at most 60. Undefined where the client does not ask for them. */
+/** The seconds of `Prefer: wait=N` (RFC 7240 §4.3), at most 60. Undefined without it. */
 export function secondsToWait({ headers }: Request): number | undefined {
   const preferences = (headers.get('prefer') ?? '').split(',').map((preference) => preference.split(';')[0]!)
   for (const preference of preferences) {
@@ -19,13 +19,13 @@ export interface WaitOptions<T> {
   readonly seconds: number
   readonly read: () => Promise<T>
   readonly isDone: (value: T) => boolean
-  /** Settles at a change, after so many milliseconds, or when the signal aborts. */
+  /** Settles at a change, after `ms` milliseconds, or when the signal aborts. */
   readonly changed: (ms: number, signal: AbortSignal) => Promise<void>
   /** Each ends the wait. */
   readonly signals: readonly (AbortSignal | undefined)[]
 }
 
-/** Reads until it is done, after each change. Gives what was read last where the time is over, or a signal has aborted. */
+/** Reads after each change until it is done. At a timeout or abort it gives the last value. */
 export async function readUntil<T>(options: WaitOptions<T>): Promise<T> {
   const { seconds, read, isDone, changed, signals } = options
   const endsAt = Date.now() + seconds * 1_000

@@ -5,7 +5,7 @@ import { createFindings, type Findings } from '../schema/findings.ts'
 import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
 import type { OperationSpec } from './operation.ts'
 
-/** Path, query and body of a request, checked and converted. Throws `InvalidRequest` with all that is wrong, in this order. */
+/** Path, query and body of a request, converted. Throws `InvalidRequest` with all problems, in this order. */
 export function readRequest(spec: OperationSpec, call: Call, body: unknown) {
   const findings = createFindings()
   const input = {

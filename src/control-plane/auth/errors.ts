@@ -2,10 +2,7 @@ import { AgentwireError } from '../../errors.ts'
 import type { HttpError } from '../../http/index.ts'
 import { refusal } from '../errors.ts'
 
-/**
- * A request to a provider failed. The message quotes nothing of the request and of the answer but an error code of OAuth, so that it can
- * be shown and logged.
- */
+/** A request to a provider failed. The message quotes only an error code of OAuth, so that it can be logged. */
 export class ProviderError extends AgentwireError {
   static override readonly brand = 'ProviderError'
   /** Whether another try may succeed. */
@@ -20,5 +17,5 @@ export class ProviderError extends AgentwireError {
 export const noProvider = (providerId: string): HttpError =>
   refusal(404, `OAuth provider ID ${providerId} not found.`)
 
-/** Also for a token of somebody else. */
+/** Also for a token of another user. */
 export const noToken = (tokenId: string): HttpError => refusal(404, `OAuth token ID ${tokenId} not found.`)

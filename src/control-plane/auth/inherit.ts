@@ -11,7 +11,7 @@ import {
   WORKSPACE_TOKENS,
 } from './stored.ts'
 
-/** Copies, once, the providers and the tokens of a user that earlier versions kept under the former name of the owner. */
+/** Copies, once, the providers and tokens that earlier versions kept under the owner's former name. */
 export const inheritTokens = async (
   store: Store,
   owner: string | null,
@@ -28,11 +28,12 @@ export const inheritTokens = async (
         WORKSPACE_TOKENS,
       ]),
   })
-  const placeOf = async (of: string | null) => userPartition(await userKeyOf(of, user))
+  const partitionOf = async (of: string | null) => userPartition(await userKeyOf(of, user))
   await inherit(store, {
     owner,
     former,
     what: `${TOKENS} of ${user}`,
-    copy: async (from) => copyPartition(store, await placeOf(from), await placeOf(owner), [TOKENS, DEFAULTS]),
+    copy: async (from) =>
+      copyPartition(store, await partitionOf(from), await partitionOf(owner), [TOKENS, DEFAULTS]),
   })
 }

@@ -180,7 +180,7 @@ const RESERVED = [
   'nonce',
 ]
 
-/** Throws 400 for what would send users or secrets to a wrong place. */
+/** Throws 400 for URLs that users or secrets must not be sent to. */
 function checkProvider(
   { allowLoopback }: AuthContext,
   given: ProviderChange,

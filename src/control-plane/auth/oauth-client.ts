@@ -5,22 +5,7 @@ import { ProviderError } from './errors.ts'
 import type { ClientAuthMethod, ProviderRecord } from './records.ts'
 import { readTokenAnswer, scopesOf, type TokenAnswer } from './token-answer.ts'
 
-/** Speaks to authorization servers. What fails, it throws as `ProviderError`. */
-export interface OAuthClient {
-  /** RFC 7636 §4.2. */
-  challengeOf(verifier: string): Promise<string>
-  makeVerifier(): string
-  /** Checks `state`, `iss` and `error` of an authorization response before it gives the code away. */
-  exchange(client: ProviderClient, sent: SentFlow, answer: ProviderAnswer): Promise<Grant>
-  refresh(client: ProviderClient, refreshToken: string): Promise<Grant>
-  revoke(client: ProviderClient, revocationUrl: string, token: string): Promise<void>
-  /** RFC 8414, and OpenID Connect Discovery. Undefined where the server has no metadata. */
-  findServer(issuer: URL): Promise<oauth.AuthorizationServer | undefined>
-  /** RFC 9728. Undefined where the resource has no metadata. */
-  findResource(resource: URL): Promise<oauth.ResourceServer | undefined>
-  /** RFC 7591. */
-  register(server: oauth.AuthorizationServer, metadata: oauth.JsonObject): Promise<Registered>
-}
+export type OAuthClient = ReturnType<typeof createOAuthClient>
 
 /** The parameters that a provider sends back. */
 export interface ProviderAnswer {
@@ -46,29 +31,24 @@ export interface Grant extends Pick<TokenAnswer, 'accountLabel' | 'workspaceToke
   readonly accessToken: string
   readonly refreshToken: string | undefined
   readonly expiresInSeconds: number | undefined
-  /** Undefined where the answer names none: it is what was asked for. */
+  /** Undefined where the answer names none: as requested. */
   readonly scopes: readonly string[] | undefined
 }
 
-export interface Registered {
-  readonly clientId: string
-  readonly clientSecret: string | null
-  readonly authMethod: ClientAuthMethod
-}
-
-export function createOAuthClient(fetch: GuardedFetch): OAuthClient {
+/** Speaks to authorization servers. What fails, it throws as `ProviderError`. */
+export function createOAuthClient(fetch: GuardedFetch) {
   const options = {
     // The URLs are checked when they are taken over. What is left is a loopback, where that is allowed.
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: (url: string, init: object) => fetch(url, init as GuardedFetchInit),
   }
 
-  async function grantOf(
+  const grantOf = (
     { provider }: ProviderClient,
     request: () => Promise<Response>,
     process: typeof oauth.processRefreshTokenResponse,
-  ): Promise<Grant> {
-    return translated(async () => {
+  ): Promise<Grant> =>
+    translated(async () => {
       const { response, ...rest } = await readTokenAnswer(await request(), provider.providerType)
       const body = await process(serverOf(provider), clientOf(provider), response)
       return {
@@ -79,68 +59,67 @@ export function createOAuthClient(fetch: GuardedFetch): OAuthClient {
         scopes: body.scope === undefined ? undefined : scopesOf(body.scope),
       }
     })
-  }
 
   const additional = ({ resource }: ProviderRecord) => ({
     ...options,
     additionalParameters: new URLSearchParams(resource === null ? {} : { resource }),
   })
 
-  /** Undefined where the place has no such document. */
-  async function discover<T>(request: () => Promise<Response>, process: (response: Response) => Promise<T>) {
-    return translated(async () => {
+  /** Undefined where there is no such document. */
+  const discover = <T>(request: () => Promise<Response>, process: (response: Response) => Promise<T>) =>
+    translated(async () => {
       const response = await request()
       const isAbsent = response.status >= 300 && response.status < 500 && response.status !== 429
       return isAbsent ? undefined : process(response)
     })
-  }
 
   return {
+    /** RFC 7636 §4.2. */
     challengeOf: oauth.calculatePKCECodeChallenge,
     makeVerifier: oauth.generateRandomCodeVerifier,
-    exchange: (client, { state, redirectUri, verifier = oauth.nopkce }, answer) => {
+
+    /** Checks `state`, `iss` and `error` of an authorization response before it gives the code away. */
+    exchange: (client: ProviderClient, sent: SentFlow, answer: ProviderAnswer): Promise<Grant> => {
       const { provider } = client
       const [server, self] = [serverOf(provider), clientOf(provider)]
       return grantOf(
         client,
-        () => {
-          const parameters = oauth.validateAuthResponse(server, self, parametersOf(provider, answer), state)
-          return oauth.authorizationCodeGrantRequest(
+        () =>
+          oauth.authorizationCodeGrantRequest(
             server,
             self,
             authenticationOf(client),
-            parameters,
-            redirectUri,
-            verifier,
+            oauth.validateAuthResponse(server, self, parametersOf(provider, answer), sent.state),
+            sent.redirectUri,
+            sent.verifier ?? oauth.nopkce,
             additional(provider),
-          )
-        },
+          ),
         oauth.processAuthorizationCodeResponse,
       )
     },
-    refresh: (client, refreshToken) =>
-      grantOf(
+
+    refresh: (client: ProviderClient, refreshToken: string): Promise<Grant> => {
+      const { provider } = client
+      const [server, self] = [serverOf(provider), clientOf(provider)]
+      const authentication = authenticationOf(client)
+      return grantOf(
         client,
         () =>
-          oauth.refreshTokenGrantRequest(
-            serverOf(client.provider),
-            clientOf(client.provider),
-            authenticationOf(client),
-            refreshToken,
-            additional(client.provider),
-          ),
+          oauth.refreshTokenGrantRequest(server, self, authentication, refreshToken, additional(provider)),
         oauth.processRefreshTokenResponse,
-      ),
-    revoke: (client, revocationUrl, token) =>
+      )
+    },
+
+    revoke: (client: ProviderClient, revocationUrl: string, token: string): Promise<void> =>
       translated(async () => {
         const server = { ...serverOf(client.provider), revocation_endpoint: revocationUrl }
         const self = clientOf(client.provider)
-        const authentication = authenticationOf(client)
-        await oauth.processRevocationResponse(
-          await oauth.revocationRequest(server, self, authentication, token, options),
-        )
+        const response = await oauth.revocationRequest(server, self, authenticationOf(client), token, options)
+        await oauth.processRevocationResponse(response)
       }),
-    async findServer(issuer) {
+
+    /** RFC 8414, and OpenID Connect Discovery. Undefined where the server has no metadata. */
+    async findServer(issuer: URL): Promise<oauth.AuthorizationServer | undefined> {
       for (const algorithm of ['oauth2', 'oidc'] as const) {
         const found = await discover(
           () => oauth.discoveryRequest(issuer, { ...options, algorithm }),
@@ -150,30 +129,34 @@ export function createOAuthClient(fetch: GuardedFetch): OAuthClient {
       }
       return undefined
     },
-    findResource: (resource) =>
+
+    /** RFC 9728. Undefined where the resource has no metadata. */
+    findResource: (resource: URL): Promise<oauth.ResourceServer | undefined> =>
       discover(
         () => oauth.resourceDiscoveryRequest(resource, options),
         (response) => oauth.processResourceDiscoveryResponse(resource, response),
       ),
-    register: (server, metadata) =>
+
+    /** RFC 7591. */
+    register: (server: oauth.AuthorizationServer, metadata: oauth.JsonObject) =>
       translated(async () => {
         const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, options)
         // Some servers answer 200 where RFC 7591 §3.2.1 asks for 201.
         const response = answer.status === 200 ? new Response(answer.body, { status: 201 }) : answer
         const registered = await oauth.processDynamicClientRegistrationResponse(response)
-        const method = registered.token_endpoint_auth_method
-        const isKnown = method === 'client_secret_basic' || method === 'client_secret_post'
         const { client_id, client_secret } = registered as { client_id: string; client_secret?: string }
-        const clientSecret = client_secret || null
         return {
           clientId: client_id,
-          clientSecret,
-          // RFC 7591 §2: a client that is told nothing uses `client_secret_basic`.
-          authMethod: clientSecret === null ? 'none' : isKnown ? method : 'client_secret_basic',
-        }
+          clientSecret: client_secret || null,
+          authMethod: client_secret ? authMethodOf(registered.token_endpoint_auth_method) : 'none',
+        } as const
       }),
   }
 }
+
+/** RFC 7591 §2: the default is `client_secret_basic`. */
+const authMethodOf = (method: unknown): ClientAuthMethod =>
+  method === 'client_secret_post' ? method : 'client_secret_basic'
 
 const issuerOf = ({ issuer, authUrl }: ProviderRecord): string => issuer ?? new URL(authUrl).origin
 
@@ -194,8 +177,8 @@ function authenticationOf({ provider, clientSecret }: ProviderClient): oauth.Cli
 }
 
 /**
- * Where the issuer is not known, an `iss` must at least be of the origin that the user was sent to. Each provider has a redirect URI of its
- * own besides, which is the other defence against a mix-up (RFC 9700 §4.4.2).
+ * Without a known issuer, an `iss` must at least be of the origin that the user was sent to. In addition each
+ * provider has its own redirect URI, the other defence against mix-up (RFC 9700 §4.4.2).
  */
 function parametersOf(provider: ProviderRecord, answer: ProviderAnswer): URLSearchParams {
   const { iss, ...rest } = answer

@@ -41,8 +41,9 @@ const VAULT_OPTIONS: OptionTable<TokenVaultOptions> = {
 const MAX_ANSWER_BYTES = 262_144
 
 /**
- * Keeps the tokens that users have at other services: users sign in there, and their agents get the tokens. It is the option
- * `tokenVault` of `createControlPlaneHandler`, and serves its routes below `/v2/auth`. Needs the package `oauth4webapi`.
+ * Keeps the tokens that users have at other services: users sign in there, and their agents get the tokens.
+ * It is the option `tokenVault` of `createControlPlaneHandler`, for the routes below `/v2/auth`. Needs the
+ * package `oauth4webapi`.
  */
 export function tokenVault(options: TokenVaultOptions = {}): TokenVault {
   checkOptions('tokenVault', options, VAULT_OPTIONS)

@@ -4,7 +4,7 @@ import type { SealedSecret } from '../records/records.ts'
 /** How a client proves itself at the token endpoint. */
 export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post'
 
-/** How the code of a sign-in is bound to its verifier (RFC 7636 §4.2). `plain` is for providers that know nothing better. */
+/** How a code is bound to its verifier (RFC 7636 §4.2). `plain` is for providers without S256. */
 export type ChallengeMethod = 'S256' | 'plain'
 
 /** Providers that deviate from OAuth 2.0. */
@@ -49,7 +49,7 @@ export interface ProviderRecord {
   readonly updatedAt: number
 }
 
-/** A token of one user for one provider. Whether it is the default stands in a document beside it. */
+/** A token of one user for one provider. Another document says whether it is the default. */
 export interface TokenRecord {
   readonly id: string
   readonly providerId: string
@@ -58,7 +58,7 @@ export interface TokenRecord {
   readonly accountLabel: string | null
   /** What the provider has granted. */
   readonly scopes: readonly string[]
-  /** What the user was asked for: providers may grant it under other names. */
+  /** The requested scopes: providers may grant them under other names. */
   readonly requestedScopes: readonly string[]
   /** Milliseconds since 1970. Null: unknown. */
   readonly expiresAt: number | null

@@ -3,17 +3,17 @@ import type { Guard, Store } from '../../storage/index.ts'
 import { listAll } from '../../storage/store/pages.ts'
 import { unchanged as docUnchanged, type Stored, stored } from '../records/docs.ts'
 
-/** Where the records are kept. All of one user of a tenant is one partition, all that the tenant's users share another. */
+/** A partition has all of one user of a tenant, or what all users of the tenant share. */
 export const PROVIDERS = 'oauth-providers'
 export const WORKSPACE_TOKENS = 'oauth-workspace-tokens'
 export const TOKENS = 'oauth-tokens'
-/** By the provider's key: the id of the token that is the default. One document, so that there cannot be two defaults. */
+/** The id of the default token, by the provider's key: one document, so there is only one default. */
 export const DEFAULTS = 'oauth-defaults'
 export const FLOWS = 'oauth-flows'
 export const CONNECTIONS = 'oauth-connections'
 export const EVENTS = 'oauth-events'
 
-/** A user in the names of partitions and in the ids of flows. It tells neither the tenant nor the user. */
+/** A user in names of partitions and ids of flows. It reveals neither the tenant nor the user. */
 export const userKeyOf = (owner: string | null, user: string | null): Promise<string> =>
   uuidOf(['oauth-user', owner, user])
 

@@ -5,14 +5,14 @@ export interface TokenAnswer {
   readonly response: Response
   /** The account that the user has signed in with, where the answer names one. */
   readonly accountLabel: string | null
-  /** Slack gives one for its workspace beside the user's. */
+  /** Slack issues one for its workspace in addition to the user's. */
   readonly workspaceToken: { readonly value: string; readonly scopes: readonly string[] } | undefined
 }
 
 /**
- * Brings what providers answer into the form of RFC 6749 §5. GitHub and Slack send errors with status 200, Slack nests the token of the
- * user, and some send nulls. The ID token is left out, because nobody asks for one: it is only read for the name of the account, and the
- * connection to the token endpoint vouches for it (OpenID Connect Core §3.1.3.7).
+ * Brings answers into the form of RFC 6749 §5. GitHub and Slack send errors with status 200, Slack nests the
+ * token of the user, and some send nulls. The ID token is only read for the name of the account, and TLS
+ * authenticates its issuer (OpenID Connect Core §3.1.3.7).
  */
 export async function readTokenAnswer(answer: Response, type: ProviderType | null): Promise<TokenAnswer> {
   const body = answer.status < 500 ? await objectOf(answer.clone()) : undefined

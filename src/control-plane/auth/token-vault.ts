@@ -7,6 +7,6 @@ export interface TokenVault {
   readonly open: unknown
 }
 
-/** The auth service of a control plane. Its types are none of the package's: they follow from the schemas of the API. */
+/** The auth service of a vault. Its types follow from the schemas of the API, so they are internal. */
 export const openVault = (vault: TokenVault, parts: AuthServiceParts): AuthService =>
   (vault.open as (parts: AuthServiceParts) => AuthService)(parts)

@@ -1,6 +1,6 @@
 import { refusal } from '../errors.ts'
 
-/** How far a reader has come in each of the logs that its stream is merged of: the last sequence numbers that it has. */
+/** The position of a reader: the last sequence number that it has of each log. */
 export interface Cursor {
   readonly status: number
   readonly build: number

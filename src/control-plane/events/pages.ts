@@ -71,7 +71,7 @@ export async function readLinePage(
   const { type } = place
   const events = page.lines.map((line, i): DeploymentEvent => {
     const next = page.lines[i + 1]
-    // The line that tells of dropped ones stands before the next one.
+    // The line about dropped lines is before the next one.
     const own = line.id === 'dropped' ? (next ? Number(next.id) - 1 : position) : Number(line.id)
     return { at: line.at, position: own, type, data: presentLine(line) }
   })
@@ -79,8 +79,8 @@ export async function readLinePage(
 }
 
 /**
- * The events of several logs by their times, each log in its own order. It ends where a log has more events than its page, because the next
- * one may be earlier than those of the others.
+ * The events of several logs by their times, each log in its own order. It ends where a page of a log does,
+ * because the next event may be earlier than those of the others.
  */
 export function mergePages(pages: readonly EventPage[]): readonly DeploymentEvent[] {
   const merged: DeploymentEvent[] = []

@@ -19,8 +19,8 @@ export interface EventStreamOptions {
 }
 
 /**
- * What happens to a deployment: changes of statuses, and lines of the newest build and of the servers. It is pulled: a reader is a
- * position in each log, and nothing is kept for one that does not read. It ends with `deleted`.
+ * Changes of the statuses of a deployment, and lines of its newest build and of its servers. A reader is only
+ * a position in each log, and pulls. It ends with `deleted`.
  */
 export function deploymentEvents(
   { store, logs, deployments }: Pick<ControlPlaneContext, 'store' | 'logs' | 'deployments'>,

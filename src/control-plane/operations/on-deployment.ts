@@ -68,8 +68,8 @@ export async function revisionOfDeployment(
 }
 
 /**
- * Throws 412 where `If-Match` names another state of the deployment than the one that was read. The result is called with the
- * one that is going to be changed, and throws 412 where it is no longer that one.
+ * Throws 412 where `If-Match` names another state than the one that was read. The result checks the same for
+ * the record that is about to be changed.
  */
 export async function ifMatch(
   context: ControlPlaneContext,

@@ -7,8 +7,8 @@ import { type Camel, camel } from '../wire/names.ts'
 export const isoTime = (at: number): string => new Date(at).toISOString()
 
 /**
- * A record as the API answers it: the members that the schema has, and no others. Numbers become times where the schema
- * has times, and what is absent is null.
+ * A record as the API answers it: only with the members of the schema. Numbers become times where the schema
+ * has times, and absent values are null.
  */
 export const present = <S extends AnyObject>(
   schema: S,

@@ -1,13 +1,13 @@
 import { uuid7 } from '../../ids.ts'
 import { isOwnedBy } from '../../principal.ts'
 import { changedWithin } from '../../storage/coordination/changes.ts'
-import { ConflictError, type Op, type Store } from '../../storage/index.ts'
+import { ConflictError, type Guard, type Store } from '../../storage/index.ts'
 import { noDeployment, refusal } from '../errors.ts'
-import type { Deployments, NewRevision } from './deployments.ts'
-import { retryConflicts } from './docs.ts'
+import type { DeploymentFilter, NewRevision, PageRequest } from './deployments.ts'
+import { retryConflicts, unchanged } from './docs.ts'
 import { listDeployments, listRevisions } from './lists.ts'
 import { takeNames } from './names.ts'
-import type { DeploymentRecord, RevisionRecord } from './records.ts'
+import type { DeploymentRecord, RevisionRecord, RevisionStatus } from './records.ts'
 import { type OpsOf, type StatusEvent, statusOp } from './status-event.ts'
 import {
   DEPLOYMENTS,
@@ -32,51 +32,68 @@ export interface DeploymentsOptions {
   readonly opsOf?: OpsOf | undefined
 }
 
-export function createDeployments(options: DeploymentsOptions): Deployments {
-  const { store, wake, now, isHosted, opsOf } = options
+export type Deployments = ReturnType<typeof createDeployments>
 
-  const told = (events: readonly StatusEvent[]): readonly Op[] => [
-    statusOp(events),
-    ...events.flatMap((event) => opsOf?.(event) ?? []),
-  ]
+/** The records of deployments and revisions. Every change is one commit, and wakes the workers. */
+export function createDeployments(options: DeploymentsOptions) {
+  const { store, wake, now, isHosted, opsOf } = options
 
   async function write(
     deployment: DeploymentRecord,
     revision: RevisionRecord | undefined,
     events: readonly StatusEvent[],
-    guards: Parameters<Store['commit']>[1]['guards'],
+    guards: readonly Guard[],
   ): Promise<void> {
-    const puts = [putDeployment(deployment, isHosted), ...(revision ? [putRevision(revision)] : [])]
     await store.commit(partitionOf(deployment.id), {
-      guards: guards ?? [],
-      ops: [...puts, ...(events.length > 0 ? told(events) : [])],
+      guards,
+      ops: [
+        putDeployment(deployment, isHosted),
+        ...(revision ? [putRevision(revision)] : []),
+        ...(events.length > 0 ? [statusOp(events)] : []),
+        ...events.flatMap((event) => opsOf?.(event) ?? []),
+      ],
     })
     wake()
   }
 
   return {
-    async find(owner, id) {
+    /** Undefined for an unknown one, and for one of another owner. */
+    async find(owner: string | null, id: string): Promise<DeploymentRecord | undefined> {
       const read = await loadDeployment(store, id)
       return read && isOwnedBy(read.record.owner, owner) ? read.record : undefined
     },
-    async findRevision({ owner, id }, revisionId) {
+
+    async findRevision(
+      { owner, id }: Pick<DeploymentRecord, 'id' | 'owner'>,
+      revisionId: string,
+    ): Promise<RevisionRecord | undefined> {
       const read = await loadRevision(store, id, revisionId)
       return read && isOwnedBy(read.record.owner, owner) ? read.record : undefined
     },
-    list: (owner, filter, page) => listDeployments(store, owner, filter, page),
-    listRevisions: ({ id }, statuses, page) => listRevisions(store, id, statuses, page),
-    countOfType: (owner, type) => store.count(DEPLOYMENTS, ofType(owner, type)),
 
-    async create(given, first) {
+    list: (owner: string | null, filter: DeploymentFilter, page: PageRequest) =>
+      listDeployments(store, owner, filter, page),
+
+    listRevisions: (
+      { id }: DeploymentRecord,
+      statuses: readonly RevisionStatus[] | undefined,
+      page: PageRequest,
+    ) => listRevisions(store, id, statuses, page),
+
+    /** How many of the owner's have this `deployment_type`. */
+    countOfType: (owner: string | null, type: string): Promise<number> =>
+      store.count(DEPLOYMENTS, ofType(owner, type)),
+
+    /** Throws 409 where the owner has one of this name, or of this agent and environment. */
+    async create(given: DeploymentRecord, first: NewRevision | undefined): Promise<DeploymentRecord> {
       const at = now()
       const earlier = given.fingerprint === undefined ? undefined : await loadDeployment(store, given.id)
       if (earlier) return sameRequest(earlier.record, given)
       await takeNames(store, given, at)
-      const { deployment, revision } = first ? withRevision(given, first, at) : { deployment: given }
+      const { deployment, revision } = withRevision(given, first, at)
       const events = [statusOf(deployment), ...(revision ? [statusOfRevision(revision)] : [])]
-      const absent = { guard: 'absent', collection: DEPLOYMENTS, id: deployment.id } as const
       try {
-        await write(deployment, revision, events, [absent])
+        await write(deployment, revision, events, [unchanged(DEPLOYMENTS, deployment.id, undefined)])
         return deployment
       } catch (error) {
         if (!(error instanceof ConflictError)) throw error
@@ -87,7 +104,17 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
       }
     },
 
-    update: (id, change) =>
+    /**
+     * Changes a deployment, and makes a revision where `change` gives one. `change` runs again after a
+     * conflict. Throws 404 for a removed one.
+     */
+    update: (
+      id: string,
+      change: (deployment: DeploymentRecord) => {
+        readonly deployment: DeploymentRecord
+        readonly revision?: NewRevision | undefined
+      },
+    ): Promise<DeploymentRecord> =>
       retryConflicts(async () => {
         const read = await loadDeployment(store, id)
         if (!read || isLeaving(read.record)) throw noDeployment(id)
@@ -101,16 +128,14 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
           }
         }
         const next = { ...changed.deployment, updatedAt: Math.max(at, read.record.updatedAt) }
-        const { deployment, revision } = changed.revision
-          ? withRevision(next, changed.revision, at)
-          : { deployment: next }
-        await write(deployment, revision, revision ? [statusOfRevision(revision)] : [], [
-          guardDeployment(read),
-        ])
+        const { deployment, revision } = withRevision(next, changed.revision, at)
+        const events = revision ? [statusOfRevision(revision)] : []
+        await write(deployment, revision, events, [guardDeployment(read)])
         return deployment
       }),
 
-    interrupt: (deployment, revisionId) =>
+    /** Has a revision stopped that is not final. Throws 400 for one that is. */
+    interrupt: (deployment: DeploymentRecord, revisionId: string): Promise<RevisionRecord> =>
       retryConflicts(async () => {
         const [owner, read] = await Promise.all([
           loadDeployment(store, deployment.id),
@@ -127,7 +152,8 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
         return revision
       }),
 
-    remove: (given, check) =>
+    /** Has a deployment removed by the workers. `check` is called with what is removed, and may throw. */
+    remove: (given: DeploymentRecord, check?: (deployment: DeploymentRecord) => void): Promise<void> =>
       retryConflicts(async () => {
         const read = await loadDeployment(store, given.id)
         if (!read || isLeaving(read.record)) return
@@ -136,12 +162,13 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
         await write(deployment, undefined, [statusOf(deployment)], [guardDeployment(read)])
       }),
 
-    changed: (deploymentId, ms, signal) =>
+    /** Settles when the deployment or one of its revisions changes, or the time is over. */
+    changed: (deploymentId: string, ms: number, signal: AbortSignal | undefined): Promise<void> =>
       changedWithin(store, partitionOf(deploymentId), ms, ...(signal ? [signal] : [])),
   }
 }
 
-/** What an earlier request with the same `Idempotency-Key` has made. Throws 409 where that was another request. */
+/** What an earlier request with this `Idempotency-Key` made. Throws 409 for a different request. */
 function sameRequest<T extends { readonly fingerprint?: string | undefined }>(
   made: T,
   given: { readonly fingerprint?: string | undefined },
@@ -150,7 +177,7 @@ function sameRequest<T extends { readonly fingerprint?: string | undefined }>(
   throw refusal(409, 'This Idempotency-Key was used for another request. Use a new key for a new request.')
 }
 
-/** Its deletion was asked for. */
+/** It is being deleted. */
 export const isLeaving = ({ status }: DeploymentRecord): boolean =>
   status === 'AWAITING_DELETE' || status === 'AWAITING_FINAL_DELETE'
 
@@ -172,7 +199,12 @@ export const statusOfRevision = ({ id, deploymentId, history }: RevisionRecord):
   }
 }
 
-function withRevision(deployment: DeploymentRecord, given: NewRevision, at: number) {
+function withRevision(
+  deployment: DeploymentRecord,
+  given: NewRevision | undefined,
+  at: number,
+): { readonly deployment: DeploymentRecord; readonly revision?: RevisionRecord } {
+  if (!given) return { deployment }
   const { id = uuid7(at), builtBy, ...rest } = given
   const revision: RevisionRecord = {
     source: deployment.source,

@@ -5,10 +5,7 @@ import { LISTENER_COLLECTIONS, partitionOf } from './listeners.ts'
 import { copyNames } from './names.ts'
 import { DEPLOYMENTS, ofOwner, recordOf, relisted } from './stored.ts'
 
-/**
- * Makes an owner's own, once, what earlier versions kept under its former name: deployments are in its lists, and listeners are
- * copied.
- */
+/** Moves, once, what earlier versions kept under an owner's former name. */
 export const inheritDeployments = (store: Store, owner: string | null): Promise<void> =>
   inherit(store, {
     owner,

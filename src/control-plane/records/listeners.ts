@@ -6,7 +6,7 @@ import type { PageRequest } from './deployments.ts'
 import { load, put, recordOf, retryConflicts, unchanged } from './docs.ts'
 import { ownerKey } from './stored.ts'
 
-/** A cluster that an agent of the user's looks after. Names of the wire: it is stored and answered as it came. */
+/** A cluster that a listener of the user watches, with the names of the wire. */
 export interface ListenerRecord {
   readonly id: string
   readonly version: string | null
@@ -17,7 +17,7 @@ export interface ListenerRecord {
   readonly updatedAt: number
 }
 
-/** All listeners of an owner are one partition, in which each has a document and its `compute_id` another one. */
+/** All listeners of an owner are one partition, with a document for each and for each `compute_id`. */
 const LISTENERS = 'listeners'
 const COMPUTE_IDS = 'listener-compute-ids'
 export const LISTENER_COLLECTIONS = [LISTENERS, COMPUTE_IDS]

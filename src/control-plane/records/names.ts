@@ -7,8 +7,8 @@ import type { DeploymentRecord } from './records.ts'
 import { loadDeployment, ownerKey } from './stored.ts'
 
 /**
- * Names that only one deployment of an owner may have. Each is a partition of its own, so that two deployments cannot take it at once. A name
- * is taken before its deployment is written, and given back after its deployment is gone.
+ * Names are unique for an owner. Each is its own partition, so that two deployments cannot take it at once. A
+ * name is taken before its deployment is written, and released after its deployment is removed.
  */
 const NAMES = 'deployment-names'
 

@@ -26,7 +26,7 @@ export const REVISION_STATUSES = [
   'CREATING',
   /** Waits until the deployment works on no other revision. */
   'QUEUED',
-  /** Waits for a place to build in. */
+  /** Waits for a free build slot. */
   'AWAITING_BUILD',
   'BUILDING',
   'AWAITING_DEPLOY',
@@ -37,7 +37,7 @@ export const REVISION_STATUSES = [
   'DEPLOY_FAILED',
   /** A newer revision overtook it. */
   'SKIPPED',
-  /** Somebody stopped it. */
+  /** It was interrupted. */
   'INTERRUPTED',
   /** It was deployed, and its server could not be reached after a restart. */
   'UNKNOWN',
@@ -56,7 +56,7 @@ export interface SecretReference {
   readonly secret_key: string
 }
 
-/** The API's `source_config`, as far as it was given. Names of the wire: it is stored and answered as it came. */
+/** The API's `source_config`, with the names of the wire: it is stored and answered as it came. */
 export interface SourceConfig {
   readonly integration_id?: string | null | undefined
   readonly repo_url?: string | null | undefined
@@ -171,7 +171,7 @@ export interface RevisionRecord {
   readonly status: RevisionStatus
   /** All changes of its status, oldest first. */
   readonly history: readonly StatusChange[]
-  /** Somebody asked to stop it. */
+  /** It is to be interrupted. */
   readonly isInterrupted?: boolean | undefined
   /** What `prepare` gave. */
   readonly prepared?: Json | undefined

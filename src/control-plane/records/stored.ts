@@ -5,7 +5,7 @@ import type { DeploymentRecord, RevisionRecord } from './records.ts'
 
 export { recordOf, type Stored }
 
-/** Where the records are kept. A deployment and its revisions are one partition, so that one commit changes both. */
+/** A deployment and its revisions are one partition, so that one commit changes both. */
 export const DEPLOYMENTS = 'deployments'
 export const REVISIONS = 'revisions'
 

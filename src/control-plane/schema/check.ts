@@ -8,8 +8,8 @@ import { checkLiteral, checkText, checkUuid } from './text.ts'
 type Loc = Problem['loc']
 
 /**
- * A value of JSON, or the texts of a query, as Pydantic 2 reads it in its lax mode: with its conversions, its defaults and
- * without members that nobody declared. The result means nothing where something was found.
+ * A value of JSON, or the texts of a query, as Pydantic 2 reads it in its lax mode: with its conversions, its
+ * defaults and without undeclared members. The result is meaningless where something was found.
  */
 export function check(schema: JsonSchema, value: unknown, loc: Loc, findings: Findings): unknown {
   if (schema.anyOf) return value === null ? null : check(schema.anyOf[0], value, loc, findings)

@@ -11,7 +11,7 @@ const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)(?:[Tt _](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+\-\u2212])(\d\d):?(\d\d))?)?$/
 const NUMBER = /^[+-]?\d+(?:\.\d*)?$/
 
-/** RFC 3339, also without an offset (UTC) or a time (midnight), or a Unix timestamp. It becomes RFC 3339 in UTC with milliseconds. */
+/** RFC 3339, also without an offset (UTC) or a time (midnight), or a Unix timestamp. Gives RFC 3339 in UTC. */
 export function checkDateTime(value: unknown): Outcome {
   if (typeof value !== 'string' && typeof value !== 'number') return refuse('datetime_type', MESSAGE)
   const time = typeof value === 'number' ? fromTimestamp(value) : timeOf(value)
@@ -24,7 +24,7 @@ export function checkDateTime(value: unknown): Outcome {
 const fromTimestamp = (timestamp: number): number =>
   Math.floor(Math.abs(timestamp) > WATERSHED ? timestamp : timestamp * 1_000)
 
-/** NaN for what is no time. */
+/** NaN for other text. */
 function timeOf(text: string): number {
   if (NUMBER.test(text)) return fromTimestamp(Number(text))
   const [, date = '', time = '00:00', seconds = '00', fraction = '', sign, hours = '00', minutes = '00'] =

@@ -7,14 +7,14 @@ const MAX_PROBLEMS = 50
 /** How many characters of one input are shown, and of all together. */
 const MAX_INPUT = 2_048
 const MAX_INPUTS = 8_192
-/** The longest name in a place: whoever sent it chose it. */
+/** The longest name in a `loc`: clients choose it. */
 const MAX_NAME = 100
 const MASK = '**********'
 
 /** Gathers what is wrong with a request: so much that the answer to a huge one is small. */
 export interface Findings {
   readonly problems: Problem[]
-  /** There are so many that nobody needs more. */
+  /** No further problems are needed. */
   readonly isFull: boolean
   /** `schema` is that of the input, which is masked where it may hold a secret. */
   add(fault: Fault, loc: Loc, input: unknown, schema?: JsonSchema): void
@@ -52,7 +52,7 @@ export function createFindings(): Findings {
 
 const cutTo = (room: number, text: string): string => (text.length > room ? `${text.slice(0, room)}…` : text)
 
-/** Where a schema holds a secret, what it does not describe is masked, too: it may be one in a wrong place. */
+/** Where a schema has a secret, undeclared members are masked, too: one may be a misplaced secret. */
 function masked(input: unknown, schema: JsonSchema): unknown {
   if (input === null || !holdsSecret(schema)) return input
   const { properties } = schema.anyOf?.[0] ?? schema

@@ -52,8 +52,8 @@ export function noted<S extends z.ZodMiniType>(schema: S, notes: SchemaNotes): S
 const schemas = /* @__PURE__ */ new WeakMap<z.core.$ZodType, JsonSchema>()
 
 /**
- * What `z.toJSONSchema` gives for the input of a schema of the API, without its bounds of safe integers. It is made once.
- * `toJSONSchema` itself knows all of zod, which is more code than the rest of the checks.
+ * What `z.toJSONSchema` gives for the input of a schema, without its bounds of safe integers. It is made
+ * once. `toJSONSchema` itself knows all of zod, which is more code than the rest of the checks.
  */
 export function jsonSchemaOf(schema: z.core.$ZodType): JsonSchema {
   const known = schemas.get(schema)

@@ -40,7 +40,7 @@ export function checkBoolean(value: unknown): Outcome {
 const TRUE = ['1', 't', 'y', 'on', 'yes', 'true']
 const FALSE = ['0', 'f', 'n', 'no', 'off', 'false']
 
-/** Null for text that is no number, and undefined for what is never one. */
+/** Null for text that does not parse, and undefined for other types. */
 function numberOf(value: unknown, pattern: RegExp): number | null | undefined {
   if (typeof value === 'string') return pattern.test(value.trim()) ? Number(value) : null
   return typeof value === 'number' || typeof value === 'boolean' ? Number(value) : undefined

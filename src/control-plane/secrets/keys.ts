@@ -3,7 +3,7 @@ import { fromBase64, toBase64Url } from './base64.ts'
 
 /** What is derived from one key of the embedder, so that no two uses share a key. */
 export interface Keys {
-  /** Names the key in what it sealed, and tells nothing about it. */
+  /** Identifies the key in what it sealed, and reveals nothing about it. */
   readonly id: string
   /** AES-256-GCM. */
   readonly sealing: CryptoKey

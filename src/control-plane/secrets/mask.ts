@@ -3,7 +3,7 @@ import { toBase64 } from './base64.ts'
 /** What stands in a text where a secret was. */
 export const MASK = '***'
 
-/** Shorter values are not looked for: they are in the middle of too many words, and a log of nothing but masks tells nothing. */
+/** Shorter values occur in too many words. */
 const MIN_LENGTH = 4
 /** The least part of an encoded value that is looked for. */
 const MIN_ENCODED_LENGTH = 8
@@ -12,9 +12,9 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * Replaces all occurrences of the values by `***`: as they are, line by line for those of several lines, and as JSON, base64, percent
- * encoding and form encoding write them, also where a longer text was encoded that has the value in it. Values and lines of fewer than
- * 4 characters are left.
+ * Replaces all occurrences of the values by `***`: as they are, line by line for those of several lines, and
+ * as JSON, base64, percent encoding and form encoding write them, also within a longer encoded text. Values
+ * and lines of fewer than 4 characters are left.
  */
 export function maskSecrets(values: Iterable<string>): (text: string) => string {
   const forms = new Set([...values].flatMap(formsOf))
@@ -65,8 +65,8 @@ function percentEncoded(text: string): string[] {
 }
 
 /**
- * The base64 of the value, and what is the same in the base64 of all texts that have it in them: three bytes make four characters, so
- * that depends on how many bytes of the three are before it.
+ * The base64 of the value, and the part that is the same wherever it is encoded in a longer text: that
+ * depends on the count of bytes before it, modulo three.
  */
 function base64Parts(text: string): string[] {
   const bytes = encoder.encode(text)

@@ -4,11 +4,12 @@ import type { SealedSecret } from '../records/records.ts'
 import { fromBase64, toBase64Url } from './base64.ts'
 import { deriveKeys, type Keys, readKeys } from './keys.ts'
 
-/** Encrypts secrets at rest. `place`, the partition that has them, binds them to it, so that they cannot be moved to another deployment. */
+/** Encrypts secrets at rest. `context`, such as the partition that has
+ * them, binds them to it, so that they cannot be moved to another deployment. */
 export interface SecretBox {
-  seal(place: string, secrets: readonly Secret[]): Promise<readonly SealedSecret[]>
-  /** Throws `AgentwireError` `secret_unreadable` where no key opens a value, or it was changed, renamed or moved from another place. */
-  open(place: string, sealed: readonly SealedSecret[]): Promise<readonly Secret[]>
+  seal(context: string, secrets: readonly Secret[]): Promise<readonly SealedSecret[]>
+  /** Throws `AgentwireError` `secret_unreadable` where no key opens a value, or it was changed, renamed or moved from another context. */
+  open(context: string, sealed: readonly SealedSecret[]): Promise<readonly Secret[]>
   /**
    * A signature over the text, in base64url, for upload URLs and the state of OAuth flows. The text begins with what it is for, so
    * that a signature for one use is none for another.
@@ -31,7 +32,7 @@ export interface SecretBoxOptions {
   readonly key: string | readonly string[]
 }
 
-/** The form of what is sealed: `1.<id of the key>.<base64url of 12 bytes of nonce, then ciphertext and tag>`. */
+/** The form: `1.<id of the key>.<base64url of 12 bytes of nonce, then ciphertext and tag>`. */
 const VERSION = '1'
 const NONCE_BYTES = 12
 
@@ -39,7 +40,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * A box over AES-256-GCM and HMAC-SHA-256 of the runtime's own WebCrypto. Throws `AgentwireError` `invalid_key` for a key of
+ * A box over AES-256-GCM and HMAC-SHA-256 of WebCrypto. Throws `AgentwireError` `invalid_key` for a key of
  * another length.
  */
 export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
@@ -49,18 +50,18 @@ export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
   const keys = async (): Promise<readonly [Keys, ...Keys[]]> =>
     (await (derived ??= Promise.all(given.map(deriveKeys)))) as unknown as [Keys, ...Keys[]]
 
-  const sealOne = async (place: string, { name, value }: Secret): Promise<SealedSecret> => {
+  const sealOne = async (context: string, { name, value }: Secret): Promise<SealedSecret> => {
     const [{ id, sealing }] = await keys()
     const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
     const sealed = await crypto.subtle.encrypt(
-      { name: 'AES-GCM', iv: nonce, additionalData: boundTo(id, place, name) },
+      { name: 'AES-GCM', iv: nonce, additionalData: boundTo(id, context, name) },
       sealing,
       toBytes(value),
     )
     return { name, sealed: `${VERSION}.${id}.${toBase64Url(concatBytes([nonce, new Uint8Array(sealed)]))}` }
   }
 
-  const openOne = async (place: string, { name, sealed }: SealedSecret): Promise<Secret> => {
+  const openOne = async (context: string, { name, sealed }: SealedSecret): Promise<Secret> => {
     const { id, bytes } = parse(name, sealed)
     const known = (await keys()).find((one) => one.id === id)
     if (!known) throw unreadable(name, 'the key that it was sealed with is not in `secrets.key`')
@@ -69,7 +70,7 @@ export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
         {
           name: 'AES-GCM',
           iv: bytes.subarray(0, NONCE_BYTES),
-          additionalData: boundTo(id, place, name),
+          additionalData: boundTo(id, context, name),
         },
         known.sealing,
         bytes.subarray(NONCE_BYTES),
@@ -81,15 +82,15 @@ export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
   }
 
   return {
-    seal: (place, secrets) => Promise.all(secrets.map((secret) => sealOne(place, secret))),
-    open: (place, sealed) => Promise.all(sealed.map((secret) => openOne(place, secret))),
+    seal: (context, secrets) => Promise.all(secrets.map((secret) => sealOne(context, secret))),
+    open: (context, sealed) => Promise.all(sealed.map((secret) => openOne(context, secret))),
     async sign(text) {
       const [{ signing }] = await keys()
       return toBase64Url(new Uint8Array(await crypto.subtle.sign('HMAC', signing, encoder.encode(text))))
     },
     async verify(text, signature) {
       const bytes = fromBase64(signature)
-      // Other spellings of the same bytes are no signatures that this box made.
+      // Other spellings of the same bytes are rejected.
       if (!bytes || toBase64Url(bytes) !== signature) return false
       const signed = encoder.encode(text)
       const verified = await Promise.all(
@@ -100,11 +101,11 @@ export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
   }
 }
 
-/** What a sealed value holds for, beside its key. As JSON, so that no two lists have one text. */
-const boundTo = (id: string, place: string, name: string): Uint8Array<ArrayBuffer> =>
-  encoder.encode(JSON.stringify([VERSION, id, place, name]))
+/** What a sealed value is bound to in addition to its key, as unambiguous JSON. */
+const boundTo = (id: string, context: string, name: string): Uint8Array<ArrayBuffer> =>
+  encoder.encode(JSON.stringify([VERSION, id, context, name]))
 
-/** UTF-8, or JSON behind a NUL for what UTF-8 cannot keep: text with lone surrogates, and text that begins with a NUL itself. */
+/** UTF-8, or JSON behind a NUL for text with lone surrogates or a NUL at its start. */
 function toBytes(value: string): Uint8Array<ArrayBuffer> {
   const bytes = encoder.encode(value)
   const isKept = !value.startsWith('\0') && decoder.decode(bytes) === value

@@ -15,8 +15,7 @@ const CPU_LIMIT = /* @__PURE__ */ cpu(16, 'With one decimal. Default: twice the 
 const PART = /* @__PURE__ */ z.nullish(t.JSON_OBJECT)
 
 /**
- * An object of Kubernetes. Members that are not declared here are kept, because the deployer has to see them to refuse
- * them.
+ * An object of Kubernetes. Undeclared members are kept, because the deployer has to see them to refuse them.
  */
 /* @__NO_SIDE_EFFECTS__ */
 const kubernetes = <Shape extends z.core.$ZodLooseShape>(title: string, shape: Shape) =>

@@ -2,8 +2,7 @@ import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyOptions, jwt
 import { AgentwireError } from '../../../errors.ts'
 import { checkOptions, type OptionTable } from '../../../options.ts'
 import { algorithmsOf, type VerifyKey, type WebKey } from './algorithms.ts'
-import type { VerifyToken } from './bearer.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, VerifyToken } from './authentication.ts'
 
 export type { Caller, VerifyKey, VerifyToken, WebKey }
 
@@ -32,8 +31,8 @@ const JWT_OPTIONS: OptionTable<VerifyJwtOptions> = {
 }
 
 /**
- * Verifies JSON Web Tokens (RFC 7519) for `bearer`. The caller has the id of the claim `sub`, which a token must have, and the other
- * claims. Throws `AgentwireError` `invalid_argument` where there is not exactly one of `jwksUrl` and `key`.
+ * Verifies JSON Web Tokens (RFC 7519) for `bearer`. The caller's id is the claim `sub`, which is required.
+ * Throws `AgentwireError` `invalid_argument` unless exactly one of `jwksUrl` and `key` is given.
  */
 export function verifyJwt(options: VerifyJwtOptions): VerifyToken {
   checkOptions('verifyJwt', options, JWT_OPTIONS)

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../../errors.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 
-/** A schema as the document has it: also with `$ref`. */
+/** A schema as the document has it: also with `$ref`, and with any alternatives. */
 export interface DocumentSchema
   extends Omit<JsonSchema, 'items' | 'properties' | 'additionalProperties' | 'anyOf'> {
   readonly $ref?: string
@@ -11,18 +11,12 @@ export interface DocumentSchema
   readonly anyOf?: readonly DocumentSchema[]
 }
 
-/** The titled schemas of a document, each of which stands once under `components.schemas`. */
-export interface Components {
-  /** The schema with a reference for every titled one. Throws where two different schemas have the same title. */
-  refer(schema: JsonSchema): DocumentSchema
-  /** In alphabetical order. */
-  schemas(): Readonly<Record<string, DocumentSchema>>
-}
-
-export function createComponents(own: Readonly<Record<string, DocumentSchema>>): Components {
+/** The titled schemas of a document, each of which is listed once under `components.schemas`. */
+export function createComponents(own: Readonly<Record<string, DocumentSchema>>) {
   const schemas = new Map(Object.entries(own))
 
-  const refer = (schema: JsonSchema): DocumentSchema => {
+  /** The schema with a reference for every titled one. Throws where two different schemas have the same title. */
+  function refer(schema: JsonSchema): DocumentSchema {
     const written = write(schema)
     const { title } = schema
     if (title === undefined) return written
@@ -33,30 +27,30 @@ export function createComponents(own: Readonly<Record<string, DocumentSchema>>):
     return { $ref: `#/components/schemas/${title}` }
   }
 
-  const write = ({
+  function write({
     items,
     properties,
-    additionalProperties,
+    additionalProperties: more,
     anyOf,
-    requiredWithout: _,
     ...rest
-  }: JsonSchema): DocumentSchema => ({
-    ...rest,
-    ...(items && { items: refer(items) }),
-    ...(properties && {
-      properties: Object.fromEntries(
-        Object.entries(properties).map(([name, member]) => [name, refer(member)]),
-      ),
-    }),
-    ...(additionalProperties && {
-      additionalProperties: additionalProperties === true || refer(additionalProperties),
-    }),
-    ...(anyOf && { anyOf: anyOf.map(refer) }),
-  })
+  }: JsonSchema): DocumentSchema {
+    const { requiredWithout: _, ...written } = rest
+    const members = Object.entries(properties ?? {}).map(([name, member]) => [name, refer(member)] as const)
+    return {
+      ...written,
+      ...(items && { items: refer(items) }),
+      ...(properties && { properties: Object.fromEntries(members) }),
+      ...(more && { additionalProperties: more === true || refer(more) }),
+      ...(anyOf && { anyOf: anyOf.map(refer) }),
+    }
+  }
 
   return {
     refer,
-    schemas: () =>
+    /** In alphabetical order. */
+    schemas: (): Readonly<Record<string, DocumentSchema>> =>
       Object.fromEntries([...schemas].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))),
   }
 }
+
+export type Components = ReturnType<typeof createComponents>

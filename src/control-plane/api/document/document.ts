@@ -10,31 +10,17 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, DocumentSchema>>
-    readonly securitySchemes: Readonly<Record<string, Readonly<Record<string, string>>>>
+    readonly securitySchemes: typeof SECURITY_SCHEMES
   }
 }
 
-export interface DocumentOperation {
-  readonly tags: readonly string[]
-  readonly summary: string
-  readonly description?: string
-  readonly operationId: string
-  /** Empty for what is public. */
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
-  readonly parameters?: readonly DocumentParameter[]
-  readonly requestBody?: { readonly required: boolean; readonly content: Content }
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
-}
-
-export interface DocumentParameter {
-  readonly name: string
-  readonly in: 'path' | 'query' | 'header'
-  readonly required: boolean
-  readonly description?: string
-  readonly schema: DocumentSchema
-}
-
+type DocumentOperation = ReturnType<typeof describe>
 type Content = Readonly<Record<string, { readonly schema: DocumentSchema }>>
+
+interface DocumentResponse {
+  readonly description: string
+  readonly content?: Content
+}
 
 const JSON_TYPE = 'application/json'
 
@@ -60,11 +46,11 @@ export function documentOf(operations: readonly Operation[]): OpenApiDocument {
   }
 }
 
-function describe(spec: Operation, { refer }: Components): DocumentOperation {
+function describe(spec: Operation, { refer }: Components) {
   const parameters = parametersOf(spec, refer)
   const body = spec.body && {
     required: !spec.bodyOptional,
-    content: { [JSON_TYPE]: { schema: refer(jsonSchemaOf(spec.body)) } },
+    content: { [JSON_TYPE]: { schema: refer(jsonSchemaOf(spec.body)) } } as Content,
   }
   const error = refer(jsonSchemaOf(ERROR))
   const isChecked = body !== undefined || parameters.some((parameter) => parameter.in !== 'header')
@@ -87,7 +73,7 @@ function describe(spec: Operation, { refer }: Components): DocumentOperation {
         ]),
       ),
       default: response('default', error),
-    },
+    } as Readonly<Record<string, DocumentResponse>>,
   }
 }
 
@@ -101,7 +87,7 @@ function operationIdOf({ summary, path, method }: Operation): string {
   return `${name}${path.replaceAll(/\W/g, '_')}_${method.toLowerCase()}`
 }
 
-function parametersOf(spec: Operation, refer: Components['refer']): DocumentParameter[] {
+function parametersOf(spec: Operation, refer: Components['refer']) {
   const known = spec.params ? jsonSchemaOf(spec.params).properties : {}
   const { properties = {}, required }: JsonSchema = spec.query ? jsonSchemaOf(spec.query) : {}
   const inPath = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
@@ -120,7 +106,7 @@ function parametersOf(spec: Operation, refer: Components['refer']): DocumentPara
     name,
     in: 'header' as const,
     required: false,
-    schema: { type: 'string', description } as const,
+    schema: { type: 'string', description } as DocumentSchema,
   }))
   return [...inPath, ...inQuery, ...inHeader].map((parameter) => {
     const { description } = parameter.schema
@@ -132,7 +118,7 @@ function declared(
   status: number,
   given: OperationSpec['responses'][number],
   refer: Components['refer'],
-): DocumentOperation['responses'][string] {
+): DocumentResponse {
   if (given === null || given === undefined) return { description: descriptionOf(status) }
   if (!('mediaType' in given)) return response(status, refer(jsonSchemaOf(given)))
   return {

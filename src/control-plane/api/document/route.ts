@@ -4,7 +4,7 @@ import type { OpenApiDocument } from './document.ts'
 
 const DOCUMENT = '/openapi.json'
 
-/** The document of operations, which is public. It is made, and the code that makes it loaded, when it is first asked for. */
+/** The document of operations, which is public. Its code is loaded with the first request. */
 export function documentRoute(operations: readonly Operation[]): Route {
   let known: Promise<OpenApiDocument> | undefined
   return [

@@ -52,7 +52,7 @@ export async function authenticate(
 /** Throws 403 where the caller may not have the tokens of that user. */
 function userFor({ mayActFor }: AuthContext, caller: AuthCaller, user: string | undefined): string | null {
   if (user === undefined || user === caller.id) return caller.id
-  // Without authentication nobody can be told from anybody else.
+  // Without authentication callers cannot be distinguished.
   if (caller.id === null || mayActFor(caller, user)) return user
   throw refusal(403, 'You may not act for another user. Leave user_id out, or have mayActFor allow it.')
 }
@@ -89,8 +89,8 @@ async function choose(
 }
 
 /**
- * Whether a token was asked for with these scopes, or has them. Providers grant some scopes under other names, and users leave some out:
- * to ask once more would give the same.
+ * Whether a token has these scopes, or was requested with them. Providers rename scopes and users leave some
+ * out, so a second request would give the same.
  */
 const covers = ({ scopes, requestedScopes }: TokenRecord, wanted: readonly string[]): boolean =>
   wanted.every((scope) => scopes.includes(scope) || requestedScopes.includes(scope))

@@ -4,15 +4,13 @@ import { callbackUrl, endpointsOf } from '../providers/endpoints.ts'
 import type { FlowRecord, ProviderRecord } from '../records.ts'
 import type { AuthContext, Authenticated, AuthenticateRequest } from '../service.ts'
 import { FLOWS, put, userPartition } from '../stored.ts'
-import { authIdOf, signState } from './state.ts'
+import { authIdOf, flowContext, signState } from './state.ts'
 
 /** How long a user has to sign in, in milliseconds. */
-export const FLOW_MS = 10 * 60_000
+const FLOW_MS = 10 * 60_000
 
 /** How long a flow that is over can be waited for, in milliseconds. */
 const KEPT_MS = 60 * 60_000
-
-export const flowPlace = (flowId: string): string => `oauth-flow:${flowId}`
 
 export const putFlow = (flow: FlowRecord) => put(FLOWS, flow.id, flow, { ttlMs: KEPT_MS })
 
@@ -55,7 +53,7 @@ export async function beginFlow(
     secrets:
       verifier === undefined
         ? []
-        : await secrets.seal(flowPlace(flowId), [{ name: 'code_verifier', value: verifier }]),
+        : await secrets.seal(flowContext(flowId), [{ name: 'code_verifier', value: verifier }]),
     isDefault: request.isDefault,
     replaces: request.replaces ?? null,
     status: 'pending',

@@ -19,11 +19,11 @@ import {
   userPartition,
   WORKSPACE_TOKENS,
 } from '../stored.ts'
-import { eventOp, failedFlowOp } from '../tokens/events.ts'
+import { eventOp } from '../tokens/events.ts'
 import { SLACK } from '../tokens/removal.ts'
 import { expiryOf, makeDefault, putToken, sealToken } from '../tokens/tokens.ts'
-import { flowPlace, putFlow } from './begin.ts'
-import { verifyState } from './state.ts'
+import { putFlow } from './begin.ts'
+import { flowContext, verifyState } from './state.ts'
 
 /** Those who may end a sign-in, and get its token. */
 export const isParty = (flow: FlowRecord, { owner, id }: AuthCaller): boolean =>
@@ -51,7 +51,7 @@ export async function completeFlow(
     const provider = await providerFor(context, flow.record.owner, providerId, flow.record.isPlatform)
     if (provider.id !== flow.record.providerKey || (await endpointsOf(provider)) !== flow.record.endpoints)
       throw new ProviderError('provider_changed', 'The provider was changed after this sign-in was begun.')
-    const [verifier] = await secrets.open(flowPlace(flow.record.id), flow.record.secrets)
+    const [verifier] = await secrets.open(flowContext(flow.record.id), flow.record.secrets)
     const clientSecret = await clientSecretOf(context, provider)
     const sent = { state, redirectUri: flow.record.redirectUri, verifier: verifier?.value }
     const grant = await client.exchange({ provider, clientSecret }, sent, answer)
@@ -129,7 +129,7 @@ const commonOf = ({ providerId, providerKey, scopes, endpoints }: FlowRecord) =>
   metadata: null,
 })
 
-/** Kept for the whole tenant, in the place of an earlier one. */
+/** It belongs to the whole tenant, and replaces an earlier one. */
 async function storeWorkspaceToken(
   context: AuthContext,
   flow: FlowRecord,
@@ -165,7 +165,10 @@ async function fail(
   try {
     await store.commit(partition, {
       guards: [unchanged(FLOWS, flow)],
-      ops: [putFlow(record), failedFlowOp(record, now(), reason, detail)],
+      ops: [
+        putFlow(record),
+        eventOp(record, 'authorization_failed', now(), { agentId: record.agentId, reason, detail }),
+      ],
     })
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error

@@ -1,8 +1,8 @@
 import type { SecretBox } from '../../secrets/secret-box.ts'
 
 /**
- * The name of a flow for `wait`: the key of its user, by which its partition is found, and its id. It tells neither the tenant nor the
- * user, and serves only those who may wait for the flow.
+ * The name of a flow for `wait`: the key of its user, which gives the partition, and its id. It reveals
+ * neither the tenant nor the user, and works only for those who may wait for the flow.
  */
 export interface FlowName {
   readonly userKey: string
@@ -38,3 +38,6 @@ export async function verifyState(
 }
 
 const signed = (authId: string, providerId: string): string => `oauth-state:${authId}:${providerId}`
+
+/** What the secrets of a flow are bound to. */
+export const flowContext = (flowId: string): string => `oauth-flow:${flowId}`

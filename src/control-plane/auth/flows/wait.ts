@@ -27,7 +27,13 @@ export async function waitForFlow(
       const found = await load<FlowRecord>(store, partition, FLOWS, name.flowId)
       if (!found || !isParty(found.record, caller)) return { status: 'not_found' }
       const { status, tokenId, error, expiresAt } = found.record
-      if (status === 'completed') return await completed(context, partition, tokenId)
+      if (status === 'completed') {
+        const token =
+          tokenId === undefined ? undefined : await load<TokenRecord>(store, partition, TOKENS, tokenId)
+        // Without one it was deleted since.
+        if (!token) return { status: 'not_found' }
+        return { status, token: (await openToken(context, token.record)).accessToken }
+      }
       if (status === 'failed') return { status: 'not_found', error }
       const left = Math.min(deadline - performance.now(), expiresAt - now())
       if (expiresAt <= now() || (left <= 0 && timeoutMs > 0)) return { status: 'timeout' }
@@ -37,16 +43,4 @@ export async function waitForFlow(
   } finally {
     changes.close()
   }
-}
-
-async function completed(
-  context: AuthContext,
-  partition: string,
-  tokenId: string | undefined,
-): Promise<Waited> {
-  const found =
-    tokenId === undefined ? undefined : await load<TokenRecord>(context.store, partition, TOKENS, tokenId)
-  // It was deleted since.
-  if (!found) return { status: 'not_found' }
-  return { status: 'completed', token: (await openToken(context, found.record)).accessToken }
 }

@@ -33,8 +33,8 @@ export function checkRedirectUri(text: string): string {
 }
 
 /**
- * A digest of where a provider's codes, tokens and secrets go. Whoever changes the URLs of a provider must not get what users have
- * entrusted to the old ones.
+ * A digest of where a provider's codes, tokens and secrets go: after a change of its URLs, what was issued
+ * for the old ones is not sent to the new ones.
  */
 export const endpointsOf = ({ authUrl, tokenUrl, revocationUrl, issuer }: ProviderRecord): Promise<string> =>
   uuidOf([authUrl, tokenUrl, revocationUrl, issuer])

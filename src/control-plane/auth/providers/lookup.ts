@@ -3,10 +3,10 @@ import type { ProviderRecord } from '../records.ts'
 import type { AuthContext } from '../service.ts'
 import { load, PROVIDERS, tenantPartition } from '../stored.ts'
 
-const placeOf = (providerKey: string): string => `oauth-provider:${providerKey}`
+const contextOf = (providerKey: string): string => `oauth-provider:${providerKey}`
 
 export const sealClientSecret = ({ secrets }: AuthContext, providerKey: string, value: string) =>
-  secrets.seal(placeOf(providerKey), [{ name: 'client_secret', value }])
+  secrets.seal(contextOf(providerKey), [{ name: 'client_secret', value }])
 
 /** Undefined for a public client. */
 export async function clientSecretOf(
@@ -15,7 +15,7 @@ export async function clientSecretOf(
 ): Promise<string | undefined> {
   const platform = context.platformSecrets.get(provider.id)
   if (platform !== undefined || provider.secrets.length === 0) return platform
-  const [opened] = await context.secrets.open(placeOf(provider.id), provider.secrets)
+  const [opened] = await context.secrets.open(contextOf(provider.id), provider.secrets)
   return opened?.value
 }
 

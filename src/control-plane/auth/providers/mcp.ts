@@ -10,8 +10,8 @@ import type { AuthContext } from '../service.ts'
 import { callbackUrl, checkEndpoint } from './endpoints.ts'
 
 /**
- * Finds the authorization server of an MCP server (RFC 9728, RFC 8414), and registers a client there (RFC 7591). Source: MCP 2025-06-18,
- * "Authorization". Throws 400 where one of both does not offer it.
+ * Finds the authorization server of an MCP server (RFC 9728, RFC 8414), and registers a client there (RFC
+ * 7591). Source: MCP 2025-06-18, "Authorization". Throws 400 where either is not supported.
  */
 export async function discoverProvider(
   context: AuthContext,

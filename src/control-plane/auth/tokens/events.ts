@@ -1,19 +1,19 @@
 import { uuid7 } from '../../../ids.ts'
 import type { Op } from '../../../storage/index.ts'
-import type { FlowRecord, TokenEventRecord, TokenEventType, TokenRecord } from '../records.ts'
+import type { TokenEventRecord, TokenEventType, TokenRecord } from '../records.ts'
 import { EVENTS, put } from '../stored.ts'
 
 /** How long events are kept, in milliseconds: 90 days. */
 const KEPT_MS = 90 * 86_400_000
 
-/** What is told of a token beside its type. */
+/** Details of an event. */
 export interface EventDetails {
   readonly agentId?: string | null | undefined
   readonly reason?: string | undefined
   readonly detail?: string | undefined
 }
 
-/** The op that writes an event, in the commit of what it tells. */
+/** The op that writes an event, for the commit of the change itself. */
 export function eventOp(
   about: Pick<TokenRecord, 'providerId' | 'scopes'> & Partial<Pick<TokenRecord, 'accountLabel'>>,
   type: TokenEventType,
@@ -33,6 +33,3 @@ export function eventOp(
   }
   return put(EVENTS, record.id, record, { index: { at, provider: record.providerId }, ttlMs: KEPT_MS })
 }
-
-export const failedFlowOp = (flow: FlowRecord, at: number, reason: string, detail: string): Op =>
-  eventOp(flow, 'authorization_failed', at, { agentId: flow.agentId, reason, detail })

@@ -18,8 +18,9 @@ const EARLY_MS = 60_000
 const REFRESH_MS = 30_000
 
 /**
- * The token with a value that can be used, refreshed where it has to be. Undefined where it has expired for good. A refresh token is sent
- * by one instance at a time, because providers that rotate them take a second use for theft. Throws 502 where the provider cannot be asked.
+ * A usable token, refreshed if necessary. Undefined where it has expired for good. One instance at a time
+ * sends a refresh token, because providers that rotate them take a second use for theft. Throws 502 where the
+ * provider cannot be reached.
  */
 export async function usableToken(
   context: AuthContext,

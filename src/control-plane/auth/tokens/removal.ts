@@ -78,7 +78,7 @@ export async function removeAllTokens(context: AuthContext, provider: ProviderRe
   }
 }
 
-/** Tells the provider, as far as it wants to know, and then forgets the token with its connections. */
+/** Revokes the token at its provider, then removes it with its connections. */
 async function remove(
   context: AuthContext,
   partition: string,

@@ -155,7 +155,7 @@ export const putToken = (record: TokenRecord): Op =>
 export const expiryOf = (at: number, expiresInSeconds: number | undefined): number | null =>
   expiresInSeconds === undefined ? null : at + expiresInSeconds * 1_000
 
-const placeOf = (tokenId: string): string => `oauth-token:${tokenId}`
+const contextOf = (tokenId: string): string => `oauth-token:${tokenId}`
 
 export const sealToken = (
   { secrets }: AuthContext,
@@ -163,13 +163,13 @@ export const sealToken = (
   accessToken: string,
   refreshToken: string | undefined,
 ) =>
-  secrets.seal(placeOf(tokenId), [
+  secrets.seal(contextOf(tokenId), [
     { name: 'access_token', value: accessToken },
     ...(refreshToken === undefined ? [] : [{ name: 'refresh_token', value: refreshToken }]),
   ])
 
 export async function openToken({ secrets }: AuthContext, token: TokenRecord) {
-  const opened = await secrets.open(placeOf(token.id), token.secrets)
+  const opened = await secrets.open(contextOf(token.id), token.secrets)
   const { access_token: accessToken = '', refresh_token: refreshToken } = Object.fromEntries(
     opened.map(({ name, value }): [string, string | undefined] => [name, value]),
   )

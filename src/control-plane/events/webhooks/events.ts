@@ -1,7 +1,7 @@
 import { isoTime } from '../../present/present.ts'
 import type { StatusEvent } from '../../records/status-event.ts'
 
-/** What webhooks tell, by the status that was reached. Of two in the same millisecond the first of this list came first. */
+/** The events of webhooks, by the new status. Within one millisecond they come in this order. */
 export const WEBHOOK_EVENT_TYPES = [
   'deployment.awaiting_database',
   'deployment.ready',

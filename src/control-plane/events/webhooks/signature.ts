@@ -26,8 +26,8 @@ export function readSecrets(
 }
 
 /**
- * The headers by which a receiver knows that a message is ours and new: those of Standard Webhooks. Each secret makes a signature, so that
- * a receiver may know any of them.
+ * The headers of Standard Webhooks, by which receivers verify messages. Each secret makes a signature, so
+ * that a receiver may know any of them.
  */
 export async function signedHeaders(
   secrets: readonly Uint8Array<ArrayBuffer>[],

@@ -24,9 +24,9 @@ export interface WebhookOptions {
    * receiver can be given a new one first.
    */
   readonly secret: string | readonly string[]
-  /** What it is told, such as `deployment.revision.deployed`. Default: everything. */
+  /** The events that are sent, such as `deployment.revision.deployed`. Default: all. */
   readonly events?: readonly WebhookEventType[] | undefined
-  /** What the URL may lead to beside the public internet and this machine: addresses, blocks of them, and names. See docs/limits.md. */
+  /** Addresses, blocks and names besides the public internet and this machine. See docs/limits.md. */
   readonly allow?: readonly string[] | undefined
 }
 
@@ -38,7 +38,7 @@ export interface WebhooksOptions extends DeliveryOptions {
 }
 
 export interface Webhooks {
-  /** The ops that have a change told, for the commit of the change. */
+  /** The ops that enqueue the messages, for the commit of the change. */
   readonly opsOf: OpsOf
   close(): Promise<void>
 }
@@ -57,12 +57,12 @@ const LIFETIME_MS = 3 * 86_400_000
 /** How long a commit may take from the call of `opsOf`, in milliseconds. */
 const COMMIT_MS = 10_000
 
-/** The field that orders what a receiver has yet to be told of a deployment. */
+/** The field that orders the pending messages of a deployment for a receiver. */
 const fieldOf = (partition: string, url: string): string => `to:${partition}:${url}`
 
 /**
- * Tells receivers of each change of a status, once or more, and in the order of the changes of each deployment. What is to be told stands
- * in the store from the very commit of the change until it was told, and any instance goes on with it.
+ * Posts each change of a status at least once, and in order for each deployment. Messages are stored in the
+ * commit of the change until they are delivered, by any instance.
  */
 export function createWebhooks({ store, webhooks, onError, times, ...delivery }: WebhooksOptions): Webhooks {
   const receivers = webhooks.map((webhook, i) => readReceiver(webhook, `webhooks[${i}]`, delivery))
@@ -142,7 +142,7 @@ function readReceiver(
 
 const invalid = (message: string): AgentwireError => new AgentwireError('invalid_webhook', message)
 
-/** Posts what a receiver has yet to be told of a deployment, one after the other. What it refuses for good is left out, and reported. */
+/** Posts the pending messages of a deployment one by one. Those refused for good are skipped, and reported. */
 const tell =
   (store: Store, receivers: readonly Receiver[]): JobHandler =>
   async ({ partition, data }, tools) => {
@@ -154,7 +154,7 @@ const tell =
       if (docs.length === 0) return
       for (const { id, value } of docs) {
         signal.throwIfAborted()
-        // Without a receiver the webhook was taken away, and what it was to be told goes, too.
+        // Messages of a removed webhook are dropped.
         if (receiver) await post(tools, receiver, id, payloadOf(value as unknown as StatusEvent))
         await store.commit(partition, { ops: [{ op: 'delete', collection: COLLECTION, id }] })
       }

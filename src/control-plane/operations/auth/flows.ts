@@ -119,7 +119,7 @@ const presentAuthenticated = ({ status, flow, token, user }: Authenticated) => (
     : null,
 })
 
-/** Ends a sign-in, and sends the browser on. It has no credentials for this API, so who sits at it is known only where the host knows. */
+/** Ends a sign-in, and redirects the browser. It has no credentials here, so often the caller is unknown. */
 async function finish(
   context: ControlPlaneContext,
   { principal }: Call,

@@ -81,7 +81,10 @@ async function checkIntegration(
 
 const MAX_NAME = 128
 
-/** The name of a new deployment. Without one it is made of the agent's. Throws 422 without either, and 400 for what is no name. */
+/**
+ * The name of a new deployment, by default made of the agent's. Throws 422 without either, and 400 for an
+ * invalid one.
+ */
 function nameOf(body: CreateBody): string {
   const { name, agent } = body
   if (name == null && agent == null) {

@@ -116,7 +116,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
 export const NOT_UPLOADED =
   "'source_revision_config.source_tarball_path' must be the 'object_path' of an upload to this deployment: ask for it with POST /v2/deployments/{deployment_id}/upload-url, and upload first."
 
-/** Whether the path is that of an upload to this deployment, and something was uploaded there. It stays as it is from now on. */
+/** Whether something was uploaded to this path of this deployment. It cannot be replaced from now on. */
 export async function takeUpload(
   { uploads }: ControlPlaneContext,
   deploymentId: string,

@@ -20,7 +20,7 @@ export interface LogRequest {
 
 export interface LogAnswer {
   readonly lines: readonly LogLine[]
-  /** Null at the end. A build that goes on has no end yet, so that those who follow it are told where to go on. */
+  /** Null at the end. A running build has no end, so that followers know where to continue. */
   readonly next: string | null
 }
 

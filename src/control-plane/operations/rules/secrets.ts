@@ -2,7 +2,7 @@ import { refusal } from '../../errors.ts'
 import { MASK } from '../../secrets/mask.ts'
 import type { Secret } from '../../secrets/secret-box.ts'
 
-/** Names that the server of a deployment has a meaning of its own for. The command-line tools leave the same ones out. */
+/** Names with a meaning for the server of a deployment. The command-line tools leave the same ones out. */
 const RESERVED: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'LANGCHAIN_TRACING_V2',
   'LANGSMITH_TRACING_V2',

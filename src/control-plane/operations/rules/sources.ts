@@ -31,8 +31,8 @@ const NEEDED: Readonly<Record<Source, readonly string[]>> = {
 }
 
 /**
- * Throws 400 for a deployment that has not what its source needs, or is given what it cannot use. What it has of another source stays: a
- * revision can have a source of its own.
+ * Throws 400 for a deployment that lacks what its source needs, or has what it cannot use. Fields of other
+ * sources stay: a revision can have its own source.
  */
 export function checkSource(request: DeployRequest, needsIntegration: boolean, given: Given = request): void {
   const { source, sourceConfig, sourceRevisionConfig } = request

@@ -9,7 +9,7 @@ export interface Sizes {
   readonly max: number
 }
 
-/** The sizes that are taken: those of the server, narrowed by the header. Throws 400 for a header that is no range. */
+/** The accepted sizes: those of the server, narrowed by the header. Throws 400 for an invalid range. */
 export function sizesOf(headers: Headers): Sizes {
   const range = headers.get('x-goog-content-length-range')
   if (range === null) return { min: 1, max: MAX_BYTES }
@@ -30,7 +30,10 @@ export interface BoundedUpload {
   isBroken(): boolean
 }
 
-/** The body of a request, which breaks off where it has another size than it is allowed and says. Throws at once where its headers tell so. */
+/**
+ * The body of a request, which fails where its size is not allowed or not as declared. Throws at once where
+ * the headers already show it.
+ */
 export function boundedUpload({ headers, body }: Request, { min, max: allowed }: Sizes): BoundedUpload {
   const declared = headers.get('content-length')
   const max = Math.min(allowed, Number(declared ?? allowed))

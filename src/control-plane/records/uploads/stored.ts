@@ -32,7 +32,7 @@ export interface UploadRecord extends UploadKey {
   readonly isTaken: boolean
   /** Milliseconds since 1970. */
   readonly createdAt: number
-  /** When it is looked at whether somebody needs it. */
+  /** When a sweep checks whether it is still needed. */
   readonly sweepAt: number
 }
 

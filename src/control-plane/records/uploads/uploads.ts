@@ -27,32 +27,21 @@ export interface UploadLimits {
   readonly keepMs?: number | undefined
 }
 
-/** What clients have uploaded. It is kept in the store, so that every instance finds it. */
-export interface Uploads {
-  /** Keeps all of the body, or nothing. `bytes` is the most that it has. Throws 413 without room, and 409 for one that a revision was made of. */
-  put(key: UploadKey, owner: string | null, bytes: number, body: ReadableStream<Uint8Array>): Promise<void>
-  /** Whether there is such an upload. It is not replaced any more. */
-  take(key: UploadKey): Promise<boolean>
-  /** The bytes of an upload. Undefined where it is not there. */
-  open(key: UploadKey): Promise<ReadableStream<Uint8Array> | undefined>
-  /** Removes all uploads of a deployment. */
-  removeAll(deploymentId: string): Promise<void>
-  /** Removes those that nobody has needed for `keepMs`. */
-  sweep(): Promise<void>
-}
-
 const MIB = 1024 * 1024
-/** The bytes of one event of the log. What is smaller counts for as much, so that many small ones are too many, too. */
+/** The bytes of one event of the log, and the least that an upload counts for. */
 const CHUNK_BYTES = MIB
 /** How long the next bytes of an upload may take, in milliseconds, and how long what was broken off is kept. */
 const LEASE_MS = 10 * 60_000
 const TOPIC = 'upload'
 
+export type Uploads = ReturnType<typeof createUploads>
+
+/** What clients have uploaded. It is kept in the store, so that every instance finds it. */
 export function createUploads(
   store: Store,
   now: () => number,
   { deploymentBytes = 400 * MIB, ownerBytes = 1_024 * MIB, keepMs = 24 * 60 * 60_000 }: UploadLimits = {},
-): Uploads {
+) {
   const remove = async (upload: StoredUpload): Promise<void> => {
     const guards = [unchanged(upload.record, upload)]
     await store.commit(partitionOf(upload.record), { guards, ops: [{ op: 'clear' }] })
@@ -112,7 +101,16 @@ export function createUploads(
   }
 
   return {
-    async put(key, owner, bytes, body) {
+    /**
+     * Keeps all of the body, or nothing. `bytes` is the most that it has. Throws 413 without room, and 409 for one that a
+     * revision was made of.
+     */
+    async put(
+      key: UploadKey,
+      owner: string | null,
+      bytes: number,
+      body: ReadableStream<Uint8Array>,
+    ): Promise<void> {
       const { partition, record, token } = await begin(key, owner, bytes)
       const guards = [{ guard: 'fence', token }] as const
       try {
@@ -147,7 +145,8 @@ export function createUploads(
       }
     },
 
-    take: (key) =>
+    /** Whether there is such an upload. It is not replaced any more. */
+    take: (key: UploadKey): Promise<boolean> =>
       retryConflicts(async () => {
         const upload = await loadUpload(store, key)
         if (!upload || upload.record.count === 0) return false
@@ -157,7 +156,8 @@ export function createUploads(
         return true
       }),
 
-    async open(key) {
+    /** The bytes of an upload. Undefined where it is not there. */
+    async open(key: UploadKey): Promise<ReadableStream<Uint8Array> | undefined> {
       const upload = await loadUpload(store, key)
       if (!upload || upload.record.count === 0) return undefined
       const { first, count } = upload.record
@@ -177,13 +177,15 @@ export function createUploads(
       )
     },
 
-    async removeAll(deploymentId) {
+    /** Removes all uploads of a deployment. */
+    async removeAll(deploymentId: string): Promise<void> {
       // Also what is being uploaded: its lease goes with it.
       for (const { record } of await uploadsOfDeployment(store, deploymentId))
         await store.commit(partitionOf(record), { ops: [{ op: 'clear' }] })
     },
 
-    async sweep() {
+    /** Removes those that nobody has needed for `keepMs`. */
+    async sweep(): Promise<void> {
       const at = now()
       for (const upload of await uploadsToSweep(store)) {
         const { record } = upload
@@ -196,7 +198,7 @@ export function createUploads(
             await store.commit(partitionOf(record), { guards: [unchanged(record, upload)], ops })
           }
         } catch (error) {
-          // Another instance sweeps, too, or somebody uploads it again.
+          // Another instance sweeps at the same time, or it is uploaded again.
           if (!(error instanceof ConflictError)) throw error
         }
       }
@@ -237,7 +239,7 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
     }
     if (filled > 0) yield chunk.subarray(0, filled)
   } finally {
-    // Tells the sender that no more is read, where it was left early.
+    // Stops the sender where the reader has left early.
     await reader.cancel().catch(() => {})
   }
 }

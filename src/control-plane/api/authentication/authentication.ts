@@ -1,0 +1,108 @@
+import { toHex } from '../../../bytes.ts'
+import { AgentwireError } from '../../../errors.ts'
+import { type Authenticate, HttpError, type Principal } from '../../../http/index.ts'
+import { checkOptions, type Table } from '../../../options.ts'
+
+/** Who a key or a token stands for. */
+export interface Caller {
+  /** Such as `ci`. */
+  readonly id: string
+  /** The workspace whose deployments it sees. Default: it has its own, by its id. */
+  readonly tenant?: string | undefined
+  /** Of a key for several workspaces: each request names one of them in `X-Tenant-Id`. */
+  readonly tenants?: readonly string[] | undefined
+  readonly [claim: string]: unknown
+}
+
+const CALLER: Table = { id: ['required', 'string'], tenant: 'string', tenants: 'list', '*': 'any' }
+
+const encoder = new TextEncoder()
+
+/**
+ * Accepts requests with one of the keys in `X-Api-Key`. Keys are compared by their SHA-256, so that response
+ * times reveal nothing about them. Throws `AgentwireError` `invalid_argument` for an empty key.
+ */
+export function apiKeys(keys: Readonly<Record<string, Caller>>): Authenticate {
+  checkOptions('apiKeys', keys, { '*': CALLER })
+  if (Object.keys(keys).some((key) => key.trim() === '')) {
+    throw new AgentwireError('invalid_argument', 'apiKeys: a key must not be empty.')
+  }
+  let digests: Promise<ReadonlyMap<string, Caller>> | undefined
+  const authenticate = async (request: Request) => {
+    const key = request.headers.get('x-api-key')
+    if (!key) return null
+    // Not earlier: Workers allow no asynchronous work while a module is loaded.
+    const known = await (digests ??= digestsOf(keys))
+    const caller = known.get(await digestOf(key))
+    return caller ? principalOf(request, caller) : null
+  }
+  return Object.assign(authenticate, {
+    schemes: { ApiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } } as const,
+  })
+}
+
+const digestsOf = async (keys: Readonly<Record<string, Caller>>): Promise<ReadonlyMap<string, Caller>> =>
+  new Map(
+    await Promise.all(
+      Object.entries(keys).map(async ([key, caller]) => [await digestOf(key), caller] as const),
+    ),
+  )
+
+const digestOf = async (key: string): Promise<string> =>
+  toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(key.trim()))))
+
+/** Whose a token is; null for one that is not valid. What it throws is answered with 500. */
+export type VerifyToken = (token: string) => Caller | null | Promise<Caller | null>
+
+/**
+ * Accepts `Authorization: Bearer` with a token that `verify` knows, such as `verifyJwt` of
+ * `agentwire/control-plane/jwt`.
+ */
+export function bearer(verify: VerifyToken): Authenticate {
+  const authenticate = async (request: Request) => {
+    const [, token] = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '') ?? []
+    const caller = token === undefined ? null : await verify(token)
+    return caller && principalOf(request, caller)
+  }
+  return Object.assign(authenticate, {
+    schemes: { BearerAuth: { type: 'http', scheme: 'bearer' } } as const,
+  })
+}
+
+/**
+ * Accepts what any of them accepts: `either(apiKeys({ … }), bearer(verify))`. The first that knows the caller
+ * decides.
+ */
+export function either(...ways: readonly Authenticate[]): Authenticate {
+  const authenticate: Authenticate = async (request) => {
+    for (const way of ways) {
+      const principal = await way(request)
+      if (principal !== null) return principal
+    }
+    return null
+  }
+  return Object.assign(authenticate, { schemes: Object.assign({}, ...ways.map(({ schemes }) => schemes)) })
+}
+
+/** The principal of a request, in the tenant that it names. Throws `HttpError` 403 for another tenant. */
+function principalOf(request: Request, { tenants, ...caller }: Caller): Principal {
+  const named = request.headers.get('x-tenant-id')?.trim() || undefined
+  if (tenants === undefined) {
+    // A caller without a tenant has a workspace of its own, whatever its client is set up to send.
+    if (named === undefined || caller.tenant === undefined || same(named, caller.tenant)) return caller
+    throw forbidden('The credentials are not valid for the workspace of X-Tenant-Id.')
+  }
+  if (named === undefined) {
+    throw forbidden(
+      'The credentials are for several workspaces: this requires workspace specification, in X-Tenant-Id.',
+    )
+  }
+  const tenant = tenants.find((known) => same(named, known))
+  if (tenant === undefined) throw forbidden('The credentials are not valid for the workspace of X-Tenant-Id.')
+  return { ...caller, tenant }
+}
+
+/** Tenants are UUIDs most of the time, which may be written in capitals. */
+const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+const forbidden = (message: string) => new HttpError(403, 'forbidden', message)
