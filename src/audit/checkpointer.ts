@@ -1,10 +1,11 @@
 import { checkOptions, type OptionTable } from '../options.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
-import { memoryStore } from '../storage/memory/store.ts'
+import { fencedCheckpointer } from '../storage/checkpointer/fenced.ts'
 import type { Store } from '../storage/store/store.ts'
 import { fenceRules } from './checkpointer/fence.ts'
 import { keepLatestRules } from './checkpointer/keep-latest.ts'
-import type { CheckpointerContext } from './checkpointer/rule.ts'
+import { leasesOf, memoryLeases } from './checkpointer/leases.ts'
+import { at, type CheckpointerContext, idOf, putDraft, valuesAt } from './checkpointer/rule.ts'
 import { threadRules } from './checkpointer/threads.ts'
 import { valueRules } from './checkpointer/values.ts'
 import type { Rule } from './rules.ts'
@@ -43,14 +44,29 @@ async function withSaver(
   { create }: CheckpointerAuditOptions,
   check: Rule<CheckpointerContext>['check'],
 ): Promise<void> {
-  const { checkpointer, store = memoryStore() } = await create()
+  const { checkpointer, store } = await create()
+  const leases = store ? leasesOf(store) : memoryLeases()
   const unique = () => `audit-${crypto.randomUUID()}`
   try {
-    await store.setup()
+    await store?.setup()
     await checkpointer.setup?.()
-    await check({ checkpointer, store, threadId: unique(), unique })
+    const threadId = unique()
+    await check({
+      checkpointer,
+      threadId,
+      unique,
+      take: (token, partition = threadId) => leases.take(partition, token),
+      release: (token) => leases.release(threadId, token),
+      fenced: (token, partition = threadId) =>
+        fencedCheckpointer(checkpointer, leases.store, partition, token),
+      put: (number, draft) => putDraft(checkpointer, number, { threadId, ...draft }),
+      tuple: (number) => checkpointer.getTuple(at(threadId, number === undefined ? undefined : idOf(number))),
+      write: (number, task, values) =>
+        checkpointer.putWrites(at(threadId, idOf(number)), Object.entries(values), task),
+      valuesOf: (number) => valuesAt(checkpointer, threadId, number),
+    })
   } finally {
     await checkpointer.end?.()
-    await store.close()
+    await store?.close()
   }
 }

@@ -49,15 +49,19 @@ export function graphStoreAudits(options: GraphStoreAuditOptions): Audit[] {
     id: `graph-store.${id}`,
     name,
     source: 'BaseStore of @langchain/langgraph-checkpoint',
-    fn: () => check(contextOf(options)),
+    fn: async () => check(await contextOf(options)),
   }))
 }
 
-const contextOf = ({ create, createIndexed, advance }: GraphStoreAuditOptions): GraphStoreContext => ({
-  open: async () => asGraphStore(await create()),
-  openIndexed: async (fields) => asGraphStore(await createIndexed!({ ...INDEX, ...(fields && { fields }) })),
-  advance: async (ms) => advance?.(ms),
-})
+async function contextOf(options: GraphStoreAuditOptions): Promise<GraphStoreContext> {
+  const { create, createIndexed, advance } = options
+  return {
+    store: asGraphStore(await create()),
+    openIndexed: async (fields) =>
+      asGraphStore(await createIndexed!({ ...INDEX, ...(fields && { fields }) })),
+    advance: async (ms) => advance?.(ms),
+  }
+}
 
 /** A store of LangGraph has another type of `batch`, which does the same. */
 const asGraphStore = (store: GraphStoreLike): GraphStore => store as unknown as GraphStore

@@ -1,5 +1,5 @@
 import { equal, eventually, within } from '../check.ts'
-import { type Http1, openHttp1 } from './http1.ts'
+import { type Http1, openHttp1, type Part } from './http1.ts'
 import { adapterProbe, type Echo } from './probe.ts'
 import type { SourceState } from './sources.ts'
 import type { AdapterCapability, AdapterTarget, StartOptions } from './target.ts'
@@ -30,6 +30,13 @@ export interface Bench {
   reach(what: string, holds: (state: SourceState) => boolean): Promise<SourceState>
   release(): Promise<void>
   connect(): Http1
+  /** The same, once a request has been sent: its head, and what follows it. */
+  send(
+    method: string,
+    target: string,
+    headers?: Readonly<Record<string, string>>,
+    ...body: readonly Part[]
+  ): Promise<Http1>
   /** Ends the target. */
   close(): Promise<void>
   readonly collect: () => void
@@ -73,6 +80,11 @@ export async function runCheck(target: AdapterTarget, { start = {}, run }: Check
       connections.push(connection)
       return connection
     },
+    async send(method, target, headers, ...body) {
+      const http = bench.connect()
+      await http.send(head(bench, method, target, headers), ...body)
+      return http
+    },
     async close() {
       closed = true
       await within('the end of the server', started.close())
@@ -89,6 +101,17 @@ export async function runCheck(target: AdapterTarget, { start = {}, run }: Check
     for (const connection of connections) await connection.cut()
     if (!closed) await within('the end of the server', started.close())
   }
+}
+
+/** The head of a request, from the mount on. */
+export function head(
+  { host }: Bench,
+  method: string,
+  target: string,
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const fields = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method} ${target} HTTP/1.1\r\n${fields.join('')}\r\n`
 }
 
 function isReleased({ opened, cancelled, ended }: SourceState): boolean {

@@ -1,5 +1,5 @@
 import { AuditError, equal, hold, within } from '../check.ts'
-import { type Bench, type Check, check } from './bench.ts'
+import { type Bench, type Check, check, head } from './bench.ts'
 import type { Head, Http1 } from './http1.ts'
 import type { Echo } from './probe.ts'
 
@@ -51,8 +51,7 @@ export const bodyChecks = {
     equal('the error', (await response.json()).error, 'payload_too_large')
   }),
   'adapter.body.get': check(['connect'], async (bench) => {
-    const http = bench.connect()
-    await http.send(head(bench, 'GET', '/probe/echo', { 'content-length': '5' }), 'hello')
+    const http = await bench.send('GET', '/probe/echo', { 'content-length': '5' }, 'hello')
     const echo = await readEcho(http)
     equal('the body', [echo.text, echo.bodyIsNull], ['', true])
     await http.send(head(bench, 'GET', '/probe/echo?second='))
@@ -78,14 +77,12 @@ export const bodyChecks = {
     hold('an upload of which nobody reads', cut, 'cut', `taken in for ${ENDLESS_MS} ms`)
   }),
   'adapter.body.stalled': check(['connect', 'drain'], async (bench) => {
-    const http = bench.connect()
-    await http.send(head(bench, 'POST', '/probe/refuse', { 'content-length': '5000' }), 'only this')
+    const http = await bench.send('POST', '/probe/refuse', { 'content-length': '5000' }, 'only this')
     equal('the status', (await http.head()).status, 413)
     await within('the end of the connection', http.closed())
   }),
   'adapter.body.abort': check(['connect', 'disconnect'], async (bench) => {
-    const http = bench.connect()
-    await http.send(head(bench, 'POST', `/probe/upload/${bench.key}`, { 'content-length': '5000' }), 'half')
+    const http = await bench.send('POST', `/probe/upload/${bench.key}`, { 'content-length': '5000' }, 'half')
     await bench.reach('the handler begun', ({ started }) => started)
     await http.cut()
     await bench.reach('an error of the body', ({ bodyError }) => bodyError !== null)
@@ -102,17 +99,6 @@ export const bodyChecks = {
     equal('the body', (await readEcho(http)).text, 'é🙂')
   }),
 } satisfies Record<string, Check>
-
-/** The head of a request, from the mount on. */
-export function head(
-  { host }: Bench,
-  method: string,
-  target: string,
-  headers: Readonly<Record<string, string>> = {},
-): string {
-  const fields = Object.entries({ host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `${method} ${target} HTTP/1.1\r\n${fields.join('')}\r\n`
-}
 
 export async function readEcho(http: Http1): Promise<Echo> {
   const answer = await http.head()

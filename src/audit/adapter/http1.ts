@@ -1,9 +1,11 @@
 import { AuditError, within } from '../check.ts'
 import type { RawSocket } from './target.ts'
 
+export type Part = string | Uint8Array
+
 /** HTTP/1.1 as it stands on the wire (RFC 9112). */
 export interface Http1 {
-  send(...parts: readonly (string | Uint8Array)[]): Promise<void>
+  send(...parts: readonly Part[]): Promise<void>
   /** The next response, its body left unread. */
   head(): Promise<Head>
   /** The body of a response, by its length or its chunks. */

@@ -20,7 +20,13 @@ export interface Echo {
   readonly basePath: string | null
 }
 
-type Special = (request: Request, context: HandlerContext, source: Source) => Response | Promise<Response>
+interface Asked {
+  readonly request: Request
+  readonly context: HandlerContext
+  readonly source: Source
+}
+
+type Special = (asked: Asked) => Response | Promise<Response>
 
 /**
  * The handler that adapters are audited with. `/probe/state/:key` answers its state, which is kept per key,
@@ -45,7 +51,7 @@ export function adapterProbe(): WebHandler {
     const found = /\/probe\/([a-z-]+)(?:\/([^/]*))?$/.exec(new URL(request.url).pathname)
     const special = SPECIALS.get(found?.[1] ?? '')
     if (!special) return core.handle(request, context)
-    return Promise.resolve(special(request, context, sources.of(found?.[2] ?? '')))
+    return Promise.resolve(special({ request, context, source: sources.of(found?.[2] ?? '') }))
   }
   return {
     routes: core.routes,
@@ -59,63 +65,47 @@ export function adapterProbe(): WebHandler {
   }
 }
 
-const SPECIALS = new Map<string, Special>([
-  ['echo', echo],
-  ['state', (_request, _context, source) => json(source.state)],
-  ['release', (_request, _context, source) => json(source.release())],
-  [
-    'throw',
-    async () => {
-      throw new Error(SECRET)
-    },
-  ],
-  [
-    'throw-at-once',
-    () => {
-      throw new Error(SECRET)
-    },
-  ],
-  ['bad-response', () => Response.error()],
-  ['no-content', () => new Response(null, { status: 204 })],
-  ['cookies', cookies],
-  [
-    'hop-by-hop',
-    () => new Response('sent', { headers: { connection: 'keep-alive', 'keep-alive': 'timeout=5' } }),
-  ],
-  ['refuse', () => json({ error: 'payload_too_large' }, { status: 413 })],
-  ['refuse-midway', refuseMidway],
-  ['upload', upload],
-  // No word of a signal: the stream must be cancelled.
-  ['idle', (_request, _context, source) => sse(source.stream({ opening: ': ok\n\n' }))],
-  ['watched', watched],
-  ['watched-request', watchedRequest],
-  ['gated-response', gatedResponse],
-  ['gated-body', (_request, _context, source) => sse(source.stream({ gated: ['data: 1\n\n'] }))],
-  [
-    'gated-event',
-    (_request, _context, source) => sse(source.stream({ opening: 'data: 1\n\n', gated: ['data: 2\n\n'] })),
-  ],
-  [
-    'compressible',
-    (_request, _context, source) =>
-      new Response(source.stream({ opening: 'data: 1\n\n', gated: ['data: 2\n\n'] }), {
-        headers: { 'content-type': 'text/event-stream' },
-      }),
-  ],
-  ['endless', (_request, _context, source) => sse(source.stream({ endless: true }))],
-  [
-    'bytes',
-    (request, _context, source) =>
-      new Response(source.stream({ bytes: Number(new URL(request.url).searchParams.get('count')) })),
-  ],
-  [
-    'break',
-    (_request, _context, source) => new Response(source.stream({ opening: 'begun', broken: SECRET })),
-  ],
-  ['break-first', (_request, _context, source) => new Response(source.stream({ broken: SECRET }))],
-])
+const fail = (): never => {
+  throw new Error(SECRET)
+}
 
-async function echo(request: Request, { parsedBody, basePath }: HandlerContext): Promise<Response> {
+const SPECIALS = new Map<string, Special>(
+  Object.entries({
+    echo,
+    state: ({ source }) => json(source.state),
+    release: ({ source }) => json(source.release()),
+    throw: async () => fail(),
+    'throw-at-once': fail,
+    'bad-response': () => Response.error(),
+    'no-content': () => new Response(null, { status: 204 }),
+    cookies,
+    'hop-by-hop': () => withHeaders('sent', { connection: 'keep-alive', 'keep-alive': 'timeout=5' }),
+    refuse: () => json({ error: 'payload_too_large' }, { status: 413 }),
+    'refuse-midway': refuseMidway,
+    upload,
+    // No word of a signal: the stream must be cancelled.
+    idle: ({ source }) => sse(source.stream({ opening: ': ok\n\n' })),
+    watched,
+    'watched-request': watchedRequest,
+    'gated-response': gatedResponse,
+    'gated-body': ({ source }) => sse(source.stream({ gated: ['data: 1\n\n'] })),
+    'gated-event': ({ source }) => sse(source.stream(TWO_EVENTS)),
+    compressible: ({ source }) =>
+      withHeaders(source.stream(TWO_EVENTS), { 'content-type': 'text/event-stream' }),
+    endless: ({ source }) => sse(source.stream({ endless: true })),
+    bytes: ({ request, source }) =>
+      new Response(source.stream({ bytes: Number(new URL(request.url).searchParams.get('count')) })),
+    break: ({ source }) => new Response(source.stream({ opening: 'begun', broken: SECRET })),
+    'break-first': ({ source }) => new Response(source.stream({ broken: SECRET })),
+  } satisfies Readonly<Record<string, Special>>),
+)
+
+const TWO_EVENTS = { opening: 'data: 1\n\n', gated: ['data: 2\n\n'] }
+
+const withHeaders = (body: BodyInit, headers: Readonly<Record<string, string>>): Response =>
+  new Response(body, { headers })
+
+async function echo({ request, context: { parsedBody, basePath } }: Asked): Promise<Response> {
   const { method, url, headers, body } = request
   return json({
     method,
@@ -136,14 +126,14 @@ function cookies(): Response {
   return new Response('cookies', { headers })
 }
 
-async function refuseMidway(request: Request): Promise<Response> {
+async function refuseMidway({ request }: Asked): Promise<Response> {
   const reader = request.body!.getReader()
   await reader.read()
   await reader.cancel()
   return json({ error: 'payload_too_large' }, { status: 413 })
 }
 
-async function upload(request: Request, _context: HandlerContext, source: Source): Promise<Response> {
+async function upload({ request, source }: Asked): Promise<Response> {
   source.state.started = true
   try {
     const bytes = new Uint8Array(await request.arrayBuffer())
@@ -155,7 +145,7 @@ async function upload(request: Request, _context: HandlerContext, source: Source
 }
 
 /** Reads the body first: a request whose body is read closes early, and that is no disconnect. */
-async function watched(request: Request, context: HandlerContext, source: Source): Promise<Response> {
+async function watched({ request, context, source }: Asked): Promise<Response> {
   source.request = request
   await request.text()
   const signal = context.signal ?? request.signal
@@ -165,12 +155,12 @@ async function watched(request: Request, context: HandlerContext, source: Source
 }
 
 /** Keeps nothing but a listener on the request's own signal. */
-function watchedRequest(request: Request, _context: HandlerContext, source: Source): Response {
+function watchedRequest({ request, source }: Asked): Response {
   request.signal.addEventListener('abort', () => source.state.aborted++)
   return sse(source.stream({ opening: ': ok\n\n' }))
 }
 
-async function gatedResponse(_request: Request, _context: HandlerContext, source: Source): Promise<Response> {
+async function gatedResponse({ source }: Asked): Promise<Response> {
   source.state.started = true
   await source.gate
   return sse(source.stream({ opening: ': ok\n\n' }))
@@ -198,5 +188,5 @@ function events({ params, signal }: Call, sources: Sources, beatMs?: number): Re
 }
 
 function sse(body: ReadableStream<Uint8Array> | Uint8Array): Response {
-  return new Response(body as BodyInit, { headers: SSE_HEADERS })
+  return withHeaders(body as BodyInit, SSE_HEADERS)
 }

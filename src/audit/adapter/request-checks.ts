@@ -1,6 +1,6 @@
 import { equal, hold } from '../check.ts'
-import { type Bench, type Check, check } from './bench.ts'
-import { head, readEcho } from './body-checks.ts'
+import { type Bench, type Check, check, head } from './bench.ts'
+import { readEcho } from './body-checks.ts'
 
 const FORWARDED = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'public.example:8443' }
 
@@ -52,20 +52,17 @@ export const requestChecks = {
     }
   }),
   'adapter.url.absolute': check(['connect', 'own-url'], async (bench) => {
-    const http = bench.connect()
-    await http.send(head(bench, 'GET', `http://${bench.host}/probe/echo?x`))
+    const http = await bench.send('GET', `http://${bench.host}/probe/echo?x`)
     equal('the URL', (await readEcho(http)).url, `${bench.origin}/probe/echo?x`)
   }),
   'adapter.url.asterisk': check(['connect', 'own-url'], async (bench) => {
-    const http = bench.connect()
-    await http.send(head(bench, 'OPTIONS', '*', { connection: 'close' }))
+    const http = await bench.send('OPTIONS', '*', { connection: 'close' })
     const { status } = await http.head()
     hold('the status of OPTIONS *', status < 500, 'less than 500', status)
     await isAlive(bench)
   }),
   'adapter.url.double-slash': check(['connect'], async (bench) => {
-    const http = bench.connect()
-    await http.send(head(bench, 'GET', '//evil.example/probe/echo', { connection: 'close' }))
+    const http = await bench.send('GET', '//evil.example/probe/echo', { connection: 'close' })
     const answer = await http.head()
     const body = await http.body(answer)
     // Some hosts redirect to the path with one slash: what must not happen is another host.

@@ -1,6 +1,5 @@
 import { equal, hold, rejection, settled, within } from '../check.ts'
-import { type Check, check } from './bench.ts'
-import { head } from './body-checks.ts'
+import { type Bench, type Check, check, head } from './bench.ts'
 import { CHUNK_BYTES } from './sources.ts'
 
 /** More than the socket buffers of both sides hold, and far less than a source gives that nothing stops. */
@@ -8,18 +7,11 @@ const PAUSED_BYTES = 48 * 1024 * 1024
 
 export const streamChecks = {
   'adapter.abort.idle': check(['disconnect'], async (bench) => {
-    const { response, leave } = await bench.open(`/probe/idle/${bench.key}`)
-    await readUntil(response, ': ok\n\n')
-    leave()
+    await leave(bench, 'idle')
     await bench.reach('the stream cancelled', ({ cancelled }) => cancelled === 1)
   }),
   'adapter.abort.signal': check(['disconnect', 'signal'], async (bench) => {
-    const { response, leave } = await bench.open(`/probe/watched/${bench.key}`, {
-      method: 'POST',
-      body: 'x',
-    })
-    await readUntil(response, ': ok\n\n')
-    leave()
+    await leave(bench, 'watched', { method: 'POST', body: 'x' })
     await bench.reach('the signal', ({ aborted }) => aborted === 1)
   }),
   'adapter.abort.not-early': check([], async (bench) => {
@@ -60,18 +52,14 @@ export const streamChecks = {
     await bench.reach('both streams cancelled', ({ cancelled }) => cancelled === 2)
   }),
   'adapter.stream.chunks': check([], async (bench) => {
-    const { response } = await bench.open(`/probe/gated-event/${bench.key}`)
-    const rest = await readUntil(response, 'data: 1\n\n')
-    await bench.release()
-    equal('what came after', await rest(), 'data: 2\n\n')
+    await comesInTwo(bench, 'gated-event')
   }),
   'adapter.stream.whole': check([], async (bench) => {
     const response = await bench.fetch(`/probe/bytes/${bench.key}?count=5000000`)
     equal('the bytes', (await response.arrayBuffer()).byteLength, 5_000_000)
   }),
   'adapter.stream.paused': check(['connect', 'disconnect', 'backpressure'], async (bench) => {
-    const http = bench.connect()
-    await http.send(head(bench, 'GET', `/probe/endless/${bench.key}`))
+    const http = await bench.send('GET', `/probe/endless/${bench.key}`)
     await bench.reach('the source pulled', ({ pulls }) => pulls > 0)
     const pulls = await settled('a source whose reader has stopped', async () => (await bench.state()).pulls)
     hold('bytes taken from the source', pulls * CHUNK_BYTES < PAUSED_BYTES, 'few', pulls * CHUNK_BYTES)
@@ -85,24 +73,14 @@ export const streamChecks = {
     equal('the body', await response.text(), 'data: 1\n\n')
   }),
   'adapter.compression.event-stream': check([], async (bench) => {
-    const headers = { 'accept-encoding': 'gzip' }
-    const { response } = await bench.open(`/probe/gated-event/${bench.key}`, { headers })
-    equal('content-encoding', response.headers.get('content-encoding'), null)
-    const rest = await readUntil(response, 'data: 1\n\n')
-    await bench.release()
-    await rest()
+    const { headers } = await comesInTwo(bench, 'gated-event', GZIP)
+    equal('content-encoding', headers.get('content-encoding'), null)
   }),
   'adapter.compression.flush': check([], async (bench) => {
-    const headers = { 'accept-encoding': 'gzip' }
-    const { response } = await bench.open(`/probe/compressible/${bench.key}`, { headers })
-    const rest = await readUntil(response, 'data: 1\n\n')
-    await bench.release()
-    equal('what came after', await rest(), 'data: 2\n\n')
+    await comesInTwo(bench, 'compressible', GZIP)
   }),
   'adapter.sse.late-event': check(['disconnect'], async (bench) => {
-    const { response, leave } = await bench.open(`/probe/stuck/${bench.key}`)
-    await readUntil(response, ': ok\n\n')
-    leave()
+    await leave(bench, 'stuck')
     await bench.reach('the source let go of', ({ cancelled }) => cancelled === 1)
   }),
   'adapter.sse.frames': check([], async (bench) => {
@@ -124,6 +102,24 @@ export const streamChecks = {
     equal('the rest of the stream', await rest(), '')
   }),
 } satisfies Record<string, Check>
+
+const GZIP = { headers: { 'accept-encoding': 'gzip' } }
+
+/** Reads the beginning of a stream, and leaves. */
+async function leave(bench: Bench, path: string, init?: RequestInit): Promise<void> {
+  const stream = await bench.open(`/probe/${path}/${bench.key}`, init)
+  await readUntil(stream.response, ': ok\n\n')
+  stream.leave()
+}
+
+/** Checks that the first event of a stream comes before the second one is there. */
+async function comesInTwo(bench: Bench, path: string, init?: RequestInit): Promise<Response> {
+  const { response } = await bench.open(`/probe/${path}/${bench.key}`, init)
+  const rest = await readUntil(response, 'data: 1\n\n')
+  await bench.release()
+  equal('what came after', await rest(), 'data: 2\n\n')
+  return response
+}
 
 /** Reads until `text` has come, and gives a way to read the rest. */
 async function readUntil(response: Response, text: string): Promise<() => Promise<string>> {

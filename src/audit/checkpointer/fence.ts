@@ -1,14 +1,6 @@
-import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
-import type { Store } from '../../storage/store/store.ts'
 import { type Checks, rulesOf } from '../rules.ts'
 import { claim, refused, same } from '../store/claims.ts'
-import type { CheckpointerContext } from './rule.ts'
-import { at, idOf, listAll, putDraft, valuesAt } from './rule.ts'
-
-const MINUTE = 60_000
-
-const take = (store: Store, partition: string, token: number) =>
-  store.commit(partition, { ops: [{ op: 'claim', owner: `owner ${token}`, token, ttlMs: MINUTE }] })
+import { at, type CheckpointerContext, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 
 const NAMES = {
   'fence.writes':
@@ -18,82 +10,68 @@ const NAMES = {
 }
 
 const checks: Checks<keyof typeof NAMES, CheckpointerContext> = {
-  async 'fence.writes'({ checkpointer, store, threadId }) {
-    await take(store, threadId, 10)
-    const old = fencedCheckpointer(checkpointer, store, threadId, 10)
+  async 'fence.writes'({ checkpointer, threadId, take, release, fenced, tuple, valuesOf }) {
+    await take(10)
+    const old = fenced(10)
     await putDraft(old, 1, { threadId, values: { a: 1 } })
     await old.putWrites(at(threadId, idOf(1)), [['a', 'kept']], 'task 1')
-    same(await valuesAt(checkpointer, threadId), { a: 1 }, 'what the holder wrote')
-    await take(store, threadId, 20)
+    same(await valuesOf(), { a: 1 }, 'what the holder wrote')
+    await take(20)
     const late = async (saver: typeof old, what: string) => {
-      await refused(
-        putDraft(saver, 2, { threadId, parent: idOf(1), values: { a: 'late' } }),
-        'FencedError',
-        what,
-      )
-      await refused(saver.putWrites(at(threadId, idOf(1)), [['a', 'late']], 'task 2'), 'FencedError', what)
+      const draft = { threadId, parent: 1, values: { a: 'late' } }
+      const config = at(threadId, idOf(1))
+      await refused(putDraft(saver, 2, draft), 'FencedError', what)
+      await refused(saver.putWrites(config, [['a', 'late']], 'task 2'), 'FencedError', what)
       await refused(saver.deleteThread(threadId), 'FencedError', `deleteThread ${what}`)
     }
     await late(old, 'after a take-over')
-    await late(fencedCheckpointer(checkpointer, store, threadId, 21), 'with a token never issued')
+    await late(fenced(21), 'with a token never issued')
     same((await listAll(checkpointer, at(threadId))).length, 1, 'checkpoints')
-    const { pendingWrites } = (await checkpointer.getTuple(at(threadId)))!
+    const { pendingWrites } = (await tuple())!
     same(pendingWrites, [['task 1', 'a', 'kept']], 'writes')
-    const next = fencedCheckpointer(checkpointer, store, threadId, 20)
-    await putDraft(next, 3, { threadId, parent: idOf(1), values: { a: 3 }, versions: { a: 2 } })
-    await store.commit(threadId, { ops: [{ op: 'release', token: 20 }] })
+    const next = fenced(20)
+    await putDraft(next, 3, { threadId, parent: 1, values: { a: 3 }, versions: { a: 2 } })
+    await release(20)
     await late(next, 'after the release')
-    same(await valuesAt(checkpointer, threadId), { a: 3 }, 'the newest')
-    await take(store, threadId, 30)
-    await fencedCheckpointer(checkpointer, store, threadId, 30).deleteThread(threadId)
+    same(await valuesOf(), { a: 3 }, 'the newest')
+    await take(30)
+    await fenced(30).deleteThread(threadId)
     same((await listAll(checkpointer, at(threadId))).length, 0, 'checkpoints that the holder has deleted')
   },
-  async 'fence.reads'({ checkpointer, store, threadId, unique }) {
-    await putDraft(checkpointer, 1, { threadId, values: { a: 1 } })
-    const view = fencedCheckpointer(checkpointer, store, threadId, 1)
+  async 'fence.reads'({ checkpointer, threadId, take, fenced, put, unique }) {
+    await put(1, { values: { a: 1 } })
+    const view = fenced(1)
     same(await valuesAt(view, threadId), { a: 1 }, 'getTuple')
     same((await listAll(view, at(threadId))).length, 1, 'list')
     for (const member of ['serde', 'get', 'getNextVersion', 'getDeltaChannelHistory', 'toJSON'] as const) {
-      same(
-        typeof Reflect.get(view, member),
-        typeof Reflect.get(checkpointer, member),
-        `the type of ${member}`,
-      )
+      const [seen, wanted] = [view, checkpointer].map((saver) => typeof Reflect.get(saver, member))
+      same(seen, wanted, `the type of ${member}`)
     }
     const other = unique()
-    await take(store, other, 5)
-    await refused(
-      putDraft(view, 2, { threadId }),
-      'FencedError',
-      'a write while only another partition has a lease',
-    )
+    await take(5, other)
+    const late = putDraft(view, 2, { threadId })
+    await refused(late, 'FencedError', 'a write while only another partition has a lease')
     claim(JSON.stringify({ view }).length < 1000, 'JSON.stringify does not walk into the saver')
   },
-  async 'fence.race'({ checkpointer, store, unique }) {
+  async 'fence.race'({ checkpointer, take, fenced, unique }) {
     for (let round = 0; round < 10; round++) {
       const threadId = unique()
-      await take(store, threadId, 1)
-      const view = fencedCheckpointer(checkpointer, store, threadId, 1)
+      await take(1, threadId)
+      const view = fenced(1, threadId)
       const puts: Promise<unknown>[] = []
       let taken = Number.POSITIVE_INFINITY
       for (let number = 1; number <= 6; number++) {
         if (number === 1 + (round % 6)) {
-          await take(store, threadId, 2)
+          await take(2, threadId)
           taken = number
         }
-        puts.push(
-          putDraft(view, number, { threadId }).catch((error: Error) =>
-            same(error.name, 'FencedError', 'the refusal'),
-          ),
-        )
+        const put = putDraft(view, number, { threadId })
+        puts.push(put.catch((error: Error) => same(error.name, 'FencedError', 'the refusal')))
       }
       await Promise.all(puts)
-      const numbers = (await listAll(checkpointer, at(threadId))).map(({ checkpoint }) => checkpoint.id)
-      same(
-        numbers.filter((id) => id >= idOf(taken)),
-        [],
-        'checkpoints of the old owner after the take-over',
-      )
+      const ids = (await listAll(checkpointer, at(threadId))).map(({ checkpoint }) => checkpoint.id)
+      const late = ids.filter((id) => id >= idOf(taken))
+      same(late, [], 'checkpoints of the old owner after the take-over')
     }
   },
 }

@@ -1,23 +1,23 @@
 import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { type Checks, type Rule, rulesOf } from '../rules.ts'
 import { refused, same } from '../store/claims.ts'
-import { at, type CheckpointerContext, idOf, listAll, putDraft, valuesAt } from './rule.ts'
+import { at, type CheckpointerContext, type Draft, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 
 type Shortening = Checkpointer & Required<Pick<Checkpointer, 'keepLatest'>>
 
 type ShorteningContext = CheckpointerContext & { readonly checkpointer: Shortening }
 
-/** A line of checkpoints. Each changes the channel `a`; `b` is as old as the first. */
+/** A checkpoint that changes the channel `a`; `b` is as old as the first. */
+function putChild(saver: Checkpointer, number: number, parent: number | undefined, draft: Draft) {
+  const versions = { a: number, b: 1 }
+  const changed = parent === undefined ? versions : { a: number }
+  return putDraft(saver, number, { ...draft, parent, versions, changed, values: { a: `a${number}`, b: 'b' } })
+}
+
+/** A line of them. */
 async function putLine(saver: Checkpointer, threadId: string, numbers: readonly number[], namespace = '') {
   for (const [i, number] of numbers.entries()) {
-    const parent = i > 0 ? { parent: idOf(numbers[i - 1]!) } : {}
-    const versions = { a: number, b: 1 }
-    await putDraft(saver, number, {
-      ...{ threadId, namespace, ...parent, versions },
-      values: { a: `a${number}`, b: 'b' },
-      changed: i > 0 ? { a: number } : versions,
-    })
+    await putChild(saver, number, numbers[i - 1], { threadId, namespace })
     await saver.putWrites(at(threadId, idOf(number), namespace), [['a', `to ${number}`]], 'task')
   }
 }
@@ -47,17 +47,17 @@ const NAMES = {
 }
 
 const checks: Checks<keyof typeof NAMES, ShorteningContext> = {
-  async 'keep-latest.newest'({ checkpointer, threadId, unique }) {
+  async 'keep-latest.newest'({ checkpointer, threadId, put, write, tuple, unique }) {
     const other = unique()
     for (const thread of [threadId, other]) {
       await putLine(checkpointer, thread, [1, 2, 5])
       await putLine(checkpointer, thread, [3, 4], 'child:1')
     }
-    await checkpointer.putWrites(at(threadId, idOf(5)), [['__interrupt__', { id: 'i', value: 1 }]], 'task')
+    await write(5, 'task', { __interrupt__: { id: 'i', value: 1 } })
     // What tasks write may come before the checkpoint.
-    await checkpointer.putWrites(at(threadId, idOf(6)), [['a', 'early']], 'task')
+    await write(6, 'task', { a: 'early' })
     const newest = async () => [
-      await checkpointer.getTuple(at(threadId)),
+      await tuple(),
       await checkpointer.getTuple(at(threadId, undefined, 'child:1')),
     ]
     const before = await newest()
@@ -66,67 +66,67 @@ const checks: Checks<keyof typeof NAMES, ShorteningContext> = {
       same(await newest(), before, `the newest, after it was shortened ${time}`)
       same(await listAll(checkpointer, { configurable: { thread_id: threadId } }), before, 'all that is left')
     }
-    same(await checkpointer.getTuple(at(threadId, idOf(2))), undefined, 'an earlier checkpoint')
+    same(await tuple(2), undefined, 'an earlier checkpoint')
     same(await idsOf(checkpointer, other), [5, 2, 1].map(idOf), 'another thread')
     await checkpointer.keepLatest(unique())
     await putLine(checkpointer, threadId, [2])
-    const again = (await checkpointer.getTuple(at(threadId, idOf(2))))!
+    const again = (await tuple(2))!
     same(again.pendingWrites, [['task', 'a', 'to 2']], 'the writes of a checkpoint that is put anew')
-    await putDraft(checkpointer, 6, { threadId, parent: idOf(5), versions: { a: 5, b: 1 }, changed: {} })
-    const next = (await checkpointer.getTuple(at(threadId)))!
+    await put(6, { parent: 5, versions: { a: 5, b: 1 }, changed: {} })
+    const next = (await tuple())!
     same(next.pendingWrites, [['task', 'a', 'early']], 'the writes that came before their checkpoint')
     same(next.checkpoint.channel_values, { a: 'a5', b: 'b' }, 'the values of a child of the newest')
   },
-  async 'keep-latest.clocks'({ checkpointer, threadId }) {
+  async 'keep-latest.clocks'({ checkpointer, threadId, tuple }) {
     await putLine(checkpointer, threadId, [6, 9, 4, 7, 3])
     await putLine(checkpointer, threadId, [8, 2], 'child')
-    const newest = await checkpointer.getTuple(at(threadId))
+    const newest = await tuple()
     await checkpointer.keepLatest(threadId, idOf(9))
     same(await idsOf(checkpointer, threadId), [3, 9].map(idOf), 'the newest, and the one asked for')
     await checkpointer.keepLatest(threadId)
-    same(await checkpointer.getTuple(at(threadId)), newest, 'the newest')
+    same(await tuple(), newest, 'the newest')
     same(await idsOf(checkpointer, threadId), [idOf(3)], 'all that is left')
     same(await idsOf(checkpointer, threadId, 'child'), [idOf(2)], 'all that is left of a child')
     await putLine(checkpointer, threadId, [9])
-    const again = (await checkpointer.getTuple(at(threadId)))!
+    const again = (await tuple())!
     same(again.checkpoint.id, idOf(9), 'one that is put anew')
     same(again.pendingWrites, [['task', 'a', 'to 9']], 'its writes')
   },
-  async 'keep-latest.branches'({ checkpointer, threadId }) {
+  async 'keep-latest.branches'({ checkpointer, threadId, put, valuesOf }) {
     const branch = (number: number, parent: number, text: string) =>
-      putDraft(checkpointer, number, {
-        ...{ threadId, parent: idOf(parent), changed: { text: 2 } },
-        values: { text, base: 'base' },
-        versions: { text: 2, base: 1 },
+      put(number, {
+        ...{ parent, values: { text, base: 'base' } },
+        ...{ versions: { text: 2, base: 1 }, changed: { text: 2 } },
       })
-    await putDraft(checkpointer, 1, { threadId, values: { text: 'root', base: 'base' } })
+    await put(1, { values: { text: 'root', base: 'base' } })
     await putLine(checkpointer, threadId, [2, 3, 5, 7], 'child')
     await branch(4, 1, 'left')
     await branch(6, 1, 'right')
     await checkpointer.keepLatest(threadId, idOf(4))
     same(await idsOf(checkpointer, threadId), [6, 4].map(idOf), 'the checkpoints of the root')
     same(await idsOf(checkpointer, threadId, 'child'), [7, 3].map(idOf), 'those of a child')
-    same(await valuesAt(checkpointer, threadId, 4), { text: 'left', base: 'base' }, 'the one asked for')
-    same(await valuesAt(checkpointer, threadId), { text: 'right', base: 'base' }, 'the newest')
+    same(await valuesOf(4), { text: 'left', base: 'base' }, 'the one asked for')
+    same(await valuesOf(), { text: 'right', base: 'base' }, 'the newest')
     await checkpointer.keepLatest(threadId)
     same(await idsOf(checkpointer, threadId), [6].map(idOf), 'the checkpoints of the root, later')
-    same(await valuesAt(checkpointer, threadId), { text: 'right', base: 'base' }, 'the newest, later')
+    same(await valuesOf(), { text: 'right', base: 'base' }, 'the newest, later')
   },
-  async 'keep-latest.delta'({ checkpointer, threadId }) {
+  async 'keep-latest.delta'({ checkpointer, threadId, put, write }) {
     const counted = (...channels: string[]) => ({
       counters_since_delta_snapshot: Object.fromEntries(channels.map((channel) => [channel, [1, 1]])),
     })
-    const put = (number: number, values: Record<string, unknown>, metadata: Record<string, unknown>) =>
-      putDraft(checkpointer, number, {
-        ...{ threadId, values, metadata, versions: { log: number } },
-        ...(number > 1 && { parent: idOf(number - 1) }),
+    const add = (number: number, values: Record<string, unknown>, metadata: Record<string, unknown>) =>
+      put(number, {
+        parent: number > 1 ? number - 1 : undefined,
+        values,
+        metadata,
+        versions: { log: number },
       })
-    await put(1, { log: ['old'] }, {})
-    await put(2, { log: ['seed'] }, {})
-    await put(3, {}, counted('log'))
-    await put(4, {}, counted('log'))
-    for (const number of [1, 2, 3, 4])
-      await checkpointer.putWrites(at(threadId, idOf(number)), [['log', [`after ${number}`]]], 'task')
+    await add(1, { log: ['old'] }, {})
+    await add(2, { log: ['seed'] }, {})
+    await add(3, {}, counted('log'))
+    await add(4, {}, counted('log'))
+    for (const number of [1, 2, 3, 4]) await write(number, 'task', { log: [`after ${number}`] })
     const { getDeltaChannelHistory } = checkpointer as DeltaSaver
     const history = () =>
       getDeltaChannelHistory?.call(checkpointer, { config: at(threadId), channels: ['log'] })
@@ -134,10 +134,10 @@ const checks: Checks<keyof typeof NAMES, ShorteningContext> = {
     await checkpointer.keepLatest(threadId)
     same(await idsOf(checkpointer, threadId), [4, 3, 2].map(idOf), 'checkpoints')
     same(await history(), before, 'what the channel is read from')
-    await put(5, { log: ['all'] }, counted('log'))
+    await add(5, { log: ['all'] }, counted('log'))
     await checkpointer.keepLatest(threadId)
     same(await idsOf(checkpointer, threadId), [idOf(5)], 'checkpoints, once the newest has the value')
-    await put(6, { log: ['all'] }, { ...counted('unheard'), delta_writes_versioned: true })
+    await add(6, { log: ['all'] }, { ...counted('unheard'), delta_writes_versioned: true })
     await checkpointer.keepLatest(threadId)
     same(await idsOf(checkpointer, threadId), [idOf(6)], 'checkpoints, where a channel was never written')
   },
@@ -148,11 +148,7 @@ const checks: Checks<keyof typeof NAMES, ShorteningContext> = {
       const shorten = () => checkpointer.keepLatest(threadId)
       const grow = async () => {
         for (let number = 4; number <= 8; number++)
-          await putDraft(checkpointer, number, {
-            ...{ threadId, parent: idOf(number - 1), changed: { a: number } },
-            values: { a: `a${number}`, b: 'b' },
-            versions: { a: number, b: 1 },
-          })
+          await putChild(checkpointer, number, number - 1, { threadId })
       }
       await Promise.all([grow(), shorten(), shorten(), shorten()])
       same(await valuesAt(checkpointer, threadId), { a: 'a8', b: 'b' }, 'the newest')
@@ -161,16 +157,14 @@ const checks: Checks<keyof typeof NAMES, ShorteningContext> = {
       same(await valuesAt(checkpointer, threadId), { a: 'a8', b: 'b' }, 'the newest, alone')
     }
   },
-  async 'keep-latest.fence'({ checkpointer, store, threadId }) {
-    const take = (token: number) =>
-      store.commit(threadId, { ops: [{ op: 'claim', owner: `${token}`, token, ttlMs: 60_000 }] })
+  async 'keep-latest.fence'({ checkpointer, threadId, take, fenced }) {
     await putLine(checkpointer, threadId, [1, 2, 3])
     await take(10)
-    const old = fencedCheckpointer(checkpointer, store, threadId, 10)
+    const old = fenced(10)
     await take(20)
     await refused(old.keepLatest!(threadId), 'FencedError', 'after a take-over')
     same(await idsOf(checkpointer, threadId), [3, 2, 1].map(idOf), 'checkpoints')
-    await fencedCheckpointer(checkpointer, store, threadId, 20).keepLatest!(threadId)
+    await fenced(20).keepLatest!(threadId)
     same(await idsOf(checkpointer, threadId), [idOf(3)], 'checkpoints of the holder')
   },
 }

@@ -6,21 +6,32 @@ import type {
   CheckpointListOptions,
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
-import type { Store } from '../../storage/store/store.ts'
 
 /** What a rule is checked with: a saver that may hold other data, and names that nobody else uses. */
 export interface CheckpointerContext {
   readonly checkpointer: Checkpointer
-  /** The store whose leases fence the saver. */
-  readonly store: Store
   readonly threadId: string
+  /** Puts a checkpoint of the thread. */
+  put(number: number, draft?: Omit<Draft, 'threadId'>): Promise<CheckpointConfig>
+  /** The channel values at a checkpoint of the thread, or at the newest. */
+  valuesOf(number?: number): ReturnType<typeof valuesAt>
+  /** The checkpoint of the thread with its writes, or the newest. */
+  tuple(number?: number): Promise<CheckpointTuple | undefined>
+  /** Puts what a task of the thread writes to channels. */
+  write(number: number, task: string, values: Readonly<Record<string, unknown>>): Promise<void>
+  /** Takes the lease of a partition, of the thread unless another is named. */
+  take(token: number, partition?: string): Promise<void>
+  release(token: number): Promise<void>
+  /** A view of the saver that writes while the lease of the thread, or of another partition, is held with this token. */
+  fenced(token: number, partition?: string): Checkpointer
   unique(): string
 }
 
 export interface Draft {
   readonly threadId: string
   readonly namespace?: string
-  readonly parent?: string
+  /** Its number. */
+  readonly parent?: number | undefined
   readonly values?: Record<string, unknown>
   readonly versions?: Record<string, ChannelVersion>
   /** Default: all of `versions`. */
@@ -50,7 +61,8 @@ export async function putDraft(saver: Checkpointer, number: number, draft: Draft
     versions_seen: { node: versions },
   }
   const meta = { source: 'loop' as const, step: number, parents: {}, ...metadata }
-  return saver.put(at(threadId, parent, namespace), checkpoint, meta, draft.changed ?? versions)
+  const config = at(threadId, parent === undefined ? undefined : idOf(parent), namespace)
+  return saver.put(config, checkpoint, meta, draft.changed ?? versions)
 }
 
 /** The channel values at a checkpoint, or at the newest. */

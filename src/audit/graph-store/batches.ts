@@ -15,8 +15,7 @@ const NAMES = {
 }
 
 const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
-  async 'batch.order'({ open }) {
-    const store = await open()
+  async 'batch.order'({ store }) {
     await store.put(['a'], 'k', { n: 1 })
     const [got, put, found, names, missing] = await store.batch<
       [Found, unknown, GraphStoreItem[], string[][], Found]
@@ -33,8 +32,7 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     equal('namespaces', names, [['a']])
     equal('a missing one', missing, null)
   },
-  async 'batch.reads-first'({ open }) {
-    const store = await open()
+  async 'batch.reads-first'({ store }) {
     await store.put(['a'], 'old', {})
     const [, , got, found] = await store.batch<[unknown, unknown, Found, GraphStoreItem[]]>([
       { namespace: ['a'], key: 'new', value: {} },
@@ -46,8 +44,7 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     equal('search', keysOf(found), ['old'])
     equal('afterwards', keysOf(await store.search(['a'])), ['new'])
   },
-  async 'batch.last-counts'({ open }) {
-    const store = await open()
+  async 'batch.last-counts'({ store }) {
     await store.batch([
       { namespace: ['a'], key: 'k', value: { n: 1 } },
       { namespace: ['a'], key: 'gone', value: { n: 1 } },
@@ -60,8 +57,7 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     equal('gone', await store.get(['a'], 'gone'), null)
     equal('back', (await store.get(['a'], 'back'))?.value, { n: 3 })
   },
-  async 'batch.refused'({ open }) {
-    const store = await open()
+  async 'batch.refused'({ store }) {
     const operations = [
       { namespace: ['a'], key: 'k', value: {} },
       { namespace: ['a.b'], key: 'k', value: {} },
@@ -69,8 +65,8 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     await rejection('the batch', store.batch(operations))
     equal('items', await store.search([]), [])
   },
-  async 'batch.empty'({ open }) {
-    equal('results', await (await open()).batch([]), [])
+  async 'batch.empty'({ store }) {
+    equal('results', await store.batch([]), [])
   },
 }
 

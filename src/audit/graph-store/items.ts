@@ -17,8 +17,7 @@ const NAMES = {
 }
 
 const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
-  async 'items.round-trip'({ open }) {
-    const store = await open()
+  async 'items.round-trip'({ store }) {
     await store.put(['a', 'b'], 'k', VALUE)
     const item = await store.get(['a', 'b'], 'k')
     equal('the item', bare(item), { namespace: ['a', 'b'], key: 'k', value: VALUE })
@@ -26,15 +25,13 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     hold('createdAt', createdAt instanceof Date, 'a Date', createdAt)
     hold('updatedAt', updatedAt instanceof Date, 'a Date', updatedAt)
   },
-  async 'items.missing'({ open }) {
-    const store = await open()
+  async 'items.missing'({ store }) {
     await store.put(['a'], 'k', {})
     equal('another key', await store.get(['a'], 'other'), null)
     equal('a longer namespace', await store.get(['a', 'k'], 'k'), null)
     equal('another namespace', await store.get(['b'], 'k'), null)
   },
-  async 'items.replace'({ open }) {
-    const store = await open()
+  async 'items.replace'({ store }) {
     await store.put(['a'], 'k', { one: 1, both: 1 })
     // A store may give the object that it keeps.
     const { createdAt, updatedAt } = (await store.get(['a'], 'k'))!
@@ -46,8 +43,7 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     equal('createdAt', item.createdAt.getTime(), created)
     hold('updatedAt', item.updatedAt.getTime() > updated, `after ${updated}`, item.updatedAt.getTime())
   },
-  async 'items.delete'({ open }) {
-    const store = await open()
+  async 'items.delete'({ store }) {
     for (const key of ['k', 'other']) await store.put(['a'], key, { key })
     await store.put(['a', 'b'], 'k', {})
     await store.delete(['a'], 'k')
@@ -58,28 +54,24 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     await store.put(['a'], 'k', { again: true })
     equal('put again', (await store.get(['a'], 'k'))?.value, { again: true })
   },
-  async 'items.apart'({ open }) {
-    const store = await open()
+  async 'items.apart'({ store }) {
     const namespaces = [['a'], ['a', 'b'], ['b', 'a'], ['ab'], ['a b'], ['b']]
     for (const namespace of namespaces) await store.put(namespace, 'k', { namespace })
     for (const namespace of namespaces)
       equal(JSON.stringify(namespace), (await store.get(namespace, 'k'))?.value, { namespace })
   },
-  async 'items.names'({ open }) {
-    const store = await open()
+  async 'items.names'({ store }) {
     const names = ['__proto__', 'constructor', 'toString', 'ключ', '😀', ' a ', 'a/b', '%2e', '*', "'; --"]
     for (const name of names) await store.put(['names', name], name, { name })
     for (const name of names) equal(name, (await store.get(['names', name], name))?.value, { name })
     equal('all of them', sortedKeys(await store.search(['names'], { limit: 100 })), [...names].sort())
   },
-  async 'items.refused'({ open }) {
-    const store = await open()
+  async 'items.refused'({ store }) {
     for (const namespace of [[], [''], ['a', ''], ['a.b'], ['langgraph'], ['a\0b'], [1 as unknown as string]])
       await rejection(`put into ${JSON.stringify(namespace)}`, store.put(namespace, 'k', {}))
     equal('items', await store.search([]), [])
   },
-  async 'items.together'({ open }) {
-    const store = await open()
+  async 'items.together'({ store }) {
     const keys = Array.from({ length: 24 }, (_, index) => `k${index}`).sort()
     await Promise.all(keys.map((key, index) => store.put(['a', `${index % 3}`], key, { key })))
     equal('keys', sortedKeys(await store.search(['a'], { limit: 100 })), keys)

@@ -22,13 +22,11 @@ const CASES: readonly (readonly [options: GraphStoreNamespaceOptions, names: rea
   [{ maxDepth: 2, suffix: ['d'] }, ['a b', 'a c']],
 ]
 
-async function withNamespaces(open: () => Promise<GraphStore>): Promise<GraphStore> {
-  const store = await open()
+async function putNamespaces(store: GraphStore): Promise<void> {
   for (const namespace of [...NAMESPACES].reverse()) {
     await store.put(namespace, 'one', {})
     await store.put(namespace, 'two', {})
   }
-  return store
 }
 
 const namesOf = (namespaces: readonly string[][]): string[] => namespaces.map((labels) => labels.join(' '))
@@ -40,17 +38,18 @@ const NAMES = {
 }
 
 const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
-  async 'namespaces.match'({ open }) {
-    const store = await withNamespaces(open)
+  async 'namespaces.match'({ store }) {
+    await putNamespaces(store)
     for (const [options, names] of CASES)
       equal(JSON.stringify(options), namesOf(await store.listNamespaces(options)).sort(), names)
   },
-  async 'namespaces.order'({ open }) {
-    const names = namesOf(await (await withNamespaces(open)).listNamespaces())
+  async 'namespaces.order'({ store }) {
+    await putNamespaces(store)
+    const names = namesOf(await store.listNamespaces())
     equal('names', names, [...names].sort())
   },
-  async 'namespaces.pages'({ open }) {
-    const store = await withNamespaces(open)
+  async 'namespaces.pages'({ store }) {
+    await putNamespaces(store)
     for (const options of [{}, { maxDepth: 2 }, { suffix: ['d'] }]) {
       const all = namesOf(await store.listNamespaces(options))
       const seen: string[] = []

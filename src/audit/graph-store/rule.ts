@@ -9,7 +9,8 @@ export interface GraphStoreIndex {
 
 /** What a rule needs. */
 export interface GraphStoreContext {
-  readonly open: () => Promise<GraphStore>
+  /** An empty store. */
+  readonly store: GraphStore
   readonly openIndexed: (fields?: string[]) => Promise<GraphStore>
   readonly advance: (ms: number) => Promise<void>
 }

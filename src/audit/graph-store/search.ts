@@ -11,10 +11,8 @@ const PEOPLE = {
   dan: { city: 'Bonn', active: null },
 }
 
-async function withPeople(open: () => Promise<GraphStore>): Promise<GraphStore> {
-  const store = await open()
+async function putPeople(store: GraphStore): Promise<void> {
   for (const [key, value] of Object.entries(PEOPLE)) await store.put(['people'], key, value)
-  return store
 }
 
 const FILTERS: readonly (readonly [filter: Record<string, unknown>, keys: readonly string[]])[] = [
@@ -44,8 +42,7 @@ const NAMES = {
 }
 
 const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
-  async 'search.prefix'({ open }) {
-    const store = await open()
+  async 'search.prefix'({ store }) {
     for (const [key, ...namespace] of [
       ['1', 'a'],
       ['2', 'a', 'b'],
@@ -59,18 +56,17 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     equal('all', sortedKeys(await store.search([])), ['1', '2', '3', '4', '5'])
     equal('none', await store.search(['a', 'b', 'c', 'd']), [])
   },
-  async 'search.filter'({ open }) {
-    const store = await withPeople(open)
+  async 'search.filter'({ store }) {
+    await putPeople(store)
     for (const [filter, keys] of FILTERS)
       equal(JSON.stringify(filter), sortedKeys(await store.search(['people'], { filter })), keys)
   },
-  async 'search.filter-prefix'({ open }) {
-    const store = await withPeople(open)
+  async 'search.filter-prefix'({ store }) {
+    await putPeople(store)
     await store.put(['others'], 'eve', { city: 'Rome' })
     equal('others', sortedKeys(await store.search(['others'], { filter: { city: 'Rome' } })), ['eve'])
   },
-  async 'search.pages'({ open }) {
-    const store = await open()
+  async 'search.pages'({ store }) {
     const keys = Array.from({ length: 23 }, (_, index) => `k${index + 10}`)
     const isOdd = (index: number) => Math.floor(index / 4) % 2
     // No five items in a row are odd, neither in the order in which they were put nor in that of their namespaces.
@@ -87,8 +83,7 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
       equal(`pages of five ${JSON.stringify(filter)}`, seen.sort(), expected)
     }
   },
-  async 'search.current'({ open }) {
-    const store = await open()
+  async 'search.current'({ store }) {
     await store.put(['a'], 'k', { state: 'old' })
     await store.put(['a'], 'k', { state: 'new' })
     equal('by the old value', await store.search(['a'], { filter: { state: 'old' } }), [])

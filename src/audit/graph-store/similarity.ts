@@ -25,13 +25,9 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     const found = await store.search(['days'], { query: 'much sun today' })
     equal('keys', keysOf(found), ['bright', 'mixed', 'wet'])
     hold('the score of the same words', scoreOf(found, 'bright') > 0.99, 'about 1', scoreOf(found, 'bright'))
-    const falls = found.every(({ score = 2 }, index) => index === 0 || score <= found[index - 1]!.score!)
-    hold(
-      'scores',
-      falls,
-      'falling ones',
-      found.map(({ score }) => score),
-    )
+    const scores = found.map(({ score = 2 }) => score)
+    const falls = scores.every((score, index) => index === 0 || score <= scores[index - 1]!)
+    hold('scores', falls, 'falling ones', scores)
   },
   async 'similarity.bounds'({ openIndexed }) {
     const store = await openIndexed()

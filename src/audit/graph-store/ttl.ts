@@ -12,8 +12,7 @@ const NAMES = {
 }
 
 const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
-  async 'ttl.expires'({ open, advance }) {
-    const store = await open()
+  async 'ttl.expires'({ store, advance }) {
     await store.put(['a'], 'short', {}, undefined, { ttl: 2 })
     await store.put(['a', 'b'], 'short', {}, undefined, { ttl: 2 })
     await store.put(['a'], 'long', {}, undefined, { ttl: 60 })
@@ -25,8 +24,7 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     await store.put(['a'], 'short', { again: true })
     equal('put again', (await store.get(['a'], 'short'))?.value, { again: true })
   },
-  async 'ttl.refresh'({ open, advance }) {
-    const store = await open()
+  async 'ttl.refresh'({ store, advance }) {
     for (const key of ['got', 'found', 'left']) await store.put(['a', key], key, {}, undefined, { ttl: 10 })
     await advance(8 * MINUTE)
     await store.get(['a', 'got'], 'got', { refreshTtl: true })
@@ -37,8 +35,7 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
     await advance(8 * MINUTE)
     equal('in the end', await store.search([]), [])
   },
-  async 'ttl.put'({ open, advance }) {
-    const store = await open()
+  async 'ttl.put'({ store, advance }) {
     await store.put(['a'], 'k', {}, undefined, { ttl: 10 })
     await advance(8 * MINUTE)
     await store.put(['a'], 'k', {}, undefined, { ttl: 10 })

@@ -208,19 +208,10 @@ function threadOf({ id, assistantId, input, signal, request, open, socket }: Thr
     equal(`the status of ${method}`, status, 200)
     equal(`the id in the answer to ${method}`, at(body, 'id'), commandId)
     const type = at(body, 'type')
-    hold(
-      `the type of the answer to ${method}`,
-      type === 'success' || type === 'error',
-      'success or error',
-      body,
-    )
-    if (type === 'error')
-      hold(
-        `the error of ${method}`,
-        isText(at(body, 'error')) && isText(at(body, 'message')),
-        'error and message',
-        body,
-      )
+    const isAnswer = type === 'success' || type === 'error'
+    hold(`the type of the answer to ${method}`, isAnswer, 'success or error', body)
+    const isTold = type === 'success' || (isText(at(body, 'error')) && isText(at(body, 'message')))
+    hold(`the error of ${method}`, isTold, 'error and message', body)
     return body
   }
 

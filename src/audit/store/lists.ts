@@ -1,8 +1,8 @@
-import type { Doc, ListQuery, Store } from '../../storage/store/store.ts'
+import type { ListQuery } from '../../storage/store/store.ts'
 import { rejection } from '../check.ts'
 import { type Checks, rulesOf } from '../rules.ts'
-import { claim, same } from './claims.ts'
-import { clear, isAbsent, put, remove, SHORT, type StoreContext } from './rule.ts'
+import { same } from './claims.ts'
+import { clear, isAbsent, listAll, pathOf, put, remove, SHORT, type StoreContext } from './rule.ts'
 
 const NAMES = {
   'list.where': 'matches index fields by equality of value and type, all of them',
@@ -52,7 +52,7 @@ const checks: Checks<keyof typeof NAMES, StoreContext> = {
     for (const query of [{}, { orderBy: 'k' }, { orderBy: 'k', descending: true }, { where: { even: 1 } }]) {
       const whole = (await store.list(collection, query)).docs.map(pathOf)
       for (const limit of [1, 3, 4, whole.length, 1000]) {
-        same(await pages(store, collection, { ...query, limit }), whole, `pages of ${limit}`)
+        same(await listAll(store, collection, { ...query, limit }), whole, `pages of ${limit}`)
       }
     }
   },
@@ -174,21 +174,4 @@ async function someDocs({ store, unique }: StoreContext) {
     await store.commit(partition, { ops: [put(collection, 'none')] })
   }
   return { store, collection, partitions }
-}
-
-async function pages(store: Store, collection: string, query: ListQuery): Promise<string[]> {
-  const seen: string[] = []
-  let cursor: string | undefined
-  do {
-    const page = await store.list(collection, cursor === undefined ? query : { ...query, cursor })
-    claim(page.docs.length <= query.limit!, 'a page is no longer than its limit')
-    seen.push(...page.docs.map(pathOf))
-    claim(seen.length <= 100, 'the pages end')
-    cursor = page.cursor
-  } while (cursor !== undefined)
-  return seen
-}
-
-function pathOf(doc: Doc): string {
-  return `${doc.partition} ${doc.id}`
 }

@@ -1,4 +1,4 @@
-import type { DocIndex, Json, LeaseRecord } from '../../storage/store/store.ts'
+import type { DocIndex, Guard, Json, LeaseRecord, Op } from '../../storage/store/store.ts'
 
 /** A step of a random sequence, as plain data, so that a failing one can be shown and cut down. */
 export type Step =
@@ -15,26 +15,17 @@ export type Step =
 export type ModelGuard =
   /** `off` is the distance from the version the document has, or had last. */
   | { readonly guard: 'version'; readonly collection: number; readonly id: string; readonly off: number }
-  | { readonly guard: 'absent'; readonly collection: number; readonly id: string }
-  | { readonly guard: 'fence'; readonly token: number }
-  | { readonly guard: 'free' }
+  | Indexed<Exclude<Guard, { readonly guard: 'version' | 'head' }>>
   | { readonly guard: 'head'; readonly off: number }
 
+/** A collection is one of two. */
+type Indexed<One> = One extends { readonly collection: string }
+  ? Omit<One, 'collection'> & { readonly collection: number }
+  : One
+
 export type ModelOp =
-  | {
-      readonly op: 'put'
-      readonly collection: number
-      readonly id: string
-      readonly value: Json
-      readonly index: DocIndex
-      readonly ttlMs?: number
-    }
-  | { readonly op: 'delete'; readonly collection: number; readonly id: string }
+  | Indexed<Exclude<Op, { readonly op: 'append' }>>
   | { readonly op: 'append'; readonly token: number; readonly texts: readonly string[] }
-  | { readonly op: 'claim'; readonly owner: string; readonly token: number; readonly ttlMs: number }
-  | { readonly op: 'renew'; readonly token: number; readonly ttlMs: number }
-  | { readonly op: 'release'; readonly token: number }
-  | { readonly op: 'clear' }
 
 export interface ModelDoc {
   readonly collection: number
@@ -104,7 +95,7 @@ function applyOp(model: Model, op: ModelOp, now: number): Model | string {
     model.docs.filter((doc) => doc.collection !== collection || doc.id !== id)
   switch (op.op) {
     case 'put': {
-      const { collection, id, value, index, ttlMs = Number.POSITIVE_INFINITY } = op
+      const { collection, id, value, index = {}, ttlMs = Number.POSITIVE_INFINITY } = op
       const doc = { collection, id, value, index, expiresAt: now + ttlMs }
       return { ...model, docs: [...others(collection, id), doc] }
     }

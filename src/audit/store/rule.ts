@@ -1,4 +1,14 @@
-import type { Committed, Guard, Json, LogEvent, Op, Store } from '../../storage/store/store.ts'
+import type {
+  Committed,
+  Doc,
+  Guard,
+  Json,
+  ListQuery,
+  LogEvent,
+  Op,
+  Store,
+} from '../../storage/store/store.ts'
+import { claim } from './claims.ts'
 
 /** What a rule is checked with: a store that may hold other data, and names that nobody else uses. */
 export interface StoreContext {
@@ -91,4 +101,25 @@ export async function readAll(
     }
     after = batch.first + batch.count - 1
   }
+}
+
+/** Which document it is. */
+export const pathOf = ({ partition, id }: Pick<Doc, 'partition' | 'id'>): string => `${partition} ${id}`
+
+/** The documents of a list, page by page, until there are more than `most`. */
+export async function listAll(
+  store: Store,
+  collection: string,
+  query: ListQuery,
+  most = 100,
+): Promise<string[]> {
+  const seen: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.list(collection, { ...query, ...(cursor !== undefined && { cursor }) })
+    claim(page.docs.length <= query.limit!, 'a page is no longer than its limit')
+    seen.push(...page.docs.map(pathOf))
+    cursor = page.cursor
+  } while (cursor !== undefined && seen.length <= most)
+  return seen
 }

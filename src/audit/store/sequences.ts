@@ -1,4 +1,4 @@
-import type { Doc, Guard, ListQuery, Op, Store } from '../../storage/store/store.ts'
+import type { Guard, ListQuery, Op } from '../../storage/store/store.ts'
 import { claim, nameOf, outcome, same } from './claims.ts'
 import {
   applyCommit,
@@ -13,14 +13,14 @@ import {
   trimModel,
 } from './model.ts'
 import type { Random } from './random.ts'
-import { event, LONG, readAll, type StoreContext } from './rule.ts'
+import { append, headIs, isAbsent, isAt, LONG, listAll, pathOf, readAll, type StoreContext } from './rule.ts'
 
 const IDS = ['a', 'b', 'c']
 
 /** `clock`: whether steps may depend on time, because the audit can move the store's clock. */
 export function randomSteps(random: Random, count: number, clock: boolean): Step[] {
   let events = 0
-  const place = () => ({ collection: random.int(0, 1), id: random.pick(IDS) })
+  const document = () => ({ collection: random.int(0, 1), id: random.pick(IDS) })
   const ttlMs = () => (clock ? random.pick([50, 150, 1000, LONG]) : LONG)
   const token = () => random.int(1, 12)
   const index = () => ({
@@ -29,8 +29,8 @@ export function randomSteps(random: Random, count: number, clock: boolean): Step
   })
   const guard = (): ModelGuard =>
     random.pick<() => ModelGuard>([
-      () => ({ guard: 'version', ...place(), off: random.chance(0.8) ? 0 : random.pick([-1, 1]) }),
-      () => ({ guard: 'absent', ...place() }),
+      () => ({ guard: 'version', ...document(), off: random.chance(0.8) ? 0 : random.pick([-1, 1]) }),
+      () => ({ guard: 'absent', ...document() }),
       () => ({ guard: 'fence', token: token() }),
       () => ({ guard: 'free' }),
       () => ({ guard: 'head', off: random.chance(0.8) ? 0 : random.pick([-1, 1]) }),
@@ -39,13 +39,13 @@ export function randomSteps(random: Random, count: number, clock: boolean): Step
     random.pick<() => ModelOp>([
       () => ({
         op: 'put',
-        ...place(),
+        ...document(),
         value: { n: events++ },
         index: index(),
         ...(random.chance(0.3) && { ttlMs: ttlMs() }),
       }),
-      () => ({ op: 'put', ...place(), value: events++, index: index() }),
-      () => ({ op: 'delete', ...place() }),
+      () => ({ op: 'put', ...document(), value: events++, index: index() }),
+      () => ({ op: 'delete', ...document() }),
       () => ({
         op: 'append',
         token: token(),
@@ -74,142 +74,115 @@ export function randomSteps(random: Random, count: number, clock: boolean): Step
 
 /** Runs the steps on new partitions and on the model, and compares after each. */
 export async function compareWithModel(context: StoreContext, steps: readonly Step[]): Promise<void> {
-  const { store } = context
-  const partitions = [context.unique(), context.unique()]
-  const collections = [context.unique(), context.unique()]
+  const comparison = createComparison(context)
+  for (const [at, step] of steps.entries()) {
+    const what = `step ${at + 1} ${JSON.stringify(step)}`
+    await comparison.take(step, what)
+    await comparison.compare(at, what)
+  }
+}
+
+function createComparison({ store, unique, pass }: StoreContext) {
+  const partitions = [unique(), unique()]
+  const collections = [unique(), unique()]
   const models: Model[] = [EMPTY, EMPTY]
   /** The last version of every document that ever was. */
   const versions = new Map<string, number>()
-  for (const [at, step] of steps.entries()) {
-    const what = `step ${at + 1} ${JSON.stringify(step)}`
-    const { now } = await store.inspect(partitions[0]!)
-    if (step.step === 'pass') await context.pass(step.ms)
-    else if (step.step === 'sweep') await store.sweep()
-    else if (step.step === 'trim') {
-      await store.trim(partitions[step.partition]!, { keepLast: step.keepLast })
-      models[step.partition] = trimModel(models[step.partition]!, step.keepLast)
-    } else {
-      const key = (collection: number, id: string) => `${step.partition} ${collection} ${id}`
-      const model = models[step.partition]!
-      const expected = applyCommit(model, step, now)
-      const change = {
-        guards: step.guards.map((guard) =>
-          toGuard(guard, model, collections, (c, id) => versions.get(key(c, id)) ?? 0),
-        ),
-        ops: step.ops.map((op) => toOp(op, collections)),
-      }
-      const [error, done] = await outcome(store.commit(partitions[step.partition]!, change))
-      if (expected instanceof Set) {
-        claim(
-          expected.has(nameOf(error)),
-          `${what}: expected ${[...expected].join(' or ')}, found ${error ?? 'success'}`,
-        )
-      } else {
-        claim(done !== undefined, `${what}: expected success, found ${error}`)
-        const next = expected as Model
-        models[step.partition] = next
-        same(done.head, next.events.length, `${what}: the head committed`)
-        const puts = step.ops.filter((op) => op.op === 'put')
-        same(done.versions.length, puts.length, `${what}: versions given`)
-        for (const [i, { collection, id }] of puts.entries()) {
-          const before = versions.get(key(collection, id)) ?? 0
-          claim(done.versions[i]! > before, `${what}: version ${done.versions[i]} after ${before}`)
-          versions.set(key(collection, id), done.versions[i]!)
-        }
-      }
-    }
-    for (const [i, partition] of partitions.entries()) {
-      const version = (collection: number, id: string) => versions.get(`${i} ${collection} ${id}`)
-      await comparePartition(store, partition, models[i]!, collections, version, what, at)
-    }
-    await compareLists(store, partitions, models, collections, what, at)
-  }
-}
+  const keyOf = (partition: number, collection: number, id: string) => `${partition} ${collection} ${id}`
+  const clock = async () => (await store.inspect(partitions[0]!)).now
 
-async function comparePartition(
-  store: Store,
-  partition: string,
-  model: Model,
-  collections: readonly string[],
-  version: (collection: number, id: string) => number | undefined,
-  what: string,
-  at: number,
-): Promise<void> {
-  const { head, firstRetained, token, lease, now } = await store.inspect(partition)
-  same(
-    [head, firstRetained, token, lease && [lease.owner, lease.token]],
-    [
-      model.events.length,
-      model.firstRetained,
-      model.token,
-      model.lease && [model.lease.owner, model.lease.token],
-    ],
-    `${what}: head, first retained, token and lease`,
-  )
-  const after = (at * 7) % (head + 2)
-  const limit = 1 + (at % 9)
-  const wanted = model.events
-    .map((event, i) => ({ seq: i + 1, topic: 'topic', ...event }))
-    .filter(({ seq }) => seq > after && seq >= firstRetained)
-  same(
-    await readAll(store, partition, { after, limit, maxBytes: 10 + at * 5 }),
-    wanted,
-    `${what}: the log after ${after}`,
-  )
-  for (const collection of [0, 1]) {
-    const doc = await store.get(partition, collections[collection]!, IDS[at % 3]!)
-    const kept = findDoc(model, collection, IDS[at % 3]!, now)
-    const found = doc && [doc.value, doc.index, doc.version]
-    same(found, kept && [kept.value, kept.index, version(collection, kept.id)], `${what}: a document`)
+  async function take(step: Step, what: string): Promise<void> {
+    if (step.step === 'pass') return pass(step.ms)
+    if (step.step === 'sweep') return void (await store.sweep())
+    const { partition } = step
+    if (step.step === 'commit') return commit(step, what)
+    await store.trim(partitions[partition]!, { keepLast: step.keepLast })
+    models[partition] = trimModel(models[partition]!, step.keepLast)
   }
-}
 
-async function compareLists(
-  store: Store,
-  partitions: readonly string[],
-  models: readonly Model[],
-  collections: readonly string[],
-  what: string,
-  at: number,
-): Promise<void> {
-  const { now } = await store.inspect(partitions[0]!)
-  const query: ListQuery = {
-    ...(at % 2 === 0 && { orderBy: 'k' }),
-    ...(at % 3 === 0 && { descending: true }),
-    ...(at % 5 === 0 && { where: { owner: 'u' } }),
-    ...(at % 7 === 0 && { partition: partitions[0]! }),
+  async function commit(step: Step & { step: 'commit' }, what: string): Promise<void> {
+    const { partition } = step
+    const model = models[partition]!
+    const expected = applyCommit(model, step, await clock())
+    const versionOf = (collection: number, id: string) => versions.get(keyOf(partition, collection, id)) ?? 0
+    const guards = step.guards.map((guard) => toGuard(guard, model, collections, versionOf))
+    const ops = step.ops.map((op) => toOp(op, collections))
+    const [error, done] = await outcome(store.commit(partitions[partition]!, { guards, ops }))
+    if (expected instanceof Set) {
+      const wanted = [...expected].join(' or ')
+      claim(expected.has(nameOf(error)), `${what}: expected ${wanted}, found ${error ?? 'success'}`)
+      return
+    }
+    claim(done !== undefined, `${what}: expected success, found ${error}`)
+    const next = expected as Model
+    models[partition] = next
+    same(done.head, next.events.length, `${what}: the head committed`)
+    const puts = step.ops.filter((op) => op.op === 'put')
+    same(done.versions.length, puts.length, `${what}: versions given`)
+    for (const [i, { collection, id }] of puts.entries()) {
+      const [before, version] = [versionOf(collection, id), done.versions[i]!]
+      claim(version > before, `${what}: version ${version} after ${before}`)
+      versions.set(keyOf(partition, collection, id), version)
+    }
   }
-  const collection = at % collections.length
-  const wanted = partitions
-    .flatMap((partition, i) => liveDocs(models[i]!, collection, now).map((doc) => ({ partition, ...doc })))
-    .filter((doc) => query.partition === undefined || doc.partition === query.partition)
-    .filter((doc) => query.where === undefined || doc.index.owner === 'u')
-    .filter((doc) => query.orderBy === undefined || doc.index.k !== undefined)
-    .sort((a, b) => (query.descending ? -1 : 1) * compareDocs(a, b, query.orderBy))
-    .map(({ partition, id }) => `${partition} ${id}`)
-  const found: Doc[] = []
-  let cursor: string | undefined
-  do {
-    const page = await store.list(collections[collection]!, {
-      ...query,
+
+  async function comparePartition(index: number, at: number, what: string): Promise<void> {
+    const [partition, model] = [partitions[index]!, models[index]!]
+    const { head, firstRetained, token, lease, now } = await store.inspect(partition)
+    const held = (one: Model['lease']) => one && [one.owner, one.token]
+    const seen = [head, firstRetained, token, held(lease)]
+    const kept = [model.events.length, model.firstRetained, model.token, held(model.lease)]
+    same(seen, kept, `${what}: head, first retained, token and lease`)
+    const after = (at * 7) % (head + 2)
+    const query = { after, limit: 1 + (at % 9), maxBytes: 10 + at * 5 }
+    const events = model.events
+      .map((event, i) => ({ seq: i + 1, topic: 'topic', ...event }))
+      .filter(({ seq }) => seq > after && seq >= firstRetained)
+    same(await readAll(store, partition, query), events, `${what}: the log after ${after}`)
+    const id = IDS[at % 3]!
+    for (const collection of [0, 1]) {
+      const found = await store.get(partition, collections[collection]!, id)
+      const doc = findDoc(model, collection, id, now)
+      const wanted = doc && [doc.value, doc.index, versions.get(keyOf(index, collection, id))]
+      same(found && [found.value, found.index, found.version], wanted, `${what}: a document`)
+    }
+  }
+
+  async function compareLists(at: number, what: string): Promise<void> {
+    const now = await clock()
+    const query: ListQuery = {
       limit: 1 + (at % 4),
-      ...(cursor !== undefined && { cursor }),
-    })
-    found.push(...page.docs)
-    cursor = page.cursor
-  } while (cursor !== undefined && found.length <= wanted.length)
-  same(
-    found.map(({ partition, id }) => `${partition} ${id}`),
-    wanted,
-    `${what}: a list with ${JSON.stringify(query)}`,
-  )
-  const having = (docs: readonly ModelDoc[]) =>
-    docs.filter((doc) => doc.collection === collection && doc.index.k !== undefined).length
-  const counted = await store.count(collections[collection]!, 'k')
-  const least = models.reduce((sum, model) => sum + having(liveDocs(model, collection, now)), 0)
-  // Expired documents may count until a sweep.
-  const most = models.reduce((sum, model) => sum + having(model.docs), 0)
-  claim(counted >= least && counted <= most, `${what}: counted ${counted}, there are ${least}`)
+      ...(at % 2 === 0 && { orderBy: 'k' }),
+      ...(at % 3 === 0 && { descending: true }),
+      ...(at % 5 === 0 && { where: { owner: 'u' } }),
+      ...(at % 7 === 0 && { partition: partitions[0]! }),
+    }
+    const collection = at % collections.length
+    const live = models.map((model) => liveDocs(model, collection, now))
+    const wanted = live
+      .flatMap((docs, i) => docs.map((doc) => ({ partition: partitions[i]!, ...doc })))
+      .filter((doc) => query.partition === undefined || doc.partition === query.partition)
+      .filter((doc) => query.where === undefined || doc.index.owner === 'u')
+      .filter((doc) => query.orderBy === undefined || doc.index.k !== undefined)
+      .sort((a, b) => (query.descending ? -1 : 1) * compareDocs(a, b, query.orderBy))
+      .map(pathOf)
+    const found = await listAll(store, collections[collection]!, query, wanted.length)
+    same(found, wanted, `${what}: a list with ${JSON.stringify(query)}`)
+    const having = (docs: readonly ModelDoc[]) =>
+      docs.filter((doc) => doc.collection === collection && doc.index.k !== undefined).length
+    const counted = await store.count(collections[collection]!, 'k')
+    const least = live.reduce((sum, docs) => sum + having(docs), 0)
+    // Expired documents may count until a sweep.
+    const most = models.reduce((sum, model) => sum + having(model.docs), 0)
+    claim(counted >= least && counted <= most, `${what}: counted ${counted}, there are ${least}`)
+  }
+
+  async function compare(at: number, what: string): Promise<void> {
+    for (const index of partitions.keys()) await comparePartition(index, at, what)
+    await compareLists(at, what)
+  }
+
+  return { take, compare }
 }
 
 type PlacedDoc = ModelDoc & { readonly partition: string }
@@ -233,17 +206,12 @@ function toGuard(
   switch (guard.guard) {
     case 'version': {
       const { collection, id, off } = guard
-      return {
-        guard: 'version',
-        collection: collections[collection]!,
-        id,
-        version: version(collection, id) + off,
-      }
+      return isAt(collections[collection]!, id, version(collection, id) + off)
     }
     case 'absent':
-      return { ...guard, collection: collections[guard.collection]! }
+      return isAbsent(collections[guard.collection]!, guard.id)
     case 'head':
-      return { guard: 'head', seq: model.events.length + guard.off }
+      return headIs(model.events.length + guard.off)
     default:
       return guard
   }
@@ -255,7 +223,7 @@ function toOp(op: ModelOp, collections: readonly string[]): Op {
     case 'delete':
       return { ...op, collection: collections[op.collection]! }
     case 'append':
-      return { op: 'append', token: op.token, events: op.texts.map((text) => event(text)) }
+      return append(op.token, ...op.texts)
     default:
       return op
   }

@@ -15,7 +15,7 @@ export const DATABASE: unique symbol = Symbol.for('agentwire.database') as never
  */
 export function fencedCheckpointer(
   inner: Checkpointer,
-  store: Store,
+  store: Pick<Store, 'assertFence'>,
   partition: string,
   token: number,
 ): Checkpointer {

@@ -55,11 +55,8 @@ const checks: Checks<keyof typeof RULES> = {
       const checkpoint = at(item, 'checkpoint')
       const found = await one.state(`/state/${checkpointOf(item)}`)
       const same = await one.request('POST', '/state/checkpoint', { body: { checkpoint } })
-      equal(
-        'the checkpoints',
-        [checkpointOf(found), checkpointOf(same.body)],
-        [checkpointOf(item), checkpointOf(item)],
-      )
+      const id = checkpointOf(item)
+      equal('the checkpoints', [found, same.body].map(checkpointOf), [id, id])
       equal('the values', at(found, 'values'), at(item, 'values'))
     }
     equal('the status of one that is not there', await one.status('GET', `/state/${NO_CHECKPOINT}`), 404)
