@@ -11,7 +11,7 @@ export function uuid6(after?: string): string {
   newestTicks = clock > newestTicks ? clock : newestTicks + 1n
   const floor = after === undefined ? 0n : ticksOf(after) + 1n
   const ticks = (newestTicks > floor ? newestTicks : floor).toString(16).padStart(15, '0')
-  // The variant and the random bits stand where a version 4 has them.
+  // The variant and the random bits are where a version 4 has them.
   return `${ticks.slice(0, 8)}-${ticks.slice(8, 12)}-6${ticks.slice(12)}${crypto.randomUUID().slice(18)}`
 }
 

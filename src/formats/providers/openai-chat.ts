@@ -193,7 +193,7 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
         prompt.cache_creation ?? prompt.cache_creation_token_details ?? usage.cache_creation,
       ),
       audio: prompt.audio_tokens,
-      // Cached image tokens stand among the cached ones as well.
+      // The cached tokens include cached image tokens.
       image: read > 0 ? 0 : prompt.image_tokens,
     },
     {

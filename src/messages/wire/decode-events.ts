@@ -1,9 +1,10 @@
 import type { ContentBlock } from '../content.ts'
-import type { BlockPatch, MessageEvent } from '../events.ts'
+import type { BlockPatch, Delta, MessageEvent } from '../events.ts'
 import { defined, type Fields, filterFields, nonEmpty } from '../record.ts'
 import { decodeBlock, type WireBlock } from './blocks.ts'
 import type { WireDelta, WireMessageEvent } from './events.ts'
 import { REASONS, ROLES } from './messages.ts'
+import { fromWire, type WireNames } from './names.ts'
 import { decodeUsage } from './usage.ts'
 
 export interface MessageDecoder {
@@ -13,16 +14,16 @@ export interface MessageDecoder {
 
 const CHUNK = /_chunk$/
 
-/** The fields of a `block-delta` that have a place in the normal form. All others are extras. */
-const PATCHED = {
+/** The fields of a `block-delta` that the normal form has. All others are extras. */
+const PATCH: WireNames = {
   id: 'id',
   name: 'name',
   url: 'url',
-  file_id: 'fileId',
-  mime_type: 'mimeType',
+  fileId: 'file_id',
+  mimeType: 'mime_type',
   status: 'status',
   output: 'output',
-} as const
+}
 
 /**
  * Decodes the events of one message of the `messages` channel: the inverse of `createMessageEncoder`. A block
@@ -55,10 +56,8 @@ export function createMessageDecoder(): MessageDecoder {
     const goesOn = whole.startsWith(before)
     const more = goesOn ? whole.slice(before.length) : whole
     return [
-      ...(goesOn
-        ? []
-        : [{ type: 'blockDelta', index, delta: { type: 'fields', fields: { args: {} } } } as const]),
-      ...(more === '' ? [] : [{ type: 'blockDelta', index, delta: { type: 'args', args: more } } as const]),
+      ...(goesOn ? [] : [deltaOf(index, { type: 'fields', fields: { args: {} } })]),
+      ...(more === '' ? [] : [deltaOf(index, { type: 'args', args: more })]),
     ]
   }
 
@@ -70,11 +69,11 @@ export function createMessageDecoder(): MessageDecoder {
     }
     switch (delta.type) {
       case 'text-delta':
-        return [{ type: 'blockDelta', index, delta: { type: 'text', text: delta.text } }]
+        return [deltaOf(index, { type: 'text', text: delta.text })]
       case 'reasoning-delta':
-        return [{ type: 'blockDelta', index, delta: { type: 'reasoning', text: delta.reasoning } }]
+        return [deltaOf(index, { type: 'reasoning', text: delta.reasoning })]
       case 'data-delta':
-        return [{ type: 'blockDelta', index, delta: { type: 'data', base64: delta.data } }]
+        return [deltaOf(index, { type: 'data', base64: delta.data })]
       case 'block-delta':
         return patch(index, delta.fields)
       default:
@@ -91,10 +90,8 @@ export function createMessageDecoder(): MessageDecoder {
     const fresh = texts.type === 'text' ? (texts.annotations ?? []).slice(annotations.get(index) ?? 0) : []
     annotations.set(index, (annotations.get(index) ?? 0) + fresh.length)
     return [
-      ...(fields ? [{ type: 'blockDelta', index, delta: { type: 'fields', fields } } as const] : []),
-      ...fresh.map(
-        (annotation) => ({ type: 'blockDelta', index, delta: { type: 'annotation', annotation } }) as const,
-      ),
+      ...(fields ? [deltaOf(index, { type: 'fields', fields })] : []),
+      ...fresh.map((annotation) => deltaOf(index, { type: 'annotation', annotation })),
       ...moreArgs(index, whole),
     ]
   }
@@ -151,12 +148,14 @@ export function appendDelta(block: Record<string, unknown>, delta: Fields): void
   block[field] = `${block[field] ?? ''}${delta[name] ?? ''}`
 }
 
+const deltaOf = (index: number, delta: Delta): MessageEvent => ({ type: 'blockDelta', index, delta })
+
 const countOf = (block: ContentBlock): number =>
   block.type === 'text' ? (block.annotations?.length ?? 0) : 0
 
 function patchOf({ extras: nested, ...fields }: Fields): BlockPatch | undefined {
-  const known = Object.entries(PATCHED).map(([wire, name]) => [name, fields[wire]] as const)
-  const flat = filterFields(fields, (key) => !(key in PATCHED))
+  const known = Object.values(PATCH)
+  const flat = filterFields(fields, (key) => !known.includes(key))
   const extras = nonEmpty({ ...flat, ...(nested as object | undefined) })
-  return nonEmpty(defined({ ...Object.fromEntries(known), extras })) as BlockPatch | undefined
+  return nonEmpty({ ...fromWire(fields, PATCH, (value) => value), ...defined({ extras }) })
 }
