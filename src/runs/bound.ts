@@ -25,16 +25,18 @@ export function callAs<Request extends Access, Result>(
   return method(context, { ...request, ...accessOf(request.principal) } as unknown as Request)
 }
 
-const engines = /* @__PURE__ */ new WeakMap<object, BoundEngine>()
+/**
+ * The key of what an engine is made of. A server may load this library twice, as ESM and as CommonJS or in two bundles of
+ * Next: an engine of one copy is used by the faces of the other.
+ */
+const BOUND: unique symbol = Symbol.for('agentwire.engine')
 
-export function bind<Engine extends object>(engine: Engine, bound: BoundEngine): Engine {
-  engines.set(engine, bound)
-  return engine
-}
+export const bind = <Engine extends object>(engine: Engine, bound: BoundEngine): Engine =>
+  Object.assign(engine, { [BOUND]: bound })
 
 /** What an engine is made of. Throws `invalid_argument` for an object that is none. */
 export function boundOf(engine: object): BoundEngine {
-  const bound = engines.get(engine)
+  const { [BOUND]: bound } = engine as { readonly [BOUND]?: BoundEngine }
   if (bound) return bound
   throw new RunError(
     'invalid_argument',

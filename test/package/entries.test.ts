@@ -15,6 +15,7 @@ interface Probe {
     readonly crossed: boolean
     readonly strangers: boolean
   }[]
+  readonly crossedEngine: number
 }
 
 let probe: Probe
@@ -54,6 +55,10 @@ test('every name the README imports is exported', () => {
       .map((name) => `${specifier}: ${name}`),
   )
   expect(missing).toEqual([])
+})
+
+test('an engine of one copy of the package is served by a face of the other', () => {
+  expect(probe.crossedEngine).toBe(200)
 })
 
 test('an error of one copy of the package is an instance of the class of the other', () => {

@@ -26,4 +26,12 @@ for (const specifier of process.argv.slice(2)) {
     })
   }
 }
-console.log(JSON.stringify({ entries, errors }))
+// An engine of one copy of the package, and a face of the other.
+const { createAgentEngine, defineAgent } = await import('agentwire')
+const engine = createAgentEngine({ agents: { agent: defineAgent({ async run() {} }) } })
+const { createThreadsHandler } = require('agentwire')
+const face = createThreadsHandler({ engine })
+const { status: crossedEngine } = await face.fetch(new Request('http://127.0.0.1/threads'))
+await face.close()
+await engine.close()
+console.log(JSON.stringify({ entries, errors, crossedEngine }))
