@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
-import { checkOptions, type OptionTable } from '../../../options.ts'
+import { checkOptions } from '../../../options.ts'
 import type { Json } from '../../../storage/index.ts'
-import type { Source } from '../../records/records.ts'
 import {
   type DeployContext,
   DeployError,
@@ -16,47 +15,12 @@ import {
   type PhaseContext,
   type Running,
 } from '../deployer.ts'
-import { type CommandPhase, createRunner, type Program, type RunOptions } from './run-phase.ts'
+import { COMMAND_DEPLOYER_OPTIONS, type CommandDeployerOptions, type CommandPhase } from './options.ts'
+import { createRunner } from './run-phase.ts'
 
 export type { Deployer } from '../deployer.ts'
 export { DeployError } from '../deployer.ts'
-export type { CommandPhase, Program } from './run-phase.ts'
-
-/** The program of each phase. All may be the same one, which reads the phase from its input. */
-export interface CommandDeployerOptions extends RunOptions {
-  /** Fetches the source. Its result may have `prepared`, for the build, and `repo_commit_sha`. */
-  readonly prepare?: Program | undefined
-  /** Its result is the artifact, from which all deploys start. Default: what `prepare` gave. */
-  readonly build?: Program | undefined
-  /** Starts the server, and ends when it is ready. Its result has `url`, and `handle` for later phases. */
-  readonly deploy: Program
-  /** Sends requests to the new server. Its result, if any, replaces that of `deploy`. Default: none. */
-  readonly promote?: Program | undefined
-  /** Stops a server. Succeeds if it is gone already. */
-  readonly stop: Program
-  /** Removes all that a deployment has left. Succeeds if nothing is left. */
-  readonly destroy: Program
-  /**
-   * The sources that the programs take; others are refused with 400. For `internal_source` the first of
-   * `prepare`, `build` and `deploy` that exists gets the path of the tar.gz, as `upload`. Default: `github`
-   * and `external_docker`.
-   */
-  readonly sources?: readonly Source[] | undefined
-}
-
-const OPTIONS: OptionTable<CommandDeployerOptions> = {
-  prepare: 'list',
-  build: 'list',
-  deploy: ['required', 'list'],
-  promote: 'list',
-  stop: ['required', 'list'],
-  destroy: ['required', 'list'],
-  sources: 'list',
-  secretsFor: 'list',
-  cwd: 'string',
-  env: { '*': 'string' },
-  graceMs: 'number',
-}
+export type { CommandDeployerOptions, CommandPhase, Program } from './options.ts'
 
 /**
  * Has your programs do the work: one for each phase, started without a shell. Each reads one JSON object from
@@ -64,7 +28,7 @@ const OPTIONS: OptionTable<CommandDeployerOptions> = {
  * can be deployed to.
  */
 export function commandDeployer(options: CommandDeployerOptions): Deployer {
-  checkOptions('commandDeployer', options, OPTIONS)
+  checkOptions('commandDeployer', options, COMMAND_DEPLOYER_OPTIONS)
   const { prepare, build, promote, sources = ['github', 'external_docker'] } = options
   const run = createRunner(options)
 

@@ -2,22 +2,7 @@ import type { Json } from '../../../storage/index.ts'
 import { maskSecrets } from '../../secrets/mask.ts'
 import { DeployError, type DeploymentContext, type LogLevel, type PhaseContext } from '../deployer.ts'
 import { runCommand, scrubbedEnv } from '../run-command.ts'
-
-/** A program and its arguments. No shell reads them. */
-export type Program = readonly [program: string, ...args: string[]]
-
-export type CommandPhase = 'prepare' | 'build' | 'deploy' | 'promote' | 'stop' | 'destroy'
-
-export interface RunOptions {
-  /** The phases whose programs get the secrets, in clear on their stdin. Default: `deploy` alone. */
-  readonly secretsFor?: readonly ('prepare' | 'build' | 'deploy' | 'promote')[] | undefined
-  /** The folder that the programs run in. Default: that of this process. */
-  readonly cwd?: string | undefined
-  /** Variables in addition to `PATH`, `HOME`, language and certificates. */
-  readonly env?: Readonly<Record<string, string>> | undefined
-  /** The time between SIGTERM and SIGKILL when a phase is stopped, in milliseconds. Default 10,000. */
-  readonly graceMs?: number | undefined
-}
+import type { CommandDeployerOptions, CommandPhase, Program } from './options.ts'
 
 /** The longest line that is read whole, and the longest error that is shown. */
 const MAX_LINE_BYTES = 1_048_576
@@ -36,7 +21,7 @@ interface Input {
  * Returns what runs the program of a phase, and gives its result. That rejects with a `DeployError` when the
  * program fails.
  */
-export function createRunner(options: RunOptions) {
+export function createRunner(options: CommandDeployerOptions) {
   const { secretsFor = ['deploy'], cwd = process.cwd(), env, graceMs = 10_000 } = options
   return async (
     program: Program,

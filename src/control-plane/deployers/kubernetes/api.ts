@@ -9,6 +9,7 @@ import type {
 import { backoff, sleep } from '../../../time.ts'
 import { DeployError } from '../deployer.ts'
 import type { KubernetesClient, KubernetesRequest } from './client.ts'
+import type { KubernetesTimes } from './options.ts'
 
 const RESOURCES = {
   Deployment: '/apis/apps/v1/namespaces/{namespace}/deployments',
@@ -33,15 +34,6 @@ export type KubernetesObject<K extends Kind = Kind> = Objects[K] & {
   readonly metadata: V1ObjectMeta & { readonly name: string }
 }
 
-export interface ApiTimes {
-  /** How long the API server may take for one request, in milliseconds. Default 30,000. */
-  readonly requestMs: number
-  /** The first wait before a request is retried, in milliseconds; later ones are longer. Default 250. */
-  readonly retryMs: number
-  /** How long a request is retried that the API server cannot serve, in milliseconds. Default 60,000. */
-  readonly retryForMs: number
-}
-
 interface Answer {
   readonly status: number
   /** The body, if that is JSON. */
@@ -64,7 +56,12 @@ export type KubernetesApi = ReturnType<typeof createApi>
  * unavailable, overloaded or reports a conflict: all of them may be. Rejects with a `DeployError` that says what
  * failed, and with the signal's reason when that aborts.
  */
-export function createApi(client: KubernetesClient, namespace: string, signal: AbortSignal, times: ApiTimes) {
+export function createApi(
+  client: KubernetesClient,
+  namespace: string,
+  signal: AbortSignal,
+  times: KubernetesTimes,
+) {
   const pathOf = (kind: Kind, name?: string): string =>
     RESOURCES[kind].replace('{namespace}', namespace) + (name === undefined ? '' : `/${name}`)
 

@@ -1,5 +1,4 @@
 import type { OptionTable } from '../../../options.ts'
-import type { ApiTimes } from './api.ts'
 import type { KubeConfigLike, KubernetesClient } from './client.ts'
 
 /** Where and how deployments are run. */
@@ -88,7 +87,7 @@ export interface DeployedService {
   readonly deploymentName: string
 }
 
-export interface KubernetesTimes extends ApiTimes {
+export interface KubernetesTimes {
   /** How long Kubernetes may take to start the servers, in whole seconds. Default 600. */
   readonly progressDeadlineSeconds: number
   /** How long replaced servers still run, in milliseconds, until every node knows it. Default 5,000. */
@@ -97,6 +96,12 @@ export interface KubernetesTimes extends ApiTimes {
   readonly lookMs: number
   /** The longest such wait, and how often new servers are found to read their logs. Default 5,000. */
   readonly mostLookMs: number
+  /** How long the API server may take for one request, in milliseconds. Default 30,000. */
+  readonly requestMs: number
+  /** The first wait before a request is retried, in milliseconds; later ones are longer. Default 250. */
+  readonly retryMs: number
+  /** How long a request is retried that the API server cannot serve, in milliseconds. Default 60,000. */
+  readonly retryForMs: number
 }
 
 export const TIMES: KubernetesTimes = {
