@@ -45,19 +45,15 @@ function rejectOnAbort(
   return () => signal.removeEventListener('abort', abort)
 }
 
-/** The time that several steps of one call may take together. */
-export interface Deadline {
-  /** The result of one step, unless the time is over or the signal fires before. */
-  race<T>(step: Promise<T>): Promise<T>
-  /** Whether a step was given up. */
-  readonly isOver: boolean
-}
+export type Deadline = ReturnType<typeof createDeadline>
 
-export function createDeadline(ms: number, signal?: AbortSignal | undefined): Deadline {
+/** The time that several steps of one call may take together. */
+export function createDeadline(ms: number, signal?: AbortSignal | undefined) {
   const end = performance.now() + ms
   let isOver = false
   return {
-    async race(step) {
+    /** The result of one step, unless the time is over or the signal fires before. */
+    async race<T>(step: Promise<T>): Promise<T> {
       try {
         return await inTime(end - performance.now(), signal, step)
       } catch (error) {
@@ -65,7 +61,8 @@ export function createDeadline(ms: number, signal?: AbortSignal | undefined): De
         throw error
       }
     },
-    get isOver() {
+    /** Whether a step was given up. */
+    get isOver(): boolean {
       return isOver
     },
   }

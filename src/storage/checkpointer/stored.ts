@@ -59,13 +59,14 @@ export async function encodeCheckpoint(
   isNew: (channel: string) => boolean,
 ): Promise<CheckpointToStore> {
   const { channel_values: values, ...rest } = checkpoint
-  const versions = Object.entries(rest.channel_versions)
-  const changed = versions.filter(([channel]) => isNew(channel))
-  const carried = versions.filter(([channel]) => !isNew(channel))
+  const versions = Object.entries(rest.channel_versions).map(([channel, version]): StoredVersion => {
+    return { channel, version: JSON.stringify(version) }
+  })
+  const changed = versions.filter(({ channel }) => isNew(channel))
   const [body, encodedMetadata, ...encoded] = await Promise.all([
     encode(serde, rest),
     encode(serde, metadata),
-    ...changed.map(([channel]) =>
+    ...changed.map(({ channel }) =>
       Object.hasOwn(values, channel) ? encode(serde, values[channel]) : undefined,
     ),
   ])
@@ -76,12 +77,8 @@ export async function encodeCheckpoint(
     parentId,
     body,
     metadata: encodedMetadata,
-    changed: changed.map(([channel, version], i) => ({
-      channel,
-      version: JSON.stringify(version),
-      value: encoded[i],
-    })),
-    carried: carried.map(([channel, version]) => ({ channel, version: JSON.stringify(version) })),
+    changed: changed.map((version, i) => ({ ...version, value: encoded[i] })),
+    carried: versions.filter(({ channel }) => !isNew(channel)),
   }
 }
 

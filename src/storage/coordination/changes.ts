@@ -4,53 +4,52 @@ import type { PartitionChange, Store } from '../store/store.ts'
 /** How long a change in a shared store may go unnoticed, in milliseconds: notifications of it may be lost. */
 const RECHECK_MS = 1_000
 
-/**
- * Changes of partitions since watching began, so that none is missed between a read and the wait after it.
- */
-export interface Changes {
-  watch(partition: string): void
-  unwatch(partition: string): void
-  /**
-   * Settles when something may have changed since it last settled, after `ms` milliseconds, or when a signal
-   * aborts.
-   */
-  next(ms: number, ...signals: readonly AbortSignal[]): Promise<void>
-  /** Watches nothing any more. `next` settles at once. */
-  close(): void
-}
+export type Changes = ReturnType<typeof watchChanges>
 
 const ofDocs = ({ docs }: PartitionChange): boolean => docs === true
 
-/** Watches a partition for changes of its documents, or for those that `isRelevant` picks. */
-export function watchChanges(store: Store, partition: string, isRelevant = ofDocs): Changes {
+/**
+ * Watches partitions for changes of their documents, or for those that `isRelevant` picks, so that none is missed
+ * between a read and the wait after it.
+ */
+export function watchChanges(store: Store, partition: string, isRelevant = ofDocs) {
   const watches = new Map<string, () => void>()
   let isClosed = false
   let changed = new AbortController()
-  const changes: Changes = {
-    watch(added) {
-      if (isClosed || watches.has(added)) return
-      watches.set(
-        added,
-        store.watch(added, (change) => isRelevant(change) && changed.abort()),
-      )
-    },
-    unwatch(removed) {
-      watches.get(removed)?.()
-      watches.delete(removed)
-    },
-    async next(ms, ...signals) {
+
+  function watch(added: string): void {
+    if (isClosed || watches.has(added)) return
+    watches.set(
+      added,
+      store.watch(added, (change) => isRelevant(change) && changed.abort()),
+    )
+  }
+
+  function unwatch(removed: string): void {
+    watches.get(removed)?.()
+    watches.delete(removed)
+  }
+
+  watch(partition)
+  return {
+    watch,
+    unwatch,
+    /**
+     * Settles when something may have changed since it last settled, after `ms` milliseconds, or when a signal
+     * aborts.
+     */
+    async next(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
       const recheckMs = store.capabilities.shared ? Math.min(ms, RECHECK_MS) : ms
       await pause(recheckMs, changed.signal, ...signals)
       if (!isClosed) changed = new AbortController()
     },
-    close() {
+    /** Watches nothing any more. `next` settles at once. */
+    close(): void {
       isClosed = true
-      for (const watched of [...watches.keys()]) changes.unwatch(watched)
+      for (const watched of [...watches.keys()]) unwatch(watched)
       changed.abort()
     },
   }
-  changes.watch(partition)
-  return changes
 }
 
 /**

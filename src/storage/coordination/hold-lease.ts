@@ -18,29 +18,10 @@ export interface LeaseOptions {
   readonly retakesExpired?: boolean
 }
 
-/**
- * A lease that this process holds, and renews about three times while it lasts. The wall clock has no part in
- * it.
- */
-export interface HeldLease {
-  /** Aborts when the lease is lost or is not held any more, with a `FencedError`. */
-  readonly signal: AbortSignal
-  /** Whether it was lost: another process may have it. */
-  readonly isLost: boolean
-  /**
-   * Runs a commit that the lease guards. Its `FencedError` shows that the lease was lost; later commits do
-   * not run.
-   */
-  guard<T>(commit: () => Promise<T>): Promise<T>
-  /** As `guard`, for a commit that renews the lease. Such commits run one after another. */
-  extend<T>(commit: () => Promise<T>): Promise<T>
-  /** Notes that it was lost. */
-  lose(): void
-  /** Renews it no longer, which is not to release it. */
-  end(): void
-}
+export type HeldLease = ReturnType<typeof holdLease>
 
-export function holdLease({ ttlMs, renew, ...options }: LeaseOptions): HeldLease {
+/** Holds a lease, and renews it about three times while it lasts. The wall clock has no part in it. */
+export function holdLease({ ttlMs, renew, ...options }: LeaseOptions) {
   const { claimedAt = performance.now(), retakesExpired = false } = options
   const ended = new AbortController()
   let isLost = false
@@ -99,13 +80,21 @@ export function holdLease({ ttlMs, renew, ...options }: LeaseOptions): HeldLease
 
   renewLater()
   return {
+    /** Aborts when the lease is lost or is not held any more, with a `FencedError`. */
     signal: ended.signal,
-    get isLost() {
+    /** Whether it was lost: another process may have it. */
+    get isLost(): boolean {
       return isLost
     },
+    /**
+     * Runs a commit that the lease guards. Its `FencedError` shows that the lease was lost; later commits do not
+     * run.
+     */
     guard,
+    /** As `guard`, for a commit that renews the lease. Such commits run one after another. */
     extend,
     lose,
+    /** Renews it no longer, which is not to release it. */
     end,
   }
 }

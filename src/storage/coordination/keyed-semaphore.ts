@@ -1,18 +1,4 @@
-/** Slots of a process, each of which is held for a key. */
-export interface KeyedSemaphore<Key> {
-  /** How many `acquire` calls wait. */
-  readonly waiting: number
-  isFree(key: Key): boolean
-  /** Takes a slot if one is free. `release` frees it. */
-  tryAcquire(key: Key): boolean
-  /** Takes a slot even if none is free. `release` frees it. */
-  forceAcquire(key: Key): void
-  /**
-   * Settles with the function that frees the slot. Rejects with the signal's reason when that aborts first.
-   */
-  acquire(key: Key, signal: AbortSignal): Promise<() => void>
-  release(key: Key): void
-}
+export type KeyedSemaphore<Key> = ReturnType<typeof createKeyedSemaphore<Key>>
 
 /** Which keys may have one more slot. */
 export interface SlotPolicy<Key> {
@@ -48,7 +34,8 @@ export const fairShare = <Key>(size: number): SlotPolicy<Key> => ({
   rank: (key, { heldBy }) => heldBy(key),
 })
 
-export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>): KeyedSemaphore<Key> {
+/** Slots of a process, each of which is held for a key. */
+export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>) {
   const held = new Map<Key, number>()
   const waiting = new Set<{ readonly key: Key; readonly start: () => void }>()
   let total = 0
@@ -89,17 +76,21 @@ export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>): KeyedSemapho
   }
 
   return {
-    get waiting() {
+    /** How many `acquire` calls wait. */
+    get waiting(): number {
       return waiting.size
     },
     isFree,
-    tryAcquire(key) {
+    /** Takes a slot if one is free. `release` frees it. */
+    tryAcquire(key: Key): boolean {
       if (!isFree(key)) return false
       take(key)
       return true
     },
+    /** Takes a slot even if none is free. `release` frees it. */
     forceAcquire: take,
-    acquire: (key, signal) =>
+    /** Settles with the function that frees the slot. Rejects with the signal's reason when that aborts first. */
+    acquire: (key: Key, signal: AbortSignal): Promise<() => void> =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted()
         const leave = () => {

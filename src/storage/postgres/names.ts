@@ -1,22 +1,13 @@
 import { AgentwireError } from '../../errors.ts'
 
-/** The tables and functions of one installation, ready to stand in a statement. */
-export interface Names {
-  readonly schema: string | undefined
-  readonly prefix: string
-  /** `"schema"."prefix_name"`, or without the schema where `search_path` decides. */
-  readonly of: (name: string) => string
-  /** A text with the names in its braces replaced: `{documents}` is the table of that name. */
-  readonly fill: (text: string) => string
-  /** The channel of notifications. Schemas share it, because a notification too many does no harm. */
-  readonly channel: string
-}
+export type Names = ReturnType<typeof createNames>
 
 const SCHEMA = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
 /** Leaves room for the names of indexes within Postgres's 63 bytes. */
 const PREFIX = /^[a-z_][a-z0-9_]{0,30}$/
 
-export function createNames(schema: string | undefined, prefix: string): Names {
+/** The names of the tables and functions of one installation. */
+export function createNames(schema: string | undefined, prefix: string) {
   if (schema !== undefined && !SCHEMA.test(schema)) {
     throw new AgentwireError(
       'invalid_argument',
@@ -34,8 +25,11 @@ export function createNames(schema: string | undefined, prefix: string): Names {
   return {
     schema,
     prefix,
+    /** `"schema"."prefix_name"`, or without the schema where `search_path` decides. */
     of,
-    fill: (text) => text.replace(/\{(\w+)\}/g, (_, name: string) => of(name)),
+    /** A text with the names in its braces replaced: `{documents}` is the table of that name. */
+    fill: (text: string): string => text.replace(/\{(\w+)\}/g, (_, name: string) => of(name)),
+    /** The channel of notifications. Schemas share it, because a notification too many does no harm. */
     channel: `${prefix}changes`,
   }
 }

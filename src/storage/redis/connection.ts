@@ -14,13 +14,13 @@ export type Argument = string | Uint8Array
 
 /** A connection, or one to each node of a cluster. It ends once and is not opened again. */
 export interface Connection {
-  connect(): Promise<void>
+  connect(): Promise<unknown>
   /** Strings come back as bytes. `key` says which node is meant. */
   send(key: string | undefined, command: string, args: readonly Argument[]): Promise<unknown>
-  subscribe(channels: readonly string[]): Promise<void>
-  unsubscribe(channel: string): Promise<void>
+  subscribe(channels: readonly string[]): Promise<unknown>
+  unsubscribe(channel: string): Promise<unknown>
   /** Rejects where the connection that subscribes is broken. */
-  ping(): Promise<void>
+  ping(): Promise<unknown>
   readonly ended: Promise<void>
   close(): void
 }

@@ -7,7 +7,7 @@ export interface ListeningConnection {
   close(): void
 }
 
-export interface KeepConnectedOptions<Connection extends ListeningConnection> {
+interface KeepConnectedOptions<Connection extends ListeningConnection> {
   /** Makes a connection that is not open yet. */
   create(): Promise<Connection>
   /** Opens it and listens. */
@@ -19,12 +19,6 @@ export interface KeepConnectedOptions<Connection extends ListeningConnection> {
   readonly warning: string
 }
 
-/** Keeps one connection open, from the first `start` until `close`. */
-export interface KeptConnection {
-  start(): void
-  close(): Promise<void>
-}
-
 const RETRY_MS = 50
 const MAX_RETRY_MS = 500
 /** Nothing is printed in outages that are shorter than these attempts, about three seconds. */
@@ -32,9 +26,10 @@ const QUIET_ATTEMPTS = 8
 /** Deadlines between two pings, which notice a link that died in silence. */
 const PING_EVERY = 2
 
+/** Keeps one connection open, from the first `start` until `close`. */
 export function keepConnected<Connection extends ListeningConnection>(
   options: KeepConnectedOptions<Connection>,
-): KeptConnection {
+) {
   let connection: Connection | undefined
   let keeping: Promise<void> | undefined
   const closing = new AbortController()
@@ -61,10 +56,10 @@ export function keepConnected<Connection extends ListeningConnection>(
   }
 
   return {
-    start() {
+    start(): void {
       keeping ??= keep()
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort()
       connection?.close()
       await keeping

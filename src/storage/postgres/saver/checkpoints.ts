@@ -2,6 +2,7 @@ import type {
   CheckpointToStore,
   Stored,
   StoredCheckpoint,
+  StoredVersion,
   StoredWrite,
   WritesToStore,
 } from '../../checkpointer/stored.ts'
@@ -28,19 +29,18 @@ export function putParameters(
       metadataBytes: metadata.data.length,
     }),
     JSON.stringify(
-      changed.map(({ channel, version, value }) => ({
-        channel: keyOf(channel),
-        version: keyOf(version),
+      changed.map(({ value, ...version }) => ({
+        ...keysOf(version),
         ...(value && { type: toText(value.type), bytes: value.data.length }),
       })),
     ),
-    JSON.stringify(
-      carried.map(({ channel, version }) => ({ channel: keyOf(channel), version: keyOf(version) })),
-    ),
+    JSON.stringify(carried.map(keysOf)),
     latest,
     Buffer.concat(data),
   ]
 }
+
+const keysOf = ({ channel, version }: StoredVersion) => ({ channel: keyOf(channel), version: keyOf(version) })
 
 /** The parameters of the function `put_writes` behind those of the fence. */
 export function writesParameters({

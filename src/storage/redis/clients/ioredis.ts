@@ -76,19 +76,11 @@ function createConnection(redis: Duplicate, receive: Receive | undefined): Conne
   if (receive) redis.on('message', receive)
   return {
     ended,
-    async connect() {
-      await redis.connect()
-    },
+    connect: async () => redis.connect(),
     send: (_, command, args) => redis.callBuffer(command, args.map(toBytes)),
-    async subscribe(channels) {
-      await redis.subscribe(...channels)
-    },
-    async unsubscribe(channel) {
-      await redis.unsubscribe(channel)
-    },
-    async ping() {
-      await redis.subscribe(SILENT_CHANNEL)
-    },
+    subscribe: async (channels) => redis.subscribe(...channels),
+    unsubscribe: async (channel) => redis.unsubscribe(channel),
+    ping: async () => redis.subscribe(SILENT_CHANNEL),
     close() {
       finish()
       redis.disconnect()

@@ -70,22 +70,14 @@ function createConnection(client: Duplicate, isCluster: boolean, receive: Receiv
   client.on('error', isCluster ? () => {} : close)
   return {
     ended,
-    async connect() {
-      await client.connect()
-    },
+    connect: async () => client.connect(),
     send: (key, name, rest) => {
       const args = [name, ...rest.map(toBytes)]
       return isCluster ? client.sendCommand(key, false, args, AS_BYTES) : client.sendCommand(args, AS_BYTES)
     },
-    async subscribe(channels) {
-      await client.subscribe(channels, listener)
-    },
-    async unsubscribe(channel) {
-      await client.unsubscribe(channel)
-    },
-    async ping() {
-      if (!isCluster) await client.sendCommand(['PING'])
-    },
+    subscribe: async (channels) => client.subscribe(channels, listener),
+    unsubscribe: async (channel) => client.unsubscribe(channel),
+    ping: async () => !isCluster && client.sendCommand(['PING']),
     close,
   }
 }

@@ -18,21 +18,13 @@ export interface Partition {
   readonly docsChanged: number
 }
 
-const NEVER: Omit<Partition, 'id'> = {
-  head: 0,
-  firstRetained: 1,
-  bytes: 0,
-  token: 0,
-  version: 0,
-  lease: undefined,
-  docsChanged: 0,
-}
+const COUNTERS = { head: 0, first_retained: 1, bytes: 0, token: 0, version: 0, docs_changed: 0 }
+const NEVER: Row = { ...COUNTERS, id: null, lease_token: null }
 
 export function loadPartition({ get }: Connection, name: string): Partition {
-  const row = get('SELECT * FROM {partitions} WHERE name = ?', toText(name))
-  if (row === undefined) return { ...NEVER, id: undefined }
+  const row = get('SELECT * FROM {partitions} WHERE name = ?', toText(name)) ?? NEVER
   return {
-    id: Number(row.id),
+    id: row.id === null ? undefined : Number(row.id),
     head: Number(row.head),
     firstRetained: Number(row.first_retained),
     bytes: Number(row.bytes),
