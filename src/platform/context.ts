@@ -3,9 +3,13 @@ import type { OptionTable } from '../options.ts'
 import type { infoOf, ServerSurroundings } from './info.ts'
 import { WEBHOOK_OPTIONS, type WebhookOptions, type Webhooks } from './runs/webhooks.ts'
 
-/** What every endpoint of this group needs. */
-export interface PlatformContext extends FaceContext {
+/** What runs are started with. */
+export interface StartContext extends FaceContext {
   readonly webhooks: Webhooks
+}
+
+/** What every endpoint of this group needs. */
+export interface PlatformContext extends StartContext {
   /** What `GET /info` answers. */
   readonly info: ReturnType<typeof infoOf>
 }

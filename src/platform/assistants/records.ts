@@ -1,5 +1,4 @@
 import {
-  type AssistantFields,
   type AssistantRecord,
   countAssistants,
   createAssistant,
@@ -50,9 +49,10 @@ export async function namedGraph({ engine }: PlatformContext, call: Call): Promi
 
 /** `POST /assistants`. */
 export async function postAssistant({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
-  const { assistant_id: assistantId, if_exists, ...body } = await bodyOf(assistantCreateSchema, call)
+  const body = await bodyOf(assistantCreateSchema, call)
+  const { assistant_id: assistantId, graph_id: graphId, if_exists, ...fields } = body
   const { principal } = call
-  const made = await createAssistant(engine, principal, { assistantId, ...fieldsOf(body) })
+  const made = await createAssistant(engine, principal, { ...fields, assistantId, graphId })
   const assistant =
     made ??
     (if_exists === 'do_nothing' ? await findAssistant(engine, principal, assistantId ?? '') : undefined)
@@ -68,13 +68,13 @@ export async function getAssistant({ engine }: PlatformContext, call: FaceCall):
 /** `PATCH /assistants/{assistant_id}`: a new version. */
 export async function patchOne(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine, authorize } = context
-  const body = await bodyOf(assistantPatchSchema, call)
-  const { principal } = call
-  if (body.graph_id !== undefined)
+  const { graph_id: graphId, ...fields } = await bodyOf(assistantPatchSchema, call)
+  if (graphId !== undefined)
     await permit(authorize, call, 'assistants:update', {
-      assistantId: graphNamed(engine, body.graph_id) ?? body.graph_id,
+      assistantId: graphNamed(engine, graphId) ?? graphId,
     })
-  return json(presentAssistant(await patchAssistant(engine, principal, assistantIdOf(call), fieldsOf(body))))
+  const patch = { ...fields, graphId }
+  return json(presentAssistant(await patchAssistant(engine, call.principal, assistantIdOf(call), patch)))
 }
 
 /** `DELETE /assistants/{assistant_id}?delete_threads`: the assistant, and with `true` the threads that ran with it last. */
@@ -136,23 +136,6 @@ export async function versions({ engine }: PlatformContext, call: FaceCall): Pro
 export async function latest({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
   const { version } = await bodyOf(assistantLatestSchema, call)
   return json(presentAssistant(await setLatestVersion(engine, call.principal, assistantIdOf(call), version)))
-}
-
-type Body = Omit<Read<typeof assistantPatchSchema>, 'graph_id'>
-
-function fieldsOf(body: Body & { readonly graph_id: string }): AssistantFields
-function fieldsOf(body: Body & { readonly graph_id?: string | undefined }): Partial<AssistantFields>
-function fieldsOf({
-  graph_id: graphId,
-  name,
-  description,
-  config,
-  context,
-  metadata,
-}: Body & {
-  readonly graph_id?: string | undefined
-}): Partial<AssistantFields> {
-  return { graphId, name, description, config, context, metadata } as Partial<AssistantFields>
 }
 
 /** Undefined as a check where nothing but the graph is asked for, which the store has a list of. */

@@ -3,7 +3,8 @@ import { readBy } from '../../face/body.ts'
 import { HttpError, type Principal } from '../../http/index.ts'
 import { withAccess } from '../../principal.ts'
 import { noSuchThread } from '../../runs/errors.ts'
-import type { PlatformContext } from '../context.ts'
+import type { StartContext } from '../context.ts'
+import { unknownAssistant } from '../runs/assistant.ts'
 import { startPlatformRun } from '../runs/start-run.ts'
 import { type RunCreate, runCreateSchema } from '../runs/wire.ts'
 import type { CronContext } from './fire.ts'
@@ -11,7 +12,7 @@ import type { CronRecord } from './records.ts'
 
 /** The request of each run of a cron. Throws 400 for one that is not right, and for a webhook that nothing could be sent to. */
 export function runOf(
-  { webhooks }: Pick<PlatformContext, 'webhooks'>,
+  { webhooks }: Pick<StartContext, 'webhooks'>,
   { assistantId, payload }: Pick<CronRecord, 'assistantId' | 'payload'>,
 ): RunCreate {
   const body = { ...payload, assistant_id: assistantId }
@@ -29,13 +30,12 @@ export async function assistantOf(
   const { graphId, assistant } = await namedAssistant(engine, principal, named)
   if (graphId !== undefined && engine.agents.has(graphId))
     return { assistantId: assistant?.assistantId ?? graphId, graphId }
-  const message = `No assistant found for ${JSON.stringify(named)}. Make sure the assistant ID is for a valid assistant or a valid graph ID.`
-  throw new HttpError(404, 'not_found', message)
+  throw unknownAssistant(named)
 }
 
 /** Starts a run of a cron, for who made it. */
 export const startCronRun =
-  (context: Omit<PlatformContext, 'info'>): CronContext['startRun'] =>
+  (context: StartContext): CronContext['startRun'] =>
   async (cron, { threadId, command, metadata }) => {
     const { owner, metadataFilter } = cron
     const principal = cron.principal && withAccess(cron.principal, { owner, metadataFilter })

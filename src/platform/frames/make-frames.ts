@@ -65,7 +65,7 @@ export function createFrames(request: FrameRequest) {
         return NOTHING
       }
       case 'messages':
-        return messages.areWanted ? messages.of(namespace, event.node, event.data) : NOTHING
+        return messages.areWanted ? messages.of(event) : NOTHING
       case 'tools':
         return isClassic ? NOTHING : [of('tools', graphOf(namespace), toolChunk(event.data))]
       case 'chunks':

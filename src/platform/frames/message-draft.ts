@@ -1,5 +1,6 @@
 import type { EventData } from '../../events/index.ts'
 import type { WireDelta } from '../../messages/index.ts'
+import { appendDelta } from '../../messages/wire/decode-events.ts'
 import type { Fields } from './frame.ts'
 
 type MessageData = EventData['messages']
@@ -22,6 +23,8 @@ export function createMessageDraft({
   name,
 }: Pick<Extract<MessageData, { event: 'message-start' }>, 'id' | 'name'>): MessageDraft {
   const blocks = new Map<number, Block>()
+  /** How much of the arguments of each call the chunks had. */
+  const sent = new Map<number, number>()
   let about: Fields = {}
   let usage: unknown
   let pushes = 0
@@ -37,12 +40,8 @@ export function createMessageDraft({
     invalid_tool_calls: [],
     ...more,
   })
-
-  function push(data: MessageData): Fields | undefined {
-    const chunk = read(data)
-    if (chunk) pushes += 1
-    return chunk
-  }
+  const chunk = (content: unknown, calls: readonly Fields[] = []): Fields =>
+    flat(content, { tool_call_chunks: calls })
 
   function read(data: MessageData): Fields | undefined {
     switch (data.event) {
@@ -52,22 +51,18 @@ export function createMessageDraft({
       case 'content-block-delta':
         return append(data.index, blocks.get(data.index) ?? {}, data.delta)
       case 'content-block-finish': {
-        const { index: at } = data
-        const before = blocks.get(at)
+        const before = blocks.get(data.index)?.args
         const block: Block = { ...data.content }
-        blocks.set(at, block)
-        // Arguments may end without a delta of their own.
+        blocks.set(data.index, block)
         if (block.type !== 'tool_call' && block.type !== 'invalid_tool_call') return undefined
-        const sent = String(before?.sent ?? '')
-        const all = String(before?.args ?? '') || JSON.stringify(block.args ?? {})
-        return sent.length < all.length
-          ? callChunk(at, block, all.slice(sent.length), sent === '')
-          : undefined
+        // Arguments may end without a delta of their own.
+        const args = typeof before === 'string' && before !== '' ? before : JSON.stringify(block.args ?? {})
+        return (sent.get(data.index) ?? 0) < args.length ? callChunk(data.index, block, args) : undefined
       }
       case 'message-finish':
         usage = data.usage
         about = data.responseMetadata ?? {}
-        return flat('', { ...ended(), tool_call_chunks: [] })
+        return { ...chunk(''), ...ended() }
       default:
         return undefined
     }
@@ -75,31 +70,27 @@ export function createMessageDraft({
 
   function append(at: number, block: Block, delta: WireDelta): Fields | undefined {
     blocks.set(at, block)
+    appendDelta(block, delta)
     switch (delta.type) {
       case 'text-delta':
-        block.text = `${block.text ?? ''}${delta.text}`
-        return flat(delta.text, { tool_call_chunks: [] })
+        return chunk(delta.text)
       case 'reasoning-delta':
-        block.reasoning = `${block.reasoning ?? ''}${delta.reasoning}`
-        return flat([{ type: 'reasoning', reasoning: delta.reasoning, index: at }], { tool_call_chunks: [] })
+        return chunk([{ type: 'reasoning', reasoning: delta.reasoning, index: at }])
       case 'data-delta':
-        block.data = `${block.data ?? ''}${delta.data}`
-        return flat([{ type: block.type, data: delta.data, index: at }], { tool_call_chunks: [] })
+        return chunk([{ type: block.type, data: delta.data, index: at }])
       case 'block-delta': {
-        const { args, ...fields } = delta.fields
-        Object.assign(block, fields)
-        if (typeof args !== 'string') return undefined
-        const sent = String(block.sent ?? '')
-        block.args = args
-        block.sent = args
-        return callChunk(at, block, args.slice(sent.length), sent === '')
+        const { args } = delta.fields
+        return typeof args === 'string' ? callChunk(at, block, args) : undefined
       }
     }
   }
 
-  function callChunk(at: number, { id: callId, name: tool }: Block, args: string, isFirst: boolean): Fields {
-    const call = { type: 'tool_call_chunk', index: at, args, ...(isFirst && { id: callId, name: tool }) }
-    return flat('', { tool_call_chunks: [call] })
+  /** The new part of the arguments of a call. The first one names the call. */
+  function callChunk(at: number, { id: callId, name: tool }: Block, args: string): Fields {
+    const length = sent.get(at) ?? 0
+    sent.set(at, args.length)
+    const named = length === 0 && { id: callId, name: tool }
+    return chunk('', [{ type: 'tool_call_chunk', index: at, args: args.slice(length), ...named }])
   }
 
   const ended = (): Fields => ({
@@ -107,18 +98,25 @@ export function createMessageDraft({
     ...(usage !== undefined && usage !== null && { usage_metadata: usage }),
   })
 
-  function message(): Fields {
-    const all = [...blocks.values()]
-    const content = all.filter(({ type }) => !CALLS.has(String(type)))
-    const isText = content.every(({ type }) => type === 'text')
-    return flat(isText ? content.map(({ text }) => text ?? '').join('') : content, {
-      tool_calls: all.filter(({ type }) => type === 'tool_call'),
-      invalid_tool_calls: all.filter(({ type }) => type === 'invalid_tool_call'),
-      ...ended(),
-    })
+  return {
+    id,
+    push(data) {
+      const added = read(data)
+      if (added) pushes += 1
+      return added
+    },
+    message() {
+      const all = [...blocks.values()]
+      const content = all.filter(({ type }) => !CALLS.has(String(type)))
+      const isText = content.every(({ type }) => type === 'text')
+      return flat(isText ? content.map(({ text }) => text ?? '').join('') : content, {
+        tool_calls: all.filter(({ type }) => type === 'tool_call'),
+        invalid_tool_calls: all.filter(({ type }) => type === 'invalid_tool_call'),
+        ...ended(),
+      })
+    },
+    isFirst: () => pushes === 1,
   }
-
-  return { id, push, message, isFirst: () => pushes === 1 }
 }
 
 const CALLS = new Set(['tool_call', 'tool_call_chunk', 'invalid_tool_call'])

@@ -1,53 +1,41 @@
-import type { EventData } from '../../events/index.ts'
+import { createOpenMessages, type ThreadEvent } from '../../events/index.ts'
 import { type Fields, type Frame, type FrameRequest, fieldsOf, graphOf } from './frame.ts'
-import { createMessageDraft, type MessageDraft } from './message-draft.ts'
-
-type Namespace = readonly string[]
+import { createMessageDraft } from './message-draft.ts'
 
 const NOTHING: readonly Frame[] = []
 
 /** The frames of messages that are being written, and of those that a state has. */
 export function createMessageFrames({ threadId, runId, modes, isClassic }: FrameRequest) {
-  const drafts = new Map<string, MessageDraft>()
+  const drafts = createOpenMessages(({ data }: ThreadEvent<'messages'>) =>
+    data.event === 'message-start' && (data.role ?? 'ai') === 'ai' ? createMessageDraft(data) : undefined,
+  )
   const noted = new Map<unknown, unknown>()
   const completed = new Set<unknown>()
   const wantsPartial = modes.includes('messages')
   const wantsTuples = modes.includes('messages-tuple') && !isClassic
 
-  function ofEvent(
-    namespace: Namespace,
-    node: string | undefined,
-    data: EventData['messages'],
-  ): readonly Frame[] {
-    const key = JSON.stringify([namespace, node, data.run_id])
-    if (data.event === 'message-start') {
-      if (data.role === 'ai' || data.role === undefined) drafts.set(key, createMessageDraft(data))
-      else drafts.delete(key)
-      return NOTHING
-    }
-    const draft = drafts.get(key)
-    if (!draft) return NOTHING
-    const chunk = draft.push(data)
-    if (data.event === 'message-finish' || data.event === 'error') drafts.delete(key)
-    if (!chunk) return NOTHING
-    const metadata = noted.get(draft.id) ?? metadataOf(namespace, node)
-    const graph = graphOf(namespace)
-    // The names of these events have no namespace, and those of subgraphs are never left out.
-    const frame = (event: string, content: unknown): Frame => ({
-      mode: 'messages',
-      event: `messages/${event}`,
-      namespace: [],
-      data: content,
-      isOfMessage: true,
-    })
+  function ofEvent(event: ThreadEvent<'messages'>): readonly Frame[] {
+    const draft = drafts.of(event)
+    const chunk = draft?.push(event.data)
+    if (!draft || !chunk) return NOTHING
+    const metadata = noted.get(draft.id) ?? metadataOf(event)
     return [
       ...(wantsPartial && draft.isFirst() ? [frame('metadata', { [draft.id]: { metadata } })] : []),
       ...(wantsPartial ? [frame('partial', [draft.message()])] : []),
-      ...(wantsTuples ? [tuple(graph, [chunk, metadata])] : []),
+      ...(wantsTuples ? [tuple(graphOf(event.namespace), [chunk, metadata])] : []),
     ]
   }
 
-  const tuple = (namespace: Namespace, data: unknown): Frame => ({
+  /** The names of these events have no namespace, and those of subgraphs are never left out. */
+  const frame = (event: string, data: unknown): Frame => ({
+    mode: 'messages',
+    event: `messages/${event}`,
+    namespace: [],
+    data,
+    isOfMessage: true,
+  })
+
+  const tuple = (namespace: readonly string[], data: unknown): Frame => ({
     mode: 'messages-tuple',
     event: 'messages',
     namespace,
@@ -55,8 +43,8 @@ export function createMessageFrames({ threadId, runId, modes, isClassic }: Frame
     isOfMessage: true,
   })
 
-  /** What the log tells of where a message comes from, where no client of the REST asked for the run. */
-  const metadataOf = (namespace: Namespace, node: string | undefined): Fields => ({
+  /** Where a message comes from, as far as the log has it: no client of the REST asked for the run. */
+  const metadataOf = ({ namespace, node }: ThreadEvent<'messages'>): Fields => ({
     thread_id: threadId,
     run_id: runId,
     ...(node !== undefined && { langgraph_node: node }),
@@ -75,7 +63,7 @@ export function createMessageFrames({ threadId, runId, modes, isClassic }: Frame
     /** Whether frames are made of the messages of states. */
     wantsStates: wantsPartial,
     /** The messages of a state that no state before it had. */
-    complete(namespace: Namespace, state: unknown): readonly Frame[] {
+    complete(namespace: readonly string[], state: unknown): readonly Frame[] {
       const { messages } = fieldsOf(state)
       if (namespace.length > 0 || !Array.isArray(messages)) return NOTHING
       const fresh = messages.filter((message) => {

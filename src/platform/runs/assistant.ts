@@ -35,7 +35,7 @@ export async function assistantOf(
 }
 
 /** Clients look for this sentence. */
-const unknownAssistant = (named: string): HttpError =>
+export const unknownAssistant = (named: string): HttpError =>
   new HttpError(
     404,
     'not_found',

@@ -38,7 +38,7 @@ export async function postRunAndWait(context: PlatformContext, call: FaceCall): 
   )
   if (body.on_disconnect === 'cancel') cancelWhenGone(context, call, run, outcome)
   if (run.deletedBy === 'starter') void dispose(context, call, run, outcome)
-  return whenEnded(call, outcome, { onError: context.onError, headers: locationOf(call, run) })
+  return whenEnded(context, call, outcome, locationOf(call, run))
 }
 
 /** `POST /runs/batch`: starts runs with threads of their own, or none of them where one is refused. */
@@ -105,11 +105,11 @@ export async function dispose(
   { threadId, principal }: StartedRun,
   over: Promise<unknown>,
 ): Promise<void> {
-  const isOver = await over.then(
-    () => true,
-    () => false, // Whoever waits for it is told why.
-  )
-  if (!isOver) return
+  try {
+    await over
+  } catch {
+    return // The caller that waits for it gets the error.
+  }
   try {
     await engine.deleteThread({ threadId, principal })
   } catch (error) {
@@ -124,18 +124,25 @@ export function isCancelledByLeaving(call: FaceCall): boolean {
   return true
 }
 
-/** Cancels a run when its client goes before it has ended. */
-export function cancelWhenGone(
+/** Cancels a run whose client has gone. */
+export const cancel = (
   { engine, onError }: PlatformContext,
   call: FaceCall,
   run: Pick<StartedRun, 'threadId' | 'runId' | 'principal'>,
+): void =>
+  void engine.cancel(run).catch((error) => reportError(error, onError, originOf(call.request, call.params)))
+
+/** Cancels a run when its client goes before it has ended. */
+export function cancelWhenGone(
+  context: PlatformContext,
+  call: FaceCall,
+  run: Parameters<typeof cancel>[2],
   over: Promise<unknown>,
 ): void {
   const { signal } = call
-  const cancel = () =>
-    void engine.cancel(run).catch((error) => reportError(error, onError, originOf(call.request, call.params)))
-  if (signal?.aborted) cancel()
-  signal?.addEventListener('abort', cancel)
-  const forget = () => signal?.removeEventListener('abort', cancel)
+  const leave = () => cancel(context, call, run)
+  if (signal?.aborted) leave()
+  signal?.addEventListener('abort', leave)
+  const forget = () => signal?.removeEventListener('abort', leave)
   over.then(forget, forget)
 }

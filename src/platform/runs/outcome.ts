@@ -1,6 +1,6 @@
 import type { InputRequestedData, LoggedEvent } from '../../events/index.ts'
 import type { Principal } from '../../principal.ts'
-import { type AgentEngine, headOf, type RunRecord, readToEnd } from '../../runs/index.ts'
+import { type AgentEngine, headOf, type RunRecord, readToEnd, type ThreadRecord } from '../../runs/index.ts'
 
 export interface RunAddress {
   readonly threadId: string
@@ -45,11 +45,16 @@ export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: num
   })
   if (run?.status === 'error') return failed(run.errorName ?? 'Error', run.error)
   let values = last?.json
-  if (values === undefined && run && run.startedAt !== null)
-    values = JSON.stringify(await newestValues(engine, at))
+  if (values === undefined && run && run.startedAt !== null) {
+    // The log has lost the events of the run.
+    const thread = await threadAfter(engine, at)
+    values = JSON.stringify(thread && (await engine.readState(thread))?.values)
+  }
   const waits = run?.status === 'interrupted' && run.end?.reason === null
   if (!waits) return { isError: false, body: values ?? 'null' }
-  interrupts.push(...(await openBefore(engine, at, interrupts)))
+  // Those that were open before the run and still are, which the log does not repeat.
+  for (const { id, value } of (await threadAfter(engine, at))?.interrupts ?? [])
+    if (!interrupts.some((one) => one.id === id)) interrupts.push({ id, value: value ?? null })
   const state = values === undefined ? {} : (JSON.parse(values) as object)
   return { isError: false, body: JSON.stringify({ ...state, __interrupt__: interrupts }) }
 }
@@ -76,17 +81,10 @@ async function startOf(engine: AgentEngine, at: RunAddress): Promise<number> {
   return firstSeq === null ? headOf(engine, at) : firstSeq - 1
 }
 
-/** The interrupts that were open before the run and still are, which the log does not tell again. */
-async function openBefore(
-  engine: AgentEngine,
-  at: RunAddress,
-  told: readonly Interrupt[],
-): Promise<Interrupt[]> {
+/** The thread of a run, where no other run has followed it. */
+async function threadAfter(engine: AgentEngine, at: RunAddress): Promise<ThreadRecord | undefined> {
   const thread = await engine.findThread(at)
-  if (thread?.lastRunId !== at.runId) return []
-  return thread.interrupts
-    .filter(({ id }) => !told.some((one) => one.id === id))
-    .map(({ id, value }) => ({ id, value: value ?? null }))
+  return thread?.lastRunId === at.runId ? thread : undefined
 }
 
 const interruptOf = ({ interrupt_id: id, value, payload }: InputRequestedData): Interrupt => ({
@@ -96,13 +94,3 @@ const interruptOf = ({ interrupt_id: id, value, payload }: InputRequestedData): 
 
 const isInterruptOnly = ({ json }: LoggedEvent): boolean =>
   json.startsWith('{"__interrupt__":') && Object.keys(JSON.parse(json)).length === 1
-
-/** The state of the thread, where the log has lost the events of its last run. */
-async function newestValues(
-  engine: AgentEngine,
-  { threadId, principal, runId }: RunAddress,
-): Promise<unknown> {
-  const thread = await engine.findThread({ threadId, principal })
-  if (thread?.lastRunId !== runId) return undefined
-  return (await engine.readState(thread))?.values
-}

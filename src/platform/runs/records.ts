@@ -2,6 +2,7 @@ import { bodyOf, readBy } from '../../face/body.ts'
 import { containing } from '../../face/contains.ts'
 import { threadIdOf } from '../../face/ids.ts'
 import { numberParam, pageHeaders, withFields } from '../../face/lists.ts'
+import { requireThread, threadNotFound } from '../../face/require-thread.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { empty, HttpError, json } from '../../http/index.ts'
 import { type AgentEngine, RunError, type RunRecord, type ThreadRecord } from '../../runs/index.ts'
@@ -28,7 +29,7 @@ export async function getRuns({ engine }: PlatformContext, call: FaceCall): Prom
   const hasMetadata = containing(metadataOf(searchParams.get('metadata')))
   const accept = (run: RunRecord): boolean =>
     (status === undefined || statusOf(run) === status) && hasMetadata(detailsOf(run).metadata)
-  await requireThread(engine, call)
+  await requireThread({ engine }, call)
   // One more shows whether there is a next page.
   const found = await engine.listRuns({ ...addressOf(call), accept, offset, limit: limit + 1 })
   const runs = found.slice(0, limit)
@@ -51,13 +52,13 @@ export async function deleteRun({ engine }: PlatformContext, call: FaceCall): Pr
 
 /** `GET …/runs/{run_id}/join?cancel_on_disconnect`: what a run has ended with. */
 export async function joinRun(context: PlatformContext, call: FaceCall): Promise<Response> {
-  await requireThread(context.engine, call)
+  await requireThread(context, call)
   const { threadId, runId } = await requireRun(context, call)
   const at = { threadId, runId, principal: call.principal }
   const outcome = outcomeOf(context.engine, at)
   if (isCancelledByLeaving(call)) cancelWhenGone(context, call, at, outcome)
   const headers = reconnectHeaders('join', at, call.url.search)
-  return whenEnded(call, outcome, { onError: context.onError, headers })
+  return whenEnded(context, call, outcome, headers)
 }
 
 /** `POST /runs/cancel?action`: cancels runs by their ids, or those of a status, on a thread or on all of the caller's. */
@@ -92,7 +93,7 @@ async function* askedRuns(
   }
   if (!status) throw refused('status')('give thread_id and run_ids, or a status.')
   const named = threadId === undefined ? undefined : await engine.findThread({ threadId, principal })
-  if (threadId !== undefined && !named) throw noSuchThread(threadId)
+  if (threadId !== undefined && !named) throw threadNotFound(threadId)
   const threads: ThreadRecord[] = []
   if (named) threads.push(named)
   else for await (const thread of engine.listThreads({ principal, status: 'busy' })) threads.push(thread)
@@ -114,14 +115,7 @@ async function requireRun({ engine }: PlatformContext, call: FaceCall): Promise<
   throw noSuchRun()
 }
 
-async function requireThread(engine: AgentEngine, call: FaceCall): Promise<void> {
-  if (!(await engine.findThread(addressOf(call)))) throw noSuchThread(call.threadId)
-}
-
 const noSuchRun = (): HttpError => new HttpError(404, 'not_found', 'Run not found')
-
-const noSuchThread = (threadId: string): HttpError =>
-  new HttpError(404, 'not_found', `Thread with ID ${threadId} not found`)
 
 const refused = (name: string) => (message: string) =>
   new HttpError(400, 'invalid_argument', `${name}: ${message}`)

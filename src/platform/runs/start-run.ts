@@ -1,5 +1,6 @@
 import { threadMetadata } from '../../face/assistants.ts'
 import { threadIdOf } from '../../face/ids.ts'
+import { threadNotFound } from '../../face/require-thread.ts'
 import { forkPoint } from '../../face/run-config.ts'
 import { titleOf } from '../../face/title.ts'
 import { HttpError } from '../../http/index.ts'
@@ -15,7 +16,7 @@ import {
   type RunRequest,
 } from '../../runs/index.ts'
 import type { Json } from '../../storage/store/store.ts'
-import type { PlatformContext } from '../context.ts'
+import type { StartContext } from '../context.ts'
 import { answersOf } from './answers.ts'
 import { assistantOf, type RunAssistant } from './assistant.ts'
 import { type RunSettings, settingsOf } from './config.ts'
@@ -45,14 +46,14 @@ export interface StartedRun extends RunReceipt {
 
 /** Starts what a body of the REST asks for. A refused one changes nothing. Throws `HttpError` and `RunError`. */
 export const startPlatformRun = async (
-  context: Omit<PlatformContext, 'info'>,
+  context: StartContext,
   order: RunOrder,
   body: RunCreate,
 ): Promise<StartedRun> => (await planRun(context, order, body))()
 
 /** Checks a body, and gives what starts its run. */
 export async function planRun(
-  context: Omit<PlatformContext, 'info'>,
+  context: StartContext,
   order: RunOrder,
   body: RunCreate,
 ): Promise<() => Promise<StartedRun>> {
@@ -66,7 +67,7 @@ export async function planRun(
   const principal = isOfOwnThread ? unbounded(order.principal) : order.principal
   const thread = isOfOwnThread ? undefined : await engine.findThread({ threadId, principal })
   const mayCreate = isOfOwnThread || body.if_not_exists === 'create'
-  if (!thread && !mayCreate) throw new HttpError(404, 'not_found', `Thread with ID ${threadId} not found`)
+  if (!thread && !mayCreate) throw threadNotFound(threadId)
   const assistant = await assistantOf(engine, principal, body.assistant_id, thread?.assistantId ?? null)
   const webhook = body.webhook === undefined ? undefined : context.webhooks.check(body.webhook, order.base)
   const settings = settingsOf(assistant, thread, body, { principal, request }, internalsOf(engine).limits)
@@ -132,7 +133,7 @@ const checkpointOf = (body: RunCreate): string | undefined =>
  * may have been faster.
  */
 async function makeThread(
-  { engine }: Pick<PlatformContext, 'engine'>,
+  { engine }: Pick<StartContext, 'engine'>,
   { threadId, principal, assistantId, metadata, checkpointId }: RunRequest,
 ): Promise<boolean> {
   if (checkpointId != null) throw noSuchCheckpoint(checkpointId)

@@ -1,21 +1,11 @@
 import { bodyOf, readBy } from '../../face/body.ts'
 import { reporterOf } from '../../face/errors.ts'
 import type { FaceCall } from '../../face/routes.ts'
-import {
-  encodeSse,
-  HttpError,
-  originOf,
-  reportError,
-  type StreamSource,
-  sseResponse,
-} from '../../http/index.ts'
+import { encodeSse, HttpError, type StreamSource, sseResponse } from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { readFrames } from '../frames/read-frames.ts'
-import { dispose, isCancelledByLeaving, locationOf, reconnectHeaders, startRun } from './create.ts'
+import { cancel, dispose, isCancelledByLeaving, locationOf, reconnectHeaders, startRun } from './create.ts'
 import { schemas } from './schemas.ts'
-import type { StartedRun } from './start-run.ts'
-
-type Run = Pick<StartedRun, 'threadId' | 'runId' | 'principal'>
 
 /** `POST …/runs/stream`: starts a run, and sends its frames until it has ended. */
 export async function postRunAndStream(context: PlatformContext, call: FaceCall): Promise<Response> {
@@ -28,19 +18,17 @@ export async function postRunAndStream(context: PlatformContext, call: FaceCall)
     subgraphs: stream_subgraphs,
     withoutIds: call.threadId === '',
   })
-  const read =
-    run.deletedBy === 'starter' ? { ...frames, cancel: disposing(context, call, run, frames) } : frames
-  const source = on_disconnect === 'cancel' ? cancelling(context, call, run, read) : read
-  const response = sseResponse(source, {
-    signal: call.signal,
-    onError: reporterOf(context, call),
+  const source = watched(frames, (isWhole) => {
+    if (!isWhole && on_disconnect === 'cancel') cancel(context, call, run)
+    // A run that continues without its reader keeps its thread until its end.
+    if (run.deletedBy === 'starter') void dispose(context, call, run, context.engine.wait(run))
   })
+  const response = sseResponse(source, { signal: call.signal, onError: reporterOf(context, call) })
   const search = on_disconnect === 'cancel' ? '?cancel_on_disconnect=1' : ''
-  // Frames without ids cannot be gone on with.
-  const isLasting = call.threadId !== ''
   return withHeaders(response, {
     ...locationOf(call, run),
-    ...(isLasting && reconnectHeaders('stream', run, search)),
+    // A reader of frames without ids cannot reconnect.
+    ...(call.threadId !== '' && reconnectHeaders('stream', run, search)),
   })
 }
 
@@ -54,7 +42,10 @@ export async function joinStream(context: PlatformContext, call: FaceCall): Prom
   const options = { signal: call.signal, onError: reporterOf(context, call) }
   if (!(await context.engine.getRun(run))) return sseResponse(unknownRun(), options)
   const frames = readFrames(context, { ...run, modes, lastEventId })
-  const source = isCancelledByLeaving(call) ? cancelling(context, call, run, frames) : frames
+  const isCancelled = isCancelledByLeaving(call)
+  const source = watched(frames, (isWhole) => {
+    if (!isWhole && isCancelled) cancel(context, call, run)
+  })
   return withHeaders(sseResponse(source, options), reconnectHeaders('stream', run, call.url.search))
 }
 
@@ -63,7 +54,7 @@ function withHeaders(response: Response, headers: Readonly<Record<string, string
   return response
 }
 
-/** LangGraph's servers tell of a run that they do not know in the stream, where clients look for the status. */
+/** LangGraph's servers report a run that they do not know in the stream, where clients look for the status. */
 function unknownRun(): StreamSource {
   const data = JSON.stringify({ error: 'Error', message: '404: Run not found' })
   const frames = [encodeSse({ event: 'error', data })]
@@ -73,31 +64,18 @@ function unknownRun(): StreamSource {
 const refused = (message: string): HttpError =>
   new HttpError(400, 'invalid_argument', `stream_mode: ${message}`)
 
-/** Cancels the run when its reader goes before the end. */
-function cancelling(
-  { engine, onError }: PlatformContext,
-  call: FaceCall,
-  run: Run,
-  source: StreamSource,
-): StreamSource {
-  let isOver = false
+/** Calls `onEnd` when the stream is over, also because its reader has gone before the run has ended. */
+function watched(source: StreamSource, onEnd: (isWhole: boolean) => void): StreamSource {
+  let isWhole = false
   return {
     async next() {
       const bytes = await source.next()
-      isOver ||= bytes === undefined
+      isWhole ||= bytes === undefined
       return bytes
     },
     cancel() {
       source.cancel()
-      if (isOver) return
-      engine.cancel(run).catch((error) => reportError(error, onError, originOf(call.request, call.params)))
+      onEnd(isWhole)
     },
   }
 }
-
-/** Deletes the thread of a run when its stream is over; a run that goes on without its reader keeps it until its end. */
-const disposing =
-  (context: PlatformContext, call: FaceCall, run: StartedRun, source: StreamSource) => (): void => {
-    source.cancel()
-    void dispose(context, call, run, context.engine.wait(run))
-  }
