@@ -1,9 +1,9 @@
-/** What an address leads to. `special` is all that is neither the public internet nor this machine's own loopback. */
+/** What an address leads to. `special` is neither the public internet nor this machine's own loopback. */
 export type Reach = 'public' | 'loopback' | 'special'
 
 /**
- * The IPv4 blocks that are not public, each with the length of its prefix. Source: IANA's special-purpose registry, multicast, and
- * the address under which Azure answers its own machines.
+ * The IPv4 blocks that are not public, each with the length of its prefix. Source: IANA's special-purpose
+ * registry, multicast, and the address under which Azure answers its own machines.
  */
 const SPECIAL_V4: readonly (readonly [block: string, prefix: number])[] = [
   ['0.0.0.0', 8],
@@ -22,7 +22,7 @@ const SPECIAL_V4: readonly (readonly [block: string, prefix: number])[] = [
   ['224.0.0.0', 3],
 ]
 
-/** What an IP address leads to. IPv4 in four decimal parts, as URLs write every other spelling too. Undefined for anything else. */
+/** What an IP address leads to; IPv4 in four decimal parts, as in URLs. Undefined for anything else. */
 export function reachOf(address: string): Reach | undefined {
   if (/^(\d+\.){3}\d+$/.test(address))
     return hostOf(address) === address ? reachOfV4(toNumber(address)) : undefined
@@ -30,7 +30,7 @@ export function reachOf(address: string): Reach | undefined {
   return v6 === undefined ? undefined : reachOfV6(v6.slice(1, -1))
 }
 
-/** An IP address as a number of so many bits. Undefined for anything else. */
+/** An IP address as a number of `width` bits. Undefined for anything else. */
 export function bitsOf(address: string): { readonly value: bigint; readonly width: number } | undefined {
   const reach = reachOf(address)
   if (reach === undefined) return undefined
@@ -41,7 +41,7 @@ export function bitsOf(address: string): { readonly value: bigint; readonly widt
   return { value: groups.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n), width: 128 }
 }
 
-/** A host as URLs write it. Undefined where it is none. */
+/** A host as URLs write it. Undefined for anything else. */
 export const hostOf = (host: string): string | undefined =>
   URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined
 
@@ -56,8 +56,9 @@ const toNumber = (dotted: string): number =>
   dotted.split('.').reduce((number, part) => number * 256 + Number(part), 0)
 
 /**
- * Of the addresses that are assigned to the internet (2000::/3), those of protocols, tunnels that lead to an IPv4 address (Teredo,
- * 6to4) and documentation are left out. Mapped, compatible and NAT64 addresses are outside of it.
+ * Of the addresses that are assigned to the internet (2000::/3), those of protocols, tunnels that lead to an
+ * IPv4 address (Teredo, 6to4) and documentation are left out. Mapped, compatible and NAT64 addresses are
+ * outside of it.
  */
 function reachOfV6(address: string): Reach {
   if (address === '::1') return 'loopback'

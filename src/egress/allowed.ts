@@ -7,13 +7,15 @@ export interface Allowed {
   host(name: string): boolean
   /** Whether an address may be called. */
   address(address: string): boolean
-  /** Whether there are addresses of which that is true, so that a name of a private network may lead to one. */
+  /**
+   * Whether there are addresses of which that is true, so that a name of a private network may lead to one.
+   */
   readonly hasAddresses: boolean
 }
 
 /**
- * Reads what an operator allows: blocks of addresses (`10.20.0.0/16`, `fd00::/8`), addresses, names, and `*.` with a name for all names
- * below it. Throws `AgentwireError` `invalid_argument` for anything else.
+ * Reads what an operator allows: blocks of addresses (`10.20.0.0/16`, `fd00::/8`), addresses, names, and `*.`
+ * with a name for all names below it. Throws `AgentwireError` `invalid_argument` for anything else.
  */
 export function readAllowed(entries: readonly string[] = []): Allowed {
   const blocks = entries.map(blockOf)
@@ -42,7 +44,7 @@ function blockOf(entry: string): ((address: string) => boolean) | undefined {
 function nameOf(entry: string): string {
   const [, wildcard = '', name = ''] = /^(\*\.)?([^*/:@?#[\]\s]+)$/.exec(entry) ?? []
   const host = name && hostOf(name)
-  // A host of numbers alone is an address in a spelling that nobody means.
+  // A host of numbers only is an address in an unusual spelling.
   if (!host || bitsOf(host)) throw invalid(entry)
   return wildcard + host.replace(/\.+$/, '')
 }

@@ -3,24 +3,31 @@ import { type Allowed, readAllowed } from './allowed.ts'
 import { DeliveryError } from './errors.ts'
 
 export interface AddressPolicy {
-  /** Whether this machine's own loopback addresses (127.0.0.0/8, ::1, `localhost`) are allowed, and nothing else private. Default false. */
+  /**
+   * Whether this machine's own loopback addresses (127.0.0.0/8, ::1, `localhost`) are allowed, and nothing
+   * else private. Default false.
+   */
   readonly allowLoopback?: boolean | undefined
   /**
-   * Receivers that are not public and may be called all the same, such as those of a private network: addresses (`10.20.30.40`), blocks of
-   * them (`10.20.0.0/16`, `fd00::/8`), names (`hooks.internal`), and `*.internal` for all names below one. A name that is allowed may lead
-   * to any address. Default: none.
+   * Receivers that are not public and may be called all the same, such as those of a private network:
+   * addresses (`10.20.30.40`), blocks of them (`10.20.0.0/16`, `fd00::/8`), names (`hooks.internal`), and
+   * `*.internal` for all names below one. A name that is allowed may lead to any address. Default: none.
    */
   readonly allow?: readonly string[] | undefined
 }
 
-/** Names that no public server has: they belong to the machine or its network (RFC 6761, 6762, 8375). One label does as well. */
+/**
+ * Names that no public server has: they belong to the machine or its network (RFC 6761, 6762, 8375). One
+ * label does as well.
+ */
 const LOCAL_NAME = /^[^.]*$|\.(localhost|local|internal|home\.arpa)$/
 
 /**
- * Checks what can be known of a URL before its name is resolved. Throws `DeliveryError`: `invalid_request` where it is no `http:` or
- * `https:` URL or has credentials, `address_refused` where it names an address that is not public, in whatever spelling.
+ * Checks a URL before its name is resolved. Throws `DeliveryError`: `invalid_request` where it is no `http:`
+ * or `https:` URL or has credentials, `address_refused` where it names an address that is not public, in
+ * whatever spelling.
  *
- * @param isResolved False where nobody checks the addresses that the name leads to.
+ * @param isResolved False when the addresses of the name are not checked later.
  */
 export function checkUrl(text: string, policy: AddressPolicy = {}, isResolved = true): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined

@@ -16,12 +16,12 @@ export const DELIVERY_OPTIONS: OptionTable<DeliveryOptions> = {
 
 export type DeliveryRequest = Omit<GuardedRequest, 'method' | 'keepsBody'>
 
-/** Posts a request. Settles with the status of the answer, which is 2xx, and throws `DeliveryError` in every other case. */
+/** Posts a request. Gives the status of the answer if it is 2xx. Throws `DeliveryError` otherwise. */
 export type Deliver = (request: DeliveryRequest) => Promise<{ readonly status: number }>
 
 /**
- * Posts to URLs that others have chosen, as `createRequester` does, which is loaded with the first of them. Of an
- * answer only the status is passed on.
+ * Posts to URLs that others have chosen, as `createRequester` does, which is loaded with the first of them.
+ * Of an answer only the status is passed on.
  */
 export function createDelivery(options: DeliveryOptions = {}): Deliver {
   readAllowed(options.allow) // Throws at once where an entry is wrong.

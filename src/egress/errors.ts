@@ -25,8 +25,8 @@ const RETRYABLE = {
 export type DeliveryErrorCode = keyof typeof RETRYABLE
 
 /**
- * A request that was not delivered. The message names neither the URL nor anything of the request or of the answer but its
- * status, so that it can be logged and shown.
+ * A request that was not delivered. The message names neither the URL nor anything of the request or of the
+ * answer but its status, so that it can be logged and shown.
  */
 export class DeliveryError extends AgentwireError {
   static override readonly brand = 'DeliveryError'

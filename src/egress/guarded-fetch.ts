@@ -10,12 +10,13 @@ export interface GuardedFetchInit {
   readonly signal?: AbortSignal | undefined
 }
 
-/** As `fetch`, for GET and POST. */
+/** Like `fetch`, for GET and POST. */
 export type GuardedFetch = (url: string, init?: GuardedFetchInit) => Promise<Response>
 
 /**
- * A `fetch` for URLs that others have chosen, as `createRequester` sends. The answer has been read whole, with its content type as its only
- * header; a redirect is an answer like any other. Rejects with `DeliveryError`, `too_large` where the body is longer than `maxResponseBytes`.
+ * A `fetch` for URLs that others have chosen, as `createRequester` sends. The answer has been read whole,
+ * with its content type as its only header; a redirect is an answer like any other. Rejects with
+ * `DeliveryError`, `too_large` where the body is longer than `maxResponseBytes`.
  */
 export function createGuardedFetch(options: DeliveryOptions = {}): GuardedFetch {
   const send = createRequester(options)
@@ -24,7 +25,7 @@ export function createGuardedFetch(options: DeliveryOptions = {}): GuardedFetch 
       throw new DeliveryError('invalid_request', 'Only GET and POST requests are sent.')
     const answer = await send({ url, method, headers, body: String(body), keepsBody: true, signal })
     const { status, contentType, ending } = answer
-    // Runtimes that do not tell the status of a redirect say 0.
+    // Runtimes that hide the status of a redirect give 0.
     if (status < 200 || status > 599)
       throw new DeliveryError('redirected', 'The receiver answered with a redirect, which is not followed.')
     if (ending === 'too_large') throw new DeliveryError(ending, 'The answer is too long.', { status })

@@ -6,11 +6,11 @@ import { fetchSender } from './send-by-fetch.ts'
 import { nodeSender } from './send-by-node.ts'
 
 export interface DeliveryOptions extends AddressPolicy {
-  /** The time that a request may take, from the look-up of the name to the end of the answer, in milliseconds. Default 10,000. */
+  /** The most time for a request, with the look-up of its name, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined
   /** How much of an answer is read before the connection is closed, in bytes. Default 65,536. */
   readonly maxResponseBytes?: number | undefined
-  /** Gives all IP addresses of a name. Default: what the system's name servers say; its hosts file is not read. */
+  /** Gives all IP addresses of a name. Default: asks the system's name servers, not its hosts file. */
   readonly lookup?: ((name: string) => Promise<readonly string[]>) | undefined
 }
 
@@ -23,8 +23,9 @@ export interface GuardedRequest extends Pick<Outgoing, 'method' | 'keepsBody'> {
 }
 
 /**
- * Sends requests to URLs that others have chosen, and to nothing but the public internet: all addresses of a name are checked, and the
- * request goes to one that was checked. Redirects are not followed. Throws `DeliveryError` where there is no answer.
+ * Sends requests to URLs that others have chosen, and to nothing but the public internet: all addresses of a
+ * name are checked, and the request goes to one that was checked. Redirects are not followed. Throws
+ * `DeliveryError` where there is no answer.
  */
 export function createRequester(options: DeliveryOptions): (request: GuardedRequest) => Promise<Answer> {
   const { timeoutMs = 10_000, maxResponseBytes = 65_536 } = options

@@ -2,9 +2,9 @@ import { DeliveryError } from './errors.ts'
 import type { Answer, Outgoing, Sender } from './send.ts'
 
 /**
- * Sends requests with Node's own modules, because `fetch` resolves the name once more, and so may go elsewhere than was checked. They are
- * looked up and not imported, since bundles for every runtime have this file: see docs/decisions/0010-pinned-requests.md. Undefined where
- * the runtime has none.
+ * Sends requests with Node's own modules, because `fetch` resolves the name once more, and so may go
+ * elsewhere than was checked. They are looked up and not imported, since bundles for every runtime have this
+ * file: see docs/decisions/0010-pinned-requests.md. Undefined where the runtime has none.
  */
 export function nodeSender(): Sender | undefined {
   const { process, navigator } = globalThis
@@ -20,7 +20,7 @@ function builtin<Name extends 'node:http' | 'node:https' | 'node:dns/promises'>(
   return loaded
 }
 
-/** Asks the name servers: the resolver of the system has few threads, which slow name servers would take from the whole process. */
+/** Asks the name servers. The system's resolver has few threads, which slow ones would block. */
 async function lookup(name: string, signal: AbortSignal): Promise<readonly string[]> {
   if (/(^|\.)localhost$/.test(name)) return ['127.0.0.1', '::1']
   const resolver = new (builtin('node:dns/promises').Resolver)()
@@ -58,7 +58,8 @@ function sendTo(address: string, outgoing: Outgoing): Promise<Sent> {
       port: url.port,
       path: url.pathname + url.search,
       method,
-      // TLS asks for the name that is the host here. An agent of its own shares no connection and knows no proxy.
+      // TLS asks for the name that is the host here. An agent of its own shares no connection and knows no
+      // proxy.
       headers: { ...headers, host: url.host, ...(method === 'POST' && { 'content-length': body.length }) },
       agent: false,
     })

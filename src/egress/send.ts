@@ -2,7 +2,7 @@
 export interface Outgoing {
   readonly url: URL
   readonly method: 'GET' | 'POST'
-  /** The request goes to one of them. Empty where the runtime does not tell them. */
+  /** The request goes to one of them. Empty where the runtime does not resolve names. */
   readonly addresses: readonly string[]
   readonly headers: Readonly<Record<string, string>>
   /** Not sent with GET. */
@@ -29,7 +29,7 @@ export interface Answer {
 
 /** How a runtime sends requests. */
 export interface Sender {
-  /** The addresses of a name. Absent where the runtime does not tell them. */
+  /** The addresses of a name. Absent where the runtime does not resolve names. */
   readonly lookup?: ((name: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined
   /** Sends without following redirects. Settles when the answer was read, up to its limit or to the abort. */
   readonly send: (request: Outgoing) => Promise<Answer>

@@ -25,17 +25,19 @@ export interface Claim {
   readonly signal: AbortSignal
   /** Makes the claim last for another `claimMs`. Throws `FencedError` where it was lost, as `save` does. */
   renew(): Promise<void>
-  /** Stores what the handler has come to. */
+  /** Stores the progress of the handler. */
   save(data: Json): Promise<void>
-  /** Gives the claim back, with the job as it is to be stored, due in so many milliseconds. Without a job it is deleted. */
+  /**
+   * Gives the claim back, with the job to store, due in `dueMs` milliseconds. Without a job it is deleted.
+   */
   end(job: StoredJob | undefined, dueMs?: number): Promise<void>
   /** Makes the handler stop, while the claim is kept. */
   stop(): void
-  /** Tells that the job was replaced or removed. */
+  /** Notes that the job was replaced or removed. */
   lose(): void
 }
 
-/** Claims a due job. Undefined where another process was first. */
+/** Claims a due job. Undefined if another process was first. */
 export async function claimJob({ store, claimMs, now }: ClaimContext, doc: Doc): Promise<Claim | undefined> {
   const { partition, id } = doc
   const stopped = new AbortController()

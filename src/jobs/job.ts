@@ -43,8 +43,8 @@ export const putJob = (id: string, { kind, data, failures, failingSince }: Store
 
 /**
  * Puts a job in the commit of what it is about. Call `wake` of the jobs after that commit. The job is due at
- * once, or at a time of the store's clock. It replaces a job of the same id, whose handler stops before its next
- * delivery.
+ * once, or at a time of the store's clock. It replaces a job of the same id, whose handler stops before its
+ * next delivery.
  */
 export const putJobOp = ({ id, kind, data }: NewJob, due = 0): Op =>
   putJob(id, { kind, data, failures: 0 }, due)

@@ -7,9 +7,9 @@ export interface JobsOptions extends Omit<JobRunnerOptions, 'kinds' | 'times'> {
 }
 
 /**
- * Jobs of a store, which stay there until they are done. Every process of a shared store works on them: what a
- * lost process held is continued by another one, from what was saved. Each job is done at least once. All kinds
- * share one poller and one set of slots.
+ * Jobs of a store, which stay there until they are done. Every process of a shared store works on them: what
+ * a lost process held is continued by another one, from what was saved. Each job is done at least once. All
+ * kinds share one poller and one set of slots.
  */
 export interface Jobs {
   /** Adds kinds of jobs, which this process then works on. A kind of the same name is replaced. */

@@ -11,7 +11,9 @@ export interface JobKind {
   readonly retry: RetryRule
   /** Sends the requests of the handler. Without it the kind delivers nothing. */
   readonly deliver?: Deliver | undefined
-  /** What a delivery is about. Where it is given, each job that is given up is observed as a failed delivery. */
+  /**
+   * What a delivery is about. Where it is given, each job that is given up is observed as a failed delivery.
+   */
   readonly originOf?: ((job: Job) => JobOrigin) | undefined
 }
 
@@ -23,9 +25,9 @@ export interface JobOrigin {
 }
 
 /**
- * Does a job. Once it returns, the job is done and deleted. When it throws, the job has failed: the handler is
- * called again later, by the retry rule of the kind and with the data that was saved last. A `DeliveryError` that
- * is not `retryable` ends the job, unless the handler catches it and continues.
+ * Does a job. Once it returns, the job is done and deleted. When it throws, the job has failed: the handler
+ * is called again later, by the retry rule of the kind and with the data that was saved last. A
+ * `DeliveryError` that is not `retryable` ends the job, unless the handler catches it and continues.
  *
  * It may be called again after each loss of its process, so what it delivered since the last `save` may be
  * delivered twice. It may wait for hours.
@@ -34,20 +36,20 @@ export type JobHandler = (job: Job, tools: JobTools) => Promise<void>
 
 export interface JobTools {
   /**
-   * Posts a request while the job is held, when a slot is free. Throws `DeliveryError`, and `FencedError` when the
-   * job was taken from the handler.
+   * Posts a request while the job is held, when a slot is free. Throws `DeliveryError`, and `FencedError`
+   * when the job was taken from the handler.
    */
   deliver(request: Omit<DeliveryRequest, 'signal'>): Promise<{ readonly status: number }>
   /**
-   * Stores what the next call begins with, and ends the count of failures. Throws `FencedError` when the job was
-   * taken from the handler.
+   * Stores what the next call begins with, and ends the count of failures. Throws `FencedError` when the job
+   * was taken from the handler.
    */
   save(data: Json): Promise<void>
   /** Reports a refusal for good after which the handler continues. */
   skip(error: DeliveryError): void
   /**
-   * Aborts when the handler has to stop: the job was removed or lost, or the process closes. A job whose handler
-   * returns after that is not done.
+   * Aborts when the handler has to stop: the job was removed or lost, or the process closes. A job whose
+   * handler returns after that is not done.
    */
   readonly signal: AbortSignal
 }

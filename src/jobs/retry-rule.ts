@@ -3,7 +3,9 @@ import { backoff } from '../time.ts'
 
 /** When a job that failed is tried again, and when no more. All times are in milliseconds. */
 export interface RetryRule {
-  /** The delay after the first failure. It doubles with each further one, less a random part: see `backoff`. */
+  /**
+   * The delay after the first failure. It doubles with each further one, less a random part: see `backoff`.
+   */
   readonly firstMs: number
   /** The longest delay, also of one that a receiver asks for. */
   readonly maxMs: number
@@ -15,10 +17,11 @@ export interface RetryRule {
 export const RETRY_FOR_A_DAY: RetryRule = { firstMs: 1_000, maxMs: 300_000, giveUpAfterMs: 86_400_000 }
 
 /**
- * The delay before the next attempt at a job. Undefined when there is none, because it failed for too long or its
- * receiver refuses it for good.
+ * The delay before the next attempt at a job. Undefined when there is none, because it failed for too long or
+ * its receiver refuses it for good.
  *
  * @param failures How often it had failed before.
+ *
  * @param failingMs How long ago it first did.
  */
 export function nextDelay(

@@ -11,7 +11,7 @@ export interface JobRunnerOptions {
   /** By name. A job of another kind is left to a process that has its handler. Kinds may be added later. */
   readonly kinds: ReadonlyMap<string, JobKind>
   readonly report: JobReporter
-  /** Called with each thing that is given up, in addition to `report`, which gets its error. It must not throw. */
+  /** Called when something is given up, in addition to `report`. It must not throw. */
   readonly onUndelivered?: ((undelivered: Undelivered, kind: JobKind) => void) | undefined
   readonly times: JobTimes
 }
@@ -25,12 +25,12 @@ export interface JobTimes {
 
 /** What works on the jobs of a store in this process. */
 export interface JobRunner {
-  /** Looks for jobs that are due. It looks again by itself while there are jobs, or may be some of other processes. */
+  /** Looks for jobs that are due. It looks again by itself while there are, or may be, jobs. */
   wake(): void
   close(): Promise<void>
 }
 
-/** How many requests of this process are under way at once, how many of them to one host, and how many may wait. */
+/** The most requests that are under way in this process, to one host, and waiting. */
 const DELIVERIES = 64
 const DELIVERIES_TO_HOST = 16
 const WAITING = 1_000
@@ -49,7 +49,9 @@ export function createJobRunner({ store, kinds, report, times, ...options }: Job
   let isAwake = false
   let lookedAt = Number.NEGATIVE_INFINITY
   let isHeldBack = false
-  /** What the clock of the store is ahead of `performance.now()`, which does not jump as the wall clock may. */
+  /**
+   * What the clock of the store is ahead of `performance.now()`, which does not jump as the wall clock may.
+   */
   let ahead = 0
   let isClosing = false
   let closed: Promise<void> | undefined
@@ -112,8 +114,8 @@ export function createJobRunner({ store, kinds, report, times, ...options }: Job
   }
 
   /**
-   * Claims and begins the jobs of a kind that are due. Gives when the next one is, as far as the store was read.
-   * Undefined where there are none at all.
+   * Claims and begins the jobs of a kind that are due. Gives when the next one is, as far as the store was
+   * read. Undefined where there are none at all.
    */
   async function claimDue(name: string, kind: JobKind): Promise<number | undefined> {
     const field = dueField(name)
@@ -136,8 +138,8 @@ export function createJobRunner({ store, kinds, report, times, ...options }: Job
   }
 
   /**
-   * Whether no more jobs of a kind are begun in this look, because too many deliveries wait for a slot. The rest
-   * stays for other processes. A kind that delivers nothing does not wait for slots.
+   * Whether no more jobs of a kind are begun in this look, because too many deliveries wait for a slot. The
+   * rest stays for other processes. A kind that delivers nothing does not wait for slots.
    */
   function isFull({ deliver }: JobKind): boolean {
     isHeldBack ||= slots.waiting >= WAITING

@@ -19,7 +19,7 @@ export interface PlatformOptions {
   readonly basePath?: string | undefined
   /** How the webhooks of runs are delivered. Default: to public addresses. */
   readonly webhooks?: WebhookOptions | undefined
-  /** What `GET /info` tells beside what the server knows itself. Default: nothing. */
+  /** Fields of `GET /info` that the server cannot find out by itself. Default: none. */
   readonly surroundings?: ServerSurroundings | undefined
 }
 
@@ -29,7 +29,7 @@ export const PLATFORM_OPTIONS: OptionTable<PlatformOptions> = {
   surroundings: 'object',
 }
 
-/** Parts of the platform that are not mounted, as in the section `http` of a `langgraph.json`. Default of each: false. */
+/** Parts that are not mounted, as in the section `http` of a `langgraph.json`. Default of each: false. */
 export interface PlatformSwitches {
   readonly disable_assistants?: boolean | undefined
   /** Runs and crons. */

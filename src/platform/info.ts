@@ -2,7 +2,7 @@ import { VERSION } from '../version.ts'
 
 /** The fields of `/info` that a server cannot find out by itself. */
 export interface ServerSurroundings {
-  /** The version of `@langchain/langgraph` that the graphs use. Default: not told. */
+  /** The version of `@langchain/langgraph` that the graphs use. Default: absent. */
   readonly langgraph_js_version?: string | null | undefined
   /** Whether runs are traced to LangSmith. Default: false. */
   readonly langsmith?: boolean | undefined

@@ -11,7 +11,7 @@ export interface Follower {
   readonly owner: string | null
   /** The dialect in which the config was given. */
   readonly version: '0.3' | '1.0'
-  /** The change of the task that was told last. */
+  /** The change of the task that was delivered last. */
   readonly told: string | null
 }
 

@@ -35,7 +35,7 @@ import {
 /** The id or name of the path. */
 export const assistantIdOf = ({ params }: Pick<Call, 'params'>): string => params.assistant_id ?? ''
 
-/** What `authorize` is asked about: the graph where the path names it or its system assistant, else the id as it was sent. */
+/** The resource for `authorize`: the graph of a graph's name or system assistant, else the id as sent. */
 export async function namedAssistant({ engine }: PlatformContext, call: Call): Promise<ThreadResource> {
   const id = assistantIdOf(call)
   return { assistantId: graphNamed(engine, id) ?? (await graphOfId(engine, id.toLowerCase())) ?? id }
@@ -77,7 +77,7 @@ export async function patchOne(context: PlatformContext, call: FaceCall): Promis
   return json(presentAssistant(await patchAssistant(engine, call.principal, assistantIdOf(call), patch)))
 }
 
-/** `DELETE /assistants/{assistant_id}?delete_threads`: the assistant, and with `true` the threads that ran with it last. */
+/** `DELETE /assistants/{assistant_id}?delete_threads`, the threads that ran with it last. */
 export async function deleteOne(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine } = context
   const { principal, url } = call

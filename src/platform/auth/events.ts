@@ -22,7 +22,7 @@ const WITH_METADATA = /^(threads:(create|create_run|update)|(assistants|crons):(
 const NAMESPACES: Fields = { 'store:search': 'namespace_prefix', 'store:list_namespaces': 'prefix' }
 const namespaceField = (event: string): string => (NAMESPACES[event] as string | undefined) ?? 'namespace'
 
-/** The fields of a request for a run that stand beside its `kwargs`. */
+/** The fields of a request for a run that are not part of its `kwargs`. */
 const OF_RUN = [
   'metadata',
   'multitask_strategy',
@@ -32,7 +32,7 @@ const OF_RUN = [
   'assistant_id',
 ]
 
-/** What handlers are told of a request. They may change it: it shares nothing with the request. */
+/** The value that handlers get of a request. They may change it: it shares nothing with the request. */
 export function valueFor(event: string, sent: unknown, resource: ThreadResource): Record<string, unknown> {
   const { metadata, ...fields }: Fields = structuredClone(isObject(sent) ? sent : {})
   const { threadId, assistantId, namespace, key } = resource
@@ -55,7 +55,10 @@ function runFields(fields: Fields): Fields {
   }
 }
 
-/** The fields of the request as a handler has left them: its metadata, and the namespace of a store. Throws `TypeError` for what is neither. */
+/**
+ * The fields of the request as a handler has left them: its metadata, and the namespace of a store. Throws
+ * `TypeError` for values of another type.
+ */
 export function fieldsAfter(event: string, sent: unknown, value: Fields): Fields {
   const { metadata, namespace } = value
   if (event.startsWith('store:')) {
@@ -65,7 +68,7 @@ export function fieldsAfter(event: string, sent: unknown, value: Fields): Fields
     return { [namespaceField(event)]: namespace }
   }
   const given = isObject(sent) ? sent.metadata : undefined
-  // What a client has sent in its place is refused by the request itself.
+  // Other metadata of a client are refused by the endpoint.
   if (!WITH_METADATA.test(event) || (given != null && !isObject(given))) return {}
   if (!isObject(metadata)) throw new TypeError(`A handler of ${event} has set metadata that are no object.`)
   return given == null && Object.keys(metadata).length === 0 ? {} : { metadata }

@@ -6,7 +6,7 @@ import { fieldsAfter, nameOf, valueFor } from './events.ts'
 import { refusing } from './refusals.ts'
 import { identify, userOfEvent } from './users.ts'
 
-/** The part of an `Auth` of `@langchain/langgraph-sdk/auth` that a server asks, whatever its handlers are typed for. */
+/** The part of an `Auth` of `@langchain/langgraph-sdk/auth` that a server uses. */
 export interface LangGraphAuth {
   readonly '~handlerCache': {
     readonly authenticate?: ((request: Request) => unknown) | undefined
@@ -21,9 +21,10 @@ export interface LangGraphAuthOptions {
 }
 
 /**
- * An `Auth` of `@langchain/langgraph-sdk/auth` as options of a server: `createAgentServer({ agents, ...langgraphAuth(auth) })`. As on
- * LangGraph's platform its filters alone decide who sees what: where no handler gives one, all authenticated users see everything. Throws
- * `AgentwireError` for what is no `Auth`, and for one without `authenticate`, which would let everybody in. See docs/users.md.
+ * An `Auth` of `@langchain/langgraph-sdk/auth` as options of a server: `createAgentServer({ agents,
+ * ...langgraphAuth(auth) })`. As on LangGraph's platform its filters alone decide who sees what: where no
+ * handler gives one, all authenticated users see everything. Throws `AgentwireError` for what is no `Auth`,
+ * and for one without `authenticate`, which would let everybody in. See docs/users.md.
  */
 export function langgraphAuth(auth: LangGraphAuth): LangGraphAuthOptions {
   const handlers = (Object(auth) as Partial<LangGraphAuth>)['~handlerCache']

@@ -39,10 +39,10 @@ function userFrom(found: unknown): AuthUser {
   }
 }
 
-/** All things have one owner, and nobody reaches any of them before a handler was asked: a request that asks none finds nothing. */
+/** Everything has one owner, and a principal reaches nothing until a handler has permitted it. */
 const principalOf = (user: AuthUser): Principal =>
   withAccess({ ...user, id: user.identity }, { owner: OWNED_BY_ALL, metadataFilter: NOTHING, user })
 
-/** The user of a principal, which a host may have authenticated in its own way. */
+/** The user of a principal, which the host may have authenticated itself. */
 export const userOfEvent = (principal: Principal): AuthUser =>
   userFrom({ identity: principal.id, ...userOf(principal) })

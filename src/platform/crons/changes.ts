@@ -6,7 +6,7 @@ import type { Store } from '../../storage/store/store.ts'
 import { type CronRecord, clockOf, findCron, insertCron, replaceCron, type StoredCron } from './records.ts'
 import { assertEverDue, dueDates } from './schedule.ts'
 
-/** What a request asks of a cron. */
+/** The fields of a cron that a request sets. */
 export interface CronRequest extends Partial<Pick<CronRecord, (typeof CHANGEABLE)[number]>> {}
 
 const CHANGEABLE = [
@@ -19,7 +19,9 @@ const CHANGEABLE = [
   'metadata',
 ] as const
 
-/** Makes a cron, which is due from now on. Throws `RunError` `invalid_argument` for one that would never be. */
+/**
+ * Makes a cron, which is due from now on. Throws `RunError` `invalid_argument` for one that would never be.
+ */
 export async function createCron(
   store: Store,
   made: Pick<CronRecord, 'assistantId' | 'threadId'> & {
@@ -60,7 +62,7 @@ export async function createCron(
   return cron
 }
 
-/** Changes a cron that the caller reaches; its metadata and its payload are merged. Undefined where there is none of this id for it. */
+/** Changes a cron. Undefined where the caller reaches none of this id. */
 export async function changeCron(
   store: Store,
   access: Access,
@@ -88,7 +90,7 @@ async function nextRun({ record }: StoredCron, changed: CronRecord, now: number)
 
 const TIMING = ['schedule', 'timezone', 'endTime', 'enabled'] as const
 
-/** The claims that say who somebody is, by their names here and in LangGraph's `Auth`. */
+/** The claims that identify a principal, by their names here and in LangGraph's `Auth`. */
 const IDENTITY = [
   'id',
   'tenant',
@@ -100,7 +102,7 @@ const IDENTITY = [
   'roles',
 ]
 
-/** The principal without what else it may hold, such as the token of a request, which must not be stored. */
+/** The principal without its other claims, such as the token of a request, which must not be stored. */
 function identityOf(principal: Principal): Principal {
   const known = IDENTITY.filter((claim) => principal[claim] !== undefined)
   const claims = Object.fromEntries(known.map((claim) => [claim, principal[claim]]))

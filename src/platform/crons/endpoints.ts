@@ -13,7 +13,7 @@ import { findCron, removeCron } from './records.ts'
 import { assistantOf, runOf } from './start.ts'
 import { CRON_KEYS, cronSchema } from './wire.ts'
 
-/** `POST /runs/crons`, and that of a thread. Who makes a cron starts runs. */
+/** `POST /runs/crons`, and that of a thread. Making a cron needs the permission for runs, too. */
 export async function postCron(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine, authorize } = context
   const { threadId } = call
@@ -41,7 +41,7 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
   return json(presentCron(cron))
 }
 
-/** `PATCH /runs/crons/{cron_id}`: what is named takes the place of what was; metadata are merged. */
+/** `PATCH /runs/crons/{cron_id}`: replaces the named fields; metadata are merged. */
 export async function patchCron(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine } = context
   const { assistant_id: _, payload, metadata, ...request } = await requestOf(call)
@@ -55,7 +55,7 @@ export async function patchCron(context: PlatformContext, call: FaceCall): Promi
   return json(presentCron(cron))
 }
 
-/** `DELETE /runs/crons/{cron_id}`. Runs that it has started go on. */
+/** `DELETE /runs/crons/{cron_id}`. Runs that it has started continue. */
 export async function deleteCron({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
   const { store } = internalsOf(engine)
   const cron = await findCron(store, accessOf(call.principal), idOf(call))
@@ -79,7 +79,7 @@ const idOf = ({ params }: FaceCall): string => params.cron_id ?? ''
 const notFound = (call: FaceCall): HttpError =>
   new HttpError(404, 'not_found', `Cron ${JSON.stringify(idOf(call))} not found.`)
 
-/** What a body says of the cron, and the rest of it, which is the request of each run. */
+/** The cron's own fields of a body; the rest is the request of each run. */
 async function requestOf(
   call: Pick<FaceCall, 'json'>,
 ): Promise<CronRequest & { readonly assistant_id?: string | undefined }> {

@@ -36,9 +36,9 @@ export interface CronContext {
 const MAX_MISSED = 1_000
 
 /**
- * Starts the run of a cron that is due, and puts the cron off to its next date. What a lost process began is done again: the run has
- * the same thread and idempotency key, so that there is only one. A date that nobody was there for gets its run late. Those after
- * it that are over as well get none: they are counted.
+ * Starts the run of a cron that is due, and sets the cron to its next date. What a lost process began is done
+ * again: the run has the same thread and idempotency key, so there is only one. A date on which no process
+ * ran gets its run late. Later dates that have passed, too, get none: they are counted.
  */
 export const fireCron =
   (context: CronContext): JobHandler =>
@@ -48,8 +48,11 @@ export const fireCron =
     if (!cron || cron.record.nextRun === null) return
     const { nextRun: due, assistantId, owner } = cron.record
     const at = await clockOf(store)
-    // The clock was read anew, and may be a little behind the one by which the job was due.
-    if (due > at) return unlessChanged(replaceCron(store, cron, cron.record))
+    // This reading of the clock may be a little behind the one by which the job was due.
+    if (due > at) {
+      await replaceCron(store, cron, cron.record).catch(unlessConflict)
+      return
+    }
     const { next, missed } = await datesAfter(cron.record, due, at)
     const { error, threadId, runId } = await start(context, cron.record, due)
     if (error !== undefined && isThreadGone(cron.record, error)) await removeCron(store, cron)
@@ -76,7 +79,10 @@ interface Outcome extends Pick<LastRun, 'threadId' | 'runId'> {
   readonly error?: unknown
 }
 
-/** Starts the run. A refusal is the outcome of this date; without a store or in a closing process, the date is another's to fire. */
+/**
+ * Starts the run. A refusal is the outcome of this date. Without a store, or in a closing process, it throws,
+ * so that the date is fired again.
+ */
 async function start({ startRun }: CronContext, cron: CronRecord, due: number): Promise<Outcome> {
   const { cronId } = cron
   const key = `cron ${cronId} ${due}`
@@ -92,7 +98,7 @@ async function start({ startRun }: CronContext, cron: CronRecord, due: number): 
   }
 }
 
-/** The first date after now, and how many there are between `due` and it. */
+/** The first date after now, and the number of dates between `due` and it. */
 async function datesAfter(cron: CronRecord, due: number, now: number) {
   const [first] = await dueDates(cron, due)
   if (first === undefined || first > now) return { next: first ?? null, missed: 0 }
@@ -102,7 +108,7 @@ async function datesAfter(cron: CronRecord, due: number, now: number) {
   return { next: next ?? null, missed }
 }
 
-/** Writes what has come of a date, and the next one. False where another process has done so. */
+/** Writes the outcome of a date, and the next one. False if another process has done so. */
 async function settle(
   store: Store,
   { partition, record: { cronId, threadId, onRunCompleted, owner } }: StoredCron,
@@ -113,30 +119,28 @@ async function settle(
   const ops = goes ? [finishOp({ threadId: lastRun.threadId!, runId: lastRun.runId, owner })] : []
   const cron = await loadCron(store, partition, cronId)
   if (!cron) {
-    // It was deleted meanwhile, but its run is there.
+    // It was deleted after its run had started.
     if (goes) await store.commit(partition, { ops })
     return true
   }
   const { record } = cron
   const isDue = record.nextRun === lastRun.due
   if (!isDue && record.lastRun?.due === lastRun.due) return false
-  // A change meanwhile has given it a date of its own.
+  // If it was changed since, it has another date already.
   await replaceCron(store, cron, { ...record, nextRun: isDue ? next : record.nextRun, lastRun }, ops)
   return true
 }
 
-/** Somebody else changed the cron first, and has put its job. */
-async function unlessChanged(written: Promise<void>): Promise<void> {
-  await written.catch((error) => {
-    if (!(error instanceof ConflictError)) throw error
-  })
+/** A cron that changed meanwhile has a new job. */
+const unlessConflict = (error: unknown): void => {
+  if (!(error instanceof ConflictError)) throw error
 }
 
-/** The thread that a cron is for was deleted, or belongs to another owner now: the cron goes as well. */
+/** The thread of a cron was deleted, or has another owner now: the cron is deleted, too. */
 const isThreadGone = ({ threadId }: CronRecord, error: unknown): boolean =>
   threadId !== null && error instanceof RunError && error.code === 'no_such_thread'
 
-/** What the owner is told of why no run was started. The message of an error that is not ours may hold anything. */
+/** Why no run was started, for the owner. The message of an error that is not ours may hold anything. */
 function sentenceOf({ onError }: CronContext, error: unknown, threadId: string | null): string {
   if (error instanceof AgentwireError) return error.message
   return `The run could not be started. Error ${reportError(error, onError, { threadId: threadId ?? undefined })}.`

@@ -1,4 +1,4 @@
 /** A cron, which is due at its time. */
 export const CRON_JOB = 'cron'
-/** A run whose thread goes when it has ended. */
+/** A run whose thread is deleted when it has ended. */
 export const FINISH_JOB = 'cron_run'

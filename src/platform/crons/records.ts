@@ -14,12 +14,12 @@ export interface CronRecord extends Schedule {
   /** The thread of its runs. Null where each has one of its own. */
   readonly threadId: string | null
   readonly owner: string | null
-  /** Of the owner's threads, its runs reach only those that pass. Absent where it is all of them. */
+  /** Its runs reach only those of the owner's threads that pass. Absent: all of them. */
   readonly metadataFilter?: Access['metadataFilter']
-  /** Who made it, for whom its runs act. */
+  /** The principal who made it, for whom its runs act. */
   readonly principal: Principal | null
   readonly enabled: boolean
-  /** What becomes of the thread of a run that has one of its own. */
+  /** Whether the thread of a run that has one of its own is deleted. */
   readonly onRunCompleted: 'delete' | 'keep'
   /** The request that each run is made from. */
   readonly payload: Readonly<Record<string, unknown>>
@@ -27,16 +27,16 @@ export interface CronRecord extends Schedule {
   /** In milliseconds since 1970, as are all times here. */
   readonly createdAt: number
   readonly updatedAt: number
-  /** Null where it is not due any more, or disabled. */
+  /** Null when it is not due any more, or is disabled. */
   readonly nextRun: number | null
   readonly lastRun: LastRun | null
 }
 
-/** What happened when a cron was due the last time. */
+/** The last date on which a cron was due. */
 export interface LastRun {
   readonly due: number
   readonly at: number
-  /** How many later dates were over as well by then. They get no run. */
+  /** How many later dates had passed by then. They get no run. */
   readonly missed: number
   /** Null where no run was started. */
   readonly runId: string | null
@@ -53,7 +53,10 @@ export interface StoredCron {
 
 const COLLECTION = 'crons'
 
-/** The partition of a cron: that of its thread, with which it goes, or one that no thread can have, since no thread id has this character. */
+/**
+ * The partition of a cron: that of its thread, with which it is deleted, or one that no thread can have,
+ * because no thread id has this character.
+ */
 export const partitionOf = ({ cronId, threadId }: Pick<CronRecord, 'cronId' | 'threadId'>): string =>
   threadId ?? `cron\u001f${cronId}`
 
@@ -81,7 +84,7 @@ export async function insertCron(store: Store, record: CronRecord): Promise<void
   await store.commit(partitionOf(record), { ops: putCron(record) })
 }
 
-/** Writes a cron that was read, with what else belongs in the commit. Throws `ConflictError` where it has changed since. */
+/** Writes a cron that was read. Throws `ConflictError` if it has changed since. */
 export async function replaceCron(
   store: Store,
   { partition, version }: StoredCron,
@@ -168,7 +171,7 @@ const inheritCrons = (store: Store, owner: string | null): Promise<void> =>
 // Records are plain JSON by construction.
 function storedCron({ partition, version, value }: Doc): StoredCron {
   const record = value as unknown as CronRecord
-  // Earlier versions wrote it as they spelled it. The principal who made the cron says what it is now.
+  // Earlier versions spelled owners differently. The principal of the cron has today's.
   return {
     partition,
     version,
@@ -182,7 +185,9 @@ const idField = (cronId: string): string => `is ${cronId}`
 const listField = ({ owner, assistantId, threadId, enabled }: CronFilter, order: CronOrder): string =>
   `by ${order} of ${JSON.stringify([owner, assistantId, threadId, enabled])}`
 
-/** Every filter has a field for each order, so that a page costs the same however many crons there are. */
+/**
+ * Each filter has a field for each order, so that the cost of a page does not depend on the number of crons.
+ */
 function indexOf(record: CronRecord): DocIndex {
   const { owner, assistantId, threadId, enabled, cronId } = record
   const keys: Readonly<Record<CronOrder, string | number>> = {

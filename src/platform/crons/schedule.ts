@@ -14,8 +14,8 @@ const MAX_LENGTH = 256
 const FIVE_FIELDS = /^\S+(\s+\S+){4}$/
 
 /**
- * The next instants after `after` at which a schedule is due, in milliseconds since 1970: at most `most`, none where it never is
- * again. Throws `RunError` `invalid_argument` for what is no schedule or no time zone.
+ * The next instants after `after` at which a schedule is due, in milliseconds since 1970: at most `most`,
+ * none where it never is again. Throws `RunError` `invalid_argument` for what is no schedule or no time zone.
  */
 export async function dueDates(
   { schedule, timezone, endTime }: Schedule,
@@ -27,7 +27,8 @@ export async function dueDates(
   assertZone(timezone)
   const { Cron } = await import('croner')
   try {
-    // A time of the day that daylight saving skips comes at the end of the gap, and one that it repeats comes once.
+    // A time of the day that daylight saving skips comes at the end of the gap, and one that it repeats comes
+    // once.
     const cron = new Cron(schedule, {
       mode: '5-part',
       timezone: timezone ?? 'UTC',

@@ -10,7 +10,9 @@ import { type RunCreate, runCreateSchema } from '../runs/wire.ts'
 import type { CronContext } from './fire.ts'
 import type { CronRecord } from './records.ts'
 
-/** The request of each run of a cron. Throws 400 for one that is not right, and for a webhook that nothing could be sent to. */
+/**
+ * The request of each run of a cron. Throws 400 for an invalid one, also for a webhook that cannot be called.
+ */
 export function runOf(
   { webhooks }: Pick<StartContext, 'webhooks'>,
   { assistantId, payload }: Pick<CronRecord, 'assistantId' | 'payload'>,
@@ -21,7 +23,7 @@ export function runOf(
   return run
 }
 
-/** The assistant that a request names: its UUID where somebody made it, else the name of its graph. Throws 404. */
+/** The assistant that a request names, by its UUID or the name of its graph. Throws 404. */
 export async function assistantOf(
   { engine }: Pick<CronContext, 'engine'>,
   principal: Principal | null,
@@ -33,7 +35,7 @@ export async function assistantOf(
   throw unknownAssistant(named)
 }
 
-/** Starts a run of a cron, for who made it. */
+/** Starts a run of a cron, for the principal who made it. */
 export const startCronRun =
   (context: StartContext): CronContext['startRun'] =>
   async (cron, { threadId, command, metadata }) => {

@@ -8,7 +8,7 @@ export interface Frame {
   readonly namespace: readonly string[]
   /** Plain JSON, or `JsonText` of it. */
   readonly data: unknown
-  /** It belongs to a message that a lost attempt was writing. Who reads the run later does not get it. */
+  /** It is of a message that is being written. Later readers do not get those of a lost attempt. */
   readonly isOfMessage?: true
 }
 
@@ -29,14 +29,14 @@ export class JsonText {
 export const jsonOf = (data: unknown): string =>
   data instanceof JsonText ? data.text : (JSON.stringify(data) ?? 'null')
 
-/** The run whose frames are made, and what they are made for. */
+/** The run whose frames are made. */
 export interface FrameRequest {
   readonly threadId: string
   readonly runId: string
   /** By their names in requests. */
   readonly modes: readonly string[]
   readonly subgraphs: boolean
-  /** Whether the run logs what a client of the REST asked for beside the protocol's events. */
+  /** Whether the run logs the chunks of REST clients, in addition to the protocol's events. */
   readonly isClassic: boolean
   /** Whether the run was asked to stop: it waits at no breakpoint then. */
   readonly wasCancelled: () => Promise<boolean>

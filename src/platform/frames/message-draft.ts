@@ -10,7 +10,7 @@ type Block = Record<string, unknown>
 /** A message of a model while it is written, in LangChain's flat form. */
 export interface MessageDraft {
   readonly id: string
-  /** Adds an event of the channel `messages`. Gives what it adds to the message as a chunk, where it adds something. */
+  /** Adds an event of the channel `messages`. Gives its part of the message as a chunk, if it has any. */
   push(data: MessageData): Fields | undefined
   /** The message so far. */
   message(): Fields

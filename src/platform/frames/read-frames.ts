@@ -8,7 +8,7 @@ export interface FramesRequest {
   readonly threadId: string
   readonly principal: Principal | null
   readonly runId: string
-  /** Of the modes that the run was created with, those to give. Default: all of them; `values` for a run of the protocol. */
+  /** A subset of the modes of the run. Default: all of them; `values` for a run of the protocol. */
   readonly modes?: readonly string[] | undefined
   /** Default: what the run was created with. */
   readonly subgraphs?: boolean | undefined
@@ -24,14 +24,15 @@ export interface NumberedFrame extends Frame {
   readonly id: number
 }
 
-/** A frame as it is sent, with the id from which its reader can go on. */
+/** A frame as it is sent, with the id from which its reader can resume. */
 export interface SentFrame extends Frame {
   readonly id: number | string
 }
 
 /**
- * The stream of one run as the REST has it, from its start or after an id, until its end. The frames are made from the log, each
- * time from the first event of the run on, so that they and their ids are the same on every instance and for every reader.
+ * The stream of one run as the REST has it, from its start or after an id, until its end. The frames are made
+ * from the log, each time from the first event of the run on, so that they and their ids are the same on
+ * every instance and for every reader.
  *
  * Throws `no_such_run` when it is read first.
  */
@@ -87,7 +88,7 @@ export async function* numberedFrames(
   }
 }
 
-/** Makes the frames of a run, and tells which of them a request asks for. */
+/** What makes the frames of a run, and decides which of them a request asks for. */
 export async function framesOfRun(
   engine: PlatformContext['engine'],
   {

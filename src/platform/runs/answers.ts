@@ -5,8 +5,8 @@ import { restStatusOf, type ThreadRecord, unanswered } from '../../runs/index.ts
 const INTERRUPT_ID = /^[0-9a-f]{32}$/
 
 /**
- * The answers of `command.resume`, by interrupt id: it is such a map, or the answer to the only interrupt. None at a breakpoint,
- * where pages send it to go on. Throws 400.
+ * The answers of `command.resume`, by interrupt id: it is such a map, or the answer to the only interrupt.
+ * None at a breakpoint, where it only continues the run. Throws 400.
  */
 export function answersOf(
   thread: ThreadRecord | undefined,

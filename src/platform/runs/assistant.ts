@@ -6,7 +6,7 @@ import { type AgentEngine, internalsOf } from '../../runs/index.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a run takes of the assistant that it names. */
+/** The settings that a run takes from its assistant. */
 export interface RunAssistant {
   /** A UUID. */
   readonly assistantId: string
@@ -18,8 +18,8 @@ export interface RunAssistant {
 }
 
 /**
- * The assistant that a request names, or that of its thread where it leaves the choice to the server. One that is named by its graph is
- * the system assistant as the code has it, which is looked up nowhere. Throws 404.
+ * The assistant that a request names, or that of its thread if it leaves the choice to the server. One that
+ * is named by its graph is the system assistant of the code, without a look-up. Throws 404.
  */
 export async function assistantOf(
   engine: AgentEngine,

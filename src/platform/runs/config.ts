@@ -6,10 +6,10 @@ import type { RunCreate } from './wire.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Headers that may hold a secret, which a graph and its tracers must not see. */
+/** Headers that may hold a secret, which graphs and tracers must not see. */
 const SECRET_HEADERS = new Set(['x-api-key', 'x-tenant-id', 'x-service-key'])
 
-/** What graphs read of the headers of a request, as on LangGraph's own servers. */
+/** The headers that graphs can read, as on LangGraph's own servers. */
 function headersOf(request: Request | undefined): Fields {
   const shown = [...(request?.headers ?? [])].filter(
     ([name]) => name === 'user-agent' || (name.startsWith('x-') && !SECRET_HEADERS.has(name)),
@@ -29,7 +29,7 @@ export interface RunSettings {
   readonly stored: StoredConfig
 }
 
-/** What a run is configured with. Those further right win, key by key: its assistant, its thread, its request. */
+/** The settings of a run. For each key the request overrides the thread, which overrides the assistant. */
 export function settingsOf(
   { assistantId, graphId, ...assistant }: RunAssistant,
   thread: { readonly config?: Fields | undefined; readonly metadata: Fields } | undefined,
@@ -42,7 +42,7 @@ export function settingsOf(
   const config: Fields = { ...Object.assign({}, ...configs), configurable }
   const context = { ...assistant.context, ...body.context }
   const ids = { graph_id: graphId, assistant_id: assistantId }
-  // The thread has the ids of its last run, which may have been that of another assistant.
+  // The thread has the ids of its last run, which may have had another assistant.
   const metadata = { ...assistant.metadata, ...thread?.metadata, ...ids, ...body.metadata }
   const given = {
     ...(config as RunConfigWire),
@@ -57,7 +57,7 @@ export function settingsOf(
   }
 }
 
-/** The engine adds who the caller is. */
+/** The engine adds the identity of the caller. */
 const caller = (
   { configurable }: StoredConfig,
   principal: Principal | null,

@@ -12,7 +12,7 @@ import { planRun, type RunOrder, type StartedRun, startPlatformRun } from './sta
 import { whenEnded } from './wait.ts'
 import type { RunCreate } from './wire.ts'
 
-/** What a body that creates a run names, for `authorize`. */
+/** The resource of a body that creates a run, for `authorize`. */
 export async function namedRun(
   _: PlatformContext,
   call: Pick<FaceCall, 'json' | 'params'>,
@@ -29,7 +29,7 @@ export async function postRun(context: PlatformContext, call: FaceCall): Promise
   return json(presentRun(await recordOf(context, run)), { headers: locationOf(call, run) })
 }
 
-/** `POST …/runs/wait`: starts a run, and answers with what it has ended with. */
+/** `POST …/runs/wait`: starts a run, and answers with its outcome. */
 export async function postRunAndWait(context: PlatformContext, call: FaceCall): Promise<Response> {
   const body = await bodyOf((await schemas()).runCreateSchema, call)
   const run = await startRun(context, call, body)
@@ -41,7 +41,7 @@ export async function postRunAndWait(context: PlatformContext, call: FaceCall): 
   return whenEnded(context, call, outcome, locationOf(call, run))
 }
 
-/** `POST /runs/batch`: starts runs with threads of their own, or none of them where one is refused. */
+/** `POST /runs/batch`: starts runs with threads of their own, or none if one is refused. */
 export async function postBatch(context: PlatformContext, call: FaceCall): Promise<Response> {
   const bodies = await bodyOf((await schemas()).batchSchema, call)
   const order = orderOf(call)
@@ -74,15 +74,15 @@ const orderOf = (call: FaceCall): RunOrder => ({
   base: publicBase(call),
 })
 
-/** Where the run is. The SDK reads the ids of both from it; a thread that goes with its run is not shown. */
+/** The path of the run, from which the SDK reads the ids. A thread of the run's own is not shown. */
 export const locationOf = (call: FaceCall, { threadId, runId }: StartedRun): Record<string, string> => ({
   'content-location':
     call.threadId === '' ? `/runs/${runId}` : `/threads/${encodeURIComponent(threadId)}/runs/${runId}`,
 })
 
 /**
- * Where LangGraph's clients go on when they lose the connection, as a path below the URL that they have of this server. The answer to
- * a `wait` has none: the Python client would go there with the length of a body that it does not send, and fail of that.
+ * Where LangGraph's clients reconnect, as a path below the URL of this server that they have. The answer to a
+ * `wait` has none: the Python client would send the length of a body there without the body, and fail.
  */
 export const reconnectHeaders = (
   what: 'join' | 'stream',
@@ -98,7 +98,7 @@ async function recordOf({ engine }: PlatformContext, run: StartedRun): Promise<R
   throw new HttpError(404, 'not_found', 'Run not found')
 }
 
-/** Deletes the thread of a run when that is over. What this process does not get to, such as when it closes, any instance does later. */
+/** Deletes the thread of a run that is over. If this process closes first, any instance does it later. */
 export async function dispose(
   { engine, onError }: PlatformContext,
   call: FaceCall,
@@ -117,7 +117,7 @@ export async function dispose(
   }
 }
 
-/** Whether a reader's end is to cancel its run. Throws `HttpError` 403 for a link on a page of another origin. */
+/** Whether the run is cancelled when its reader leaves. Throws 403 for a link of another origin. */
 export function isCancelledByLeaving(call: FaceCall): boolean {
   if (!isSet(call, 'cancel_on_disconnect')) return false
   refuseUnasked(call.request, call.url, 'acting')

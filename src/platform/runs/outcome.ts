@@ -9,25 +9,26 @@ export interface RunAddress {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a caller who waits for a run is given: the last values, or why it has failed. */
+/** The outcome of a run for a caller that waits for it: the last values, or why it has failed. */
 export interface Outcome {
   readonly isError: boolean
   /** JSON text. */
   readonly body: string
 }
 
-/** As graphs show it to their callers. */
+/** An interrupt, as graphs show it to their callers. */
 interface Interrupt {
   readonly id: unknown
   readonly value: unknown
 }
 
-/** The events that a run ends with, of the root; questions come from everywhere. */
+/** The events from which the outcome is made. */
 const FILTER = { channels: ['values', 'input'] }
 
 /**
- * Waits for the end of a run, on any instance, and gives what it has ended with: its last values, with `__interrupt__` where it
- * waits for answers, as `invoke` of LangGraph gives them; `__error__` where it has failed; null where it never began.
+ * Waits for the end of a run, on any instance, and gives its outcome: its last values, with `__interrupt__`
+ * when it waits for answers, as `invoke` of LangGraph gives them; `__error__` when it has failed; null when
+ * it never began.
  *
  * @param after A sequence number of the log before its first event. Default: it is looked up.
  */
@@ -64,10 +65,7 @@ const failed = (error: string, message: string | null): Outcome => ({
   body: JSON.stringify({ __error__: { error, message } }),
 })
 
-/**
- * The same for a caller who has to be given an object, which is the state of the thread where the run never began: the SDK's `wait`
- * fails on null.
- */
+/** The same for the SDK's `wait`, which fails on null: the state of the thread when the run never began. */
 export async function withState(engine: AgentEngine, at: RunAddress, outcome: Outcome): Promise<Outcome> {
   if (outcome.body !== 'null') return outcome
   const thread = await engine.findThread(at)
@@ -75,7 +73,7 @@ export async function withState(engine: AgentEngine, at: RunAddress, outcome: Ou
   return { ...outcome, body: JSON.stringify(state?.values ?? {}) }
 }
 
-/** Where the log was before the run, for one that has begun; else where it is now. */
+/** The head of the log before the run, for one that has begun; else its head now. */
 async function startOf(engine: AgentEngine, at: RunAddress): Promise<number> {
   const { firstSeq = null } = (await engine.getRun(at)) ?? ({} as Partial<RunRecord>)
   return firstSeq === null ? headOf(engine, at) : firstSeq - 1

@@ -30,7 +30,7 @@ export async function getRuns({ engine }: PlatformContext, call: FaceCall): Prom
   const accept = (run: RunRecord): boolean =>
     (status === undefined || statusOf(run) === status) && hasMetadata(detailsOf(run).metadata)
   await requireThread({ engine }, call)
-  // One more shows whether there is a next page.
+  // One more than the limit shows whether there is a next page.
   const found = await engine.listRuns({ ...addressOf(call), accept, offset, limit: limit + 1 })
   const runs = found.slice(0, limit)
   const selected = searchParams.getAll('select')
@@ -50,7 +50,7 @@ export async function deleteRun({ engine }: PlatformContext, call: FaceCall): Pr
   return empty(204)
 }
 
-/** `GET …/runs/{run_id}/join?cancel_on_disconnect`: what a run has ended with. */
+/** `GET …/runs/{run_id}/join?cancel_on_disconnect`: the outcome of a run. */
 export async function joinRun(context: PlatformContext, call: FaceCall): Promise<Response> {
   await requireThread(context, call)
   const { threadId, runId } = await requireRun(context, call)
@@ -61,7 +61,7 @@ export async function joinRun(context: PlatformContext, call: FaceCall): Promise
   return whenEnded(context, call, outcome, headers)
 }
 
-/** `POST /runs/cancel?action`: cancels runs by their ids, or those of a status, on a thread or on all of the caller's. */
+/** `POST /runs/cancel?action`: cancels runs by id, or those of a status on one thread or on all. */
 export async function cancelRuns({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
   const asked = await bodyOf((await schemas()).cancelManySchema, call)
   const action = call.url.searchParams.get('action') === 'rollback' ? 'rollback' : 'interrupt'
@@ -70,7 +70,7 @@ export async function cancelRuns({ engine }: PlatformContext, call: FaceCall): P
     try {
       await engine.cancel({ threadId, runId, principal, action })
     } catch (error) {
-      // A run that has gone meanwhile needs no cancel.
+      // A run that is gone by now needs no cancel.
       if (!(error instanceof RunError && error.code.startsWith('no_such'))) throw error
     }
   }
@@ -101,7 +101,7 @@ async function* askedRuns(
 }
 
 function* openRuns({ threadId, activeRunId, queue }: ThreadRecord, status: CancelMany['status']) {
-  // Those that wait go first: they would begin when the one before them has ended.
+  // Waiting runs come first: they would begin when the one before them has ended.
   if (status !== 'running') for (const { runId } of queue) yield [threadId, runId] as const
   if (status !== 'pending' && activeRunId !== null) yield [threadId, activeRunId] as const
 }

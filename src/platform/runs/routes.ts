@@ -32,7 +32,7 @@ const namedInBody = async (_: PlatformContext, call: Pick<FaceCall, 'json'>): Pr
   return thread_id === undefined ? {} : { threadId: threadIdOf(thread_id) }
 }
 
-/** Runs on threads, and runs with a thread of their own. The face of the threads has the route that cancels one run. */
+/** Runs on threads, and with threads of their own. The face of the threads has the route that cancels one. */
 export const RUN_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   ['POST', '/threads/:thread_id/runs', 'runs:create', postRun, namedRun],
   ['POST', '/threads/:thread_id/runs/wait', 'runs:create', postRunAndWait, namedRun],

@@ -24,10 +24,10 @@ import type { RunDetails } from './present.ts'
 import { webhookJob } from './webhooks.ts'
 import type { RunCreate } from './wire.ts'
 
-/** Who wants a run, and where. */
+/** Who starts a run, and where. */
 export interface RunOrder {
   readonly principal: Principal | null
-  /** Absent for a run with a thread of its own, which is deleted afterwards unless its body says `on_completion: keep`. */
+  /** Absent for a run with a thread of its own, which is deleted afterwards without `on_completion: keep`. */
   readonly threadId?: string | undefined
   /** Absent for runs that the server starts by itself. */
   readonly request?: Request | undefined
@@ -40,18 +40,20 @@ export interface RunOrder {
 export interface StartedRun extends RunReceipt {
   readonly threadId: string
   readonly principal: Principal | null
-  /** Who deletes the thread after the run: whoever has started it, the sender of its webhook, or nobody. */
+  /**
+   * What deletes the thread after the run: the request that started it, the job of its webhook, or nothing.
+   */
   readonly deletedBy: 'starter' | 'webhook' | null
 }
 
-/** Starts what a body of the REST asks for. A refused one changes nothing. Throws `HttpError` and `RunError`. */
+/** Starts the run of a body of the REST. A refused one changes nothing. Throws `HttpError` and `RunError`. */
 export const startPlatformRun = async (
   context: StartContext,
   order: RunOrder,
   body: RunCreate,
 ): Promise<StartedRun> => (await planRun(context, order, body))()
 
-/** Checks a body, and gives what starts its run. */
+/** Checks a body, and returns the function that starts its run. */
 export async function planRun(
   context: StartContext,
   order: RunOrder,
@@ -60,10 +62,10 @@ export async function planRun(
   const { engine } = context
   const { request } = order
   const isOfOwnThread = order.threadId === undefined
-  // Such a run and its thread have one id, so that whoever knows only the run finds both.
+  // The run and its thread have the same id, so that the id of the run is enough to find both.
   const ownId = isOfOwnThread ? uuid7() : undefined
   const threadId = ownId ?? threadIdOf(order.threadId)
-  // Nobody else knows of the thread, and its metadata need not be what a filter wants.
+  // The thread is known to this request only, so its metadata need not pass a filter.
   const principal = isOfOwnThread ? unbounded(order.principal) : order.principal
   const thread = isOfOwnThread ? undefined : await engine.findThread({ threadId, principal })
   const mayCreate = isOfOwnThread || body.if_not_exists === 'create'
@@ -106,11 +108,11 @@ export async function planRun(
   return async () => {
     const isMade = command !== undefined && !thread && (await makeThread(context, asked))
     const started = await refusals(
-      command && !goesOn(command, answers)
+      command && !continuesOnly(command, answers)
         ? engine.respond({ ...asked, answers: answers ?? {}, update: command.update, goto: command.goto })
         : engine.start({ ...asked, input: command ? null : body.input }),
     ).catch(async (error: unknown) => {
-      // Nothing was started, and nobody has asked for the thread alone.
+      // Nothing was started, and the thread was not asked for by itself.
       if (isMade) await engine.deleteThread({ threadId, principal })
       throw error
     })
@@ -119,8 +121,8 @@ export async function planRun(
   }
 }
 
-/** Whether a command only lets the thread go on: it answers where no question is, and wants nothing else. */
-const goesOn = (
+/** Whether a command only continues the thread: it answers no question, and changes nothing. */
+const continuesOnly = (
   { resume, update, goto }: NonNullable<RunCreate['command']>,
   answers: Readonly<Record<string, unknown>> = {},
 ): boolean => resume != null && Object.keys(answers).length === 0 && update == null && goto == null
@@ -128,10 +130,7 @@ const goesOn = (
 const checkpointOf = (body: RunCreate): string | undefined =>
   body.checkpoint_id || body.checkpoint?.checkpoint_id || forkPoint(body.config) || undefined
 
-/**
- * A command goes on with a thread, so that there must be one. A new one has no checkpoint. Gives whether it was made: another request
- * may have been faster.
- */
+/** Makes the thread of a command. False if another request has made it. */
 async function makeThread(
   { engine }: Pick<StartContext, 'engine'>,
   { threadId, principal, assistantId, metadata, checkpointId }: RunRequest,
@@ -140,7 +139,7 @@ async function makeThread(
   return (await engine.createThread({ threadId, principal, assistantId, metadata })) !== undefined
 }
 
-/** The largest input that is kept for clients which show what a run was asked with, in characters of JSON. */
+/** The largest input that is kept for clients that show it, in characters of JSON. */
 const MAX_SHOWN = 65_536
 
 function detailsOf(
@@ -167,11 +166,11 @@ function detailsOf(
       resumable: body.stream_resumable ?? false,
     },
   }
-  // What clients sent is plain JSON. The store leaves out the keys that they have left out.
+  // It is plain JSON. The store leaves out undefined keys.
   return details as unknown as Json
 }
 
-/** Clients look for this sentence where a run is in progress that theirs must not wait for. */
+/** Clients look for this sentence when a run is in progress for which theirs must not wait. */
 const BUSY =
   'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.'
 

@@ -32,7 +32,10 @@ export async function postRunAndStream(context: PlatformContext, call: FaceCall)
   })
 }
 
-/** `GET …/runs/{run_id}/stream?stream_mode&cancel_on_disconnect`, with `Last-Event-ID`: the frames of a run, past and future. */
+/**
+ * `GET …/runs/{run_id}/stream?stream_mode&cancel_on_disconnect`, with `Last-Event-ID`: the frames of a run,
+ * past and future.
+ */
 export async function joinStream(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
   const asked = call.url.searchParams.getAll('stream_mode').filter((mode) => mode !== '')
@@ -54,7 +57,9 @@ function withHeaders(response: Response, headers: Readonly<Record<string, string
   return response
 }
 
-/** LangGraph's servers report a run that they do not know in the stream, where clients look for the status. */
+/**
+ * LangGraph's servers report a run that they do not know in the stream, where clients look for the status.
+ */
 function unknownRun(): StreamSource {
   const data = JSON.stringify({ error: 'Error', message: '404: Run not found' })
   const frames = [encodeSse({ event: 'error', data })]

@@ -10,8 +10,8 @@ const encoder = /* @__PURE__ */ new TextEncoder()
 const NEWLINE = /* @__PURE__ */ encoder.encode('\n')
 
 /**
- * The end of a run as JSON. If that takes longer than a second, the response begins without it and sends a newline
- * every second, so that no proxy takes the connection for a dead one.
+ * The end of a run as JSON. If that takes longer than a second, the response begins without it and sends a
+ * newline every second, so that no proxy takes the connection for a dead one.
  */
 export async function whenEnded(
   context: FaceContext,

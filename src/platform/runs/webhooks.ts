@@ -20,8 +20,8 @@ import { presentRun } from './present.ts'
 /** How the webhooks of runs are delivered. */
 export interface WebhookOptions extends DeliveryOptions {
   /**
-   * Answers webhooks that are a path, such as `/done`, in this process: the handler of the whole host. Default: they are called over
-   * the network, where callers reach the server.
+   * Answers webhooks that are a path, such as `/done`, in this process: the handler of the whole host.
+   * Default: they are called over the network, where callers reach the server.
    */
   readonly local?: ((request: Request) => Response | Promise<Response>) | undefined
 }
@@ -29,7 +29,7 @@ export interface WebhookOptions extends DeliveryOptions {
 export const WEBHOOK_OPTIONS: OptionTable<WebhookOptions> = { ...DELIVERY_OPTIONS, local: 'function' }
 
 export interface Webhooks {
-  /** The URL of a webhook, or a path that is answered in this process. Throws 400 for one that nothing could be delivered to. */
+  /** The URL of a webhook, or a path of this process. Throws 400 for one that cannot be called. */
   check(webhook: string, base: string | undefined): string
 }
 
@@ -37,7 +37,7 @@ const MAX_LENGTH = 4_096
 
 /** Waits for the end of a run, in the partition of its thread. */
 const FOLLOW = 'run-webhook'
-/** Delivers what a run has ended with, in a partition of its own, because the thread may be gone by then. */
+/** Delivers the outcome of a run, in a partition of its own, because the thread may be gone by then. */
 const DELIVER = 'run-webhook-delivery'
 
 /** Registers the jobs of webhooks with the engine. */
@@ -66,7 +66,7 @@ export function createWebhooks(engine: AgentEngine, options: WebhookOptions): We
   }
 }
 
-/** Any origin: whoever answers looks at the path. */
+/** Any origin: the handler looks at the path only. */
 const LOCAL = 'http://localhost'
 
 const isOwnPath = (url: string): boolean =>
@@ -85,7 +85,7 @@ interface FollowedRun {
   readonly runId: string
   readonly url: string
   readonly owner: string | null
-  /** Whether the thread goes once it is known what to deliver. */
+  /** Whether the thread is deleted once it is known what to deliver. */
   readonly deletesThread: boolean
 }
 
@@ -113,7 +113,7 @@ const follow =
     if (deletesThread) await engine.deleteThread({ threadId, principal })
   }
 
-/** What is told of the end of a run. Undefined where its record is gone, because it was rolled back or deleted. */
+/** The body for the webhook of an ended run. Undefined if the run was rolled back or deleted. */
 async function endOf(
   engine: AgentEngine,
   at: Parameters<AgentEngine['wait']>[0],

@@ -8,8 +8,8 @@ import type { PlatformContext } from '../context.ts'
 import { filteredStore, type ServedStore } from './filtered.ts'
 
 /**
- * What a request of the store asks for: its body, or the query of a GET, over which fields of a body go that a permission has
- * put there.
+ * What a request of the store asks for: its body, or the query of a GET, over which fields of a body go that
+ * a permission has put there.
  */
 export async function fieldsOf({
   request,
@@ -27,7 +27,7 @@ export async function fieldsOf({
   }
 }
 
-/** What `authorize` is told of it. */
+/** The resource that `authorize` gets. */
 export async function resourceOf(
   _context: PlatformContext,
   call: Parameters<typeof fieldsOf>[0],
@@ -40,7 +40,7 @@ export async function resourceOf(
   }
 }
 
-/** The store of who asks. Throws 403 where it is one of all users and nothing decides what each of them may see. */
+/** The store of a caller. Throws 403 if all users share it without an `authorize`. */
 export function storeOf({ engine, authorize }: PlatformContext, { principal }: FaceCall): ServedStore {
   const { metadataFilter } = accessOf(principal)
   if (!internalsOf(engine).sharesGraphStore || principal === null || authorize) {
@@ -66,7 +66,10 @@ export function assertLabels(namespace: readonly string[] = []): void {
   throw new HttpError(422, 'invalid_namespace', message)
 }
 
-/** Calls the store, whose refusals become 400 and 422. A store of your own throws an `InvalidNamespaceError` of LangGraph. */
+/**
+ * Calls the store, whose refusals become 400 and 422. Custom stores throw LangGraph's
+ * `InvalidNamespaceError`.
+ */
 export async function ask<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -2,7 +2,7 @@ import type { GraphStore } from '../../graph-store/index.ts'
 import { HttpError } from '../../http/index.ts'
 import { equalitiesOf, type MetadataFilter, passes } from '../../metadata-filter.ts'
 
-/** What is asked of a store over REST. */
+/** The part of a store that is served over REST. */
 export type ServedStore = Pick<GraphStore, 'get' | 'put' | 'delete' | 'search' | 'listNamespaces'>
 
 /** Items in one call of the store. */
@@ -11,8 +11,8 @@ const PAGE = 500
 const MAX_LOOKED_AT = 10_000
 
 /**
- * The store as the filter of a permission lets it be seen. It is compared with the fields of an item's value, with `namespace` and `key`
- * beside them; a namespace alone has nothing else.
+ * The store behind the filter of a permission. It is compared with the fields of an item's value, and with
+ * its `namespace` and `key`; a namespace alone has no other fields.
  */
 export function filteredStore(store: GraphStore, filter: MetadataFilter): ServedStore {
   const isSeen = (namespace: readonly string[], key?: string, value?: object): boolean =>
@@ -34,7 +34,7 @@ export function filteredStore(store: GraphStore, filter: MetadataFilter): Served
       if (await get(namespace, key, { refreshTtl: false })) await store.delete(namespace, key)
     },
     search(prefix, { offset = 0, limit = 10, filter: asked, ...options } = {}) {
-      // The store looks for values that the filter wants. What the request asks of the same key is looked for in their place.
+      // The store looks for the values of the filter. Those of the request for the same keys replace them.
       const { namespace: _, key: __, ...values } = equalitiesOf(filter)
       const query = { ...options, filter: { ...values, ...asked } }
       return pageOf(

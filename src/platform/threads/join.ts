@@ -6,13 +6,13 @@ import type { FaceCall } from '../../face/routes.ts'
 import { HttpError, sourceOf, sseResponse } from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { encodeFrames } from '../frames/read-frames.ts'
-import { placeOf, type ThreadMode, threadFrames } from './read-thread.ts'
+import { positionOf, type ThreadMode, threadFrames } from './read-thread.ts'
 
 const modesSchema = /* @__PURE__ */ z.array(/* @__PURE__ */ z.enum(['run_modes', 'lifecycle']))
 
 /**
- * `GET /threads/{thread_id}/stream?stream_mode`, with `Last-Event-ID`: what happens on a thread from now on or after an id, run after
- * run. It ends only with its reader.
+ * `GET /threads/{thread_id}/stream?stream_mode`, with `Last-Event-ID`: what happens on a thread from now on
+ * or after an id, run after run. It ends only with its reader.
  */
 export async function joinThread(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
@@ -22,11 +22,11 @@ export async function joinThread(context: PlatformContext, call: FaceCall): Prom
   })
   await requireThread(context, call)
   const lastEventId = call.request.headers.get('last-event-id') ?? undefined
-  const from = await placeOf(context.engine, call, lastEventId)
+  const from = await positionOf(context.engine, call, lastEventId)
   const request = { threadId, principal, modes: modes.length > 0 ? modes : DEFAULT_MODES, from }
   const source = sourceOf((signal) => encodeFrames(threadFrames(context, { ...request, signal })))
   const response = sseResponse(source, { signal: call.signal, onError: reporterOf(context, call) })
-  // Where LangGraph's clients go on when they lose the connection, as a path below the URL that they have of this server.
+  // LangGraph's clients reconnect here. It is a path below the URL of this server that they have.
   response.headers.set('location', `/threads/${encodeURIComponent(threadId)}/stream${call.url.search}`)
   return response
 }

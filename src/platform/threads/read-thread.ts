@@ -13,14 +13,14 @@ export interface ThreadFramesRequest {
   readonly threadId: string
   readonly principal: Principal | null
   readonly modes: readonly ThreadMode[]
-  /** Give what comes after it. */
-  readonly from: Place
+  /** Where the frames begin. */
+  readonly from: Position
   readonly signal?: AbortSignal | undefined
 }
 
-/** A place between two frames. */
-export interface Place {
-  /** The event of the log that the last frame before it was made of. */
+/** A position between two frames. */
+export interface Position {
+  /** The event of the log from which the frame before it was made. */
   readonly seq: number
   /** The number of that frame among those of its event. */
   readonly frame: number
@@ -31,8 +31,9 @@ export interface Place {
 type Engine = PlatformContext['engine']
 
 /**
- * The frames of a thread, run after run, without an end. A frame has the id `<seq>-<n>` of its event in the log and its number among
- * the frames of that event, which are the same on every instance and for every reader.
+ * The frames of a thread, run after run, without an end. A frame has the id `<seq>-<n>` of its event in the
+ * log and its number among the frames of that event, which are the same on every instance and for every
+ * reader.
  *
  * Throws `no_such_thread` once the thread is deleted.
  */
@@ -80,24 +81,28 @@ const doneFrame = (runId: string): Frame => ({
   data: { status: 'run_done', run_id: runId },
 })
 
-const BEGINNING: Place = { seq: 0, frame: -1, start: 0 }
+const BEGINNING: Position = { seq: 0, frame: -1, start: 0 }
 
 /**
- * Where the stream of a thread begins: after a frame; before the first one for `-` and `-1`; without an id before the run in
- * progress, else at the end of the log. Throws 400 for an id that is none of these.
+ * Where the stream of a thread begins: after the frame of an id, before the first one for `-` and `-1`;
+ * without an id before the run in progress, or at the end of the log. Throws 400 for any other id.
  */
-export async function placeOf(engine: Engine, thread: ThreadAddress, lastEventId?: string): Promise<Place> {
+export async function positionOf(
+  engine: Engine,
+  thread: ThreadAddress,
+  lastEventId?: string,
+): Promise<Position> {
   if (lastEventId === '-' || lastEventId === '-1') return BEGINNING
   const head = await headOf(engine, thread)
   if (lastEventId === undefined) return nowOf(engine, thread, head)
   const [, seq, frame] = /^(\d{1,15})-(\d{1,9})$/.exec(lastEventId) ?? []
   if (seq === undefined)
     throw new HttpError(400, 'invalid_argument', 'Last-Event-ID: the id of an event of this stream, or "-".')
-  // An id beyond the log is of a log that is gone.
+  // An id beyond the log is of a log that was deleted.
   return Number(seq) > head ? BEGINNING : { seq: Number(seq), frame: Number(frame), start: 0 }
 }
 
-async function nowOf(engine: Engine, thread: ThreadAddress, head: number): Promise<Place> {
+async function nowOf(engine: Engine, thread: ThreadAddress, head: number): Promise<Position> {
   const { activeRunId = null } = (await engine.findThread(thread)) ?? {}
   const run = activeRunId === null ? undefined : await engine.getRun({ ...thread, runId: activeRunId })
   const start = Math.min(head, (run?.firstSeq ?? head + 1) - 1)
