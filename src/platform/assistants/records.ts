@@ -77,7 +77,7 @@ export async function patchOne(context: PlatformContext, call: FaceCall): Promis
   return json(presentAssistant(await patchAssistant(engine, call.principal, assistantIdOf(call), patch)))
 }
 
-/** `DELETE /assistants/{assistant_id}?delete_threads`, the threads that ran with it last. */
+/** `DELETE /assistants/{assistant_id}?delete_threads`: with `true` also the threads that ran with it last. */
 export async function deleteOne(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine } = context
   const { principal, url } = call
