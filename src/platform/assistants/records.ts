@@ -1,4 +1,5 @@
 import {
+  type AssistantFields,
   type AssistantRecord,
   countAssistants,
   createAssistant,
@@ -7,6 +8,7 @@ import {
   graphNamed,
   graphOfId,
   listVersions,
+  type NewAssistant,
   patchAssistant,
   requireAssistant,
   searchAssistants,
@@ -52,7 +54,7 @@ export async function postAssistant({ engine }: PlatformContext, call: FaceCall)
   const body = await bodyOf(assistantCreateSchema, call)
   const { assistant_id: assistantId, graph_id: graphId, if_exists, ...fields } = body
   const { principal } = call
-  const made = await createAssistant(engine, principal, { ...fields, assistantId, graphId })
+  const made = await createAssistant(engine, principal, { ...fields, assistantId, graphId } as NewAssistant)
   const assistant =
     made ??
     (if_exists === 'do_nothing' ? await findAssistant(engine, principal, assistantId ?? '') : undefined)
@@ -73,7 +75,7 @@ export async function patchOne(context: PlatformContext, call: FaceCall): Promis
     await permit(authorize, call, 'assistants:update', {
       assistantId: graphNamed(engine, graphId) ?? graphId,
     })
-  const patch = { ...fields, graphId }
+  const patch = { ...fields, graphId } as Partial<AssistantFields>
   return json(presentAssistant(await patchAssistant(engine, call.principal, assistantIdOf(call), patch)))
 }
 
