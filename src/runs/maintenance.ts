@@ -110,7 +110,8 @@ function every({ closing, report }: RunContext, ms: number, work: () => Promise<
     if (closing.signal.aborted) return
     timer = startTimer(jitter(ms), () => {
       void work()
-        .catch((error) => report(error, {}))
+        // What a close interrupts is left to other processes: the store may be closed before it ends.
+        .catch((error) => closing.signal.aborted || report(error, {}))
         .then(next)
     })
   }
