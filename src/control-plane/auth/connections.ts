@@ -2,19 +2,16 @@ import { uuid7 } from '../../ids.ts'
 import type { Store } from '../../storage/index.ts'
 import { refusal } from '../errors.ts'
 import { retryConflicts } from '../records/docs.ts'
-import { noToken } from './errors.ts'
-import type { ConnectionRecord, TokenRecord } from './records.ts'
-import type { AuthCaller, AuthContext, Connection } from './service.ts'
+import type { ConnectionRecord } from './records.ts'
+import type { CallerContext, Connection } from './service.ts'
 import { CONNECTIONS, load, loadAll, put, TOKENS, unchanged } from './stored.ts'
-import { partitionOf, tokensOf } from './tokens/tokens.ts'
+import { findToken, tokensOf } from './tokens/tokens.ts'
 
 /** Which of the caller's tokens an agent uses, oldest first. */
 export async function listConnections(
-  { store }: AuthContext,
-  caller: AuthCaller,
+  { store, partition }: CallerContext,
   agentId: string,
 ): Promise<readonly Connection[]> {
-  const partition = await partitionOf(caller)
   const [connections, tokens] = await Promise.all([
     connectionsOf(store, partition, agentId),
     tokensOf(store, partition),
@@ -26,21 +23,15 @@ export async function listConnections(
   })
 }
 
-export const connect = (
-  { store, now }: AuthContext,
-  caller: AuthCaller,
-  agentId: string,
-  tokenId: string,
-): Promise<Connection> =>
+export const connect = (context: CallerContext, agentId: string, tokenId: string): Promise<Connection> =>
   retryConflicts(async () => {
-    const partition = await partitionOf(caller)
-    const token = await load<TokenRecord>(store, partition, TOKENS, tokenId)
-    if (!token) throw noToken(tokenId)
+    const { store, partition, now } = context
+    const token = await findToken(context, tokenId)
     const connections = await connectionsOf(store, partition, agentId)
     const known = connections.find((record) => record.tokenId === tokenId)
     if (known) return { record: known, token: token.record }
     const at = now()
-    const record = { id: uuid7(at), agentId, tokenId, createdBy: caller.id, createdAt: at }
+    const record = { id: uuid7(at), agentId, tokenId, createdBy: context.id, createdAt: at }
     await store.commit(partition, {
       guards: [unchanged(TOKENS, token)],
       ops: [put(CONNECTIONS, record.id, record)],
@@ -49,12 +40,10 @@ export const connect = (
   })
 
 export async function disconnect(
-  { store }: AuthContext,
-  caller: AuthCaller,
+  { store, partition }: CallerContext,
   agentId: string,
   connectionId: string,
 ): Promise<void> {
-  const partition = await partitionOf(caller)
   const found = await load<ConnectionRecord>(store, partition, CONNECTIONS, connectionId)
   if (found?.record.agentId !== agentId) throw refusal(404, `Connection ID ${connectionId} not found.`)
   await store.commit(partition, { ops: [{ op: 'delete', collection: CONNECTIONS, id: connectionId }] })

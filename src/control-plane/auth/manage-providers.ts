@@ -10,52 +10,32 @@ import { noProvider } from './errors.ts'
 import { checkEndpoint, checkRedirectUri } from './providers/endpoints.ts'
 import { sealClientSecret } from './providers/lookup.ts'
 import type { ProviderRecord } from './records.ts'
-import type { AuthContext } from './service.ts'
-import {
-  load,
-  loadAll,
-  PROVIDERS,
-  put,
-  type Stored,
-  tenantPartition,
-  unchanged,
-  WORKSPACE_TOKENS,
-} from './stored.ts'
+import type { AuthContext, CallerContext } from './service.ts'
+import { load, loadAll, PROVIDERS, put, type Stored, unchanged, WORKSPACE_TOKENS } from './stored.ts'
 import { loadWorkspaceToken, removeAllTokens, SLACK } from './tokens/removal.ts'
 
 export type NewProvider = Given<z.output<typeof CREATE_PROVIDER>>
 type ProviderChange = Given<z.output<typeof PATCH_PROVIDER>>
 
 /** A tenant's providers, oldest first. */
-export async function listProviders(
-  { store }: AuthContext,
-  owner: string | null,
-): Promise<readonly ProviderRecord[]> {
-  const partition = await tenantPartition(owner)
-  const found = await loadAll<ProviderRecord>(store, PROVIDERS, { partition })
+export async function listProviders({ store, tenant }: CallerContext): Promise<readonly ProviderRecord[]> {
+  const found = await loadAll<ProviderRecord>(store, PROVIDERS, { partition: tenant })
   return found.map(({ record }) => record).sort((a, b) => a.createdAt - b.createdAt)
 }
 
-export const findProvider = async (
-  context: AuthContext,
-  owner: string | null,
-  providerId: string,
-): Promise<ProviderRecord> => (await find(context, owner, providerId)).record
+export const findProvider = async (context: CallerContext, providerId: string): Promise<ProviderRecord> =>
+  (await find(context, providerId)).record
 
-export const createProvider = (
-  context: AuthContext,
-  owner: string | null,
-  given: NewProvider,
-): Promise<ProviderRecord> => addProvider(context, owner, given, {})
+export const createProvider = (context: CallerContext, given: NewProvider): Promise<ProviderRecord> =>
+  addProvider(context, given, {})
 
 export const changeProvider = (
-  context: AuthContext,
-  owner: string | null,
+  context: CallerContext,
   providerId: string,
   change: ProviderChange,
 ): Promise<ProviderRecord> =>
   retryConflicts(async () => {
-    const found = await find(context, owner, providerId)
+    const found = await find(context, providerId)
     const { clientSecret, ...given } = change
     const { codeChallengeMethod = found.record.codeChallengeMethod } = checkProvider(context, change)
     const next: ProviderRecord = { ...found.record, ...given, codeChallengeMethod, updatedAt: context.now() }
@@ -68,7 +48,7 @@ export const changeProvider = (
       ...(isMoved && { revocationUrl: null, issuer: null, sendsIssuer: false }),
       ...(clientSecret && { secrets: await sealClientSecret(context, next.id, clientSecret) }),
     }
-    await context.store.commit(await tenantPartition(owner), {
+    await context.store.commit(context.tenant, {
       guards: [unchangedProvider(found)],
       ops: [putProvider(record)],
     })
@@ -76,20 +56,15 @@ export const changeProvider = (
   })
 
 /** Removes the tokens of all users for it, too. */
-export async function removeProvider(
-  context: AuthContext,
-  owner: string | null,
-  providerId: string,
-): Promise<void> {
-  const { store } = context
-  const { record } = await find(context, owner, providerId)
-  const partition = await tenantPartition(owner)
+export async function removeProvider(context: CallerContext, providerId: string): Promise<void> {
+  const { store, tenant } = context
+  const { record } = await find(context, providerId)
   await removeAllTokens(context, record)
   await retryConflicts(async () => {
-    const found = await load<ProviderRecord>(store, partition, PROVIDERS, providerId)
+    const found = await load<ProviderRecord>(store, tenant, PROVIDERS, providerId)
     if (found?.record.id !== record.id) return
-    const isWorkspace = (await loadWorkspaceToken(context, owner))?.providerKey === record.id
-    await store.commit(partition, {
+    const isWorkspace = (await loadWorkspaceToken(context))?.providerKey === record.id
+    await store.commit(tenant, {
       guards: [unchangedProvider(found)],
       ops: [
         { op: 'delete', collection: PROVIDERS, id: providerId },
@@ -101,12 +76,8 @@ export async function removeProvider(
   await removeAllTokens(context, record)
 }
 
-async function find(
-  { store }: AuthContext,
-  owner: string | null,
-  providerId: string,
-): Promise<Stored<ProviderRecord>> {
-  const found = await load<ProviderRecord>(store, await tenantPartition(owner), PROVIDERS, providerId)
+async function find({ store, tenant }: CallerContext, providerId: string): Promise<Stored<ProviderRecord>> {
+  const found = await load<ProviderRecord>(store, tenant, PROVIDERS, providerId)
   if (!found) throw noProvider(providerId)
   return found
 }
@@ -121,12 +92,11 @@ type Discovered = Partial<
 
 /** Throws 409 where the tenant has one of this `providerId`. */
 export async function addProvider(
-  context: AuthContext,
-  owner: string | null,
+  context: CallerContext,
   given: NewProvider,
   discovered: Discovered,
 ): Promise<ProviderRecord> {
-  const { store, now } = context
+  const { store, owner, tenant, now } = context
   const { codeChallengeMethod } = checkProvider(context, given)
   const at = now()
   const { clientSecret, ...rest } = given
@@ -152,7 +122,7 @@ export async function addProvider(
     updatedAt: at,
   }
   try {
-    await store.commit(await tenantPartition(owner), {
+    await store.commit(tenant, {
       guards: [{ guard: 'absent', collection: PROVIDERS, id: given.providerId }],
       ops: [putProvider(record)],
     })

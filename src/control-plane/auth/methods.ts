@@ -1,6 +1,5 @@
 import { connect, disconnect, listConnections } from './connections.ts'
 import { authenticate } from './flows/authenticate.ts'
-import { completeFlow } from './flows/complete.ts'
 import { waitForFlow } from './flows/wait.ts'
 import {
   changeProvider,
@@ -9,9 +8,11 @@ import {
   listProviders,
   removeProvider,
 } from './manage-providers.ts'
+import type { ProviderAnswer } from './oauth-client.ts'
 import { discoverProvider } from './providers/mcp.ts'
-import type { ProviderRecord } from './records.ts'
-import type { AuthContext } from './service.ts'
+import type { FlowRecord, ProviderRecord } from './records.ts'
+import type { AuthCaller, AuthContext, CallerContext } from './service.ts'
+import { tenantPartition, userKeyOf, userPartition } from './stored.ts'
 import { hasWorkspaceToken, removeToken, removeTokens, removeWorkspaceToken } from './tokens/removal.ts'
 import { changeToken, importToken, listEvents, listTokens } from './tokens/tokens.ts'
 
@@ -25,7 +26,6 @@ const METHODS = {
   discoverProvider,
   authenticate,
   wait: waitForFlow,
-  complete: completeFlow,
   listTokens,
   changeToken,
   removeToken,
@@ -41,28 +41,37 @@ const METHODS = {
 
 type Methods = {
   readonly [Name in keyof typeof METHODS]: (typeof METHODS)[Name] extends (
-    context: AuthContext,
+    context: CallerContext,
     ...given: infer Given
   ) => infer Result
     ? (...given: Given) => Result
     : never
 }
 
-export interface AuthService extends Methods {
+export interface AuthService {
   /** Where the browser goes after a sign-in. Undefined: it is shown a page. */
   readonly returnUrl: string | undefined
   /** Where clients reach this control plane. Undefined: where the request was sent to. */
   readonly publicUrl: string | undefined
   readonly platformProviders: readonly ProviderRecord[]
+  /** The methods for a caller. */
+  of(caller: AuthCaller): Promise<Methods>
+  /** Ends a sign-in with the answer of a provider. `caller` is undefined for a browser without credentials. */
+  complete(caller: AuthCaller | undefined, providerId: string, answer: ProviderAnswer): Promise<FlowRecord>
   /** Ends its long polls. */
   close(): Promise<void>
 }
 
-/** The methods with their context. */
-export const methodsOf = (context: AuthContext): Methods =>
-  Object.fromEntries(
+export async function methodsOf(context: AuthContext, caller: AuthCaller): Promise<Methods> {
+  const [tenant, userKey] = await Promise.all([
+    tenantPartition(caller.owner),
+    userKeyOf(caller.owner, caller.id),
+  ])
+  const bound: CallerContext = { ...context, ...caller, tenant, partition: userPartition(userKey) }
+  return Object.fromEntries(
     Object.entries(METHODS).map(([name, method]) => [
       name,
-      (...given: never[]) => (method as (...all: unknown[]) => unknown)(context, ...given),
+      (...given: never[]) => (method as (...all: unknown[]) => unknown)(bound, ...given),
     ]),
   ) as unknown as Methods
+}

@@ -1,5 +1,6 @@
 import { createGuardedFetch } from '../../egress/guarded-fetch.ts'
 import { checkOptions, type OptionTable } from '../../options.ts'
+import { completeFlow } from './flows/complete.ts'
 import { type AuthService, methodsOf } from './methods.ts'
 import { createOAuthClient } from './oauth-client.ts'
 import { PLATFORM_PROVIDER, type PlatformProvider, platformProvider } from './providers/platform.ts'
@@ -63,10 +64,11 @@ export function tokenVault(options: TokenVaultOptions = {}): TokenVault {
       closing: closing.signal,
     }
     return {
-      ...methodsOf(context),
       publicUrl: options.publicUrl?.replace(/\/+$/, ''),
       returnUrl: options.returnUrl,
       platformProviders: context.platformProviders,
+      of: (caller) => methodsOf(context, caller),
+      complete: (caller, providerId, answer) => completeFlow(context, caller, providerId, answer),
       async close() {
         closing.abort()
       },

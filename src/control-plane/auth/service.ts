@@ -34,6 +34,14 @@ export interface AuthContext extends AuthServiceParts {
   readonly mayActFor: (caller: AuthCaller, user: string) => boolean
 }
 
+/** The service as one caller has it. */
+export interface CallerContext extends AuthContext, AuthCaller {
+  /** What the tenant's users share. */
+  readonly tenant: string
+  /** What the caller itself has. */
+  readonly partition: string
+}
+
 export interface Token {
   readonly record: TokenRecord
   readonly isDefault: boolean

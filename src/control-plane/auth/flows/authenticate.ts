@@ -4,7 +4,7 @@ import { noToken } from '../errors.ts'
 import { inheritTokens } from '../inherit.ts'
 import { providerFor } from '../providers/lookup.ts'
 import type { ProviderRecord, TokenRecord } from '../records.ts'
-import type { AuthCaller, AuthContext, Authenticated, AuthenticateRequest, Token } from '../service.ts'
+import type { AuthContext, Authenticated, AuthenticateRequest, CallerContext, Token } from '../service.ts'
 import { userKeyOf, userPartition } from '../stored.ts'
 import { usableToken } from '../tokens/refresh.ts'
 import { loadWorkspaceToken } from '../tokens/removal.ts'
@@ -13,25 +13,19 @@ import { beginFlow } from './begin.ts'
 
 /** Gives the token of a user, refreshed where it has to be, or begins a sign-in. */
 export async function authenticate(
-  context: AuthContext,
-  caller: AuthCaller,
+  context: CallerContext,
   request: AuthenticateRequest,
   baseUrl: string,
 ): Promise<Authenticated> {
-  const user = userFor(context, caller, request.userId ?? request.lsUserId)
-  const provider = await providerFor(
-    context,
-    caller.owner,
-    request.provider,
-    request.useAgentBuilderPublicOauth,
-  )
-  await inheritTokens(context.store, caller.owner, user)
-  const userKey = await userKeyOf(caller.owner, user)
+  const { owner, id: startedBy } = context
+  const user = userFor(context, request.userId ?? request.lsUserId)
+  const provider = await providerFor(context, owner, request.provider, request.useAgentBuilderPublicOauth)
+  await inheritTokens(context.store, owner, user)
+  const userKey = await userKeyOf(owner, user)
   const partition = userPartition(userKey)
   const { checkOnly, scopes, tokenId, agentId } = request
   const begin = async (status: Authenticated['status'], replaces?: TokenRecord): Promise<Authenticated> => {
     if (checkOnly) return { status: status === 'pending' ? 'connection_required' : status, user }
-    const { owner, id: startedBy } = caller
     const flow = { ...request, owner, user, userKey, startedBy, baseUrl, replaces: replaces?.id }
     return { status, user, flow: await beginFlow(context, provider, flow) }
   }
@@ -39,7 +33,7 @@ export async function authenticate(
 
   const chosen = await choose(context, partition, provider, { tokenId, agentId })
   if (!chosen.token) {
-    const shared = chosen.isOpen ? undefined : await workspaceToken(context, caller.owner, provider, scopes)
+    const shared = chosen.isOpen ? undefined : await workspaceToken(context, provider, scopes)
     if (shared) return { status: 'completed', user, ...(!checkOnly && { token: shared }) }
     return chosen.isOpen ? { status: 'connection_required', user } : begin('pending')
   }
@@ -50,10 +44,10 @@ export async function authenticate(
 }
 
 /** Throws 403 where the caller may not have the tokens of that user. */
-function userFor({ mayActFor }: AuthContext, caller: AuthCaller, user: string | undefined): string | null {
-  if (user === undefined || user === caller.id) return caller.id
+function userFor({ owner, id, mayActFor }: CallerContext, user: string | undefined): string | null {
+  if (user === undefined || user === id) return id
   // Without authentication callers cannot be distinguished.
-  if (caller.id === null || mayActFor(caller, user)) return user
+  if (id === null || mayActFor({ owner, id }, user)) return user
   throw refusal(403, 'You may not act for another user. Leave user_id out, or have mayActFor allow it.')
 }
 
@@ -96,13 +90,12 @@ const covers = ({ scopes, requestedScopes }: TokenRecord, wanted: readonly strin
   wanted.every((scope) => scopes.includes(scope) || requestedScopes.includes(scope))
 
 async function workspaceToken(
-  context: AuthContext,
-  owner: string | null,
+  context: CallerContext,
   provider: ProviderRecord,
   scopes: readonly string[],
 ): Promise<Authenticated['token']> {
   if (provider.providerType !== 'slack') return undefined
-  const record = await loadWorkspaceToken(context, owner)
+  const record = await loadWorkspaceToken(context)
   if (record?.providerKey !== provider.id || !scopes.every((scope) => record.scopes.includes(scope)))
     return undefined
   return { record, value: (await openToken(context, record)).accessToken }

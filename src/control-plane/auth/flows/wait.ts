@@ -1,6 +1,6 @@
 import { watchChanges } from '../../../storage/coordination/changes.ts'
 import type { FlowRecord, TokenRecord } from '../records.ts'
-import type { AuthCaller, AuthContext, Waited } from '../service.ts'
+import type { CallerContext, Waited } from '../service.ts'
 import { FLOWS, load, TOKENS, userPartition } from '../stored.ts'
 import { openToken } from '../tokens/tokens.ts'
 import { isParty } from './complete.ts'
@@ -8,8 +8,7 @@ import { parseAuthId } from './state.ts'
 
 /** Waits until a sign-in is over, on whichever instance it ends. */
 export async function waitForFlow(
-  context: AuthContext,
-  caller: AuthCaller,
+  context: CallerContext,
   authId: string,
   timeoutMs: number,
   signal: AbortSignal | undefined,
@@ -25,7 +24,7 @@ export async function waitForFlow(
   try {
     for (;;) {
       const found = await load<FlowRecord>(store, partition, FLOWS, name.flowId)
-      if (!found || !isParty(found.record, caller)) return { status: 'not_found' }
+      if (!found || !isParty(found.record, context)) return { status: 'not_found' }
       const { status, tokenId, error, expiresAt } = found.record
       if (status === 'completed') {
         const token =

@@ -6,7 +6,7 @@ import type { Given } from '../../wire/names.ts'
 import { ProviderError } from '../errors.ts'
 import { addProvider, type NewProvider } from '../manage-providers.ts'
 import type { ProviderRecord } from '../records.ts'
-import type { AuthContext } from '../service.ts'
+import type { AuthContext, CallerContext } from '../service.ts'
 import { callbackUrl, checkEndpoint } from './endpoints.ts'
 
 /**
@@ -14,8 +14,7 @@ import { callbackUrl, checkEndpoint } from './endpoints.ts'
  * 7591). Source: MCP 2025-06-18, "Authorization". Throws 400 where either is not supported.
  */
 export async function discoverProvider(
-  context: AuthContext,
-  owner: string | null,
+  context: CallerContext,
   { providerId, name, mcpServerUrl }: Given<z.output<typeof MCP_DISCOVER>>,
   baseUrl: string,
 ): Promise<ProviderRecord> {
@@ -51,7 +50,7 @@ export async function discoverProvider(
       codeChallengeMethod: 'S256',
       tokenEndpointAuthMethod: registered.authMethod,
     }
-    return await addProvider(context, owner, given, {
+    return await addProvider(context, given, {
       revocationUrl: server.revocation_endpoint ?? null,
       issuer: server.issuer,
       sendsIssuer: server.authorization_response_iss_parameter_supported === true,

@@ -1,57 +1,38 @@
 import { HttpError, reportError } from '../../../http/index.ts'
 import { refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
-import { noToken, ProviderError } from '../errors.ts'
+import { ProviderError } from '../errors.ts'
 import { checkEndpoint, endpointsOf } from '../providers/endpoints.ts'
 import { clientSecretOf, providerFor } from '../providers/lookup.ts'
 import type { ConnectionRecord, ProviderRecord, TokenRecord } from '../records.ts'
-import type { AuthCaller, AuthContext } from '../service.ts'
-import {
-  CONNECTIONS,
-  load,
-  loadAll,
-  TOKENS,
-  tenantPartition,
-  unchanged,
-  WORKSPACE_TOKENS,
-} from '../stored.ts'
+import type { AuthContext, CallerContext } from '../service.ts'
+import { CONNECTIONS, load, loadAll, TOKENS, unchanged, WORKSPACE_TOKENS } from '../stored.ts'
 import { type EventDetails, eventOp } from './events.ts'
-import { clearDefault, loadDefault, openToken, partitionOf, tokensOf } from './tokens.ts'
+import { clearDefault, findToken, listTokens, loadDefault, openToken } from './tokens.ts'
 
 /** Revokes a token of the caller at its provider, and removes it. */
-export async function removeToken(context: AuthContext, caller: AuthCaller, tokenId: string): Promise<void> {
-  const partition = await partitionOf(caller)
-  const found = await load<TokenRecord>(context.store, partition, TOKENS, tokenId)
-  if (!found) throw noToken(tokenId)
-  const provider = await providerOf(context, caller.owner, found.record)
-  await remove(context, partition, found.record, provider)
+export async function removeToken(context: CallerContext, tokenId: string): Promise<void> {
+  const { record } = await findToken(context, tokenId)
+  await remove(context, context.partition, record, await providerOf(context, record))
 }
 
 /** Gives how many there were. */
-export async function removeTokens(
-  context: AuthContext,
-  caller: AuthCaller,
-  providerId: string,
-): Promise<number> {
-  const partition = await partitionOf(caller)
-  const tokens = (await tokensOf(context.store, partition)).filter(
-    ({ record }) => record.providerId === providerId,
-  )
+export async function removeTokens(context: CallerContext, providerId: string): Promise<number> {
+  const tokens = await listTokens(context, providerId)
   for (const { record } of tokens)
-    await remove(context, partition, record, await providerOf(context, caller.owner, record))
+    await remove(context, context.partition, record, await providerOf(context, record))
   return tokens.length
 }
 
 /** Whether the tenant has a token of its Slack workspace. */
-export const hasWorkspaceToken = async (context: AuthContext, owner: string | null): Promise<boolean> =>
-  (await loadWorkspaceToken(context, owner)) !== undefined
+export const hasWorkspaceToken = async (context: CallerContext): Promise<boolean> =>
+  (await loadWorkspaceToken(context)) !== undefined
 
-export async function removeWorkspaceToken(context: AuthContext, owner: string | null): Promise<void> {
-  const partition = await tenantPartition(owner)
-  const token = await loadWorkspaceToken(context, owner)
+export async function removeWorkspaceToken(context: CallerContext): Promise<void> {
+  const token = await loadWorkspaceToken(context)
   if (!token) throw refusal(404, 'This workspace has no Slack token.')
-  await revoke(context, token, await providerOf(context, owner, token))
-  await context.store.commit(partition, {
+  await revoke(context, token, await providerOf(context, token))
+  await context.store.commit(context.tenant, {
     ops: [{ op: 'delete', collection: WORKSPACE_TOKENS, id: SLACK }],
   })
 }
@@ -59,11 +40,11 @@ export async function removeWorkspaceToken(context: AuthContext, owner: string |
 export const SLACK = 'slack'
 
 /** The token that Slack gives for a workspace. All users of the tenant share it. */
-export const loadWorkspaceToken = async (
-  { store }: AuthContext,
-  owner: string | null,
-): Promise<TokenRecord | undefined> =>
-  (await load<TokenRecord>(store, await tenantPartition(owner), WORKSPACE_TOKENS, SLACK))?.record
+export const loadWorkspaceToken = async ({
+  store,
+  tenant,
+}: CallerContext): Promise<TokenRecord | undefined> =>
+  (await load<TokenRecord>(store, tenant, WORKSPACE_TOKENS, SLACK))?.record
 
 /** Removes what all users have for a provider. */
 export async function removeAllTokens(context: AuthContext, provider: ProviderRecord): Promise<void> {
@@ -110,12 +91,11 @@ async function remove(
 
 /** Undefined where it was removed, or another one was made under its name. */
 async function providerOf(
-  context: AuthContext,
-  owner: string | null,
+  context: CallerContext,
   { providerId, providerKey }: TokenRecord,
 ): Promise<ProviderRecord | undefined> {
   const isPlatform = context.platformProviders.some(({ id }) => id === providerKey)
-  const found = await providerFor(context, owner, providerId, isPlatform).catch(() => undefined)
+  const found = await providerFor(context, context.owner, providerId, isPlatform).catch(() => undefined)
   return found?.id === providerKey ? found : undefined
 }
 

@@ -8,41 +8,27 @@ import { noToken } from '../errors.ts'
 import { endpointsOf } from '../providers/endpoints.ts'
 import { providerFor } from '../providers/lookup.ts'
 import type { TokenEventRecord, TokenRecord } from '../records.ts'
-import type { AuthCaller, AuthContext, Token } from '../service.ts'
-import {
-  DEFAULTS,
-  EVENTS,
-  load,
-  loadAll,
-  put,
-  type Stored,
-  TOKENS,
-  unchanged,
-  userKeyOf,
-  userPartition,
-} from '../stored.ts'
+import type { AuthContext, CallerContext, Token } from '../service.ts'
+import { DEFAULTS, EVENTS, load, loadAll, put, type Stored, TOKENS, unchanged } from '../stored.ts'
 import { eventOp } from './events.ts'
 
 /** The caller's own tokens, oldest first: all, or those of a provider. */
 export async function listTokens(
-  { store }: AuthContext,
-  caller: AuthCaller,
+  { store, partition }: CallerContext,
   providerId: string | null | undefined,
 ): Promise<readonly Token[]> {
-  const tokens = await tokensOf(store, await partitionOf(caller))
+  const tokens = await tokensOf(store, partition)
   return tokens.filter(({ record }) => providerId == null || record.providerId === providerId)
 }
 
 export const changeToken = (
-  { store, now }: AuthContext,
-  caller: AuthCaller,
+  context: CallerContext,
   tokenId: string,
   change: Given<z.output<typeof PATCH_TOKEN>>,
 ): Promise<Token> =>
   retryConflicts(async () => {
-    const partition = await partitionOf(caller)
-    const found = await load<TokenRecord>(store, partition, TOKENS, tokenId)
-    if (!found) throw noToken(tokenId)
+    const { store, partition, now } = context
+    const found = await findToken(context, tokenId)
     const known = await loadDefault(store, partition, found.record)
     const { providerAccountLabel: accountLabel = found.record.accountLabel, isDefault } = change
     const cleared = clearDefault(isDefault === false ? known : undefined)
@@ -56,11 +42,10 @@ export const changeToken = (
 
 /** Gives the id of the token. */
 export async function importToken(
-  context: AuthContext,
-  caller: AuthCaller,
+  context: CallerContext,
   given: Given<z.output<typeof IMPORT_TOKEN>>,
 ): Promise<string> {
-  const provider = await providerFor(context, caller.owner, given.providerId, false)
+  const provider = await providerFor(context, context.owner, given.providerId, false)
   const { accessToken, refreshToken, expiresInSeconds, scopes, metadata = null, isDefault } = given
   const at = context.now()
   const id = uuid7(at)
@@ -78,7 +63,7 @@ export async function importToken(
     createdAt: at,
     updatedAt: at,
   }
-  await context.store.commit(await partitionOf(caller), {
+  await context.store.commit(context.partition, {
     ops: [
       putToken(record),
       ...(isDefault ? [makeDefault(record)] : []),
@@ -90,13 +75,12 @@ export async function importToken(
 
 /** Newest first. */
 export async function listEvents(
-  { store }: AuthContext,
-  caller: AuthCaller,
+  { store, partition }: CallerContext,
   providerId: string | null | undefined,
   limit: number,
 ): Promise<readonly TokenEventRecord[]> {
   const page = await store.list(EVENTS, {
-    partition: await partitionOf(caller),
+    partition,
     ...(providerId != null && { where: { provider: providerId } }),
     orderBy: 'at',
     descending: true,
@@ -105,9 +89,15 @@ export async function listEvents(
   return page.docs.map(({ value }) => value as unknown as TokenEventRecord)
 }
 
-/** Where the caller's own records are. */
-export const partitionOf = async ({ owner, id }: AuthCaller): Promise<string> =>
-  userPartition(await userKeyOf(owner, id))
+/** A token of the caller. Throws 404 for another one. */
+export async function findToken(
+  { store, partition }: CallerContext,
+  tokenId: string,
+): Promise<Stored<TokenRecord>> {
+  const found = await load<TokenRecord>(store, partition, TOKENS, tokenId)
+  if (!found) throw noToken(tokenId)
+  return found
+}
 
 /** All tokens of a user, oldest first. */
 export async function tokensOf(

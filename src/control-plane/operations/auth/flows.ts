@@ -34,8 +34,8 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       responses: { 200: AUTHENTICATED },
       errors: [400, 403, 404, 502],
     },
-    async (auth, caller, { call, body }) => {
-      const answer = await auth.authenticate(caller, given(body), baseUrlOf(auth, call))
+    async (auth, { call, body }) => {
+      const answer = await auth.authenticate(given(body), baseUrlOf(auth, call))
       return { body: presentAuthenticated(answer), headers: NO_STORE }
     },
   ),
@@ -47,9 +47,9 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       query: WAIT_QUERY,
       responses: { 200: WAITED },
     },
-    async (auth, caller, { call, params, query }) => {
+    async (auth, { call, params, query }) => {
       const ms = Math.min(Math.max(query.timeout, 0), MAX_WAIT) * 1_000
-      const { status, token = null, error = null } = await auth.wait(caller, params.auth_id, ms, call.signal)
+      const { status, token = null, error = null } = await auth.wait(params.auth_id, ms, call.signal)
       return { body: { status, token, error }, headers: NO_STORE }
     },
   ),
@@ -94,8 +94,8 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       responses: { 200: CALLBACK_DONE },
       errors: [400, 403, 404, 502],
     },
-    async (auth, caller, { params: { provider_id }, body }) => {
-      await auth.complete(caller, provider_id, given(body))
+    async (auth, { params: { provider_id }, body, call }) => {
+      await auth.complete(callerOf(call.principal), provider_id, given(body))
       return { body: { status: 'completed', provider_id } }
     },
   ),

@@ -21,13 +21,13 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     'GET /v2/auth/providers',
     'List OAuth Providers',
     { responses: { 200: PROVIDERS } },
-    async (auth, { owner }) => ({ body: (await auth.listProviders(owner)).map(presented) }),
+    async (auth) => ({ body: (await auth.listProviders()).map(presented) }),
   ),
   authOperation(
     'POST /v2/auth/providers',
     'Create OAuth Provider',
     { body: CREATE_PROVIDER, responses: { 200: PROVIDER }, errors: [400, 409] },
-    async (auth, { owner }, { body }) => ({ body: presented(await auth.createProvider(owner, given(body))) }),
+    async (auth, { body }) => ({ body: presented(await auth.createProvider(given(body))) }),
   ),
   authOperation(
     'POST /v2/auth/providers/mcp-discover',
@@ -39,24 +39,24 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       responses: { 200: PROVIDER },
       errors: [400, 409, 502],
     },
-    async (auth, { owner }, { call, body }) => ({
-      body: presented(await auth.discoverProvider(owner, given(body), baseUrlOf(auth, call))),
+    async (auth, { call, body }) => ({
+      body: presented(await auth.discoverProvider(given(body), baseUrlOf(auth, call))),
     }),
   ),
   authOperation(
     'GET /v2/auth/providers/{provider_id}',
     'Get OAuth Provider',
     { responses: { 200: PROVIDER }, errors: [404] },
-    async (auth, { owner }, { params }) => ({
-      body: presented(await auth.findProvider(owner, params.provider_id)),
+    async (auth, { params }) => ({
+      body: presented(await auth.findProvider(params.provider_id)),
     }),
   ),
   authOperation(
     'PATCH /v2/auth/providers/{provider_id}',
     'Update OAuth Provider',
     { body: PATCH_PROVIDER, responses: { 200: PROVIDER }, errors: [400, 404] },
-    async (auth, { owner }, { params, body }) => ({
-      body: presented(await auth.changeProvider(owner, params.provider_id, given(body))),
+    async (auth, { params, body }) => ({
+      body: presented(await auth.changeProvider(params.provider_id, given(body))),
     }),
   ),
   authOperation(
@@ -67,8 +67,8 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       responses: { 200: MESSAGE },
       errors: [404],
     },
-    async (auth, { owner }, { params }) => {
-      await auth.removeProvider(owner, params.provider_id)
+    async (auth, { params }) => {
+      await auth.removeProvider(params.provider_id)
       return { body: { message: `OAuth provider ${params.provider_id} deleted.` } }
     },
   ),
@@ -82,7 +82,7 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     'GET /v2/auth/platform-providers/{provider_id}',
     'Get Platform OAuth Provider',
     { responses: { 200: PROVIDER }, errors: [404] },
-    async (auth, _caller, { params }) => {
+    async (auth, { params }) => {
       const found = auth.platformProviders.find(({ providerId }) => providerId === params.provider_id)
       if (!found) throw noProvider(params.provider_id)
       return { body: presented(found) }

@@ -24,17 +24,20 @@ export const callerOf = (principal: Principal | null): AuthCaller => ({
   id: principal?.id ?? null,
 })
 
-/** An operation that is given the auth service and its caller. */
+/** An operation that is given the auth service as its caller has it. */
 /* @__NO_SIDE_EFFECTS__ */
 export const authOperation = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
   route: Route,
   summary: string,
   spec: S,
-  run: (auth: AuthService, caller: AuthCaller, input: Input<Route, S>) => Promise<Reply>,
+  run: (auth: CallerService, input: Input<Route, S>) => Promise<Reply>,
 ): Operation =>
-  operation(route, summary, spec, async (context, input: Input<Route, S>) =>
-    run(authOf(context), callerOf(input.call.principal), input),
-  )
+  operation(route, summary, spec, async (context, input: Input<Route, S>) => {
+    const service = authOf(context)
+    return run({ ...service, ...(await service.of(callerOf(input.call.principal))) }, input)
+  })
+
+export type CallerService = AuthService & Awaited<ReturnType<AuthService['of']>>
 
 /** Where this control plane is reached, with its prefix. */
 export function baseUrlOf({ publicUrl }: AuthService, { url }: Call): string {

@@ -36,8 +36,8 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       query: OF_PROVIDER,
       responses: { 200: TOKEN_SUMMARIES },
     },
-    async (auth, caller, { query }) => ({
-      body: (await auth.listTokens(caller, query.provider_id)).map(presentToken),
+    async (auth, { query }) => ({
+      body: (await auth.listTokens(query.provider_id)).map(presentToken),
     }),
   ),
   authOperation(
@@ -48,8 +48,8 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       query: OF_ONE_PROVIDER,
       responses: { 200: TOKENS_DELETED },
     },
-    async (auth, caller, { query: { provider_id } }) => {
-      const count = await auth.removeTokens(caller, provider_id)
+    async (auth, { query: { provider_id } }) => {
+      const count = await auth.removeTokens(provider_id)
       return { body: { message: `Tokens deleted: ${count}.`, provider_id } }
     },
   ),
@@ -57,8 +57,8 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     'PATCH /v2/auth/tokens/{token_id}/metadata',
     'Update OAuth Token Metadata',
     { body: PATCH_TOKEN, responses: { 200: TOKEN_SUMMARY }, errors: [404] },
-    async (auth, caller, { params, body }) => ({
-      body: presentToken(await auth.changeToken(caller, params.token_id, given(body))),
+    async (auth, { params, body }) => ({
+      body: presentToken(await auth.changeToken(params.token_id, given(body))),
     }),
   ),
   authOperation(
@@ -70,8 +70,8 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       responses: { 204: null },
       errors: [404],
     },
-    async (auth, caller, { params }) => {
-      await auth.removeToken(caller, params.token_id)
+    async (auth, { params }) => {
+      await auth.removeToken(params.token_id)
       return {}
     },
   ),
@@ -79,16 +79,16 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     'GET /v2/auth/tokens/exists',
     'Check OAuth Token Exists',
     { query: OF_ONE_PROVIDER, responses: { 200: HAS_TOKEN } },
-    async (auth, caller, { query: { provider_id } }) => ({
-      body: { has_token: (await auth.listTokens(caller, provider_id)).length > 0 },
+    async (auth, { query: { provider_id } }) => ({
+      body: { has_token: (await auth.listTokens(provider_id)).length > 0 },
     }),
   ),
   authOperation(
     'POST /v2/auth/tokens/exists/batch',
     'Check OAuth Tokens Exist',
     { body: HAS_TOKENS_QUERY, responses: { 200: HAS_TOKENS } },
-    async (auth, caller, { body }) => {
-      const tokens = await auth.listTokens(caller, undefined)
+    async (auth, { body }) => {
+      const tokens = await auth.listTokens(undefined)
       const known = new Set(tokens.map(({ record }) => record.providerId))
       return { body: { has_token: Object.fromEntries(body.provider_ids.map((id) => [id, known.has(id)])) } }
     },
@@ -97,8 +97,8 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     'POST /v2/auth/tokens/import',
     'Import OAuth Token',
     { body: IMPORT_TOKEN, responses: { 200: IMPORTED_TOKEN }, errors: [404] },
-    async (auth, caller, { body }) => ({
-      body: { token_id: await auth.importToken(caller, given(body)) },
+    async (auth, { body }) => ({
+      body: { token_id: await auth.importToken(given(body)) },
     }),
   ),
   authOperation(
@@ -109,8 +109,8 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       query: TOKEN_EVENTS_QUERY,
       responses: { 200: TOKEN_EVENTS },
     },
-    async (auth, caller, { query }) => {
-      const events = await auth.listEvents(caller, query.provider_id, query.limit)
+    async (auth, { query }) => {
+      const events = await auth.listEvents(query.provider_id, query.limit)
       return {
         body: events.map(({ type: eventType, accountLabel: providerAccountLabel, ...event }) =>
           present(TOKEN_EVENT, { ...event, eventType, providerAccountLabel, source: 'control_plane' }),
@@ -122,14 +122,14 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     'GET /v2/auth/tokens/workspace/slack/exists',
     'Check Workspace Slack Token Exists',
     { responses: { 200: HAS_TOKEN } },
-    async (auth, { owner }) => ({ body: { has_token: await auth.hasWorkspaceToken(owner) } }),
+    async (auth) => ({ body: { has_token: await auth.hasWorkspaceToken() } }),
   ),
   authOperation(
     'DELETE /v2/auth/tokens/workspace/slack',
     'Delete Workspace Slack Token',
     { responses: { 200: MESSAGE }, errors: [404] },
-    async (auth, { owner }) => {
-      await auth.removeWorkspaceToken(owner)
+    async (auth) => {
+      await auth.removeWorkspaceToken()
       return { body: { message: 'The Slack token of the workspace was deleted.' } }
     },
   ),
@@ -150,8 +150,8 @@ export const connectionOperations = /* @__PURE__ */ tagged('Agent Connections (v
     'GET /v2/auth/agents/{agent_id}/connections',
     'List Agent Connections',
     { description: "The caller's own.", responses: { 200: CONNECTIONS } },
-    async (auth, caller, { params }) => ({
-      body: { data: (await auth.listConnections(caller, params.agent_id)).map(presentConnection) },
+    async (auth, { params }) => ({
+      body: { data: (await auth.listConnections(params.agent_id)).map(presentConnection) },
     }),
   ),
   authOperation(
@@ -164,16 +164,16 @@ export const connectionOperations = /* @__PURE__ */ tagged('Agent Connections (v
       responses: { 201: CONNECTION },
       errors: [404],
     },
-    async (auth, caller, { params, body }) => ({
-      body: presentConnection(await auth.connect(caller, params.agent_id, body.oauth_token_id)),
+    async (auth, { params, body }) => ({
+      body: presentConnection(await auth.connect(params.agent_id, body.oauth_token_id)),
     }),
   ),
   authOperation(
     'DELETE /v2/auth/agents/{agent_id}/connections/{connection_id}',
     'Delete Agent Connection',
     { responses: { 204: null }, errors: [404] },
-    async (auth, caller, { params }) => {
-      await auth.disconnect(caller, params.agent_id, params.connection_id)
+    async (auth, { params }) => {
+      await auth.disconnect(params.agent_id, params.connection_id)
       return {}
     },
   ),
