@@ -1,7 +1,6 @@
 import { agentEvent, type EventData } from '../../../events/index.ts'
 import { encodeMessage, type Message, textOf } from '../../../messages/index.ts'
 import { type Fields, itemsOf } from '../../../messages/record.ts'
-import { textOfThrown } from '../../errors.ts'
 import { toJson } from '../../to-json.ts'
 import { type CallIdentity, type CompletedCall, errorOf } from '../journal/call-log.ts'
 import { answerWrites, digestOf } from '../journal/journal.ts'
@@ -46,7 +45,8 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
   const send = <M extends 'tools' | 'lifecycle'>(method: M, data: EventData[M]) =>
     attempt.queue.put(agentEvent(method, namespace, data))
 
-  async function settle(text: string, outcome: Pick<CompletedCall, 'result' | 'error'>, thrown?: unknown) {
+  async function settle(outcome: Outcome, value: unknown) {
+    const text = outcome.error?.message ?? textOfResult(value)
     const status = outcome.error ? 'error' : 'success'
     const content = [{ type: 'text', text }] as const
     const wire = encodeMessage({ role: 'tool', id: answerId, name, toolCallId: id, status, content })
@@ -58,7 +58,7 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
         : { event: 'tool-finished', output: wire }),
     })
     const change = () => state.change({ messages: [wire] }, insertAnswer(state.current(), wire))
-    state.complete({ ...identity, ...outcome }, change, thrown)
+    state.complete({ ...identity, ...outcome }, change, value)
     const completed = { event: 'completed', graph_name: 'tools' } as const
     const written = state.commit({
       between: [agentEvent('lifecycle', namespace, completed)],
@@ -74,18 +74,29 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
   const cause = { type: 'toolCall', tool_call_id: id } as const
   send('lifecycle', { event: 'started', graph_name: 'tools', cause })
   send('tools', { event: 'tool-started', tool_call_id: id, tool_name: name, input: JSON.stringify(args) })
+  return settled(scope, () => request.run(call), settle)
+}
+
+type Outcome = Pick<CompletedCall, 'result' | 'error'>
+
+/**
+ * Runs a call, and settles it with its outcome and what it gave or threw. One that waits for an answer ends
+ * without a turn.
+ */
+export async function settled<T>(
+  { state }: Scope,
+  run: () => T | Promise<T>,
+  settle: (outcome: Outcome, value: unknown) => Promise<void>,
+): Promise<T> {
   let result: T
   try {
-    result = await request.run(call)
+    result = await run()
   } catch (error) {
-    if (isSuspended(error)) {
-      state.log.abandon()
-      throw error
-    }
-    await settle(textOfThrown(error), { error: errorOf(error) }, error)
+    if (isSuspended(error)) state.log.abandon()
+    else await settle({ error: errorOf(error) }, error)
     throw error
   }
-  await settle(textOfResult(result), result === undefined ? {} : { result: frozenCopy(result) })
+  await settle(result === undefined ? {} : { result: frozenCopy(result) }, result)
   return result
 }
 

@@ -3,13 +3,12 @@ import { defined, type Fields } from '../../../messages/record.ts'
 import { textOfThrown } from '../../errors.ts'
 import { toJson } from '../../to-json.ts'
 import { handled } from '../event-queue.ts'
-import { type CompletedCall, errorOf, insideStep } from '../journal/call-log.ts'
+import { insideStep } from '../journal/call-log.ts'
 import { derivedId, digestOf } from '../journal/journal.ts'
 import {
   createScope,
   idOf,
   idsAt,
-  isSuspended,
   nextPath,
   normalMessages,
   rejectSuspended,
@@ -28,7 +27,7 @@ import type {
   Writer,
 } from '../types.ts'
 import { openArtifact, writeArtifact } from './artifact.ts'
-import { type Call, lastText, replayCall, runCall } from './calls.ts'
+import { type Call, lastText, replayCall, runCall, settled } from './calls.ts'
 import { openMessage } from './message.ts'
 import { streamModel } from './model.ts'
 
@@ -169,21 +168,15 @@ async function runStep<T>(scope: Scope, run: (context: StepContext) => T | Promi
   // Messages of one namespace need different nodes, so the step shares the list of open ones.
   const inner = { ...createScope(attempt, state, place), openWrites: scope.openWrites }
 
-  async function settle(outcome: Pick<CompletedCall, 'result' | 'error'>, thrown?: unknown): Promise<void> {
-    state.complete({ ...call, ...outcome }, () => {}, thrown)
-    await state.log.turnOfLast(state.commit())
-  }
-
-  let result: T
-  try {
-    result = await run(Object.assign(createWriter(inner), { id: derivedId(attempt.runId, path) }))
-  } catch (error) {
-    if (isSuspended(error)) state.log.abandon()
-    else await settle({ error: errorOf(error) }, error)
-    throw error
-  }
-  await settle(result === undefined ? {} : { result: frozenCopy(result) })
-  return result
+  const context = Object.assign(createWriter(inner), { id: derivedId(attempt.runId, path) })
+  return settled(
+    scope,
+    () => run(context),
+    async (outcome, value) => {
+      state.complete({ ...call, ...outcome }, () => {}, value)
+      await state.log.turnOfLast(state.commit())
+    },
+  )
 }
 
 function toolContext(scope: Scope, { id, path, namespace, index }: Call): ToolContext {
