@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import type { A2AContext } from '../../src/a2a/context.ts'
 import type { StreamEntry, Task } from '../../src/a2a/model.ts'
 import type { A2ACall, Operations } from '../../src/a2a/operations/operations.ts'
@@ -6,6 +7,7 @@ import { encodeA2AError } from '../../src/a2a/rpc/errors.ts'
 import { postRpc } from '../../src/a2a/rpc/post.ts'
 import { guardRoutes } from '../../src/face/routes.ts'
 import { createHandler, type HandlerOptions, type WebHandler } from '../../src/http/index.ts'
+import { engineOf } from '../kit/engine.ts'
 
 export const URL_OF_AGENT = 'http://127.0.0.1/a2a/helper'
 
@@ -89,7 +91,8 @@ export function serve(own: Partial<Given> = {}, options: Partial<HandlerOptions>
       },
     ]),
   ) as unknown as Operations
-  const engine = { observe: (event: unknown) => refused.push(event), working: () => undefined }
+  const agents = { agent: defineAgent({ run: () => undefined }) }
+  const engine = engineOf(agents, { observe: (event) => refused.push(event) })
   const onError = (error: unknown) => reported.push(error)
   const context = { engine, authorize: undefined, onError, card: {} } as unknown as A2AContext
   const server = createHandler({
