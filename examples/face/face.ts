@@ -22,40 +22,47 @@ export const lines = (setup: FaceSetup) => createFace(setup, { routes: ROUTES })
 // #endregion
 
 // #region start
-/** `POST /lines/{thread_id}` with `{ text }`: starts a run, and sends its events until it has ended. */
+/** `POST /lines/{thread_id}` with `{ text }`: starts an answer, and sends its events until it ends or asks. */
 async function postText(context: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal, request } = call
   const body = (await call.json()) as { readonly text?: unknown } | undefined
   if (typeof body?.text !== 'string') throw new HttpError(400, 'invalid_argument', 'text: expected a string.')
   const input = { messages: [{ role: 'user', content: body.text }] }
-  const { runId } = await context.engine.start({ threadId, principal, input, request })
-  return events(context, call, { runId })
+  return lined(context, call, (signal) =>
+    context.engine.follow({ threadId, principal, start: { input, request }, batches: true, signal }),
+  )
 }
 // #endregion
 
 /** `GET /lines/{thread_id}?after`: the events of the thread after a sequence number, past and future. */
 async function getLines(context: FaceContext, call: FaceCall): Promise<Response> {
+  const { threadId, principal } = call
   const after = Number(call.url.searchParams.get('after') ?? 0)
   if (!Number.isSafeInteger(after) || after < 0)
     throw new HttpError(400, 'invalid_argument', 'after: expected a sequence number, such as 12.')
   await requireThread(context, call)
-  return events(context, call, { after })
+  return lined(context, call, async (signal) =>
+    context.engine.events({ threadId, principal, after, batches: true, signal }),
+  )
 }
 
 // #region stream
-function events(
+async function lined(
   context: FaceContext,
   call: FaceCall,
-  which: { readonly runId: string } | { readonly after: number },
-): Response {
-  const { threadId, principal, signal } = call
+  open: (left: AbortSignal) => Promise<AsyncIterable<readonly object[]>>,
+): Promise<Response> {
+  const { signal } = call
   async function* read(left: AbortSignal) {
-    // A reader that leaves stops nothing: the run goes on, and its events can be read again.
-    const asked = { threadId, principal, ...which, signal: left, batches: true } as const
-    for await (const batch of context.engine.events(asked))
-      yield batch.map((event) => `${JSON.stringify(event)}\n`).join('')
+    const batches = await open(left)
+    yield ''
+    // A reader that leaves stops nothing: the answer goes on, and its events can be read again.
+    for await (const batch of batches) yield batch.map((event) => `${JSON.stringify(event)}\n`).join('')
   }
-  return streamResponse(sourceOf(read, signal), FRAMING, { signal, onError: reporterOf(context, call) })
+  const source = sourceOf(read, signal)
+  // What refuses the request is answered with its status.
+  await source.ready()
+  return streamResponse(source, FRAMING, { signal, onError: reporterOf(context, call) })
 }
 // #endregion
 
