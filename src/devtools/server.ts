@@ -1,6 +1,6 @@
 import type { FaceCall } from '../face/routes.ts'
 import { HttpError, json } from '../http/index.ts'
-import { inspectThread, internalsOf, listQueued, listRuns } from '../runs/index.ts'
+import { inspectThread, internalsOf, listQueued } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
 import { presentLease, titleOf } from './present.ts'
 import type { HeldRow, QueuedRow, ServerInfo, StoreRow, Work } from './wire.ts'
@@ -57,16 +57,15 @@ async function queuedRuns(
   engine: DevtoolsContext['engine'],
   principal: FaceCall['principal'],
 ): Promise<QueuedRow[]> {
-  const { store } = internalsOf(engine)
   const rows: QueuedRow[] = []
-  for (const thread of await listQueued(store, principal)) {
+  for (const thread of await listQueued(internalsOf(engine).store, principal)) {
     if (rows.length >= MAX_QUEUED) break
-    const created = new Map(
-      (await listRuns(store, thread, MAX_QUEUED)).map((run) => [run.runId, run.createdAt]),
-    )
+    const { threadId } = thread
+    const runs = await engine.listRuns({ threadId, principal, limit: MAX_QUEUED })
+    const created = new Map(runs.map((run) => [run.runId, run.createdAt]))
     for (const [index, { runId }] of thread.queue.entries())
       rows.push({
-        thread_id: thread.threadId,
+        thread_id: threadId,
         title: titleOf(thread),
         run_id: runId,
         position: index + 1,

@@ -4,7 +4,7 @@ import { numberParam } from '../face/lists.ts'
 import { requireThread } from '../face/require-thread.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { HttpError, json, sseResponse } from '../http/index.ts'
-import { inspectThread, internalsOf, listRuns, subscribe, type ThreadRecord } from '../runs/index.ts'
+import { inspectThread, internalsOf, subscribe, type ThreadRecord } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
 import { presentDetail, presentThread, titleOf } from './present.ts'
 import type { ThreadStatus, ThreadsPage } from './wire.ts'
@@ -71,7 +71,7 @@ export async function getThread({ engine }: DevtoolsContext, call: FaceCall): Pr
   const thread = await requireThread({ engine }, call)
   const [inspection, runs] = await Promise.all([
     inspectThread(internalsOf(engine).store, thread),
-    listRuns(internalsOf(engine).store, thread, MAX_RUNS),
+    engine.listRuns({ ...call, limit: MAX_RUNS }),
   ])
   return json(presentDetail(engine, thread, inspection, runs))
 }

@@ -24,8 +24,8 @@ export {
 } from './internals.ts'
 export { jobsOf } from './jobs.ts'
 export type { Limits, RunLimits } from './limits.ts'
-export type { EventForm, EventItem, EventStream } from './log/decode.ts'
 export type { EventFilter } from './log/filter.ts'
+export type { EventForm, EventItem, EventStream } from './log/form.ts'
 export { jsonBytes, jsonEnd, jsonStart, type Matcher, type Topic, topicOf } from './log/frame.ts'
 export { selectBytes } from './log/select.ts'
 export type { EngineMeasures } from './measure.ts'
@@ -81,7 +81,6 @@ export {
   type HeldLease,
   inspectThread,
   listQueued,
-  listRuns,
   type ThreadInspection,
 } from './threads/inspect.ts'
 export type { ThreadListQuery } from './threads/lists.ts'

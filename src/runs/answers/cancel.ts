@@ -16,8 +16,8 @@ import type { OwnedThread } from '../threads/threads.ts'
 import { findAnswer } from './find.ts'
 
 /**
- * Cancels a task: its runs, those that wait first, or the questions that it has asked. Returns when that is recorded. Gives the task
- * as it was before, and changes nothing where it had ended. Throws `no_such_task`.
+ * Cancels an answer: its runs, those that wait first, or the questions that it has asked. Returns when that is recorded. Gives the
+ * answer as it was before, and changes nothing where it had ended. Throws `no_such_task`.
  */
 export async function cancelAnswer(
   context: RunContext,

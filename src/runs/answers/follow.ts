@@ -1,7 +1,7 @@
 import type { Access } from '../../principal.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
-import { type EventForm, type EventItem, inForm } from '../log/decode.ts'
+import { type EventForm, type EventItem, inForm } from '../log/form.ts'
 import type { RunReceipt } from '../records/idempotency.ts'
 import { type AnswerRecord, isAnswerEnded, loadRun, unanswered } from '../records/records.ts'
 import { readRunLog } from '../subscriptions/subscribe.ts'

@@ -6,7 +6,7 @@ import { type AnswerRecord, loadThread } from '../records/records.ts'
 import type { OwnedThread } from '../threads/threads.ts'
 import { type FoundAnswer, findAnswer } from './find.ts'
 
-/** A page of an owner's tasks, the last changed first, whose threads the caller reaches. Where it does not reach all, pages may be shorter. */
+/** A page of an owner's answers whose threads the caller reaches. Where it does not reach all, pages may be shorter. */
 export async function listOwnAnswers(
   { store }: RunContext,
   { metadataFilter, cursor: first, ...query }: AnswerListQuery & Access,
@@ -34,10 +34,10 @@ export async function listOwnAnswers(
   return { ...page, total }
 }
 
-/** Tasks in one call of the store. */
+/** Answers in one call of the store. */
 const MAX_LISTED = 1_000
 
-/** Whether the caller reaches the thread of a task. Each thread is looked up once. */
+/** Whether the caller reaches the thread of an answer. Each thread is looked up once. */
 function reachedThreads(store: Store, access: Access): (task: AnswerRecord) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>()
   const look = async (threadId: string): Promise<boolean> => {
@@ -52,7 +52,7 @@ function reachedThreads(store: Store, access: Access): (task: AnswerRecord) => P
 }
 
 /**
- * Settles once a task does not wait for input any more, on any instance: it goes on, or has ended. Gives it, or undefined where it
+ * Settles once an answer does not wait for input any more, on any instance: it goes on, or has ended. Gives it, or undefined where it
  * is gone. Throws what ends the subscribers of its thread, and the signal's reason when it aborts.
  */
 export async function untilAnswered(

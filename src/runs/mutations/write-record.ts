@@ -2,25 +2,18 @@ import { ownerAfter } from '../../principal.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
-import { type CommandKey, loadReceipt, putReceipt } from '../records/idempotency.ts'
+import { loadReceipt, putReceipt } from '../records/idempotency.ts'
 import { loadThread, newThread, putThread, type ThreadRecord, type ThreadTtl } from '../records/records.ts'
 import { updateThread } from '../records/update.ts'
+import type { NewThreadRequest, Owned } from '../requests.ts'
 import { isOrphaned } from '../threads/savers.ts'
 import { findThread, type OwnedThread, ownThread } from '../threads/threads.ts'
 import { assertTtl } from './savers-of-thread.ts'
 
-export interface NewThread extends OwnedThread {
-  readonly assistantId?: string | undefined
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  readonly ttl?: ThreadTtl | undefined
-  /** The idempotency key: a repeated request returns the thread that the first one created. */
-  readonly command?: CommandKey | undefined
-}
-
 /** Creates an empty thread. Undefined when the id is taken, by this or another owner. Throws `not_supported`: see `assertTtl`. */
 export async function createThread(
   context: RunContext,
-  request: NewThread,
+  request: Owned<NewThreadRequest>,
 ): Promise<ThreadRecord | undefined> {
   const { store } = context
   const { threadId, owner, assistantId = null, metadata = {}, ttl, command } = request

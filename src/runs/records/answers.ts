@@ -18,7 +18,7 @@ import {
 
 const GIVEN_UP = 'The conversation went on without an answer.'
 
-/** Ends the task that waits for an answer on a thread, where what comes `next` does not answer it. */
+/** Ends the answer that has asked on a thread, where what comes `next` does not go on with it. */
 export async function giveUpAnswer(
   store: Store,
   thread: ThreadRecord,
@@ -32,7 +32,7 @@ export async function giveUpAnswer(
   return [putAnswer({ ...task, state: 'canceled', error: GIVEN_UP, updatedAt: now })]
 }
 
-/** The task of a run that nobody started as one: it is a task of one run, which nobody can list. */
+/** The answer of a run that nobody started as one: it has this run alone, and nobody can list it. */
 export function answerOfRun(thread: ThreadRecord, run: RunRecord): AnswerRecord {
   const { runId, status, error, createdAt, startedAt, firstSeq } = run
   const asks = thread.lastRunId === runId || thread.interrupts.some((open) => open.runId === runId)

@@ -39,7 +39,7 @@ export interface ThreadRecord {
   readonly activeRunId: string | null
   /** The newest run that has started. Its root events are replayed to late subscribers, those of earlier runs are not. */
   readonly lastRunId: string | null
-  /** The task of that run. Where the thread is interrupted, the one that waits for an answer. */
+  /** The answer of that run, if it is kept. Where the thread is interrupted, the one that has asked. */
   readonly lastTaskId?: string | undefined
   /** Runs waiting for their turn, next one first. */
   readonly queue: readonly QueuedRun[]
@@ -127,7 +127,7 @@ export interface RunRecord {
   readonly error: string | null
   /** The name of the class of that error, as far as clients are told of it; else `Error`. */
   readonly errorName?: string | undefined
-  /** The task that it works on. Absent where nobody follows it as one. */
+  /** The kept answer that it is a run of. Absent where nobody started it as one. */
   readonly task?: AnswerLink | undefined
   /** Absent where a graph runs as the streaming protocol needs it. */
   readonly classic?: StreamModesRun | undefined
@@ -156,9 +156,9 @@ export type AnswerState =
   | 'failed'
   | 'rejected'
 
-/** What a run knows of the task that it works on. */
+/** What a run knows of its answer. Documents and lists keep the name that answers had first, which is task. */
 export interface AnswerLink {
-  /** The id of the task's first run. */
+  /** The id of the answer: that of its first run. */
   readonly taskId: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -167,8 +167,8 @@ export interface AnswerLink {
 }
 
 /**
- * A unit of work that a client follows by its id: a run, and the runs that go on with it. It is written in the commits that change
- * the status of its runs, whatever face or instance makes them, and stays as long as its thread.
+ * An answer: a run, and the runs that go on with it. It is written in the commits that change the status of its runs, whatever face or
+ * instance makes them, and stays as long as its thread.
  */
 export interface AnswerRecord extends AnswerLink {
   readonly threadId: string
@@ -433,7 +433,7 @@ export const removeRun = ({ runId }: Pick<RunRecord, 'runId'>): Op => ({
   id: runId,
 })
 
-/** The index field that orders tasks by their last change: an owner's tasks of an assistant, those of one thread or state. */
+/** The index field that orders answers by their last change: an owner's, of an assistant, those of one thread or state. */
 export const taskField = (
   {
     owner,
@@ -462,7 +462,7 @@ export const putAnswer = (task: AnswerRecord): Op => ({
 /** Asks a running run to stop. Its status changes when it has stopped. */
 export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRun({ ...run, cancel })
 
-/** Makes a run that nobody started as a task one of a task. */
+/** Makes a run that nobody started as an answer one of an answer. */
 export const putInAnswer = (run: RunRecord, task: AnswerLink): Op => putRun({ ...run, task })
 
 /** A rollback is not weakened by an interrupt, whichever came first. */
@@ -539,7 +539,7 @@ export const newThread = (threadId: string, owner: string | null, now: number): 
   deleting: false,
 })
 
-/** A task before its first run. */
+/** An answer before its first run. */
 export const newAnswer = (
   owner: string | null,
   { threadId, assistantId }: RunRecord,

@@ -139,7 +139,7 @@ async function answerOps(store: Store, transitions: readonly Transition[]): Prom
   return [...tasks.values()].map(putAnswer)
 }
 
-/** A task after the status of one of its runs has changed. It has ended when none of its runs goes on or waits. */
+/** An answer after the status of one of its runs has changed. It has ended when none of its runs goes on or waits. */
 export function answerAfter(
   before: AnswerRecord,
   { runId, firstSeq, startedAt, error }: RunRecord,

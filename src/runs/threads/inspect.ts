@@ -1,6 +1,6 @@
 import { accessOf, type Principal, reaches } from '../../principal.ts'
 import type { Store } from '../../storage/store/store.ts'
-import { type RunRecord, readRun, readThread, type ThreadRecord } from '../records/records.ts'
+import { readThread, type ThreadRecord } from '../records/records.ts'
 
 /** For who watches a server: how a thread stands in the store. */
 export interface ThreadInspection {
@@ -35,17 +35,6 @@ export async function inspectThread(
     lease: held ? { holder: lease.owner, token: lease.token, expiresAt: lease.expiresAt } : null,
     now,
   }
-}
-
-/** The newest runs of a thread that `findThread` gave, newest first. Records of ended runs are kept for a day. */
-export async function listRuns(
-  store: Store,
-  { threadId }: Pick<ThreadRecord, 'threadId'>,
-  limit: number,
-): Promise<readonly RunRecord[]> {
-  // Their ids rise with the time, and an order by a field would look at the runs of other threads.
-  const { docs } = await store.list('runs', { partition: threadId, descending: true, limit })
-  return docs.map(readRun)
 }
 
 /** How many threads with waiting runs, of whatever owner, are looked at. */
