@@ -35,18 +35,10 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
   const takenOver = counter('agentwire.runs.taken_over', '{run}', 'Runs taken over from a lost process.')
   const runTime = histogram('agentwire.run.duration', 's', 'From the start to the end of a run.', RUN_SECONDS)
   const waitTime = histogram('agentwire.run.wait_time', 's', 'From the request to the start.', RUN_SECONDS)
-  const callTime = histogram(
-    'gen_ai.client.operation.duration',
-    's',
-    'Duration of model calls.',
-    CALL_SECONDS,
-  )
-  const firstChunkTime = histogram(
-    'gen_ai.client.operation.time_to_first_chunk',
-    's',
-    'From the start of a model call to its first content.',
-    FIRST_CHUNK_SECONDS,
-  )
+  const call = 'gen_ai.client.operation'
+  const callTime = histogram(`${call}.duration`, 's', 'Duration of model calls.', CALL_SECONDS)
+  const toContent = 'From the start of a model call to its first content.'
+  const firstChunkTime = histogram(`${call}.time_to_first_chunk`, 's', toContent, FIRST_CHUNK_SECONDS)
   const tokens = histogram('gen_ai.client.token.usage', '{token}', 'Tokens of model calls.', TOKENS)
   const refused = counter('agentwire.requests.refused', '{request}', 'Requests answered with an error.')
   const deleted = counter('agentwire.threads.deleted', '{thread}', 'Threads deleted.')
@@ -55,54 +47,42 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
     unit: '{process}',
     description: 'Processes whose store does not answer.',
   })
-  const awayTime = histogram(
-    'agentwire.store.unavailable.duration',
-    's',
-    'Time the store was away.',
-    RUN_SECONDS,
-  )
+  const awayFor = 'agentwire.store.unavailable.duration'
+  const awayTime = histogram(awayFor, 's', 'Time the store was away.', RUN_SECONDS)
 
-  const running = gauge('agentwire.runs.running', '{run}', 'Runs that execute in this process.')
-  const queued = gauge('agentwire.runs.queued', '{run}', 'Runs that wait, in all processes of the store.')
-  const subscribers = gauge('agentwire.subscribers', '{subscriber}', 'Subscribers of this process.')
-  const lag = gauge('agentwire.subscribers.lag', '{event}', 'Events that the slowest subscriber is behind.')
-  const gauges = [running, queued, subscribers, lag]
+  const gauges = {
+    running: gauge('agentwire.runs.running', '{run}', 'Runs that execute in this process.'),
+    queued: gauge('agentwire.runs.queued', '{run}', 'Runs that wait, in all processes of the store.'),
+    subscribers: gauge('agentwire.subscribers', '{subscriber}', 'Subscribers of this process.'),
+    lag: gauge('agentwire.subscribers.lag', '{event}', 'Events that the slowest subscriber is behind.'),
+  }
 
-  function record(event: ServerEvent): void {
+  const record: ServerMetrics['record'] = (event) => {
     switch (event.type) {
       case 'run.started':
-        waitTime.record(event.waitedMs / 1000, { 'gen_ai.agent.name': event.assistantId })
-        break
+        return waitTime.record(event.waitedMs / 1000, { 'gen_ai.agent.name': event.assistantId })
       case 'run.taken_over':
-        takenOver.add(1, { 'gen_ai.agent.name': event.assistantId })
-        break
+        return takenOver.add(1, { 'gen_ai.agent.name': event.assistantId })
       case 'run.model_called':
-        recordCall(event.call)
-        break
+        return recordCall(event.call)
       case 'run.interrupted':
       case 'run.ended':
-        recordEnd(event)
-        break
+        return recordEnd(event)
       case 'request.refused':
-        refused.add(1, {
+        return refused.add(1, {
           'http.response.status_code': event.status,
           'error.type': event.code,
           ...(event.route !== undefined && { 'http.route': event.route }),
         })
-        break
       case 'delivery.failed':
-        undelivered.add(1, { 'agentwire.delivery.kind': event.kind })
-        break
+        return undelivered.add(1, { 'agentwire.delivery.kind': event.kind })
       case 'thread.deleted':
-        deleted.add(1)
-        break
+        return deleted.add(1)
       case 'store.unavailable':
-        away.add(1)
-        break
+        return away.add(1)
       case 'store.recovered':
         away.add(-1)
-        awayTime.record(event.awayMs / 1000)
-        break
+        return awayTime.record(event.awayMs / 1000)
     }
   }
 
@@ -129,16 +109,15 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
       // A store that is away cannot be asked. A gap says so better than the last value would.
       const measures = await engine.measure().catch(() => undefined)
       if (!measures) return
-      result.observe(running, measures.running)
-      result.observe(queued, measures.queued)
-      result.observe(subscribers, measures.subscribers)
-      result.observe(lag, measures.lag)
+      for (const key of KEYS) result.observe(gauges[key], measures[key])
     }
-    meter.addBatchObservableCallback(observe, gauges)
-    return () => meter.removeBatchObservableCallback(observe, gauges)
+    meter.addBatchObservableCallback(observe, Object.values(gauges))
+    return () => meter.removeBatchObservableCallback(observe, Object.values(gauges))
   }
 
   return { record, watch }
 }
+
+const KEYS = ['running', 'queued', 'subscribers', 'lag'] as const
 
 const withoutError = ({ 'error.type': _, ...attributes }: Attributes): Attributes => attributes

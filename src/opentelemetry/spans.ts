@@ -32,34 +32,23 @@ export function createRunSpans(tracer: Tracer, maxOpen = MAX_OPEN_SPANS): (event
 
   return (event) => {
     switch (event.type) {
-      case 'run.started':
-        keep(
-          event,
-          startRun(event, event.at, {
-            'agentwire.run.attempt': 1,
-            'agentwire.run.wait_time': event.waitedMs / 1000,
-          }),
-        )
-        break
+      case 'run.started': {
+        const wait = { 'agentwire.run.attempt': 1, 'agentwire.run.wait_time': event.waitedMs / 1000 }
+        return keep(event, startRun(event, event.at, wait))
+      }
       case 'run.taken_over': {
         const attributes = { 'agentwire.run.attempt': event.attempt }
         const earlier = endAttempt(event.runId, event.at, 'taken_over')?.spanContext()
-        keep(event, startRun(event, event.at, attributes, earlier ?? callerOf(event)))
-        break
+        return keep(event, startRun(event, event.at, attributes, earlier ?? callerOf(event)))
       }
       case 'run.handed_over':
-        endAttempt(event.runId, event.at, 'handed_over')
-        break
       case 'run.fenced':
-        endAttempt(event.runId, event.at, 'fenced')
-        break
+        return void endAttempt(event.runId, event.at, event.type === 'run.fenced' ? 'fenced' : 'handed_over')
       case 'run.model_called':
-        addModelCall(event)
-        break
+        return addModelCall(event)
       case 'run.interrupted':
       case 'run.ended':
-        endRun(event)
-        break
+        return endRun(event)
     }
   }
 
@@ -150,10 +139,7 @@ const idsOf = ({ threadId, runId }: RunEvent): Attributes => ({
 
 const usageOf = (usage: RunEndEvent['usage'] | undefined): Attributes =>
   usage
-    ? {
-        'gen_ai.usage.input_tokens': usage.inputTokens,
-        'gen_ai.usage.output_tokens': usage.outputTokens,
-      }
+    ? { 'gen_ai.usage.input_tokens': usage.inputTokens, 'gen_ai.usage.output_tokens': usage.outputTokens }
     : {}
 
 function addError(span: Span, { error, reason, at }: RunEventOf<'run.ended'>): void {

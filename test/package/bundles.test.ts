@@ -45,7 +45,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/opentelemetry': 4.5,
   'agentwire/control-plane/kubernetes': 11.5,
   'agentwire/control-plane/command': 7,
-  'agentwire/audit': 57,
+  'agentwire/audit': 56,
   'agentwire/devtools': 81,
   'agentwire/face': 56,
   'agentwire/node': 8,

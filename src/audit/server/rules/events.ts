@@ -109,7 +109,7 @@ const checks: Checks<keyof typeof RULES> = {
   },
   async 'messages.flat'(audit) {
     const { values } = await answered(audit)
-    for (const message of messagesOf(values)) isFlatMessage(message)
+    for (const message of messagesOf(values)) await isFlatMessage(message)
   },
   async 'tools.whole'({ thread, agents }) {
     const ids = readToolCalls((await thread(agents.tools).run()).events)
@@ -155,6 +155,6 @@ function haveShape(method: ShapedMethod, agent?: keyof AuditedAgents): ServerRul
     const { events } = await thread(agent && agents[agent]).run()
     const own = dataOf(events, method)
     hold(`the ${method} events of the run`, own.length > 0, 'at least one', 'none')
-    for (const data of own) isData(method, data)
+    for (const data of own) await isData(method, data)
   }
 }

@@ -45,7 +45,7 @@ const checks: Checks<keyof typeof RULES> = {
   async 'state.shape'({ thread }) {
     const one = thread()
     const { state } = await one.finish()
-    isState(state)
+    await isState(state)
     equal('the thread of the checkpoint', at(state, 'checkpoint', 'thread_id'), one.id)
   },
   async 'state.at-checkpoint'({ thread }) {
@@ -79,7 +79,7 @@ const checks: Checks<keyof typeof RULES> = {
     const one = thread()
     const { state } = await one.finish(2)
     const history = await historyOf(one)
-    for (const item of history) isState(item)
+    for (const item of history) await isState(item)
     equal('the first', checkpointOf(history[0]), checkpointOf(state))
     const parents = history.map((item) => at(item, 'parent_checkpoint', 'checkpoint_id') ?? null)
     equal('the parents', parents, [...history.slice(1).map(checkpointOf), null])

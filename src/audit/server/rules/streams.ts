@@ -88,7 +88,7 @@ const checks: Checks<keyof typeof RULES> = {
   },
   async 'stream.envelope'({ thread }) {
     const { stream } = await thread().run()
-    for (const { data } of stream.frames) isEnvelope(JSON.parse(data))
+    for (const { data } of stream.frames) await isEnvelope(JSON.parse(data))
   },
   async 'stream.frames'({ thread }) {
     const { stream, events } = await thread().run()
