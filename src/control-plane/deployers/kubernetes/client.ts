@@ -47,13 +47,8 @@ export function clientOf(kubeConfig: KubeConfigLike): KubernetesClient {
         const status = answer.statusCode ?? 502
         const hasBody = status >= 200 && status !== 204 && status !== 304
         if (!hasBody) answer.resume()
-        const retryAfter = answer.headers['retry-after']
-        resolve(
-          new Response(hasBody ? stream : null, {
-            status,
-            ...(retryAfter !== undefined && { headers: { 'retry-after': retryAfter } }),
-          }),
-        )
+        const headers = { 'retry-after': answer.headers['retry-after'] ?? '' }
+        resolve(new Response(hasBody ? stream : null, { status, headers }))
       })
       call.on('error', reject)
       call.end(body)

@@ -54,13 +54,11 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
     return {
       scope,
       name: workloadToDeploy(context),
-      revisionNumber: context.revisionNumber,
+      context,
       attempt: randomUUID(),
       image: imageOf(context),
       port,
       spec: readResourceSpec(context.sourceConfig.resource_spec),
-      secrets: context.secrets,
-      secretReferences: context.secretReferences,
       progressDeadlineSeconds: times.progressDeadlineSeconds,
       pod: (pod) => options.pod?.(pod, deployedService(scope, context)) ?? pod,
     }

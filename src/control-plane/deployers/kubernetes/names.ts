@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { DeploymentContext, PhaseContext } from '../deployer.ts'
 
 /** The label of all objects of a deployment. */
 export const DEPLOYMENT_LABEL = 'agentwire/deployment'
@@ -17,12 +18,7 @@ export interface Scope {
   readonly labels: Readonly<Record<string, string>>
 }
 
-interface Named {
-  readonly deploymentId: string
-  readonly name: string
-}
-
-export function scopeOf(deployment: Named, namespace: string): Scope {
+export function scopeOf(deployment: DeploymentContext, namespace: string): Scope {
   return {
     namespace,
     service: objectName(deployment.name, deployment.deploymentId),
@@ -32,12 +28,12 @@ export function scopeOf(deployment: Named, namespace: string): Scope {
 
 export const labelsOf = ({
   deploymentId,
-}: Pick<Named, 'deploymentId'>): Readonly<Record<string, string>> => ({
+}: Pick<DeploymentContext, 'deploymentId'>): Readonly<Record<string, string>> => ({
   [DEPLOYMENT_LABEL]: labelValue(deploymentId),
 })
 
 /** The name of the Deployment, the Secret and the autoscaler of a revision. */
-export const workloadName = (revision: Named & { readonly revisionId: string }): string =>
+export const workloadName = (revision: PhaseContext): string =>
   objectName(revision.name, `${revision.deploymentId}/${revision.revisionId}`)
 
 /**

@@ -1,5 +1,5 @@
 import type { V1Deployment, V1Secret, V1Service, V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
-import type { SecretReference } from '../../records/records.ts'
+import type { DeployContext } from '../deployer.ts'
 import type { KubernetesObject } from './api.ts'
 import {
   ATTEMPT_ANNOTATION,
@@ -14,13 +14,11 @@ export interface Workload {
   readonly scope: Scope
   /** The name of all its objects. */
   readonly name: string
-  readonly revisionNumber: number
+  readonly context: DeployContext
   readonly attempt: string
   readonly image: string
   readonly port: number
   readonly spec: ResourceSpec
-  readonly secrets: Readonly<Record<string, string>>
-  readonly secretReferences: readonly SecretReference[]
   readonly progressDeadlineSeconds: number
   /** The changes of the deployer's options. */
   readonly pod: (pod: Given) => Given
@@ -39,7 +37,10 @@ export function secretOf(workload: Workload, deployment?: KubernetesObject<'Depl
     metadata: metadataOf(workload, deployment),
     type: 'Opaque',
     data: Object.fromEntries(
-      Object.entries(workload.secrets).map(([name, value]) => [name, Buffer.from(value).toString('base64')]),
+      Object.entries(workload.context.secrets).map(([name, value]) => [
+        name,
+        Buffer.from(value).toString('base64'),
+      ]),
     ),
   } satisfies V1Secret
 }
@@ -115,12 +116,12 @@ export function autoscalerOf(workload: Workload, deployment: KubernetesObject<'D
   } satisfies V2HorizontalPodAutoscaler
 }
 
-function metadataOf({ scope, name, revisionNumber, attempt }: Workload, owner?: KubernetesObject) {
+function metadataOf({ scope, name, context, attempt }: Workload, owner?: KubernetesObject) {
   return {
     name,
     namespace: scope.namespace,
     labels: { ...podLabels(scope.labels, name), [MANAGED_BY_LABEL]: 'agentwire' },
-    annotations: { [REVISION_ANNOTATION]: String(revisionNumber), [ATTEMPT_ANNOTATION]: attempt },
+    annotations: { [REVISION_ANNOTATION]: String(context.revisionNumber), [ATTEMPT_ANNOTATION]: attempt },
     ...(owner?.metadata.uid && {
       ownerReferences: [
         { apiVersion: 'apps/v1', kind: 'Deployment', name: owner.metadata.name, uid: owner.metadata.uid },
@@ -144,7 +145,7 @@ function podOf(workload: Workload): Given {
   }
 }
 
-function agentContainer({ name, image, port, spec, secretReferences }: Workload): Given {
+function agentContainer({ name, image, port, spec, context }: Workload): Given {
   const probe = { httpGet: { path: '/ok', port: 'http' }, timeoutSeconds: 5 }
   return {
     name: AGENT_CONTAINER,
@@ -152,7 +153,7 @@ function agentContainer({ name, image, port, spec, secretReferences }: Workload)
     ports: [{ name: 'http', protocol: 'TCP', containerPort: port }],
     envFrom: [{ secretRef: { name } }],
     env: [
-      ...secretReferences.map(({ name, secret_name, secret_key }) => ({
+      ...context.secretReferences.map(({ name, secret_name, secret_key }) => ({
         name,
         valueFrom: { secretKeyRef: { name: secret_name, key: secret_key } },
       })),

@@ -58,10 +58,10 @@ export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readon
   for (const [name, profile] of Object.entries(spec.annotations))
     if (/^container\.(apparmor|seccomp)\.|^seccomp\./.test(name) && !isProfile(profile))
       refuse(['annotations', name], 'The annotation takes a profile of the node away.')
-  for (const [index, volume] of spec.volumes.entries()) refuseVolume(volume, ['volumes', index])
-  for (const [index, mount] of spec.volumeMounts.entries()) refuseMount(mount, ['volume_mounts', index])
-  for (const [index, one] of spec.initContainers.entries()) refuseContainer(one, ['init_containers', index])
-  for (const [index, one] of spec.sidecars.entries()) refuseContainer(one, ['sidecars', index])
+  each(spec.volumes, ['volumes'], refuseVolume)
+  each(spec.volumeMounts, ['volume_mounts'], refuseMount)
+  each(spec.initContainers, ['init_containers'], refuseContainer)
+  each(spec.sidecars, ['sidecars'], refuseContainer)
   return refused
 
   function refuseVolume({ name: _, ...volume }: Given, path: Path): void {
@@ -69,13 +69,11 @@ export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readon
       const isAllowed = VOLUMES.includes(type) || allow.volumes?.includes(type)
       if (!isAllowed) refuse([...path, type], `A volume of the type ${type} reaches out of the pod.`)
       if (type !== 'projected') continue
-      for (const [index, source] of listOf(value, 'sources').entries())
+      each(listOf(value, 'sources'), [...path, type, 'sources'], (source, at) => {
         for (const [kind] of membersOf(source))
           if (!PROJECTED.includes(kind) && !(kind === 'serviceAccountToken' && account !== undefined))
-            refuse(
-              [...path, type, 'sources', index, kind],
-              `A projected ${kind} has credentials of the cluster.`,
-            )
+            refuse([...at, kind], `A projected ${kind} has credentials of the cluster.`)
+      })
     }
   }
 
@@ -88,10 +86,8 @@ export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readon
     for (const [member, value] of membersOf(container)) {
       const at = [...path, member]
       if (CONTAINER.has(member)) continue
-      if (member === 'ports')
-        for (const [index, port] of listOf(container, member).entries()) refusePort(port, [...at, index])
-      else if (member === 'volumeMounts')
-        for (const [index, mount] of listOf(container, member).entries()) refuseMount(mount, [...at, index])
+      if (member === 'ports') each(listOf(container, member), at, refusePort)
+      else if (member === 'volumeMounts') each(listOf(container, member), at, refuseMount)
       else if (member === 'securityContext') refuseContext(value, at)
       else if ((HOOKS as readonly string[]).includes(member)) refuseHosts(value, at)
       else refuse(at, `${member} is no member of a container that deployments may have.`)
@@ -141,6 +137,11 @@ const ASK = 'The options of the deployer say what is allowed.'
 const PROFILES: readonly unknown[] = ['RuntimeDefault', 'Localhost', undefined]
 const isProfile = (profile: string): boolean =>
   /^(runtime\/default|docker\/default|localhost\/.+)$/.test(profile)
+
+const each = (items: readonly Given[], path: Path, visit: (item: Given, path: Path) => void): void =>
+  items.forEach((item, index) => {
+    visit(item, [...path, index])
+  })
 
 /** The members that are not null. */
 const membersOf = (value: unknown): [string, unknown][] =>
