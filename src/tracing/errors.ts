@@ -27,6 +27,5 @@ export function textOfError(error: unknown): string {
     : `${error.name}: ${error.message}`
 }
 
-/** The text of an error that the provider has sent. */
 export const textOfFailure = (failure: MessageError | undefined): string | undefined =>
   failure?.code ? `${failure.code}: ${failure.message}` : failure?.message

@@ -27,7 +27,6 @@ const MEDIA = ['image', 'file', 'audio', 'video']
 const FOREIGN =
   /^(image_url|input_audio|refusal|thinking|redacted_thinking|tool_use|tool_result|document|server_tool_use|\w+_tool_result)$/
 
-/** The ids of the calls so far. */
 interface Calls {
   readonly own: Set<unknown>
   readonly server: Set<unknown>

@@ -67,11 +67,9 @@ export interface ModelCallRecord {
 /** The outcome of a model call, in the normal form. */
 export interface Outcome {
   readonly messages: readonly Message[]
-  /** The format of the response. */
   readonly format?: Format | undefined
   readonly error?: string | undefined
   readonly issues?: readonly Issue[] | undefined
-  /** The response as the provider sent it. */
   readonly response?: unknown
 }
 
@@ -85,7 +83,6 @@ export function convertModelCall(call: ModelCall): ModelCallRecord {
   return toRecord(call, readOutcome(call.response, call), [])
 }
 
-/** Reads a whole response. */
 export function readOutcome(given: unknown, { request, format }: ConvertOptions): Outcome {
   // A custom model may answer with bare text.
   const plain = typeof given === 'string' && format === undefined
@@ -106,7 +103,6 @@ export function readOutcome(given: unknown, { request, format }: ConvertOptions)
   }
 }
 
-/** Makes the record of a call from its outcome. */
 export function toRecord(
   options: ConvertOptions,
   outcome: Outcome,

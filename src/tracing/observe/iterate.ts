@@ -1,4 +1,3 @@
-/** Iterates a stream of either kind. */
 export function iterate(stream: AsyncIterable<unknown> | ReadableStream<unknown>): AsyncIterator<unknown> {
   return stream instanceof ReadableStream ? iterateReadable(stream) : stream[Symbol.asyncIterator]()
 }

@@ -38,7 +38,6 @@ export function observeModelResponse(response: Response, options: ObserveOptions
   return observed
 }
 
-/** Reads the text of a body, piece by piece. */
 interface TextReader {
   push(text: string): void
   /** Reads the rest and returns how the body has ended. */

@@ -33,12 +33,10 @@ export function observeModelStream<Stream extends object>(
 type Iterable = object & { [Symbol.asyncIterator](): AsyncIterator<unknown> }
 
 const isStream = (value: unknown): value is object =>
-  value instanceof ReadableStream || (isObject(value) && typeof value[Symbol.asyncIterator] === 'function')
+  value instanceof ReadableStream || typeof Object(value)[Symbol.asyncIterator] === 'function'
 
 const isPromise = (value: object): value is PromiseLike<object> & object =>
   typeof (value as { then?: unknown }).then === 'function'
-
-const isObject = (value: unknown): value is Record<PropertyKey, unknown> => isRecord(value)
 
 function observeStream(stream: object, observer: Observer): object {
   if (stream instanceof ReadableStream) return observeReadable(stream, observer)
@@ -178,7 +176,7 @@ function callIterator(
 const isAborted = (controller: unknown): boolean =>
   controller instanceof AbortController && controller.signal.aborted
 
-const isAbort = (error: unknown): boolean => isObject(error) && error.name === 'AbortError'
+const isAbort = (error: unknown): boolean => isRecord(error) && error.name === 'AbortError'
 
 /** Wraps a stream in one that pulls when it is pulled. It keeps the prototype of a subclass. */
 function observeReadable(stream: ReadableStream<unknown>, observer: Observer): ReadableStream<unknown> {
