@@ -1,15 +1,10 @@
-import type { StorageReport } from '../store/report.ts'
-import type { Store } from '../store/store.ts'
+import type { DurableStorage } from '../durable.ts'
 import { type MemoryCheckpointer, type MemoryThreads, memoryCheckpointerIn } from './checkpointer.ts'
 import { countCheckpoints } from './counts.ts'
 import { type MemoryStoreOptions, memoryStore } from './store.ts'
 
-export interface MemoryStorage {
-  readonly store: Store
+export interface MemoryStorage extends Omit<DurableStorage, 'checkpointer'> {
   readonly checkpointer: MemoryCheckpointer
-  setup(): Promise<void>
-  report(): Promise<StorageReport>
-  close(): Promise<void>
 }
 
 /**

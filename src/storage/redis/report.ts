@@ -2,7 +2,7 @@ import { EMPTY_COUNTS, type StorageCounts, type StorageReport } from '../durable
 import type { Database } from './database.ts'
 import { info, LAYOUT, textOf } from './prepare.ts'
 
-/** Keys that one SCAN looks at. What is found is asked for at once, on one connection. */
+/** Keys that one SCAN looks at. Those that it finds are read at once, on one connection. */
 const STEP = '1000'
 
 export async function reportOf({ send, keys, isCluster }: Database): Promise<StorageReport> {
@@ -47,15 +47,11 @@ async function countAll({ send, keys }: Pick<Database, 'send' | 'keys'>): Promis
   async function add(key: string): Promise<void> {
     const kind = key.slice(key.lastIndexOf(':') + 1)
     // What is added is awaited before the sum is read, because many keys are counted at once.
-    if (kind === 'docs') {
-      const documents = Number(await send(['HLEN', key], key))
-      counts.documents += documents
-    }
+    const documents = kind === 'docs' ? await send(['HLEN', key], key) : 0
+    counts.documents += Number(documents)
     // The saver's set of what it keeps: checkpoints begin with a c.
-    if (kind === 'order') {
-      const checkpoints = Number(await send(['ZLEXCOUNT', key, '[c', '(d'], key))
-      counts.checkpoints += checkpoints
-    }
+    const checkpoints = kind === 'order' ? await send(['ZLEXCOUNT', key, '[c', '(d'], key) : 0
+    counts.checkpoints += Number(checkpoints)
     if (kind !== 'meta') return
     const meta = (await send(['HMGET', key, 'head', 'first', 'held', 'ends'], key)) as unknown[]
     const [head = 0, first = 1, held = 0, ends = 0] = meta.map(numberOf)

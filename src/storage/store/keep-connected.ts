@@ -1,7 +1,7 @@
 import { backoff, pause } from '../../time.ts'
 import { inTime } from '../deadline.ts'
 
-/** A connection that hears of commits by other processes. It ends once, by itself or by `close`. */
+/** A connection that receives notifications of other processes. It ends once, by itself or by `close`. */
 export interface ListeningConnection {
   readonly ended: Promise<void>
   close(): void

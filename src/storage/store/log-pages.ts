@@ -12,7 +12,7 @@ export interface EventLog {
   readonly pages: Page[]
   /** The size that pages grow to. */
   readonly pageBytes: number
-  /** Where each topic of the current writer stands in the origins of the page it was last used in. */
+  /** Where each topic of the current writer is in the origins of the page it was last used in. */
   readonly topics: Map<string, Interned>
   token: number
 }

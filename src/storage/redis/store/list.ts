@@ -98,7 +98,7 @@ function within(
   }
 }
 
-/** A member as it would stand at a position, without its stamp. */
+/** The member of a position, without its stamp. */
 function memberAt(orderBy: string | undefined, { key, partition, id }: Position): string {
   const rest = `${toText(partition)}\0${toText(id)}`
   return orderBy === undefined ? rest : `${keyOf(key ?? '')}\0${rest}`
@@ -157,7 +157,7 @@ async function walk(
   }
 }
 
-/** The documents that the members of a range stand for, each at least once. */
+/** The documents of the members of a range, each at least once. */
 async function loadDocuments(
   database: Database,
   directory: Directory,
