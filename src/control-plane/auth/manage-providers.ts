@@ -9,7 +9,7 @@ import type { Given } from '../wire/names.ts'
 import { noProvider } from './errors.ts'
 import { checkEndpoint, checkRedirectUri } from './providers/endpoints.ts'
 import { sealClientSecret } from './providers/lookup.ts'
-import type { ProviderRecord } from './records.ts'
+import { PROVIDER_DEFAULTS, type ProviderRecord } from './records.ts'
 import type { AuthContext, CallerContext } from './service.ts'
 import { load, loadAll, PROVIDERS, put, type Stored, unchanged, WORKSPACE_TOKENS } from './stored.ts'
 import { loadWorkspaceToken, removeAllTokens, SLACK } from './tokens/removal.ts'
@@ -102,22 +102,13 @@ export async function addProvider(
   const { clientSecret, ...rest } = given
   const id = uuid7(at)
   const record: ProviderRecord = {
-    providerType: null,
-    authorizationParams: {},
-    allowedRedirectUris: [],
-    defaultRedirectUri: null,
+    ...PROVIDER_DEFAULTS,
     ...rest,
+    ...discovered,
     codeChallengeMethod,
     id,
     organizationId: await tenantIdOf(owner),
-    secrets: clientSecret ? await sealClientSecret(context, id, clientSecret) : [],
-    revocationUrl: null,
-    issuer: null,
-    sendsIssuer: false,
-    resource: null,
-    mcpServerUrl: null,
-    isDynamicClient: false,
-    ...discovered,
+    ...(clientSecret && { secrets: await sealClientSecret(context, id, clientSecret) }),
     createdAt: at,
     updatedAt: at,
   }

@@ -49,6 +49,21 @@ export interface ProviderRecord {
   readonly updatedAt: number
 }
 
+/** What a provider has unless it is given, or read in its metadata. */
+export const PROVIDER_DEFAULTS = {
+  secrets: [],
+  revocationUrl: null,
+  issuer: null,
+  sendsIssuer: false,
+  resource: null,
+  providerType: null,
+  mcpServerUrl: null,
+  isDynamicClient: false,
+  authorizationParams: {},
+  allowedRedirectUris: [],
+  defaultRedirectUri: null,
+} as const satisfies Partial<ProviderRecord>
+
 /** A token of one user for one provider. Another document says whether it is the default. */
 export interface TokenRecord {
   readonly id: string

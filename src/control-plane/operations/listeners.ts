@@ -32,11 +32,7 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
   operation(
     'GET /v2/listeners',
     'List Listeners',
-    {
-      description: 'Newest first.',
-      query: LIST_LISTENERS,
-      responses: { 200: LISTENER_PAGE },
-    },
+    { description: 'Newest first.', query: LIST_LISTENERS, responses: { 200: LISTENER_PAGE } },
     async ({ store }, { query: { limit, offset }, call }) => {
       const page = await records.listListeners(store, ownerOf(call.principal), { limit, offset })
       return { body: { resources: page.map(presentListener), offset: offset + page.length } }
@@ -45,11 +41,7 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
   operation(
     'POST /v2/listeners',
     'Create Listener',
-    {
-      body: CREATE_LISTENER,
-      responses: { 201: LISTENER },
-      errors: [409],
-    },
+    { body: CREATE_LISTENER, responses: { 201: LISTENER }, errors: [409] },
     async ({ store, now }, { body, call }) => {
       const { compute_id, compute_config, version = null } = body
       const given = { compute_id, compute_config, version }
@@ -61,11 +53,7 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
   operation(
     'GET /v2/listeners/{listener_id}',
     'Get Listener',
-    {
-      params: LISTENER_PATH,
-      responses: { 200: LISTENER },
-      errors: [404],
-    },
+    { params: LISTENER_PATH, responses: { 200: LISTENER }, errors: [404] },
     async ({ store }, { params: { listener_id: id }, call }) => {
       const listener = await records.findListener(store, ownerOf(call.principal), id)
       if (!listener) throw noListener(id)
@@ -100,12 +88,7 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
   operation(
     'DELETE /v2/listeners/{listener_id}',
     'Delete Listener',
-    {
-      params: LISTENER_PATH,
-      headers: IF_MATCH,
-      responses: { 204: null },
-      errors: [404, 412],
-    },
+    { params: LISTENER_PATH, headers: IF_MATCH, responses: { 204: null }, errors: [404, 412] },
     async ({ store }, { params: { listener_id: id }, call }) => {
       const deleted = await records.changeListener(store, ownerOf(call.principal), id, (known) => {
         checkMatch(call.request, presentListener(known))

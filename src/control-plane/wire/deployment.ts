@@ -97,6 +97,7 @@ export const PATCH_DEPLOYMENT = /* @__PURE__ */ t.titled('DeploymentPatchRequest
   display_name: z.nullish(t.NOT_EMPTY),
   tracked_packages: TRACKED_PACKAGES,
 })
+export type PatchBody = z.output<typeof PATCH_DEPLOYMENT>
 
 export const RESOURCE_TIERS = /* @__PURE__ */ t.titled('ResourceTiersPatchRequest', {
   compute_tier: TIER,

@@ -1,5 +1,10 @@
 import type { OptionTable } from '../../../options.ts'
-import type { ClientAuthMethod, ProviderRecord, ProviderType } from '../records.ts'
+import {
+  type ClientAuthMethod,
+  PROVIDER_DEFAULTS,
+  type ProviderRecord,
+  type ProviderType,
+} from '../records.ts'
 import { checkEndpoint } from './endpoints.ts'
 
 /** An OAuth client that the operator has registered, for all tenants. */
@@ -41,30 +46,23 @@ export const PLATFORM_PROVIDER: OptionTable<PlatformProvider> = {
 
 /** The key is the same on every instance, so that tokens find their provider. */
 export function platformProvider(given: PlatformProvider, allowLoopback: boolean) {
-  const { providerId, name, clientId, clientSecret, authUrl, tokenUrl, usesPkce = true } = given
+  const { clientSecret, usesPkce = true, tokenEndpointAuthMethod = 'client_secret_post', ...rest } = given
   const record: ProviderRecord = {
-    id: `platform:${providerId}`,
+    ...PROVIDER_DEFAULTS,
+    ...withoutUndefined(rest),
+    id: `platform:${given.providerId}`,
     organizationId: null,
-    providerId,
-    name,
-    clientId,
-    secrets: [],
-    authUrl: checkEndpoint('authUrl', authUrl, allowLoopback),
-    tokenUrl: checkEndpoint('tokenUrl', tokenUrl, allowLoopback),
-    revocationUrl: given.revocationUrl ?? null,
-    issuer: given.issuer ?? null,
-    sendsIssuer: false,
-    resource: null,
+    authUrl: checkEndpoint('authUrl', given.authUrl, allowLoopback),
+    tokenUrl: checkEndpoint('tokenUrl', given.tokenUrl, allowLoopback),
     usesPkce,
-    providerType: given.providerType ?? null,
-    tokenEndpointAuthMethod: given.tokenEndpointAuthMethod ?? 'client_secret_post',
-    mcpServerUrl: null,
-    isDynamicClient: false,
-    authorizationParams: given.authorizationParams ?? {},
-    allowedRedirectUris: [],
-    defaultRedirectUri: null,
+    tokenEndpointAuthMethod,
     createdAt: 0,
     updatedAt: 0,
   }
   return { record, secret: clientSecret }
 }
+
+const withoutUndefined = <T extends object>(value: T) =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
+    readonly [Name in keyof T]: Exclude<T[Name], undefined>
+  }

@@ -47,9 +47,7 @@ export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     'GET /v2/auth/providers/{provider_id}',
     'Get OAuth Provider',
     { responses: { 200: PROVIDER }, errors: [404] },
-    async (auth, { params }) => ({
-      body: presented(await auth.findProvider(params.provider_id)),
-    }),
+    async (auth, { params }) => ({ body: presented(await auth.findProvider(params.provider_id)) }),
   ),
   authOperation(
     'PATCH /v2/auth/providers/{provider_id}',

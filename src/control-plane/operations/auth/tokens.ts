@@ -36,9 +36,7 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
       query: OF_PROVIDER,
       responses: { 200: TOKEN_SUMMARIES },
     },
-    async (auth, { query }) => ({
-      body: (await auth.listTokens(query.provider_id)).map(presentToken),
-    }),
+    async (auth, { query }) => ({ body: (await auth.listTokens(query.provider_id)).map(presentToken) }),
   ),
   authOperation(
     'DELETE /v2/auth/tokens',
@@ -97,9 +95,7 @@ export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
     'POST /v2/auth/tokens/import',
     'Import OAuth Token',
     { body: IMPORT_TOKEN, responses: { 200: IMPORTED_TOKEN }, errors: [404] },
-    async (auth, { body }) => ({
-      body: { token_id: await auth.importToken(given(body)) },
-    }),
+    async (auth, { body }) => ({ body: { token_id: await auth.importToken(given(body)) } }),
   ),
   authOperation(
     'GET /v2/auth/token-events',

@@ -12,7 +12,7 @@ import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import { CREATE_DEPLOYMENT, type CreateBody } from '../../wire/deployment.ts'
 import { checkListener } from '../listeners.ts'
 import { revisionOf, withoutNulls } from '../rules/change.ts'
-import { checkNames, checkSecrets } from '../rules/secrets.ts'
+import { checkSecrets } from '../rules/secrets.ts'
 import { checkDeployable, checkSource, isDeployable } from '../rules/sources.ts'
 import { NOT_UPLOADED } from './uploads.ts'
 
@@ -36,7 +36,6 @@ export async function newDeployment(
     throw refusal(400, NOT_UPLOADED)
   }
   checkSecrets(secrets, request.secretReferences)
-  checkNames(secrets, request.secretReferences)
   checkDeployable(context.deployer, request, body)
   await checkIntegration(context, owner, request.sourceConfig.integration_id)
   await checkListener(context, owner, request)

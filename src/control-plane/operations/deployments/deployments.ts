@@ -77,13 +77,9 @@ export const deploymentOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG,
       errors: [400, 404, 409, 412],
     },
     async (context, deployment, input) => {
-      const changed = await changeDeployment(context, deployment, {
-        ...input.body,
-        displayName: input.body.display_name,
-        source: input.body.revision_source,
-        key: await requestKey(context.secrets, input),
-        check: await ifMatch(context, input.call, deployment),
-      })
+      const key = await requestKey(context.secrets, input)
+      const check = await ifMatch(context, input.call, deployment)
+      const changed = await changeDeployment(context, deployment, input.body, { key, check })
       return { body: await presentDeployment(context, changed) }
     },
   ),

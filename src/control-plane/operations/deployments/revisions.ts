@@ -52,7 +52,7 @@ export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
     async (context, deployment, input) => {
       const key = await requestKey(context.secrets, input)
-      const changed = await changeDeployment(context, deployment, { ...input.body, isRevision: true, key })
+      const changed = await changeDeployment(context, deployment, input.body, { isRevision: true, key })
       const revision = await revisionOfDeployment(context, changed, key?.id ?? changed.latestRevisionId!)
       return { body: presentRevision(revision) }
     },

@@ -40,10 +40,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       const signature = await context.secrets.sign(signedText(id, uploadId, expires))
       const path = `/v2/deployments/${id}/uploads/${uploadId}?expires=${expires}&signature=${signature}`
       return {
-        body: {
-          upload_url: publicBase(call) + path,
-          object_path: pathOf({ deploymentId: id, uploadId }),
-        },
+        body: { upload_url: publicBase(call) + path, object_path: pathOf({ deploymentId: id, uploadId }) },
       }
     },
   ),

@@ -9,11 +9,7 @@ export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   onRevision(
     'GET /v2/deployments/{deployment_id}/revisions/{revision_id}/logs',
     'Get Revision Logs',
-    {
-      query: REVISION_LOGS,
-      responses: { 200: LOG_PAGE },
-      errors: [400, 404],
-    },
+    { query: REVISION_LOGS, responses: { 200: LOG_PAGE }, errors: [400, 404] },
     async (context, { deployment, revision }, { query }) => {
       const { lines, next } = await readLogs(context, deployment, { ...query, revision })
       return { body: { logs: lines.map(presentLine), next_offset: next } }
@@ -22,11 +18,7 @@ export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   onDeployment(
     'GET /v2/deployments/{deployment_id}/logs',
     'Get Deployment Logs',
-    {
-      query: DEPLOYMENT_LOGS,
-      responses: { 200: LOG_PAGE },
-      errors: [400, 404],
-    },
+    { query: DEPLOYMENT_LOGS, responses: { 200: LOG_PAGE }, errors: [400, 404] },
     async (context, deployment, { query }) => {
       const { lines, next } = await readLogs(context, deployment, query)
       return { body: { logs: lines.map(presentLine), next_offset: next } }
@@ -35,11 +27,7 @@ export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
     'GET /v2/deployment-logs',
     'List Deployment Logs',
-    {
-      query: LIST_DEPLOYMENT_LOGS,
-      responses: { 200: LOG_ITEMS },
-      errors: [400, 404],
-    },
+    { query: LIST_DEPLOYMENT_LOGS, responses: { 200: LOG_ITEMS }, errors: [400, 404] },
     async (context, { query, call }) => {
       const { deployment_id, revision_id, log_type, sort_order, page_size, cursor, ...rest } = query
       const deployment = await findDeployment(context, call, deployment_id)

@@ -51,7 +51,7 @@ interface Named {
   readonly name: string
 }
 
-/** Throws 400 for secrets that no server can be given. No message repeats a value. */
+/** Throws 400 for secrets that no server can be given, and for duplicates. No message repeats a value. */
 export function checkSecrets(secrets: readonly Secret[], references: readonly Named[]): void {
   for (const { name } of [...secrets, ...references]) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
@@ -70,6 +70,7 @@ export function checkSecrets(secrets: readonly Secret[], references: readonly Na
       throw refusal(400, `The value of the secret '${name}' is the mask of an answer. Send the value itself.`)
     }
   }
+  checkNames(secrets, references)
 }
 
 /** Throws 400 where two secrets would be the same variable of the server. */
