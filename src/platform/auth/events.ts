@@ -1,6 +1,5 @@
 import type { ThreadAction, ThreadResource } from '../../face/access.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { type Fields, isRecord } from '../../messages/record.ts'
 
 /** The events of our actions that an `Auth` knows by another name. */
 const NAMES: Readonly<Partial<Record<ThreadAction, string>>> = {
@@ -34,7 +33,7 @@ const OF_RUN = [
 
 /** The value that handlers get of a request. They may change it: it shares nothing with the request. */
 export function valueFor(event: string, sent: unknown, resource: ThreadResource): Record<string, unknown> {
-  const { metadata, ...fields }: Fields = structuredClone(isObject(sent) ? sent : {})
+  const { metadata, ...fields }: Fields = structuredClone(isRecord(sent) ? sent : {})
   const { threadId, assistantId, namespace, key } = resource
   return {
     ...(event === 'threads:create_run' ? runFields(fields) : fields),
@@ -67,12 +66,9 @@ export function fieldsAfter(event: string, sent: unknown, value: Fields): Fields
       throw new TypeError(`A handler of ${event} has set a namespace that is no array.`)
     return { [namespaceField(event)]: namespace }
   }
-  const given = isObject(sent) ? sent.metadata : undefined
+  const given = isRecord(sent) ? sent.metadata : undefined
   // Other metadata of a client are refused by the endpoint.
-  if (!WITH_METADATA.test(event) || (given != null && !isObject(given))) return {}
-  if (!isObject(metadata)) throw new TypeError(`A handler of ${event} has set metadata that are no object.`)
+  if (!WITH_METADATA.test(event) || (given != null && !isRecord(given))) return {}
+  if (!isRecord(metadata)) throw new TypeError(`A handler of ${event} has set metadata that are no object.`)
   return given == null && Object.keys(metadata).length === 0 ? {} : { metadata }
 }
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

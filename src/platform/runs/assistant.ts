@@ -1,10 +1,9 @@
 import { idOfGraph } from '../../assistants/index.ts'
 import { namedAssistant } from '../../face/assistants.ts'
 import { HttpError } from '../../http/index.ts'
+import type { Fields } from '../../messages/record.ts'
 import type { Principal } from '../../principal.ts'
 import { type AgentEngine, internalsOf } from '../../runs/index.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** The settings that a run takes from its assistant. */
 export interface RunAssistant {

@@ -1,10 +1,9 @@
 import { type RunConfigWire, runConfig } from '../../face/run-config.ts'
+import type { Fields } from '../../messages/record.ts'
 import type { Principal } from '../../principal.ts'
 import type { Limits, StoredConfig } from '../../runs/index.ts'
 import type { RunAssistant } from './assistant.ts'
 import type { RunCreate } from './wire.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Headers that may hold a secret, which graphs and tracers must not see. */
 const SECRET_HEADERS = new Set(['x-api-key', 'x-tenant-id', 'x-service-key'])
