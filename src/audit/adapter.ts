@@ -15,8 +15,8 @@ const CHECKS: Readonly<Record<RequirementId, Check>> = {
 }
 
 /**
- * What every adapter between a server and a `WebHandler` has to get right, as far as it applies to `target`. Each audit
- * starts the target anew, speaks to it over its socket, and sees to it that no stream stays open.
+ * What every adapter between a server and a `WebHandler` must do, as far as it applies to `target`. Each audit
+ * starts the target anew, speaks to it over its socket, and checks that no stream stays open.
  */
 export function adapterAudits(target: AdapterTarget): readonly Audit[] {
   const ids = Object.keys(CHECKS) as RequirementId[]

@@ -1,6 +1,6 @@
 import { AgentwireError } from '../errors.ts'
 
-/** Something that must hold does not. The message says what was looked at, what was expected and what was seen. */
+/** Something that must hold does not. The message says what was expected of what, and what was seen. */
 export class AuditError extends AgentwireError {
   static override readonly brand = 'AuditError'
   readonly expected: unknown

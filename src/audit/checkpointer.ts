@@ -13,8 +13,8 @@ import type { Audit } from './types.ts'
 
 export interface CheckpointerAuditOptions {
   /**
-   * Opens the saver, with the store whose leases fence it (default: one in memory). Other data may be in it: the audits use
-   * names of their own. Every audit closes what it opened.
+   * Opens the saver, with the store whose leases fence it. Default: leases in memory. The saver may have other
+   * data. Every audit closes what it opened.
    */
   readonly create: () => CheckpointerUnderAudit | Promise<CheckpointerUnderAudit>
 }

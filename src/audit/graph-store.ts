@@ -28,7 +28,7 @@ const OPTIONS: OptionTable<GraphStoreAuditOptions> = {
 }
 
 /**
- * What every LangGraph `BaseStore` must do, as graphs and the platform's REST rely on it. LangGraph's own `InMemoryStore` passes.
+ * What every LangGraph `BaseStore` must do for graphs and for the platform's REST.
  *
  * ```ts
  * for (const audit of graphStoreAudits({ create: () => new MyStore() })) test(audit.name, audit.fn)

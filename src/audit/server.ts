@@ -9,22 +9,22 @@ import type { Audit } from './types.ts'
 export interface ServerAuditOptions {
   /** Where the routes of the protocol are, such as `http://127.0.0.1:2024` or `https://example.com/api`. */
   readonly baseUrl: string
-  /** An assistant that answers its input with a message, and keeps `messages` in its state. Default: none is named to the server. */
+  /** Answers its input with a message, and keeps `messages` in its state. Default: none is named. */
   readonly assistantId?: string | undefined
-  /** Sent with every request, for a server that authenticates. Without them the rule about callers without credentials is skipped. */
+  /** Sent with every request. Without them the rule about callers without credentials is skipped. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Default: the global one. Its `signal` must disconnect. */
   readonly fetch?: typeof fetch | undefined
   /**
-   * Opens a web socket: `(url, { headers }) => new WebSocket(url, { headers })`, where `WebSocket` is that of `ws`, or of Node from 22
-   * on. Without it the rules about web sockets are skipped, as for a server that has none.
+   * Opens a web socket: `(url, { headers }) => new WebSocket(url, { headers })`, with `WebSocket` of `ws` or of Node
+   * from 22 on. Without it the rules about web sockets are skipped.
    */
   readonly webSocketFactory?: WebSocketFactory | undefined
   /** Assistants that some rules need. Rules whose assistant is not named here are skipped. */
   readonly agents?: AuditedAgents | undefined
   /** The input of a run that says `text`. Default: one human message with an id. */
   readonly input?: ((text: string) => unknown) | undefined
-  /** Where streams are read, below a thread: `/stream` of the protocol (default) or `/stream/events` of its clients. */
+  /** Where streams are read: `/stream` of the protocol (default) or `/stream/events` of its clients. */
   readonly streamPath?: string | undefined
   /** Milliseconds that one audit may take. Default 10,000. Heartbeats of 5 seconds need that long. */
   readonly timeoutMs?: number | undefined
@@ -72,8 +72,8 @@ export interface AuditResult {
 }
 
 /**
- * What a running server of the Agent Streaming Protocol has to get right, over HTTP and event streams, as named checks for
- * any test runner. Each audit uses threads of its own and deletes them; other data may be on the server.
+ * What a running server of the Agent Streaming Protocol must do, as named checks for any test runner. Each audit
+ * uses threads of its own and deletes them; other data may be on the server.
  *
  * ```ts
  * for (const { name, fn, skip } of serverAudits({ baseUrl, assistantId: 'agent' })) test.skipIf(skip)(name, fn)
@@ -107,8 +107,8 @@ function missing(
 }
 
 /**
- * Runs the audits and tells how each ended, in the order of `serverAudits`. Does not reject where a rule does not hold.
- * A server conforms when `results.every(({ level, passed, skipped }) => level !== 'MUST' || passed || skipped)`.
+ * Runs the audits and gives their results, in the order of `serverAudits`. It does not reject.
+ * A server conforms when each result has another level than MUST, or has passed or was skipped.
  */
 export async function runServerAudits(options: RunServerAuditsOptions): Promise<readonly AuditResult[]> {
   const { concurrency = 4 } = options

@@ -17,11 +17,11 @@ import { watchRules } from './store/watch.ts'
 import type { Audit } from './types.ts'
 
 export interface StoreAuditOptions {
-  /** Opens the store. Other data may be in it: the audits use names of their own. Every audit closes what it opened. */
+  /** Opens the store. It may have other data. Every audit closes what it opened. */
   readonly create: () => Store | Promise<Store>
-  /** `create` opens the same data each time: then handles are audited against each other and across closing. Default false. */
+  /** `create` opens the same data each time, so that handles are audited together. Default false. */
   readonly reopens?: boolean | undefined
-  /** Moves the store's clock on. Where absent, the audits that need time wait for it, some tens of milliseconds each. */
+  /** Advances the store's clock. Where absent, audits that need time wait, for some milliseconds. */
   readonly advance?: ((ms: number) => void | Promise<void>) | undefined
   /** How many random sequences of operations are compared with a model. Default 20. */
   readonly sequences?: number | undefined

@@ -1,4 +1,4 @@
-/** One thing that must hold. Run it with any test runner: `for (const audit of audits) test(audit.name, audit.fn)`. */
+/** One thing that must hold: `for (const audit of audits) test(audit.name, audit.fn)`. */
 export interface Audit {
   /** Stable, such as `adapter.abort.idle`. */
   readonly id: string

@@ -31,7 +31,7 @@ export async function postCancel({ engine }: DevtoolsContext, call: FaceCall): P
   return empty(202)
 }
 
-/** The fields of every request that starts a run. The caller must also be permitted to run the thread's assistant. */
+/** The fields of every request that starts a run. The caller must be permitted to run the assistant. */
 const common = ({ authorize }: DevtoolsContext, call: FaceCall) => ({
   threadId: call.threadId,
   principal: call.principal,
@@ -46,10 +46,7 @@ function assertJson({ request }: FaceCall): void {
   throw new HttpError(415, 'unsupported_media_type', 'Send application/json.')
 }
 
-/**
- * Checked by hand: bundlers drop the unused schemas of other faces only as long as all who make schemas are built into one file, and
- * this face is built into another.
- */
+/** Checked by hand: two fields are not worth loading schemas. */
 async function bodyOf(call: FaceCall): Promise<object> {
   assertJson(call)
   const body = await call.json()

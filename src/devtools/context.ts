@@ -11,8 +11,8 @@ export interface DevtoolsOptions {
   /** Such as `/internal`, for `/internal/devtools`. Default: none. */
   readonly basePath?: string | undefined
   /**
-   * Who sees the load of the process and what the whole store holds, which are counts over all owners. Everybody else sees what is
-   * theirs. Default: nobody; on a server without `authenticate`, everybody.
+   * Who sees the load of the process and what the whole store holds, of all owners. Others see what is theirs.
+   * Default: nobody; on a server without `authenticate`, everybody.
    */
   readonly isOperator?: ((principal: Principal | null) => boolean | Promise<boolean>) | undefined
 }

@@ -75,7 +75,7 @@ async function queuedRuns(
   return rows
 }
 
-/** `GET …/api/store`: what the whole store holds, of all owners. It counts, so the page asks for it when somebody wants to know. */
+/** `GET …/api/store`: what the whole store holds, of all owners. Counting takes long in a large one. */
 export async function getStore({ engine, isOperator }: DevtoolsContext, call: FaceCall): Promise<Response> {
   if (!(await isOperator(call.principal)))
     throw new HttpError(403, 'permission_denied', 'What the whole store holds is shown to operators only.')

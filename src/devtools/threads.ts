@@ -43,7 +43,7 @@ interface Search {
   readonly offset: number
 }
 
-/** The thread of this id, however old it is, and what the newest threads have in their id, title, agent or metadata. */
+/** The thread of this id, and the newest ones that have the text in their id, title, agent or metadata. */
 async function findThreads(
   { engine }: Pick<DevtoolsContext, 'engine'>,
   { principal, url }: FaceCall,
@@ -80,8 +80,8 @@ export async function getThread({ engine }: DevtoolsContext, call: FaceCall): Pr
 const ALL_CHANNELS = 'values updates messages tools lifecycle input checkpoints tasks custom'.split(' ')
 
 /**
- * `GET …/api/threads/{thread_id}/log?after`: every event with a higher sequence number, past and future, as the frames of the
- * protocol (docs/protocol.md §4.3). The frames are the log's own bytes, so a page costs no more than any subscriber.
+ * `GET …/api/threads/{thread_id}/log?after`: every event with a higher sequence number, past and future, as
+ * frames of the protocol (docs/protocol.md §4.3), which are the log's own bytes.
  */
 export async function getLog(context: DevtoolsContext, call: FaceCall): Promise<Response> {
   const { threadId, principal, signal } = call

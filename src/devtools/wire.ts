@@ -1,4 +1,4 @@
-/** The wire between the page and its server: the one place of this face that spells snake_case. Times are milliseconds since 1970. */
+/** What the page and its server exchange, in snake_case. Times are milliseconds since 1970. */
 
 export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error'
 

@@ -22,7 +22,7 @@ const FIRST_CHUNK_SECONDS = [
 ]
 const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 
-/** Counts what happens. No attribute is the id of a thread, run or owner: backends keep a series for each value. */
+/** Counts what happens. No attribute is an id: backends keep a series for each value. */
 export function createServerMetrics(meter: Meter): ServerMetrics {
   const histogram = (name: string, unit: string, description: string, buckets: number[]) =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: buckets } })

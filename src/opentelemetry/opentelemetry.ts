@@ -9,7 +9,7 @@ export type { MeasuredEngine } from './metrics.ts'
 export interface OpenTelemetryOptions {
   /** Makes the spans. Default: `agentwire` of the global tracer provider. */
   readonly tracer?: Tracer | undefined
-  /** Makes the instruments. Default: `agentwire` of the global meter provider, as it is when the first event comes. */
+  /** Makes the instruments. Default: `agentwire` of the global meter provider at the first event. */
   readonly meter?: Meter | undefined
 }
 
@@ -17,11 +17,11 @@ const OPTIONS: OptionTable<OpenTelemetryOptions> = { tracer: 'object', meter: 'o
 
 /** What turns the events of a server into spans and metrics. */
 export interface OpenTelemetry {
-  /** For the `observe` option of a server or an engine. Never throws: errors go to the `diag` logger of OpenTelemetry. */
+  /** For the `observe` option of a server or an engine. Errors go to OpenTelemetry's `diag` logger. */
   readonly observe: (event: ServerEvent) => void
   /**
-   * Registers the gauges of an engine: runs that execute and wait, subscribers and their lag. They are read when metrics are
-   * collected, by `engine.measure()`. Returns the function that stops them.
+   * Registers the gauges of an engine: runs that execute and wait, subscribers and their lag. They call
+   * `engine.measure()` when metrics are collected. Returns the function that stops them.
    */
   readonly watch: (engine: MeasuredEngine) => () => void
 }
@@ -29,16 +29,16 @@ export interface OpenTelemetry {
 const NAME = 'agentwire'
 
 /**
- * Turns what a server's `observe` tells into OpenTelemetry: a run is a span, the model calls of `model()` are its children, the
- * `traceparent` of the request that started it is its parent. Names follow the semantic conventions for generative AI. All spans
- * and metrics are listed in docs/operating.md.
+ * Turns the events of a server's `observe` into OpenTelemetry: a run is a span, the model calls of `model()` are
+ * its children, the `traceparent` of the request that started it is its parent. Names follow the semantic
+ * conventions for generative AI; docs/operating.md lists them.
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry {
   checkOptions('openTelemetry', options, OPTIONS)
   const { tracer, meter } = options
   const recordSpans = createRunSpans(tracer ?? trace.getTracer(NAME))
   let opened: ServerMetrics | undefined
-  // Unlike the global tracer, the global meter does not follow a provider that is registered after it was asked for.
+  // Unlike a global tracer, a global meter does not follow a provider that is registered later.
   const openMetrics = () => (opened ??= createServerMetrics(meter ?? metrics.getMeter(NAME)))
   return {
     observe(event) {

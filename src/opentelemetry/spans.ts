@@ -124,8 +124,8 @@ const spell = (reason: string): string =>
 const callerOf = ({ traceparent }: RunEvent): SpanContext | undefined => parseTraceparent(traceparent)
 
 /**
- * The caller's span, else none. Never the active span: a run that waited starts in the async context of the run before it, which
- * another request may have started.
+ * The caller's span, else none. Never the active span: a run that waited starts in the async context of the run
+ * before it, which another request may have started.
  */
 function parentOf(event: RunEvent): Context {
   const caller = callerOf(event)

@@ -22,7 +22,7 @@ export interface Bench {
   /** Names the streams of this check. */
   readonly key: string
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** A response that is still open, and a way to leave. */
+  /** A response that is still open, and what closes it. */
   open(path: string, init?: RequestInit): Promise<{ readonly response: Response; leave(): void }>
   echo(path?: string, init?: RequestInit): Promise<Echo>
   state(): Promise<SourceState>
@@ -95,7 +95,7 @@ export async function runCheck(target: AdapterTarget, { start = {}, run }: Check
   try {
     await run(bench)
     if (closed) return
-    // Whatever a check is about, every stream it opened must be let go of.
+    // Every stream that a check opened must have been cancelled or have ended.
     await bench.reach('every stream let go of', isReleased)
   } finally {
     for (const connection of connections) await connection.cut()

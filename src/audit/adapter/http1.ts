@@ -3,7 +3,7 @@ import type { RawSocket } from './target.ts'
 
 export type Part = string | Uint8Array
 
-/** HTTP/1.1 as it stands on the wire (RFC 9112). */
+/** HTTP/1.1, byte by byte (RFC 9112). */
 export interface Http1 {
   send(...parts: readonly Part[]): Promise<void>
   /** The next response, its body left unread. */

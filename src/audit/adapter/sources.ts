@@ -2,7 +2,7 @@
 export interface SourceState {
   started: boolean
   opened: number
-  /** Let go of by their reader. */
+  /** Left by their reader. */
   cancelled: number
   /** Ended by themselves. */
   ended: number
@@ -17,7 +17,7 @@ export interface StreamPlan {
   readonly opening?: string | undefined
   /** Each after the gate has opened; then the end. */
   readonly gated?: readonly string[] | undefined
-  /** So many bytes, then the end. */
+  /** This number of bytes, then the end. */
   readonly bytes?: number | undefined
   readonly endless?: boolean | undefined
   /** The message of the error that breaks the stream. */

@@ -121,7 +121,7 @@ async function comesInTwo(bench: Bench, path: string, init?: RequestInit): Promi
   return response
 }
 
-/** Reads until `text` has come, and gives a way to read the rest. */
+/** Reads until `text` has come. Gives a function that reads the rest. */
 async function readUntil(response: Response, text: string): Promise<() => Promise<string>> {
   const reader = response
     .body!.pipeThrough(new TextDecoderStream() as never)

@@ -1,14 +1,14 @@
 import type { WebHandler } from '../../http/types.ts'
 
-/** An adapter under audit: a way to put a handler behind a server. */
+/** An adapter under audit: what puts a handler behind a server. */
 export interface AdapterTarget {
   readonly name: string
-  /** Serves `handler` until `close`. A server in another process may ignore it and serve `adapterProbe()` of its own. */
+  /** Serves `handler` until `close`. Another process may serve an `adapterProbe()` of its own. */
   readonly start: (handler: WebHandler, options: StartOptions) => Promise<StartedTarget>
   /** What applies to this adapter. A check that needs something else is left out. */
   readonly can: readonly AdapterCapability[]
   /**
-   * Opens a TCP connection, in the shape of the WinterTC sockets API, for what `fetch` cannot say: HTTP/1.1 byte by byte.
+   * Opens a TCP connection with the WinterTC sockets API, for HTTP/1.1 that `fetch` cannot send.
    * `close` must cut the connection. Absent: checks that need it are left out.
    */
   readonly connect?: ((address: { hostname: string; port: number }) => RawSocket) | undefined
@@ -17,7 +17,10 @@ export interface AdapterTarget {
 }
 
 export interface StartOptions {
-  /** Mount the handler at this path, such as `/agent`, before a host's own `GET /agent/host` that says `host`. Absent: at the root, before `GET /host`. */
+  /**
+   * Mounts the handler at this path, such as `/agent`, before the host's own `GET /agent/host` that says `host`.
+   * Absent: at the root, before `GET /host`.
+   */
   readonly mount?: string | undefined
   /** Let the host believe `x-forwarded-*`. */
   readonly trustProxy?: boolean | undefined

@@ -22,7 +22,7 @@ export interface CheckpointerContext {
   /** Takes the lease of a partition, of the thread unless another is named. */
   take(token: number, partition?: string): Promise<void>
   release(token: number): Promise<void>
-  /** A view of the saver that writes while the lease of the thread, or of another partition, is held with this token. */
+  /** A view of the saver that writes while the lease of the partition is held with this token. */
   fenced(token: number, partition?: string): Checkpointer
   unique(): string
 }

@@ -69,7 +69,7 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
   async 'search.pages'({ store }) {
     const keys = Array.from({ length: 23 }, (_, index) => `k${index + 10}`)
     const isOdd = (index: number) => Math.floor(index / 4) % 2
-    // No five items in a row are odd, neither in the order in which they were put nor in that of their namespaces.
+    // No five items in a row are odd, neither in the order of their puts nor of their namespaces.
     for (const [index, key] of keys.entries())
       await store.put(['a', `${index % 4}`], key, { odd: isOdd(index) })
     equal('without a limit', (await store.search(['a'])).length, 10)

@@ -3,7 +3,7 @@ import { ALL, at, resultOf, type WireEvent } from './events.ts'
 import { type AuditSocket, openSocket, type WebSocketFactory } from './socket.ts'
 import { type AuditStream, isStream, readStream } from './stream.ts'
 
-/** Assistants of the audited server that behave in a way some rules need. Rules whose assistant is not named are skipped. */
+/** Assistants that some rules need. Rules whose assistant is not named are skipped. */
 export interface AuditedAgents {
   /** Asks once, with any payload, and completes after any answer. */
   readonly interrupt?: string | undefined
@@ -26,7 +26,7 @@ export interface AuditContext {
   readonly agents: AuditedAgents
   /** The input of a run, as the caller of the audits wants it. */
   readonly input: (text: string) => unknown
-  /** A thread that does not exist yet, for the assistant that answers, or for another. Deleted after the audit. */
+  /** A thread that does not exist yet. Default: for the assistant that answers. Deleted after the audit. */
   thread(assistantId?: string, id?: string): AuditThread
   request(method: string, path: string, sent?: Sent): Promise<Answer>
   /** Where a thread's stream is read, such as `/stream`. */
@@ -66,7 +66,7 @@ export interface AuditThread {
   begin(params?: Readonly<Record<string, unknown>>): Promise<AuditStream>
   /** The thread's events of every channel, or those of a filter. */
   stream(filter?: Readonly<Record<string, unknown>>, more?: StreamOptions): Promise<AuditStream>
-  /** A web socket of the thread. The headers of `more` are all that its handshake has; default: those of every request. */
+  /** A web socket of the thread. The headers of `more` replace those of every request. */
   socket(more?: StreamOptions): Promise<AuditSocket>
   /**
    * Runs the agent `times` times in sequence. Returns the stream that saw it all, and the ids of the runs.

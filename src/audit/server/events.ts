@@ -121,7 +121,7 @@ function channelOf({ method, data }: WireEvent): string {
   return name === undefined || name === null ? method : `custom:${name}`
 }
 
-/** A segment without an id, such as `tools`, stands for every task of that name. */
+/** A segment without an id, such as `tools`, matches every task of that name. */
 function sameSegment(wanted: string, seen: string | undefined): boolean {
   return (
     seen !== undefined && (wanted === seen || (!wanted.includes(':') && seen.split(':', 1)[0] === wanted))

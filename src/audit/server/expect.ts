@@ -23,7 +23,7 @@ export async function agree(
   equal('the events of the second reader', what(second!), what(first!))
 }
 
-/** Checks that readers which `open` resumes after an event get exactly the later ones: all but one, half of them, the last. */
+/** Checks that readers that `open` resumes after an event get exactly the later ones, at three events. */
 export async function resumes(
   events: readonly WireEvent[],
   open: (after: WireEvent) => Promise<Reader & { close(): unknown }>,

@@ -7,7 +7,7 @@ export type Ending = 'cleanly' | 'by breaking' | 'because time ran out'
 /** A connection whose events can be waited for. */
 export interface Reader {
   readonly events: readonly WireEvent[]
-  /** The events so far, as soon as `done` holds of them. Rejects when the connection ends before, or time runs out. */
+  /** The events once `done` holds of them. Rejects when the connection ends before, or time runs out. */
   until(what: string, done: (events: readonly WireEvent[]) => boolean): Promise<readonly WireEvent[]>
   /** The events so far, as soon as `runs` runs have ended. Default: one. Rejects as `until` does. */
   untilEnd(runs?: number): Promise<readonly WireEvent[]>
@@ -22,7 +22,7 @@ export interface Intake extends Reader {
   look(): void
   /** The connection has ended. The first call counts. */
   over(how: Ending): void
-  /** What `find` finds, as soon as it finds something. Rejects when the connection ends before, or time runs out. */
+  /** What `find` finds, once it finds something. Rejects as `until` does. */
   wait<Found>(what: string, find: () => Found | undefined): Promise<Found>
 }
 

@@ -64,7 +64,7 @@ export const SCHEMA = `${REPOSITORIES}/agent-protocol/blob/main/streaming/protoc
 /** The JavaScript client of streams, which says more than the specification about what it relies on. */
 export const STREAM_CLIENT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk/src/client/stream`
 
-/** The client for Python, which over web sockets has one for each subscription, and sends its commands over HTTP. */
+/** The client for Python: a web socket for each subscription, and commands over HTTP. */
 export const PYTHON_CLIENT = `${REPOSITORIES}/langgraph/tree/main/libs/sdk-py/langgraph_sdk/stream`
 
 /** The JavaScript client of threads, their state and their history. */

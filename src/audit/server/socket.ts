@@ -2,7 +2,7 @@ import { AuditError, equal } from '../check.ts'
 import { ALL, at, readEvent, resultOf } from './events.ts'
 import { createIntake, type Reader } from './intake.ts'
 
-/** What the audits use of a web socket: that of browsers, of Node from 22 on, and that of the package `ws` have it. */
+/** What the audits use of a web socket: those of browsers, of Node from 22 on and of `ws` have it. */
 export interface AuditedSocket {
   send(text: string): void
   close(): void
@@ -126,7 +126,7 @@ export async function openSocket(
   }
 }
 
-/** What a message says; what is no JSON in a text is left as it came, which no rule takes for an answer or an event. */
+/** The JSON of a message. Any other is left as it came, and no rule takes it for an answer or an event. */
 function parsed(data: unknown): unknown {
   try {
     return typeof data === 'string' ? JSON.parse(data) : data

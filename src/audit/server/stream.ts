@@ -18,7 +18,7 @@ export interface AuditStream extends Reader {
   close(): void
 }
 
-/** Reads an answer as an event stream, until `leave` is aborted: by the reader, or because time has run out. */
+/** Reads an answer as an event stream, until `leave` is aborted by the reader or after the audit's time. */
 export function readStream(response: Response, leave: AbortController): AuditStream {
   const intake = createIntake('stream')
   const frames: Frame[] = []

@@ -16,9 +16,9 @@ interface Draft {
 }
 
 /**
- * Checks that messages, keyed by namespace and node, start and end once, as do their blocks, each with its own index.
- * Blocks may overlap, as in some engines. Returns the messages that have ended. It reads what any server may send, so
- * nothing is taken to have the types of the protocol.
+ * Checks that messages, keyed by namespace and node, start and end once, as do their blocks, each with its own
+ * index. Blocks may overlap. Returns the messages that have ended. No decoder reads them, because a server may
+ * send anything.
  */
 export function readMessages(events: readonly WireEvent[]): readonly ToldMessage[] {
   const drafts = new Map<string, Draft>()

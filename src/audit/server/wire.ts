@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** The protocol's schemas, as far as audits check it. Fields that are not named are allowed: the protocol is extensible. */
+/** What the audits check of the protocol. Other fields are allowed: the protocol is extensible. */
 
 const fields = <Shape extends z.core.$ZodShape>(shape: Shape) => z.looseObject(shape, 'an object')
 const oneOf = <const Word extends string>(...words: readonly Word[]) =>

@@ -7,9 +7,9 @@ import { ThreadView } from './views/thread.tsx'
 import { ThreadList } from './views/thread-list.tsx'
 
 export function App() {
-  const [place, id, tab = 'log'] = useRoute()
-  const threadId = place === 'threads' ? id : undefined
-  const isServer = place === 'server'
+  const [view, id, tab = 'log'] = useRoute()
+  const threadId = view === 'threads' ? id : undefined
+  const isServer = view === 'server'
   return (
     <div class={`app ${threadId !== undefined || isServer ? 'has-main' : ''}`}>
       <header class="top line">
@@ -40,7 +40,7 @@ export function App() {
   )
 }
 
-/** Said in one place, because everything fails at once. */
+/** Shown once for the page, because everything fails at once. */
 function Away() {
   const { away, problem } = useConnection()
   return (

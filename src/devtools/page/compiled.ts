@@ -6,5 +6,5 @@ export interface CompiledPage {
   readonly styleHash: string
 }
 
-/** Undefined in the sources: devtools-page.config.ts puts the compiled page here when the package is built or tested. */
+/** Undefined in the sources: devtools-page.config.ts puts the compiled page here in builds and tests. */
 export const PAGE: CompiledPage | undefined = undefined

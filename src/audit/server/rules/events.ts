@@ -7,7 +7,7 @@ import { readMessages, readToolCalls } from '../transcript.ts'
 
 const { must, should } = rules(SCHEMA)
 
-/** How the CDDL of the protocol spells what its published bindings, clients and servers spell in snake_case. */
+/** How the protocol's CDDL spells what its bindings, clients and servers spell in snake_case. */
 const CAMEL =
   /"(eventId|assistantId|runId|threadId|interruptId|toolCallId|toolName|graphName|parentId|appliedThroughSeq|inputTokens|outputTokens)":/
 

@@ -79,7 +79,7 @@ export const requestRules = /* @__PURE__ */ rulesOf(RULES, checks)
 const startOf = (assistant_id: unknown, input?: unknown): string =>
   JSON.stringify({ id: 1, method: 'run.start', params: { assistant_id, input } })
 
-/** Checks that a body starts no run, by a refusal or by a connection that is cut, and that the next request is answered. */
+/** Checks that a body starts no run, by a refusal or a cut connection, and that the server lives. */
 async function refuses(
   { thread, signal }: AuditContext,
   body: string,

@@ -14,7 +14,7 @@ export interface LiveLog {
   readonly error: ApiError | undefined
 }
 
-/** Where a log is read from. A thread that was deleted and made again is another one, with a log of its own. */
+/** Where a log is read from. A thread that was deleted and made again has another log. */
 export interface LogStart {
   /** The sequence number before the first event. */
   readonly after: number

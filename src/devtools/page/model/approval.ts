@@ -7,8 +7,8 @@ export interface ActionRequest {
 }
 
 /**
- * The calls that an interrupt of LangChain's human-in-the-loop middleware asks about, or undefined for any other. JavaScript spells
- * them `actionRequests`, Python `action_requests`.
+ * The calls that an interrupt of LangChain's human-in-the-loop middleware asks about, or undefined for any other.
+ * JavaScript spells them `actionRequests`, Python `action_requests`.
  */
 export function actionsOf(value: unknown): readonly ActionRequest[] | undefined {
   const requests = fieldOf(value, 'actionRequests') ?? fieldOf(value, 'action_requests')
@@ -29,7 +29,7 @@ export const rejectAll = (actions: readonly ActionRequest[], message: string) =>
   decisions: actions.map(() => ({ type: 'reject', ...(message !== '' && { message }) })),
 })
 
-/** The answer that goes on with other arguments, to be changed by hand. The key is spelled as the question is. */
+/** The answer with other arguments, to be changed by hand. Its key is spelled as in the question. */
 export const editAll = (actions: readonly ActionRequest[], value: unknown) => ({
   decisions: actions.map(({ name, args }) => ({
     type: 'edit',

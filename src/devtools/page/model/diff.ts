@@ -12,7 +12,7 @@ export interface Change {
 /** More would be unreadable, and slow to show. */
 const MAX_CHANGES = 500
 
-/** What makes the second value of the first, in the order of the second. Items of lists that have ids are compared by them. */
+/** How the second value differs from the first, in its order. Items of lists are compared by their ids. */
 export function diff(before: unknown, after: unknown): readonly Change[] {
   const changes: Change[] = []
   compare(before, after, [], changes)
@@ -73,7 +73,7 @@ function keysOf(list: readonly unknown[]): readonly unknown[] {
   return areKeys ? ids : list.map((_, index) => index)
 }
 
-/** A path as one would write it in JavaScript, such as `messages[2].content`. */
+/** A path as JavaScript writes it, such as `messages[2].content`. */
 export const pathText = (path: Change['path']): string =>
   path
     .map((key, index) =>

@@ -9,7 +9,7 @@ export interface Frame {
 const NEWLINE = 10
 const decoder = new TextDecoder()
 
-/** Cuts a stream of bytes into frames (docs/protocol.md §4.3). Comments, which show that the connection is alive, are left out. */
+/** Cuts a stream of bytes into frames (docs/protocol.md §4.3), without the comments. */
 export function createFrameReader(): (chunk: Uint8Array) => readonly Frame[] {
   let rest = new Uint8Array()
   return (chunk) => {
@@ -27,7 +27,7 @@ export function createFrameReader(): (chunk: Uint8Array) => readonly Frame[] {
   }
 }
 
-/** The place after the next empty line, or 0. */
+/** The offset after the next empty line, or 0. */
 function endOf(bytes: Uint8Array, from: number): number {
   for (let at = bytes.indexOf(NEWLINE, from); at >= 0; at = bytes.indexOf(NEWLINE, at + 1))
     if (bytes[at + 1] === NEWLINE) return at + 2

@@ -4,7 +4,7 @@ import type { Frame } from './frames.ts'
 /** One event as the page keeps it. Its payload stays text until somebody looks at it. */
 export interface LogEntry {
   readonly seq: number
-  /** `gap` for a place where the log has lost events. */
+  /** `gap` where the log has lost events. */
   readonly method: string
   /** What a client subscribes to, such as `messages` or `custom:progress`. */
   readonly channel: string
@@ -62,7 +62,7 @@ export interface Log {
 /** By the server's clock, in milliseconds since 1970. */
 export interface Arrival {
   readonly at: number
-  /** When the stream was opened: what is older than this was waiting, not on its way. */
+  /** When the stream was opened: older events were waiting, not in transit. */
   readonly openedAt: number
 }
 
@@ -102,7 +102,7 @@ export function createLog(bounds: LogBounds, after = 0): Log {
       const event = JSON.parse(frame.data) as WireEvent | WireGap
       const entry =
         event.type === 'gap' ? gapOf(event, frame) : entryOf(event, frame, entries.at(-1), arrival)
-      // A state that stands for lost events has the number of the last of them.
+      // A state that replaces lost events has the number of the last of them.
       if (entry.seq < last || (entry.seq === last && entries.at(-1)?.text === entry.text)) return undefined
       last = entry.seq
       entries.push(entry)
@@ -179,10 +179,7 @@ export const matches = ({ channels, namespace }: LogFilter, entry: LogEntry): bo
   ((channels.size === 0 || channels.has(entry.channel)) &&
     (namespace === '' || `${namespaceText(entry.namespace)} › `.startsWith(`${namespace} › `)))
 
-/**
- * How far the page's clock is ahead of the server's, from the answers of the server. The one that was quickest on its way says it
- * best.
- */
+/** How far the page's clock is ahead of the server's, by the answer that took the least time. */
 export function createClock(): {
   /** Takes an answer: when it was asked and came by the page's clock, and the server's clock in between. */
   note(sentAt: number, arrivedAt: number, serverTime: number): void

@@ -2,7 +2,7 @@ import type { LifecycleData, TaskData, ToolData } from '../../../events/index.ts
 import { fieldOf, parseJson, textOf } from './json.ts'
 import type { WireEvent } from './log.ts'
 
-/** Something that takes time: a run, a step of it, a tool, a subagent. Times are the server's, in milliseconds since 1970. */
+/** A run, a step of it, a tool or a subagent. Times are the server's, in milliseconds since 1970. */
 export interface Span {
   readonly id: string
   readonly kind: 'run' | 'step' | 'tool' | 'subagent'
@@ -29,8 +29,8 @@ export interface SpanTree {
 const MAX_RUNS = 50
 
 /**
- * Makes a tree of the events of a thread. A namespace is a path of steps, each `<node>:<task id>`, so a step is found under its
- * task's id, whichever of `tasks`, `lifecycle` and `tools` tells of it first.
+ * Makes a tree of the events of a thread. A namespace is a path of steps, each `<node>:<task id>`. A step has the
+ * id of its task, whichever of `tasks`, `lifecycle` and `tools` mentions it first.
  */
 export function createSpanTree(): SpanTree {
   const runs: Draft[] = []
@@ -174,8 +174,8 @@ export interface SpanRow {
 }
 
 /**
- * The spans of a run, each below its parent. A step that does nothing but call one tool or subagent is left out for it: its row
- * would say the same twice.
+ * The spans of a run, each below its parent. A step that only calls one tool or subagent is merged with it: its
+ * row would say the same twice.
  */
 export function rowsOf(span: Span, depth = 0): readonly SpanRow[] {
   const calls = span.children.filter(({ kind }) => kind === 'tool' || kind === 'subagent')

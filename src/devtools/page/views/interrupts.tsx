@@ -50,7 +50,7 @@ export function InterruptsView({ thread, onDone }: InterruptsViewProps) {
 
 const pretty = (value: unknown): string => JSON.stringify(value, undefined, 2)
 
-/** What stands in the editor first: the answer that most will give. */
+/** What the editor begins with: the most likely answer. */
 function firstAnswer({ value }: InterruptRow): string {
   const actions = actionsOf(value)
   return actions ? pretty(approveAll(actions)) : 'true'

@@ -79,7 +79,7 @@ export function Action({
   )
 }
 
-/** Shown where the list of threads and what is opened do not fit beside each other. */
+/** Shown where the list of threads and what is opened do not fit next to each other. */
 export const BackLink = () => (
   <a class="back" href={routeTo()} aria-label="Back to the threads">
     ‹

@@ -91,7 +91,7 @@ export function ThreadView({ threadId, tab }: { readonly threadId: string; reado
   )
 }
 
-/** Where the log is read from, decided once for each thread: the page keeps no more than the newest events. */
+/** Where the log is read from, decided once for each thread: the page keeps the newest events. */
 function useStart(thread: ThreadDetail | undefined): LogStart | undefined {
   const start = useRef<LogStart>(undefined)
   if (thread && start.current?.createdAt !== thread.created_at) {
