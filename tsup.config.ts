@@ -26,6 +26,7 @@ const options = {
     audit: 'src/audit/index.ts',
     devtools: 'src/devtools/index.ts',
     face: 'src/face/index.ts',
+    schemas: 'src/schemas/schemas.ts',
     'control-plane-kubernetes': 'src/control-plane/deployers/kubernetes/kubernetes.ts',
     'control-plane-command': 'src/control-plane/deployers/command/command.ts',
     node: 'adapters/node.ts',

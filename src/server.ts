@@ -1,7 +1,7 @@
 import { createA2AGroup } from './a2a/group.ts'
 import { A2A_OPTIONS, type A2AOptions } from './a2a/options.ts'
 import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './devtools/context.ts'
-import type { FaceSetup } from './face/create-face.ts'
+import { createFace, type FaceSetup } from './face/create-face.ts'
 import {
   checkFace,
   engineOf,
@@ -12,6 +12,7 @@ import {
   type OwnEngine,
   type SharedEngine,
 } from './face/options.ts'
+import type { FaceContext, FaceEndpoint } from './face/routes.ts'
 import { combine, upgrading, type WebHandler, withCors } from './http/index.ts'
 import type { OptionTable } from './options.ts'
 import {
@@ -23,6 +24,7 @@ import {
 import { createPlatformGroup } from './platform/group.ts'
 import type { AgentEngine } from './runs/index.ts'
 import { createThreadsGroup, THREADS_OPTIONS, type ThreadsOptions } from './threads/index.ts'
+import { VERSION } from './version.ts'
 
 /** The sections of a server, one for each face. */
 export interface ServerFaces extends FaceOptions {
@@ -88,17 +90,35 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   const setup: FaceSetup = { ...groupOptions(options), engine }
   const groups: Omit<WebHandler, 'fetch'>[] = []
   if (threads !== false) groups.push(createThreadsGroup(setup, threads))
-  if (platform !== false) {
-    const basePath = platform?.basePath ?? (threads || undefined)?.basePath
-    groups.push(createPlatformGroup(setup, { ...platform, basePath }, http))
-  }
+  const basePath = (platform || undefined)?.basePath ?? (threads || undefined)?.basePath
+  if (platform !== false) groups.push(createPlatformGroup(setup, { ...platform, basePath }, http))
   if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup(setup, a2a))
   groups.push(...faces.map((face) => face(setup)))
   if (controlPlane) groups.push(controlPlane)
   if (devtools) groups.push(lazyDevtools(setup, devtools === true ? undefined : devtools))
+  if (http?.disable_meta !== true) groups.unshift(documentGroup(setup, groups, basePath))
   const server = upgrading(withCors(combine(groups), http?.cors))
   let closed: Promise<void> | undefined
   return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
+}
+
+/** `GET /openapi.json`, which describes all groups of the server. */
+function documentGroup(
+  setup: FaceSetup,
+  groups: readonly Omit<WebHandler, 'fetch'>[],
+  basePath: string | undefined,
+): WebHandler {
+  const { authenticate } = setup
+  const security = authenticate && (authenticate.schemes ?? { bearer: { type: 'http', scheme: 'bearer' } })
+  const serve: FaceEndpoint<FaceContext> = async (_, call) =>
+    (await import('./face/openapi.ts')).serveDocument(call, groups, { version: VERSION, security })
+  return createFace(setup, {
+    basePath,
+    routes: [['GET', '/openapi.json', 'public', serve]],
+    describe: async () => ({
+      'GET /openapi.json': { summary: 'This document.', answers: { 200: { type: 'object' } } },
+    }),
+  })
 }
 
 /** The devtools as a handler that loads them for the first request that may be theirs. */

@@ -151,6 +151,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/egress',
     'src/jobs',
   ],
+  // What clients check with: the schemas of the faces.
+  'src/schemas': ['src/face', 'src/threads', 'src/platform'],
   'src/opentelemetry': ['src/options', 'src/agents', 'src/runs'],
   'src/audit': [
     'src/options',
@@ -165,6 +167,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   // Composes the groups over one engine; src/index only names what is public.
   'src/server': [
     'src/options',
+    'src/version',
     'src/errors',
     'src/http',
     'src/storage',

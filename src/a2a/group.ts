@@ -26,6 +26,7 @@ export function createA2AGroup(setup: FaceSetup, options: A2AOptions = {}): WebH
   return createFace<A2AContext>(setup, {
     basePath: options.basePath,
     routes: ROUTES,
+    describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
     context: { authenticate, options, card, push },
     encodeError: encodeA2AError,
     onRequest: jobs.start,

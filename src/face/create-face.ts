@@ -2,6 +2,7 @@ import {
   createHandler,
   type EncodeError,
   type HandlerOptions,
+  type RouteDescriptions,
   upgrading,
   type WebHandler,
   withCors,
@@ -26,6 +27,8 @@ export interface Face<Context extends FaceContext = FaceContext>
   /** Encodes errors as the protocol has them. Default: `{ error, message }` with the status that the error has over HTTP. */
   readonly encodeError?: EncodeError | undefined
   readonly routes: readonly FaceRoute<Context>[]
+  /** What the routes take and answer, for `GET /openapi.json`. Loaded when somebody asks for it. */
+  readonly describe?: (() => Promise<RouteDescriptions>) | undefined
   /** What its endpoints are given in addition to the engine. Default: nothing. */
   readonly context?: Omit<Context, keyof FaceContext> | undefined
   /** Called before each request that a route matches, such as to start work that the face does in the background. */
@@ -50,7 +53,7 @@ export function createFace<Context extends FaceContext = FaceContext>(
 ): WebHandler {
   const { routes, context, onRequest, encodeError = encodeRunError } = face
   const whole = { engine, authorize, onError, ...context } as Context
-  return createHandler({
+  const handler = createHandler({
     basePath: face.basePath,
     parseJson: face.parseJson,
     textErrors: face.textErrors,
@@ -66,6 +69,7 @@ export function createFace<Context extends FaceContext = FaceContext>(
       await onClose?.()
     },
   })
+  return { ...handler, describe: face.describe }
 }
 
 /**

@@ -30,6 +30,7 @@ export type {
   ToolData,
   UpdateData,
 } from '../events/index.ts'
+export type { JsonSchema, RouteDescription, RouteDescriptions } from '../http/index.ts'
 export {
   type BunSocket,
   type EncodeError,

@@ -1,6 +1,7 @@
 export { DEFAULT_MAX_BODY_BYTES, isTextDeeper, MAX_DEPTH, type ReadJsonOptions, readJson } from './body.ts'
 export { combine } from './combine.ts'
 export { CORS, type CorsOptions, type LangGraphCors, withCors } from './cors.ts'
+export type { JsonSchema, RouteDescription, RouteDescriptions } from './describe.ts'
 export {
   type ErrorInfo,
   type ErrorOrigin,

@@ -1,4 +1,5 @@
 import type { Principal } from '../principal.ts'
+import type { RouteDescriptions } from './describe.ts'
 import type { SocketSession } from './sockets/socket.ts'
 
 export type { Principal }
@@ -63,6 +64,8 @@ export interface WebHandler {
   /** Like `fetch`, but returns `undefined` when no route matches, so that a host can fall through. */
   readonly handle: (request: Request, context?: HandlerContext) => Promise<Response | undefined>
   readonly routes: readonly Route[]
+  /** What its routes take and answer, for the OpenAPI document of a server. */
+  readonly describe?: (() => Promise<RouteDescriptions>) | undefined
   /** Where its routes begin, such as `/api/threads`, for the 404 of other paths. The host's `basePath` takes precedence. */
   readonly mountPaths?: ((basePath?: string) => readonly string[]) | undefined
   /** It decides itself which pages of other origins may call it: a host adds no default. */

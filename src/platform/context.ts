@@ -35,7 +35,7 @@ export interface PlatformSwitches {
   /** Runs and crons. */
   readonly disable_runs?: boolean | undefined
   readonly disable_store?: boolean | undefined
-  /** `/ok` and `/info`. */
+  /** `/ok` and `/info`, and the server's `/openapi.json`. */
   readonly disable_meta?: boolean | undefined
 }
 

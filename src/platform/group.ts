@@ -34,6 +34,7 @@ export function createPlatformGroup(
   return createFace<PlatformContext>(setup, {
     basePath,
     routes: routesOf(switches),
+    describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
     context: { webhooks, info: infoOf(switches, surroundings) },
     textErrors: true,
     onRequest: jobs.start,

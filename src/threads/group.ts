@@ -24,6 +24,7 @@ export function createThreadsGroup(setup: FaceSetup, { basePath }: ThreadsOption
   return createFace<ThreadsContext>(setup, {
     basePath,
     routes: ROUTES,
+    describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
     context: { sockets, maxBodyBytes: setup.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES },
     textErrors: true,
     onClose: sockets.leave,

@@ -25,7 +25,7 @@ export async function getState(context: FaceContext, call: FaceCall): Promise<Re
 
 /** `POST …/state/checkpoint`: the state at a checkpoint that the body names. */
 export async function postCheckpointState(context: FaceContext, call: FaceCall): Promise<Response> {
-  const { checkpoint, subgraphs, select } = await bodyOf((await schemas()).checkpointStateSchema, call)
+  const { checkpoint = {}, subgraphs, select } = await bodyOf((await schemas()).checkpointStateSchema, call)
   const { checkpoint_id: checkpointId, checkpoint_ns: checkpointNs } = checkpoint
   const state = await stateAt(context, call, { checkpointId, checkpointNs, subgraphs })
   return json(withFields(state, select))

@@ -126,7 +126,7 @@ export const stateWriteSchema = params({
 export const stateMetadataSchema = params({ metadata: record })
 
 export const checkpointStateSchema = params({
-  checkpoint,
+  checkpoint: z.optional(checkpoint),
   subgraphs: z.optional(z.boolean()),
   select,
 })

@@ -104,6 +104,7 @@ const A2A_ROUTES = [
 const PLATFORM_ROUTES = [
   'GET /ok',
   'GET /info',
+  'GET /openapi.json',
   'POST /runs/crons',
   'POST /threads/:thread_id/runs/crons',
   'PATCH /runs/crons/:cron_id',

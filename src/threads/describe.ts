@@ -1,0 +1,120 @@
+import * as z from 'zod/mini'
+import { inputOf, outputOf } from '../face/json-schema.ts'
+import type { RouteDescription, RouteDescriptions } from '../http/index.ts'
+import * as answers from './answers.ts'
+import * as wire from './wire.ts'
+
+const text = { type: 'string' }
+const flag = { type: 'boolean' }
+const count = { type: 'integer', minimum: 0 }
+
+const state = outputOf(answers.threadState)
+const someOfState = outputOf(z.partial(answers.threadState))
+const thread = outputOf(answers.thread)
+const listOf = (items: object) => ({ type: 'array', items })
+
+const stream: RouteDescription = {
+  summary: 'Subscribes to the events of a thread.',
+  body: inputOf(wire.streamSchema),
+  answers: {},
+  streams: true,
+}
+const readState: RouteDescription = {
+  summary: 'Reads the state of a thread.',
+  query: { subgraphs: flag, select: text },
+  answers: { 200: someOfState },
+}
+const search = {
+  body: inputOf(wire.threadSearchSchema),
+}
+
+/** The routes of the protocol, for the OpenAPI document. */
+export const DESCRIPTIONS: RouteDescriptions = {
+  'POST /threads/:thread_id/commands': {
+    summary: 'Sends a command, such as run.start. Each method has params of its own.',
+    body: {
+      ...inputOf(wire.commandSchema),
+      oneOf: Object.entries({
+        'run.start': wire.runStartSchema,
+        'input.respond': wire.inputRespondSchema,
+        'input.inject': wire.inputInjectSchema,
+        'state.get': wire.stateGetSchema,
+        'state.listCheckpoints': wire.listCheckpointsSchema,
+        'state.fork': wire.stateForkSchema,
+        'agent.getTree': wire.getTreeSchema,
+      }).map(([method, schema]) => ({
+        properties: { method: { const: method }, params: { anyOf: [inputOf(schema), { type: 'null' }] } },
+      })),
+    },
+    answers: { 200: outputOf(answers.commandAnswer) },
+  },
+  'POST /threads/:thread_id/stream': stream,
+  'POST /threads/:thread_id/stream/events': stream,
+  'GET /threads/:thread_id/state': readState,
+  'GET /threads/:thread_id/state/:checkpoint_id': readState,
+  'POST /threads/:thread_id/state': {
+    summary: 'Writes values into the state of a thread.',
+    body: inputOf(wire.stateWriteSchema),
+    answers: {
+      200: outputOf(z.extend(answers.threadState, { configurable: answers.threadState.shape.checkpoint })),
+    },
+  },
+  'PATCH /threads/:thread_id/state': {
+    summary: 'Merges metadata into the newest checkpoint.',
+    body: inputOf(wire.stateMetadataSchema),
+    answers: { 204: null },
+  },
+  'POST /threads/:thread_id/state/checkpoint': {
+    summary: 'Reads the state at a checkpoint.',
+    body: inputOf(wire.checkpointStateSchema),
+    answers: { 200: someOfState },
+  },
+  'POST /threads/:thread_id/history': {
+    summary: 'Reads the states of a thread, the newest first.',
+    body: inputOf(wire.historySchema),
+    answers: { 200: listOf(someOfState) },
+  },
+  'GET /threads/:thread_id/history': {
+    summary: 'Reads the states of a thread, the newest first.',
+    query: { limit: count, before: text },
+    answers: { 200: listOf(state) },
+  },
+  'POST /threads/:thread_id/runs/:run_id/cancel': {
+    summary: 'Cancels a run.',
+    query: { wait: flag, action: { enum: ['interrupt', 'rollback'] } },
+    answers: { 202: null, 204: null },
+  },
+  'GET /threads': {
+    summary: 'Lists threads with their titles.',
+    query: { limit: count, offset: count },
+    answers: { 200: listOf(outputOf(answers.threadTitle)) },
+  },
+  'POST /threads': {
+    summary: 'Creates a thread.',
+    body: inputOf(wire.threadCreateSchema),
+    answers: { 200: thread },
+  },
+  'POST /threads/search': {
+    summary: 'Searches threads.',
+    ...search,
+    answers: {
+      200: listOf(
+        outputOf(z.partial(z.extend(answers.thread, { extracted: z.record(z.string(), z.unknown()) }))),
+      ),
+    },
+  },
+  'POST /threads/count': { summary: 'Counts threads.', ...search, answers: { 200: count } },
+  'POST /threads/prune': {
+    summary: 'Deletes threads, or shortens them to their newest state.',
+    body: inputOf(wire.threadPruneSchema),
+    answers: { 200: outputOf(z.object({ pruned_count: z.int() })) },
+  },
+  'POST /threads/:thread_id/copy': { summary: 'Copies a thread.', answers: { 200: thread } },
+  'GET /threads/:thread_id': { summary: 'Reads a thread.', answers: { 200: thread } },
+  'PATCH /threads/:thread_id': {
+    summary: 'Merges metadata into a thread.',
+    body: inputOf(wire.threadPatchSchema),
+    answers: { 200: thread, 204: null },
+  },
+  'DELETE /threads/:thread_id': { summary: 'Deletes a thread.', answers: { 204: null } },
+}
