@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { within } from '../../time.ts'
 import { DeployError } from './deployer.ts'
-import { type Ended, type Supervised, type SupervisedCommand, spawnSupervised } from './supervised.ts'
+import { type Ended, type SupervisedCommand, spawnSupervised } from './supervised.ts'
 
 export interface RunCommandOptions extends Omit<SupervisedCommand, 'hasInput'> {
   readonly signal?: AbortSignal | undefined
@@ -47,7 +47,8 @@ export async function runCommand(options: RunCommandOptions): Promise<Ended> {
       }
     })
   const isRead = Promise.all([read('stdout'), read('stderr')])
-  if (input !== undefined) writeInput(running, input)
+  // A program may end without having read its input, which breaks the pipe.
+  running.stdin?.on('error', () => {}).end(input)
 
   const program = JSON.stringify(options.command[0])
   const timer =
@@ -112,12 +113,6 @@ export async function readLines(
   stream.on('data', read)
   await new Promise<void>((resolve) => stream.once('close', resolve))
   if (length > 0 || isCut) finish()
-}
-
-function writeInput({ stdin }: Supervised, input: string): void {
-  // A program may end without having read its input, which breaks the pipe.
-  stdin!.on('error', () => {})
-  stdin!.end(input)
 }
 
 /** The variables that a command may need. The others may have secrets. */

@@ -20,19 +20,9 @@ export function fillIn(
 
 /** `agentwire serve` of this package. */
 export function ownServer(): StartCommand {
-  return [
-    process.execPath,
-    ...ownProgram(),
-    'serve',
-    // A deployment is not under development, whatever its address.
-    '--hide-errors',
-    '--config',
-    '{config}',
-    '--host',
-    '{host}',
-    '--port',
-    '{port}',
-  ]
+  const address = ['--host', '{host}', '--port', '{port}']
+  // A deployment is not under development, whatever its address.
+  return [process.execPath, ...ownProgram(), 'serve', '--hide-errors', '--config', '{config}', ...address]
 }
 
 function ownProgram(): readonly string[] {

@@ -24,13 +24,12 @@ export function limiter({ maxBytes, maxEntries }: TreeLimits) {
         throw new DeployError(`The source holds more than ${maxEntries} files and folders.`)
     },
     addBytes(count: number): void {
-      if ((bytes += count) > maxBytes)
-        throw new DeployError(`The source is larger than ${inMegabytes(maxBytes)} when it is unpacked.`)
+      if ((bytes += count) <= maxBytes) return
+      const megabytes = Math.round(maxBytes / 10_000) / 100
+      throw new DeployError(`The source is larger than ${megabytes} MB when it is unpacked.`)
     },
   }
 }
-
-const inMegabytes = (bytes: number): string => `${Math.round(bytes / 10_000) / 100} MB`
 
 /** Whether a path is the folder, or is inside it, by their names alone. */
 export function isInside(folder: string, path: string): boolean {
