@@ -13,17 +13,24 @@ export type { PlatformProvider, TokenVault }
 
 export interface TokenVaultOptions {
   /**
-   * Where clients and browsers reach this control plane, with its prefix, such as `https://control.example.com/api-host`. Providers send
-   * users back there. Default: what the request was sent to, which is wrong behind a proxy that ends TLS.
+   * Where clients and browsers reach this control plane, with its prefix, such as
+   * `https://control.example.com/api-host`. Providers redirect users to it. Default: the URL of the request,
+   * which is wrong behind a proxy that ends TLS.
    */
   readonly publicUrl?: string | undefined
-  /** Where the browser goes after a sign-in: it gets `provider_id`, `status` (`completed` or `failed`) and `error`. Default: a page says so. */
+  /**
+   * Where the browser goes after a sign-in, with `provider_id`, `status` (`completed` or `failed`) and
+   * `error`. Default: a page of the control plane.
+   */
   readonly returnUrl?: string | undefined
-  /** Providers that all tenants can use, as `GET /v2/auth/platform-providers` lists them. A tenant's own of the same id takes precedence. */
+  /**
+   * Providers for all tenants, listed by `GET /v2/auth/platform-providers`. A tenant's own of the same id
+   * takes precedence.
+   */
   readonly platformProviders?: readonly PlatformProvider[] | undefined
   /**
-   * Whether a principal may have tokens of another user of its tenant, by `user_id` or `ls_user_id`: a backend acts for its users. Default:
-   * nobody may. Without `authenticate` everybody may.
+   * Whether a principal may have tokens of another user of its tenant, by `user_id` or `ls_user_id`, as a
+   * backend for its users. Default: no. Without `authenticate` all callers may.
    */
   readonly mayActFor?: ((caller: AuthCaller, userId: string) => boolean) | undefined
   /** Lets providers be on this machine, over plain HTTP: for tests and local use. Default false. */

@@ -8,7 +8,10 @@ import { deriveKeys, type Keys, readKeys } from './keys.ts'
  * them, binds them to it, so that they cannot be moved to another deployment. */
 export interface SecretBox {
   seal(context: string, secrets: readonly Secret[]): Promise<readonly SealedSecret[]>
-  /** Throws `AgentwireError` `secret_unreadable` where no key opens a value, or it was changed, renamed or moved from another context. */
+  /**
+   * Throws `AgentwireError` `secret_unreadable` for an unknown key, and for values that were changed, renamed
+   * or moved.
+   */
   open(context: string, sealed: readonly SealedSecret[]): Promise<readonly Secret[]>
   /**
    * A signature over the text, in base64url, for upload URLs and the state of OAuth flows. The text begins with what it is for, so

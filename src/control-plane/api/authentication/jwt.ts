@@ -40,7 +40,7 @@ export function verifyJwt(options: VerifyJwtOptions): VerifyToken {
   if ((jwksUrl === undefined) === (key === undefined)) {
     throw new AgentwireError('invalid_argument', 'verifyJwt: give either jwksUrl or key.')
   }
-  // A token names its algorithm itself. One that does not fit the key would be an error of the key, and not of the token.
+  // A token names its algorithm itself. A wrong one would otherwise be reported as an error of the key.
   const algorithms = options.algorithms ?? (key && algorithmsOf(key))
   const known: JWTVerifyOptions = {
     issuer: [issuer].flat(),

@@ -20,8 +20,8 @@ export interface WebhookOptions {
   /** Where messages are posted. Each receiver has a URL of its own. */
   readonly url: string
   /**
-   * `whsec_` and 24 to 64 bytes in base64: what messages are signed with, as Standard Webhooks says. Of several each makes a signature, so that the
-   * receiver can be given a new one first.
+   * `whsec_` and 24 to 64 bytes in base64, the key of the signatures of Standard Webhooks. Of several each
+   * makes a signature, so that receivers can be given a new one first.
    */
   readonly secret: string | readonly string[]
   /** The events that are sent, such as `deployment.revision.deployed`. Default: all. */
@@ -46,7 +46,7 @@ export interface Webhooks {
 interface Receiver {
   readonly url: string
   readonly secrets: readonly Uint8Array<ArrayBuffer>[]
-  readonly isTold: (event: StatusEvent) => boolean
+  readonly wants: (event: StatusEvent) => boolean
 }
 
 const COLLECTION = 'webhook_events'
@@ -73,7 +73,7 @@ export function createWebhooks({ store, webhooks, onError, times, ...delivery }:
   const jobs = createJobs({ store, report: (error) => void reportError(error, onError), times })
   jobs.register({
     [JOB]: {
-      handle: tell(store, receivers),
+      handle: deliverPending(store, receivers),
       retry: RETRY_FOR_A_DAY,
       deliver: createDelivery({
         ...delivery,
@@ -83,7 +83,7 @@ export function createWebhooks({ store, webhooks, onError, times, ...delivery }:
   })
   const watched = new Map<string, () => void>()
 
-  /** Begins to deliver as soon as the commit is done, which its writer does not tell. */
+  /** Begins to deliver as soon as the change is committed. */
   function wakeAfterCommit(partition: string): void {
     watched.get(partition)?.()
     const unwatch = store.watch(partition, jobs.wake)
@@ -99,9 +99,9 @@ export function createWebhooks({ store, webhooks, onError, times, ...delivery }:
   return {
     opsOf(event) {
       const partition = partitionOf(event.deploymentId)
-      const told = receivers.filter(({ isTold }) => isTold(event))
-      if (told.length > 0) wakeAfterCommit(partition)
-      return told.flatMap(({ url }): Op[] => [
+      const receiving = receivers.filter(({ wants }) => wants(event))
+      if (receiving.length > 0) wakeAfterCommit(partition)
+      return receiving.flatMap(({ url }): Op[] => [
         {
           op: 'put',
           collection: COLLECTION,
@@ -136,14 +136,14 @@ function readReceiver(
   return {
     url,
     secrets: readSecrets(`${name}.secret`, secret),
-    isTold: (event) => events?.includes(eventType(event)) ?? true,
+    wants: (event) => events?.includes(eventType(event)) ?? true,
   }
 }
 
 const invalid = (message: string): AgentwireError => new AgentwireError('invalid_webhook', message)
 
 /** Posts the pending messages of a deployment one by one. Those refused for good are skipped, and reported. */
-const tell =
+const deliverPending =
   (store: Store, receivers: readonly Receiver[]): JobHandler =>
   async ({ partition, data }, tools) => {
     const { signal } = tools

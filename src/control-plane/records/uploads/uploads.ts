@@ -19,7 +19,10 @@ import {
 
 /** How much is kept of what clients upload. */
 export interface UploadLimits {
-  /** The bytes of all uploads of one deployment, at least. Older ones that no revision needs make room. Default 419,430,400: two of the largest. */
+  /**
+   * The least total size of one deployment's uploads, in bytes. Older ones that no revision needs make room.
+   * Default 419,430,400: two of the largest.
+   */
   readonly deploymentBytes?: number | undefined
   /** The bytes of all uploads of one owner. Default 1,073,741,824. */
   readonly ownerBytes?: number | undefined
@@ -102,8 +105,8 @@ export function createUploads(
 
   return {
     /**
-     * Keeps all of the body, or nothing. `bytes` is the most that it has. Throws 413 without room, and 409 for one that a
-     * revision was made of.
+     * Keeps all of the body, or nothing. `bytes` is its largest size. Throws 413 without room, and 409 for
+     * one that a revision was made of.
      */
     async put(
       key: UploadKey,
