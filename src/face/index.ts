@@ -82,6 +82,7 @@ export {
   type EventFilter,
   type EventForm,
   type EventItem,
+  type EventOf,
   type EventStream,
   type FindAnswer,
   type FollowOptions,

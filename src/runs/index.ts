@@ -25,7 +25,7 @@ export {
 export { jobsOf } from './jobs.ts'
 export type { Limits, RunLimits } from './limits.ts'
 export type { EventFilter } from './log/filter.ts'
-export type { EventForm, EventItem, EventStream } from './log/form.ts'
+export type { EventForm, EventItem, EventOf, EventStream } from './log/form.ts'
 export { jsonBytes, jsonEnd, jsonStart, type Matcher, type Topic, topicOf } from './log/frame.ts'
 export { selectBytes } from './log/select.ts'
 export type { EngineMeasures } from './measure.ts'

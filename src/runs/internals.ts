@@ -3,16 +3,18 @@
 import { type Access, accessOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import { cancelAnswer as cancel } from './answers/cancel.ts'
+import type { FoundAnswer } from './answers/find.ts'
 import { listOwnAnswers, untilAnswered as waitUntilAnswered } from './answers/lists.ts'
 import type { Attach } from './attach.ts'
 import { type Asked, boundOf, callAs } from './bound.ts'
 import type { RunContext } from './context.ts'
 import { keepLatest as keepLatestOf } from './mutations/keep-latest.ts'
 import { patchState as patchStateOf } from './mutations/patch-state.ts'
+import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
 import { type CommandKey, loadReceipt, type Receipt } from './records/idempotency.ts'
-import type { ThreadRecord } from './records/records.ts'
+import type { AnswerRecord, RunRecord, ThreadRecord } from './records/records.ts'
 import type { Owned, ThreadAddress, ThreadSubscription } from './requests.ts'
-import { readToEnd as readToEndOf } from './subscriptions/events.ts'
+import { type RunToEnd, readToEnd as readToEndOf } from './subscriptions/events.ts'
 import { subscribe as subscribeTo } from './subscriptions/subscribe.ts'
 import { AS_BYTES, type Rendering, type Subscription } from './subscriptions/subscription.ts'
 import { findThread, type OwnedThread } from './threads/threads.ts'
@@ -60,7 +62,7 @@ const over =
     callAs(boundOf(engine), method, request)
 
 /** The last sequence number of a thread's log, from which a reader can go on. 0 where the principal has no such thread. */
-export const headOf = /* @__PURE__ */ over(
+export const headOf: (engine: AgentEngine, thread: ThreadAddress) => Promise<number> = /* @__PURE__ */ over(
   async (context, thread: OwnedThread): Promise<number> =>
     (await findThread(context, thread)) ? (await context.store.inspect(thread.threadId)).head : 0,
 )
@@ -87,7 +89,8 @@ export function subscribe(
  * Waits for the end of a run, takes those of its events that are asked for, and gives its record: undefined where it was undone or
  * deleted.
  */
-export const readToEnd = /* @__PURE__ */ over(readToEndOf)
+export const readToEnd: (engine: AgentEngine, request: RunToEnd) => Promise<RunRecord | undefined> =
+  /* @__PURE__ */ over(readToEndOf)
 
 /** The tree of a run's agents, made of its lifecycle events. Undefined when the log has none of them. */
 export const readTree = (
@@ -118,19 +121,31 @@ export function keepLatest(engine: AgentEngine, threads: readonly ThreadAddress[
 }
 
 /** Merges keys into the metadata of the newest checkpoint. Throws `thread_busy` during a run. */
-export const patchState = /* @__PURE__ */ over(patchStateOf)
+export const patchState: (
+  engine: AgentEngine,
+  write: ThreadAddress & { readonly metadata: Readonly<Record<string, unknown>> },
+) => Promise<void> = /* @__PURE__ */ over(patchStateOf)
 
 /**
  * Cancels an answer, its runs and the questions that it has asked, and gives it as it was before. Settles when that is recorded. One
  * that has ended is left alone. Throws `no_such_task`.
  */
-export const cancelAnswer = /* @__PURE__ */ over(cancel)
+export const cancelAnswer: (
+  engine: AgentEngine,
+  answer: ThreadAddress & { readonly answerId: string },
+) => Promise<AnswerRecord> = /* @__PURE__ */ over(cancel)
 
 /**
  * Settles once an answer does not wait for input any more, on any instance, and gives it; undefined where it is gone. Throws `closing`
  * when the engine closes first.
  */
-export const untilAnswered = /* @__PURE__ */ over(waitUntilAnswered)
+export const untilAnswered: (
+  engine: AgentEngine,
+  answer: ThreadAddress & { readonly answerId: string; readonly signal?: AbortSignal | undefined },
+) => Promise<FoundAnswer | undefined> = /* @__PURE__ */ over(waitUntilAnswered)
 
 /** A principal's answers of an assistant, the last changed first. */
-export const listAnswers = /* @__PURE__ */ over(listOwnAnswers)
+export const listAnswers: (
+  engine: AgentEngine,
+  query: Omit<AnswerListQuery, 'owner'> & Pick<ThreadAddress, 'principal'>,
+) => Promise<AnswerPage> = /* @__PURE__ */ over(listOwnAnswers)

@@ -1,7 +1,6 @@
-import type { OptionTable } from '../options.ts'
 import type { DurableCheckpointer } from './checkpointer/durable-saver.ts'
 import type { Serde } from './checkpointer/serde.ts'
-import type { StorageCounts, StorageReport } from './store/report.ts'
+import type { StorageReport } from './store/report.ts'
 import type { RetentionOptions } from './store/retention.ts'
 import type { Store } from './store/store.ts'
 
@@ -22,15 +21,6 @@ export interface DurableStorageOptions extends RetentionOptions {
   readonly serde?: Serde | undefined
 }
 
-export const DURABLE_OPTIONS: OptionTable<DurableStorageOptions> = {
-  maxThreadBytes: 'number',
-  maxTotalBytes: 'number',
-  maxAgeMs: 'number',
-  prefix: 'string',
-  deadlineMs: 'number',
-  serde: 'object',
-}
-
 /** A store and a saver over one database. */
 export interface DurableStorage {
   readonly store: Store
@@ -41,27 +31,4 @@ export interface DurableStorage {
   report(): Promise<StorageReport>
   /** Ends store and saver, and every connection that is not yours. */
   close(): Promise<void>
-}
-
-export const DEADLINE_MS = 5_000
-export const PREFIX = 'agentwire_'
-
-export const EMPTY_COUNTS: StorageCounts = {
-  partitions: 0,
-  documents: 0,
-  events: 0,
-  leases: 0,
-  checkpoints: 0,
-}
-
-/** From a row whose columns are named like the counts. The sum of no rows is null. */
-export function readCounts(row: Readonly<Record<keyof StorageCounts, unknown>>): StorageCounts {
-  const { partitions, documents, events, leases, checkpoints } = row
-  return {
-    partitions: Number(partitions),
-    documents: Number(documents),
-    events: Number(events ?? 0),
-    leases: Number(leases ?? 0),
-    checkpoints: Number(checkpoints),
-  }
 }

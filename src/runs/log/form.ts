@@ -14,7 +14,8 @@ export type EventItem<Json extends boolean, Batches extends boolean> = Batches e
   ? readonly EventOf<Json>[]
   : EventOf<Json>
 
-type EventOf<Json extends boolean> = (Json extends true ? LoggedEvent : ThreadEvent) | LogGap
+/** A gap stands for the events that the log no longer has. */
+export type EventOf<Json extends boolean> = (Json extends true ? LoggedEvent : ThreadEvent) | LogGap
 
 export type EventStream<Json extends boolean, Batches extends boolean> = AsyncGenerator<
   EventItem<Json, Batches>,

@@ -1,12 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { checkOptions, type OptionTable } from '../../options.ts'
-import {
-  DEADLINE_MS,
-  DURABLE_OPTIONS,
-  type DurableStorage,
-  type DurableStorageOptions,
-  PREFIX,
-} from '../durable.ts'
+import type { DurableStorage, DurableStorageOptions } from '../durable.ts'
+import { DEADLINE_MS, DURABLE_OPTIONS, PREFIX } from '../durable-options.ts'
 import { createDurableStorage } from '../durable-storage.ts'
 import { createDatabase } from './database.ts'
 import { createNames } from './names.ts'

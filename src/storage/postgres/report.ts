@@ -1,4 +1,5 @@
-import { EMPTY_COUNTS, readCounts, type StorageReport } from '../durable.ts'
+import type { StorageReport } from '../durable.ts'
+import { EMPTY_COUNTS, readCounts } from '../durable-options.ts'
 import type { Database, Row } from './database.ts'
 import { migrations } from './migrate.ts'
 import { NOW_ONCE } from './store/sql-store.ts'

@@ -1,6 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { checkOptions, type OptionTable } from '../../options.ts'
-import { DEADLINE_MS, DURABLE_OPTIONS, type DurableStorage, type DurableStorageOptions } from '../durable.ts'
+import type { DurableStorage, DurableStorageOptions } from '../durable.ts'
+import { DEADLINE_MS, DURABLE_OPTIONS } from '../durable-options.ts'
 import { createDurableStorage } from '../durable-storage.ts'
 import { fromClient, fromUrl, type RedisClient } from './clients/client.ts'
 import type { Connections } from './connection.ts'

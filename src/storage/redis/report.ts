@@ -1,4 +1,5 @@
-import { EMPTY_COUNTS, type StorageCounts, type StorageReport } from '../durable.ts'
+import type { StorageCounts, StorageReport } from '../durable.ts'
+import { EMPTY_COUNTS } from '../durable-options.ts'
 import type { Database } from './database.ts'
 import { info, LAYOUT, textOf } from './prepare.ts'
 

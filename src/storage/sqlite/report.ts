@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { EMPTY_COUNTS, readCounts, type StorageReport } from '../durable.ts'
+import type { StorageReport } from '../durable.ts'
+import { EMPTY_COUNTS, readCounts } from '../durable-options.ts'
 import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import { versionOf } from './migrate.ts'

@@ -27,7 +27,7 @@ export interface GenAiCall {
  * Reads the attributes of a span, ours or another library's. Text, ids, arguments and counts are read back
  * exactly as `genAiAttributes` wrote them.
  */
-export function readGenAiAttributes(attributes: Fields): GenAiCall {
+export function readGenAiAttributes(attributes: Readonly<Record<string, unknown>>): GenAiCall {
   const provider = attributes['gen_ai.system'] ?? attributes['gen_ai.provider.name']
   const model = attributes['gen_ai.response.model'] ?? attributes['gen_ai.request.model']
   const usage = usageOf(attributes)
