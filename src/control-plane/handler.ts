@@ -139,7 +139,7 @@ const OPTIONS: OptionTable<ControlPlaneOptions> = {
 }
 
 export interface ControlPlane extends WebHandler {
-  /** For hosts without background work: does all that is due, and settles when all deployments are at rest. */
+  /** For hosts without background work: does what is due, and settles when all deployments are at rest. */
   readonly reconcile: () => Promise<{ readonly deployments: number }>
 }
 
