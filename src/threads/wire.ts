@@ -1,8 +1,18 @@
 import * as z from 'zod/mini'
 import type { Read, Schema } from '../face/parse.ts'
-import { anything, list as listOf, map, nonEmpty, number, object, record, whole } from '../face/schema.ts'
+import {
+  anything,
+  list as listOf,
+  map,
+  nonEmpty,
+  number,
+  object,
+  record,
+  refuse,
+  whole,
+} from '../face/schema.ts'
 import type { ThreadTtl } from '../runs/index.ts'
-import { pathsSchema } from './extract.ts'
+import { type JsonPath, MAX_PATH, stepsOf } from './extract.ts'
 
 /**
  * The wire of the Agent Streaming Protocol: the one place of this group that spells snake_case. Clients send snake_case; the
@@ -198,12 +208,25 @@ export const threadCreateSchema = params({
 
 export const threadPatchSchema = params({ metadata: z.optional(record), ttl: z.optional(ttl) })
 
+const MAX_PATHS = 10
+
+/** Paths by the names under which a search answers what is there. */
+const paths = map(record, (given, payload) => {
+  const entries = Object.entries(given)
+  if (entries.length > MAX_PATHS) refuse(payload, `at most ${MAX_PATHS} paths`)
+  return entries.map(([alias, text]): readonly [alias: string, path: JsonPath] => {
+    const path = typeof text === 'string' ? stepsOf(text) : refuse(payload, 'a string', alias)
+    const expected = `a path such as values.messages[-1].content, of at most ${MAX_PATH} characters`
+    return [alias, path ?? refuse(payload, expected, alias)]
+  })
+})
+
 export const threadSearchSchema = params({
   metadata: z.optional(record),
   values: z.optional(record),
   ids: z.optional(list(z.string())),
   select,
-  extract: z.optional(pathsSchema),
+  extract: z.optional(paths),
   status: z.optional(z.enum(['idle', 'busy', 'interrupted', 'error'])),
   limit: z.optional(whole(1, 1_000)),
   offset: z.optional(whole(0)),
