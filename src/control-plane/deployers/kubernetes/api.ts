@@ -52,9 +52,9 @@ const FIELD_MANAGER = 'agentwire'
 export type KubernetesApi = ReturnType<typeof createApi>
 
 /**
- * The calls of the API in one namespace that a deployer needs. Each is repeated for a while when the server is
- * unavailable, overloaded or reports a conflict: all of them may be. Rejects with a `DeployError` that says what
- * failed, and with the signal's reason when that aborts.
+ * The calls of the API in one namespace that a deployer needs. Each is repeated for a while when the server
+ * is unavailable, overloaded or reports a conflict: all of them may be. Rejects with a `DeployError` that
+ * says what failed, and with the signal's reason when that aborts.
  */
 export function createApi(
   client: KubernetesClient,
@@ -137,8 +137,8 @@ export function createApi(
       return (body as { items?: KubernetesObject<K>[] }).items ?? []
     },
     /**
-     * Removes an object. Given a version, only that one: false if there is another. `Foreground`: the object stays
-     * until all that belongs to it is gone.
+     * Removes an object. Given a version, only that one: false if there is another. `Foreground`: the object
+     * stays until all that belongs to it is gone.
      */
     async remove(
       kind: Kind,
