@@ -2,11 +2,10 @@ import { checkOptions, STORAGE_PARTS } from '../options.ts'
 import { type Access, ownerOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
-import { cancelAnswer } from './answers/cancel.ts'
-import { checkpointBefore } from './answers/checkpoint-before.ts'
+import type { checkpointBefore } from './answers/checkpoint-before.ts'
 import { findAnswer } from './answers/find.ts'
 import { followFound, followStarted } from './answers/follow.ts'
-import { readSnapshot } from './answers/snapshot.ts'
+import type { readSnapshot } from './answers/snapshot.ts'
 import { createAttach } from './attach.ts'
 import { type Asked, bind, callAs } from './bound.ts'
 import { close } from './close.ts'
@@ -17,7 +16,7 @@ import { startRun } from './execution/start.ts'
 import type { EventForm } from './log/form.ts'
 import { startMaintenance } from './maintenance.ts'
 import { measure } from './measure.ts'
-import { copyThread } from './mutations/copy-thread.ts'
+import type { copyThread } from './mutations/copy-thread.ts'
 import { deleteRun } from './mutations/delete-run.ts'
 import { deleteThread } from './mutations/delete-thread.ts'
 import { createThread, patchThread } from './mutations/write-record.ts'
@@ -61,12 +60,16 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       cancel: as(cancelOwn),
       follow: as(follow) as AgentEngine['follow'],
       findAnswer: as(findAnswer),
-      snapshot: as(readSnapshot),
+      snapshot: as(async (...asked: Parameters<typeof readSnapshot>) =>
+        (await import('./answers/snapshot.ts')).readSnapshot(...asked),
+      ),
       events: as(readEvents) as AgentEngine['events'],
       findThread: as(findThread),
       createThread: as(createThread),
       patchThread: as(patchThread),
-      copyThread: as(copyThread),
+      copyThread: as(async (...asked: Parameters<typeof copyThread>) =>
+        (await import('./mutations/copy-thread.ts')).copyThread(...asked),
+      ),
       deleteThread: as(deleteThread),
       listThreads: (query = {}) => as(listThreads)(query),
       countThreads: (query = {}) => as(countThreads)(query),
@@ -76,7 +79,9 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       readState: (thread, query) => readState(context, thread, query),
       readHistory: (thread, query, history) => readHistory(context, thread, query, history),
       writeState: as(writeState),
-      checkpointBefore: as(checkpointBefore),
+      checkpointBefore: as(async (...asked: Parameters<typeof checkpointBefore>) =>
+        (await import('./answers/checkpoint-before.ts')).checkpointBefore(...asked),
+      ),
       measure: () => measure(context),
       async close() {
         // They use the engine.
@@ -106,7 +111,10 @@ async function follow(context: RunContext, request: Followed) {
 type Cancelled = { readonly runId: string; readonly action?: CancelAction } | { readonly answerId: string }
 
 async function cancelOwn(context: RunContext, what: OwnedThread & Cancelled): Promise<void> {
-  if ('answerId' in what) return void (await cancelAnswer(context, what))
+  if ('answerId' in what) {
+    await (await import('./answers/cancel.ts')).cancelAnswer(context, what)
+    return
+  }
   await requireRun(context, what)
   await cancelRun(context, what.threadId, what.runId, what.action ?? 'interrupt')
 }

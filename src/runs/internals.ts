@@ -1,15 +1,17 @@
-/** What faces need of an engine in addition to its methods: functions over it, so that who uses none of them bundles none. */
+/**
+ * What faces need of an engine in addition to its methods: functions over it, so that who uses none of them bundles none. What is
+ * rarely called is loaded then.
+ */
 
 import { type Access, accessOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
-import { cancelAnswer as cancel } from './answers/cancel.ts'
+import type { cancelAnswer as cancel } from './answers/cancel.ts'
 import type { FoundAnswer } from './answers/find.ts'
-import { listOwnAnswers, untilAnswered as waitUntilAnswered } from './answers/lists.ts'
+import type { listOwnAnswers, untilAnswered as waitUntilAnswered } from './answers/lists.ts'
 import type { Attach } from './attach.ts'
 import { type Asked, boundOf, callAs } from './bound.ts'
 import type { RunContext } from './context.ts'
-import { keepLatest as keepLatestOf } from './mutations/keep-latest.ts'
-import { patchState as patchStateOf } from './mutations/patch-state.ts'
+import type { patchState as patchStateOf } from './mutations/patch-state.ts'
 import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
 import { type CommandKey, loadReceipt, type Receipt } from './records/idempotency.ts'
 import type { AnswerRecord, RunRecord, ThreadRecord } from './records/records.ts'
@@ -18,7 +20,7 @@ import { type RunToEnd, readToEnd as readToEndOf } from './subscriptions/events.
 import { subscribe as subscribeTo } from './subscriptions/subscribe.ts'
 import { AS_BYTES, type Rendering, type Subscription } from './subscriptions/subscription.ts'
 import { findThread, type OwnedThread } from './threads/threads.ts'
-import { type RunTree, readTree as readTreeOf } from './threads/tree.ts'
+import type { RunTree } from './threads/tree.ts'
 
 /** The parts that an engine is made of. */
 export interface EngineInternals
@@ -93,11 +95,12 @@ export const readToEnd: (engine: AgentEngine, request: RunToEnd) => Promise<RunR
   /* @__PURE__ */ over(readToEndOf)
 
 /** The tree of a run's agents, made of its lifecycle events. Undefined when the log has none of them. */
-export const readTree = (
+export const readTree = async (
   engine: AgentEngine,
   { threadId }: ThreadRecord,
   runId: string,
-): Promise<RunTree | undefined> => readTreeOf(boundOf(engine).context, threadId, runId)
+): Promise<RunTree | undefined> =>
+  (await import('./threads/tree.ts')).readTree(boundOf(engine).context, threadId, runId)
 
 /** The recorded result of an earlier command. Does not check that the thread is the caller's. Throws `key_reused`. */
 export const receiptOf = async (
@@ -111,20 +114,20 @@ export const receiptOf = async (
  * stays, with what it is read from and with the interrupts that wait; records, runs and events stay. Throws before any is changed:
  * `not_supported` where the checkpointer has no `keepLatest`, `thread_busy` where a run is in progress or waits.
  */
-export function keepLatest(engine: AgentEngine, threads: readonly ThreadAddress[]): Promise<number> {
+export async function keepLatest(engine: AgentEngine, threads: readonly ThreadAddress[]): Promise<number> {
   const { context, maintain } = boundOf(engine)
   maintain()
-  return keepLatestOf(
-    context,
-    threads.map(({ threadId, principal }) => ({ threadId, ...accessOf(principal) })),
-  )
+  const asked = threads.map(({ threadId, principal }) => ({ threadId, ...accessOf(principal) }))
+  return (await import('./mutations/keep-latest.ts')).keepLatest(context, asked)
 }
 
 /** Merges keys into the metadata of the newest checkpoint. Throws `thread_busy` during a run. */
 export const patchState: (
   engine: AgentEngine,
   write: ThreadAddress & { readonly metadata: Readonly<Record<string, unknown>> },
-) => Promise<void> = /* @__PURE__ */ over(patchStateOf)
+) => Promise<void> = /* @__PURE__ */ over(async (...asked: Parameters<typeof patchStateOf>) =>
+  (await import('./mutations/patch-state.ts')).patchState(...asked),
+)
 
 /**
  * Cancels an answer, its runs and the questions that it has asked, and gives it as it was before. Settles when that is recorded. One
@@ -133,7 +136,9 @@ export const patchState: (
 export const cancelAnswer: (
   engine: AgentEngine,
   answer: ThreadAddress & { readonly answerId: string },
-) => Promise<AnswerRecord> = /* @__PURE__ */ over(cancel)
+) => Promise<AnswerRecord> = /* @__PURE__ */ over(async (...asked: Parameters<typeof cancel>) =>
+  (await import('./answers/cancel.ts')).cancelAnswer(...asked),
+)
 
 /**
  * Settles once an answer does not wait for input any more, on any instance, and gives it; undefined where it is gone. Throws `closing`
@@ -142,10 +147,15 @@ export const cancelAnswer: (
 export const untilAnswered: (
   engine: AgentEngine,
   answer: ThreadAddress & { readonly answerId: string; readonly signal?: AbortSignal | undefined },
-) => Promise<FoundAnswer | undefined> = /* @__PURE__ */ over(waitUntilAnswered)
+) => Promise<FoundAnswer | undefined> = /* @__PURE__ */ over(
+  async (...asked: Parameters<typeof waitUntilAnswered>) =>
+    (await import('./answers/lists.ts')).untilAnswered(...asked),
+)
 
 /** A principal's answers of an assistant, the last changed first. */
 export const listAnswers: (
   engine: AgentEngine,
   query: Omit<AnswerListQuery, 'owner'> & Pick<ThreadAddress, 'principal'>,
-) => Promise<AnswerPage> = /* @__PURE__ */ over(listOwnAnswers)
+) => Promise<AnswerPage> = /* @__PURE__ */ over(async (...asked: Parameters<typeof listOwnAnswers>) =>
+  (await import('./answers/lists.ts')).listOwnAnswers(...asked),
+)

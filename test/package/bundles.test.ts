@@ -68,7 +68,8 @@ const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[
 
 /**
  * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, the counts of a memory store,
- * the document of the control plane,
+ * the document of the control plane, snapshots, lists and cancels of answers, checkpoints before messages, copies, trees and shorter histories of
+ * threads,
  * approvals in both spellings, how graphs run for clients of the platform's REST, the streams of those runs, crons, the runner of
  * jobs, the requests that deliver something, assistants and items of the store, and the schemas with zod, which come with the first body.
  */
@@ -89,6 +90,14 @@ const ON_DEMAND = [
     'records',
     'describe',
     'endpoints',
+    'snapshot',
+    'checkpoint-before',
+    'lists',
+    'cancel',
+    'copy-thread',
+    'keep-latest',
+    'patch-state',
+    'tree',
   ].map(chunk),
 ]
 

@@ -1,5 +1,4 @@
 import type { StateSnapshot } from '../../agents/agent.ts'
-import { isRecord } from '../../messages/record.ts'
 import type { RunContext } from '../context.ts'
 import { readHistory } from '../threads/state.ts'
 import { findThread, type OwnedThread } from '../threads/threads.ts'
@@ -29,4 +28,4 @@ export async function checkpointBefore(
 }
 
 const hasMessage = ({ values: { messages } }: StateSnapshot, messageId: string): boolean =>
-  Array.isArray(messages) && messages.some((message) => isRecord(message) && message.id === messageId)
+  Array.isArray(messages) && messages.some((message) => Object(message).id === messageId)

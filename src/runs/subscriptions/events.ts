@@ -4,11 +4,11 @@ import { noSuchThread } from '../errors.ts'
 import { readLogBatches } from '../log/decode.ts'
 import { type EventForm, type EventStream, inForm, type LoggedEvents } from '../log/form.ts'
 import type { Matcher } from '../log/frame.ts'
-import { isEnded, loadRun, type RunRecord } from '../records/records.ts'
+import type { RunRecord } from '../records/records.ts'
 import type { Owned, ThreadEvents } from '../requests.ts'
 import { findThread, requireRun } from '../threads/threads.ts'
-import { filterOf, readRunLog, subscribeAs } from './subscribe.ts'
-import { AS_EVENTS } from './subscription.ts'
+import { filterOf, readLive, readRunLog } from './subscribe.ts'
+import { waitForEnd } from './wait-for-end.ts'
 
 /**
  * The events of a thread, past and future, on any instance. They are pulled: nothing is read ahead, and leaving the loop ends
@@ -22,24 +22,11 @@ export async function* readEvents(
 }
 
 async function* readLogged(context: RunContext, request: Owned<ThreadEvents>): LoggedEvents {
-  const { runId, signal } = request
+  const { runId, after: since = 0, signal } = request
   signal?.throwIfAborted()
-  if (runId === undefined) return yield* readThreadLog(context, request)
+  if (runId === undefined) return yield* readLive(context, { ...request, since }, filterOf(request))
   await requireRun(context, { ...request, runId })
   yield* readRunLog(context, { ...request, runIds: [runId] })
-}
-
-async function* readThreadLog(context: RunContext, request: Owned<ThreadEvents>): LoggedEvents {
-  const { after: since = 0, signal } = request
-  const subscription = subscribeAs(context, { ...request, since }, filterOf(request), AS_EVENTS)
-  signal?.addEventListener('abort', subscription.cancel)
-  try {
-    for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) yield chunk
-    signal?.throwIfAborted()
-  } finally {
-    signal?.removeEventListener('abort', subscription.cancel)
-    subscription.cancel()
-  }
 }
 
 /** A run whose end is waited for. */
@@ -57,24 +44,13 @@ export async function readToEnd(
   context: RunContext,
   request: Owned<RunToEnd>,
 ): Promise<RunRecord | undefined> {
-  const { store, active } = context
-  const { threadId, runId, after = 0, take } = request
+  const { threadId, runId, after = 0, signal, take } = request
   await requireRun(context, request)
-  const recordOf = async () => (await loadRun(store, threadId, runId))?.record
-  const local = active.get(threadId)
-  if (local?.runId === runId) {
-    await local.done
-    const run = await recordOf()
-    if (!run && !(await findThread(context, request))) throw noSuchThread(threadId)
-    if (!run || isEnded(run)) {
-      // Everything is in the log by now, so that nothing has to be watched.
-      const filter = filterOf(request)
-      const wanted: Matcher = (topic) => topic.runId === runId && filter(topic)
-      for await (const events of readLogBatches(store, threadId, wanted, after)) events.forEach(take)
-      return run
-    }
-  }
-  for await (const events of readLogged(context, request))
-    for (const event of events) if (event.type === 'event') take(event)
-  return recordOf()
+  const run = await waitForEnd(context, threadId, runId, signal)
+  if (!run && !(await findThread(context, request))) throw noSuchThread(threadId)
+  // Everything is in the log by now, so that nothing has to be watched.
+  const filter = filterOf(request)
+  const wanted: Matcher = (topic) => topic.runId === runId && filter(topic)
+  for await (const events of readLogBatches(context.store, threadId, wanted, after)) events.forEach(take)
+  return run
 }

@@ -201,33 +201,43 @@ export async function* readRunLog(context: RunContext, request: RunsRequest): Lo
   const wanted = ofRuns(new Set(runIds), filter)
   const isShown = isShownOf(filter)
   const last = runIds.at(-1)!
-  const subscription = subscribeAs(context, { ...request, since: after }, wanted, AS_EVENTS)
-  signal?.addEventListener('abort', subscription.cancel)
+  const over = new AbortController()
   const stopWaiting = new AbortController()
-  let isOver = false
   // The log may have no terminal event of the run, for example when the run was dropped while it waited.
   waitForEnd(context, threadId, last, stopWaiting.signal).then(
-    () => {
-      isOver = true
-      subscription.cancel()
-    },
+    () => over.abort(null),
     () => {}, // Whatever makes this wait fail ends the subscription too.
   )
   let seen = after
   try {
-    for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) {
-      yield chunk.filter(isShown)
-      if (chunk.some((event) => isEndOf(event, last))) return
-      const newest = chunk.at(-1)
+    for await (const events of readLive(context, { ...request, since: after }, wanted, over.signal)) {
+      yield events.filter(isShown)
+      if (events.some((event) => isEndOf(event, last))) return
+      const newest = events.at(-1)
       if (newest?.type === 'event') seen = newest.seq
     }
-    signal?.throwIfAborted()
-    if (!isOver) return
+    if (!over.signal.aborted) return
     for await (const rest of readLogBatches(context.store, threadId, wanted, seen)) yield rest.filter(isShown)
   } finally {
     stopWaiting.abort(null) // Without a reason it makes an error with a stack, which nobody sees.
-    signal?.removeEventListener('abort', subscription.cancel)
-    subscription.cancel()
+  }
+}
+
+/** What a subscription gives until it is `over`. Throws the signal's reason where that ends it. */
+export async function* readLive(
+  context: RunContext,
+  { signal, ...from }: LogCursor & Pick<ThreadEvents, 'signal'>,
+  wanted: Matcher,
+  over?: AbortSignal,
+): LoggedEvents {
+  const { next, cancel } = subscribeAs(context, from, wanted, AS_EVENTS)
+  for (const stop of [signal, over]) stop?.addEventListener('abort', cancel)
+  try {
+    for (let events = await next(); events; events = await next()) yield events
+    signal?.throwIfAborted()
+  } finally {
+    for (const stop of [signal, over]) stop?.removeEventListener('abort', cancel)
+    cancel()
   }
 }
 
