@@ -67,39 +67,41 @@ const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[
 ]
 
 /**
- * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, the counts of a memory store,
- * the document of the control plane, snapshots, lists and cancels of answers, checkpoints before messages, copies, trees and shorter histories of
- * threads,
- * approvals in both spellings, how graphs run for clients of the platform's REST, the streams of those runs, crons, the runner of
- * jobs, the requests that deliver something, assistants and items of the store, and the schemas with zod, which come with the first body.
+ * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, the counts of a memory
+ * store, the document of the control plane, snapshots, lists and cancels of answers, checkpoints before messages,
+ * copies, trees and shorter histories of threads, approvals in both spellings, how graphs run for clients of the
+ * platform's REST, the streams of those runs, crons, the runner of jobs, the requests that deliver something,
+ * assistants and items of the store, and the schemas with zod, which come with the first body.
  */
-const SCHEMAS = ['wire', 'checks', 'v1-read', 'v03-read', 'read'].map(chunk)
 const ON_DEMAND = [
-  ...SCHEMAS,
-  ...[
-    'document',
-    'group',
-    'counts',
-    'approvals',
-    'run-classic',
-    'stream',
-    'join',
-    'handlers',
-    'runner',
-    'requests',
-    'records',
-    'describe',
-    'endpoints',
-    'snapshot',
-    'checkpoint-before',
-    'lists',
-    'cancel',
-    'copy-thread',
-    'keep-latest',
-    'patch-state',
-    'tree',
-  ].map(chunk),
-]
+  'wire',
+  'checks',
+  'v1-read',
+  'v03-read',
+  'read',
+  'document',
+  'group',
+  'counts',
+  'approvals',
+  'run-classic',
+  'stream',
+  'join',
+  'handlers',
+  'runner',
+  'requests',
+  'records',
+  'describe',
+  'endpoints',
+  'snapshot',
+  'checkpoint-before',
+  'lists',
+  'cancel',
+  'copy-thread',
+  'keep-latest',
+  'patch-state',
+  'tree',
+].map(chunk)
+const DEVTOOLS = chunk('group')
 
 function chunk(name: string): string {
   return `./dist/${name}-*.js`
@@ -192,7 +194,10 @@ async function bundle(code: string): Promise<{ bytes: Uint8Array; external: read
     target: 'es2022',
     platform: 'neutral',
     packages: 'external',
-    external: [...builtinModules, ...(code.includes('dist/devtools.js') ? SCHEMAS : ON_DEMAND)],
+    external: [
+      ...builtinModules,
+      ...(code.includes('dist/devtools.js') ? ON_DEMAND.filter((name) => name !== DEVTOOLS) : ON_DEMAND),
+    ],
     metafile: true,
     write: false,
     logLevel: 'error',

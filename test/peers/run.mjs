@@ -62,11 +62,11 @@ const SHARED = [
 
 const TESTS = [
   // LangGraph, LangChain, deepagents and the SDK.
-  'test/agents/langgraph-agents.test.ts',
-  'test/agents/langgraph-events.test.ts',
-  'test/agents/langgraph-interrupts.test.ts',
-  'test/agents/langgraph-runs.test.ts',
-  'test/agents/langgraph-state.test.ts',
+  'test/agents/langgraph/agents.test.ts',
+  'test/agents/langgraph/events.test.ts',
+  'test/agents/langgraph/interrupts.test.ts',
+  'test/agents/langgraph/runs.test.ts',
+  'test/agents/langgraph/state.test.ts',
   'test/graph-store/langgraph.test.ts',
   'test/storage/langgraph.test.ts',
   'test/storage/langchain-objects.test.ts',
@@ -77,17 +77,17 @@ const TESTS = [
   'test/chat/graphs.test.ts',
   // The clients of A2A, with graphs; jose.
   'test/a2a/clients.test.ts',
-  'test/a2a/remote.test.ts',
-  'test/a2a/remote-own.test.ts',
-  'test/a2a/card.test.ts',
-  'test/a2a/card-signature.test.ts',
+  'test/a2a/remote/remote.test.ts',
+  'test/a2a/remote/agent.test.ts',
+  'test/a2a/card/card.test.ts',
+  'test/a2a/card/signature.test.ts',
   // The bindings for React, with the SDK inside of them, and in a browser.
   'test/conformance/sdk-of-react.test.ts',
   'test/adapters/cors-browser.test.ts',
   // The AI SDK, openai, @anthropic-ai/sdk.
   'test/formats/sdks.test.ts',
   'test/tracing/libraries.test.ts',
-  'test/tracing/observe-stream.test.ts',
+  'test/tracing/observe/observe-stream.test.ts',
   // pg, ioredis, redis, libsql.
   'test/storage/postgres/details.test.ts',
   'test/storage/postgres/setup.test.ts',
@@ -102,8 +102,8 @@ const TESTS = [
   'test/conformance/hono.test.ts',
   'test/conformance/next.test.ts',
   // langsmith, @opentelemetry/api.
-  'test/tracing/langsmith.test.ts',
-  'test/tracing/opentelemetry.test.ts',
+  'test/tracing/sinks/langsmith.test.ts',
+  'test/tracing/sinks/opentelemetry.test.ts',
   'test/opentelemetry/spans.test.ts',
   // @kubernetes/client-node, oauth4webapi, jose, tsx.
   'test/control-plane/deployers/kubernetes/client.test.ts',
