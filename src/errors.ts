@@ -30,3 +30,7 @@ function lineage(type: typeof AgentwireError): readonly string[] {
   for (let at = type; at?.brand; at = Object.getPrototypeOf(at)) brands.push(at.brand)
   return brands
 }
+
+/** What becomes of errors where nobody else takes them. */
+export const logError = (error: unknown, { id }: { readonly id: string }): void =>
+  console.error(`agentwire: error ${id}`, error)

@@ -144,17 +144,14 @@ function isPlain(value: object): boolean {
 /** The name that was probably meant: one that begins like it, or has few other letters. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   const given = name.toLowerCase()
-  const ranked = names
-    .map((known) => {
-      const lower = known.toLowerCase()
-      const isPart = given.length > 2 && (lower.startsWith(given) || given.startsWith(lower))
-      return {
-        known,
-        distance: isPart ? 1 + Math.abs(given.length - lower.length) / 100 : distance(given, lower),
-      }
-    })
-    .filter((one) => one.distance < Math.max(2, one.known.length / 3 + 0.1))
-  return ranked.sort((a, b) => a.distance - b.distance)[0]?.known
+  const ranked = names.map((known) => {
+    const lower = known.toLowerCase()
+    const isPart = given.length > 2 && (lower.startsWith(given) || given.startsWith(lower))
+    const far = isPart ? 1 + Math.abs(given.length - lower.length) / 100 : distance(given, lower)
+    return [known, far] as const
+  })
+  const near = ranked.filter(([known, far]) => far < Math.max(2, known.length / 3 + 0.1))
+  return near.sort(([, a], [, b]) => a - b)[0]?.[0]
 }
 
 /** How many letters are to be added, removed or replaced. */

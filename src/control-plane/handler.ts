@@ -1,4 +1,4 @@
-import { AgentwireError } from '../errors.ts'
+import { AgentwireError, logError } from '../errors.ts'
 import {
   type Authenticate,
   CORS,
@@ -206,8 +206,6 @@ function secretBoxOf({ key }: SecretsOptions = {}, store: Store): SecretBox {
   const bytes = crypto.getRandomValues(new Uint8Array(32))
   return createSecretBox({ key: btoa(String.fromCharCode(...bytes)) })
 }
-
-const logError: OnError = (error, { id }) => console.error(`agentwire: error ${id}`, error)
 
 let warned = false
 

@@ -1,3 +1,4 @@
+import { logError } from '../errors.ts'
 import { type Authenticate, CORS, type CorsOptions, type LangGraphCors, type OnError } from '../http/index.ts'
 import { checkOptions, type OptionTable, STORAGE_PARTS, type Table } from '../options.ts'
 import { type AgentEngine, type AgentEngineOptions, ENGINE_OPTIONS, openEngine } from '../runs/index.ts'
@@ -70,8 +71,6 @@ export function groupOptions({ authenticate, authorize, http, onError = logError
   if (!authenticate) warnOpen()
   return { authenticate, authorize, maxBodyBytes: http?.maxBodyBytes, onError }
 }
-
-const logError: OnError = (error, { id }) => console.error(`agentwire: error ${id}`, error)
 
 let warned = false
 

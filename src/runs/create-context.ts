@@ -1,4 +1,5 @@
 import type { Agent } from '../agents/agent.ts'
+import { logError } from '../errors.ts'
 import { graphStoresOf } from '../graph-store/index.ts'
 import { uuid7 } from '../ids.ts'
 import { createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
@@ -88,8 +89,6 @@ function reporterOf(onError: ErrorReporter = logError): RunContext['report'] {
     return id
   }
 }
-
-const logError: ErrorReporter = (error, { id }) => console.error(`agentwire: error ${id}`, error)
 
 function agentsOf(given: AgentEngineOptions['agents'] | undefined): ReadonlyMap<string, Agent> {
   if (!globalThis.crypto) throw new RunError('not_supported', 'agentwire needs Node 20.20 or newer.')

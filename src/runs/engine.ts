@@ -96,15 +96,13 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
 type Followed = (BeginAnswer | FindAnswer) & EventForm & Access
 
 async function follow(context: RunContext, request: Followed) {
+  if (!('start' in request) && !('respond' in request)) return followFound(context, request)
   const { threadId, principal, owner, metadataFilter } = request
   const asked = { threadId, principal, owner, metadataFilter }
-  if ('start' in request) {
-    const { start } = request
-    const run = inputOf({ ...start, ...asked, answer: start.answer ?? { details: {} } })
-    return followStarted(context, request, await startRun(context, { ...run, ...asked }))
-  }
-  if (!('respond' in request)) return followFound(context, request)
-  const run = answersOf({ ...request.respond, ...asked })
+  const run =
+    'start' in request
+      ? inputOf({ ...request.start, ...asked, answer: request.start.answer ?? { details: {} } })
+      : answersOf({ ...request.respond, ...asked })
   return followStarted(context, request, await startRun(context, { ...run, ...asked }))
 }
 

@@ -42,10 +42,10 @@ export function createMessageDecoder(): MessageDecoder {
     const whole = isChunk ? { ...content, type: content.type.replace(CHUNK, ''), args: {} } : content
     const block = decodeBlock(whole)
     args.set(index, '')
-    annotations.set(index, countOf(block))
+    annotations.set(index, annotationsOf(block).length)
     if (block.type === 'nonStandard') unknown.set(index, { ...content })
     else unknown.delete(index)
-    return [{ type: 'blockStart', index, block }, ...(isChunk ? moreArgs(index, content.args) : [])]
+    return [{ type: 'blockStart', index, block }, ...moreArgs(index, isChunk && content.args)]
   }
 
   /** `whole` is the text of all arguments so far. */
@@ -86,9 +86,9 @@ export function createMessageDecoder(): MessageDecoder {
     { type: _, args: whole, annotations: all, ...others }: Fields,
   ): readonly MessageEvent[] {
     const fields = patchOf(others)
-    const texts = decodeBlock({ type: 'text', text: '', annotations: all })
-    const fresh = texts.type === 'text' ? (texts.annotations ?? []).slice(annotations.get(index) ?? 0) : []
-    annotations.set(index, (annotations.get(index) ?? 0) + fresh.length)
+    const count = annotations.get(index) ?? 0
+    const fresh = annotationsOf(decodeBlock({ type: 'text', text: '', annotations: all })).slice(count)
+    annotations.set(index, count + fresh.length)
     return [
       ...(fields ? [deltaOf(index, { type: 'fields', fields })] : []),
       ...fresh.map((annotation) => deltaOf(index, { type: 'annotation', annotation })),
@@ -150,8 +150,7 @@ export function appendDelta(block: Record<string, unknown>, delta: Fields): void
 
 const deltaOf = (index: number, delta: Delta): MessageEvent => ({ type: 'blockDelta', index, delta })
 
-const countOf = (block: ContentBlock): number =>
-  block.type === 'text' ? (block.annotations?.length ?? 0) : 0
+const annotationsOf = (block: ContentBlock) => (block.type === 'text' && block.annotations) || []
 
 function patchOf({ extras: nested, ...fields }: Fields): BlockPatch | undefined {
   const known = Object.values(PATCH)

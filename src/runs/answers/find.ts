@@ -39,12 +39,11 @@ export async function findAnswer(
     Promise.all([thread ?? findThread(context, asked), loadAnswer(context.store, asked.threadId, answerId)])
   let [thread, record] = await read(known)
   // One of the two may be from before a commit that has changed both.
-  if (thread && record && isAsking(record) !== isAskedBy(thread, record)) [thread, record] = await read()
+  if (thread && record && (record.state === 'input-required') !== isAskedBy(thread, record))
+    [thread, record] = await read()
   if (!thread) return undefined
   return record ? { thread, record, isKept: true } : answerOf(context, thread, answerId)
 }
-
-const isAsking = ({ state }: AnswerRecord): boolean => state === 'input-required'
 
 const isAskedBy = (thread: ThreadRecord, { taskId }: AnswerRecord): boolean =>
   restStatusOf(thread) === 'interrupted' && thread.lastTaskId === taskId

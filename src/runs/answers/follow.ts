@@ -109,15 +109,14 @@ function openAnswer(
   }
 
   async function* events() {
-    let isOver = false
+    let failed = false
     try {
       yield* inForm(logged(), request)
-      isOver = true
     } catch (error) {
-      isOver = !signal?.aborted
+      failed = !signal?.aborted
       throw error
     } finally {
-      if (!isOver) await left()
+      if (!failed) await left()
     }
   }
 
