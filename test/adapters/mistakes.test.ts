@@ -102,7 +102,7 @@ test.each([
     const response = await server.fetch(new Request(`http://host${path}`, { method }))
     expect(response.status).toBe(404)
     expect(response.headers.get('content-type')).toBe('application/json')
-    const places = ['threads', 'assistants', 'runs', 'ok', 'info', 'store'].map(
+    const places = ['openapi.json', 'threads', 'assistants', 'runs', 'ok', 'info', 'store'].map(
       (place) => `${basePath ?? ''}/${place}`,
     )
     expect(await response.json()).toEqual({
