@@ -166,7 +166,8 @@ describe.runIf(slow && hasPostgres())('next dev (runs with SLOW=1 or CI=1)', () 
       expect(await answer(mount, 'before')).toBe('first')
       await expect.poll(() => answer(mount, 'working'), { timeout: 30_000 }).toBe('first')
     }
-    expect(await connections()).toBeLessThanOrEqual(MOST_CONNECTIONS)
+    // Postgres lists a connection for a moment after its client has closed it.
+    await expect.poll(connections, { timeout: 30_000 }).toBeLessThanOrEqual(MOST_CONNECTIONS)
   }, 240_000)
 
   test('says of a route in the Edge runtime which runtime it needs', async () => {
