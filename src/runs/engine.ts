@@ -2,6 +2,7 @@ import { checkOptions, STORAGE_PARTS } from '../options.ts'
 import { type Access, ownerOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
+import { cancelAnswer } from './answers/cancel.ts'
 import type { checkpointBefore } from './answers/checkpoint-before.ts'
 import { findAnswer } from './answers/find.ts'
 import { followFound, followStarted } from './answers/follow.ts'
@@ -16,7 +17,7 @@ import { startRun } from './execution/start.ts'
 import type { EventForm } from './log/form.ts'
 import { startMaintenance } from './maintenance.ts'
 import { measure } from './measure.ts'
-import type { copyThread } from './mutations/copy-thread.ts'
+import { copyThread } from './mutations/copy-thread.ts'
 import { deleteRun } from './mutations/delete-run.ts'
 import { deleteThread } from './mutations/delete-thread.ts'
 import { createThread, patchThread } from './mutations/write-record.ts'
@@ -61,15 +62,13 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       follow: as(follow) as AgentEngine['follow'],
       findAnswer: as(findAnswer),
       snapshot: as(async (...asked: Parameters<typeof readSnapshot>) =>
-        (await import('./answers/snapshot.ts')).readSnapshot(...asked),
+        (await import('./on-demand.ts')).readSnapshot(...asked),
       ),
       events: as(readEvents) as AgentEngine['events'],
       findThread: as(findThread),
       createThread: as(createThread),
       patchThread: as(patchThread),
-      copyThread: as(async (...asked: Parameters<typeof copyThread>) =>
-        (await import('./mutations/copy-thread.ts')).copyThread(...asked),
-      ),
+      copyThread: as(copyThread),
       deleteThread: as(deleteThread),
       listThreads: (query = {}) => as(listThreads)(query),
       countThreads: (query = {}) => as(countThreads)(query),
@@ -80,7 +79,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       readHistory: (thread, query, history) => readHistory(context, thread, query, history),
       writeState: as(writeState),
       checkpointBefore: as(async (...asked: Parameters<typeof checkpointBefore>) =>
-        (await import('./answers/checkpoint-before.ts')).checkpointBefore(...asked),
+        (await import('./on-demand.ts')).checkpointBefore(...asked),
       ),
       measure: () => measure(context),
       async close() {
@@ -110,7 +109,7 @@ type Cancelled = { readonly runId: string; readonly action?: CancelAction } | { 
 
 async function cancelOwn(context: RunContext, what: OwnedThread & Cancelled): Promise<void> {
   if ('answerId' in what) {
-    await (await import('./answers/cancel.ts')).cancelAnswer(context, what)
+    await cancelAnswer(context, what)
     return
   }
   await requireRun(context, what)

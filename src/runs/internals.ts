@@ -5,12 +5,13 @@
 
 import { type Access, accessOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
-import type { cancelAnswer as cancel } from './answers/cancel.ts'
+import { cancelAnswer as cancel } from './answers/cancel.ts'
 import type { FoundAnswer } from './answers/find.ts'
 import type { listOwnAnswers, untilAnswered as waitUntilAnswered } from './answers/lists.ts'
 import type { Attach } from './attach.ts'
 import { type Asked, boundOf, callAs } from './bound.ts'
 import type { RunContext } from './context.ts'
+import { keepLatest as keepLatestOf } from './mutations/keep-latest.ts'
 import type { patchState as patchStateOf } from './mutations/patch-state.ts'
 import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
 import { type CommandKey, loadReceipt, type Receipt } from './records/idempotency.ts'
@@ -100,7 +101,7 @@ export const readTree = async (
   { threadId }: ThreadRecord,
   runId: string,
 ): Promise<RunTree | undefined> =>
-  (await import('./threads/tree.ts')).readTree(boundOf(engine).context, threadId, runId)
+  (await import('./on-demand.ts')).readTree(boundOf(engine).context, threadId, runId)
 
 /** The recorded result of an earlier command. Does not check that the thread is the caller's. Throws `key_reused`. */
 export const receiptOf = async (
@@ -114,11 +115,11 @@ export const receiptOf = async (
  * stays, with what it is read from and with the interrupts that wait; records, runs and events stay. Throws before any is changed:
  * `not_supported` where the checkpointer has no `keepLatest`, `thread_busy` where a run is in progress or waits.
  */
-export async function keepLatest(engine: AgentEngine, threads: readonly ThreadAddress[]): Promise<number> {
+export function keepLatest(engine: AgentEngine, threads: readonly ThreadAddress[]): Promise<number> {
   const { context, maintain } = boundOf(engine)
   maintain()
   const asked = threads.map(({ threadId, principal }) => ({ threadId, ...accessOf(principal) }))
-  return (await import('./mutations/keep-latest.ts')).keepLatest(context, asked)
+  return keepLatestOf(context, asked)
 }
 
 /** Merges keys into the metadata of the newest checkpoint. Throws `thread_busy` during a run. */
@@ -126,7 +127,7 @@ export const patchState: (
   engine: AgentEngine,
   write: ThreadAddress & { readonly metadata: Readonly<Record<string, unknown>> },
 ) => Promise<void> = /* @__PURE__ */ over(async (...asked: Parameters<typeof patchStateOf>) =>
-  (await import('./mutations/patch-state.ts')).patchState(...asked),
+  (await import('./on-demand.ts')).patchState(...asked),
 )
 
 /**
@@ -136,9 +137,7 @@ export const patchState: (
 export const cancelAnswer: (
   engine: AgentEngine,
   answer: ThreadAddress & { readonly answerId: string },
-) => Promise<AnswerRecord> = /* @__PURE__ */ over(async (...asked: Parameters<typeof cancel>) =>
-  (await import('./answers/cancel.ts')).cancelAnswer(...asked),
-)
+) => Promise<AnswerRecord> = /* @__PURE__ */ over(cancel)
 
 /**
  * Settles once an answer does not wait for input any more, on any instance, and gives it; undefined where it is gone. Throws `closing`
@@ -149,7 +148,7 @@ export const untilAnswered: (
   answer: ThreadAddress & { readonly answerId: string; readonly signal?: AbortSignal | undefined },
 ) => Promise<FoundAnswer | undefined> = /* @__PURE__ */ over(
   async (...asked: Parameters<typeof waitUntilAnswered>) =>
-    (await import('./answers/lists.ts')).untilAnswered(...asked),
+    (await import('./on-demand.ts')).untilAnswered(...asked),
 )
 
 /** A principal's answers of an assistant, the last changed first. */
@@ -157,5 +156,5 @@ export const listAnswers: (
   engine: AgentEngine,
   query: Omit<AnswerListQuery, 'owner'> & Pick<ThreadAddress, 'principal'>,
 ) => Promise<AnswerPage> = /* @__PURE__ */ over(async (...asked: Parameters<typeof listOwnAnswers>) =>
-  (await import('./answers/lists.ts')).listOwnAnswers(...asked),
+  (await import('./on-demand.ts')).listOwnAnswers(...asked),
 )

@@ -47,7 +47,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/control-plane/command': 7,
   'agentwire/audit': 56,
   'agentwire/devtools': 80,
-  'agentwire/face': 56.1,
+  'agentwire/face': 56.5,
   // All schemas with zod: what a server loads of them on demand is within it.
   'agentwire/schemas': 14.1,
   'agentwire/node': 8,
@@ -68,10 +68,9 @@ const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[
 
 /**
  * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, the counts of a memory
- * store, the document of the control plane, snapshots, lists and cancels of answers, checkpoints before messages,
- * copies, trees and shorter histories of threads, approvals in both spellings, how graphs run for clients of the
- * platform's REST, the streams of those runs, crons, the runner of jobs, the requests that deliver something,
- * assistants and items of the store, and the schemas with zod, which come with the first body.
+ * store, the document of the control plane, what few servers call of an engine, approvals in both spellings, how graphs
+ * run for clients of the platform's REST, the streams of those runs, crons, the runner of jobs, the requests that
+ * deliver something, assistants and items of the store, and the schemas with zod, which come with the first body.
  */
 const ON_DEMAND = [
   'wire',
@@ -92,14 +91,7 @@ const ON_DEMAND = [
   'records',
   'describe',
   'endpoints',
-  'snapshot',
-  'checkpoint-before',
-  'lists',
-  'cancel',
-  'copy-thread',
-  'keep-latest',
-  'patch-state',
-  'tree',
+  'on-demand',
 ].map(chunk)
 const DEVTOOLS = chunk('group')
 

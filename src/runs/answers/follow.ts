@@ -8,6 +8,7 @@ import { readRunLog } from '../subscriptions/subscribe.ts'
 import { waitForEnd } from '../subscriptions/wait-for-end.ts'
 import { findThread } from '../threads/threads.ts'
 import type { Answer, AnswerEnd, FindAnswer, FollowOptions } from './answer.ts'
+import { cancelAnswer } from './cancel.ts'
 import { type FoundAnswer, findAnswer } from './find.ts'
 
 export type OpenAnswer = Answer<EventItem<boolean, boolean>>
@@ -105,7 +106,7 @@ function openAnswer(
 
   /** Cancels the answer, where the caller wants that, unless it was read to its end. */
   async function left(): Promise<void> {
-    if (cancelOnLeave && !end) await (await import('./cancel.ts')).cancelAnswer(context, asked)
+    if (cancelOnLeave && !end) await cancelAnswer(context, asked)
   }
 
   async function* events() {
