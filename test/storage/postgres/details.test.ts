@@ -189,11 +189,12 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
   })
 
   test('notifies of what changed, across processes too', async () => {
+    // Schemas share the channel of notifications, so that other files could notify of a `p`.
     const { store, schema } = open()
     const other = postgresStorage({ pool, schema })
     opened.push(other)
     const changes: unknown[] = []
-    other.store.watch('p', (change) => changes.push(change))
+    other.store.watch('changes', (change) => changes.push(change))
     await vi.waitFor(() => expect(changes.length).toBe(1), later)
     for (const [ops, change] of [
       [[append('x')], { log: true, docs: false }],
@@ -201,7 +202,7 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
       [[append('x'), put('d')], { log: true, docs: true }],
     ] as const) {
       changes.length = 0
-      await store.commit('p', { ops })
+      await store.commit('changes', { ops })
       await vi.waitFor(() => expect(changes).toEqual([change]), later)
     }
   })

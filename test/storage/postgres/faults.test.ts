@@ -93,11 +93,13 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
   test('notifications resume after the listening connection was terminated', async () => {
     const schema = `faults_${schemas + 1}`
     const writer = open({ schema })
+    // Schemas share the channel of notifications, so that other files could notify of a `p`.
+    const partition = `p of ${schema}`
     const reader = open({ schema, pool: poolOf({ application_name: schema }) })
     const listeners = () =>
       admin(`SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%'`, [schema])
     let notified = 0
-    reader.store.watch('p', () => {
+    reader.store.watch(partition, () => {
       notified += 1
     })
     const before = await vi.waitFor(async () => {
@@ -111,7 +113,7 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     // One for what may have been missed, without any commit.
     await vi.waitFor(() => expect(notified).toBe(1), later)
     expect((await listeners()).map(({ pid }) => pid)).not.toContain(before)
-    await writer.store.commit('p', { ops: [append('x')] })
+    await writer.store.commit(partition, { ops: [append('x')] })
     await vi.waitFor(() => expect(notified).toBe(2), later)
   })
 
