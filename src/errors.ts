@@ -31,6 +31,6 @@ function lineage(type: typeof AgentwireError): readonly string[] {
   return brands
 }
 
-/** What becomes of errors where nobody else takes them. */
+/** Logs an error with the id that its client was given: the default of every `onError`. */
 export const logError = (error: unknown, { id }: { readonly id: string }): void =>
   console.error(`agentwire: error ${id}`, error)

@@ -7,24 +7,7 @@ import { streamGraph } from './run.ts'
 import { langchainSerde } from './serde.ts'
 import { stateOf } from './state.ts'
 
-export type {
-  GraphStore,
-  GraphStoreGet,
-  GraphStoreItem,
-  GraphStoreLike,
-  GraphStoreListNamespaces,
-  GraphStoreMatch,
-  GraphStoreNamespaceOptions,
-  GraphStoreOperation,
-  GraphStoreOptions,
-  GraphStorePut,
-  GraphStoreReadOptions,
-  GraphStoreSearch,
-  GraphStoreSearchItem,
-  GraphStoreSearchOptions,
-  GraphStoreTtl,
-  GraphStoreWriteOptions,
-} from '../../graph-store/index.ts'
+export type * from '../../graph-store/types.ts'
 export type { CompiledGraphLike, LangGraphAgent } from './graph.ts'
 
 export interface LangGraphOptions extends AgentProfile, Pick<Agent, 'answersWith'> {
