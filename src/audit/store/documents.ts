@@ -38,6 +38,8 @@ const NAMES = {
   'documents.isolated': 'keeps a copy: neither what was put nor what was given back reaches it',
   'documents.versions-rise': 'raises the version with each put, also after delete, clear and expiry',
   'documents.ttl': 'keeps a document for its time to live, and no document after it',
+  'documents.inspected':
+    'gives documents with the state of their partition, as get gives them, in the asked order',
   'documents.not-json': 'refuses what is no JSON, and writes nothing of that commit',
   'documents.compare-and-set':
     'holds a version guard only for that version, and an absence guard only for absence',
@@ -132,6 +134,37 @@ const checks: Checks<keyof typeof NAMES, StoreContext> = {
     same((await store.get(partition, collection, 'revived'))?.value, 2, 'a put without ttl ends the old ttl')
     await commitIf([isAbsent(collection, 'short')], put(collection, 'short', 'new'))
     same((await store.get(partition, collection, 'short'))?.value, 'new', 'a new document of that id')
+  },
+  async 'documents.inspected'({ store, partition, unique, commit, pass }) {
+    const key = (id: string, collection = 'c') => ({ collection, id })
+    const asked = [
+      key('b'),
+      key('gone'),
+      key('a'),
+      key('a', 'd'),
+      key('short'),
+      ...ODD_IDS.map((id) => key(id)),
+    ]
+    const never = await store.inspect(unique(), asked)
+    same([never.head, never.docs], [0, asked.map(() => undefined)], 'a partition without documents')
+    await commit(put('c', 'a', 1, { index: { i: 1 } }), put('c', 'b', { deep: [null] }), append(1, 'x'))
+    await commit(
+      put('c', 'short', 1, { ttlMs: SHORT }),
+      put('c', 'gone'),
+      ...ODD_IDS.map((id) => put('c', id, id)),
+    )
+    await commit(remove('c', 'gone'))
+    await pass(SHORT)
+    const { head, firstRetained, docs } = await store.inspect(partition, asked)
+    same([head, firstRetained], [1, 1], 'the state')
+    const one = await Promise.all(asked.map(({ collection, id }) => store.get(partition, collection, id)))
+    same(docs, one, 'the documents')
+    same(
+      docs.slice(0, 5).map((doc) => doc?.value),
+      [{ deep: [null] }, undefined, 1, undefined, undefined],
+      'values',
+    )
+    same((await store.inspect(partition)).docs, [], 'no documents where none is asked for')
   },
   async 'documents.not-json'({ store, partition, commit }) {
     const circular: Record<string, unknown> = {}

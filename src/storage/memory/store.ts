@@ -4,7 +4,7 @@ import { changeBy, checkChange, checkFence, leaseOf, type PreparedOp, prepareOps
 import { createListeners } from '../store/listeners.ts'
 import { dropOlderThan, keepLast, readEvents } from '../store/log-pages.ts'
 import type { RetentionOptions } from '../store/retention.ts'
-import type { Committed, PartitionState, Store } from '../store/store.ts'
+import type { Committed, Inspection, Store } from '../store/store.ts'
 import { createDocuments, type Documents } from './documents.ts'
 import { createPartitions, type Partition, type Partitions } from './partitions.ts'
 
@@ -79,10 +79,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       assertOpen()
       return readEvents(find(id).log, query)
     },
-    async inspect(id): Promise<PartitionState> {
+    async inspect(id, keys = []): Promise<Inspection> {
       assertOpen()
       const { log, token, lease } = find(id)
-      return { head: log.head, firstRetained: log.firstRetained, token, lease, now: now() }
+      const time = now()
+      const docs = keys.map((key) => documents.get(id, key.collection, key.id, time))
+      return { head: log.head, firstRetained: log.firstRetained, token, lease, now: time, docs }
     },
     async assertFence(id, token) {
       assertOpen()

@@ -26,8 +26,11 @@ export interface Store {
    * firstRetained` it starts at `firstRetained`: the caller must report the gap.
    */
   read(partition: string, query: ReadQuery): Promise<LogBatch>
-  /** What a writer must know before it commits, read together. */
-  inspect(partition: string): Promise<PartitionState>
+  /**
+   * What a writer must know before it commits, read together: the state of the partition, and those of its
+   * documents that it names, in their order.
+   */
+  inspect(partition: string, docs?: readonly DocKey[]): Promise<Inspection>
   /** Throws `FencedError` unless the partition's lease is held with this token and is not expired. */
   assertFence(partition: string, token: number): Promise<void>
   /**
@@ -164,6 +167,17 @@ export interface PartitionState {
   readonly lease: LeaseRecord | undefined
   /** The store's clock, in milliseconds since 1970. */
   readonly now: number
+}
+
+/** A document of a partition. */
+export interface DocKey {
+  readonly collection: string
+  readonly id: string
+}
+
+export interface Inspection extends PartitionState {
+  /** As `get` gives each of them, in the order in which they were asked for. */
+  readonly docs: readonly (Doc | undefined)[]
 }
 
 export interface LeaseRecord {

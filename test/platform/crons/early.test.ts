@@ -15,10 +15,10 @@ test('a cron whose job is worked on too early starts nothing before its date, an
   let looks = 0
   const store: Store = {
     ...inner,
-    async inspect(partition) {
+    async inspect(partition, docs) {
       const isCrons = partition === 'crons'
       if (isCrons) looks += 1
-      return withClock(inner, isCrons ? crons : early).inspect(partition)
+      return withClock(inner, isCrons ? crons : early).inspect(partition, docs)
     },
   }
   const now = Date.now()

@@ -18,8 +18,8 @@ export interface Clock {
 /** The store with that clock for crons and jobs. Runs go by the store's own, or their leases would expire with each move. */
 export const withClock = (store: Store, clock: Clock): Store => ({
   ...store,
-  async inspect(partition) {
-    const state = await store.inspect(partition)
+  async inspect(partition, docs) {
+    const state = await store.inspect(partition, docs)
     return ['crons', 'outbox'].includes(partition) ? { ...state, now: state.now + clock.ahead } : state
   },
 })

@@ -31,6 +31,11 @@ const COUNT = `SELECT coalesce((SELECT n FROM {counts} WHERE collection = $1 AND
   + coalesce((SELECT sum(n) FROM {count_changes} WHERE collection = $1 AND field = $2), 0) AS n`
 const INSPECT = `SELECT head, first_retained, token, lease_owner, lease_token, lease_until, ${NOW_ONCE} AS now
   FROM (SELECT $1::text AS wanted) AS w LEFT JOIN {partitions} ON partition = wanted`
+/** The partition, and a row for each document that was found. One statement sees one state of the database. */
+const INSPECT_WITH = `SELECT p.*, d.id, d.collection, d.names, d.version, d.value, d.fields
+  FROM (${INSPECT}) AS p LEFT JOIN {documents} AS d ON d.partition = $1
+    AND (d.collection, d.id) IN (SELECT * FROM unnest($2::text[], $3::text[]))
+    AND (d.expires_at IS NULL OR d.expires_at > p.now)`
 const EXPIRED = `SELECT partition, names, lease_owner, lease_token, lease_until FROM {partitions}
   WHERE lease_until <= ${NOW_ONCE} ORDER BY lease_until LIMIT $1`
 
@@ -90,15 +95,23 @@ export function createStore(database: Database, notifier: Notifier, retention: R
       database.assertOpen()
       return read(partition, query)
     },
-    async inspect(partition) {
-      const [row] = await run(INSPECT, [keyOf(partition)])
-      const { head, first_retained: firstRetained, token, now } = row!
+    async inspect(partition, keys = []) {
+      const key = keyOf(partition)
+      const places = keys.map(({ collection, id }) => [keyOf(collection), keyOf(id)] as const)
+      const wanted = [places.map(([collection]) => collection), places.map(([, id]) => id)]
+      const rows = keys.length === 0 ? await run(INSPECT, [key]) : await run(INSPECT_WITH, [key, ...wanted])
+      const { head, first_retained: firstRetained, token, now } = rows[0]!
+      const docs = places.map(([collection, id]) => {
+        const row = rows.find((found) => found.collection === collection && found.id === id)
+        return row && toDoc({ ...row, partition: key })
+      })
       return {
         head: Number(head ?? 0),
         firstRetained: Number(firstRetained ?? 1),
         token: Number(token ?? 0),
-        lease: row!.lease_token === null ? undefined : toLease(partition, row!),
+        lease: rows[0]!.lease_token === null ? undefined : toLease(partition, rows[0]!),
         now: Number(now),
+        docs,
       }
     },
     async expired({ limit = 100 } = {}) {

@@ -1,12 +1,16 @@
 import { script } from '../script.ts'
 
-/** KEYS meta. Gives `now, head, first, token, owner, held, ends`. */
+/** KEYS meta, docs; ARGV fields. Gives `now, head, first, token, owner, held, ends` and what the fields have. */
 export const INSPECT = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first', 'token', 'owner', 'held', 'ends')
-return {
+local state = {
   clock(), tonumber(meta[1] or 0), tonumber(meta[2] or 1), tonumber(meta[3] or 0), meta[4] or '',
   tonumber(meta[5] or 0), tonumber(meta[6] or 0),
 }
+if #ARGV == 0 then
+  return { state }
+end
+return { state, unpack(redis.call('HMGET', KEYS[2], unpack(ARGV))) }
 `)
 
 /**

@@ -5,7 +5,15 @@ import { changeBy, type PreparedOp, prepareOps } from '../../store/commit.ts'
 import { type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
 import { shareReads } from '../../store/share-reads.ts'
-import type { Change, Committed, LogBatch, PartitionChange, ReadQuery } from '../../store/store.ts'
+import type {
+  Change,
+  Committed,
+  DocKey,
+  Inspection,
+  LogBatch,
+  PartitionChange,
+  ReadQuery,
+} from '../../store/store.ts'
 import { toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import {
@@ -47,9 +55,18 @@ export function createStore(
   const writer = crypto.randomUUID().slice(0, 8)
   let puts = 0
 
-  async function inspect(partition: string) {
-    const answer = await run({ script: INSPECT, keys: [keys.partition(partition).meta] })
-    return readState(partition, answer as StateAnswer)
+  async function inspect(partition: string, wanted: readonly DocKey[] = []): Promise<Inspection> {
+    const { meta, docs: hash } = keys.partition(partition)
+    const args = wanted.map(({ collection, id }) => fieldOf(collection, id))
+    const answer = await run({ script: INSPECT, keys: [meta, hash], args })
+    const [state, ...found] = answer as [StateAnswer, ...(Uint8Array | null)[]]
+    const docs = wanted.map(({ id }, at) => liveDocument(partition, id, found[at]!, state[0]))
+    return { ...readState(partition, state), docs }
+  }
+
+  const liveDocument = (partition: string, id: string, found: Uint8Array | null, now: number) => {
+    const kept = found && readDocument(partition, id, found)
+    return kept && !isExpired(kept, now) ? kept.doc : undefined
   }
 
   /** Those who ask for the same in one turn of the event loop share an answer. */
@@ -121,8 +138,7 @@ export function createStore(
     async get(partition, collection, id) {
       const fields = [fieldOf(collection, id)]
       const { now, found } = await loadFields(database, keys.partition(partition).docs, fields)
-      const kept = found[0] && readDocument(partition, id, found[0])
-      return kept && !isExpired(kept, now) ? kept.doc : undefined
+      return liveDocument(partition, id, found[0]!, now)
     },
     async list(collection, query = {}) {
       database.assertOpen()

@@ -1,5 +1,5 @@
 import type { DocumentSchema } from '../../sql/list-documents.ts'
-import type { Doc, DocIndex } from '../../store/store.ts'
+import type { Doc, DocIndex, DocKey } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Connection, Row, SqliteValue } from '../connection.ts'
 
@@ -27,6 +27,21 @@ export function toDoc(row: Row): Doc {
     version: Number(row.version),
     index: JSON.parse(row.fields as string),
   }
+}
+
+/** A document that has not expired at the time `now`. */
+export function loadDocument(
+  { get }: Connection,
+  partition: string,
+  { collection, id }: DocKey,
+  now: number,
+): Doc | undefined {
+  const row = get(
+    `SELECT partition, id, version, fields, value FROM {documents}
+      WHERE ${PLACE} AND (expires_at IS NULL OR expires_at > ?)`,
+    ...[toText(collection), toText(partition), toText(id), now],
+  )
+  return row && toDoc(row)
 }
 
 interface NewDocument {

@@ -6,7 +6,7 @@ import type { RetentionOptions } from '../../store/retention.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import { commit } from './commit.ts'
-import { documentSchema, PLACE, removeDocuments, toDoc } from './documents.ts'
+import { documentSchema, loadDocument, removeDocuments, toDoc } from './documents.ts'
 import type { Notifier } from './notifier.ts'
 import { loadPartition, toLease } from './partitions.ts'
 import { readLog } from './read.ts'
@@ -15,18 +15,10 @@ import { dropBefore, expireLogs } from './retention.ts'
 const SWEEP_BATCH = 500
 
 export function createStore(database: Database, notifier: Notifier, retention: RetentionOptions): StoreCalls {
-  const { read, write } = database
+  const { read, snapshot, write } = database
   return {
-    async get(partition, collection, id) {
-      const row = await read(({ get }) =>
-        get(
-          `SELECT partition, id, version, fields, value FROM {documents}
-            WHERE ${PLACE} AND (expires_at IS NULL OR expires_at > ?)`,
-          ...[toText(collection), toText(partition), toText(id), Date.now()],
-        ),
-      )
-      return row && toDoc(row)
-    },
+    get: (partition, collection, id) =>
+      read((connection) => loadDocument(connection, partition, { collection, id }, Date.now())),
     async list(collection, query = {}) {
       const { text, values } = listStatement(documentSchema, collection, query)
       const rows = await read(({ all }) => all(text, ...values))
@@ -51,11 +43,13 @@ export function createStore(database: Database, notifier: Notifier, retention: R
       return { head, versions }
     },
     read: (partition, query) => read((connection) => readLog(connection, partition, query)),
-    async inspect(name) {
-      const partition = await read((connection) => loadPartition(connection, name))
-      const { head, firstRetained, token, lease } = partition
-      return { head, firstRetained, token, lease, now: Date.now() }
-    },
+    inspect: (name, keys = []) =>
+      (keys.length === 0 ? read : snapshot)((connection) => {
+        const { head, firstRetained, token, lease } = loadPartition(connection, name)
+        const now = Date.now()
+        const docs = keys.map((key) => loadDocument(connection, name, key, now))
+        return { head, firstRetained, token, lease, now, docs }
+      }),
     async expired({ limit = 100 } = {}) {
       const sql = `SELECT name, lease_owner, lease_token, lease_until FROM {partitions}
         WHERE lease_until <= ? ORDER BY lease_until LIMIT ?`

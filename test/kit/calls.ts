@@ -1,0 +1,62 @@
+/** What is called of a storage, in the order of the calls: `get threads`, `commit`, `saver.put`. */
+export interface Calls {
+  readonly made: string[]
+  /** Where each call came from, innermost first, as far as it is this library's own code. */
+  readonly from: string[]
+}
+
+/** Methods that are no work of the storage: they register a listener, or tell about it. */
+const FREE = new Set(['watch', 'setup', 'close', 'report'])
+const STORE = ['get', 'list', 'count', 'commit', 'read', 'inspect', 'assertFence', 'expired', 'trim', 'sweep']
+const SAVER = ['getTuple', 'list', 'put', 'putWrites', 'deleteThread', 'keepLatest', 'getDeltaChannelHistory']
+
+export interface CountedStorage<Place> {
+  readonly storage: Place
+  readonly calls: Calls
+  /** Forgets the calls until now. */
+  reset(): void
+}
+
+/** The same storage, with its calls noted. A view of the saver with a fence is the same saver. */
+export function counted<Place extends { readonly store: object; readonly checkpointer: object }>(
+  place: Place,
+): CountedStorage<Place> {
+  const calls: Calls = { made: [], from: [] }
+  const note = (name: string): void => {
+    calls.made.push(name)
+    const lines = (new Error().stack ?? '').split('\n').slice(3)
+    const own = lines.filter((line) => /\/src\//.test(line) && !/\/src\/(storage|time|http)\b/.test(line))
+    calls.from.push(
+      own
+        .map((line) => line.replace(/.*at (?:async )?(.*?) ?\(?.*\/src\/(.*?):(\d+):\d+\)?$/, '$1 $2:$3'))
+        .join(' < '),
+    )
+  }
+  const watched = <Whole extends object>(whole: Whole, methods: readonly string[], prefix: string): Whole =>
+    new Proxy(whole, {
+      get(target, key) {
+        const member = Reflect.get(target, key) as unknown
+        if (typeof member !== 'function' || typeof key !== 'string' || FREE.has(key)) return member
+        if (key === 'withFence' || key === 'withSerde')
+          return (...args: unknown[]) => watched(member.apply(target, args) as object, methods, prefix)
+        if (!methods.includes(key)) return member.bind(target)
+        return (...args: unknown[]) => {
+          note(key === 'get' ? `get ${String(args[1])}` : prefix + key)
+          return member.apply(target, args) as unknown
+        }
+      },
+    })
+  const storage = {
+    ...place,
+    store: watched(place.store, STORE, ''),
+    checkpointer: watched(place.checkpointer, SAVER, 'saver.'),
+  }
+  return {
+    storage,
+    calls,
+    reset() {
+      calls.made.length = 0
+      calls.from.length = 0
+    },
+  }
+}
