@@ -1,4 +1,5 @@
 import { toHex } from './bytes.ts'
+import { sha256 } from './sha256.ts'
 
 const MAX_COUNT = 0xfff
 
@@ -42,8 +43,7 @@ function randomBytes(): Uint8Array {
 
 /** A UUID version 8 (RFC 9562 §5.8): the same for the same value, of JSON. */
 export async function uuidOf(value: unknown): Promise<string> {
-  const text = new TextEncoder().encode(JSON.stringify(value))
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', text), 0, 16)
+  const bytes = (await sha256(JSON.stringify(value))).slice(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   return formatUuid(toHex(bytes))

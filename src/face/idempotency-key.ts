@@ -1,6 +1,7 @@
 import { toHex } from '../bytes.ts'
 import { type Call, HttpError } from '../http/index.ts'
 import type { CommandKey } from '../runs/index.ts'
+import { sha256 } from '../sha256.ts'
 
 const MAX_KEY = 255
 
@@ -24,7 +25,7 @@ export async function commandKey(
       `${name}: expected 1 to ${MAX_KEY} visible ASCII characters without spaces, such as a UUID.`,
     )
   }
-  return { key, fingerprint: await digest(canonical([method, params ?? null])) }
+  return { key, fingerprint: toHex(await sha256(canonical([method, params ?? null]))) }
 }
 
 function field(value: unknown, key: string): unknown {
@@ -41,8 +42,4 @@ function canonical(value: unknown): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`)
   return `{${fields.join(',')}}`
-}
-
-async function digest(text: string): Promise<string> {
-  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }
