@@ -23,8 +23,11 @@ interface Kept {
 export type Documents = ReturnType<typeof createDocuments>
 
 type Collection = Map<string, Map<string, Kept>>
-/** The documents that have an index field, in the order of its values. */
-type Fields = Map<string, SortedList<Entry>>
+/**
+ * The documents that have an index field, by its name. They are sorted when the field is first listed by, and
+ * kept in order from then on, because most fields of most documents are in a list that nobody asks for.
+ */
+type Fields = Map<string, Set<Kept> | SortedList<Entry>>
 
 interface Entry {
   readonly key: string | number
@@ -71,14 +74,18 @@ export function createDocuments() {
       lastVersion = Math.max(lastVersion + 1, Math.floor(now))
       const docs = at(at(collections, collection), doc.partition)
       const before = docs.get(doc.id)
-      const kept = before ?? { ...doc, version: lastVersion }
-      changeIndex(at(indexes, collection), kept, before?.index ?? {}, doc.index)
+      const { partition, id, text, index, expiresAt } = doc
+      const kept = before ?? { partition, id, text, version: lastVersion, index, expiresAt }
+      changeIndex(at(indexes, collection), kept, before?.index ?? {}, index)
       if (before) {
-        expiring.delete(before)
-        Object.assign(before, doc, { version: lastVersion })
-      } else docs.set(doc.id, kept)
-      if (kept.expiresAt !== Number.POSITIVE_INFINITY) expiring.set(kept, collection)
-      return kept.version
+        if (before.expiresAt !== Number.POSITIVE_INFINITY) expiring.delete(before)
+        before.text = text
+        before.version = lastVersion
+        before.index = index
+        before.expiresAt = expiresAt
+      } else docs.set(id, kept)
+      if (expiresAt !== Number.POSITIVE_INFINITY) expiring.set(kept, collection)
+      return lastVersion
     },
     remove,
     clear(partition: string): void {
@@ -94,10 +101,13 @@ export function createDocuments() {
       const from =
         query.orderBy === undefined
           ? inOrder(collections.get(collection), query)
-          : ordered(indexes.get(collection)?.get(query.orderBy), query)
+          : ordered(sortedBy(indexes.get(collection), query.orderBy), query)
       return pageOf(from, query, now)
     },
-    count: (collection: string, field: string): number => indexes.get(collection)?.get(field)?.size() ?? 0,
+    count(collection: string, field: string): number {
+      const docs = indexes.get(collection)?.get(field)
+      return docs ? sizeOf(docs) : 0
+    },
     /** Removes what has expired and gives the partitions it was in. */
     sweep(now: number): Set<string> {
       const touched = new Set<string>()
@@ -125,21 +135,37 @@ const byKey = (a: Entry, b: Entry) => compareKeys(a.key, b.key) || byPlace(a.kep
 
 const byPlace = (a: Kept, b: Kept) => compareKeys(a.partition, b.partition) || compareKeys(a.id, b.id)
 
+const sizeOf = (docs: Set<Kept> | SortedList<Entry>): number =>
+  docs instanceof Set ? docs.size : docs.size()
+
+/** Must be called before the document has the index `after`. */
 function changeIndex(fields: Fields, kept: Kept, before: DocIndex, after: DocIndex): void {
-  const has = (index: DocIndex, field: string, key: string | number) =>
-    Object.hasOwn(index, field) && index[field] === key
-  for (const [field, key] of Object.entries(before)) {
-    if (has(after, field, key)) continue
-    const order = fields.get(field)!
-    order.remove({ key, kept })
-    if (order.size() === 0) fields.delete(field)
+  for (const field of Object.keys(before)) {
+    const key = before[field]!
+    const isKept = Object.hasOwn(after, field)
+    if (isKept && after[field] === key) continue
+    const docs = fields.get(field)!
+    if (!(docs instanceof Set)) docs.remove({ key, kept })
+    else if (!isKept) docs.delete(kept)
+    if (sizeOf(docs) === 0) fields.delete(field)
   }
-  for (const [field, key] of Object.entries(after)) {
-    if (has(before, field, key)) continue
-    let order = fields.get(field)
-    if (!order) fields.set(field, (order = createSortedList(byKey)))
-    order.add({ key, kept })
+  for (const field of Object.keys(after)) {
+    const key = after[field]!
+    if (Object.hasOwn(before, field) && before[field] === key) continue
+    const docs = fields.get(field)
+    if (!docs) fields.set(field, new Set([kept]))
+    else if (docs instanceof Set) docs.add(kept)
+    else docs.add({ key, kept })
   }
+}
+
+function sortedBy(fields: Fields | undefined, field: string): SortedList<Entry> | undefined {
+  const docs = fields?.get(field)
+  if (!(docs instanceof Set)) return docs
+  const entries = Array.from(docs, (kept) => ({ key: kept.index[field]!, kept }))
+  const sorted = createSortedList(byKey, entries.sort(byKey))
+  fields!.set(field, sorted)
+  return sorted
 }
 
 /** The documents with a field from where the page begins. */

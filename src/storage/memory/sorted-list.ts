@@ -2,10 +2,14 @@ export type SortedList<T> = ReturnType<typeof createSortedList<T>>
 
 const MAX_CHUNK = 512
 
-/** Ordered items in short chunks: what adding, removing and finding costs hardly grows with their number. */
-export function createSortedList<T>(compare: (a: T, b: T) => number) {
+/**
+ * Ordered items in short chunks: what adding, removing and finding costs hardly grows with their number.
+ * `items` are in order already.
+ */
+export function createSortedList<T>(compare: (a: T, b: T) => number, items: readonly T[]) {
   const chunks: T[][] = []
-  let size = 0
+  for (let at = 0; at < items.length; at += MAX_CHUNK) chunks.push(items.slice(at, at + MAX_CHUNK))
+  let size = items.length
 
   /** The chunk and index of the first item for which `isBefore` does not hold. */
   function find(isBefore: (item: T) => boolean): [chunk: number, place: number] {

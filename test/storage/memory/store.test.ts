@@ -1,7 +1,8 @@
+import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { FencedError, UnavailableError } from '../../../src/storage/errors.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
-import type { LogEvent, Store } from '../../../src/storage/store/store.ts'
+import type { DocIndex, LogEvent, Store } from '../../../src/storage/store/store.ts'
 import { heldBytes } from '../gc.ts'
 
 function events(count: number, size: number): LogEvent[] {
@@ -220,4 +221,33 @@ test('answers UnavailableError once it is closed', async () => {
   await store.close()
   await expect(store.inspect('p')).rejects.toThrow(UnavailableError)
   expect(() => store.watch('p', () => {})).toThrow(UnavailableError)
+})
+
+test('orders by a field alike whether it was listed by from the beginning or only at the end', async () => {
+  const step = fc.record({
+    doc: fc.integer({ min: 0, max: 7 }),
+    key: fc.option(fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom('a', 'b'))),
+    isDeleted: fc.boolean(),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const asked = memoryStore()
+      const quiet = memoryStore()
+      const listed = (store: Store) =>
+        Promise.all([store.list('docs', { orderBy: 'k', descending: true }), store.count('docs', 'k')])
+      for (const { doc, key, isDeleted } of steps) {
+        const at = { collection: 'docs', id: `${doc}` }
+        const index: DocIndex = key === null ? {} : { k: key }
+        const op = isDeleted
+          ? { op: 'delete' as const, ...at }
+          : { op: 'put' as const, ...at, value: doc, index }
+        for (const store of [asked, quiet]) await store.commit(`p${doc % 3}`, { ops: [op] })
+        await listed(asked)
+      }
+      const shown = ([{ docs }, count]: Awaited<ReturnType<typeof listed>>) => {
+        return { docs: docs.map(({ partition, id, index }) => ({ partition, id, index })), count }
+      }
+      expect(shown(await listed(quiet))).toEqual(shown(await listed(asked)))
+    }),
+  )
 })
