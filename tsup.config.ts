@@ -1,7 +1,7 @@
-import { defineConfig, type Options } from 'tsup'
-import { devtoolsPage } from './devtools-page.config.ts'
+import type { Options } from 'tsup'
 
-const options = {
+/** The files of the package by their names, and where their sources are. */
+export const { entry } = {
   entry: {
     index: 'src/index.ts',
     langgraph: 'src/agents/langgraph/langgraph.ts',
@@ -37,20 +37,9 @@ const options = {
     'thread-metadata': 'src/tracing/thread/middleware.ts',
     cli: 'cli/main.ts',
   },
-  format: ['esm', 'cjs'],
-  target: 'node20',
-  splitting: true,
-  sourcemap: true,
-  clean: true,
-  removeNodeProtocol: false,
-  esbuildPlugins: [devtoolsPage.esbuild],
-  esbuildOptions(options, { format }) {
-    // CommonJS has no `import.meta`: even where it is not reached, the whole file could not be loaded.
-    if (format === 'cjs') options.define = { ...options.define, 'import.meta.url': '__filename' }
-  },
-} satisfies Options
+} as const satisfies Options
 
-const { cli: _, ...library } = options.entry
+const { cli: _, ...library } = entry
 
 /** tsconfig.build.json says where the declarations of a source file are. Deriving them here, from all entries at once, takes gigabytes. */
 const declarations = Object.entries(library).map(([name, source]) => [
@@ -58,4 +47,9 @@ const declarations = Object.entries(library).map(([name, source]) => [
   `.tmp/types/${source.replace(/\.ts$/, '.d.ts')}`,
 ])
 
-export default defineConfig({ ...options, dts: { entry: Object.fromEntries(declarations) } })
+/** The declarations: rolldown.config.ts builds the code. */
+export default {
+  entry: library,
+  format: ['esm', 'cjs'],
+  dts: { only: true, entry: Object.fromEntries(declarations) },
+} satisfies Options

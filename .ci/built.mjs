@@ -10,6 +10,7 @@ const SOURCES = [
   'adapters',
   'cli',
   'devtools-page.config.ts',
+  'rolldown.config.ts',
   'tsup.config.ts',
   'package.json',
   'tsconfig.json',

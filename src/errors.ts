@@ -1,4 +1,4 @@
-const BRANDS = Symbol.for('agentwire.error')
+const BRANDS = /* @__PURE__ */ Symbol.for('agentwire.error')
 
 /**
  * The root of every error this library throws on purpose. `code` is stable and machine-readable; `message` says what to do.

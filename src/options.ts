@@ -1,7 +1,5 @@
 import { AgentwireError } from './errors.ts'
 
-const OPENS = ': openStorage() of agentwire/storage opens the one that a URL names'
-
 /** What an option may be, as an error says it. `required` is no kind, and may stand beside others. */
 const KINDS = {
   string: 'a string',
@@ -13,8 +11,8 @@ const KINDS = {
   object: 'an object',
   list: 'an array',
   any: '',
-  store: `a store${OPENS}`,
-  saver: `a checkpointer${OPENS}`,
+  store: 'a store: openStorage() of agentwire/storage opens the one that a URL names',
+  saver: 'a checkpointer: openStorage() of agentwire/storage opens the one that a URL names',
   handler: 'a handler, such as createControlPlaneHandler() gives',
   required: '',
 } as const

@@ -25,7 +25,7 @@ export class AgentRejection extends AgentwireError {
 }
 
 /** Marks an error whose message was written for clients: they get it in place of an error id. */
-export const FOR_CLIENTS: unique symbol = Symbol.for('agentwire.for-clients')
+export const FOR_CLIENTS: unique symbol = /* @__PURE__ */ Symbol.for('agentwire.for-clients')
 
 /** The message for clients that an error has, or one that has caused it. */
 export const messageForClients = (error: unknown): string | undefined =>

@@ -19,7 +19,7 @@ export interface ReadJsonOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true })
+const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The JSON body of a request; `undefined` when it is empty. Throws `HttpError`: 413 `payload_too_large`, 400 `invalid_encoding`

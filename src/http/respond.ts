@@ -1,9 +1,9 @@
-const encoder = new TextEncoder()
+const encoder = /* @__PURE__ */ new TextEncoder()
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 // A symbol property rather than a WeakMap: it needs no shared state, `Symbol.for` makes it the same key in the ESM and the CJS
 // build, and a Response that a host rebuilt with another body or other headers rightly loses it.
-const BODY = Symbol.for('agentwire.body')
+const BODY = /* @__PURE__ */ Symbol.for('agentwire.body')
 
 export interface ResponseOptions {
   /** Default 200. */

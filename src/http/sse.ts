@@ -7,9 +7,9 @@ export const SSE_HEADERS: Readonly<Record<string, string>> = {
   'x-accel-buffering': 'no',
 }
 
-const encoder = new TextEncoder()
-const OPENING = encoder.encode(': ok\n\n')
-const HEARTBEAT = encoder.encode(': heartbeat\n\n')
+const encoder = /* @__PURE__ */ new TextEncoder()
+const OPENING = /* @__PURE__ */ encoder.encode(': ok\n\n')
+const HEARTBEAT = /* @__PURE__ */ encoder.encode(': heartbeat\n\n')
 
 /** One event of an event stream (WHATWG HTML, "Server-sent events"). */
 export interface SseEvent {

@@ -5,8 +5,8 @@ import { createTicker, type Ticker } from './ticker.ts'
 /** The interval of heartbeats on an idle stream. Clients treat three silent intervals as a dead connection. */
 const HEARTBEAT_MS = 5_000
 
-const encoder = new TextEncoder()
-const heartbeats = createTicker(HEARTBEAT_MS)
+const encoder = /* @__PURE__ */ new TextEncoder()
+const heartbeats = /* @__PURE__ */ createTicker(HEARTBEAT_MS)
 
 /** What the body of a streamed response is read from. */
 export interface StreamSource {

@@ -29,7 +29,7 @@ export function callAs<Request extends Access, Result>(
  * The key of what an engine is made of. A server may load this library twice, as ESM and as CommonJS or in two bundles of
  * Next: an engine of one copy is used by the faces of the other.
  */
-const BOUND: unique symbol = Symbol.for('agentwire.engine')
+const BOUND: unique symbol = /* @__PURE__ */ Symbol.for('agentwire.engine')
 
 export const bind = <Engine extends object>(engine: Engine, bound: BoundEngine): Engine =>
   Object.assign(engine, { [BOUND]: bound })

@@ -14,7 +14,15 @@ export const NEXT = createRequire(import.meta.url).resolve('next/dist/bin/next')
 const LIBRARY = join(APP, 'node_modules/agentwire')
 
 /** Of the library; the app's are these and its own. */
-const SOURCES = ['src', 'adapters', 'cli', 'tsup.config.ts', 'package.json', 'package-lock.json']
+const SOURCES = [
+  'src',
+  'adapters',
+  'cli',
+  'rolldown.config.ts',
+  'tsup.config.ts',
+  'package.json',
+  'package-lock.json',
+]
 
 /** The environment of Next: for next.config.ts, without telemetry, and whatever the launcher's own NODE_ENV is. */
 export const nextEnvironment = (): NodeJS.ProcessEnv => ({
@@ -43,8 +51,9 @@ export function build(say: (line: string) => void, signal: AbortSignal): Promise
 }
 
 async function buildLibrary(signal: AbortSignal): Promise<void> {
-  const tsup = createRequire(import.meta.url).resolve('tsup/dist/cli-default.js')
-  await run([tsup, '--no-dts', '--format', 'esm', '--out-dir', join(LIBRARY, 'dist')], process.env, signal)
+  const packageFile = createRequire(import.meta.url).resolve('rolldown/package.json')
+  const rolldown = join(packageFile, '../bin/cli.mjs')
+  await run([rolldown, '-c', '--dir', join(LIBRARY, 'dist')], process.env, signal)
   // Editors and `tsc` find the types that `npm run build` makes.
   const description = readFileSync(join(ROOT, 'package.json'), 'utf8')
   writeFileSync(

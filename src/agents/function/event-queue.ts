@@ -12,7 +12,7 @@ const HIGH_WATER = { count: 64, length: 1024 * 1024 }
 const MAX_WAITING = { count: 65_536, length: 64 * 1024 * 1024 }
 
 const DONE = { done: true, value: undefined } as const
-const READY = Promise.resolve()
+const READY = /* @__PURE__ */ Promise.resolve()
 const NOTHING = () => {}
 
 export type EventQueue = ReturnType<typeof createEventQueue>

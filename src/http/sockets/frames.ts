@@ -1,5 +1,5 @@
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+const encoder = /* @__PURE__ */ new TextEncoder()
+const decoder = /* @__PURE__ */ new TextDecoder()
 
 /** The first byte of a frame that is a whole text message. */
 const TEXT = 0x81

@@ -157,7 +157,7 @@ const sessionOf = ({ data }: BunSocket): SocketSession => data as SocketSession
 export const bunSockets = {
   maxPayloadLength: 16 * 1024 * 1024,
   // Beyond its limit Bun drops texts. A session sends no more than one batch to a socket that is full.
-  backpressureLimit: 2 ** 30,
+  backpressureLimit: 1_073_741_824,
   idleTimeout: IDLE_S,
   sendPings: true,
   open(socket: BunSocket): void {

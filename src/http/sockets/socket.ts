@@ -28,7 +28,7 @@ export interface SocketSession {
 }
 
 // A symbol property, as for the body of a response: what wraps a handler passes the response on as it is.
-const SESSION = Symbol.for('agentwire.socket')
+const SESSION = /* @__PURE__ */ Symbol.for('agentwire.socket')
 
 /**
  * The answer to a handshake that is accepted. An adapter that can switch to a web socket binds the session; for any other host the

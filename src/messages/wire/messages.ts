@@ -211,6 +211,6 @@ const TYPES = new Map<unknown, string>([
   ['remove', 'remove'],
 ])
 
-export const REASONS = new Map<unknown, FinishReason>(
-  Object.entries(WIRE_REASONS).map(([reason, wire]) => [wire, reason as FinishReason]),
+export const REASONS = /* @__PURE__ */ new Map<unknown, FinishReason>(
+  /* @__PURE__ */ Object.entries(WIRE_REASONS).map(([reason, wire]) => [wire, reason as FinishReason]),
 )

@@ -10,8 +10,6 @@ const namedAssistant = async (context: PlatformContext, call: Call) =>
   (await records()).namedAssistant(context, call)
 const namedGraph = async (context: PlatformContext, call: Call) => (await records()).namedGraph(context, call)
 
-const ONE = '/assistants/:assistant_id'
-
 /** Assistants: graphs with a config, a context and metadata of their own, in versions. */
 export const ASSISTANT_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   [
@@ -35,63 +33,63 @@ export const ASSISTANT_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   ],
   [
     'GET',
-    ONE,
+    '/assistants/:assistant_id',
     'assistants:read',
     /* @__PURE__ */ onDemand(async () => (await records()).getAssistant),
     namedAssistant,
   ],
   [
     'PATCH',
-    ONE,
+    '/assistants/:assistant_id',
     'assistants:update',
     /* @__PURE__ */ onDemand(async () => (await records()).patchOne),
     namedAssistant,
   ],
   [
     'DELETE',
-    ONE,
+    '/assistants/:assistant_id',
     'assistants:delete',
     /* @__PURE__ */ onDemand(async () => (await records()).deleteOne),
     namedAssistant,
   ],
   [
     'GET',
-    `${ONE}/graph`,
+    '/assistants/:assistant_id/graph',
     'assistants:read',
     /* @__PURE__ */ onDemand(async () => (await descriptions()).getGraph),
     namedAssistant,
   ],
   [
     'GET',
-    `${ONE}/schemas`,
+    '/assistants/:assistant_id/schemas',
     'assistants:read',
     /* @__PURE__ */ onDemand(async () => (await descriptions()).getSchemas),
     namedAssistant,
   ],
   [
     'GET',
-    `${ONE}/subgraphs`,
+    '/assistants/:assistant_id/subgraphs',
     'assistants:read',
     /* @__PURE__ */ onDemand(async () => (await descriptions()).getSubgraphs),
     namedAssistant,
   ],
   [
     'GET',
-    `${ONE}/subgraphs/:namespace`,
+    '/assistants/:assistant_id/subgraphs/:namespace',
     'assistants:read',
     /* @__PURE__ */ onDemand(async () => (await descriptions()).getSubgraphs),
     namedAssistant,
   ],
   [
     'POST',
-    `${ONE}/versions`,
+    '/assistants/:assistant_id/versions',
     'assistants:read',
     /* @__PURE__ */ onDemand(async () => (await records()).versions),
     namedAssistant,
   ],
   [
     'POST',
-    `${ONE}/latest`,
+    '/assistants/:assistant_id/latest',
     'assistants:update',
     /* @__PURE__ */ onDemand(async () => (await records()).latest),
     namedAssistant,

@@ -144,7 +144,7 @@ function readLost({ store, retryForMs }: RunContext, run: RunRecord): Promise<Lo
 }
 
 /** A longer timer would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2_147_483_647
 
 const tookTooLong = (ms: number): RunTimeout =>
   new RunTimeout('limit_exceeded', `The run took longer than ${ms} ms and was stopped.`)

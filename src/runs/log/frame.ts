@@ -114,8 +114,8 @@ export function eventWriter(runId: string): (event: RecordedEvent) => PendingEve
 
 export const pendingEvent = (event: AgentEvent, runId: string): PendingEvent => eventWriter(runId)(event)
 
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+const encoder = /* @__PURE__ */ new TextEncoder()
+const decoder = /* @__PURE__ */ new TextDecoder()
 
 /** The event's stable id: unique on the thread for ever, because tokens rise with every writer and seqs with every event. */
 export const eventId = (token: number, seq: number): string => `${token}-${seq}`

@@ -8,7 +8,7 @@ export interface WakeUps {
 }
 
 /** A longer timer would fire at once. The periodic look of an instance sets such a time again. */
-const MAX_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2_147_483_647
 
 /** Does not keep the process alive. */
 export function createWakeUps(wake: (threadId: string) => void): WakeUps {

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 
-const MESSAGE = Symbol.for('langchain.message')
-const ABSENT = Symbol('absent')
+const MESSAGE = /* @__PURE__ */ Symbol.for('langchain.message')
+const ABSENT = /* @__PURE__ */ Symbol('absent')
 const MAX_DEPTH = 1000
 
 /**

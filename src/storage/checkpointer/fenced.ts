@@ -6,7 +6,7 @@ import { beforeWrites } from './overlay.ts'
  * A store and a saver over one database have the same object under this key. Only then can the saver check
  * the lease in its own transaction.
  */
-export const DATABASE: unique symbol = Symbol.for('agentwire.database') as never
+export const DATABASE: unique symbol = /* @__PURE__ */ Symbol.for('agentwire.database') as never
 
 /**
  * A view of a saver whose `put`, `putWrites`, `deleteThread` and `keepLatest` throw `FencedError` once

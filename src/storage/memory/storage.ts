@@ -1,6 +1,5 @@
 import type { DurableStorage } from '../durable.ts'
 import { type MemoryCheckpointer, type MemoryThreads, memoryCheckpointerIn } from './checkpointer.ts'
-import { countCheckpoints } from './counts.ts'
 import { type MemoryStoreOptions, memoryStore } from './store.ts'
 
 export interface MemoryStorage extends Omit<DurableStorage, 'checkpointer'> {
@@ -25,6 +24,7 @@ export function memoryStorage(options?: MemoryStoreOptions): MemoryStorage {
     setup: () => store.setup(),
     async report() {
       const { counts, ...about } = await store.report!()
+      const { countCheckpoints } = await import('./counts.ts')
       return { ...about, counts: { ...counts, checkpoints: countCheckpoints(threads) } }
     },
     close: () => store.close(),

@@ -162,7 +162,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
   return conversation
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true })
+const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
 
 /** The value of a message. Throws `HttpError` 400. */
 function read(message: SocketMessage): unknown {

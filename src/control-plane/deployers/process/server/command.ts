@@ -1,5 +1,5 @@
-// Renamed, since the beginning of bundles often imports `createRequire`.
-import { createRequire as requireFrom } from 'node:module'
+// As a namespace, since the beginning of bundles often imports `createRequire`.
+import * as modules from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { BACKEND_HOST } from '../proxy/backend.ts'
@@ -30,6 +30,6 @@ function ownProgram(): readonly string[] {
   const here = typeof __filename === 'string' ? __filename : fileURLToPath(import.meta.url)
   if (!here.endsWith('.ts')) return [join(dirname(here), 'cli.js')]
   // Sources need a loader, which cannot be found by name from the folder of the server.
-  const loader = pathToFileURL(requireFrom(here).resolve('tsx')).href
+  const loader = pathToFileURL(modules.createRequire(here).resolve('tsx')).href
   return ['--import', loader, join(dirname(here), '../../../../../cli/main.ts')]
 }
