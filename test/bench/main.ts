@@ -17,6 +17,7 @@ import { shortRun } from './short-run.ts'
 import { stalledReader } from './stalled-reader.ts'
 import { storage } from './storage.ts'
 import { storageInstances } from './storage-instances.ts'
+import { storageRuns } from './storage-runs.ts'
 import { subscribers } from './subscribers.ts'
 import { printTable, type Row } from './support/report.ts'
 import { tracing } from './tracing.ts'
@@ -39,6 +40,7 @@ for (const bench of [
   subscribers,
   storage,
   storageInstances,
+  storageRuns,
   lists,
   deploy,
   controlPlane,

@@ -1,13 +1,15 @@
 import { createServer } from 'node:http'
 import { toNode } from '../../../adapters/node.ts'
-import { memoryCheckpointer, type WebHandler } from '../../../src/index.ts'
+import type { WebHandler } from '../../../src/index.ts'
+import { openPeerSaver } from '../support/storage/peer-savers.ts'
 import { bareEchoGraph } from './agents.ts'
 import { serveCalls } from './process.ts'
 import { type runBody, waitRuns } from './rest.ts'
+import { roundTrips } from './round-trips.ts'
 
-/** The least that a fetch handler can do for `runs/wait`: it invokes the graph on the thread of its path, and answers with the values. */
+/** The least that a fetch handler can do for `runs/wait`: it invokes the graph on the thread of its path, and answers with the values. Its saver is LangGraph's own where it has a database. */
 
-const graph = bareEchoGraph(memoryCheckpointer())
+const graph = bareEchoGraph(await openPeerSaver(process.env.STORAGE_URL!))
 
 async function fetch(request: Request): Promise<Response> {
   const { input } = (await request.json()) as ReturnType<typeof runBody>
@@ -21,4 +23,4 @@ async function fetch(request: Request): Promise<Response> {
 
 const handler: WebHandler = { fetch, handle: fetch, routes: [], mountPaths: () => [], close: async () => {} }
 
-await serveCalls(createServer(toNode(handler)), { waitRuns: waitRuns(handler) })
+await serveCalls(createServer(toNode(handler)), { waitRuns: waitRuns(handler), roundTrips })

@@ -18,6 +18,7 @@ import {
 } from './agents.ts'
 import { serveCalls } from './process.ts'
 import { runBody, waitRuns } from './rest.ts'
+import { roundTrips } from './round-trips.ts'
 import { ticks, tickTimes } from './ticks.ts'
 
 const { store, checkpointer } = await openStorage(process.env.STORAGE_URL!)
@@ -185,6 +186,7 @@ await serveCalls(server, {
   subscribe,
   iterate,
   tickTimes,
+  roundTrips,
   /** The most bytes that wait in this process for one reader. */
   waiting: () => Math.max(0, ...[...sockets].map((socket) => socket.writableLength)),
 })
