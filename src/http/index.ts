@@ -40,6 +40,7 @@ export {
 export {
   encodeSse,
   formatSse,
+  idLine,
   SSE_HEADERS,
   type SseEvent,
   sseResponse,

@@ -25,11 +25,7 @@ export interface SseEvent {
 
 /** The frame of one event. Throws a `TypeError` when `id` or `retry` cannot be sent. */
 export function formatSse({ id, event, data, retry }: SseEvent): string {
-  let frame = ''
-  if (id !== undefined) {
-    if (/[\r\n\0]/.test(id)) throw new TypeError('An event id must not contain CR, LF or NUL.')
-    frame += `id: ${id}\n`
-  }
+  let frame = idLine(id)
   if (event !== undefined) frame += `event: ${event.replace(/[\r\n]/g, '')}\n`
   if (retry !== undefined) {
     if (!Number.isSafeInteger(retry) || retry < 0)
@@ -37,6 +33,13 @@ export function formatSse({ id, event, data, retry }: SseEvent): string {
     frame += `retry: ${retry}\n`
   }
   return `${frame}data: ${data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n\n`
+}
+
+/** The line of an event's id, or nothing. Throws a `TypeError` for an id that cannot be sent. */
+export function idLine(id: string | undefined): string {
+  if (id === undefined) return ''
+  if (/[\r\n\0]/.test(id)) throw new TypeError('An event id must not contain CR, LF or NUL.')
+  return `id: ${id}\n`
 }
 
 /** `formatSse` as UTF-8, to be encoded once and shared by all readers. */

@@ -1,5 +1,5 @@
 import type { Agent } from '../../agents/agent.ts'
-import type { LogGap, ThreadEvent } from '../../events/index.ts'
+import type { LogGap, LoggedEvent } from '../../events/index.ts'
 import { runSettings } from '../../face/run-config.ts'
 import { titleOf } from '../../face/title.ts'
 import { uuid7, uuidOf } from '../../ids.ts'
@@ -31,7 +31,7 @@ import type { A2ACall } from './operations.ts'
 /** A task that is followed, as it was when that began. */
 export interface Followed {
   readonly found: FoundTask
-  readonly answer: Answer<readonly (ThreadEvent | LogGap)[]>
+  readonly answer: Answer<readonly (LoggedEvent | LogGap)[]>
 }
 
 /** The task of a message, from the run on that the message has started, or had started before. */
@@ -284,7 +284,7 @@ async function begunBefore(
 
 /** How a task is read. */
 export const following = ({ call: { principal, signal } }: A2ACall, threadId: string) =>
-  ({ threadId, principal, signal, filter: TASK_EVENTS, batches: true }) as const
+  ({ threadId, principal, signal, filter: TASK_EVENTS, json: true, batches: true }) as const
 
 /** What every run of this face is started with. */
 function common(call: A2ACall, request: SendRequest, contextId: string) {

@@ -8,7 +8,8 @@ import { ANSWERS, isStreamed, STREAMS } from './dispatch.ts'
 import { idOf, type RpcId, readEnvelope } from './envelope.ts'
 import { failureOf, isHttpOnly } from './errors.ts'
 import { activeExtensions, historyScopeOf, requireExtensions } from './extensions.ts'
-import { frameOf, rpcStream } from './stream.ts'
+import { frameOf } from './items.ts'
+import { rpcStream } from './stream.ts'
 
 /** The status that proxies log for it. */
 const CLIENT_LEFT = 499

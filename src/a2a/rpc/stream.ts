@@ -1,20 +1,11 @@
 import type { FaceCall } from '../../face/routes.ts'
-import { formatSse, sourceOf, sseResponse } from '../../http/index.ts'
+import { sourceOf, sseResponse } from '../../http/index.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { StreamEntry } from '../model.ts'
-
-/** Line ends for some clients, though not for JSON or event streams. */
-const ODD_LINE_ENDS = /[\u0085\u2028\u2029]/g
+import { frameOf, frameWriter } from './items.ts'
 
 /** Frames that are sent together are at most so long, in characters, but for the last one. */
 const CHUNK_LENGTH = 65_536
-
-/** The frame of one JSON-RPC response, given as JSON. */
-export const frameOf = (text: string, id?: string): string =>
-  formatSse({
-    id,
-    data: text.replace(ODD_LINE_ENDS, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  })
 
 export interface StreamAnswer {
   readonly call: FaceCall
@@ -42,14 +33,14 @@ async function* rpcFrames(
   { call, dialect, id, open, failed }: StreamAnswer,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
-  const head = `{"jsonrpc":"2.0","id":${id},"result":`
+  const write = frameWriter(dialect, id)
   let hasBegun = false
   let frames = ''
   try {
     for await (const batch of await open({ ...call, signal })) {
       hasBegun = true
       for (const { id: eventId, item } of batch) {
-        frames += frameOf(`${head}${JSON.stringify(dialect.writeItem(item))}}`, eventId)
+        frames += write(item, eventId)
         if (frames.length < CHUNK_LENGTH) continue
         yield frames
         frames = ''

@@ -273,7 +273,7 @@ export async function* followTask({
   for await (const events of answer) {
     const entries = translator.translate(events)
     seq = events.findLast((event) => event.type !== 'gap')?.seq ?? seq
-    yield entries.filter(({ id }) => Number(id) > seen)
+    yield seen === 0 ? entries : entries.filter(({ id }) => Number(id) > seen)
   }
   // Whoever has seen more than there is has not seen this.
   const last = (seen > seq ? createTranslator(found(), form) : translator).close(await present(found()))

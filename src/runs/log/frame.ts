@@ -205,6 +205,7 @@ export const readSynthetic = (frame: Uint8Array): EventJson | GapJson =>
   JSON.parse(decoder.decode(jsonBytes(frame)))
 
 const TIMESTAMP_KEY = '"timestamp":'
+const NODE_KEY = '"node":'
 const DATA_KEY = '"data":'
 const END = '}}\n\n'
 
@@ -217,10 +218,12 @@ export interface FrameBody extends Pick<ThreadEvent, 'timestamp' | 'node'> {
 /** Reads a frame of `encodeFrame`. No key of another object comes before the data: the namespace and the node are escaped. */
 export function readFrame(frame: Uint8Array): FrameBody {
   const text = decoder.decode(frame)
-  const head = text.indexOf(TIMESTAMP_KEY)
-  const data = text.indexOf(DATA_KEY, head)
+  const time = text.indexOf(TIMESTAMP_KEY) + TIMESTAMP_KEY.length
+  const node = text.indexOf(',', time) + 1
+  const data = text.indexOf(DATA_KEY, node)
   return {
-    ...JSON.parse(`{${text.slice(head, data - 1)}}`),
+    timestamp: Number(text.slice(time, node - 1)),
+    node: data === node ? undefined : JSON.parse(text.slice(node + NODE_KEY.length, data - 1)),
     json: text.slice(data + DATA_KEY.length, text.length - END.length),
   }
 }
