@@ -73,6 +73,7 @@ const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[
  * deliver something, assistants and items of the store, and the schemas with zod, which come with the first body.
  */
 const ON_DEMAND = [
+  'follow-webhook',
   'wire',
   'checks',
   'v1-read',

@@ -1,7 +1,7 @@
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest, StreamEntry, StreamItem } from '../model.ts'
 import { inputOf } from '../parts/input.ts'
-import { checkPush } from '../push/pushes.ts'
+import { checkPush } from '../push/check.ts'
 import { followTask } from '../tasks/follow.ts'
 import { taskIdOf } from '../tasks/ids.ts'
 import { answerIdOf, type FoundTask, type Shown, statusOf } from '../tasks/present.ts'

@@ -1,3 +1,4 @@
+import type { ThreadResource } from '../../face/access.ts'
 import { bodyOf, readBy } from '../../face/body.ts'
 import { containing } from '../../face/contains.ts'
 import { threadIdOf } from '../../face/ids.ts'
@@ -129,4 +130,13 @@ function metadataOf(text: string | null): Readonly<Record<string, unknown>> {
       return value as Readonly<Record<string, unknown>>
   } catch {}
   throw refused('metadata')('expected an object as JSON.')
+}
+
+/** The thread whose runs a request cancels, where it names one. */
+export const namedInBody = async (
+  _: PlatformContext,
+  call: Pick<FaceCall, 'json'>,
+): Promise<ThreadResource> => {
+  const { thread_id } = await bodyOf((await schemas()).cancelManySchema, call)
+  return thread_id === undefined ? {} : { threadId: threadIdOf(thread_id) }
 }

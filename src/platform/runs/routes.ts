@@ -1,14 +1,18 @@
 import type { ThreadResource } from '../../face/access.ts'
-import { bodyOf } from '../../face/body.ts'
 import { cancelRun } from '../../face/cancel-run.ts'
 import { threadIdOf } from '../../face/ids.ts'
+import { lazily } from '../../face/parse.ts'
 import { type FaceCall, type FaceEndpoint, type FaceRoute, onDemand } from '../../face/routes.ts'
+import type { Call } from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { namedRun, postBatch, postRun, postRunAndWait } from './create.ts'
-import { cancelRuns, deleteRun, getRun, getRuns, joinRun } from './records.ts'
-import { schemas } from './schemas.ts'
 
 type Endpoint = FaceEndpoint<PlatformContext>
+
+const endpoints = /* @__PURE__ */ lazily(() => import('./endpoints.ts'))
+
+type Endpoints = Omit<Awaited<ReturnType<typeof endpoints>>, 'namedRun' | 'namedInBody'>
+
+const endpoint = (name: keyof Endpoints): Endpoint => onDemand(async () => (await endpoints())[name])
 
 const streams = () => import('./stream.ts')
 const postRunAndStream: Endpoint = /* @__PURE__ */ onDemand(async () => (await streams()).postRunAndStream)
@@ -26,30 +30,54 @@ const namedThread = async (_: PlatformContext, call: Pick<FaceCall, 'params'>): 
   threadId: ownThread(call),
 })
 
-/** The thread whose runs a request cancels, where it names one. */
-const namedInBody = async (_: PlatformContext, call: Pick<FaceCall, 'json'>): Promise<ThreadResource> => {
-  const { thread_id } = await bodyOf((await schemas()).cancelManySchema, call)
-  return thread_id === undefined ? {} : { threadId: threadIdOf(thread_id) }
-}
+const namedRun = async (context: PlatformContext, call: Call): Promise<ThreadResource> =>
+  (await endpoints()).namedRun(context, call)
+
+const namedInBody = async (context: PlatformContext, call: Call): Promise<ThreadResource> =>
+  (await endpoints()).namedInBody(context, call)
 
 /** Runs on threads, and with threads of their own. The face of the threads has the route that cancels one. */
 export const RUN_ROUTES: readonly FaceRoute<PlatformContext>[] = [
-  ['POST', '/threads/:thread_id/runs', 'runs:create', postRun, namedRun],
-  ['POST', '/threads/:thread_id/runs/wait', 'runs:create', postRunAndWait, namedRun],
+  ['POST', '/threads/:thread_id/runs', 'runs:create', /* @__PURE__ */ endpoint('postRun'), namedRun],
+  [
+    'POST',
+    '/threads/:thread_id/runs/wait',
+    'runs:create',
+    /* @__PURE__ */ endpoint('postRunAndWait'),
+    namedRun,
+  ],
   ['POST', '/threads/:thread_id/runs/stream', 'runs:create', postRunAndStream, namedRun],
-  ['GET', '/threads/:thread_id/runs', 'runs:read', getRuns],
-  ['GET', '/threads/:thread_id/runs/:run_id', 'runs:read', getRun],
-  ['DELETE', '/threads/:thread_id/runs/:run_id', 'runs:delete', deleteRun],
-  ['GET', '/threads/:thread_id/runs/:run_id/join', 'runs:read', joinRun],
+  ['GET', '/threads/:thread_id/runs', 'runs:read', /* @__PURE__ */ endpoint('getRuns')],
+  ['GET', '/threads/:thread_id/runs/:run_id', 'runs:read', /* @__PURE__ */ endpoint('getRun')],
+  ['DELETE', '/threads/:thread_id/runs/:run_id', 'runs:delete', /* @__PURE__ */ endpoint('deleteRun')],
+  ['GET', '/threads/:thread_id/runs/:run_id/join', 'runs:read', /* @__PURE__ */ endpoint('joinRun')],
   ['GET', '/threads/:thread_id/runs/:run_id/stream', 'runs:read', joinStream],
-  ['POST', '/runs', 'runs:create', postRun, namedRun],
-  ['POST', '/runs/wait', 'runs:create', postRunAndWait, namedRun],
+  ['POST', '/runs', 'runs:create', /* @__PURE__ */ endpoint('postRun'), namedRun],
+  ['POST', '/runs/wait', 'runs:create', /* @__PURE__ */ endpoint('postRunAndWait'), namedRun],
   ['POST', '/runs/stream', 'runs:create', postRunAndStream, namedRun],
-  ['POST', '/runs/batch', 'runs:create', postBatch],
-  ['POST', '/runs/cancel', 'runs:cancel', cancelRuns, namedInBody],
-  ['GET', '/runs/:run_id', 'runs:read', /* @__PURE__ */ onOwnThread(getRun), namedThread],
-  ['DELETE', '/runs/:run_id', 'runs:delete', /* @__PURE__ */ onOwnThread(deleteRun), namedThread],
-  ['GET', '/runs/:run_id/join', 'runs:read', /* @__PURE__ */ onOwnThread(joinRun), namedThread],
+  ['POST', '/runs/batch', 'runs:create', /* @__PURE__ */ endpoint('postBatch')],
+  ['POST', '/runs/cancel', 'runs:cancel', /* @__PURE__ */ endpoint('cancelRuns'), namedInBody],
+  [
+    'GET',
+    '/runs/:run_id',
+    'runs:read',
+    /* @__PURE__ */ onOwnThread(/* @__PURE__ */ endpoint('getRun')),
+    namedThread,
+  ],
+  [
+    'DELETE',
+    '/runs/:run_id',
+    'runs:delete',
+    /* @__PURE__ */ onOwnThread(/* @__PURE__ */ endpoint('deleteRun')),
+    namedThread,
+  ],
+  [
+    'GET',
+    '/runs/:run_id/join',
+    'runs:read',
+    /* @__PURE__ */ onOwnThread(/* @__PURE__ */ endpoint('joinRun')),
+    namedThread,
+  ],
   ['GET', '/runs/:run_id/stream', 'runs:read', /* @__PURE__ */ onOwnThread(joinStream), namedThread],
   ['POST', '/runs/:run_id/cancel', 'runs:cancel', /* @__PURE__ */ onOwnThread(cancelRun), namedThread],
 ]

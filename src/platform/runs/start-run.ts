@@ -21,7 +21,7 @@ import { answersOf } from './answers.ts'
 import { assistantOf, type RunAssistant } from './assistant.ts'
 import { type RunSettings, settingsOf } from './config.ts'
 import type { RunDetails } from './present.ts'
-import { webhookJob } from './webhooks.ts'
+import { webhookJob } from './webhook-job.ts'
 import type { RunCreate } from './wire.ts'
 
 /** Who starts a run, and where. */

@@ -7,15 +7,12 @@ import {
   type DeliveryOptions,
 } from '../../egress/delivery.ts'
 import { HttpError } from '../../http/index.ts'
-import { type Job, putJobOp } from '../../jobs/job.ts'
-import type { JobHandler, JobOrigin } from '../../jobs/kind.ts'
+import type { Job } from '../../jobs/job.ts'
+import type { JobOrigin } from '../../jobs/kind.ts'
 import { RETRY_FOR_A_DAY } from '../../jobs/retry-rule.ts'
 import type { OptionTable } from '../../options.ts'
-import { actingFor } from '../../principal.ts'
-import { type AgentEngine, internalsOf, jobsOf, RunError } from '../../runs/index.ts'
-import type { Json, Op } from '../../storage/store/store.ts'
-import { outcomeOf } from './outcome.ts'
-import { presentRun } from './present.ts'
+import { type AgentEngine, jobsOf } from '../../runs/index.ts'
+import { DELIVER, FOLLOW } from './webhook-job.ts'
 
 /** How the webhooks of runs are delivered. */
 export interface WebhookOptions extends DeliveryOptions {
@@ -35,11 +32,6 @@ export interface Webhooks {
 
 const MAX_LENGTH = 4_096
 
-/** Waits for the end of a run, in the partition of its thread. */
-const FOLLOW = 'run-webhook'
-/** Delivers the outcome of a run, in a partition of its own, because the thread may be gone by then. */
-const DELIVER = 'run-webhook-delivery'
-
 /** Registers the jobs of webhooks with the engine. */
 export function createWebhooks(engine: AgentEngine, options: WebhookOptions): Webhooks {
   const { local } = options
@@ -47,8 +39,17 @@ export function createWebhooks(engine: AgentEngine, options: WebhookOptions): We
   const deliver: Deliver = (request) =>
     local && isOwnPath(request.url) ? deliverLocally(local, request) : overNetwork(request)
   jobsOf(engine).register({
-    [FOLLOW]: { handle: follow(engine), retry: RETRY_FOR_A_DAY, originOf },
-    [DELIVER]: { handle: deliverBody, retry: RETRY_FOR_A_DAY, deliver, originOf },
+    [FOLLOW]: {
+      handle: async (...job) => (await loadHandlers()).followRun(engine)(...job),
+      retry: RETRY_FOR_A_DAY,
+      originOf,
+    },
+    [DELIVER]: {
+      handle: async (...job) => (await loadHandlers()).deliverBody(...job),
+      retry: RETRY_FOR_A_DAY,
+      deliver,
+      originOf,
+    },
   })
   return {
     check(webhook, base) {
@@ -66,6 +67,8 @@ export function createWebhooks(engine: AgentEngine, options: WebhookOptions): We
   }
 }
 
+const loadHandlers = () => import('./follow-webhook.ts')
+
 /** Any origin: the handler looks at the path only. */
 const LOCAL = 'http://localhost'
 
@@ -81,67 +84,8 @@ async function deliverLocally(
   return assertDelivered({ status: response.status, retryAfter: response.headers.get('retry-after') })
 }
 
-interface FollowedRun {
-  readonly runId: string
-  readonly url: string
-  readonly owner: string | null
-  /** Whether the thread is deleted once it is known what to deliver. */
-  readonly deletesThread: boolean
-}
-
 /** The run that a job is about. Once it has ended, the job has a partition of its own. */
 function originOf({ id, partition, data }: Job): JobOrigin {
   const { body } = data as { readonly body?: { readonly thread_id: string } }
   return { threadId: body?.thread_id ?? partition, runId: id }
-}
-
-/** The webhook of a run, for the commit that records the run. */
-export const webhookJob = (run: FollowedRun): Op =>
-  putJobOp({ id: run.runId, kind: FOLLOW, data: run as unknown as Json })
-
-const follow =
-  (engine: AgentEngine): JobHandler =>
-  async ({ partition: threadId, data }, { signal }) => {
-    const { runId, url, owner, deletesThread } = data as unknown as FollowedRun
-    const principal = actingFor(owner)
-    const body = await endOf(engine, { threadId, principal, runId, signal })
-    if (body) {
-      const job = putJobOp({ id: runId, kind: DELIVER, data: { url, body } as Json })
-      await internalsOf(engine).store.commit(`\u001fwebhook ${runId}`, { ops: [job] })
-      jobsOf(engine).wake()
-    }
-    if (deletesThread) await engine.deleteThread({ threadId, principal })
-  }
-
-/** The body for the webhook of an ended run. Undefined if the run was rolled back or deleted. */
-async function endOf(
-  engine: AgentEngine,
-  at: Parameters<AgentEngine['wait']>[0],
-): Promise<Readonly<Record<string, Json>> | undefined> {
-  try {
-    await engine.wait(at)
-    const run = await engine.getRun(at)
-    if (!run) return undefined
-    const { isError, body } = await outcomeOf(engine, at)
-    const times = {
-      run_started_at: run.startedAt === null ? null : new Date(run.startedAt).toISOString(),
-      run_ended_at: new Date(run.end?.at ?? run.createdAt).toISOString(),
-    }
-    const result = isError
-      ? { values: null, error: { error: run.errorName ?? 'Error', message: run.error } }
-      : { values: JSON.parse(body) }
-    return { ...presentRun(run), ...times, ...result } as Readonly<Record<string, Json>>
-  } catch (error) {
-    if (error instanceof RunError && error.code.startsWith('no_such')) return undefined
-    throw error
-  }
-}
-
-const deliverBody: JobHandler = async ({ data }, { deliver }) => {
-  const { url, body } = data as { readonly url: string; readonly body: object }
-  await deliver({
-    url,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ ...body, webhook_sent_at: new Date().toISOString() }),
-  })
 }

@@ -1,9 +1,12 @@
 import { lazily } from '../../face/parse.ts'
 import { type FaceRoute, onDemand } from '../../face/routes.ts'
+import type { Call } from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { resourceOf } from './access.ts'
 
 const endpoints = /* @__PURE__ */ lazily(() => import('./endpoints.ts'))
+
+const resourceOf = async (context: PlatformContext, call: Call) =>
+  (await endpoints()).resourceOf(context, call)
 
 /** Items of the store for graphs. */
 export const STORE_ROUTES: readonly FaceRoute<PlatformContext>[] = [

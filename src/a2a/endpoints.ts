@@ -1,0 +1,48 @@
+import { namedAssistant } from '../face/assistants.ts'
+import type { FaceCall } from '../face/routes.ts'
+import { unbounded } from '../principal.ts'
+import { extendedCard } from './card/get-card.ts'
+import type { A2AContext } from './context.ts'
+import { noSuchAssistant } from './errors.ts'
+import { deletePush, getPush, listPush, setPush } from './operations/push.ts'
+import { send, stream } from './operations/send.ts'
+import { cancelTask, getTask, listTasks, subscribe } from './operations/tasks.ts'
+import { postRpc } from './rpc/post.ts'
+
+export { getCard } from './card/get-card.ts'
+export { followForPush } from './push/follower.ts'
+
+const ask = postRpc({
+  send,
+  stream,
+  getTask,
+  listTasks,
+  cancelTask,
+  subscribe,
+  setPush,
+  getPush,
+  listPush,
+  deletePush,
+  extendedCard,
+})
+
+/** `POST /a2a/{assistant_id}`. */
+export const postMessage = async (context: A2AContext, call: FaceCall): Promise<Response> =>
+  ask(...(await withAssistant(context, call)))
+
+/** The call of an assistant by the id of its graph. Throws 404 for one that is not there. */
+async function withAssistant(context: A2AContext, call: FaceCall): Promise<readonly [A2AContext, FaceCall]> {
+  const { agents } = context.engine
+  const { graphId, assistant } = await namedAssistant(
+    context.engine,
+    // Which permission to ask for follows from the method: it may hide the assistant then.
+    unbounded(call.principal),
+    call.params.assistant_id ?? '',
+  )
+  if (graphId !== undefined && agents.has(graphId))
+    return [
+      { ...context, assistant },
+      { ...call, params: { assistant_id: graphId } },
+    ]
+  throw noSuchAssistant(context.engine)
+}

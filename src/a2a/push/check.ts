@@ -1,0 +1,25 @@
+import { checkUrl } from '../../egress/check-url.ts'
+import { A2AError } from '../errors.ts'
+import type { PushConfig } from '../model.ts'
+import { credentialsOf } from './follower.ts'
+import type { A2APushOptions } from './pushes.ts'
+
+/** What one task may have. */
+export const MAX_PUSHES = 20
+const MAX_LENGTH = 4_096
+
+/** Throws `invalid_params` for a config that nothing could be delivered to. */
+export function checkPush(config: PushConfig, options: A2APushOptions): void {
+  const { id = '', url } = config
+  if (url.length > MAX_LENGTH || id.length > 256) throw refused('the id or the url is too long.')
+  try {
+    checkUrl(url, options)
+  } catch (error) {
+    throw refused(`url: ${(error as Error).message}`)
+  }
+  for (const value of Object.values(credentialsOf(config)))
+    if (value.length > MAX_LENGTH || !/^[\x20-\x7e]*$/.test(value))
+      throw refused(`a token or a credential is at most ${MAX_LENGTH} characters that a header may have.`)
+}
+
+const refused = (why: string): A2AError => new A2AError('invalid_params', `pushNotificationConfig: ${why}`)
