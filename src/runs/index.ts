@@ -15,6 +15,7 @@ export {
   internalsOf,
   keepLatest,
   listAnswers,
+  listThreadPage,
   patchState,
   readToEnd,
   readTree,

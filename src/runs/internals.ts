@@ -20,6 +20,7 @@ import type { Owned, ThreadAddress, ThreadSubscription } from './requests.ts'
 import { type RunToEnd, readToEnd as readToEndOf } from './subscriptions/events.ts'
 import { subscribe as subscribeTo } from './subscriptions/subscribe.ts'
 import { AS_BYTES, type Rendering, type Subscription } from './subscriptions/subscription.ts'
+import { pageOfThreads, type ThreadListQuery, type ThreadPage } from './threads/lists.ts'
 import { findThread, type OwnedThread } from './threads/threads.ts'
 import type { RunTree } from './threads/tree.ts'
 
@@ -94,6 +95,12 @@ export function subscribe(
  */
 export const readToEnd: (engine: AgentEngine, request: RunToEnd) => Promise<RunRecord | undefined> =
   /* @__PURE__ */ over(readToEndOf)
+
+/** A page of a principal's threads, with how many there are on all pages. */
+export const listThreadPage: (
+  engine: AgentEngine,
+  query: Asked<ThreadListQuery & { readonly limit: number }>,
+) => Promise<ThreadPage> = /* @__PURE__ */ over(pageOfThreads)
 
 /** The tree of a run's agents, made of its lifecycle events. Undefined when the log has none of them. */
 export const readTree = async (

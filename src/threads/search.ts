@@ -6,7 +6,7 @@ import { mapSome, pageHeaders, withFields } from '../face/lists.ts'
 import type { Read } from '../face/parse.ts'
 import type { FaceCall, FaceContext } from '../face/routes.ts'
 import { json, jsonList } from '../http/index.ts'
-import { hasList, type MetadataValue, metadataOf, type ThreadRecord } from '../runs/index.ts'
+import { hasList, listThreadPage, type MetadataValue, metadataOf, type ThreadRecord } from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
 import { valueAt } from './extract.ts'
 import { newestState } from './newest-state.ts'
@@ -87,11 +87,10 @@ async function find(
     lookAt: values ? MAX_STATES : MAX_LOOKED_AT,
   }
   const isWhole = !ids && !values && Object.keys(metadata).length === Object.keys(where).length
+  if (isWhole && limit <= 0) return { items: [], total: await engine.countThreads(list) }
   if (isWhole) {
-    const items: Found[] = []
-    if (limit > 0)
-      for await (const thread of engine.listThreads({ ...list, offset, limit })) items.push({ thread })
-    return { items, total: await engine.countThreads(list) }
+    const { threads, total } = await listThreadPage(engine, { ...list, offset, limit })
+    return { items: threads.map((thread) => ({ thread })), total }
   }
   const threads = ids
     ? await namedThreads({ engine }, call, query)

@@ -72,6 +72,35 @@ export async function countThreads(
   return count
 }
 
+/** Threads of a list, and how many it has in all. */
+export interface ThreadPage {
+  readonly threads: readonly ThreadRecord[]
+  readonly total: number
+}
+
+/** What `listThreads` and `countThreads` give, found together. */
+export async function pageOfThreads(
+  { store }: RunContext,
+  query: ThreadListQuery & { readonly limit: number },
+): Promise<ThreadPage> {
+  const { offset = 0, limit, lookAt = Number.POSITIVE_INFINITY } = query
+  const { isExact, size, threads: listed } = await plan(store, query)
+  const threads: ThreadRecord[] = []
+  if (isExact) {
+    for await (const thread of listed(offset, limit)) threads.push(thread)
+    // A page that is not full shows where the list ends.
+    const isLast = threads.length < limit && (threads.length > 0 || offset === 0)
+    return { threads, total: isLast ? offset + threads.length : await size() }
+  }
+  let total = 0
+  for await (const thread of listed(0, lookAt)) {
+    if (!isAsked(query, thread)) continue
+    if (total >= offset && threads.length < limit) threads.push(thread)
+    total += 1
+  }
+  return { threads, total }
+}
+
 /** Where threads are looked for. */
 interface Plan {
   /** Whether there are all threads that are asked for, and no others. */
