@@ -2,6 +2,7 @@ import type { AgentEvent } from '../events/index.ts'
 import type { GraphStore } from '../graph-store/index.ts'
 import type { Principal } from '../principal.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
+import type { Serde } from '../storage/checkpointer/serde.ts'
 import type { AgentDescription } from './description.ts'
 import type { AgentProfile } from './profile.ts'
 
@@ -16,6 +17,8 @@ export interface Agent extends AgentProfile {
   readonly resumable: boolean
   /** The agent's own saver. Without one, the agent gets the server's. */
   readonly checkpointer?: Checkpointer | undefined
+  /** How its values are written where a saver serializes them and was given no serde. Default: as JSON. */
+  readonly serde?: Serde | undefined
   /** Whether runs read `AgentTask.classic`. Otherwise frames are made of protocol events. Default false. */
   readonly supportsStreamModes?: boolean | undefined
   /** What the assistant of its name is configured with. Default: nothing. */

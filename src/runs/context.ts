@@ -1,7 +1,7 @@
 import type { Agent } from '../agents/agent.ts'
 import { unknownAgent } from '../agents/unknown-agent.ts'
 import type { GraphStores } from '../graph-store/index.ts'
-import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
+import type { Checkpointer, CheckpointTuple } from '../storage/checkpointer/checkpointer.ts'
 import type { KeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
@@ -9,7 +9,7 @@ import type { FailureTold, RunOrigin } from './failures.ts'
 import type { Limits } from './limits.ts'
 import type { LogWatchers } from './log/watchers.ts'
 import type { ServerEvent } from './observe.ts'
-import type { RunRecord, StopReason, ThreadRecord } from './records/records.ts'
+import type { HeldRecords, RunRecord, RunRecords, StopReason, ThreadRecord } from './records/records.ts'
 import type { WakeUps } from './records/wake-ups.ts'
 
 /** What every part of the engine shares. One per engine. */
@@ -61,6 +61,12 @@ export interface RunContext extends FailureTold {
  */
 export type ErrorReporter = (error: unknown, info: RunOrigin & { readonly id: string }) => unknown
 
+/** What a saver had as the newest checkpoint of a thread's root. */
+export interface NewestCheckpoint {
+  readonly saver: Checkpointer
+  readonly tuple: CheckpointTuple | undefined
+}
+
 /** A run that holds the thread's lease and a place of this process, and is ready to execute. */
 export interface LaunchedRun {
   readonly thread: ThreadRecord
@@ -69,6 +75,14 @@ export interface LaunchedRun {
   readonly token: number
   /** The last sequence number of the thread's log. */
   readonly head: number
+  /** When the commit began that took the lease, as `performance.now()` tells. */
+  readonly claimedAt: number
+  /** What is known of its records, first what the commit that launched it has written. */
+  readonly records: HeldRecords
+  /** The store's clock, in milliseconds since 1970, as it goes on since it was read for the launch. */
+  readonly now: () => number
+  /** The newest checkpoint of the thread, where it was read for the launch. */
+  readonly newest?: NewestCheckpoint | undefined
 }
 
 export interface ActiveRun {
@@ -77,8 +91,8 @@ export interface ActiveRun {
   readonly token: number
   /** Asks the agent to stop. Idempotent. */
   stop(reason: StopReason): void
-  /** Settles after the terminal event. Never rejects. */
-  readonly done: Promise<unknown>
+  /** Settles after the terminal event, with the records that it has left where this process has written them. Never rejects. */
+  readonly done: Promise<RunRecords | undefined>
 }
 
 /** The id that a name stands for, which may be an alias. */
@@ -113,6 +127,12 @@ export function readerOf(context: RunContext, assistantId: string | null): Agent
 
 export const checkpointerOf = (context: RunContext, agent: Agent): Checkpointer =>
   agent.checkpointer ?? context.checkpointer
+
+/** The same saver as the agent sees it, which may have values of its own classes. */
+export function ownCheckpointerOf(context: RunContext, agent: Agent): Checkpointer {
+  const saver = checkpointerOf(context, agent)
+  return (agent.serde && saver.withSerde?.(agent.serde)) ?? saver
+}
 
 /** Keeps `close` from settling before this work has. */
 export function beforeClose<T>({ pending }: RunContext, work: Promise<T>): Promise<T> {

@@ -121,7 +121,12 @@ describe('a storage that never answers', () => {
     const errors: unknown[] = []
     const inner = memoryStore()
     const troubled = trouble()
-    const store: Store = { ...inner, get: (...args) => troubled.call(() => inner.get(...args)) }
+    const store: Store = {
+      ...inner,
+      get: (...args) => troubled.call(() => inner.get(...args)),
+      inspect: (...args) => troubled.call(() => inner.inspect(...args)),
+      commit: (...args) => troubled.call(() => inner.commit(...args)),
+    }
     const engine = engineOf({ a: agent }, { store, onError: (error) => errors.push(error) })
     await start(engine, 't')
     troubled.hang()

@@ -63,7 +63,9 @@ function failingStore(error: Error): Store {
 const rewording = agentOf(async function* ({ checkpointer, threadId }) {
   yield custom(1)
   try {
-    await checkpointer.getTuple({ configurable: { thread_id: threadId } })
+    // The first answer is what was read before the run.
+    for (let times = 0; times < 2; times++)
+      await checkpointer.getTuple({ configurable: { thread_id: threadId } })
   } catch (error) {
     throw `My state: ${(error as Error).message}`
   }

@@ -60,6 +60,7 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
     name: options.name ?? givenName(graph.name),
     description: options.description ?? graph.description,
     resumable: true,
+    serde: langchainSerde,
     supportsStreamModes: true,
     takesMessages: graph.channels === undefined || 'messages' in graph.channels,
     // LangGraph takes those of the input schema from among them.

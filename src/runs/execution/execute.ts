@@ -7,7 +7,7 @@ import { reportFailure } from '../failures.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
 import { readLog } from '../log/decode.ts'
 import type { Topic } from '../log/frame.ts'
-import type { RunRecord } from '../records/records.ts'
+import type { RunRecord, RunRecords } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { finish } from './finish.ts'
 import { iterateAgent } from './iterate.ts'
@@ -49,7 +49,9 @@ async function executeThread(context: RunContext, launched: LaunchedRun): Promis
       done,
     }
     context.active.set(threadId, active)
-    const mayWait = await done
+    const left = await done
+    // Who starts a run after the end of this one sees that the thread is free.
+    const mayWait = !left || left.thread.record.queue.length > 0
     if (context.active.get(threadId) === active) context.active.delete(threadId)
     context.slots.release(owner)
     next = await launchAfter(context, threadId, owner, mayWait)
@@ -80,8 +82,12 @@ export async function startWaiting(context: RunContext): Promise<void> {
   }
 }
 
-/** Gives whether other runs may wait for the thread: who starts one after the end of this one sees that the thread is free. */
-async function attempt(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<boolean> {
+/** Gives the records that the end of the run has left, where it was written here. */
+async function attempt(
+  context: RunContext,
+  launched: LaunchedRun,
+  stop: AbortController,
+): Promise<RunRecords | undefined> {
   const { thread, run, token } = launched
   try {
     return await runToEnd(context, launched, stop)
@@ -94,17 +100,22 @@ async function attempt(context: RunContext, launched: LaunchedRun, stop: AbortCo
       // The run has no end yet: whoever finds the expired lease gives it one. A store that is still away lets it expire by itself.
       await expireLease(context.store, threadId, token).catch(() => {})
     }
-    return true
+    return undefined
   }
 }
 
-async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<boolean> {
+async function runToEnd(
+  context: RunContext,
+  launched: LaunchedRun,
+  stop: AbortController,
+): Promise<RunRecords | undefined> {
   const { store, retryForMs } = context
-  const { run, token, head } = launched
+  const { run, token, head, claimedAt } = launched
   const { threadId, runId } = run
   const { runMs, eventLength } = context.limits
   const renew = (): Promise<void> => renewLease(store, threadId, token, context.leaseTtlMs)
-  const appender = createAppender({ store, threadId, runId, token, head, retryForMs, eventLength, renew })
+  const log = { store, threadId, runId, retryForMs }
+  const appender = createAppender({ ...log, token, head, claimedAt, eventLength, renew })
   const timer = runMs <= MAX_TIMER_MS && setTimeout(() => stop.abort(tookTooLong(runMs)), runMs)
   const stopSupervising = superviseRun(context, launched, (reason) => stop.abort(reason))
   try {
@@ -112,24 +123,29 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
     const lost = run.attempts > 1 ? await readLost(context, run) : undefined
     for (const event of lost ? endsOf(lost) : []) void appender.push(event)
     const recorder = createRecorder(context, launched, appender, storage, lost && createRetraction(lost))
-    const ended = await afterFlush(
-      appender,
-      await iterateAgent(context, launched, stop.signal, appender, recorder.record, storage),
-      storage,
-    )
+    const end = (outcome: Outcome): Promise<RunRecords | undefined> =>
+      retryUnavailable(retryForMs, () => finish(context, launched, appender, outcome, recorder.leftover()))
+    const ended = await iterateAgent(context, launched, stop.signal, appender, recorder.record, storage)
+    if (ended.end === 'done') {
+      // Its last events are written with its end.
+      try {
+        return await end(ended)
+      } catch (error) {
+        if (error instanceof FencedError || !appender.hasFailed()) throw error
+      }
+    }
+    const flushed = await afterFlush(appender, ended, storage)
     const outcome: Outcome =
-      ended.end === 'failed'
-        ? { ...ended, shown: reportFailure(context, { threadId, runId }, ended.error, storage.failed) }
-        : ended
+      flushed.end === 'failed'
+        ? { ...flushed, shown: reportFailure(context, { threadId, runId }, flushed.error, storage.failed) }
+        : flushed
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') throw new FencedError('The lease was lost.')
     if (outcome.end === 'stopped' && outcome.reason === 'hand over') {
       stopSupervising()
       await handOver(context, launched)
-      return true
+      return undefined
     }
-    return await retryUnavailable(retryForMs, () =>
-      finish(context, launched, appender, outcome, recorder.leftover()),
-    )
+    return await end(outcome)
   } finally {
     if (timer) clearTimeout(timer)
     stopSupervising()

@@ -4,6 +4,7 @@ import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { assertLease, releaseLease } from '../../storage/coordination/leases.ts'
 import { FencedError } from '../../storage/errors.ts'
+import type { Op } from '../../storage/store/store.ts'
 import { checkpointerOf, type LaunchedRun, type RunContext, readerOf } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { reportFailure, type ShownFailure } from '../failures.ts'
@@ -13,12 +14,11 @@ import { withoutResumed } from '../records/open-interrupts.ts'
 import {
   guardRun,
   guardThread,
-  loadRun,
-  loadThread,
   type OpenInterrupt,
   openInterrupts,
   putThread,
   type RunRecord,
+  type RunRecords,
   type StopReason,
   type ThreadRecord,
 } from '../records/records.ts'
@@ -39,32 +39,46 @@ const MAX_UNFINISHED = 100
 
 const OWNER_LOST = 'The server that ran this was lost. Send your message again.'
 
-/** Ends a run: terminal event, records and the release of the lease, in one commit. Gives whether other runs wait for the thread. */
+/**
+ * Ends a run: terminal event, records and the release of the lease, in one commit. Gives the records that it has left, where
+ * they are known.
+ */
 export async function finish(
   context: RunContext,
-  { run, token }: LaunchedRun,
+  { run, token, records, now }: LaunchedRun,
   appender: Appender,
   outcome: Outcome,
   leftover: Leftover,
-): Promise<boolean> {
-  const { store } = context
-  const { threadId, runId } = run
+): Promise<RunRecords | undefined> {
+  const { threadId } = run
   return retryConflicts(async () => {
-    const [thread, current] = await Promise.all([
-      loadThread(store, threadId),
-      loadRun(store, threadId, runId),
-    ])
-    if (!thread || !current) {
-      await releaseLease(store, threadId, token)
-      return true
+    try {
+      const held = await records.get()
+      if (!held?.run) {
+        await releaseLease(context.store, threadId, token)
+        return undefined
+      }
+      const before = { thread: held.thread.record, run: held.run.record, now: now() }
+      const ending = await resolveEnding(context, before, token, outcome, leftover)
+      const guards = [guardThread(threadId, held.thread), guardRun(held.run)]
+      const write = async (runOps: readonly Op[]): Promise<void> => {
+        const ops: readonly Op[] = [...runOps, putThread(ending.thread), { op: 'release', token }]
+        records.wrote(ops, await appender.commit(ending.events, guards, ops))
+      }
+      await commitTransitions(context, [ending.transition], write, held.answer)
+      return records.known()
+    } catch (error) {
+      records.forget()
+      throw error
     }
-    const ending = await resolveEnding(context, thread.record, current.record, token, outcome, leftover)
-    const guards = [guardThread(threadId, thread), guardRun(current)]
-    await commitTransitions(context, [ending.transition], (runOps) =>
-      appender.commit(ending.events, guards, [...runOps, putThread(ending.thread), { op: 'release', token }]),
-    )
-    return ending.thread.queue.length > 0
   })
+}
+
+/** A run that ends, and its thread, with the time by the store's clock. */
+export interface EndingRun {
+  readonly thread: ThreadRecord
+  readonly run: RunRecord
+  readonly now: number
 }
 
 /**
@@ -73,8 +87,7 @@ export async function finish(
  */
 export async function resolveEnding(
   context: RunContext,
-  before: ThreadRecord,
-  run: RunRecord,
+  { thread: before, run, now }: EndingRun,
   token: number,
   outcome: Outcome,
   { raised, atBreakpoint, usage }: Leftover,
@@ -94,7 +107,6 @@ export async function resolveEnding(
   const message = shown?.message ?? null
   const rests =
     interrupts.length > 0 || end.reason === null ? 'interrupted' : status === 'error' ? 'error' : 'idle'
-  const { now } = await context.store.inspect(before.threadId)
   return {
     events: [
       ...reopened.map((open) => inputRequested(open.namespace, open)),

@@ -2,7 +2,7 @@ import type { Agent, AgentTask } from '../../agents/agent.ts'
 import { stateEvents } from '../../agents/root-events.ts'
 import type { AgentEvent } from '../../events/index.ts'
 import type { Principal } from '../../principal.ts'
-import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { labelledCheckpointer } from '../../storage/checkpointer/labelled.ts'
 import { overlay } from '../../storage/checkpointer/overlay.ts'
@@ -10,7 +10,7 @@ import { retryingCheckpointer, retryUnavailable } from '../../storage/checkpoint
 import { renewLease } from '../../storage/coordination/leases.ts'
 import { FencedError } from '../../storage/errors.ts'
 import { nextTurn, within } from '../../time.ts'
-import { agentOf, checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
+import { agentOf, checkpointerOf, type LaunchedRun, ownCheckpointerOf, type RunContext } from '../context.ts'
 import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { RunError } from '../errors.ts'
 import type { Appender } from '../log/appender.ts'
@@ -71,7 +71,7 @@ export async function iterateAgent(
   if (signal.aborted) return stopped()
   signal.addEventListener('abort', onAbort)
   try {
-    steps = openAgent(context, launched, signal, writes, storage)
+    steps = openAgent(context, launched, signal, appender, writes, storage)
     for (;;) {
       const step = await steps.next()
       if (step.done) return signal.aborted ? await stopped() : { end: 'done' }
@@ -127,6 +127,12 @@ async function eventsOf(
   return snapshot ? stateEvents(snapshot) : []
 }
 
+/**
+ * For how long a commit that held the lease stands for a check before a write to a saver that has no part in the store's
+ * transactions, in milliseconds. Such a write may take as long after its check.
+ */
+const TRUST_MS = 100
+
 interface AgentSteps {
   next(): Promise<IteratorResult<AgentEvent>>
   /** What the agent does after a cancel: see `AgentTask.onStop`. Nothing where it has not stopped in time. */
@@ -137,16 +143,25 @@ interface AgentSteps {
 
 function openAgent(
   context: RunContext,
-  { run, token, thread }: LaunchedRun,
+  { run, token, thread, newest }: LaunchedRun,
   signal: AbortSignal,
+  appender: Appender,
   writes: WriteGate,
   storage: StorageHealth,
 ): AgentSteps {
   const { threadId, runId, assistantId } = run
   const agent = agentOf(context, assistantId)
-  const fenced = fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token)
+  const mayTrust = (): boolean => performance.now() - appender.heldAt() < TRUST_MS
+  const fenced = fencedCheckpointer(
+    ownCheckpointerOf(context, agent),
+    context.store,
+    threadId,
+    token,
+    mayTrust,
+  )
   const renew = (): Promise<void> => renewLease(context.store, threadId, token, context.leaseTtlMs)
-  const saver = renewingCheckpointer(fenced, renew, signal)
+  const renewing = renewingCheckpointer(fenced, renew, signal)
+  const saver = newest ? startingWith(renewing, newest.tuple) : renewing
   // The names are those of LangGraph's own servers.
   const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }
   const labelled = labelledCheckpointer(saver, ids, run.config.metadata)
@@ -188,6 +203,31 @@ function asHead(context: RunContext, threadId: string, token: number, inner: Che
       await retryUnavailable(context.retryForMs, note)
       isNoted = true
       return saved
+    },
+  }))
+}
+
+/**
+ * A view of a run's saver that answers the first question for the newest state of the root with what was read for the launch:
+ * nobody else has written since, because that would have changed what the launch was guarded by.
+ */
+function startingWith(inner: Checkpointer, tuple: CheckpointTuple | undefined): Checkpointer {
+  let isNewest = true
+  return overlay(inner, (saver) => ({
+    async getTuple(config) {
+      const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
+      if (!isNewest || namespace || id) return saver.getTuple(config)
+      // An agent may change what it was given.
+      isNewest = false
+      return tuple
+    },
+    put(config, ...rest) {
+      isNewest = false
+      return saver.put(config, ...rest)
+    },
+    putWrites(config, ...rest) {
+      isNewest = false
+      return saver.putWrites(config, ...rest)
     },
   }))
 }

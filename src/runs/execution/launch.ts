@@ -1,14 +1,14 @@
 import type { RunInput } from '../../agents/agent.ts'
-import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { claimLease, isHeld, nextToken } from '../../storage/coordination/leases.ts'
 import { ConflictError } from '../../storage/errors.ts'
-import type { Guard, Op, PartitionState } from '../../storage/store/store.ts'
+import type { Change, Guard, Op, PartitionState } from '../../storage/store/store.ts'
 import { backoff, pause } from '../../time.ts'
 import {
   assertOpen,
   beforeClose,
-  checkpointerOf,
   type LaunchedRun,
+  type NewestCheckpoint,
+  ownCheckpointerOf,
   type RunContext,
   readerOf,
 } from '../context.ts'
@@ -16,10 +16,11 @@ import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { persist } from '../log/appender.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import { giveUpAnswer } from '../records/answers.ts'
+import { holdRecords } from '../records/held.ts'
 import {
   guardThread,
   loadRun,
-  loadThread,
+  loadWithState,
   putThread,
   type RollbackPoint,
   type RunRecord,
@@ -36,6 +37,8 @@ export interface ThreadClaim {
   readonly thread: ThreadRecord
   readonly run: RunRecord
   readonly state: PartitionState
+  /** See `LaunchedRun`. */
+  readonly now: () => number
   /** Further guards and operations of the same commit. */
   readonly guards?: readonly Guard[]
   readonly ops?: readonly Op[]
@@ -60,11 +63,15 @@ export async function claimThread(context: RunContext, asked: ThreadClaim): Prom
  */
 async function claim(
   context: RunContext,
-  { read, thread, run, state, guards = [], ops = [] }: ThreadClaim,
+  { read, thread, run, state, now, guards = [], ops = [] }: ThreadClaim,
 ): Promise<LaunchedRun> {
   const { threadId } = run
   const token = nextToken(state)
-  const rollbackPoint = await rollbackPointOf(context, thread, run)
+  const newest = thread.restoredCheckpointId === null ? await newestOf(context, run) : undefined
+  const rollbackPoint: RollbackPoint = {
+    checkpointId: thread.restoredCheckpointId ?? newest?.tuple?.checkpoint.id ?? null,
+    interrupts: thread.interrupts,
+  }
   if (!read && thread.owner !== null && rollbackPoint.checkpointId !== null) throw orphanedThread(threadId)
   const head = state.head + 1
   const started = transition(thread, { ...run, firstSeq: head }, { type: 'run.started', rollbackPoint })
@@ -84,49 +91,38 @@ async function claim(
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, head)
   const givenUp = await giveUpAnswer(context.store, thread, { now: state.now, next: run.task })
   assertOpen(context)
-  const commit = commitTransitions(context, [started], (runOps) =>
-    persist({
-      store: context.store,
-      threadId,
-      token,
-      before: state.head,
-      after: head,
-      retryForMs: RETRY_FOR_MS,
-      change: {
-        guards: [
-          guardThread(threadId, read),
-          { guard: 'free' },
-          { guard: 'head', seq: state.head },
-          ...guards,
-        ],
-        ops: [
-          claimLease(context, token),
-          ...runOps,
-          ...givenUp,
-          putThread(busy),
-          { op: 'append', token, events: [frame] },
-          ...ops,
-        ],
-      },
-    }),
-  )
+  const records = holdRecords(context.store, started.run)
+  const claimedAt = performance.now()
+  const commit = commitTransitions(context, [started], async (runOps) => {
+    const change: Change = {
+      guards: [guardThread(threadId, read), { guard: 'free' }, { guard: 'head', seq: state.head }, ...guards],
+      ops: [
+        claimLease(context, token),
+        ...runOps,
+        ...givenUp,
+        putThread(busy),
+        { op: 'append', token, events: [frame] },
+        ...ops,
+      ],
+    }
+    const written = { store: context.store, threadId, token, before: state.head, after: head }
+    records.wrote(change.ops, await persist({ ...written, retryForMs: RETRY_FOR_MS, change }))
+  })
   await beforeClose(context, commit)
-  return { thread: busy, run: started.run, token, head }
+  return { thread: busy, run: started.run, token, head, claimedAt, records, now, newest }
 }
 
 /** The interrupts that clients keep when the run starts: on a resume those that it does not answer, on any other run none. */
 const interruptsKept = ({ interrupts }: ThreadRecord, { start }: RunRecord): ThreadRecord['interrupts'] =>
   start.kind === 'resume' ? interrupts.filter(({ id }) => !Object.hasOwn(start.answers, id)) : []
 
-async function rollbackPointOf(
+async function newestOf(
   context: RunContext,
-  { threadId, interrupts, restoredCheckpointId }: ThreadRecord,
-  run: RunRecord,
-): Promise<RollbackPoint> {
-  if (restoredCheckpointId !== null) return { checkpointId: restoredCheckpointId, interrupts }
-  const checkpointer = checkpointerOf(context, readerOf(context, run.assistantId))
-  const checkpointId = await saverInTime(context, newestCheckpointId(checkpointer, threadId))
-  return { checkpointId, interrupts }
+  { threadId, assistantId }: RunRecord,
+): Promise<NewestCheckpoint> {
+  const saver = ownCheckpointerOf(context, readerOf(context, assistantId))
+  const configurable = { thread_id: threadId, checkpoint_ns: '' }
+  return { saver, tuple: await saverInTime(context, saver.getTuple({ configurable })) }
 }
 
 const FIRST_DELAY_MS = 10
@@ -162,8 +158,7 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
     waitingForSlot.set(threadId, null)
     return undefined
   }
-  const state = await store.inspect(threadId)
-  const read = await loadThread(store, threadId)
+  const { state, now, read } = await loadWithState(store, threadId)
   if (!read || read.record.activeRunId !== null || isHeld(state)) return undefined
   const { queue } = read.record
   const next = queue.find(({ startsAt = 0 }) => startsAt <= state.now)
@@ -181,7 +176,7 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
       waitingForSlot.set(threadId, owner)
       return undefined
     }
-    return claimThread(context, { read, thread: read.record, run: { ...run.record, start }, state })
+    return claimThread(context, { read, thread: read.record, run: { ...run.record, start }, state, now })
   }
   // The run has nothing to answer any more. Or it does not wait, or its record is gone.
   const withdrawn = waits ? [dropped(read.record, run.record, 'withdrawn')] : []

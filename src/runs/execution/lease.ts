@@ -5,6 +5,9 @@ import type { LaunchedRun, RunContext } from '../context.ts'
 import { loadRun, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 
+/** When a run looks for a cancel that came before it listened, in milliseconds. Most runs that end sooner need not look. */
+const FIRST_CHECK_MS = 100
+
 /**
  * Listens for a cancel of the run and, where other processes share the store, keeps the lease alive. Returns a function that
  * ends both.
@@ -26,9 +29,10 @@ export function superviseRun(
       if (error instanceof FencedError) stop('fenced')
       else context.report(error, { threadId, runId })
     })
-  // A cancel may have come between the start of the run and now. Later ones in this process call `ActiveRun.stop`.
-  void settle(checkForCancel())
-  if (!store.capabilities.shared) return () => {}
+  // A cancel may have come between the start of the run and now. Later ones in this process call `ActiveRun.stop`. A run that has
+  // ended before sees it in the version of its record.
+  const first = setTimeout(() => void settle(checkForCancel()), FIRST_CHECK_MS)
+  if (!store.capabilities.shared) return () => clearTimeout(first)
   const stopRenewing = keepRenewing(context, threadId, token, (renewal) =>
     settle(renewal.then(checkForCancel)),
   )
@@ -36,6 +40,7 @@ export function superviseRun(
     if (docs) void settle(checkForCancel())
   })
   return () => {
+    clearTimeout(first)
     stopRenewing()
     unwatch()
   }

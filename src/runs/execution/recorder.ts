@@ -6,7 +6,7 @@ import { withoutErrorText } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
 import { interruptIdOf, type RecordedEvent } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
-import { guardThread, loadThread, type OpenInterrupt, putThread } from '../records/records.ts'
+import { guardThread, type OpenInterrupt, putThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { Leftover } from './outcome.ts'
 import type { StorageHealth } from './saver/watched-saver.ts'
@@ -14,7 +14,7 @@ import type { StorageHealth } from './saver/watched-saver.ts'
 /** Passes an attempt's events on to the log, and records the interrupts they announce and the tokens they report. */
 export function createRecorder(
   context: RunContext,
-  { run, thread }: LaunchedRun,
+  { run, thread, records }: LaunchedRun,
   appender: Appender,
   storage: StorageHealth,
   retract: ((event: AgentEvent) => readonly RecordedEvent[]) | undefined,
@@ -47,13 +47,17 @@ export function createRecorder(
   async function announce(event: AgentEvent, interrupt: OpenInterrupt): Promise<void> {
     const { threadId } = run
     try {
-      await appender.flush()
       await retryConflicts(async () => {
-        const now = await retryUnavailable(context.retryForMs, () => loadThread(context.store, threadId))
+        const now = (await retryUnavailable(context.retryForMs, records.get))?.thread
         if (!now) throw new FencedError('The thread was deleted.')
         const others = now.record.interrupts.filter(({ id }) => id !== interrupt.id)
-        const record = putThread({ ...now.record, interrupts: [...others, interrupt] })
-        await appender.commit([event], [guardThread(threadId, now)], [record])
+        const ops = [putThread({ ...now.record, interrupts: [...others, interrupt] })]
+        try {
+          records.wrote(ops, await appender.commit([event], [guardThread(threadId, now)], ops))
+        } catch (error) {
+          records.forget()
+          throw error
+        }
       })
     } catch (error) {
       storage.failed = true

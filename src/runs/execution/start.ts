@@ -6,10 +6,16 @@ import { isHeld } from '../../storage/coordination/leases.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
-import { concurrentDuplicate, loadReceipt, putReceipt, type RunReceipt } from '../records/idempotency.ts'
+import {
+  concurrentDuplicate,
+  putReceipt,
+  type RunReceipt,
+  readReceipt,
+  receiptKey,
+} from '../records/idempotency.ts'
 import {
   EMPTY,
-  loadThread,
+  loadWithState,
   newThread,
   type RunRecord,
   type StoredConfig,
@@ -65,8 +71,7 @@ const isObject = (value: unknown): value is object =>
 async function admit(context: RunContext, request: StartRequest, configFor: ConfigFor): Promise<RunReceipt> {
   const { store } = context
   const { threadId, checkpointId, command } = request
-  const state = await store.inspect(threadId)
-  const read = await loadThread(store, threadId)
+  const { state, now, read, docs } = await loadWithState(store, threadId, ...receiptKey(command))
   const usable = await usableThread(context, read?.record, request)
   const thread: ThreadRecord = usable
     ? { ...usable, owner: ownerAfter(usable.owner, request.owner) }
@@ -81,7 +86,7 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
     const permitted = accessOf(await request.permit(assistantId))
     if (read && !reaches(permitted, thread)) throw noSuchThread(threadId)
   }
-  const known = await loadReceipt(store, threadId, command)
+  const known = readReceipt(command, docs[0])
   if (known.receipt && 'runId' in known.receipt) return known.receipt
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
   request.accept?.(thread)
@@ -128,7 +133,7 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
     // The process that held the thread may have released it before it could see this run.
     await startNext(context, threadId)
   } else {
-    const claim = claimThread(context, { read, thread: changed, run, state, ...extra })
+    const claim = claimThread(context, { read, thread: changed, run, state, now, ...extra })
     // Another run may wait for the place that a failed claim gives back.
     claim.catch(() => void beforeClose(context, startWaiting(context)))
     void execute(context, await claim)

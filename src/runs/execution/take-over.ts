@@ -12,12 +12,13 @@ import {
 } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
+import { holdRecords } from '../records/held.ts'
 import { withoutResumed } from '../records/open-interrupts.ts'
 import {
   guardRun,
   guardThread,
   loadRun,
-  loadThread,
+  loadWithState,
   openInterrupts,
   putThread,
   type RunRecord,
@@ -42,8 +43,7 @@ const MAX_LOST = 100
  */
 export async function takeOverRun(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
   const { store } = context
-  const state = await store.inspect(threadId)
-  const thread = await loadThread(store, threadId)
+  const { state, now, read: thread } = await loadWithState(store, threadId)
   if (isHeld(state)) return undefined
   if (!thread || thread.record.activeRunId === null) {
     // Its holder was lost while it wrote a state or deleted the thread.
@@ -63,7 +63,7 @@ export async function takeOverRun(context: RunContext, threadId: string): Promis
     }
     const run = await loadRun(store, threadId, activeRunId)
     if (!run) return undefined
-    const orphan: OrphanedRun = { thread, run, state, token: nextToken(state) }
+    const orphan: OrphanedRun = { thread, run, state, now, token: nextToken(state) }
     if (isResumable(context, run.record, state)) return await continueOrphanedRun(context, orphan)
     await endOrphanedRun(context, orphan)
   } catch (error) {
@@ -76,6 +76,8 @@ interface OrphanedRun {
   readonly thread: Versioned<ThreadRecord>
   readonly run: Versioned<RunRecord>
   readonly state: PartitionState
+  /** See `LaunchedRun`. */
+  readonly now: () => number
   readonly token: number
 }
 
@@ -97,7 +99,7 @@ const guards = ({ thread, run, state }: OrphanedRun) =>
 
 /** Continues the run under a new token. Subscribers see that its events go on, and which messages the lost attempt has left. */
 async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<LaunchedRun> {
-  const { token, state } = orphan
+  const { token, state, now } = orphan
   const before = orphan.thread.record
   const written = await hasWritten(context, before, orphan.run.record)
   const thread = {
@@ -110,16 +112,19 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   const { run } = takenOver
   const rest = written ? FROM_HEAD : await remainingInput(context, thread, run)
   assertOpen(context)
-  const commit = commitTransitions(context, [takenOver], (runOps) =>
-    context.store.commit(run.threadId, {
-      guards: guards(orphan),
-      ops: [claimLease(context, token), ...runOps, putThread(thread)],
-    }),
-  )
+  const records = holdRecords(context.store, run)
+  const claimedAt = performance.now()
+  const commit = commitTransitions(context, [takenOver], async (runOps) => {
+    const ops = [claimLease(context, token), ...runOps, putThread(thread)]
+    const committed = await context.store.commit(run.threadId, { guards: guards(orphan), ops })
+    records.wrote(ops, committed)
+    return committed
+  })
   const { head } = await beforeClose(context, commit)
   // A run that has begun does not wait again.
   context.slots.forceAcquire(thread.owner)
-  return { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
+  const launched = { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
+  return { ...launched, claimedAt, records, now }
 }
 
 const CONTINUE: RunInput = { kind: 'input', value: null }
@@ -170,8 +175,9 @@ async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise
   await store.commit(threadId, { guards: guards(orphan), ops: [claimLease(context, token)] })
   const stopRenewing = keepRenewing(context, threadId, token)
   try {
+    const before = { thread: thread.record, run, now: orphan.now() }
     const leftover = { raised: [], atBreakpoint: false, usage: null }
-    const ending = await resolveEnding(context, thread.record, run, token, { end: 'lost' }, leftover)
+    const ending = await resolveEnding(context, before, token, { end: 'lost' }, leftover)
     const frames = ending.events.map((event, i) =>
       encodeFrame(pendingEvent(event, run.runId), token, state.head + 1 + i),
     )

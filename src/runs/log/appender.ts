@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../events/index.ts'
 import { ConflictError, FencedError, UnavailableError } from '../../storage/errors.ts'
-import type { Change, Guard, Op, Store } from '../../storage/store/store.ts'
+import type { Change, Committed, Guard, Op, Store } from '../../storage/store/store.ts'
 import { backoff, nextTurn, pause, sleep } from '../../time.ts'
 import { RunError } from '../errors.ts'
 import { encodeFrame, eventWriter, type PendingEvent, type RecordedEvent } from './frame.ts'
@@ -15,8 +15,19 @@ export interface Appender {
   push(event: RecordedEvent): Promise<void> | undefined
   /** Settles when every event that was pushed before is written, whatever is pushed meanwhile. */
   flush(): Promise<void>
-  /** Writes events in one commit with `ops`, under `guards`. Call after `flush`, even after a failed one. */
-  commit(events: readonly AgentEvent[], guards: readonly Guard[], ops: readonly Op[]): Promise<void>
+  /**
+   * Writes events in one commit with `ops`, under `guards`, and with what was pushed before and is not written yet. Throws the
+   * error of an earlier write, unless `flush` has thrown it. Gives undefined where the answer of the commit was lost.
+   */
+  commit(
+    events: readonly AgentEvent[],
+    guards: readonly Guard[],
+    ops: readonly Op[],
+  ): Promise<Committed | undefined>
+  /** Whether events could not be written. `flush` throws why. */
+  hasFailed(): boolean
+  /** When the last commit began that has held the lease, as `performance.now()` tells. */
+  heldAt(): number
 }
 
 interface AppenderOptions {
@@ -26,12 +37,23 @@ interface AppenderOptions {
   readonly token: number
   /** The log's last sequence number. */
   readonly head: number
+  /** When the commit began that took the lease, as `performance.now()` tells. */
+  readonly claimedAt: number
   /** How long to try again while the store is away, in milliseconds. */
   readonly retryForMs: number
   /** The length of an event, in characters of JSON, that is not taken any more. */
   readonly eventLength: number
   /** Takes the lease again that has expired. Throws where another process has taken it. */
   readonly renew: () => Promise<void>
+}
+
+/** A commit that takes what is queued with it. */
+interface JoinedCommit {
+  readonly events: readonly PendingEvent[]
+  readonly guards: readonly Guard[]
+  readonly ops: readonly Op[]
+  readonly resolve: (committed: Committed | undefined) => void
+  readonly reject: (error: unknown) => void
 }
 
 /** How many events an agent may be ahead of the store, beside those that are being written. One commit has no more. */
@@ -46,6 +68,7 @@ export function createAppender(options: AppenderOptions): Appender {
   const { coalesceMs } = store.capabilities
   const toPending = eventWriter(runId)
   let head = options.head
+  let heldAt = options.claimedAt
   let queue: PendingEvent[] = []
   let queuedLength = 0
   /** Settles when a full queue is taken. */
@@ -56,6 +79,9 @@ export function createAppender(options: AppenderOptions): Appender {
   const flushes: (() => void)[] = []
   let draining: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
+  let isFailureTold = false
+  /** The next write goes with it. */
+  let joined: JoinedCommit | undefined
   let gathering: AbortController | undefined
 
   async function write(
@@ -65,7 +91,8 @@ export function createAppender(options: AppenderOptions): Appender {
   ) {
     const frames = events.map((event, i) => encodeFrame(event, token, head + 1 + i))
     const after = head + frames.length
-    await persist({
+    const began = performance.now()
+    const committed = await persist({
       store,
       threadId,
       token,
@@ -79,26 +106,56 @@ export function createAppender(options: AppenderOptions): Appender {
       },
     })
     head = after
+    heldAt = began
+    return committed
   }
 
   async function drain(): Promise<void> {
     try {
-      while (queue.length > 0) {
+      while (queue.length > 0 || joined) {
+        const commit = joined
+        joined = undefined
         const events = takeQueue()
         writing = events.length
-        await write(events)
+        if (commit) await writeWith(commit, events)
+        else await write(events)
         writing = 0
         wakeFlushes()
-        await gather()
+        if (!commit) await gather()
       }
     } catch (error) {
       failure = { error }
+      joined?.reject(error)
+      joined = undefined
       throw error
     } finally {
       draining = undefined
+      writing = 0
       makeRoom()
       wakeFlushes()
     }
+  }
+
+  /** Writes what was queued together with a commit, or by itself where the records have changed. */
+  async function writeWith(commit: JoinedCommit, queued: readonly PendingEvent[]): Promise<void> {
+    try {
+      commit.resolve(await write([...queued, ...commit.events], commit.guards, commit.ops))
+    } catch (error) {
+      commit.reject(error)
+      if (!(error instanceof ConflictError)) {
+        if (queued.length > 0) throw error
+        return
+      }
+      queue = [...queued, ...queue]
+      for (const { params } of queued) queuedLength += params.length
+    }
+  }
+
+  function startDraining(): void {
+    if (draining) return
+    draining = drain()
+    // The next push or flush throws it.
+    draining.catch(() => {})
   }
 
   function wakeFlushes(): void {
@@ -119,7 +176,7 @@ export function createAppender(options: AppenderOptions): Appender {
   /** Gathers what follows. A store may answer within one turn of the event loop, so timers and requests get a turn first. */
   async function gather(): Promise<void> {
     await nextTurn()
-    if (coalesceMs === 0 || flushes.length > 0 || isFull() || queue.some(isUrgent)) return
+    if (coalesceMs === 0 || joined || flushes.length > 0 || isFull() || queue.some(isUrgent)) return
     gathering = new AbortController()
     await pause(coalesceMs, gathering.signal)
     gathering = undefined
@@ -133,11 +190,7 @@ export function createAppender(options: AppenderOptions): Appender {
       queue.push(item)
       queuedLength += item.params.length
       if (isUrgent(item)) gathering?.abort()
-      if (!draining) {
-        draining = drain()
-        // The next push or flush throws it.
-        draining.catch(() => {})
-      }
+      startDraining()
       if (!isFull()) return undefined
       gathering?.abort()
       room ??= new Promise((resolve) => (makeRoom = resolve))
@@ -149,13 +202,25 @@ export function createAppender(options: AppenderOptions): Appender {
         gathering?.abort()
         await new Promise<void>((wake) => flushes.push(wake))
       }
+      isFailureTold = failure !== undefined
       if (failure) throw failure.error
     },
     async commit(events, guards, ops) {
+      const pending = events.map(toPending)
+      if (!failure) {
+        return new Promise((resolve, reject) => {
+          joined = { events: pending, guards, ops, resolve, reject }
+          gathering?.abort()
+          startDraining()
+        })
+      }
+      if (!isFailureTold) throw failure.error
       // The failed write may have reached the store all the same.
-      if (failure) head = (await store.inspect(threadId)).head
-      await write(events.map(toPending), guards, ops)
+      head = (await store.inspect(threadId)).head
+      return write(pending, guards, ops)
     },
+    hasFailed: () => failure !== undefined,
+    heldAt: () => heldAt,
   }
 }
 
@@ -183,7 +248,8 @@ export interface Persist {
 
 /**
  * Commits a change that appends to the log, and retries while the store is unavailable. A commit whose answer was lost is not
- * applied twice: only the holder of the token writes to this log, so its head shows whether the change is in it.
+ * applied twice: only the holder of the token writes to this log, so its head shows whether the change is in it. Gives undefined
+ * where it is, and its answer was lost.
  */
 export async function persist({
   store,
@@ -194,15 +260,14 @@ export async function persist({
   change,
   retryForMs,
   renew,
-}: Persist): Promise<void> {
+}: Persist): Promise<Committed | undefined> {
   let deadline: number | undefined
   let mayRenew = renew !== undefined
   for (let failures = 0; ; ) {
     try {
       const state = deadline === undefined ? undefined : await store.inspect(threadId)
-      if (state?.token === token && state.head === after) return
-      await store.commit(threadId, change)
-      return
+      if (state?.token === token && state.head === after) return undefined
+      return await store.commit(threadId, change)
     } catch (error) {
       if (mayRenew && error instanceof FencedError) {
         mayRenew = false

@@ -1,4 +1,4 @@
-import type { Guard, Json, Op, Store } from '../../storage/store/store.ts'
+import type { Doc, DocKey, Guard, Json, Op, Store } from '../../storage/store/store.ts'
 import { RunError } from '../errors.ts'
 
 /**
@@ -55,15 +55,22 @@ export interface LoadedReceipt {
 const COLLECTION = 'commands'
 const TTL_MS = 24 * 60 * 60 * 1000
 
+/** The document of a command, which has none without a key. */
+export const receiptKey = (command: CommandKey | undefined): readonly DocKey[] =>
+  command ? [{ collection: COLLECTION, id: command.key }] : []
+
 /** Throws `RunError` `key_reused` when another command has this key. */
-export async function loadReceipt(
+export const loadReceipt = async (
   store: Store,
   threadId: string,
   command: CommandKey | undefined,
-): Promise<LoadedReceipt> {
+): Promise<LoadedReceipt> =>
+  readReceipt(command, command && (await store.get(threadId, COLLECTION, command.key)))
+
+/** The same of the document of the command, which was read. */
+export function readReceipt(command: CommandKey | undefined, doc: Doc | undefined): LoadedReceipt {
   if (!command) return { receipt: null, inFlight: null, guards: [] }
   const at = { collection: COLLECTION, id: command.key }
-  const doc = await store.get(threadId, COLLECTION, command.key)
   if (!doc) return { receipt: null, inFlight: null, guards: [{ guard: 'absent', ...at }] }
   const { fingerprint, receipt, inFlight } = doc.value as unknown as CommandRecord
   if (fingerprint !== command.fingerprint) {

@@ -7,7 +7,16 @@ import type {
 } from '../../agents/agent.ts'
 import { isUuid } from '../../ids.ts'
 import { formerOwnerOf, listedFor } from '../../principal.ts'
-import type { Doc, DocIndex, Json, Op, Store } from '../../storage/store/store.ts'
+import type {
+  Committed,
+  Doc,
+  DocIndex,
+  DocKey,
+  Json,
+  Op,
+  PartitionState,
+  Store,
+} from '../../storage/store/store.ts'
 
 /** What becomes of a thread when nothing has happened to it for some time. */
 export interface ThreadTtl {
@@ -222,6 +231,30 @@ export interface Versioned<Record> {
   readonly version: number
 }
 
+/** The records of a run and its thread, as one commit has left them. */
+export interface RunRecords {
+  readonly thread: Versioned<ThreadRecord>
+  /** Undefined where the run was undone or deleted. */
+  readonly run: Versioned<RunRecord> | undefined
+  /** The kept answer that the run is of. Undefined where it is of none. */
+  readonly answer: AnswerRecord | undefined
+}
+
+/**
+ * The records of a run that this process executes, as it has written or read them last. They may be outdated: what is
+ * decided by them is committed under their versions, and after a conflict they are read again.
+ */
+export interface HeldRecords {
+  /** What is known, else what is read now. Undefined where the thread is gone. */
+  get(): Promise<RunRecords | undefined>
+  /** What is known. */
+  known(): RunRecords | undefined
+  /** Notes what a commit has written. Nothing is known any more where its answer was lost. */
+  wrote(ops: readonly Op[], committed: Committed | undefined): void
+  /** Called after a conflict. */
+  forget(): void
+}
+
 /** How long the record of an ended run stays readable. */
 const ENDED_RUN_TTL_MS = 24 * 60 * 60 * 1000
 
@@ -230,6 +263,27 @@ export const loadThread = async (
   threadId: string,
 ): Promise<Versioned<ThreadRecord> | undefined> =>
   versioned(await store.get(threadId, 'threads', threadId), readThread)
+
+/** A thread's record together with the state of its partition, and further documents of it. */
+export async function loadWithState(
+  store: Store,
+  threadId: string,
+  ...others: readonly DocKey[]
+): Promise<{
+  readonly state: PartitionState
+  /** The store's clock from then on, in milliseconds since 1970. */
+  readonly now: () => number
+  readonly read: Versioned<ThreadRecord> | undefined
+  readonly docs: readonly (Doc | undefined)[]
+}> {
+  const { docs, ...state } = await store.inspect(threadId, [
+    { collection: 'threads', id: threadId },
+    ...others,
+  ])
+  const readAt = performance.now()
+  const now = () => state.now + Math.round(performance.now() - readAt)
+  return { state, now, read: versioned(docs[0], readThread), docs: docs.slice(1) }
+}
 
 export const loadRun = async (
   store: Store,
@@ -282,7 +336,7 @@ function runFields(stored: Json): object {
   }
 }
 
-const versioned = <Record>(doc: Doc | undefined, read: Read<Record>): Versioned<Record> | undefined =>
+export const versioned = <Record>(doc: Doc | undefined, read: Read<Record>): Versioned<Record> | undefined =>
   doc && { record: read(doc), version: doc.version }
 
 export const putThread = (thread: ThreadRecord): Op => ({

@@ -109,15 +109,17 @@ function endReasonOf(stopped: Stopped): RunEnd['reason'] {
 /**
  * Commits changes of runs and of their tasks together with the other writes of `commit`, and then tells observers. All changes of a
  * run's status go through here, so that observers are told of every recorded change and of nothing else. `commit` must be guarded
- * by the thread, which was read before: whoever writes a task writes its thread too, so that the task is as it is read here.
+ * by the thread, which was read before: whoever writes a task writes its thread too, so that the task is as it is read here, or
+ * as it is `known` from the time when the thread was read.
  */
 export async function commitTransitions<T>(
   { store, observe }: { readonly store: Store; readonly observe: (event: ServerEvent) => void },
   transitions: readonly Transition[],
   commit: (ops: readonly Op[]) => Promise<T>,
+  known?: AnswerRecord,
 ): Promise<T> {
   const ops = transitions.map(({ run }) => (isUndone(run) ? removeRun(run) : putRun(run)))
-  const committed = await commit([...ops, ...(await answerOps(store, transitions))])
+  const committed = await commit([...ops, ...(await answerOps(store, transitions, known))])
   for (const { event } of transitions) observe(event)
   return committed
 }
@@ -126,8 +128,12 @@ export async function commitTransitions<T>(
 const isUndone = (run: RunRecord): boolean =>
   run.details !== undefined && run.cancel === 'rollback' && run.status === 'interrupted' && isEnded(run)
 
-async function answerOps(store: Store, transitions: readonly Transition[]): Promise<readonly Op[]> {
-  const tasks = new Map<string, AnswerRecord>()
+async function answerOps(
+  store: Store,
+  transitions: readonly Transition[],
+  read: AnswerRecord | undefined,
+): Promise<readonly Op[]> {
+  const tasks = new Map<string, AnswerRecord>(read && [[read.taskId, read]])
   for (const { run, event, isNew } of transitions) {
     const { threadId, runId, task } = run
     if (!task) continue
@@ -136,7 +142,7 @@ async function answerOps(store: Store, transitions: readonly Transition[]): Prom
     const known = tasks.get(taskId) ?? (isFirst ? undefined : await loadAnswer(store, threadId, taskId))
     tasks.set(taskId, answerAfter(known ?? newAnswer(event.owner, run, task), run, event))
   }
-  return [...tasks.values()].map(putAnswer)
+  return [...tasks.values()].filter((task) => task !== read).map(putAnswer)
 }
 
 /** An answer after the status of one of its runs has changed. It has ended when none of its runs goes on or waits. */

@@ -1,8 +1,9 @@
 import { stateEvents } from '../../agents/root-events.ts'
+import { reaches } from '../../principal.ts'
 import type { RunContext } from '../context.ts'
 import type { Matcher } from '../log/frame.ts'
 import { encodeGap, encodeSynthetic, parseEventId, SUPERSEDED, type Topic } from '../log/frame.ts'
-import { loadThread, type ThreadRecord, unanswered } from '../records/records.ts'
+import { loadWithState, type ThreadRecord, unanswered } from '../records/records.ts'
 import type { Owned, ThreadSubscription } from '../requests.ts'
 import { readState } from '../threads/state.ts'
 import { ownThread, savedThread } from '../threads/threads.ts'
@@ -30,20 +31,25 @@ export interface ReplayRange {
   readonly wanted: Matcher
 }
 
-/** Where a subscriber begins, or undefined while its owner has no such thread. */
+/**
+ * Where a subscriber begins. While its owner has no such thread: `deleted` where there was one, and is none or one that is being
+ * deleted now, else undefined. The deletion of another owner's thread is not revealed.
+ */
 export async function locateStart(
   context: RunContext,
   request: LogCursor,
   filter: Matcher,
-): Promise<ReplayStart | undefined> {
+): Promise<ReplayStart | 'deleted' | undefined> {
   const { store } = context
   const { threadId } = request
-  // The log is inspected before the record is read: a run that starts in between then follows the replay, and is not missing
-  // from it.
-  const { head, firstRetained } = await store.inspect(threadId)
-  const record = request.known ?? (await loadThread(store, threadId))?.record
+  const { state: now, read } = await loadWithState(store, threadId)
+  const { head, firstRetained } = now
+  const record = read?.record ?? request.known
   const thread = record ? ownThread(record, request) : await savedThread(context, request)
-  if (!thread) return undefined
+  if (!thread) {
+    const isDeleted = record ? record.deleting && reaches(request, record) : head > 0
+    return isDeleted ? 'deleted' : undefined
+  }
   const createdAt = record?.createdAt ?? null
   const live: ReplayRange = { until: Number.POSITIVE_INFINITY, wanted: filter }
   const cursor = await cursorOf(context, request, head)

@@ -1,5 +1,4 @@
 import { isRunEnd, type LogGap, type LoggedEvent, type ThreadEvent } from '../../events/index.ts'
-import { reaches } from '../../principal.ts'
 import { UnavailableError } from '../../storage/errors.ts'
 import type { LogBatch } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
@@ -9,7 +8,7 @@ import { createMatcher } from '../log/filter.ts'
 import type { LoggedEvents } from '../log/form.ts'
 import { encodeGap, type Matcher, type Topic } from '../log/frame.ts'
 import type { SubscriberEnd } from '../log/watchers.ts'
-import { loadThread, type ThreadRecord } from '../records/records.ts'
+import type { ThreadRecord } from '../records/records.ts'
 import type { Owned, ThreadEvents, ThreadSubscription } from '../requests.ts'
 import { findThread } from '../threads/threads.ts'
 import { baselineFrames, type LogCursor, locateStart, type ReplayStart } from './replay.ts'
@@ -40,6 +39,9 @@ export function subscribeAs<Chunk>(
   /** The change count when the thread was last looked up. */
   let seenChanges = 0
   let outdated = false
+  /** The wake-up count when there was no such thread. Until it changes there is none. */
+  let absentAt: number | undefined
+  let isDeleted = false
   let ended: SubscriberEnd | undefined
   let cancelled = false
 
@@ -60,8 +62,10 @@ export function subscribeAs<Chunk>(
 
   async function ready(): Promise<void> {
     try {
-      while (!(await begin()) && outdated);
-      if (!start && (await isDeleted())) throw deleted()
+      do {
+        absentAt = watcher.wakeUps()
+      } while (!(await begin()) && outdated)
+      if (isDeleted) throw deleted()
     } catch (error) {
       cancel()
       throw error
@@ -71,7 +75,7 @@ export function subscribeAs<Chunk>(
   async function next(): Promise<Chunk | undefined> {
     while (!cancelled) {
       const seen = watcher.wakeUps()
-      if (seen === atHead && !ended) {
+      if (seen === (start ? atHead : absentAt) && !ended) {
         await watcher.wait(seen)
         continue
       }
@@ -107,7 +111,8 @@ export function subscribeAs<Chunk>(
     outdated = false
     seenChanges = watcher.changes()
     const found = await locateStart(context, from, filter)
-    if (outdated || !found) return false
+    isDeleted = found === 'deleted'
+    if (outdated || !found || found === 'deleted') return false
     start = found
     after = found.after
     prologue = found.prologue
@@ -144,7 +149,8 @@ export function subscribeAs<Chunk>(
    */
   function mayBeRecreated({ firstRetained, count, head }: LogBatch): boolean {
     if (firstRetained <= after) return false
-    if (count > 0 || head === 0) return true
+    // The changes of other processes are announced late.
+    if (store.capabilities.shared && (count > 0 || head === 0)) return true
     const changes = watcher.changes()
     if (changes === seenChanges) return false
     seenChanges = changes
@@ -169,12 +175,6 @@ export function subscribeAs<Chunk>(
     after = first - 1
     const thread = await findThread(context, request)
     return rendering.frames(thread ? [gap, ...(await baselineFrames(context, thread, filter, after))] : [gap])
-  }
-
-  /** Whether the thread was deleted, rather than not created yet. The deletion of another owner's thread is not revealed. */
-  async function isDeleted(): Promise<boolean> {
-    const [{ head }, thread] = await Promise.all([store.inspect(threadId), loadThread(store, threadId)])
-    return thread ? thread.record.deleting && reaches(request, thread.record) : head > 0
   }
 
   return { ready, next, cancel }

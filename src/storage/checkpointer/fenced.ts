@@ -11,16 +11,20 @@ export const DATABASE: unique symbol = /* @__PURE__ */ Symbol.for('agentwire.dat
 /**
  * A view of a saver whose `put`, `putWrites`, `deleteThread` and `keepLatest` throw `FencedError` once
  * `partition`'s lease is not held with `token`. Where saver and store share a database, check and write are
- * one transaction; a foreign saver may still complete a write in flight.
+ * one transaction; a foreign saver may still complete a write in flight. It need not be asked while
+ * `isHeld`: a commit has just held the lease.
  */
 export function fencedCheckpointer(
   inner: Checkpointer,
   store: Pick<Store, 'assertFence'>,
   partition: string,
   token: number,
+  isHeld: () => boolean = () => false,
 ): Checkpointer {
   if (inner.withFence && sharesDatabase(inner, store)) return inner.withFence(partition, token)
-  return beforeWrites(inner, () => store.assertFence(partition, token))
+  return beforeWrites(inner, async () => {
+    if (!isHeld()) await store.assertFence(partition, token)
+  })
 }
 
 function sharesDatabase(a: object, b: object): boolean {

@@ -1,0 +1,58 @@
+import type { Store } from '../../storage/store/store.ts'
+import {
+  type HeldRecords,
+  loadAnswer,
+  type RunRecord,
+  type RunRecords,
+  readAnswer,
+  readRun,
+  readThread,
+  versioned,
+} from './records.ts'
+
+export function holdRecords(store: Store, { threadId, runId, task }: RunRecord): HeldRecords {
+  let held: RunRecords | undefined
+
+  async function read(): Promise<RunRecords | undefined> {
+    const { docs } = await store.inspect(threadId, [
+      { collection: 'threads', id: threadId },
+      { collection: 'runs', id: runId },
+      ...(task ? [{ collection: 'tasks', id: task.taskId }] : []),
+    ])
+    const thread = versioned(docs[0], readThread)
+    if (!thread) return undefined
+    const run = versioned(docs[1], readRun)
+    // A run can become one of an answer while it executes.
+    const adopted = !task && run?.record.task
+    const answer = adopted
+      ? await loadAnswer(store, threadId, adopted.taskId)
+      : versioned(docs[2], readAnswer)?.record
+    return { thread, run, answer }
+  }
+
+  return {
+    get: async () => (held ??= await read()),
+    known: () => held,
+    wrote(ops, committed) {
+      if (!committed) {
+        held = undefined
+        return
+      }
+      const versions = committed.versions.values()
+      let { thread, run, answer }: Partial<RunRecords> = held ?? {}
+      for (const op of ops) {
+        if (op.op === 'delete' && op.collection === 'runs' && op.id === runId) run = undefined
+        if (op.op !== 'put') continue
+        const { collection, id, value } = op
+        const version: number = versions.next().value!
+        if (collection === 'threads') thread = { record: readThread({ value }), version }
+        else if (collection === 'runs' && id === runId) run = { record: readRun({ value }), version }
+        else if (collection === 'tasks' && id === task?.taskId) answer = readAnswer({ value })
+      }
+      held = thread && { thread, run, answer }
+    },
+    forget() {
+      held = undefined
+    },
+  }
+}
