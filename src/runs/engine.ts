@@ -13,7 +13,7 @@ import { close } from './close.ts'
 import type { RunContext } from './context.ts'
 import { createContext } from './create-context.ts'
 import { cancelRun } from './execution/cancel.ts'
-import { startRun } from './execution/start.ts'
+import { acceptRun, startRun } from './execution/start.ts'
 import type { EventForm } from './log/form.ts'
 import { startMaintenance } from './maintenance.ts'
 import { measure } from './measure.ts'
@@ -102,7 +102,7 @@ async function follow(context: RunContext, request: Followed) {
     'start' in request
       ? inputOf({ ...request.start, ...asked, answer: request.start.answer ?? { details: {} } })
       : answersOf({ ...request.respond, ...asked })
-  return followStarted(context, request, await startRun(context, { ...run, ...asked }))
+  return followStarted(context, request, await acceptRun(context, { ...run, ...asked }))
 }
 
 type Cancelled = { readonly runId: string; readonly action?: CancelAction } | { readonly answerId: string }

@@ -2,8 +2,14 @@ import type { PendingInterrupt, StateUpdate, StepUpdate, StreamModesRun } from '
 import type { Access, Principal } from '../principal.ts'
 import type { Json, Op } from '../storage/store/store.ts'
 import type { EventFilter } from './log/filter.ts'
-import type { CommandKey } from './records/idempotency.ts'
-import type { MultitaskStrategy, StoredConfig, ThreadRecord, ThreadTtl } from './records/records.ts'
+import type { CommandKey, RunReceipt } from './records/idempotency.ts'
+import type {
+  MultitaskStrategy,
+  RunRecords,
+  StoredConfig,
+  ThreadRecord,
+  ThreadTtl,
+} from './records/records.ts'
 
 /** A thread, and the principal that accesses it. */
 export interface ThreadAddress {
@@ -123,6 +129,13 @@ export interface StateWriteRequest extends ThreadAddress, StateUpdate {
   readonly command?: CommandKey | undefined
   /** Throws where the caller does not want to do this to the thread. Called with the record that the commit is guarded by. */
   readonly accept?: ((thread: ThreadRecord) => void) | undefined
+}
+
+/** A run that was accepted. */
+export interface AcceptedRun {
+  readonly receipt: RunReceipt
+  /** What its start has written. Undefined where it waits, and where it was started before. */
+  readonly records?: RunRecords | undefined
 }
 
 /** The result of a run. */

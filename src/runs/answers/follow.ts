@@ -2,11 +2,11 @@ import type { Access } from '../../principal.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
 import { type EventForm, type EventItem, inForm } from '../log/form.ts'
-import type { RunReceipt } from '../records/idempotency.ts'
-import { type AnswerRecord, isAnswerEnded, loadRun, unanswered } from '../records/records.ts'
+import { type AnswerRecord, isAnswerEnded, loadRun, type RunRecords, unanswered } from '../records/records.ts'
+import type { AcceptedRun } from '../requests.ts'
 import { readRunLog } from '../subscriptions/subscribe.ts'
 import { waitForEnd } from '../subscriptions/wait-for-end.ts'
-import { findThread } from '../threads/threads.ts'
+import { findThread, ownThread } from '../threads/threads.ts'
 import type { Answer, AnswerEnd, FindAnswer, FollowOptions } from './answer.ts'
 import { cancelAnswer } from './cancel.ts'
 import { type FoundAnswer, findAnswer } from './find.ts'
@@ -29,10 +29,12 @@ export async function followFound(
 export async function followStarted(
   context: RunContext,
   request: FollowOptions & Asked,
-  { runId, appliedThroughSeq }: RunReceipt,
+  { receipt, records }: AcceptedRun,
 ): Promise<OpenAnswer> {
+  const { runId, appliedThroughSeq } = receipt
   const { threadId, owner, metadataFilter, after = appliedThroughSeq } = request
-  const found = await findAnswer(context, { threadId, owner, metadataFilter, answerId: runId })
+  const asked = { threadId, owner, metadataFilter }
+  const found = foundIn(records, asked) ?? (await findAnswer(context, { ...asked, answerId: runId }))
   if (!found) throw noSuchThread(threadId)
   return openAnswer(context, request, found, { runIds: [runId], after })
 }
@@ -82,8 +84,8 @@ function openAnswer(
   let end = endOf(found, runId())
 
   /** Called when the run has ended: the answer has ended with it, or goes on with another one. */
-  async function goOn(): Promise<void> {
-    const now = await findAnswer(context, asked)
+  async function goOn(records?: RunRecords): Promise<void> {
+    const now = foundIn(records, asked) ?? (await findAnswer(context, asked))
     if (!now && !(await findThread(context, asked))) throw noSuchThread(threadId)
     if (now) found = now
     end = now ? endOf(now, runId()) : { status: 'canceled' }
@@ -93,13 +95,14 @@ function openAnswer(
   async function* logged() {
     let seen = after
     for (;;) {
+      const active = context.active.get(threadId)
       const run = { ...asked, runIds, after: seen, filter, signal, known: found.thread }
       for await (const events of readRunLog(context, run)) {
         const newest = events.findLast(({ type }) => type === 'event')
         if (newest?.type === 'event') seen = newest.seq
         yield events
       }
-      if (!end) await goOn()
+      if (!end) await goOn(active?.runId === runId() ? await active.done : undefined)
       if (end) return
     }
   }
@@ -137,8 +140,8 @@ function openAnswer(
     async ended() {
       try {
         while (!end) {
-          await waitForEnd(context, threadId, runId(), signal)
-          await goOn()
+          const { records } = await waitForEnd(context, threadId, runId(), signal)
+          await goOn(records)
         }
         return end
       } catch (error) {
@@ -148,6 +151,13 @@ function openAnswer(
     },
     [Symbol.asyncIterator]: events,
   }
+}
+
+/** The answer of a run's records, where the caller reaches it. */
+function foundIn(records: RunRecords | undefined, access: Access): FoundAnswer | undefined {
+  if (!records?.answer) return undefined
+  const thread = ownThread(records.thread.record, access)
+  return thread && { thread, record: records.answer, isKept: true }
 }
 
 function runAfter({ runIds }: AnswerRecord, runId: string): string | undefined {

@@ -18,12 +18,13 @@ import {
   loadWithState,
   newThread,
   type RunRecord,
+  type RunRecords,
   type StoredConfig,
   type ThreadRecord,
   unanswered,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import type { Owned, RunRequest } from '../requests.ts'
+import type { AcceptedRun, Owned, RunRequest } from '../requests.ts'
 import { adoptRun, linkToAnswer } from '../threads/answer-link.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { requireCheckpoint } from '../threads/state.ts'
@@ -41,7 +42,7 @@ export type StartRequest = Owned<Omit<RunRequest, 'input'>> &
  * Accepts a run: starts it at once when the thread is free, else does what the strategy says. Returns when the run is
  * recorded, not when it ends. Throws `RunError`; a refused run changes nothing.
  */
-export async function startRun(context: RunContext, request: StartRequest): Promise<RunReceipt> {
+export async function acceptRun(context: RunContext, request: StartRequest): Promise<AcceptedRun> {
   assertOpen(context)
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
   let config: Promise<StoredConfig> | undefined
@@ -51,6 +52,9 @@ export async function startRun(context: RunContext, request: StartRequest): Prom
     adoptRun(context, request).then(() => retryConflicts(() => admit(context, request, configFor))),
   )
 }
+
+export const startRun = async (context: RunContext, request: StartRequest): Promise<RunReceipt> =>
+  (await acceptRun(context, request)).receipt
 
 type ConfigFor = (agent: Agent, thread: ThreadRecord) => Promise<StoredConfig>
 
@@ -68,7 +72,7 @@ async function configOf(agent: Agent, thread: ThreadRecord, asked: StartRequest)
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-async function admit(context: RunContext, request: StartRequest, configFor: ConfigFor): Promise<RunReceipt> {
+async function admit(context: RunContext, request: StartRequest, configFor: ConfigFor): Promise<AcceptedRun> {
   const { store } = context
   const { threadId, checkpointId, command } = request
   const { state, now, read, docs } = await loadWithState(store, threadId, ...receiptKey(command))
@@ -87,7 +91,7 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
     if (read && !reaches(permitted, thread)) throw noSuchThread(threadId)
   }
   const known = readReceipt(command, docs[0])
-  if (known.receipt && 'runId' in known.receipt) return known.receipt
+  if (known.receipt && 'runId' in known.receipt) return { receipt: known.receipt }
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
   request.accept?.(thread)
   if (typeof checkpointId === 'string') {
@@ -109,10 +113,10 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
   const runId = request.runId ?? uuid7()
   const task = await linkToAnswer(context, thread, start, { ...request, runId, now: state.now })
   const run = newRun({ ...request, runId, assistantId, config, task }, start, state.now)
-  const started: RunReceipt = { runId: run.runId, appliedThroughSeq: state.head }
+  const receipt: RunReceipt = { runId: run.runId, appliedThroughSeq: state.head }
   const extra = {
     guards: known.guards,
-    ops: [...putReceipt(command, started), ...(request.extraOps?.(runId) ?? [])],
+    ops: [...putReceipt(command, receipt), ...(request.extraOps?.(runId) ?? [])],
   }
   const changed: ThreadRecord = {
     ...thread,
@@ -132,13 +136,15 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
     await enqueue(context, { read, thread: changed, run: waiting, answers, startsAt, ...extra })
     // The process that held the thread may have released it before it could see this run.
     await startNext(context, threadId)
-  } else {
-    const claim = claimThread(context, { read, thread: changed, run, state, now, ...extra })
-    // Another run may wait for the place that a failed claim gives back.
-    claim.catch(() => void beforeClose(context, startWaiting(context)))
-    void execute(context, await claim)
+    return { receipt }
   }
-  return started
+  const claim = claimThread(context, { read, thread: changed, run, state, now, ...extra })
+  // Another run may wait for the place that a failed claim gives back.
+  claim.catch(() => void beforeClose(context, startWaiting(context)))
+  const launched = await claim
+  const records = launched.records.known()
+  void execute(context, launched)
+  return { receipt, records }
 }
 
 const newRun = (

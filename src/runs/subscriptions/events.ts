@@ -32,6 +32,8 @@ async function* readLogged(context: RunContext, request: Owned<ThreadEvents>): L
 /** A run whose end is waited for. */
 export interface RunToEnd extends ThreadEvents {
   readonly runId: string
+  /** Whether the caller has started it just now, so that it need not be looked for. Default false. */
+  readonly isKnown?: boolean | undefined
   /** Is given the wanted events in their order, one by one, so that nobody has to keep them all. */
   readonly take: (event: LoggedEvent) => void
 }
@@ -44,9 +46,9 @@ export async function readToEnd(
   context: RunContext,
   request: Owned<RunToEnd>,
 ): Promise<RunRecord | undefined> {
-  const { threadId, runId, after = 0, signal, take } = request
-  await requireRun(context, request)
-  const run = await waitForEnd(context, threadId, runId, signal)
+  const { threadId, runId, after = 0, signal, take, isKnown = false } = request
+  if (!isKnown) await requireRun(context, request)
+  const { run } = await waitForEnd(context, threadId, runId, signal)
   if (!run && !(await findThread(context, request))) throw noSuchThread(threadId)
   // Everything is in the log by now, so that nothing has to be watched.
   const filter = filterOf(request)

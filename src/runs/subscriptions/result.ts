@@ -12,8 +12,8 @@ export async function waitForResult(
   const { store } = context
   const { threadId, runId } = asked
   await requireRun(context, asked)
-  const run = await waitForEnd(context, threadId, runId, signal)
-  const thread = await loadThread(store, threadId)
+  const { run, records } = await waitForEnd(context, threadId, runId, signal)
+  const thread = records?.thread ?? (await loadThread(store, threadId))
   // The run's thread was deleted meanwhile, and the run was stopped for that.
   const { status, error, errorName } = run ?? { status: 'interrupted', error: null }
   const interrupts = (thread?.record.interrupts ?? []).map(({ id, value }) => ({ id, value }))

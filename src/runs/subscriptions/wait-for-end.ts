@@ -1,27 +1,35 @@
 import { within } from '../../time.ts'
 import type { RunContext } from '../context.ts'
-import { isEnded, loadRun, type RunRecord } from '../records/records.ts'
+import { isEnded, loadRun, type RunRecord, type RunRecords } from '../records/records.ts'
 
 /** A run that executes elsewhere is checked again after at most this time, because its process may be lost. */
 const RECHECK_MS = 1_000
 
+/** A run that has ended. */
+export interface EndedRun {
+  /** Undefined where it was undone or deleted. */
+  readonly run: RunRecord | undefined
+  /** What its end has written, where this process has written it. */
+  readonly records?: RunRecords | undefined
+}
+
 /**
- * Settles when the run has ended, wherever it executes, and gives its record if there is one. A run whose process is lost ends
- * after its lease has expired. Throws `closing` when this process closes first, and the signal's reason when it aborts.
+ * Settles when the run has ended, wherever it executes. A run whose process is lost ends after its lease has expired. Throws `closing`
+ * when this process closes first, and the signal's reason when it aborts.
  */
 export async function waitForEnd(
   context: RunContext,
   threadId: string,
   runId: string,
   signal?: AbortSignal,
-): Promise<RunRecord | undefined> {
+): Promise<EndedRun> {
   let closed: Error | undefined
   const watcher = context.watchers.open(threadId, ({ reason, at }) => {
     // For a deleted thread the loop below ends, because its run is gone.
     if (at === 'head') closed = reason
   })
   let leave = () => {}
-  const left = new Promise<void>((resolve) => (leave = resolve))
+  const left = new Promise<undefined>((resolve) => (leave = () => resolve(undefined)))
   const onAbort = () => {
     watcher.close()
     leave()
@@ -30,12 +38,13 @@ export async function waitForEnd(
   try {
     for (;;) {
       const local = context.active.get(threadId)
-      if (local?.runId === runId) await Promise.race([local.done, left])
+      const records = local?.runId === runId ? await Promise.race([local.done, left]) : undefined
       signal?.throwIfAborted()
+      if (records) return { run: records.run?.record, records }
       let seen = watcher.wakeUps()
       const changes = watcher.changes()
       const run = (await loadRun(context.store, threadId, runId))?.record
-      if (!run || isEnded(run)) return run
+      if (!run || isEnded(run)) return { run }
       const recheckAt = performance.now() + RECHECK_MS
       while (watcher.changes() === changes && performance.now() < recheckAt) {
         await within(RECHECK_MS, watcher.wait(seen))
