@@ -1,5 +1,6 @@
 import { encodeBase64 } from '../formats/reading/base64.ts'
 import { typeOfClass } from '../messages/wire/classes.ts'
+import { isImmutable } from '../storage/checkpointer/shared.ts'
 
 /**
  * Turns any value into plain JSON, and never throws. Plain JSON is returned as it is, without a copy.
@@ -43,6 +44,8 @@ function convert(value: unknown, path: object[]): unknown {
 }
 
 function convertObject(value: object, path: object[]): unknown {
+  // A state or a field of it: looking up every object would cost more than it saves.
+  if (path.length < 2 && isImmutable(value)) return value
   if (path.includes(value)) return '[circular]'
   if (path.length === MAX_DEPTH) return '[too deep]'
   path.push(value)

@@ -5,8 +5,10 @@ import type {
   CheckpointMetadata,
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
+import { isImmutable, readOnly } from '../../storage/checkpointer/shared.ts'
 import type { StateAddress } from '../agent.ts'
 import { configOf } from '../checkpoint-config.ts'
+import { set } from '../to-json.ts'
 import { uuid6 } from '../uuid6.ts'
 import { frozenCopy } from './state.ts'
 
@@ -29,9 +31,15 @@ export interface CheckpointDetails {
 
 /** The checkpoint at the address, or the newest one of its namespace. */
 export async function loadCheckpoint(at: StateAddress): Promise<LoadedCheckpoint | undefined> {
-  const tuple = await at.checkpointer.getTuple(configOf(at))
-  if (!tuple) return undefined
-  return { id: tuple.checkpoint.id, channels: frozenCopy(tuple.checkpoint.channel_values) as Channels, tuple }
+  const tuple = await at.checkpointer.getTuple(readOnly(configOf(at)))
+  return tuple && { id: tuple.checkpoint.id, channels: channelsOf(tuple), tuple }
+}
+
+function channelsOf({ checkpoint }: CheckpointTuple): Channels {
+  const channels: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(checkpoint.channel_values))
+    if (value !== undefined) set(channels, key, isImmutable(value) ? value : frozenCopy(value))
+  return Object.freeze(channels)
 }
 
 /** Writes the checkpoints of one namespace behind `base`, each with the one before it as its parent. */

@@ -101,8 +101,7 @@ export function createNamespaceState(options: NamespaceStateOptions) {
       const fields = Array.isArray(update) ? Object.fromEntries(update) : (update as Record<string, unknown>)
       const keys = Object.keys(fields)
       const given = Object.fromEntries(keys.map((key) => [key, next[key] ?? null]))
-      const before = new Set<unknown>(messagesOf(state))
-      if (keys.includes('messages')) given.messages = messagesOf(next).filter((one) => !before.has(one))
+      if (keys.includes('messages')) given.messages = addedBetween(messagesOf(state), messagesOf(next))
       change(given, next)
     },
     /** Logs a call as completed, together with the change of the state that `apply` makes. */
@@ -136,4 +135,12 @@ export function createNamespaceState(options: NamespaceStateOptions) {
     },
     event,
   }
+}
+
+/** The messages of `after` that are not in `before`. What both begin with is most of them. */
+function addedBetween<T>(before: readonly T[], after: readonly T[]): readonly T[] {
+  let at = 0
+  while (at < before.length && before[at] === after[at]) at++
+  const known = new Set(before.slice(at))
+  return after.slice(at).filter((one) => !known.has(one))
 }

@@ -4,6 +4,7 @@ import { decodeMessage, type Message, type WireMessage } from '../../messages/in
 import type { Fields } from '../../messages/record.ts'
 import type { ModelCall } from '../agent.ts'
 import { causesOf } from '../errors.ts'
+import { rememberRecent } from '../recent.ts'
 import { type EventQueue, handled } from './event-queue.ts'
 import { anotherWay, type CallIdentity, type CompletedCall, described } from './journal/call-log.ts'
 import { type Answer, derivedId, type OpenJournal, type SavedInterrupt } from './journal/journal.ts'
@@ -119,15 +120,29 @@ export function idsAt(scope: Scope, path: string): () => string {
   return () => idOf(scope, `${path}/${count++}`)
 }
 
-const decoded = new WeakMap<WireMessage, Message>()
+/** How many decoded messages are remembered, and at most twice as many: those of long threads would add up. */
+const REMEMBERED = 5_000
 
-/** The messages in the normal form. A message is decoded once and remembered for as long as it lives. */
+/** `null` is for what is no message. */
+const decoded = rememberRecent<WireMessage, Message | null>(REMEMBERED, () => 1)
+
+/** The messages in the normal form. */
 export function normalMessages(messages: readonly WireMessage[]): readonly Message[] {
-  return messages.flatMap((wire) => {
-    const known = decoded.get(wire) ?? decodeMessage(wire)
-    if (known) decoded.set(wire, known)
-    return known ? [known] : []
-  })
+  const normal: Message[] = []
+  for (const wire of messages) {
+    const message = decoded(wire, decode)
+    if (message) normal.push(message)
+  }
+  return normal
+}
+
+/** Frozen, because it is shared with the runs that come. */
+const decode = (wire: WireMessage): Message | null => freeze(decodeMessage(wire) ?? null)
+
+function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const inner of Object.values(value)) freeze(inner)
+  return Object.freeze(value)
 }
 
 /** Thrown by `interrupt` without an answer. It ends the attempt; the function runs again with the answer. */

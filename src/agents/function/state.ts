@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { toWireMessage, type WireMessage } from '../../messages/index.ts'
 import { type Fields, filterFields, isRecord, itemsOf } from '../../messages/record.ts'
+import { asImmutable } from '../../storage/checkpointer/shared.ts'
 import { AgentInputError } from '../errors.ts'
 import { set, toJson } from '../to-json.ts'
 
@@ -29,7 +30,7 @@ export function reduce(state: State, update: unknown, makeId: () => string): Sta
     else if (value === undefined) delete next[key]
     else next[key] = frozenCopy(value)
   }
-  return Object.freeze(next)
+  return asImmutable(Object.freeze(next))
 }
 
 export function messagesOf(state: State): readonly WireMessage[] {
@@ -75,7 +76,8 @@ function pathOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
 
 /** A frozen JSON copy, so that neither the agent nor the engine can change what the other sees. */
 export function frozenCopy(value: unknown): unknown {
-  return copyFrozen(toJson(value))
+  const copy = copyFrozen(toJson(value))
+  return typeof copy === 'object' && copy !== null ? asImmutable(copy) : copy
 }
 
 /** A frozen copy of plain JSON. Its texts are shared, which makes it much cheaper than a structured clone. */
@@ -97,8 +99,8 @@ export function insertAnswer(state: State, answer: WireMessage): State {
     place = messages.findLastIndex((message) => calls(message, answer.tool_call_id)) + 1 || messages.length
     while (messages[place]?.type === 'tool') place++
   }
-  const merged = Object.freeze(messages.toSpliced(place, replaced, frozen))
-  return Object.freeze({ ...state, messages: merged })
+  const merged = asImmutable(Object.freeze(messages.toSpliced(place, replaced, frozen)))
+  return asImmutable(Object.freeze({ ...state, messages: merged }))
 }
 
 function entriesOf(update: unknown): readonly [string, unknown][] {
@@ -116,8 +118,10 @@ function mergeMessages(
   makeId: () => string,
 ): readonly WireMessage[] {
   const merged: (WireMessage | undefined)[] = [...current]
-  const places = new Map(current.map((message, place) => [message.id, place]))
   const list: readonly unknown[] = Array.isArray(update) ? update : [update]
+  let placeBefore = placesIn(current, list.length)
+  /** Where messages of the update went. One that was removed keeps its place for another with its id. */
+  const places = new Map<string | undefined, number>()
   for (const [at, item] of list.entries()) {
     const message = toWireMessage(toJson(item))
     if (!message)
@@ -128,17 +132,36 @@ function mergeMessages(
       if (message.id === REMOVE_ALL) {
         merged.length = 0
         places.clear()
+        placeBefore = () => undefined
       }
-      const place = places.get(message.id)
+      const place = places.get(message.id) ?? placeBefore(message.id)
       if (place !== undefined) merged[place] = undefined
       continue
     }
     const id = message.id ?? makeId()
-    const place = places.get(id) ?? merged.length
+    const place = places.get(id) ?? placeBefore(id) ?? merged.length
     places.set(id, place)
-    merged[place] = frozenCopy({ ...message, id }) as WireMessage
+    merged[place] = copyFrozen(toJson({ ...message, id })) as WireMessage
   }
-  return Object.freeze(merged.filter((message) => message !== undefined))
+  return asImmutable(Object.freeze(merged.filter((message) => message !== undefined)))
+}
+
+/** Fewer updates than this look through the messages, more have an index of them. */
+const MANY = 8
+
+function placesIn(
+  messages: readonly WireMessage[],
+  updates: number,
+): (id: string | undefined) => number | undefined {
+  if (updates >= MANY) {
+    const places = new Map(messages.map(({ id }, place) => [id, place]))
+    return (id) => places.get(id)
+  }
+  return (id) => {
+    // No findLastIndex: a call for each message is most of its time.
+    for (let place = messages.length - 1; place >= 0; place--) if (messages[place]!.id === id) return place
+    return undefined
+  }
 }
 
 function calls(message: WireMessage, callId: unknown): boolean {

@@ -1,6 +1,7 @@
 import { uuid7 } from '../../ids.ts'
 import type { Fields } from '../../messages/record.ts'
 import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
+import { readOnly } from '../../storage/checkpointer/shared.ts'
 import type {
   Agent,
   HistoryOptions,
@@ -38,7 +39,7 @@ export const threadState: Required<
   Pick<Agent, 'getState' | 'getHistory' | 'updateState' | 'bulkUpdateState'>
 > = {
   async getState(at, { subgraphs = false } = {}) {
-    const tuple = await at.checkpointer.getTuple(configOf(at))
+    const tuple = await at.checkpointer.getTuple(readOnly(configOf(at)))
     if (!tuple) return undefined
     const snapshot = toSnapshot(tuple)
     if (!subgraphs) return snapshot

@@ -1,3 +1,4 @@
+import { stateToJson } from '../../agents/immutable-json.ts'
 import type { AgentEvent, LogGap, ThreadEvent } from '../../events/index.ts'
 import type { LogEvent, LogOrigin } from '../../storage/store/store.ts'
 
@@ -103,7 +104,7 @@ export function eventWriter(runId: string): (event: RecordedEvent) => PendingEve
     const { method, node } = event
     const { topic, namespaceJson } = kindOf(event, detailOf(event))
     const nodeJson = node === undefined ? '' : `"node":${JSON.stringify(node)},`
-    const data = JSON.stringify(event.data) ?? 'null'
+    const data = (event.method === 'values' ? stateToJson(event.data) : JSON.stringify(event.data)) ?? 'null'
     return {
       method,
       topic,

@@ -80,25 +80,58 @@ function copyArray(value: readonly unknown[], previous: unknown, depth: number):
 }
 
 function copyObject(value: Keyed, prototype: object | null, previous: unknown, depth: number): unknown {
+  if (!isLike(previous, prototype)) return changedCopy(value, prototype, depth, undefined, 0, undefined)
+  let same = 0
+  // Most of a state is what it was, so this must be quick: `for in` makes no list of the keys, and what both
+  // inherit is equal.
+  for (const key in value) {
+    const kept = previous[key]
+    const item = copyAt(value[key], kept, depth + 1)
+    if (!Object.is(item, kept) || (mayBeInherited(item) && !Object.hasOwn(previous, key)))
+      return changedCopy(value, prototype, depth, previous, same, item)
+    same++
+  }
+  if (countKeys(previous) === same) return previous
+  return changedCopy(value, prototype, depth, previous, same, undefined)
+}
+
+/** A copy of which the first fields, `same` of them, are those of `before`. The next one is `changed`. */
+function changedCopy(
+  value: Keyed,
+  prototype: object | null,
+  depth: number,
+  before: Keyed | undefined,
+  same: number,
+  changed: unknown,
+): Keyed {
+  const out = blank(value, prototype)
   const keys = Object.keys(value)
-  const before = isLike(previous, prototype) ? previous : undefined
-  let out = before && Object.keys(before).length === keys.length ? undefined : blank(value, prototype)
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!
-    const kept = before && Object.hasOwn(before, key) ? before[key] : ABSENT
-    const item = copyAt(value[key], kept, depth + 1)
-    if (!out) {
-      if (Object.is(item, kept)) continue
-      out = blank(value, prototype)
-      for (let j = 0; j < i; j++) define(out, keys[j]!, before![keys[j]!])
-    }
-    define(out, key, item)
+    if (before && i < same) define(out, key, before[key])
+    else if (before && i === same) define(out, key, changed)
+    else
+      define(
+        out,
+        key,
+        copyAt(value[key], before && Object.hasOwn(before, key) ? before[key] : ABSENT, depth + 1),
+      )
   }
-  return out ?? before
+  return out
+}
+
+/** What is not there may look like undefined, or like a function that is inherited. */
+const mayBeInherited = (value: unknown): boolean => value === undefined || typeof value === 'function'
+
+function countKeys(value: Keyed): number {
+  let count = 0
+  for (const _ in value) count++
+  return count
 }
 
 function isLike(previous: unknown, prototype: object | null): previous is Keyed {
-  return typeof previous === 'object' && previous !== null && Object.getPrototypeOf(previous) === prototype
+  if (typeof previous !== 'object' || previous === null || previous === Object.prototype) return false
+  return Object.getPrototypeOf(previous) === prototype
 }
 
 function blank(value: Keyed, prototype: object | null): Keyed {

@@ -123,6 +123,11 @@ function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | und
 
   return {
     load: async (at) => (await loadTuples([at]))[0],
+    async newest(threadId, namespace) {
+      const scope = { threadId, namespace, checkpointId: undefined, before: undefined }
+      for await (const [place] of tables.pages(scope, 1, false)) return place?.checkpointId
+      return undefined
+    },
     list: (config, options) =>
       listTuples(
         {

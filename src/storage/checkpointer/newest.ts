@@ -2,18 +2,29 @@ import type { Checkpointer, CheckpointTuple } from './checkpointer.ts'
 import type { CheckpointPlace, SavedAt } from './config.ts'
 import type { Ancestor } from './delta-history.ts'
 
+/** The method of savers that find the newest checkpoint of a namespace without its values. */
+export const NEWEST: unique symbol = Symbol('newest')
+
+export interface FindsNewest {
+  [NEWEST](threadId: string, namespace: string): Promise<string | undefined>
+}
+
 /** The id of the newest checkpoint of a namespace, or null before the first. */
 export async function newestCheckpointId(
-  checkpointer: Checkpointer,
+  checkpointer: Checkpointer & Partial<FindsNewest>,
   threadId: string,
   namespace = '',
 ): Promise<string | null> {
+  const find = checkpointer[NEWEST]
+  if (find) return (await find(threadId, namespace)) ?? null
   const configurable = { thread_id: threadId, checkpoint_ns: namespace }
   return (await checkpointer.getTuple({ configurable }))?.checkpoint.id ?? null
 }
 
 export interface ReadTuples {
-  load(at: SavedAt): Promise<CheckpointTuple | undefined>
+  /** `isShared`: the caller changes nothing of the tuple, so that it need not be a copy. */
+  load(at: SavedAt, isShared: boolean): Promise<CheckpointTuple | undefined>
+  newest(threadId: string, namespace: string): Promise<string | undefined>
   /** All checkpoints of a thread, newest first. */
   places(threadId: string): AsyncIterable<CheckpointPlace>
   /** Nearest first, without the checkpoint itself. */
@@ -62,7 +73,7 @@ export async function remaindersOf(
 
 /** The ancestors without which a checkpoint cannot be read. */
 async function* ancestorsReadBy(tuples: ReadTuples, at: SavedAt): AsyncGenerator<string> {
-  const tuple = await tuples.load(at)
+  const tuple = await tuples.load(at, true)
   if (!tuple) return
   const channels = replayedChannels(tuple)
   // Before format 4 the sends of a step are with the writes of its parent.

@@ -9,8 +9,9 @@ import type {
 } from './checkpointer.ts'
 import { addressOf, configOf, nextVersion, type SavedAt, throwMissing } from './config.ts'
 import { collectHistory, type DeltaHistory } from './delta-history.ts'
-import { type ReadTuples, type Remainder, remaindersOf } from './newest.ts'
+import { type FindsNewest, NEWEST, type ReadTuples, type Remainder, remaindersOf } from './newest.ts'
 import type { Serde } from './serde.ts'
+import { isReadOnly } from './shared.ts'
 
 /** All of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
 export interface CheckpointSaver extends Checkpointer {
@@ -61,15 +62,16 @@ export function createSaver(
   name: string,
   serde: Serde,
   tuples: CheckpointTuples,
-): Omit<CheckpointSaver, 'withSerde'> {
+): Omit<CheckpointSaver, 'withSerde'> & FindsNewest {
   async function getTuple(config: CheckpointConfig): Promise<CheckpointTuple | undefined> {
     const at = savedAt(config)
-    return at && tuples.load(at)
+    return at && tuples.load(at, isReadOnly(config))
   }
 
   return {
     serde,
     getTuple,
+    [NEWEST]: tuples.newest,
     async get(config) {
       return (await getTuple(config))?.checkpoint
     },

@@ -34,10 +34,11 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
   }
 
   const tuples: CheckpointTuples = {
-    async load(at) {
+    async load(at, isShared) {
       const kept = find(at)
-      return kept && tupleOf(kept)
+      return kept && tupleOf(kept, isShared)
     },
+    newest: async (threadId, namespace) => namespaceAt(threadId, namespace).newest?.checkpointId,
     async *list(config, { limit = Number.POSITIVE_INFINITY, before, filter = {} } = {}) {
       const scope = scopeOf(config, before)
       const { threadId } = scope
@@ -51,7 +52,7 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
         if (left <= 0) return
         if (!matches(kept.metadata)) continue
         left -= 1
-        yield tupleOf(kept)
+        yield tupleOf(kept, false)
       }
     },
     async put(given) {

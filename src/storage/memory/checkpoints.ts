@@ -3,6 +3,7 @@ import { copy, equalsCopy } from '../checkpointer/copy.ts'
 import type { PendingWrite } from '../checkpointer/delta-history.ts'
 import { type Sorted, sortKeyBehind } from '../checkpointer/list-tuples.ts'
 import type { NewCheckpoint } from '../checkpointer/saver.ts'
+import { isImmutable } from '../checkpointer/shared.ts'
 import { inOrder, toTuple } from '../checkpointer/stored.ts'
 
 /** One checkpoint. Its channel values are cells, which it shares with the checkpoints before it. */
@@ -42,7 +43,8 @@ export function keep(
     const given = Object.hasOwn(values, channel) ? { value: values[channel] } : undefined
     const before = parent?.cells.get(channel)
     let cell: Cell | undefined
-    if (Object.hasOwn(newVersions, channel)) cell = given && { value: copy(given.value, before?.value) }
+    if (Object.hasOwn(newVersions, channel))
+      cell = given && { value: isImmutable(given.value) ? given.value : copy(given.value, before?.value) }
     else if (parent?.checkpoint.channel_versions[channel] === version) cell = before
     else cell = findVersion(home, channel, version, given)
     if (cell) cells.set(channel, cell)
@@ -75,8 +77,11 @@ function findVersion(
   return cells.findLast((cell) => given && cell && equalsCopy(given.value, cell.value)) ?? cells.at(-1)
 }
 
-export function tupleOf(kept: Kept): Promise<CheckpointTuple> {
-  const values = [...kept.cells].map(([channel, { value }]) => [channel, copy(value)] as const)
+/** `isShared`: immutable values are not copied. */
+export function tupleOf(kept: Kept, isShared: boolean): Promise<CheckpointTuple> {
+  const values = [...kept.cells].map(([channel, { value }]) => {
+    return [channel, isShared && isImmutable(value) ? value : copy(value)] as const
+  })
   return toTuple(
     kept,
     {

@@ -46,7 +46,7 @@ const change = fc.oneof(
 
 /** After the removal of all, messages have unique ids here, because LangGraph does not merge duplicates there. */
 const update = fc.oneof(
-  fc.array(change, { maxLength: 4 }),
+  fc.array(change, { maxLength: 12 }),
   fc.uniqueArray(message, { maxLength: 4, selector: ({ id }) => id }).map((list) => [removeAll, ...list]),
 )
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { Send } from '@langchain/langgraph'
 import { DeltaSnapshot } from '@langchain/langgraph-checkpoint'
@@ -149,4 +150,28 @@ test('a circular state is refused with a reason', () => {
   circular.self = [circular]
   expect(() => copy(circular)).toThrow(AgentwireError)
   expect(() => copy(circular)).toThrow(/circular/)
+})
+
+test('a copy on top of any other has the structure and the values of what was copied', () => {
+  // Names that objects inherit, because what is inherited is not there.
+  const key = fc.oneof(fc.constantFrom('a', 'b', 'constructor', 'toString', '__proto__', '0'), fc.string())
+  const leaf = fc.oneof(
+    fc.integer({ min: 0, max: 2 }),
+    fc.constantFrom(undefined, null, Number.NaN, -0, Object),
+  )
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 4 }, leaf, tie('list'), tie('fields')),
+    list: fc.array(tie('value'), { maxLength: 4 }),
+    fields: fc.dictionary(key, tie('value'), { maxKeys: 4, noNullPrototype: false }),
+  }))
+  fc.assert(
+    fc.property(value, value, (first, second) => {
+      const kept = copy(first)
+      const copied = copy(second, kept)
+      expect(isDeepStrictEqual(copied, second)).toBe(true)
+      expect(isDeepStrictEqual(kept, first)).toBe(true)
+      expect(copy(second, copied)).toBe(copied)
+    }),
+    { numRuns: 2_000 },
+  )
 })
