@@ -6,6 +6,7 @@ import type { SqlStatement } from '../sql/statement.ts'
 import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
 import { AS_TEXT, type Connections, hostOf, type PostgresPoolClient } from './pool.ts'
+import { keepsStatements, lostStatements, nameOf } from './prepared.ts'
 import { isRetriable, isUsable, toUnavailable } from './unavailable.ts'
 
 /** Every column as text. */
@@ -17,6 +18,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
   /** Called right before the statement is sent: it sees all that was committed until now. */
   readonly onSend?: (() => void) | undefined
+  /**
+   * The server parses and plans it once a connection. For texts of which there are few, with one plan that fits
+   * any values. Default false.
+   */
+  readonly prepared?: boolean | undefined
 }
 
 export type Database = ReturnType<typeof createDatabase>
@@ -43,6 +49,18 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
     if (opened.pool.listenerCount('error') === 0) opened.pool.on('error', ignoreIdle)
     return opened
   })
+
+  const known = new Map<string, { readonly text: string; readonly name: string }>()
+
+  /** A statement by its text before names are filled in. */
+  function preparable(text: string) {
+    const found = known.get(text)
+    if (found) return found
+    const filled = names.fill(text)
+    const made = { text: filled, name: nameOf(filled) }
+    known.set(text, made)
+    return made
+  }
 
   async function acquire(deadline: Deadline): Promise<PostgresPoolClient> {
     const made = await connections()
@@ -97,18 +115,26 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
     ready: (() => Promise<void>) | undefined,
     text: string,
     values: readonly unknown[],
-    { mutates = false, signal, onSend }: CallOptions = {},
+    { mutates = false, signal, onSend, prepared = false }: CallOptions = {},
   ): Promise<Row[]> {
     assertOpen()
     return track(async () => {
       const deadline = createDeadline(deadlineMs, signal)
       if (ready) await within(deadline, ready())
-      const query = { text: names.fill(text), values: [...values], types: AS_TEXT }
+      const statement = prepared ? preparable(text) : { text: names.fill(text) }
+      const query = { ...statement, values: [...values], types: AS_TEXT }
+      const unnamed = { ...query, name: undefined }
       for (;;) {
         try {
           return await withClient(deadline, mutates, async (client) => {
+            const isNamed = prepared && (await keepsStatements(client))
             onSend?.()
-            return (await client.query(query)).rows as Row[]
+            try {
+              return (await client.query(isNamed ? query : unnamed)).rows as Row[]
+            } catch (error) {
+              if (!isNamed || !lostStatements(client, error)) throw error
+              return (await client.query(unnamed)).rows as Row[]
+            }
           })
         } catch (error) {
           // The transaction lost to another one and wrote nothing, so it is retried.
@@ -143,7 +169,10 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
     run,
     /** Calls a function of ours. A result without a name is the column `value`. */
     call: (name: string, values: readonly unknown[], options?: CallOptions) =>
-      run(`SELECT * FROM {${name}}(${values.map((_, i) => `$${i + 1}`)}) AS value`, values, options),
+      run(`SELECT * FROM {${name}}(${values.map((_, i) => `$${i + 1}`)}) AS value`, values, {
+        ...options,
+        prepared: true,
+      }),
     /** As `run`, without setting anything up before. */
     peek: (text: string, values: readonly unknown[] = []) => send(undefined, text, values),
     createClient: async () => (await connections()).createClient(),

@@ -13,10 +13,14 @@ export interface PostgresPoolClient {
   release(destroy?: boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
+  /** The process of the server that answers, as it was told when the connection was made. */
+  readonly processID?: number | null | undefined
 }
 
 export interface PostgresQuery {
   text: string
+  /** Prepares the statement under this name the first time that a connection has it. */
+  name?: string | undefined
   values?: unknown[]
   types?: { getTypeParser(): (value: string) => unknown }
 }

@@ -43,7 +43,7 @@ export function createTables({ run, call }: Database): CheckpointTables {
   async function loadValue(id: number | null | undefined) {
     if (id === null || id === undefined) return undefined
     const text = `SELECT type, encode(data, 'hex') AS data FROM {channel_values} WHERE id = $1`
-    const [row] = await run(text, [id])
+    const [row] = await run(text, [id], { prepared: true })
     return row && toStored(row.type!, row.data!)
   }
 

@@ -14,6 +14,7 @@ import { expireLogs } from './retention.ts'
 import { NOW_ONCE } from './sql-store.ts'
 
 const SWEEP_BATCH = 1_000
+const PREPARED = { prepared: true }
 
 const SCHEMA: DocumentSchema<string> = {
   columns: 'd.partition, d.id, d.names, d.version, d.value, d.fields',
@@ -60,7 +61,7 @@ export function createStore(database: Database, notifier: Notifier, retention: R
 
   return {
     async get(partition, collection, id) {
-      const [row] = await run(GET, [keyOf(partition), keyOf(collection), keyOf(id)])
+      const [row] = await run(GET, [keyOf(partition), keyOf(collection), keyOf(id)], PREPARED)
       return row && toDoc(row)
     },
     async list(collection, query = {}) {
@@ -68,7 +69,7 @@ export function createStore(database: Database, notifier: Notifier, retention: R
       return toPage(rows.map(toDoc), query)
     },
     async count(collection, field) {
-      const [row] = await run(COUNT, [keyOf(collection), keyOf(field)])
+      const [row] = await run(COUNT, [keyOf(collection), keyOf(field)], PREPARED)
       return Number(row!.n)
     },
     async commit(partition, change) {
@@ -99,7 +100,9 @@ export function createStore(database: Database, notifier: Notifier, retention: R
       const key = keyOf(partition)
       const places = keys.map(({ collection, id }) => [keyOf(collection), keyOf(id)] as const)
       const wanted = [places.map(([collection]) => collection), places.map(([, id]) => id)]
-      const rows = keys.length === 0 ? await run(INSPECT, [key]) : await run(INSPECT_WITH, [key, ...wanted])
+      const rows = await (keys.length === 0
+        ? run(INSPECT, [key], PREPARED)
+        : run(INSPECT_WITH, [key, ...wanted], PREPARED))
       const { head, first_retained: firstRetained, token, now } = rows[0]!
       const docs = places.map(([collection, id]) => {
         const row = rows.find((found) => found.collection === collection && found.id === id)
@@ -115,7 +118,7 @@ export function createStore(database: Database, notifier: Notifier, retention: R
       }
     },
     async expired({ limit = 100 } = {}) {
-      const rows = await run(EXPIRED, [limit])
+      const rows = await run(EXPIRED, [limit], PREPARED)
       return rows.map((row) => toLease(readNames(row.names!, row.partition!)[0], row))
     },
     async trim(partition, bound) {
