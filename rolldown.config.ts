@@ -1,5 +1,11 @@
 import { fileURLToPath } from 'node:url'
-import { type ChunkingContext, defineConfig, type OutputOptions, type RolldownOptions } from 'rolldown'
+import {
+  type ChunkingContext,
+  type CodeSplittingGroup,
+  defineConfig,
+  type OutputOptions,
+  type RolldownOptions,
+} from 'rolldown'
 import { devtoolsPage } from './devtools-page.config.ts'
 import { entry } from './tsup.config.ts'
 
@@ -41,15 +47,14 @@ const output = (extension: 'js' | 'cjs'): OutputOptions => ({
     codegen: { removeWhitespace: false },
   },
   comments: { annotation: true, legal: true, jsdoc: false },
-  codeSplitting: {
-    groups: SHARED.map(([name, by], at) => ({
-      debugName: name,
-      name: (id, context) =>
-        loadedBy(SERVER, context).has(id) && loadedBy(by, context).has(id) ? name : null,
-      // The first file in which a module may be has it.
-      priority: SHARED.length - at,
-    })),
-  },
+  codeSplitting: { groups: [...SHARED.map(sharedFile), { name: 'engine-on-demand', test: /\/src\/runs\// }] },
+})
+
+const sharedFile = ([name, by]: (typeof SHARED)[number], at: number): CodeSplittingGroup => ({
+  debugName: name,
+  name: (id, context) => (loadedBy(SERVER, context).has(id) && loadedBy(by, context).has(id) ? name : null),
+  // The first file in which a module may be has it.
+  priority: SHARED.length - at,
 })
 
 const loaded = new Map<readonly EntryName[], ReadonlySet<string>>()

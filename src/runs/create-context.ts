@@ -8,7 +8,7 @@ import { memoryStore } from '../storage/memory/store.ts'
 import { observedStore } from './availability.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
-import { recoverThread, startDue } from './execution/recover.ts'
+import { startDue } from './execution/start-next.ts'
 import { errorMessageOf } from './failures.ts'
 import { limitsOf, slotPolicy } from './limits.ts'
 import { createLogWatchers } from './log/watchers.ts'
@@ -22,7 +22,10 @@ const LEASE_TTL_MS = 15_000
 const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
 /** The state of an engine: its options with their defaults, and what its runs share. Throws `RunError` `invalid_argument`. */
-export function createContext(options: AgentEngineOptions): RunContext {
+export function createContext(
+  options: AgentEngineOptions,
+  recover: (context: RunContext, threadId: string) => Promise<void>,
+): RunContext {
   const agents = agentsOf(options?.agents)
   assertDefaultAgent(agents, options.defaultAgent)
   const aliases = aliasesOf(agents, options.aliases)
@@ -60,7 +63,7 @@ export function createContext(options: AgentEngineOptions): RunContext {
     waitingForSlot: new Map(),
     watchers: createLogWatchers(store),
     sweepMs: options.sweepMs ?? 60_000,
-    recover: (threadId) => recoverThread(context, threadId),
+    recover: (threadId) => recover(context, threadId),
     wakeUps: createWakeUps((threadId) => void startDue(context, threadId)),
     active: new Map(),
     executing: new Map(),

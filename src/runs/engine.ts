@@ -2,11 +2,6 @@ import { checkOptions, STORAGE_PARTS } from '../options.ts'
 import { type Access, ownerOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
-import { cancelAnswer } from './answers/cancel.ts'
-import type { checkpointBefore } from './answers/checkpoint-before.ts'
-import { findAnswer } from './answers/find.ts'
-import { followFound, followStarted } from './answers/follow.ts'
-import type { readSnapshot } from './answers/snapshot.ts'
 import { createAttach } from './attach.ts'
 import { type Asked, bind, callAs } from './bound.ts'
 import { close } from './close.ts'
@@ -14,23 +9,27 @@ import type { RunContext } from './context.ts'
 import { createContext } from './create-context.ts'
 import { cancelRun } from './execution/cancel.ts'
 import { acceptRun, startRun } from './execution/start.ts'
+import { later } from './later.ts'
 import type { EventForm } from './log/form.ts'
 import { startMaintenance } from './maintenance.ts'
 import { measure } from './measure.ts'
-import { copyThread } from './mutations/copy-thread.ts'
-import { deleteRun } from './mutations/delete-run.ts'
-import { deleteThread } from './mutations/delete-thread.ts'
-import { createThread, patchThread } from './mutations/write-record.ts'
-import { writeState } from './mutations/write-state.ts'
 import { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
 import type { CancelAction } from './records/records.ts'
 import { answersOf, inputOf } from './request-config.ts'
 import { readEvents } from './subscriptions/events.ts'
 import { waitForResult } from './subscriptions/result.ts'
-import { countThreads, listThreads } from './threads/lists.ts'
+import type { ThreadListQuery } from './threads/lists.ts'
 import { getRun, listOwnRuns } from './threads/runs.ts'
 import { readHistory, readState } from './threads/state.ts'
 import { findThread, type OwnedThread, requireRun } from './threads/threads.ts'
+
+const recoverThread = /* @__PURE__ */ later(() => import('./execution/recover.ts'), 'recoverThread')
+const finishOrphanedWork = /* @__PURE__ */ later(() => import('./orphaned-work.ts'), 'finishOrphanedWork')
+const deleteExpired = /* @__PURE__ */ later(() => import('./orphaned-work.ts'), 'deleteExpired')
+const countThreads = /* @__PURE__ */ later(() => import('./threads/lists.ts'), 'countThreads')
+const followFound = /* @__PURE__ */ later(() => import('./answers/follow.ts'), 'followFound')
+const followStarted = /* @__PURE__ */ later(() => import('./answers/follow.ts'), 'followStarted')
+const cancelAnswer = /* @__PURE__ */ later(() => import('./answers/cancel.ts'), 'cancelAnswer')
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   checkOptions('createAgentEngine', options, ENGINE_OPTIONS, STORAGE_PARTS)
@@ -39,8 +38,8 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
 
 /** The same for options that are checked, and may have others with them. */
 export function openEngine(options: AgentEngineOptions): AgentEngine {
-  const context = createContext(options)
-  const maintain = startMaintenance(context)
+  const context = createContext(options, recoverThread)
+  const maintain = startMaintenance(context, { finishOrphanedWork, deleteExpired })
   const { attach, close: closeAttached } = createAttach(context)
   const bound = { context, maintain, attach }
   const as =
@@ -60,27 +59,23 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       wait: as(waitForResult),
       cancel: as(cancelOwn),
       follow: as(follow) as AgentEngine['follow'],
-      findAnswer: as(findAnswer),
-      snapshot: as(async (...asked: Parameters<typeof readSnapshot>) =>
-        (await import('./on-demand.ts')).readSnapshot(...asked),
-      ),
+      findAnswer: as(later(() => import('./answers/find.ts'), 'findAnswer')),
+      snapshot: as(later(() => import('./answers/snapshot.ts'), 'readSnapshot')),
       events: as(readEvents) as AgentEngine['events'],
       findThread: as(findThread),
-      createThread: as(createThread),
-      patchThread: as(patchThread),
-      copyThread: as(copyThread),
-      deleteThread: as(deleteThread),
+      createThread: as(later(() => import('./mutations/write-record.ts'), 'createThread')),
+      patchThread: as(later(() => import('./mutations/write-record.ts'), 'patchThread')),
+      copyThread: as(later(() => import('./mutations/copy-thread.ts'), 'copyThread')),
+      deleteThread: as(later(() => import('./mutations/delete-thread.ts'), 'deleteThread')),
       listThreads: (query = {}) => as(listThreads)(query),
       countThreads: (query = {}) => as(countThreads)(query),
       getRun: as(getRun),
       listRuns: as(listOwnRuns),
-      deleteRun: as(deleteRun),
+      deleteRun: as(later(() => import('./mutations/delete-run.ts'), 'deleteRun')),
       readState: (thread, query) => readState(context, thread, query),
       readHistory: (thread, query, history) => readHistory(context, thread, query, history),
-      writeState: as(writeState),
-      checkpointBefore: as(async (...asked: Parameters<typeof checkpointBefore>) =>
-        (await import('./on-demand.ts')).checkpointBefore(...asked),
-      ),
+      writeState: as(later(() => import('./mutations/write-state.ts'), 'writeState')),
+      checkpointBefore: as(later(() => import('./answers/checkpoint-before.ts'), 'checkpointBefore')),
       measure: () => measure(context),
       async close() {
         // They use the engine.
@@ -90,6 +85,10 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
     },
     bound,
   )
+}
+
+async function* listThreads(context: RunContext, query: ThreadListQuery) {
+  yield* (await import('./threads/lists.ts')).listThreads(context, query)
 }
 
 type Followed = (BeginAnswer | FindAnswer) & EventForm & Access

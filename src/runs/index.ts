@@ -1,7 +1,6 @@
 export type { AgentEngine, ThreadList } from './agent-engine.ts'
 export type { Answer, AnswerEnd, BeginAnswer, FindAnswer, FollowOptions } from './answers/answer.ts'
 export type { AnswerQuery, FoundAnswer } from './answers/find.ts'
-export { currentRun } from './answers/follow.ts'
 export type { SnapshotQuery, ThreadSnapshot } from './answers/snapshot.ts'
 export type { Attach, Attached, EngineParts } from './attach.ts'
 export type { ErrorReporter } from './context.ts'
@@ -41,7 +40,7 @@ export type {
   ServerEvent,
 } from './observe.ts'
 export { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
-export type { AnswerListQuery, AnswerPage } from './records/answers.ts'
+export { type AnswerListQuery, type AnswerPage, currentRun } from './records/answers.ts'
 export type { CommandKey, Receipt, RunReceipt, StateReceipt, ThreadReceipt } from './records/idempotency.ts'
 export {
   type AnswerLink,

@@ -5,14 +5,11 @@
 
 import { type Access, accessOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
-import { cancelAnswer as cancel } from './answers/cancel.ts'
 import type { FoundAnswer } from './answers/find.ts'
-import type { listOwnAnswers, untilAnswered as waitUntilAnswered } from './answers/lists.ts'
 import type { Attach } from './attach.ts'
 import { type Asked, boundOf, callAs } from './bound.ts'
 import type { RunContext } from './context.ts'
-import { keepLatest as keepLatestOf } from './mutations/keep-latest.ts'
-import type { patchState as patchStateOf } from './mutations/patch-state.ts'
+import { later } from './later.ts'
 import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
 import { type CommandKey, loadReceipt, type Receipt } from './records/idempotency.ts'
 import type { AnswerRecord, RunRecord, ThreadRecord } from './records/records.ts'
@@ -23,6 +20,9 @@ import { AS_BYTES, type Rendering, type Subscription } from './subscriptions/sub
 import { pageOfThreads, type ThreadListQuery, type ThreadPage } from './threads/lists.ts'
 import { findThread, type OwnedThread } from './threads/threads.ts'
 import type { RunTree } from './threads/tree.ts'
+
+const treeOf = /* @__PURE__ */ later(() => import('./threads/tree.ts'), 'readTree')
+const keepLatestOf = /* @__PURE__ */ later(() => import('./mutations/keep-latest.ts'), 'keepLatest')
 
 /** The parts that an engine is made of. */
 export interface EngineInternals
@@ -107,8 +107,7 @@ export const readTree = async (
   engine: AgentEngine,
   { threadId }: ThreadRecord,
   runId: string,
-): Promise<RunTree | undefined> =>
-  (await import('./on-demand.ts')).readTree(boundOf(engine).context, threadId, runId)
+): Promise<RunTree | undefined> => treeOf(boundOf(engine).context, threadId, runId)
 
 /** The recorded result of an earlier command. Does not check that the thread is the caller's. Throws `key_reused`. */
 export const receiptOf = async (
@@ -133,8 +132,8 @@ export function keepLatest(engine: AgentEngine, threads: readonly ThreadAddress[
 export const patchState: (
   engine: AgentEngine,
   write: ThreadAddress & { readonly metadata: Readonly<Record<string, unknown>> },
-) => Promise<void> = /* @__PURE__ */ over(async (...asked: Parameters<typeof patchStateOf>) =>
-  (await import('./on-demand.ts')).patchState(...asked),
+) => Promise<void> = /* @__PURE__ */ over(
+  /* @__PURE__ */ later(() => import('./mutations/patch-state.ts'), 'patchState'),
 )
 
 /**
@@ -144,7 +143,9 @@ export const patchState: (
 export const cancelAnswer: (
   engine: AgentEngine,
   answer: ThreadAddress & { readonly answerId: string },
-) => Promise<AnswerRecord> = /* @__PURE__ */ over(cancel)
+) => Promise<AnswerRecord> = /* @__PURE__ */ over(
+  /* @__PURE__ */ later(() => import('./answers/cancel.ts'), 'cancelAnswer'),
+)
 
 /**
  * Settles once an answer does not wait for input any more, on any instance, and gives it; undefined where it is gone. Throws `closing`
@@ -154,14 +155,13 @@ export const untilAnswered: (
   engine: AgentEngine,
   answer: ThreadAddress & { readonly answerId: string; readonly signal?: AbortSignal | undefined },
 ) => Promise<FoundAnswer | undefined> = /* @__PURE__ */ over(
-  async (...asked: Parameters<typeof waitUntilAnswered>) =>
-    (await import('./on-demand.ts')).untilAnswered(...asked),
+  /* @__PURE__ */ later(() => import('./answers/lists.ts'), 'untilAnswered'),
 )
 
 /** A principal's answers of an assistant, the last changed first. */
 export const listAnswers: (
   engine: AgentEngine,
   query: Omit<AnswerListQuery, 'owner'> & Pick<ThreadAddress, 'principal'>,
-) => Promise<AnswerPage> = /* @__PURE__ */ over(async (...asked: Parameters<typeof listOwnAnswers>) =>
-  (await import('./on-demand.ts')).listOwnAnswers(...asked),
+) => Promise<AnswerPage> = /* @__PURE__ */ over(
+  /* @__PURE__ */ later(() => import('./answers/lists.ts'), 'listOwnAnswers'),
 )

@@ -1,18 +1,19 @@
 import { isUpgraded } from '../storage/upgraded.ts'
-import { jitter, startTimer, within } from '../time.ts'
+import { jitter, startTimer } from '../time.ts'
 import type { RunContext } from './context.ts'
-import { recoverThread } from './execution/recover.ts'
-import { markDeleting, removeExpired, removeMarked, timeFor } from './mutations/remove-thread.ts'
-import { readThread } from './records/records.ts'
-import { reindexThreads } from './records/reindex.ts'
-import { retryConflicts } from './records/update.ts'
+
+/** What is done now and then. It is loaded when it is done first. */
+interface Maintenance {
+  finishOrphanedWork(context: RunContext, recovering: Set<string>, deadlineMs: number): Promise<void>
+  deleteExpired(context: RunContext): Promise<void>
+}
 
 /**
  * Starts the periodic work of an instance, which finishes what lost processes left and deletes expired records, until the
  * engine closes. Workers allow no timers before the first request, so the returned function, which every request calls, starts
  * it where that has failed.
  */
-export function startMaintenance(context: RunContext): () => void {
+export function startMaintenance(context: RunContext, work: Maintenance): () => void {
   const { store, leaseTtlMs, sweepMs } = context
   let started = false
   const start = (): void => {
@@ -20,11 +21,8 @@ export function startMaintenance(context: RunContext): () => void {
     // With a store of one process no other process can be lost, so there is little to find.
     const recoverMs = store.capabilities.shared ? leaseTtlMs / 3 : sweepMs
     const recovering = new Set<string>()
-    every(context, recoverMs, () => finishOrphanedWork(context, recovering, recoverMs))
-    every(context, sweepMs, async () => {
-      for (const threadId of await removeExpired(context)) await recoverThread(context, threadId)
-      await store.sweep()
-    })
+    every(context, recoverMs, () => work.finishOrphanedWork(context, recovering, recoverMs))
+    every(context, sweepMs, () => work.deleteExpired(context))
     // Looked at before there is much. An error comes again for whoever asks.
     isUpgraded(store).catch(() => {})
     started = true
@@ -33,74 +31,6 @@ export function startMaintenance(context: RunContext): () => void {
     start()
   } catch {}
   return start
-}
-
-/** How many intervals a temporary thread is left to who reads it, after its last change. */
-const ABANDONED_AFTER = 6
-
-/**
- * Marks temporary threads for deletion that have not changed for so many milliseconds and that nobody has deleted: the process that made
- * them was lost.
- */
-async function markAbandoned(context: RunContext, afterMs: number): Promise<void> {
-  const { docs } = await context.store.list('threads', { orderBy: 'temporary' })
-  const now = await timeFor(context.store, docs)
-  for (const doc of docs) {
-    const { threadId, owner, activeRunId, queue } = readThread(doc)
-    if ((doc.index.temporary as number) > now - afterMs || activeRunId !== null || queue.length > 0) continue
-    await retryConflicts(() => markDeleting(context, { threadId, owner, metadataFilter: undefined }))
-  }
-}
-
-/** How many threads an instance recovers at once. */
-const RECOVERED_AT_ONCE = 8
-
-/**
- * Takes over orphaned runs, starts runs that wait on free threads, and finishes interrupted deletions: those that wait longest
- * first, and several at once. A thread that takes longer than `deadlineMs` goes on by itself, so that it does not hold up others;
- * `recovering` has these threads.
- */
-async function finishOrphanedWork(
-  context: RunContext,
-  recovering: Set<string>,
-  deadlineMs: number,
-): Promise<void> {
-  const { store, active, closing, report } = context
-  await reindexThreads(store)
-  await markAbandoned(context, ABANDONED_AFTER * deadlineMs)
-  const [expired, queued, deleting] = await Promise.all([
-    store.expired(),
-    store.list('threads', { orderBy: 'queued' }),
-    store.list('threads', { orderBy: 'deleting' }),
-  ])
-  // One that waits for its time is looked at shortly before.
-  const soon = (await timeFor(store, queued.docs)) + 2 * deadlineMs
-  const due = queued.docs.filter(({ index }) => (index.queued as number) <= soon)
-  const orphaned = [...expired, ...due].map(({ partition }) => partition)
-  const marked = new Set(deleting.docs.map(({ partition }) => partition))
-  const waiting = new Set([...orphaned, ...marked])
-
-  async function recover(threadId: string): Promise<void> {
-    recovering.add(threadId)
-    try {
-      if (!active.has(threadId)) await recoverThread(context, threadId)
-      if (marked.has(threadId)) await removeMarked(context, threadId)
-    } catch (error) {
-      // What could not be taken over before the close is left to another process.
-      if (!closing.signal.aborted) report(error, { threadId })
-    } finally {
-      recovering.delete(threadId)
-    }
-  }
-
-  const recoverInTurn = async (): Promise<void> => {
-    for (const threadId of waiting) {
-      waiting.delete(threadId)
-      if (closing.signal.aborted) return
-      if (!recovering.has(threadId)) await within(deadlineMs, recover(threadId))
-    }
-  }
-  await Promise.all(Array.from({ length: RECOVERED_AT_ONCE }, recoverInTurn))
 }
 
 /** Repeats `work`, never twice at once. Does not keep the process alive. */

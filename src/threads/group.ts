@@ -1,22 +1,12 @@
+import type { ThreadResource } from '../face/access.ts'
 import { cancelRun } from '../face/cancel-run.ts'
 import { createFace, type FaceSetup } from '../face/create-face.ts'
-import type { FaceRoute } from '../face/routes.ts'
-import { DEFAULT_MAX_BODY_BYTES, type WebHandler } from '../http/index.ts'
+import { type FaceEndpoint, type FaceRoute, onDemand } from '../face/routes.ts'
+import { type Call, DEFAULT_MAX_BODY_BYTES, type WebHandler } from '../http/index.ts'
 import { postCommand } from './commands/dispatch.ts'
 import { createOpenSockets, type ThreadsContext, type ThreadsOptions } from './context.ts'
-import {
-  copyThread,
-  deleteThread,
-  getThread,
-  getThreads,
-  namedThread,
-  patchThread,
-  postThread,
-  pruneThreads,
-} from './records.ts'
-import { countThreads, searchThreads } from './search.ts'
-import { getHistory, getState, patchState, postCheckpointState, postHistory, postState } from './state.ts'
-import { openSocket, postStream } from './stream.ts'
+import { endpoints } from './on-demand.ts'
+import { postStream } from './stream.ts'
 
 /** The Agent Streaming Protocol over HTTP: a route table over the engine. */
 export function createThreadsGroup(setup: FaceSetup, { basePath }: ThreadsOptions = {}): WebHandler {
@@ -31,6 +21,22 @@ export function createThreadsGroup(setup: FaceSetup, { basePath }: ThreadsOption
   })
 }
 
+type Endpoint = FaceEndpoint<ThreadsContext>
+type Named = Exclude<
+  keyof Awaited<ReturnType<typeof endpoints>>,
+  'namedThread' | 'getTree' | 'listCheckpoints' | 'stateGet'
+>
+
+const endpoint = (name: Named): Endpoint => onDemand(async () => (await endpoints())[name])
+
+const namedThread = async (context: ThreadsContext, call: Call): Promise<ThreadResource> =>
+  (await endpoints()).namedThread(context, call)
+
+const getState = /* @__PURE__ */ endpoint('getState')
+const openSocket: Endpoint = /* @__PURE__ */ onDemand(
+  async () => (await import('./socket/open.ts')).openSocket,
+)
+
 const ROUTES: readonly FaceRoute<ThreadsContext>[] = [
   // Each command has a permission of its own.
   ['POST', '/threads/:thread_id/commands', null, postCommand],
@@ -39,21 +45,26 @@ const ROUTES: readonly FaceRoute<ThreadsContext>[] = [
   ['SOCKET', '/threads/:thread_id/stream', 'threads:stream', openSocket],
   ['SOCKET', '/threads/:thread_id/stream/events', 'threads:stream', openSocket],
   ['GET', '/threads/:thread_id/state', 'threads:read', getState],
-  ['POST', '/threads/:thread_id/state', 'threads:update', postState],
-  ['PATCH', '/threads/:thread_id/state', 'threads:update', patchState],
-  ['POST', '/threads/:thread_id/state/checkpoint', 'threads:read', postCheckpointState],
+  ['POST', '/threads/:thread_id/state', 'threads:update', /* @__PURE__ */ endpoint('postState')],
+  ['PATCH', '/threads/:thread_id/state', 'threads:update', /* @__PURE__ */ endpoint('patchState')],
+  [
+    'POST',
+    '/threads/:thread_id/state/checkpoint',
+    'threads:read',
+    /* @__PURE__ */ endpoint('postCheckpointState'),
+  ],
   ['GET', '/threads/:thread_id/state/:checkpoint_id', 'threads:read', getState],
-  ['POST', '/threads/:thread_id/history', 'threads:read', postHistory],
-  ['GET', '/threads/:thread_id/history', 'threads:read', getHistory],
+  ['POST', '/threads/:thread_id/history', 'threads:read', /* @__PURE__ */ endpoint('postHistory')],
+  ['GET', '/threads/:thread_id/history', 'threads:read', /* @__PURE__ */ endpoint('getHistory')],
   ['POST', '/threads/:thread_id/runs/:run_id/cancel', 'runs:cancel', cancelRun],
-  ['GET', '/threads', 'threads:list', getThreads],
-  ['POST', '/threads', 'threads:create', postThread, namedThread],
-  ['POST', '/threads/search', 'threads:list', searchThreads],
-  ['POST', '/threads/count', 'threads:list', countThreads],
+  ['GET', '/threads', 'threads:list', /* @__PURE__ */ endpoint('getThreads')],
+  ['POST', '/threads', 'threads:create', /* @__PURE__ */ endpoint('postThread'), namedThread],
+  ['POST', '/threads/search', 'threads:list', /* @__PURE__ */ endpoint('searchThreads')],
+  ['POST', '/threads/count', 'threads:list', /* @__PURE__ */ endpoint('countThreads')],
   // Each thread has a permission of its own.
-  ['POST', '/threads/prune', null, pruneThreads],
-  ['POST', '/threads/:thread_id/copy', 'threads:read', copyThread],
-  ['GET', '/threads/:thread_id', 'threads:read', getThread],
-  ['PATCH', '/threads/:thread_id', 'threads:update', patchThread],
-  ['DELETE', '/threads/:thread_id', 'threads:delete', deleteThread],
+  ['POST', '/threads/prune', null, /* @__PURE__ */ endpoint('pruneThreads')],
+  ['POST', '/threads/:thread_id/copy', 'threads:read', /* @__PURE__ */ endpoint('copyThread')],
+  ['GET', '/threads/:thread_id', 'threads:read', /* @__PURE__ */ endpoint('getThread')],
+  ['PATCH', '/threads/:thread_id', 'threads:update', /* @__PURE__ */ endpoint('patchThread')],
+  ['DELETE', '/threads/:thread_id', 'threads:delete', /* @__PURE__ */ endpoint('deleteThread')],
 ]

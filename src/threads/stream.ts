@@ -1,11 +1,10 @@
 import { bodyOf } from '../face/body.ts'
 import { reporterOf } from '../face/errors.ts'
 import type { FaceCall } from '../face/routes.ts'
-import { socketResponse, sseResponse } from '../http/index.ts'
+import { sseResponse } from '../http/index.ts'
 import { subscribe } from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
 import { schemas } from './schemas.ts'
-import { createSession } from './socket/session.ts'
 import { subscribingOf } from './socket/subscribing.ts'
 
 /**
@@ -23,9 +22,4 @@ export async function postStream(context: ThreadsContext, call: FaceCall): Promi
   })
   await subscription.ready()
   return sseResponse(subscription, { signal: call.signal, onError: reporterOf(context, call) })
-}
-
-/** `GET …/stream` and `…/stream/events` with `Upgrade: websocket`: commands in, their answers and the thread's events out. */
-export async function openSocket(context: ThreadsContext, call: FaceCall): Promise<Response> {
-  return socketResponse(createSession(context, call))
 }

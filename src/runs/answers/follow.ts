@@ -2,6 +2,7 @@ import type { Access } from '../../principal.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
 import { type EventForm, type EventItem, inForm } from '../log/form.ts'
+import { currentRun } from '../records/answers.ts'
 import { type AnswerRecord, isAnswerEnded, loadRun, type RunRecords, unanswered } from '../records/records.ts'
 import type { AcceptedRun } from '../requests.ts'
 import { readRunLog } from '../subscriptions/subscribe.ts'
@@ -64,9 +65,6 @@ async function placeOf(
   const start = run ? (run.firstSeq ?? head + 1) : firstSeq === null ? head + 1 : 1
   return { runIds, after: start - 1 }
 }
-
-/** The run of an answer that goes on, or ends next, or was the last one. */
-export const currentRun = ({ runIds, openRunIds }: AnswerRecord): string => openRunIds[0] ?? runIds.at(-1)!
 
 function openAnswer(
   context: RunContext,

@@ -1,7 +1,6 @@
-import { within } from '../../time.ts'
-import { beforeClose, type RunContext } from '../context.ts'
+import type { RunContext } from '../context.ts'
 import { execute } from './execute.ts'
-import { launchNext } from './launch.ts'
+import { startNext } from './start-next.ts'
 import { takeOverRun } from './take-over.ts'
 
 /** Recovers a thread that no process runs: takes over its orphaned run, or starts the one that waits. */
@@ -9,21 +8,4 @@ export async function recoverThread(context: RunContext, threadId: string): Prom
   const orphan = await takeOverRun(context, threadId)
   if (orphan) void execute(context, orphan)
   else await startNext(context, threadId)
-}
-
-/** How long a caller waits for a run to start. What takes longer, because it is tried again, goes on without the caller. */
-const START_MS = 1_000
-
-/** Starts the run that waits first on a free thread, if there is one. */
-export async function startNext(context: RunContext, threadId: string): Promise<void> {
-  const started = launchNext(context, threadId).then((next) => {
-    if (next) void execute(context, next)
-  })
-  await within(START_MS, beforeClose(context, started))
-}
-
-/** Starts the run whose time has come, if no other process was first. Never rejects. */
-export async function startDue(context: RunContext, threadId: string): Promise<void> {
-  if (context.closing.signal.aborted) return
-  await startNext(context, threadId).catch((error) => context.report(error, { threadId }))
 }

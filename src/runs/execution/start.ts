@@ -32,7 +32,7 @@ import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
 import { execute, startWaiting } from './execute.ts'
 import { claimThread } from './launch.ts'
-import { recoverThread, startNext } from './recover.ts'
+import { startNext } from './start-next.ts'
 
 /** A run to start, whose `start` is its input or its answers. */
 export type StartRequest = Owned<Omit<RunRequest, 'input'>> &
@@ -101,7 +101,7 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
   }
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
-    await recoverThread(context, threadId)
+    await context.recover(threadId)
     return admit(context, request, configFor)
   }
 

@@ -1,7 +1,6 @@
 import { isHeld, nextToken } from '../../storage/coordination/leases.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
-import { recoverThread } from '../execution/recover.ts'
 import { loadThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import { type OwnedThread, ownThread, savedThread } from '../threads/threads.ts'
@@ -18,7 +17,7 @@ export async function keepLatest(context: RunContext, asked: readonly OwnedThrea
   for (const one of asked) {
     const isFound = await retryConflicts(async () => {
       const idle = await findIdle(context, one)
-      if (idle) await shorten(context, idle).finally(() => recoverThread(context, one.threadId))
+      if (idle) await shorten(context, idle).finally(() => context.recover(one.threadId))
       return idle !== undefined
     })
     if (isFound) shortened += 1

@@ -9,7 +9,6 @@ import { sleep } from '../../time.ts'
 import { type RunContext, readerOf } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import { keepRenewing } from '../execution/lease.ts'
-import { recoverThread } from '../execution/recover.ts'
 import { withoutRefusalText } from '../failures.ts'
 import { giveUpAnswer } from '../records/answers.ts'
 import {
@@ -68,7 +67,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
     throw new RunError('thread_busy', message, { cause: error })
   } finally {
     stopRenewing()
-    await recoverThread(context, threadId)
+    await context.recover(threadId)
   }
 }
 
@@ -116,7 +115,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
     )
   }
   if (thread.activeRunId !== null) {
-    await recoverThread(context, threadId)
+    await context.recover(threadId)
     return holdThread(context, write)
   }
   const { checkpointer } = addressOf(context, thread, {})

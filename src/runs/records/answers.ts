@@ -117,3 +117,6 @@ export async function listAnswers(
   }
   return { tasks, total, ...(!isEnd && { cursor }) }
 }
+
+/** The run of an answer that goes on, or ends next, or was the last one. */
+export const currentRun = ({ runIds, openRunIds }: AnswerRecord): string => openRunIds[0] ?? runIds.at(-1)!

@@ -10,22 +10,27 @@ import { unbounded } from '../../principal.ts'
 import { internalsOf } from '../../runs/index.ts'
 import type { ThreadsContext } from '../context.ts'
 import { answerOfError, ProtocolError } from '../errors.ts'
+import { endpoints } from '../on-demand.ts'
 import { schemas } from '../schemas.ts'
 import type { CommandFunction, CommandResult } from './command.ts'
 import { inputInject, inputRespond, runStart, stateFork } from './runs.ts'
-import { getTree, listCheckpoints, stateGet } from './state.ts'
 
 /** A command's permission, which is asked before anything is read, and its function. */
 type CommandRow = readonly [action: ThreadAction, run: CommandFunction]
+
+const later =
+  (name: 'stateGet' | 'listCheckpoints' | 'getTree'): CommandFunction =>
+  async (command) =>
+    (await endpoints())[name](command)
 
 const COMMANDS: ReadonlyMap<string, CommandRow> = new Map([
   ['run.start', ['runs:create', runStart]],
   ['input.respond', ['runs:create', inputRespond]],
   ['input.inject', ['threads:update', inputInject]],
-  ['state.get', ['threads:read', stateGet]],
-  ['state.listCheckpoints', ['threads:read', listCheckpoints]],
+  ['state.get', ['threads:read', /* @__PURE__ */ later('stateGet')]],
+  ['state.listCheckpoints', ['threads:read', /* @__PURE__ */ later('listCheckpoints')]],
   ['state.fork', ['runs:create', stateFork]],
-  ['agent.getTree', ['threads:read', getTree]],
+  ['agent.getTree', ['threads:read', /* @__PURE__ */ later('getTree')]],
 ])
 
 const overSocket = async (): Promise<never> => {

@@ -1,0 +1,34 @@
+import { assertOperation } from './checks.ts'
+import { inheritItems } from './inherit.ts'
+import { listNamespaces } from './namespaces.ts'
+import { getItem, type Shelf, searchItems } from './read.ts'
+import type { GraphStoreOperation, GraphStorePut } from './types.ts'
+import { embedTexts, textsOf, type Vectors } from './vectors.ts'
+import { lastWrites, writeItems } from './write.ts'
+
+/** Does operations on one owner's items, and gives their results in order. Throws before any is done where one is wrong. */
+export async function runBatch(
+  shelf: Shelf,
+  operations: readonly GraphStoreOperation[],
+): Promise<readonly unknown[]> {
+  const { store, owner, options } = shelf
+  for (const operation of operations) assertOperation(operation)
+  await inheritItems(store, owner)
+  const puts = lastWrites(operations.filter(isPut))
+  const queries = operations.flatMap((one) => ('namespacePrefix' in one && one.query) || [])
+  const texts = puts.flatMap((put) => textsOf(put, options))
+  const vectors = await embedTexts([...queries, ...texts], options)
+  const results = await Promise.all(operations.map((one) => readFor(shelf, one, vectors)))
+  await writeItems(shelf, puts, vectors)
+  return results
+}
+
+const isPut = (operation: GraphStoreOperation): operation is GraphStorePut => 'value' in operation
+
+/** LangGraph gives null for a write. */
+function readFor(shelf: Shelf, operation: GraphStoreOperation, vectors: Vectors): unknown {
+  if ('namespacePrefix' in operation) return searchItems(shelf, operation, vectors)
+  if ('value' in operation) return null
+  if ('key' in operation) return getItem(shelf, operation)
+  return listNamespaces(shelf, operation)
+}

@@ -1,0 +1,17 @@
+/** The same function, which settles later. */
+type Later<Method> = Method extends (...asked: infer Asked) => infer Result
+  ? (...asked: Asked) => Promise<Awaited<Result>>
+  : never
+
+/** A function of a module that few servers call, or seldom: the module is loaded with the first call. */
+export function later<Module, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+): Later<Module[Name]> {
+  let loaded: Promise<Module> | undefined
+  const call = async (...asked: never[]): Promise<unknown> => {
+    const method = (await (loaded ??= load()))[name] as (...asked: never[]) => unknown
+    return method(...asked)
+  }
+  return call as Later<Module[Name]>
+}

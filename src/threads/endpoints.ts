@@ -1,0 +1,14 @@
+/** What is asked of threads beside their runs. It is loaded with the first of it that is called. */
+export { getTree, listCheckpoints, stateGet } from './commands/state.ts'
+export {
+  copyThread,
+  deleteThread,
+  getThread,
+  getThreads,
+  namedThread,
+  patchThread,
+  postThread,
+  pruneThreads,
+} from './records.ts'
+export { countThreads, searchThreads } from './search.ts'
+export { getHistory, getState, patchState, postCheckpointState, postHistory, postState } from './state.ts'
