@@ -15,6 +15,7 @@ export {
   keepLatest,
   listAnswers,
   listThreadPage,
+  lookAtThread,
   patchState,
   readToEnd,
   readTree,
@@ -73,6 +74,7 @@ export type {
   StateWriteRequest,
   ThreadAddress,
   ThreadEvents,
+  ThreadLook,
   ThreadSubscription,
 } from './requests.ts'
 export type { RunToEnd } from './subscriptions/events.ts'
@@ -84,6 +86,7 @@ export {
   type ThreadInspection,
 } from './threads/inspect.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
+export { type LookQuery, receiptIn } from './threads/look.ts'
 export type { RunListQuery } from './threads/runs.ts'
 export type { StateQuery } from './threads/state.ts'
 export type { RunTree } from './threads/tree.ts'

@@ -13,11 +13,12 @@ import { later } from './later.ts'
 import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
 import { type CommandKey, loadReceipt, type Receipt } from './records/idempotency.ts'
 import type { AnswerRecord, RunRecord, ThreadRecord } from './records/records.ts'
-import type { Owned, ThreadAddress, ThreadSubscription } from './requests.ts'
+import type { Owned, ThreadAddress, ThreadLook, ThreadSubscription } from './requests.ts'
 import { type RunToEnd, readToEnd as readToEndOf } from './subscriptions/events.ts'
 import { subscribe as subscribeTo } from './subscriptions/subscribe.ts'
 import { AS_BYTES, type Rendering, type Subscription } from './subscriptions/subscription.ts'
 import { pageOfThreads, type ThreadListQuery, type ThreadPage } from './threads/lists.ts'
+import { type LookQuery, lookAtThread as look } from './threads/look.ts'
 import { findThread, type OwnedThread } from './threads/threads.ts'
 import type { RunTree } from './threads/tree.ts'
 
@@ -95,6 +96,10 @@ export function subscribe(
  */
 export const readToEnd: (engine: AgentEngine, request: RunToEnd) => Promise<RunRecord | undefined> =
   /* @__PURE__ */ over(readToEndOf)
+
+/** A thread with the recorded result of a command and a kept answer, read at once: for a request that may start a run on it. */
+export const lookAtThread: (engine: AgentEngine, thread: ThreadAddress & LookQuery) => Promise<ThreadLook> =
+  /* @__PURE__ */ over(look)
 
 /** A page of a principal's threads, with how many there are on all pages. */
 export const listThreadPage: (

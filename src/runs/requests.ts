@@ -4,6 +4,8 @@ import type { Json, Op } from '../storage/store/store.ts'
 import type { EventFilter } from './log/filter.ts'
 import type { CommandKey, RunReceipt } from './records/idempotency.ts'
 import type {
+  AnswerRecord,
+  loadWithState,
   MultitaskStrategy,
   RunRecords,
   StoredConfig,
@@ -76,6 +78,24 @@ export interface RunRequest extends ThreadAddress {
   readonly permit?: ((assistantId: string) => Promise<Principal | null>) | undefined
   /** Throws where the caller does not want to do this to the thread. Called with the record that the commit is guarded by. */
   readonly accept?: ((thread: ThreadRecord) => void) | undefined
+  /** What `lookAtThread` has just seen of the thread, with the same `command`. Default: it is read. */
+  readonly looked?: ThreadLook | undefined
+}
+
+/** What a start of a run reads first: the record of the thread, the state of its partition, and the record of the command. */
+export type LoadedStart = Awaited<ReturnType<typeof loadWithState>>
+
+/** A thread with what else a request wants to know of it, read at once. */
+export interface ThreadLook {
+  /** The caller's thread. */
+  readonly thread: ThreadRecord | undefined
+  /** Whether there is a thread of this id, whoever has it. */
+  readonly isTaken: boolean
+  /** The answer that was asked for, if it is kept. */
+  readonly answer: AnswerRecord | undefined
+  readonly command: CommandKey | undefined
+  /** A `LoadedStart`: what a start reads of the thread. Nobody else needs it. */
+  readonly loaded: object
 }
 
 /** Answers to interrupts of a thread. */

@@ -9,9 +9,11 @@ import {
   type CommandKey,
   internalsOf,
   isAnswerEnded,
+  lookAtThread,
   RunError,
   type RunReceipt,
-  receiptOf,
+  receiptIn,
+  type ThreadLook,
   type ThreadRecord,
   unanswered,
 } from '../../runs/index.ts'
@@ -47,7 +49,8 @@ export interface Begun extends Followed {
 export async function beginRun(call: A2ACall, request: SendRequest): Promise<Begun> {
   const { messageId } = request.message
   if (messageId.length > MAX_ID) throw wrongMessageId(`expected at most ${MAX_ID} characters`)
-  const begun = await beginOrGoOn(call, request).catch((error) => {
+  const command = await keyOf(request.message)
+  const begun = await beginOrGoOn(call, request, command).catch((error) => {
     const isReused = error instanceof RunError && error.code === 'key_reused'
     throw isReused
       ? wrongMessageId(
@@ -64,20 +67,21 @@ export async function beginRun(call: A2ACall, request: SendRequest): Promise<Beg
  * A client of v0.3 may send back both ids of the last answer with every message, also to another agent, as the client in the
  * documentation of LangGraph's platform does. Its context then says where the message belongs, and its task counts while it takes messages.
  */
-async function beginOrGoOn(call: A2ACall, request: SendRequest): Promise<Begun> {
+async function beginOrGoOn(call: A2ACall, request: SendRequest, command: CommandKey): Promise<Begun> {
   const { taskId, ...message } = request.message
-  if (!taskId) return beginTask(call, request)
+  if (!taskId) return beginTask(call, request, command)
   const { contextId } = message
-  if (call.dialect.version !== '0.3' || !contextId) return goOn(call, request, { id: taskId, contextId })
+  if (call.dialect.version !== '0.3' || !contextId)
+    return goOn(call, request, { id: taskId, contextId }, command)
   try {
     // Where the task is known, it says itself whether it is of another context.
     const isWhole = taskId.includes(':')
-    return await goOn(call, request, { id: taskId, contextId: isWhole ? undefined : contextId })
+    return await goOn(call, request, { id: taskId, contextId: isWhole ? undefined : contextId }, command)
   } catch (error) {
     if (!isOver(error) && !isUnknown(error)) throw error
     // What only that task could take is refused.
     if (isOver(error) && resumeOf(message).length > 0) throw error
-    return beginTask(call, { ...request, message })
+    return beginTask(call, { ...request, message }, command)
   }
 }
 
@@ -88,21 +92,22 @@ const isOver = (error: unknown): boolean =>
   (error instanceof A2AError && error.code === 'unsupported_operation') ||
   (error instanceof RunError && error.code === 'task_ended')
 
-async function beginTask(asked: A2ACall, request: SendRequest): Promise<Begun> {
+async function beginTask(asked: A2ACall, request: SendRequest, command: CommandKey): Promise<Begun> {
   const { message } = request
   const given = message.contextId || traceOf(asked, request)
   const body = bodyOf(request)
   const permitted = given
-    ? await permittedConversation(asked, 'runs:create', given, body)
-    : await firstConversation(asked, message, body)
+    ? await permittedConversation(asked, 'runs:create', { contextId: given, command }, body)
+    : await firstConversation(asked, command, body)
   const { call, conversation } = permitted
   const address = {
     engine: call.context.engine,
     principal: call.call.principal,
     assistantId: call.assistantId,
     contextId: conversation.contextId,
+    command,
   }
-  const start = (as: PermittedCall, of: Conversation) => startTask(as, request, of)
+  const start = (as: PermittedCall, of: Conversation) => startTask(as, request, of, command)
   try {
     return await start(permitted, conversation)
   } catch (error) {
@@ -119,21 +124,33 @@ async function beginTask(asked: A2ACall, request: SendRequest): Promise<Begun> {
  * is made of the message, and is another one where no receipt of the message is kept any more. The compatibility kit of v1.0 sends
  * one message for many tasks, each after the one before: there a message is sent again only while its task works.
  */
-async function firstConversation(asked: A2ACall, message: A2AMessage, body: object) {
+async function firstConversation(asked: A2ACall, command: CommandKey, body: object) {
   const { context, call, assistantId } = asked
-  const { key, fingerprint } = await keyOf(message)
+  const { key, fingerprint } = command
   const named = context.assistant?.assistantId ?? assistantId
   const owner = namesOwnerOf(call.principal)
   const repeated = await uuidOf(['a2a first', owner, named, key, fingerprint])
-  const permitted = await permittedConversation(asked, 'runs:create', repeated, body)
-  const { threadId, thread } = permitted.conversation
-  const started = thread && (await startedBefore(asked, threadId, { key, fingerprint }))
+  const seen = await firstLook(asked, repeated, command)
+  const wanted = { contextId: repeated, command }
+  const permitted = await permittedConversation(asked, 'runs:create', wanted, body, seen)
+  const { threadId, thread, look } = permitted.conversation
+  const started = thread && look && startedBefore(look)
   const isAgain =
     asked.dialect.version === '0.3' || (started && (await isAtWork(permitted.call, threadId, started.runId)))
   if (!thread || (started && isAgain)) return permitted
   const contextId = uuid7()
   const conversation = { contextId, threadId: contextId, thread: undefined }
   return { ...(await permittedCall(asked, 'runs:create', contextId, body)), conversation }
+}
+
+/** The conversation of an id that is made of its message, where nobody has a thread of that id: nothing else can be of it. */
+async function firstLook(
+  { context: { engine } }: A2ACall,
+  threadId: string,
+  command: CommandKey,
+): Promise<Conversation | undefined> {
+  const look = await lookAtThread(engine, { threadId, command, saved: false })
+  return look.isTaken ? undefined : { contextId: threadId, threadId, thread: undefined, look }
 }
 
 async function isAtWork(
@@ -148,15 +165,15 @@ async function isAtWork(
 async function startTask(
   { call, metadata }: PermittedCall,
   request: SendRequest,
-  { contextId, threadId, thread }: Conversation,
+  { contextId, threadId, thread, look }: Conversation,
+  command: CommandKey,
 ): Promise<Begun> {
   const { context, assistantId } = call
   const { engine } = context
   const { message } = request
   const agent = agentOf(call)
   checkMessage(agent, message)
-  const command = await keyOf(message)
-  const known = thread && (await startedBefore(call, threadId, command))
+  const known = thread && look && startedBefore(look)
   if (known) return begunBefore(call, { contextId, threadId }, known)
   if (resumeOf(message).length > 0) throw unnamedTask('An answer')
   if (thread) await requireNoQuestion(call, contextId, thread)
@@ -173,6 +190,7 @@ async function startTask(
       metadata: { ...metadata, ...(contextId !== threadId && { a2a_context_id: contextId }) },
       answer: { details: { ...details } },
       command,
+      looked: look,
     },
   })
   return { call, answer, found: { contextId, ...answer.found } }
@@ -197,10 +215,13 @@ async function goOn(
   asked: A2ACall,
   request: SendRequest,
   named: Pick<TaskRequest, 'id' | 'contextId'>,
+  command: CommandKey,
 ): Promise<Begun> {
   const { message } = request
   const taskId = named.id
-  const { call, metadata, found } = await permittedTask(asked, 'runs:create', named, bodyOf(request))
+  const permitted = await permittedTask(asked, 'runs:create', named, bodyOf(request), command)
+  const { call, metadata, found, conversation } = permitted
+  const { look } = conversation
   const { context, assistantId } = call
   const { engine } = context
   const { contextId, record } = found
@@ -208,14 +229,14 @@ async function goOn(
   const { threadId } = found.thread
   const agent = agentOf(call)
   checkMessage(agent, message)
-  const command = await keyOf(message)
-  const known = await startedBefore(call, threadId, command)
+  const known = look && startedBefore(look)
   if (known) return begunBefore(call, { contextId, threadId }, known)
   if (isAnswerEnded(record)) throw ended(taskId, record.state)
   const details: TaskDetails = { contextId, messageId: message.messageId }
   const run = {
     ...common(call, { ...request, ...(metadata && { metadata }) }, contextId),
     command,
+    looked: look,
     answer: { id: record.taskId, details: { ...details } },
   }
   const open = openQuestions(found)
@@ -317,11 +338,7 @@ async function keyOf({ messageId, parts, command }: A2AMessage): Promise<Command
   }
 }
 
-async function startedBefore(
-  call: A2ACall,
-  threadId: string,
-  command: CommandKey,
-): Promise<RunReceipt | undefined> {
-  const receipt = await receiptOf(call.context.engine, threadId, command)
+function startedBefore(look: ThreadLook): RunReceipt | undefined {
+  const receipt = receiptIn(look)
   return receipt && 'runId' in receipt ? receipt : undefined
 }

@@ -1,9 +1,10 @@
 import { permit, type ThreadAction } from '../../face/access.ts'
 import { reachesAssistant } from '../../face/assistants.ts'
 import { accessOf, unbounded } from '../../principal.ts'
+import type { CommandKey } from '../../runs/index.ts'
 import { A2AError, noSuchAssistant } from '../errors.ts'
 import type { Task, TaskRequest } from '../model.ts'
-import { agentIdOf, type Conversation, conversationOf } from '../tasks/contexts.ts'
+import { agentIdOf, type ContextAddress, type Conversation, conversationOf } from '../tasks/contexts.ts'
 import { readTaskId, taskNotFound } from '../tasks/ids.ts'
 import { type FoundTask, presentTask, type Shown } from '../tasks/present.ts'
 import type { A2ACall } from './operations.ts'
@@ -11,11 +12,14 @@ import type { A2ACall } from './operations.ts'
 /** The task of a conversation. Another assistant's is unknown. */
 async function taskIn(
   { context: { engine }, call: { principal }, assistantId }: A2ACall,
-  { contextId, threadId, thread }: Conversation,
+  { contextId, threadId, thread, look }: Conversation,
   { id }: Pick<TaskRequest, 'id'>,
 ): Promise<FoundTask> {
   const { runId } = readTaskId(id, contextId)
-  const found = thread && (await engine.findAnswer({ threadId, principal, answerId: runId, thread }))
+  const found =
+    thread && look?.answer
+      ? { thread, record: look.answer }
+      : thread && (await engine.findAnswer({ threadId, principal, answerId: runId, thread }))
   const isOurs = found && agentIdOf(engine, found.record.assistantId) === assistantId
   if (!isOurs) throw taskNotFound(id)
   return { contextId, ...found }
@@ -34,28 +38,33 @@ export async function permittedTask(
   action: ThreadAction,
   request: Pick<TaskRequest, 'id' | 'contextId'>,
   body?: object,
-): Promise<PermittedCall & { readonly found: FoundTask }> {
+  command?: CommandKey,
+): Promise<PermittedCall & { readonly conversation: Conversation; readonly found: FoundTask }> {
   const { id } = request
-  const { contextId } = readTaskId(id, request.contextId)
-  const named = await conversationAs(withoutMetadataFilter(call), contextId).catch(unknownContext(id))
+  const { contextId, runId: answerId } = readTaskId(id, request.contextId)
+  const wanted = { contextId, command, answerId }
+  const named = await conversationAs(withoutMetadataFilter(call), wanted).catch(unknownContext(id))
   if (!named.thread) throw taskNotFound(id)
-  const permitted = await permittedConversation(call, action, contextId, body, named)
+  const permitted = await permittedConversation(call, action, wanted, body, named)
   return { ...permitted, found: await taskIn(permitted.call, permitted.conversation, request) }
 }
+
+/** A context, and what is looked up with it. */
+type WantedContext = Pick<ContextAddress, 'contextId' | 'command' | 'answerId'>
 
 /** `conversationOf` a context where the caller may do this to it, and the call as it may. */
 export async function permittedConversation(
   call: A2ACall,
   action: ThreadAction,
-  contextId: string,
+  wanted: WantedContext,
   body?: object,
   known?: Conversation,
 ): Promise<PermittedCall & { readonly conversation: Conversation }> {
-  const named = known ?? (await conversationAs(withoutMetadataFilter(call), contextId))
+  const named = known ?? (await conversationAs(withoutMetadataFilter(call), wanted))
   const permitted = await permittedCall(call, action, named.threadId, body)
   // Who reaches all of the owner's things has the same conversation.
   if (!accessOf(permitted.call.call.principal).metadataFilter) return { ...permitted, conversation: named }
-  const conversation = await conversationAs(permitted.call, contextId)
+  const conversation = await conversationAs(permitted.call, wanted)
   const isSame = conversation.threadId === named.threadId
   return {
     ...(isSame ? permitted : await permittedCall(call, action, conversation.threadId, body)),
@@ -65,8 +74,8 @@ export async function permittedConversation(
 
 const conversationAs = (
   { context: { engine }, call: { principal }, assistantId }: A2ACall,
-  contextId: string,
-): Promise<Conversation> => conversationOf({ engine, principal, assistantId, contextId })
+  wanted: WantedContext,
+): Promise<Conversation> => conversationOf({ engine, principal, assistantId, ...wanted })
 
 /** A call whose principal was permitted to do it. */
 export interface PermittedCall {

@@ -99,7 +99,7 @@ export async function listTasks(asked: A2ACall, request: ListRequest): Promise<T
   const { assistantId } = asked
   const { contextId, state, pageSize, pageToken, historyLength = 0, changedSince, includeArtifacts } = request
   const { call, conversation } = contextId
-    ? await permittedConversation(asked, 'threads:list', contextId)
+    ? await permittedConversation(asked, 'threads:list', { contextId })
     : { ...(await permittedCall(asked, 'threads:list', undefined)), conversation: undefined }
   const { principal } = call.call
   const threadId = conversation?.thread?.threadId

@@ -1,7 +1,14 @@
 import { isThreadId } from '../../face/ids.ts'
 import { uuidOf } from '../../ids.ts'
 import { formerOwnerOf, namesOwnerOf, type Principal } from '../../principal.ts'
-import { type AgentEngine, internalsOf, type ThreadRecord } from '../../runs/index.ts'
+import {
+  type AgentEngine,
+  type CommandKey,
+  internalsOf,
+  lookAtThread,
+  type ThreadLook,
+  type ThreadRecord,
+} from '../../runs/index.ts'
 import { isUpgraded } from '../../storage/upgraded.ts'
 import { A2AError } from '../errors.ts'
 import { MAX_ID } from './ids.ts'
@@ -12,6 +19,8 @@ export interface Conversation {
   readonly threadId: string
   /** Undefined where the thread does not exist yet. */
   readonly thread: ThreadRecord | undefined
+  /** What was seen of it. Absent where nobody has looked, because the server has just made its id. */
+  readonly look?: ThreadLook | undefined
 }
 
 export interface ContextAddress {
@@ -19,6 +28,10 @@ export interface ContextAddress {
   readonly principal: Principal | null
   readonly assistantId: string
   readonly contextId: string
+  /** The command whose result is looked up with the thread. */
+  readonly command?: CommandKey | undefined
+  /** The answer that is looked up with the thread. */
+  readonly answerId?: string | undefined
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -29,33 +42,34 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
  * assistant. So two assistants that are given the same context have a state each, and callers cannot meet in one.
  */
 export async function conversationOf(address: ContextAddress): Promise<Conversation> {
-  const { engine, principal, assistantId, contextId } = address
+  const { engine, assistantId, contextId } = address
   if (contextId.length > MAX_ID)
     throw new A2AError('invalid_params', `contextId: expected at most ${MAX_ID} characters.`)
   // A context that is no UUID keeps the thread of its first message, whatever thread gets its id later.
   const own = UUID.test(contextId) ? undefined : await apartFrom(address)
   if (own?.thread) return own
-  const named = isThreadId(contextId)
-    ? await engine.findThread({ threadId: contextId, principal })
-    : undefined
-  if (named && isOf(engine, named, assistantId)) return { contextId, threadId: contextId, thread: named }
+  const named = isThreadId(contextId) ? await conversationIn(address, contextId) : undefined
+  if (named?.thread && isOf(engine, named.thread, assistantId)) return named
   const apart = own ?? (await apartFrom(address))
-  if (apart.thread || named || own) return apart
-  return { contextId, threadId: contextId, thread: undefined }
+  if (apart.thread || named?.thread || own) return apart
+  return named ?? { contextId, threadId: contextId, thread: undefined }
+}
+
+/** The context in the thread of this id. */
+async function conversationIn(
+  { engine, principal, contextId, command, answerId }: ContextAddress,
+  threadId: string,
+): Promise<Conversation> {
+  const look = await lookAtThread(engine, { threadId, principal, command, answerId })
+  return { contextId, threadId, thread: look.thread, look }
 }
 
 /** The context in a thread of its own, for an id that somebody else has. */
-export async function apartFrom({
-  engine,
-  principal,
-  assistantId,
-  contextId,
-}: ContextAddress): Promise<Conversation> {
+export async function apartFrom(address: ContextAddress): Promise<Conversation> {
+  const { engine, principal, assistantId, contextId } = address
   const owner = namesOwnerOf(principal)
-  const conversation = async (of: string | null): Promise<Conversation> => {
-    const threadId = await uuidOf(['a2a', of, assistantId, contextId])
-    return { contextId, threadId, thread: await engine.findThread({ threadId, principal }) }
-  }
+  const conversation = async (of: string | null): Promise<Conversation> =>
+    conversationIn(address, await uuidOf(['a2a', of, assistantId, contextId]))
   const own = await conversation(owner)
   const former = formerOwnerOf(owner)
   if (own.thread || former === undefined || !(await isUpgraded(internalsOf(engine).store))) return own

@@ -10,6 +10,7 @@ import {
   type CommandKey,
   internalsOf,
   jobsOf,
+  lookAtThread,
   noSuchCheckpoint,
   RunError,
   type RunReceipt,
@@ -67,7 +68,10 @@ export async function planRun(
   const threadId = ownId ?? threadIdOf(order.threadId)
   // The thread is known to this request only, so its metadata need not pass a filter.
   const principal = isOfOwnThread ? unbounded(order.principal) : order.principal
-  const thread = isOfOwnThread ? undefined : await engine.findThread({ threadId, principal })
+  const look = isOfOwnThread
+    ? undefined
+    : await lookAtThread(engine, { threadId, principal, command: order.key })
+  const thread = look?.thread
   const mayCreate = isOfOwnThread || body.if_not_exists === 'create'
   if (!thread && !mayCreate) throw threadNotFound(threadId)
   const assistant = await assistantOf(engine, principal, body.assistant_id, thread?.assistantId ?? null)
@@ -82,6 +86,7 @@ export async function planRun(
     principal,
     request,
     command: order.key,
+    looked: look,
     runId: ownId,
     traceparent: request?.headers.get('traceparent'),
     assistantId: assistant.graphId,
@@ -107,10 +112,11 @@ export async function planRun(
 
   return async () => {
     const isMade = command !== undefined && !thread && (await makeThread(context, asked))
+    const run = isMade ? { ...asked, looked: undefined } : asked
     const started = await refusals(
       command && !continuesOnly(command, answers)
-        ? engine.respond({ ...asked, answers: answers ?? {}, update: command.update, goto: command.goto })
-        : engine.start({ ...asked, input: command ? null : body.input }),
+        ? engine.respond({ ...run, answers: answers ?? {}, update: command.update, goto: command.goto })
+        : engine.start({ ...run, input: command ? null : body.input }),
     ).catch(async (error: unknown) => {
       // Nothing was started, and the thread was not asked for by itself.
       if (isMade) await engine.deleteThread({ threadId, principal })

@@ -18,13 +18,12 @@ import {
   loadWithState,
   newThread,
   type RunRecord,
-  type RunRecords,
   type StoredConfig,
   type ThreadRecord,
   unanswered,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import type { AcceptedRun, Owned, RunRequest } from '../requests.ts'
+import type { AcceptedRun, LoadedStart, Owned, RunRequest } from '../requests.ts'
 import { adoptRun, linkToAnswer } from '../threads/answer-link.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { requireCheckpoint } from '../threads/state.ts'
@@ -47,9 +46,15 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
   let config: Promise<StoredConfig> | undefined
   const configFor: ConfigFor = (agent, thread) => (config ??= configOf(agent, thread, request))
+  let loaded = request.looked?.loaded as LoadedStart | undefined
+  const attempt = (): Promise<AcceptedRun> => {
+    const seen = loaded
+    loaded = undefined
+    return admit(context, request, configFor, seen)
+  }
   return commandInTime(
     context,
-    adoptRun(context, request).then(() => retryConflicts(() => admit(context, request, configFor))),
+    adoptRun(context, request).then(() => retryConflicts(attempt)),
   )
 }
 
@@ -72,10 +77,15 @@ async function configOf(agent: Agent, thread: ThreadRecord, asked: StartRequest)
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-async function admit(context: RunContext, request: StartRequest, configFor: ConfigFor): Promise<AcceptedRun> {
+async function admit(
+  context: RunContext,
+  request: StartRequest,
+  configFor: ConfigFor,
+  seen?: LoadedStart,
+): Promise<AcceptedRun> {
   const { store } = context
   const { threadId, checkpointId, command } = request
-  const { state, now, read, docs } = await loadWithState(store, threadId, ...receiptKey(command))
+  const { state, now, read, docs } = seen ?? (await loadWithState(store, threadId, ...receiptKey(command)))
   const usable = await usableThread(context, read?.record, request)
   const thread: ThreadRecord = usable
     ? { ...usable, owner: ownerAfter(usable.owner, request.owner) }
