@@ -5,12 +5,10 @@ import { once } from '../once.ts'
 import type { SqlStatement } from '../sql/statement.ts'
 import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
-import { AS_TEXT, type Connections, hostOf, type PostgresPoolClient } from './pool.ts'
+import { AS_TEXT, type Connections, hostOf, type PostgresPoolClient, type Row } from './pool.ts'
 import { keepsStatements, lostStatements, nameOf } from './prepared.ts'
 import { isRetriable, isUsable, toUnavailable } from './unavailable.ts'
-
-/** Every column as text. */
-export type Row = Record<string, string | null>
+import { createWrites, type WritingFunction } from './writes.ts'
 
 export interface CallOptions {
   /** The statement writes, so it is not known whether it was done when its answer is lost. Default false. */
@@ -115,34 +113,39 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
     ready: (() => Promise<void>) | undefined,
     text: string,
     values: readonly unknown[],
-    { mutates = false, signal, onSend, prepared = false }: CallOptions = {},
+    {
+      mutates = false,
+      signal,
+      onSend,
+      prepared = false,
+      ms = deadlineMs,
+    }: CallOptions & { ms?: number } = {},
   ): Promise<Row[]> {
-    assertOpen()
-    return track(async () => {
-      const deadline = createDeadline(deadlineMs, signal)
-      if (ready) await within(deadline, ready())
-      const statement = prepared ? preparable(text) : { text: names.fill(text) }
-      const query = { ...statement, values: [...values], types: AS_TEXT }
-      const unnamed = { ...query, name: undefined }
-      for (;;) {
-        try {
-          return await withClient(deadline, mutates, async (client) => {
-            const isNamed = prepared && (await keepsStatements(client))
-            onSend?.()
-            try {
-              return (await client.query(isNamed ? query : unnamed)).rows as Row[]
-            } catch (error) {
-              if (!isNamed || !lostStatements(client, error)) throw error
-              return (await client.query(unnamed)).rows as Row[]
-            }
-          })
-        } catch (error) {
-          // The transaction lost to another one and wrote nothing, so it is retried.
-          if (!(error instanceof UnavailableError && isRetriable(error.cause))) throw error
-        }
+    const deadline = createDeadline(ms, signal)
+    if (ready) await within(deadline, ready())
+    const statement = prepared ? preparable(text) : { text: names.fill(text) }
+    const query = { ...statement, values: [...values], types: AS_TEXT }
+    const unnamed = { ...query, name: undefined }
+    for (;;) {
+      try {
+        return await withClient(deadline, mutates, async (client) => {
+          const isNamed = prepared && (await keepsStatements(client))
+          onSend?.()
+          try {
+            return (await client.query(isNamed ? query : unnamed)).rows as Row[]
+          } catch (error) {
+            if (!isNamed || !lostStatements(client, error)) throw error
+            return (await client.query(unnamed)).rows as Row[]
+          }
+        })
+      } catch (error) {
+        // The transaction lost to another one and wrote nothing, so it is retried.
+        if (!(error instanceof UnavailableError && isRetriable(error.cause))) throw error
       }
-    })
+    }
   }
+
+  const writes = createWrites((text, values, options) => send(setup, text, values, options), deadlineMs)
 
   async function track<T>(work: () => Promise<T>): Promise<T> {
     const promise = work()
@@ -154,8 +157,9 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
     }
   }
 
-  function run(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]> {
-    return send(setup, text, values, options)
+  async function run(text: string, values: readonly unknown[], options?: CallOptions): Promise<Row[]> {
+    assertOpen()
+    return track(() => send(setup, text, values, options))
   }
 
   return {
@@ -173,8 +177,16 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
         ...options,
         prepared: true,
       }),
+    /** Calls a function of ours that writes, together with what else is written in the place: see `createWrites`. */
+    async write(place: string, name: WritingFunction, values: readonly unknown[]): Promise<Row> {
+      assertOpen()
+      return track(() => writes(place, name, values))
+    },
     /** As `run`, without setting anything up before. */
-    peek: (text: string, values: readonly unknown[] = []) => send(undefined, text, values),
+    async peek(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+      assertOpen()
+      return track(() => send(undefined, text, values))
+    },
     createClient: async () => (await connections()).createClient(),
     async setup() {
       assertOpen()

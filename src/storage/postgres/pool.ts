@@ -28,6 +28,9 @@ export interface PostgresQuery {
 /** Every column as Postgres writes it, so that parsers that users set have no effect. */
 export const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
+/** What `AS_TEXT` gives. */
+export type Row = Record<string, string | null>
+
 /** A connection outside the pool: structurally the `Client` of `pg`. */
 export interface PostgresClient {
   readonly host?: string

@@ -1,7 +1,8 @@
 import type { StorageReport } from '../durable.ts'
 import { EMPTY_COUNTS, readCounts } from '../durable-options.ts'
-import type { Database, Row } from './database.ts'
+import type { Database } from './database.ts'
 import { migrations } from './migrate.ts'
+import type { Row } from './pool.ts'
 import { NOW_ONCE } from './store/sql-store.ts'
 
 const TABLES = ['partitions', 'documents', 'fields', 'events', 'checkpoints', 'channel_values', 'writes']

@@ -26,7 +26,8 @@ export function isUsable(error: unknown): boolean {
   return sqlStateOf(error) !== undefined && (error as { severity?: unknown }).severity === 'ERROR'
 }
 
-function sqlStateOf(error: unknown): string | undefined {
+/** What the server refused a statement with. Undefined where it did not answer. */
+export function sqlStateOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   // Errors of sockets have a code too, but no severity.
   const { code, severity } = error as { code?: unknown; severity?: unknown }

@@ -6,7 +6,7 @@ import type {
   StoredWrite,
   WritesToStore,
 } from '../../checkpointer/stored.ts'
-import type { Row } from '../database.ts'
+import type { Row } from '../pool.ts'
 import { fromText, keyOf, namesOf, readNames, toText } from '../text.ts'
 
 /** `[version, id of its value | null]` by channel. */

@@ -2,8 +2,10 @@ import type { SavedAt } from '../../checkpointer/config.ts'
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
 import { type CheckpointSchema, checkpointPages } from '../../sql/checkpoints.ts'
 import { fencedError } from '../../store/commit.ts'
-import { type Database, numbered, type Row, readNumbers } from '../database.ts'
+import { type Database, numbered, readNumbers } from '../database.ts'
+import type { Row } from '../pool.ts'
 import { keyOf, readNames, toText } from '../text.ts'
+import type { WritingFunction } from '../writes.ts'
 import {
   type Cells,
   putParameters,
@@ -14,7 +16,7 @@ import {
 } from './checkpoints.ts'
 import { ANCESTORS, DELETE_THREAD, KEEP_ONLY } from './sql-checkpoints.ts'
 
-export function createTables({ run, call }: Database): CheckpointTables {
+export function createTables({ run, call, write }: Database): CheckpointTables {
   const schema: CheckpointSchema<Row> = {
     columns: ['names'],
     metadataColumns: ['metadata_type', `encode(metadata, 'hex') AS metadata`],
@@ -27,17 +29,20 @@ export function createTables({ run, call }: Database): CheckpointTables {
     },
   }
 
-  /** `send` is a statement that checks the fence first. */
-  async function write(
-    send: typeof run,
-    statement: string,
+  /** Both call what checks the fence first. */
+  async function put(
+    name: WritingFunction,
     fence: Fence | undefined,
+    threadId: string,
     values: readonly unknown[],
-  ): Promise<Row> {
-    const fenceValues = fence ? [keyOf(fence.partition), fence.token] : [null, null]
-    const [row] = await send(statement, [...fenceValues, ...values], { mutates: true })
-    if (row!.fenced === 't') throw fencedError(fence!.partition)
-    return row!
+  ) {
+    const row = await write(keyOf(fence?.partition ?? threadId), name, [...fenceValues(fence), ...values])
+    return assertHeld(fence, row)
+  }
+
+  async function remove(statement: string, fence: Fence | undefined, values: readonly unknown[]) {
+    const [row] = await run(statement, [...fenceValues(fence), ...values], { mutates: true })
+    assertHeld(fence, row!)
   }
 
   async function loadValue(id: number | null | undefined) {
@@ -51,20 +56,20 @@ export function createTables({ run, call }: Database): CheckpointTables {
     load: async (addresses) => readCheckpoints(await call('load', [JSON.stringify(addresses.map(keysOf))])),
     pages: (scope, size, withMetadata) => checkpointPages(schema, scope, size, withMetadata),
     async put(fence, checkpoint, latest) {
-      const row = await write(call, 'put_checkpoint', fence, putParameters(checkpoint, latest))
+      const row = await put('put_checkpoint', fence, checkpoint.threadId, putParameters(checkpoint, latest))
       return readNumbers(row.ambiguous!).map((place) => checkpoint.carried[place]!.channel)
     },
     async putWrites(fence, writes) {
-      await write(call, 'put_writes', fence, writesParameters(writes))
+      await put('put_writes', fence, writes.threadId, writesParameters(writes))
     },
     async deleteThread(fence, threadId) {
-      await write(run, DELETE_THREAD, fence, [keyOf(threadId)])
+      await remove(DELETE_THREAD, fence, [keyOf(threadId)])
     },
     async keepOnly(fence, threadId, remainders) {
       const encoded = remainders.map(({ namespace, newest, checkpointIds }) => [
         ...[keyOf(namespace), keyOf(newest), checkpointIds.map(keyOf)],
       ])
-      await write(run, KEEP_ONLY, fence, [keyOf(threadId), JSON.stringify(encoded)])
+      await remove(KEEP_ONLY, fence, [keyOf(threadId), JSON.stringify(encoded)])
     },
     async line(at, channels, most) {
       const [thread, namespace, from] = keysOf(at)
@@ -85,6 +90,14 @@ export function createTables({ run, call }: Database): CheckpointTables {
         })
     },
   }
+}
+
+const fenceValues = (fence: Fence | undefined): readonly unknown[] =>
+  fence ? [keyOf(fence.partition), fence.token] : [null, null]
+
+function assertHeld(fence: Fence | undefined, row: Row): Row {
+  if (row.fenced === 't') throw fencedError(fence!.partition)
+  return row
 }
 
 type About = [checkpoint: string, parent: string | null, names: string | null, cells: Cells]

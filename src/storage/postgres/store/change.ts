@@ -2,7 +2,7 @@ import { concatBytes } from '../../../bytes.ts'
 import { checkGuard, checkLease, guardedAppend, type PreparedOp, wholeMs } from '../../store/commit.ts'
 import { chunksOf } from '../../store/log-layout.ts'
 import type { Guard } from '../../store/store.ts'
-import type { Row } from '../database.ts'
+import type { Row } from '../pool.ts'
 import { keyOf, namesOf, toText } from '../text.ts'
 
 /** The parameters of the function `commit`. */

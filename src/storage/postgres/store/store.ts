@@ -6,7 +6,8 @@ import { type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
 import { shareReads } from '../../store/share-reads.ts'
 import type { Doc, LeaseRecord } from '../../store/store.ts'
-import { type Database, numbered, type Row, readNumbers } from '../database.ts'
+import { type Database, numbered, readNumbers } from '../database.ts'
+import type { Row } from '../pool.ts'
 import { fromText, keyOf, readNames } from '../text.ts'
 import { encodeAppend, encodeChange, sortedBy, throwRefusal } from './change.ts'
 import type { Notifier } from './notifier.ts'
@@ -41,7 +42,7 @@ const EXPIRED = `SELECT partition, names, lease_owner, lease_token, lease_until 
   WHERE lease_until <= ${NOW_ONCE} ORDER BY lease_until LIMIT $1`
 
 export function createStore(database: Database, notifier: Notifier, retention: RetentionOptions): StoreCalls {
-  const { run, call } = database
+  const { run, call, write } = database
   const read = shareReads(async (partition, query, onSend) => {
     const { limit, maxBytes } = readBounds(query)
     const [row] = await call('read', [keyOf(partition), query.after, limit, maxBytes], { onSend })
@@ -76,19 +77,23 @@ export function createStore(database: Database, notifier: Notifier, retention: R
       database.assertOpen()
       const { guards = [], signal } = change
       const prepared = prepareOps(change)
-      const append = encodeAppend(partition, guards, prepared)
+      const place = keyOf(partition)
+      const append = signal ? undefined : encodeAppend(partition, guards, prepared)
       if (append) {
-        const [row] = await call('append', append, { mutates: true, signal })
-        if (row!.head !== null) {
+        const row = await write(place, 'append', append)
+        if (row.head !== null) {
           notifier.notify(partition, changeBy(prepared))
-          return { head: Number(row!.head), versions: [] }
+          return { head: Number(row.head), versions: [] }
         }
       }
       // The commit is more than one append, or a guard does not hold and `commit` determines which.
       const encoded = encodeChange(partition, guards, prepared)
-      const [row] = await call('commit', encoded, { mutates: true, signal })
-      const { refused, head, versions } = row!
-      if (refused !== null) throwRefusal(partition, guards, prepared, row!)
+      // One that may be aborted is a statement of its own.
+      const row = signal
+        ? (await call('commit', encoded, { mutates: true, signal }))[0]!
+        : await write(place, 'commit', encoded)
+      const { refused, head, versions } = row
+      if (refused !== null) throwRefusal(partition, guards, prepared, row)
       if (prepared.length > 0) notifier.notify(partition, changeBy(prepared))
       return { head: Number(head), versions: readNumbers(versions!) }
     },

@@ -1,0 +1,112 @@
+import { nextTurn } from '../../time.ts'
+import { UnavailableError } from '../errors.ts'
+import type { Row } from './pool.ts'
+import { sqlStateOf } from './unavailable.ts'
+
+/** What the functions that write give, each in the columns that it has of these. */
+const COLUMNS = {
+  refused: 'text',
+  place: 'integer',
+  seen: 'bigint',
+  head: 'bigint',
+  versions: 'bigint[]',
+  fenced: 'boolean',
+  ambiguous: 'integer[]',
+}
+
+const FUNCTIONS = {
+  append: ['head'],
+  commit: ['refused', 'place', 'seen', 'head', 'versions'],
+  put_checkpoint: ['fenced', 'ambiguous'],
+  put_writes: ['fenced'],
+} as const satisfies Record<string, readonly (keyof typeof COLUMNS)[]>
+
+/** A function that writes in one partition, or the checkpoints of one thread. */
+export type WritingFunction = keyof typeof FUNCTIONS
+
+const ORDER = Object.keys(FUNCTIONS)
+
+/** Calls in one statement. */
+const MOST = 16
+/** Of more there are too many mixtures to prepare each. */
+const MOST_PREPARED = 4
+
+interface Call {
+  readonly name: WritingFunction
+  readonly values: readonly unknown[]
+  /** When its time is over, by `performance.now()`. */
+  readonly end: number
+  resolve(row: Row): void
+  reject(error: unknown): void
+}
+
+type Send = (
+  text: string,
+  values: readonly unknown[],
+  options: { readonly mutates: true; readonly prepared: boolean; readonly ms: number },
+) => Promise<Row[]>
+
+/**
+ * Calls functions that write in a place: a partition, or a thread's checkpoints. Those that come while one is
+ * under way go together in one statement after it, because the server would let them wait for each other, and
+ * each waits for the disk. All of them are written or none, but one that is refused leaves the others alone.
+ */
+export function createWrites(send: Send, deadlineMs: number) {
+  /** The calls that wait, by places where one is under way. */
+  const places = new Map<string, Call[]>()
+
+  async function perform(calls: readonly Call[]): Promise<void> {
+    const now = performance.now()
+    const late = calls.filter(({ end }) => end <= now)
+    for (const { reject } of late)
+      reject(new UnavailableError('Postgres did not come to this call in time.', { written: 'no' }))
+    const due = calls.filter(({ end }) => end > now)
+    if (due.length === 0) return
+    due.sort((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name))
+    const ms = Math.min(...due.map(({ end }) => end)) - now
+    const values = due.flatMap((call) => call.values)
+    try {
+      const prepared = due.length <= MOST_PREPARED
+      const rows = await send(textOf(due), values, { mutates: true, prepared, ms })
+      for (const [i, { resolve }] of due.entries()) resolve(rows[i]!)
+    } catch (error) {
+      // What the server refuses may be the matter of one of them.
+      const isRefused = error instanceof UnavailableError && error.written === 'no' && sqlStateOf(error.cause)
+      if (due.length > 1 && isRefused) for (const call of due) await perform([call])
+      else for (const { reject } of due) reject(error)
+    }
+  }
+
+  async function drain(place: string, first: Call): Promise<void> {
+    const waiting = [first]
+    places.set(place, waiting)
+    while (waiting.length > 0) {
+      // Who writes, or waited for the statement that has ended, may have more to write.
+      await nextTurn()
+      await perform(waiting.splice(0, MOST))
+    }
+    places.delete(place)
+  }
+
+  return (place: string, name: WritingFunction, values: readonly unknown[]): Promise<Row> =>
+    new Promise((resolve, reject) => {
+      const call = { name, values, end: performance.now() + deadlineMs, resolve, reject }
+      const waiting = places.get(place)
+      if (waiting) waiting.push(call)
+      else void drain(place, call)
+    })
+}
+
+/** A row for each call, in their order. */
+function textOf(calls: readonly Call[]): string {
+  let count = 0
+  return calls
+    .map(({ name, values }, at) => {
+      const given: readonly string[] = FUNCTIONS[name]
+      const columns = Object.entries(COLUMNS).map(([column, type]) =>
+        given.includes(column) ? column : `NULL::${type} AS ${column}`,
+      )
+      return `SELECT ${at} AS at, ${columns.join(', ')} FROM {${name}}(${values.map(() => `$${++count}`)})`
+    })
+    .join(' UNION ALL ')
+}
