@@ -9,6 +9,7 @@ import { formats } from './formats.ts'
 import { graph } from './graph.ts'
 import { importing } from './import.ts'
 import { lists } from './lists.ts'
+import { longContext } from './long-context.ts'
 import { memory } from './memory.ts'
 import { page } from './page.ts'
 import { platform } from './platform.ts'
@@ -36,6 +37,7 @@ for (const bench of [
   firstToken,
   shortRun,
   a2a,
+  longContext,
   platform,
   subscribers,
   storage,

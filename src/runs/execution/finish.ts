@@ -2,6 +2,7 @@ import { inputRequested } from '../../agents/root-events.ts'
 import type { AgentEvent } from '../../events/index.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
+import { readOnly } from '../../storage/checkpointer/shared.ts'
 import { assertLease, releaseLease } from '../../storage/coordination/leases.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { Op } from '../../storage/store/store.ts'
@@ -174,7 +175,7 @@ export async function hasWritten(
 ): Promise<boolean> {
   const checkpointer = checkpointerOf(context, readerOf(context, assistantId))
   const config = { configurable: { thread_id: threadId, checkpoint_ns: '' } }
-  const newest = await saverInTime(context, checkpointer.getTuple(config))
+  const newest = await saverInTime(context, checkpointer.getTuple(readOnly(config)))
   if (!newest) return false
   const { run_id: writer } = (newest.metadata ?? {}) as { readonly run_id?: unknown }
   if (writer !== undefined) return writer === runId

@@ -7,6 +7,7 @@ import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { labelledCheckpointer } from '../../storage/checkpointer/labelled.ts'
 import { overlay } from '../../storage/checkpointer/overlay.ts'
 import { retryingCheckpointer, retryUnavailable } from '../../storage/checkpointer/retrying.ts'
+import { mayHave } from '../../storage/checkpointer/shared.ts'
 import { renewLease } from '../../storage/coordination/leases.ts'
 import { FencedError } from '../../storage/errors.ts'
 import { nextTurn, within } from '../../time.ts'
@@ -219,7 +220,7 @@ function startingWith(inner: Checkpointer, tuple: CheckpointTuple | undefined): 
       if (!isNewest || namespace || id) return saver.getTuple(config)
       // An agent may change what it was given.
       isNewest = false
-      return tuple
+      return mayHave(config, tuple) ? tuple : saver.getTuple(config)
     },
     put(config, ...rest) {
       isNewest = false

@@ -1,4 +1,5 @@
 import type { RunInput } from '../../agents/agent.ts'
+import { readOnly } from '../../storage/checkpointer/shared.ts'
 import { claimLease, isHeld, nextToken } from '../../storage/coordination/leases.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { Change, Guard, Op, PartitionState } from '../../storage/store/store.ts'
@@ -122,7 +123,7 @@ async function newestOf(
 ): Promise<NewestCheckpoint> {
   const saver = ownCheckpointerOf(context, readerOf(context, assistantId))
   const configurable = { thread_id: threadId, checkpoint_ns: '' }
-  return { saver, tuple: await saverInTime(context, saver.getTuple({ configurable })) }
+  return { saver, tuple: await saverInTime(context, saver.getTuple(readOnly({ configurable }))) }
 }
 
 const FIRST_DELAY_MS = 10

@@ -1,4 +1,4 @@
-import type { CheckpointConfig } from './checkpointer.ts'
+import type { CheckpointConfig, CheckpointTuple } from './checkpointer.ts'
 
 /** Values that are plain JSON and frozen at every depth, as their makers have said. */
 const immutable = new WeakSet<object>()
@@ -25,3 +25,7 @@ export const readOnly = (config: CheckpointConfig): CheckpointConfig =>
   ({ ...config, [READ_ONLY]: true }) as CheckpointConfig
 
 export const isReadOnly = (config: CheckpointConfig): boolean => READ_ONLY in config
+
+/** Whether what was read by `readOnly` may be given to the caller with this config, who may change it. */
+export const mayHave = (config: CheckpointConfig, tuple: CheckpointTuple | undefined): boolean =>
+  isReadOnly(config) || !Object.values(tuple?.checkpoint.channel_values ?? {}).some(isImmutable)

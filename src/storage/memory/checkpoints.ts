@@ -3,7 +3,7 @@ import { copy, equalsCopy } from '../checkpointer/copy.ts'
 import type { PendingWrite } from '../checkpointer/delta-history.ts'
 import { type Sorted, sortKeyBehind } from '../checkpointer/list-tuples.ts'
 import type { NewCheckpoint } from '../checkpointer/saver.ts'
-import { isImmutable } from '../checkpointer/shared.ts'
+import { asImmutable, isImmutable } from '../checkpointer/shared.ts'
 import { inOrder, toTuple } from '../checkpointer/stored.ts'
 
 /** One checkpoint. Its channel values are cells, which it shares with the checkpoints before it. */
@@ -43,8 +43,7 @@ export function keep(
     const given = Object.hasOwn(values, channel) ? { value: values[channel] } : undefined
     const before = parent?.cells.get(channel)
     let cell: Cell | undefined
-    if (Object.hasOwn(newVersions, channel))
-      cell = given && { value: isImmutable(given.value) ? given.value : copy(given.value, before?.value) }
+    if (Object.hasOwn(newVersions, channel)) cell = given && { value: keptValue(given.value, before?.value) }
     else if (parent?.checkpoint.channel_versions[channel] === version) cell = before
     else cell = findVersion(home, channel, version, given)
     if (cell) cells.set(channel, cell)
@@ -60,6 +59,16 @@ export function keep(
     metadata: copy(metadata, parent?.metadata),
     home,
   }
+}
+
+/** A copy, or the value itself where it is immutable, which shares with the one before what is equal in both. */
+function keptValue(value: unknown, before: unknown): unknown {
+  if (!isImmutable(value)) return copy(value, before)
+  // A list that was read as a copy must not be kept twice. One that was read as it is begins as it did.
+  if (!Array.isArray(value) || !isImmutable(before) || !Array.isArray(before) || value[0] === before[0])
+    return value
+  const items = value.map((item, place) => (equalsCopy(item, before[place]) ? before[place] : item))
+  return asImmutable(Object.freeze(items))
 }
 
 /**

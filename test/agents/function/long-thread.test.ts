@@ -4,7 +4,8 @@ import { defineAgent } from '../../../src/agents/function/define-agent.ts'
 import { stateToJson } from '../../../src/agents/immutable-json.ts'
 import { rememberRecent } from '../../../src/agents/recent.ts'
 import type { Message } from '../../../src/messages/index.ts'
-import { asImmutable, isImmutable, readOnly } from '../../../src/storage/checkpointer/shared.ts'
+import { asImmutable, isImmutable, mayHave, readOnly } from '../../../src/storage/checkpointer/shared.ts'
+import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
 import { describeStores } from '../../kit/stores.ts'
 import { input, newThread, run, stateOf } from '../run.ts'
 
@@ -142,4 +143,31 @@ test('what was made of objects is remembered for those that were used lately', (
   expect(made).toHaveLength(30)
   textOf(1)
   expect(made).toHaveLength(31)
+})
+
+test('a state that has come as a copy shares what it has in common with the state before', async () => {
+  const inner = memoryCheckpointer()
+  const at = newThread({ ...inner, getTuple: ({ configurable }) => inner.getTuple({ configurable }) })
+  for (const said of ['a', 'b', 'c']) await run(busy, at, say(said))
+  const config = readOnly({ configurable: { thread_id: at.threadId, checkpoint_ns: '' } })
+  const lists: unknown[][] = []
+  for await (const { config } of inner.list({ configurable: { thread_id: at.threadId } })) {
+    const { messages } = (await inner.getTuple(readOnly(config)))!.checkpoint.channel_values
+    if (messages) lists.unshift(messages as unknown[])
+  }
+  expect(lists.length).toBeGreaterThan(6)
+  for (const [at, list] of lists.slice(1).entries())
+    for (const [place, message] of lists[at]!.entries()) expect(list[place]).toBe(message)
+  expect(isImmutable((await inner.getTuple(config))!.checkpoint.channel_values.messages)).toBe(true)
+})
+
+test('what was read without copies is given to nobody who may change it', async () => {
+  const at = newThread()
+  const config = { configurable: { thread_id: at.threadId, checkpoint_ns: '' } }
+  await run(busy, at, say('a'))
+  const shared = await at.checkpointer.getTuple(readOnly(config))
+  expect(mayHave(readOnly(config), shared)).toBe(true)
+  expect(mayHave(config, shared)).toBe(false)
+  expect(mayHave(config, await at.checkpointer.getTuple(config))).toBe(true)
+  expect(mayHave(config, undefined)).toBe(true)
 })

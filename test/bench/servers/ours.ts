@@ -170,6 +170,46 @@ async function streamRuns({ assistantId, say, times, modes }: RestRuns): Promise
   return (user + system) / times
 }
 
+/** The threads of `longTurns`, each with the turns that it has had. */
+const contexts = new Map<string, number>()
+
+interface LongTurns {
+  readonly context: string
+  readonly assistantId: string
+  readonly face: 'a2a' | 'wait'
+  readonly times: number
+}
+
+/** So many turns of one thread, one after the other, without a socket. Gives the CPU time of each in microseconds. */
+async function longTurns({ context, assistantId, face, times }: LongTurns): Promise<number> {
+  const before = process.cpuUsage()
+  for (let i = 0; i < times; i++) {
+    const turn = contexts.get(context) ?? 0
+    contexts.set(context, turn + 1)
+    const text = `This is message ${turn} of a long conversation.`
+    const response = await (face === 'a2a'
+      ? sendMessage(assistantId, context, text)
+      : post(`${context}/runs/wait`, runBody(assistantId, text)))
+    // It is not parsed, nor decoded: that is its reader's.
+    const bytes = Buffer.from(await response.arrayBuffer())
+    if (!bytes.includes(face === 'a2a' ? '"completed"' : '"type":"ai"')) throw new Error(bytes.toString())
+  }
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / times
+}
+
+function sendMessage(assistantId: string, contextId: string, text: string): Promise<Response> {
+  const messageId = crypto.randomUUID()
+  const message = { kind: 'message', messageId, contextId, role: 'user', parts: [{ kind: 'text', text }] }
+  return handler.fetch(
+    new Request(`http://127.0.0.1/a2a/${assistantId}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } }),
+    }),
+  )
+}
+
 /** The same of the graph without a server. */
 async function bareRuns({ say, times }: Omit<ShortRuns, 'assistantId'>): Promise<number> {
   const before = process.cpuUsage()
@@ -182,6 +222,7 @@ await serveCalls(server, {
   shortRuns,
   streamRuns,
   waitRuns: waitRuns(handler),
+  longTurns,
   bareRuns,
   subscribe,
   iterate,
