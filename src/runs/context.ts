@@ -16,6 +16,8 @@ import type { WakeUps } from './records/wake-ups.ts'
 export interface RunContext extends FailureTold {
   readonly store: Store
   readonly checkpointer: Checkpointer
+  /** The store's clock, in milliseconds since 1970, for what is not read with a partition. */
+  readonly storeNow: (partition: string) => Promise<number>
   readonly graphStores: GraphStores
   readonly agents: ReadonlyMap<string, Agent>
   /** Old names of agents, each with the id of the agent. */
@@ -63,7 +65,6 @@ export type ErrorReporter = (error: unknown, info: RunOrigin & { readonly id: st
 
 /** What a saver had as the newest checkpoint of a thread's root. */
 export interface NewestCheckpoint {
-  readonly saver: Checkpointer
   readonly tuple: CheckpointTuple | undefined
 }
 

@@ -14,6 +14,7 @@ import { limitsOf, slotPolicy } from './limits.ts'
 import { createLogWatchers } from './log/watchers.ts'
 import { createObserver } from './observe.ts'
 import type { AgentEngineOptions } from './options.ts'
+import { createStoreClock } from './records/store-clock.ts'
 import { createWakeUps } from './records/wake-ups.ts'
 import { warnEphemeralStore } from './threads/savers.ts'
 
@@ -44,6 +45,7 @@ export function createContext(
   const context: RunContext = {
     store,
     checkpointer,
+    storeNow: createStoreClock(store),
     graphStores: graphStoresOf(store, options.graphStore),
     agents,
     aliases,

@@ -31,6 +31,8 @@ export interface RunRequest extends ThreadAddress {
   readonly input?: unknown
   /** Fork from this checkpoint. Null: begin with an empty state. Default: go on from the newest one. */
   readonly checkpointId?: string | null | undefined
+  /** The id of the thread was made for this run just now, so that nothing of it need be looked up. Default false. */
+  readonly isNewThread?: boolean | undefined
   /** Fail instead of creating the thread. Default false. */
   readonly mustExist?: boolean | undefined
   /** What to do while another run holds the thread. Default: `enqueue`. */
@@ -99,7 +101,8 @@ export interface ThreadLook {
 }
 
 /** Answers to interrupts of a thread. */
-export interface Answers extends Omit<RunRequest, 'input' | 'mustExist' | 'title' | 'metadata'> {
+export interface Answers
+  extends Omit<RunRequest, 'input' | 'isNewThread' | 'mustExist' | 'title' | 'metadata'> {
   /** By interrupt id. Interrupts without an answer stay open. */
   readonly answers: Readonly<Record<string, unknown>>
   /** A state update to write with them. */

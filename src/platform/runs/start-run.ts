@@ -83,6 +83,7 @@ export async function planRun(
   const deletedBy = isDeleted ? (webhook === undefined ? 'starter' : 'webhook') : null
   const asked: RunRequest = {
     threadId,
+    isNewThread: isOfOwnThread,
     principal,
     request,
     command: order.key,

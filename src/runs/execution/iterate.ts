@@ -18,6 +18,7 @@ import type { Appender } from '../log/appender.ts'
 import { EMPTY, type RunRecord, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { updateThread } from '../records/update.ts'
+import { isTrusted } from './lease.ts'
 import type { AgentOutcome } from './outcome.ts'
 import { renewingCheckpointer } from './saver/renewing-saver.ts'
 import { type StorageHealth, watchedCheckpointer } from './saver/watched-saver.ts'
@@ -128,12 +129,6 @@ async function eventsOf(
   return snapshot ? stateEvents(snapshot) : []
 }
 
-/**
- * For how long a commit that held the lease stands for a check before a write to a saver that has no part in the store's
- * transactions, in milliseconds. Such a write may take as long after its check.
- */
-const TRUST_MS = 100
-
 interface AgentSteps {
   next(): Promise<IteratorResult<AgentEvent>>
   /** What the agent does after a cancel: see `AgentTask.onStop`. Nothing where it has not stopped in time. */
@@ -152,7 +147,7 @@ function openAgent(
 ): AgentSteps {
   const { threadId, runId, assistantId } = run
   const agent = agentOf(context, assistantId)
-  const mayTrust = (): boolean => performance.now() - appender.heldAt() < TRUST_MS
+  const mayTrust = (): boolean => isTrusted(appender.heldAt())
   const fenced = fencedCheckpointer(
     ownCheckpointerOf(context, agent),
     context.store,

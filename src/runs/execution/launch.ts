@@ -40,6 +40,8 @@ export interface ThreadClaim {
   readonly state: PartitionState
   /** See `LaunchedRun`. */
   readonly now: () => number
+  /** See `RunRequest`. */
+  readonly isNewThread?: boolean | undefined
   /** Further guards and operations of the same commit. */
   readonly guards?: readonly Guard[]
   readonly ops?: readonly Op[]
@@ -64,11 +66,15 @@ export async function claimThread(context: RunContext, asked: ThreadClaim): Prom
  */
 async function claim(
   context: RunContext,
-  { read, thread, run, state, now, guards = [], ops = [] }: ThreadClaim,
+  { read, thread, run, state, now, isNewThread, guards = [], ops = [] }: ThreadClaim,
 ): Promise<LaunchedRun> {
   const { threadId } = run
   const token = nextToken(state)
-  const newest = thread.restoredCheckpointId === null ? await newestOf(context, run) : undefined
+  const newest = isNewThread
+    ? { tuple: undefined }
+    : thread.restoredCheckpointId === null
+      ? await newestOf(context, run)
+      : undefined
   const rollbackPoint: RollbackPoint = {
     checkpointId: thread.restoredCheckpointId ?? newest?.tuple?.checkpoint.id ?? null,
     interrupts: thread.interrupts,
@@ -123,7 +129,7 @@ async function newestOf(
 ): Promise<NewestCheckpoint> {
   const saver = ownCheckpointerOf(context, readerOf(context, assistantId))
   const configurable = { thread_id: threadId, checkpoint_ns: '' }
-  return { saver, tuple: await saverInTime(context, saver.getTuple(readOnly({ configurable }))) }
+  return { tuple: await saverInTime(context, saver.getTuple(readOnly({ configurable }))) }
 }
 
 const FIRST_DELAY_MS = 10

@@ -15,6 +15,7 @@ import {
 } from '../records/idempotency.ts'
 import {
   EMPTY,
+  inspected,
   loadWithState,
   newThread,
   type RunRecord,
@@ -46,10 +47,11 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
   let config: Promise<StoredConfig> | undefined
   const configFor: ConfigFor = (agent, thread) => (config ??= configOf(agent, thread, request))
-  let loaded = request.looked?.loaded as LoadedStart | undefined
-  const attempt = (): Promise<AcceptedRun> => {
-    const seen = loaded
-    loaded = undefined
+  let isFirst = true
+  const attempt = async (): Promise<AcceptedRun> => {
+    const seen = isFirst ? await seenOf(context, request) : undefined
+    // After a conflict something else is there.
+    isFirst = false
     return admit(context, request, configFor, seen)
   }
   return commandInTime(
@@ -60,6 +62,18 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
 
 export const startRun = async (context: RunContext, request: StartRequest): Promise<RunReceipt> =>
   (await acceptRun(context, request)).receipt
+
+/** What is known of the thread without another look. */
+async function seenOf(
+  context: RunContext,
+  { threadId, isNewThread, looked }: StartRequest,
+): Promise<LoadedStart | undefined> {
+  if (!isNewThread) return looked?.loaded as LoadedStart | undefined
+  return inspected({ ...NEVER, now: await context.storeNow(threadId), docs: [] })
+}
+
+/** The state of a partition before its first commit. */
+const NEVER = { head: 0, firstRetained: 1, token: 0, lease: undefined }
 
 type ConfigFor = (agent: Agent, thread: ThreadRecord) => Promise<StoredConfig>
 
@@ -85,6 +99,7 @@ async function admit(
 ): Promise<AcceptedRun> {
   const { store } = context
   const { threadId, checkpointId, command } = request
+  const isNewThread = seen !== undefined && request.isNewThread
   const { state, now, read, docs } = seen ?? (await loadWithState(store, threadId, ...receiptKey(command)))
   const usable = await usableThread(context, read?.record, request)
   const thread: ThreadRecord = usable
@@ -148,7 +163,7 @@ async function admit(
     await startNext(context, threadId)
     return { receipt }
   }
-  const claim = claimThread(context, { read, thread: changed, run, state, now, ...extra })
+  const claim = claimThread(context, { read, thread: changed, run, state, now, isNewThread, ...extra })
   // Another run may wait for the place that a failed claim gives back.
   claim.catch(() => void beforeClose(context, startWaiting(context)))
   const launched = await claim

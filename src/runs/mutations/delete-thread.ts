@@ -16,7 +16,9 @@ const POLL_MS = 50
  */
 export async function deleteThread(context: RunContext, thread: OwnedThread): Promise<boolean> {
   const { threadId } = thread
-  if (!(await retryConflicts(() => markDeleting(context, thread)))) return false
+  const how = await retryConflicts(() => markDeleting(context, thread))
+  if (how === 'unknown') return false
+  if (how === 'removed') return true
   for (;;) {
     await stopRun(context, threadId)
     if (await removeMarked(context, threadId)) return true

@@ -7,32 +7,39 @@ import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
 import { dropWaiting } from '../execution/enqueue.ts'
-import { keepRenewing } from '../execution/lease.ts'
-import { guardThread, loadThread, putThread, readThread, type ThreadRecord } from '../records/records.ts'
+import { isTrusted, keepRenewing } from '../execution/lease.ts'
+import { guardThread, loadWithState, putThread, readThread, type ThreadRecord } from '../records/records.ts'
 import { commitTransitions } from '../records/transition.ts'
 import { type OwnedThread, savedThread } from '../threads/threads.ts'
 import { saversOfThread } from './savers-of-thread.ts'
 import { shortenExpired } from './shorten.ts'
 
 /**
- * Marks a thread for deletion: no run starts on it any more, and no caller sees it. False when the caller has no such thread.
- * Throws `ConflictError` when another process changed the thread first.
+ * Marks a thread for deletion: no run starts on it any more, and no caller sees it. One that is free is deleted at once. Throws
+ * `ConflictError` when another process changed the thread first.
  */
-export async function markDeleting(context: RunContext, asked: OwnedThread): Promise<boolean> {
+export async function markDeleting(
+  context: RunContext,
+  asked: OwnedThread,
+): Promise<'unknown' | 'marked' | 'removed'> {
   const { store } = context
   const { threadId } = asked
-  const read = await loadThread(store, threadId)
+  const { state, read } = await loadWithState(store, threadId)
   const thread = read ? read.record : await savedThread(context, asked)
-  if (!thread || !reaches(asked, thread)) return false
-  if (thread.deleting) return true
+  if (!thread || !reaches(asked, thread)) return 'unknown'
+  if (thread.deleting) return 'marked'
+  const isFree = thread.activeRunId === null && !isHeld(state)
+  const token = nextToken(state)
+  const marked = { ...thread, deleting: true, queue: [] }
   const ended = await dropWaiting(context, thread, 'deleted')
   await commitTransitions(context, ended, (ops) =>
     store.commit(threadId, {
-      guards: [guardThread(threadId, read)],
-      ops: [...ops, putThread({ ...thread, deleting: true, queue: [] })],
+      guards: [guardThread(threadId, read), ...(isFree ? [{ guard: 'free' } as const] : [])],
+      ops: [...ops, ...(isFree ? [claimLease(context, token)] : []), putThread(marked)],
     }),
   )
-  return true
+  if (!isFree) return 'marked'
+  return (await tryRemove(context, marked, token)) ? 'removed' : 'marked'
 }
 
 /**
@@ -41,8 +48,7 @@ export async function markDeleting(context: RunContext, asked: OwnedThread): Pro
  */
 export async function removeMarked(context: RunContext, threadId: string): Promise<boolean> {
   const { store } = context
-  const state = await store.inspect(threadId)
-  const read = await loadThread(store, threadId)
+  const { state, read } = await loadWithState(store, threadId)
   if (!read?.record.deleting) return true
   const { activeRunId } = read.record
   if (activeRunId !== null) {
@@ -56,10 +62,20 @@ export async function removeMarked(context: RunContext, threadId: string): Promi
       guards: [guardThread(threadId, read), { guard: 'free' }],
       ops: [claimLease(context, token)],
     })
-    await removeThread(context, read.record, token)
+  } catch (error) {
+    // Another process was first.
+    if (error instanceof ConflictError) return false
+    throw error
+  }
+  return tryRemove(context, read.record, token)
+}
+
+/** Removes a thread whose lease is held with the token. False where another process took over because this one was slow. */
+async function tryRemove(context: RunContext, thread: ThreadRecord, token: number): Promise<boolean> {
+  try {
+    await removeThread(context, thread, token)
     return true
   } catch (error) {
-    // Another process was first, or took over because this one was slow.
     if (error instanceof ConflictError || error instanceof FencedError) return false
     throw error
   }
@@ -68,10 +84,11 @@ export async function removeMarked(context: RunContext, threadId: string): Promi
 async function removeThread(context: RunContext, thread: ThreadRecord, token: number): Promise<void> {
   const { store } = context
   const { threadId, owner } = thread
+  const heldAt = performance.now()
   const stopRenewing = keepRenewing(context, threadId, token)
   try {
     for (const saver of saversOfThread(context, thread.assistantId))
-      await fencedCheckpointer(saver, store, threadId, token).deleteThread(threadId)
+      await fencedCheckpointer(saver, store, threadId, token, () => isTrusted(heldAt)).deleteThread(threadId)
     await store.commit(threadId, { guards: [{ guard: 'fence', token }], ops: [{ op: 'clear' }] })
   } catch (error) {
     await releaseLease(store, threadId, token)

@@ -12,6 +12,7 @@ import type {
   Doc,
   DocIndex,
   DocKey,
+  Inspection,
   Json,
   Op,
   PartitionState,
@@ -264,22 +265,25 @@ export const loadThread = async (
 ): Promise<Versioned<ThreadRecord> | undefined> =>
   versioned(await store.get(threadId, 'threads', threadId), readThread)
 
-/** A thread's record together with the state of its partition, and further documents of it. */
-export async function loadWithState(
-  store: Store,
-  threadId: string,
-  ...others: readonly DocKey[]
-): Promise<{
+export interface Inspected {
   readonly state: PartitionState
   /** The store's clock from then on, in milliseconds since 1970. */
   readonly now: () => number
   readonly read: Versioned<ThreadRecord> | undefined
+  /** The further documents that were asked for. */
   readonly docs: readonly (Doc | undefined)[]
-}> {
-  const { docs, ...state } = await store.inspect(threadId, [
-    { collection: 'threads', id: threadId },
-    ...others,
-  ])
+}
+
+/** A thread's record together with the state of its partition, and further documents of it. */
+export const loadWithState = async (
+  store: Store,
+  threadId: string,
+  ...others: readonly DocKey[]
+): Promise<Inspected> =>
+  inspected(await store.inspect(threadId, [{ collection: 'threads', id: threadId }, ...others]))
+
+/** The same of what was just inspected: the thread's record, then others. */
+export function inspected({ docs, ...state }: Inspection): Inspected {
   const readAt = performance.now()
   const now = () => state.now + Math.round(performance.now() - readAt)
   return { state, now, read: versioned(docs[0], readThread), docs: docs.slice(1) }
