@@ -63,9 +63,13 @@ export async function untilAnswered(
   }: OwnedThread & { readonly answerId: string; readonly signal?: AbortSignal | undefined },
 ): Promise<FoundAnswer | undefined> {
   let ended: Error | undefined
-  const watcher = context.watchers.open(asked.threadId, ({ reason }) => {
-    ended = reason
-  })
+  const watcher = context.watchers.open(
+    asked.threadId,
+    ({ reason }) => {
+      ended = reason
+    },
+    false,
+  )
   signal?.addEventListener('abort', watcher.close)
   try {
     for (;;) {

@@ -114,7 +114,7 @@ async function runToEnd(
   const { threadId, runId } = run
   const { runMs, eventLength } = context.limits
   const renew = (): Promise<void> => renewLease(store, threadId, token, context.leaseTtlMs)
-  const log = { store, threadId, runId, retryForMs }
+  const log = { store, watchers: context.watchers, threadId, runId, retryForMs }
   const appender = createAppender({ ...log, token, head, claimedAt, eventLength, renew })
   const timer = runMs <= MAX_TIMER_MS && setTimeout(() => stop.abort(tookTooLong(runMs)), runMs)
   const stopSupervising = superviseRun(context, launched, (reason) => stop.abort(reason))

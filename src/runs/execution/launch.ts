@@ -113,7 +113,11 @@ async function claim(
       ],
     }
     const written = { store: context.store, threadId, token, before: state.head, after: head }
-    records.wrote(change.ops, await persist({ ...written, retryForMs: RETRY_FOR_MS, change }))
+    const appended = { before: state.head, token, events: [frame] }
+    const committed = await context.watchers.append(threadId, appended, () =>
+      persist({ ...written, retryForMs: RETRY_FOR_MS, change }),
+    )
+    records.wrote(change.ops, committed)
   })
   await beforeClose(context, commit)
   return { thread: busy, run: started.run, token, head, claimedAt, records, now, newest }

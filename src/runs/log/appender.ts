@@ -4,6 +4,7 @@ import type { Change, Committed, Guard, Op, Store } from '../../storage/store/st
 import { backoff, nextTurn, pause, sleep } from '../../time.ts'
 import { RunError } from '../errors.ts'
 import { encodeFrame, eventWriter, type PendingEvent, type RecordedEvent } from './frame.ts'
+import type { LogWatchers } from './watchers.ts'
 
 /** Writes one run's events to the thread's log, in order, under the run's fencing token. */
 export interface Appender {
@@ -32,6 +33,7 @@ export interface Appender {
 
 interface AppenderOptions {
   readonly store: Store
+  readonly watchers: Pick<LogWatchers, 'append' | 'isRead'>
   readonly threadId: string
   readonly runId: string
   readonly token: number
@@ -60,12 +62,16 @@ interface JoinedCommit {
 const MAX_QUEUED = 1_000
 /** How much JSON these may be together, in characters, but for the last one. */
 const MAX_QUEUED_LENGTH = 1024 * 1024
+/** How long events are gathered that nobody waits for, in milliseconds: most short runs write them with their end. */
+const UNREAD_MS = 10
 /** Events that are written without waiting for a batch, because clients act on them. */
 const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 
 export function createAppender(options: AppenderOptions): Appender {
-  const { store, threadId, runId, token, retryForMs, eventLength, renew } = options
-  const { coalesceMs } = store.capabilities
+  const { store, watchers, threadId, runId, token, retryForMs, eventLength, renew } = options
+  const { coalesceMs, shared } = store.capabilities
+  /** Whether nobody waits for the events. Of other processes that share the store it is not known. */
+  const isUnread = (): boolean => !shared && !watchers.isRead(threadId)
   const toPending = eventWriter(runId)
   let head = options.head
   let heldAt = options.claimedAt
@@ -92,19 +98,14 @@ export function createAppender(options: AppenderOptions): Appender {
     const frames = events.map((event, i) => encodeFrame(event, token, head + 1 + i))
     const after = head + frames.length
     const began = performance.now()
-    const committed = await persist({
-      store,
-      threadId,
-      token,
-      before: head,
-      after,
-      retryForMs,
-      renew,
-      change: {
-        guards: [{ guard: 'fence', token }, { guard: 'head', seq: head }, ...guards],
-        ops: [{ op: 'append', token, events: frames }, ...ops],
-      },
-    })
+    const before = head
+    const change: Change = {
+      guards: [{ guard: 'fence', token }, { guard: 'head', seq: before }, ...guards],
+      ops: [{ op: 'append', token, events: frames }, ...ops],
+    }
+    const committed = await watchers.append(threadId, { before, token, events: frames }, () =>
+      persist({ store, threadId, token, before, after, retryForMs, renew, change }),
+    )
     head = after
     heldAt = began
     return committed
@@ -112,6 +113,7 @@ export function createAppender(options: AppenderOptions): Appender {
 
   async function drain(): Promise<void> {
     try {
+      if (isUnread()) await gather()
       while (queue.length > 0 || joined) {
         const commit = joined
         joined = undefined
@@ -176,9 +178,11 @@ export function createAppender(options: AppenderOptions): Appender {
   /** Gathers what follows. A store may answer within one turn of the event loop, so timers and requests get a turn first. */
   async function gather(): Promise<void> {
     await nextTurn()
-    if (coalesceMs === 0 || joined || flushes.length > 0 || isFull() || queue.some(isUrgent)) return
+    if (joined || flushes.length > 0 || isFull()) return
+    const ms = isUnread() ? UNREAD_MS : queue.some(isUrgent) ? 0 : coalesceMs
+    if (ms === 0) return
     gathering = new AbortController()
-    await pause(coalesceMs, gathering.signal)
+    await pause(ms, gathering.signal)
     gathering = undefined
   }
 
@@ -189,7 +193,7 @@ export function createAppender(options: AppenderOptions): Appender {
       if (item.params.length > eventLength) throw tooLong(item, eventLength)
       queue.push(item)
       queuedLength += item.params.length
-      if (isUrgent(item)) gathering?.abort()
+      if (isUrgent(item) && !isUnread()) gathering?.abort()
       startDraining()
       if (!isFull()) return undefined
       gathering?.abort()

@@ -1,9 +1,17 @@
-import type { LogBatch, PartitionChange, ReadQuery, Store } from '../../storage/store/store.ts'
+import { batchOf } from '../../storage/store/log-layout.ts'
+import type { LogBatch, LogEvent, PartitionChange, ReadQuery, Store } from '../../storage/store/store.ts'
 
 /** The subscribers of this process: one watch on the store for each thread that is read, one timer for all of them. */
 export interface LogWatchers {
-  /** `onEnd` is called when the server ends the subscriber. */
-  open(threadId: string, onEnd: (how: SubscriberEnd) => void): LogWatcher
+  /** `onEnd` is called when the server ends the subscriber. One that never reads sets `isReader` to false. Default true. */
+  open(threadId: string, onEnd: (how: SubscriberEnd) => void, isReader?: boolean): LogWatcher
+  /** Whether somebody in this process reads the log, or waits for the thread to read it. */
+  isRead(threadId: string): boolean
+  /**
+   * Makes a commit that appends events after `before`, under the lease of `token`. Readers get them from here, and no longer
+   * from the store, once they are committed.
+   */
+  append<T>(threadId: string, appended: Appended, commit: () => Promise<T>): Promise<T>
   /** Ends every subscriber of a thread at once. */
   drop(threadId: string, reason: Error): void
   /** Ends every subscriber once it has read what is in the log. */
@@ -13,6 +21,13 @@ export interface LogWatchers {
    * log.
    */
   measure(): { readonly subscribers: number; readonly lag: number }
+}
+
+export interface Appended {
+  /** The log's last sequence number before them. */
+  readonly before: number
+  readonly token: number
+  readonly events: readonly LogEvent[]
 }
 
 export interface SubscriberEnd {
@@ -46,6 +61,7 @@ const RECHECK_MS = 1_000
 const RECHECK_SLOTS = 10
 
 interface Subscriber {
+  readonly isReader: boolean
   readonly onEnd: (how: SubscriberEnd) => void
   /** Undefined until it has read something. */
   after: number | undefined
@@ -53,6 +69,8 @@ interface Subscriber {
 
 interface WatchedLog {
   readonly slot: number
+  /** When the commit began that appends to it in this process, as `performance.now()` tells. Undefined where there is none. */
+  appendingSince: number | undefined
   wakeUps: number
   changes: number
   head: number
@@ -74,10 +92,11 @@ export function createLogWatchers(store: Store): LogWatchers {
     const isShared = store.capabilities.shared
     const log: WatchedLog = {
       slot: joinCount++ % RECHECK_SLOTS,
+      appendingSince: undefined,
       wakeUps: 0,
       changes: 0,
       head: 0,
-      reader: isShared ? sharedReader(store, threadId, () => log.wakeUps) : directReader(store, threadId),
+      reader: createReader(store, threadId, isShared ? SHARED : LOCAL, () => log.wakeUps),
       waiters: new Set(),
       subscribers: new Set(),
       unwatch: store.watch(threadId, (change) => wakeUp(log, change)),
@@ -106,9 +125,9 @@ export function createLogWatchers(store: Store): LogWatchers {
   }
 
   return {
-    open(threadId, onEnd) {
+    open(threadId, onEnd, isReader = true) {
       const log = join(threadId)
-      const subscriber: Subscriber = { onEnd, after: undefined }
+      const subscriber: Subscriber = { isReader, onEnd, after: undefined }
       log.subscribers.add(subscriber)
       let wake = () => {}
       let closed = false
@@ -136,6 +155,26 @@ export function createLogWatchers(store: Store): LogWatchers {
         },
       }
     },
+    isRead(threadId) {
+      for (const { isReader } of logs.get(threadId)?.subscribers ?? []) if (isReader) return true
+      return false
+    },
+    async append(threadId, { before, token, events }, commit) {
+      const log = logs.get(threadId)
+      if (!log) return commit()
+      const seen = log.wakeUps
+      log.appendingSince = performance.now()
+      try {
+        const committed = await commit()
+        // A store that announces it later makes readers look once more.
+        if (log.wakeUps === seen) log.wakeUps += 1
+        log.reader.appended(batchOf(token, events, before), log.wakeUps === seen + 1)
+        return committed
+      } finally {
+        log.appendingSince = undefined
+        if (log.wakeUps !== seen) wakeWaiters(log)
+      }
+    },
     drop: (threadId, reason) => end(threadId, { reason, at: 'once' }),
     close(reason) {
       for (const [threadId, log] of [...logs]) {
@@ -159,6 +198,12 @@ export function createLogWatchers(store: Store): LogWatchers {
 function wakeUp(log: WatchedLog, change?: PartitionChange): void {
   log.wakeUps++
   if (change?.docs) log.changes++
+  const { appendingSince: since } = log
+  // What is being committed need not be read from the store. A store that does not answer holds nobody up.
+  if (since === undefined || performance.now() - since > MAX_HELD_MS) wakeWaiters(log)
+}
+
+function wakeWaiters(log: WatchedLog): void {
   const waiters = [...log.waiters]
   log.waiters.clear()
   for (const wake of waiters) wake()
@@ -170,25 +215,39 @@ interface LogReader {
   read(query: ReadQuery): Promise<LogBatch>
   /** How many wake-ups there had been when the head of the batches was last looked up. */
   fresh(): number
+  /** Takes what this process has committed at the head of the log. `isNewest`: nothing else has woken readers meanwhile. */
+  appended(batch: LogBatch, isNewest: boolean): void
 }
 
-/** How many bytes of a log are kept for subscribers that are slightly behind. */
-const KEPT_BYTES = 256 * 1024
-/** The size of one read. Over a network a few large reads are much cheaper than many small ones. */
-const READ_BYTES = 256 * 1024
+/** How long readers are not woken while a commit appends to their log, in milliseconds. */
+const MAX_HELD_MS = 250
 
-/** For a store whose reads are cheap: each subscriber reads it directly. */
-const directReader = (store: Store, threadId: string): LogReader => ({
-  read: (query) => store.read(threadId, query),
-  fresh: () => Number.POSITIVE_INFINITY,
-})
+interface ReaderBounds {
+  /** How many bytes of a log are kept for subscribers that are slightly behind. */
+  readonly kept: number
+  /** How many batches are kept even where they are larger, and at most. */
+  readonly least: number
+  readonly most: number
+  /** The size of one read. */
+  readonly read: number
+}
+
+/** Over a network a few large reads are much cheaper than many small ones. */
+const SHARED: ReaderBounds = { kept: 256 * 1024, least: 1, most: Number.POSITIVE_INFINITY, read: 256 * 1024 }
+/** A store of this process has everything in memory. */
+const LOCAL: ReaderBounds = { kept: 16 * 1024, least: 0, most: 1, read: 64 * 1024 }
 
 /**
- * For a store behind a network. Subscribers that have come to the end of what was read share the next read, so that a wake-up
- * costs one read however many of them wait. A subscriber that is behind gets the latest batches from here, or reads the store
- * directly.
+ * Subscribers that have come to the end of what was read share the next read, so that a wake-up costs one read however many of
+ * them wait, and none where this process has written it. A subscriber that is behind gets the latest batches from here, or
+ * reads the store directly.
  */
-function sharedReader(store: Store, threadId: string, wakeUps: () => number): LogReader {
+function createReader(
+  store: Store,
+  threadId: string,
+  bounds: ReaderBounds,
+  wakeUps: () => number,
+): LogReader {
   let kept: LogBatch[] = []
   let bytes = 0
   /** The last sequence number that was read. */
@@ -209,7 +268,7 @@ function sharedReader(store: Store, threadId: string, wakeUps: () => number): Lo
     const from = end
     const seen = wakeUps()
     try {
-      const batch = await store.read(threadId, { after: from, maxBytes: READ_BYTES })
+      const batch = await store.read(threadId, { after: from, maxBytes: bounds.read })
       if (from !== end) return
       newest = batch
       // The store has lost what was read, and will assign these sequence numbers again.
@@ -227,17 +286,27 @@ function sharedReader(store: Store, threadId: string, wakeUps: () => number): Lo
     kept.push(batch)
     bytes += batch.bytes.length
     end = batch.first + batch.count - 1
-    while (kept.length > 1 && bytes > KEPT_BYTES) bytes -= kept.shift()!.bytes.length
+    while (kept.length > bounds.most || (kept.length > bounds.least && bytes > bounds.kept))
+      bytes -= kept.shift()!.bytes.length
   }
 
   return {
     fresh: () => fresh,
+    appended(batch, isNewest) {
+      // Nobody has read so far yet, or somebody has read it from the store.
+      if (end >= 0 && batch.first !== end + 1) return
+      if (end < 0) startAt(batch.first - 1)
+      const { firstRetained = batch.firstRetained } = newest ?? {}
+      newest = { ...batch, firstRetained }
+      keep(newest)
+      if (isNewest) fresh = wakeUps()
+    },
     async read({ after, limit = Number.POSITIVE_INFINITY }) {
       for (;;) {
         const batch = kept.findLast(({ first }) => first <= after + 1)
         if (batch && newest && after < batch.first + batch.count - 1) return part(batch, after, limit, newest)
         if (after < end)
-          return store.read(threadId, { after, maxBytes: READ_BYTES, ...(limit < Infinity && { limit }) })
+          return store.read(threadId, { after, maxBytes: bounds.read, ...(limit < Infinity && { limit }) })
         if (after > end) startAt(after)
         if (newest && fresh === wakeUps()) return part(newest, after, 0, newest)
         await (reading ??= readOn())

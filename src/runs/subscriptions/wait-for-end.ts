@@ -24,10 +24,14 @@ export async function waitForEnd(
   signal?: AbortSignal,
 ): Promise<EndedRun> {
   let closed: Error | undefined
-  const watcher = context.watchers.open(threadId, ({ reason, at }) => {
-    // For a deleted thread the loop below ends, because its run is gone.
-    if (at === 'head') closed = reason
-  })
+  const watcher = context.watchers.open(
+    threadId,
+    ({ reason, at }) => {
+      // For a deleted thread the loop below ends, because its run is gone.
+      if (at === 'head') closed = reason
+    },
+    false,
+  )
   let leave = () => {}
   const left = new Promise<undefined>((resolve) => (leave = () => resolve(undefined)))
   const onAbort = () => {

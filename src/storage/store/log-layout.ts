@@ -53,6 +53,23 @@ export function chunksOf(token: number, events: readonly LogEvent[]): Chunk[] {
   return chunks
 }
 
+/** The batch that a read would give of events which one commit has appended after `before`. */
+export function batchOf(token: number, events: readonly LogEvent[], before: number): LogBatch {
+  const offsets = new Uint32Array(events.length + 1)
+  const originOf = new Uint16Array(events.length)
+  const origins: LogOrigin[] = []
+  const places = new Map<string, number>()
+  for (const [i, { topic, data }] of events.entries()) {
+    let place = places.get(topic)
+    if (place === undefined) places.set(topic, (place = origins.push({ topic, token }) - 1))
+    originOf[i] = place
+    offsets[i + 1] = offsets[i]! + data.length
+  }
+  const bytes = concatBytes(events.map(({ data }) => data))
+  const count = events.length
+  return { first: before + 1, count, bytes, offsets, origins, originOf, head: before + count, firstRetained: 1 }
+}
+
 export function readBounds({ limit = DEFAULT_LIMIT, maxBytes = DEFAULT_BYTES }: ReadQuery) {
   return {
     limit: Math.min(Math.max(Math.floor(limit), 1), MAX_LIMIT),

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Appender, createAppender } from '../../../src/runs/log/appender.ts'
 import { readLog } from '../../../src/runs/log/decode.ts'
+import { createLogWatchers } from '../../../src/runs/log/watchers.ts'
 import { ConflictError, UnavailableError } from '../../../src/storage/errors.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
@@ -58,6 +59,7 @@ test('what was pushed is in the log once and in order, whatever commits join it,
       const store = troubled(inner, [...trouble], coalesceMs)
       const appender = createAppender({
         store,
+        watchers: createLogWatchers(store),
         threadId: 't',
         runId: 'r',
         token: TOKEN,
@@ -115,7 +117,17 @@ test('a commit that joins events which cannot be written fails with them, and th
       return inner.commit(...args)
     },
   }
-  const options = { store, threadId: 't', runId: 'r', token: TOKEN, head: 0, claimedAt: 0, retryForMs: 0 }
+  const watchers = createLogWatchers(store)
+  const options = {
+    store,
+    watchers,
+    threadId: 't',
+    runId: 'r',
+    token: TOKEN,
+    head: 0,
+    claimedAt: 0,
+    retryForMs: 0,
+  }
   const appender = createAppender({ ...options, eventLength: 1_000, renew: async () => {} })
   void appender.push(custom('first'))
   void appender.push(custom('second'))
