@@ -2,7 +2,7 @@ import type { StateSnapshot } from '../../agents/agent.ts'
 import type { LoggedEvent } from '../../events/index.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { RunContext } from '../context.ts'
-import { readLogBatches } from '../log/decode.ts'
+import { logReader, readLogBatches } from '../log/decode.ts'
 import type { Matcher } from '../log/frame.ts'
 import {
   type AnswerRecord,
@@ -140,7 +140,7 @@ async function readQuiet(
 
   const isOfInterest: Matcher = ({ method, namespace, runId: of }) =>
     of === runId && (IN_ALL_NAMESPACES.has(method) || (AT_THE_ROOT.has(method) && namespace.length === 0))
-  for await (const events of readLogBatches(store, threadId, isOfInterest, after))
+  for await (const events of readLogBatches(logReader(store, threadId), isOfInterest, after))
     for (const event of events) if (event.seq <= head) note(event)
   return { quiet, asked }
 }

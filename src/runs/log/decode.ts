@@ -1,5 +1,5 @@
 import type { LogGap, LoggedEvent, ThreadEvent } from '../../events/index.ts'
-import type { LogBatch, Store } from '../../storage/store/store.ts'
+import type { LogBatch, ReadQuery, Store } from '../../storage/store/store.ts'
 import type { Matcher } from './frame.ts'
 import {
   eventId,
@@ -112,19 +112,25 @@ export async function* readLog(
   wanted: Matcher,
   after = 0,
 ): AsyncGenerator<LoggedEvent> {
-  for await (const events of readLogBatches(store, threadId, wanted, after))
+  for await (const events of readLogBatches(logReader(store, threadId), wanted, after))
     for (const event of events) yield event
 }
 
+type ReadBatch = (query: ReadQuery) => Promise<LogBatch>
+
+export const logReader =
+  (store: Store, threadId: string): ReadBatch =>
+  (query) =>
+    store.read(threadId, query)
+
 /** The same, as many at a time as one read gives. */
 export async function* readLogBatches(
-  store: Store,
-  threadId: string,
+  read: ReadBatch,
   wanted: Matcher,
   after: number,
 ): AsyncGenerator<readonly LoggedEvent[]> {
   for (;;) {
-    const batch = await store.read(threadId, { after })
+    const batch = await read({ after })
     if (batch.count === 0) return
     yield decodeBatch(batch, wanted)
     after = batch.first + batch.count - 1

@@ -1,9 +1,9 @@
 import type { LoggedEvent } from '../../events/index.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
-import { readLogBatches } from '../log/decode.ts'
+import { logReader, readLogBatches } from '../log/decode.ts'
 import { type EventForm, type EventStream, inForm, type LoggedEvents } from '../log/form.ts'
-import type { Matcher } from '../log/frame.ts'
+import type { Matcher, Topic } from '../log/frame.ts'
 import type { RunRecord } from '../records/records.ts'
 import type { Owned, ThreadEvents } from '../requests.ts'
 import { findThread, requireRun } from '../threads/threads.ts'
@@ -48,11 +48,29 @@ export async function readToEnd(
 ): Promise<RunRecord | undefined> {
   const { threadId, runId, after = 0, signal, take, isKnown = false } = request
   if (!isKnown) await requireRun(context, request)
-  const { run } = await waitForEnd(context, threadId, runId, signal)
-  if (!run && !(await findThread(context, request))) throw noSuchThread(threadId)
-  // Everything is in the log by now, so that nothing has to be watched.
   const filter = filterOf(request)
   const wanted: Matcher = (topic) => topic.runId === runId && filter(topic)
-  for await (const events of readLogBatches(context.store, threadId, wanted, after)) events.forEach(take)
-  return run
+  // What this process writes of the log meanwhile need not be read again.
+  const watcher = context.watchers.open(threadId, () => {}, false)
+  try {
+    const { run, records } = await waitForEnd(context, threadId, runId, signal)
+    if (!run && !(await findThread(context, request))) throw noSuchThread(threadId)
+    // Everything is in the log by now. The run has begun with a root event.
+    const first = run?.firstSeq ?? 1
+    const from = filter(rootOf(runId)) ? first - 1 : first
+    // What another process has written may not be announced yet.
+    const read = records ? watcher.read : logReader(context.store, threadId)
+    for await (const events of readLogBatches(read, wanted, Math.max(after, from))) events.forEach(take)
+    return run
+  } finally {
+    watcher.close()
+  }
 }
+
+const rootOf = (runId: string): Topic => ({
+  method: 'lifecycle',
+  namespace: [],
+  runId,
+  detail: undefined,
+  token: 0,
+})

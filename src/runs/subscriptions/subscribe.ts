@@ -3,7 +3,7 @@ import { UnavailableError } from '../../storage/errors.ts'
 import type { LogBatch } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
-import { readLogBatches } from '../log/decode.ts'
+import { logReader, readLogBatches } from '../log/decode.ts'
 import { createMatcher } from '../log/filter.ts'
 import type { LoggedEvents } from '../log/form.ts'
 import { encodeGap, type Matcher, type Topic } from '../log/frame.ts'
@@ -217,7 +217,8 @@ export async function* readRunLog(context: RunContext, request: RunsRequest): Lo
       if (newest?.type === 'event') seen = newest.seq
     }
     if (!over.signal.aborted) return
-    for await (const rest of readLogBatches(context.store, threadId, wanted, seen)) yield rest.filter(isShown)
+    for await (const rest of readLogBatches(logReader(context.store, threadId), wanted, seen))
+      yield rest.filter(isShown)
   } finally {
     stopWaiting.abort(null) // Without a reason it makes an error with a stack, which nobody sees.
   }
