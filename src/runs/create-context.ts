@@ -3,8 +3,7 @@ import { logError } from '../errors.ts'
 import { graphStoresOf } from '../graph-store/index.ts'
 import { uuid7 } from '../ids.ts'
 import { createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
-import { memoryCheckpointer } from '../storage/memory/checkpointer.ts'
-import { memoryStore } from '../storage/memory/store.ts'
+import { memoryStorage } from '../storage/memory/storage.ts'
 import { observedStore } from './availability.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
@@ -30,8 +29,9 @@ export function createContext(
   const agents = agentsOf(options?.agents)
   assertDefaultAgent(agents, options.defaultAgent)
   const aliases = aliasesOf(agents, options.aliases)
-  const unobserved = options.store ?? memoryStore()
-  const checkpointer = options.checkpointer ?? memoryCheckpointer()
+  const memory = lazy(memoryStorage)
+  const unobserved = options.store ?? memory().store
+  const checkpointer = options.checkpointer ?? memory().checkpointer
   const limits = limitsOf(options.limits)
   warnEphemeralStore(unobserved, { agents, checkpointer })
   const report = reporterOf(options.onError)

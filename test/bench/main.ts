@@ -1,6 +1,7 @@
 import { a2a } from './a2a.ts'
 import { bigEvents } from './big-events.ts'
 import { burst, sockets } from './burst.ts'
+import { calls } from './calls.ts'
 import { controlPlane } from './control-plane.ts'
 import { controlPlanePages } from './control-plane-pages.ts'
 import { deploy } from './deploy.ts'
@@ -26,6 +27,7 @@ import { tracing } from './tracing.ts'
 /** Runs every benchmark, one after the other. See docs/benchmarks.md. */
 const rows: Row[] = []
 for (const bench of [
+  calls,
   importing,
   burst,
   sockets,

@@ -6,7 +6,7 @@ import { loadRun, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 
 /** When a run looks for a cancel that came before it listened, in milliseconds. Most runs that end sooner need not look. */
-const FIRST_CHECK_MS = 100
+const FIRST_CHECK_MS = 250
 
 /**
  * Listens for a cancel of the run and, where other processes share the store, keeps the lease alive. Returns a function that

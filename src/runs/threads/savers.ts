@@ -1,6 +1,6 @@
 import type { Agent } from '../../agents/agent.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
-import { DATABASE } from '../../storage/checkpointer/fenced.ts'
+import { DATABASE, sharesDatabase } from '../../storage/checkpointer/fenced.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { saverInTime } from '../deadlines.ts'
@@ -36,8 +36,9 @@ export const orphanedThread = (threadId: string): RunError =>
   )
 
 /** Warns of a store that forgets whose the threads are while a saver keeps them. */
-export function warnEphemeralStore({ capabilities }: Store, savers: Savers): void {
-  if (capabilities.durable || !saversOf(savers).some(isDurable)) return
+export function warnEphemeralStore(store: Store, savers: Savers): void {
+  if (store.capabilities.durable) return
+  if (!saversOf(savers).some((saver) => isDurable(saver) && !sharesDatabase(saver, store))) return
   console.warn(
     'agentwire: a checkpointer keeps its state, but the store is in memory: after a restart the threads of before are in no list, and with `authenticate` nobody can reach them. Give `store` as well, such as that of openStorage().',
   )

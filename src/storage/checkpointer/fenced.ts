@@ -27,7 +27,8 @@ export function fencedCheckpointer(
   })
 }
 
-function sharesDatabase(a: object, b: object): boolean {
+/** Whether a saver and a store are over one database. */
+export function sharesDatabase(a: object, b: object): boolean {
   const database = (a as { [DATABASE]?: unknown })[DATABASE]
   return database !== undefined && database === (b as { [DATABASE]?: unknown })[DATABASE]
 }

@@ -1,3 +1,5 @@
+import { DATABASE } from '../checkpointer/fenced.ts'
+import { beforeWrites } from '../checkpointer/overlay.ts'
 import type { DurableStorage } from '../durable.ts'
 import { type MemoryCheckpointer, type MemoryThreads, memoryCheckpointerIn } from './checkpointer.ts'
 import { type MemoryStoreOptions, memoryStore } from './store.ts'
@@ -16,11 +18,18 @@ export interface MemoryStorage extends Omit<DurableStorage, 'checkpointer'> {
  * ```
  */
 export function memoryStorage(options?: MemoryStoreOptions): MemoryStorage {
-  const store = memoryStore(options)
+  const database = {}
+  const store = { ...memoryStore(options), [DATABASE]: database }
   const threads: MemoryThreads = new Map()
+  const saver = memoryCheckpointerIn(threads)
   return {
     store,
-    checkpointer: memoryCheckpointerIn(threads),
+    checkpointer: {
+      ...saver,
+      [DATABASE]: database,
+      withFence: (partition: string, token: number) =>
+        beforeWrites(saver, () => store.assertFence(partition, token)),
+    } as MemoryCheckpointer,
     setup: () => store.setup(),
     async report() {
       const { counts, ...about } = await store.report!()
