@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import type { AgentEvent } from '../../src/events/index.ts'
+import { subscribe } from '../../src/runs/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
 import { custom } from '../kit/puppet.ts'
 import { eventually, gate, turns } from '../kit/wait.ts'
@@ -62,11 +64,14 @@ test.each(Object.entries(bursts))(
     const agent = burst.agent()
     const { store, open, sizes } = slowStore()
     const engine = engineOf({ a: agent }, { store })
+    // Without a reader the first events are gathered, too.
+    const reader = subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS } })
     await start(engine, 't')
     for (let before = -1; before !== agent.given; await turns(5)) before = agent.given
     expect(agent.given).toBeLessThanOrEqual(burst.ahead)
     expect(agent.given).toBeGreaterThan(burst.ahead / 2)
     open()
+    reader.cancel()
     const log = await transcript(engine, 't')
     expect(log.filter(({ method }) => method === 'custom')).toHaveLength(burst.total)
     expect(Math.max(...sizes)).toBeLessThan(1.2 * 1024 * 1024)

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { subscribe } from '../../src/runs/index.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Change, Store } from '../../src/storage/store/store.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
 import { rootStates } from '../kit/events.ts'
 import { custom, puppet } from '../kit/puppet.ts'
@@ -28,10 +30,13 @@ test('a run whose events were written although their commit failed ends behind t
   const isEvents = ({ ops }: Change) => ops.length === 1 && ops[0]!.op === 'append'
   const store = failing((change) => (isEvents(change) ? 'after' : undefined), new Error('It broke.'))
   const engine = engineOf({ a: agent }, { store, onError: () => {} })
+  // Without a reader the event is written with the end.
+  const reader = subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS } })
   const { runId } = await start(engine, 't')
   emit(custom(1))
   finish()
   expect(await engine.wait({ threadId: 't', runId })).toMatchObject({ status: 'error' })
+  reader.cancel()
   const events = await transcript(engine, 't')
   expect(events.map(({ method }) => method)).toEqual(['lifecycle', 'custom', 'lifecycle'])
   expect(rootStates(events)).toEqual(['running', 'failed'])

@@ -53,7 +53,8 @@ function failingStore(error: Error): Store {
   return {
     ...inner,
     async commit(partition, change) {
-      if (change.ops.length === 1 && change.ops[0]!.op === 'append') throw error
+      const appended = change.ops.flatMap((op) => (op.op === 'append' ? op.events : []))
+      if (appended.some(({ topic }) => topic.includes('custom'))) throw error
       return inner.commit(partition, change)
     },
   }

@@ -83,7 +83,8 @@ export async function planRun(
   const deletedBy = isDeleted ? (webhook === undefined ? 'starter' : 'webhook') : null
   const asked: RunRequest = {
     threadId,
-    isNewThread: isOfOwnThread,
+    // A command makes its thread before.
+    isNewThread: isOfOwnThread && body.command === undefined,
     principal,
     request,
     command: order.key,

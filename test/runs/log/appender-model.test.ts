@@ -53,54 +53,62 @@ const troubles = fc.array(fc.constantFrom<Trouble>('none', 'none', 'late', 'lost
 
 test('what was pushed is in the log once and in order, whatever commits join it, and each flush and commit settles', async () => {
   await fc.assert(
-    fc.asyncProperty(steps, troubles, fc.constantFrom(0, 3), async (work, trouble, coalesceMs) => {
-      const inner = memoryStore()
-      await inner.commit('t', { ops: [{ op: 'claim', owner: 'me', token: TOKEN, ttlMs: 60_000 }] })
-      const store = troubled(inner, [...trouble], coalesceMs)
-      const appender = createAppender({
-        store,
-        watchers: createLogWatchers(store),
-        threadId: 't',
-        runId: 'r',
-        token: TOKEN,
-        head: 0,
-        claimedAt: 0,
-        retryForMs: 10_000,
-        eventLength: 1_000,
-        renew: async () => {},
-      })
-      const written: string[] = []
-      const commits: string[] = []
-      const flushes: Promise<void>[] = []
-      for (const [i, step] of work.entries()) {
-        if (step === 'push') {
-          void appender.push(custom(`e${i}`))
-          written.push(`e${i}`)
-        } else if (step === 'flush') {
-          const before = written.length
-          flushes.push(
-            appender.flush().then(async () => {
-              expect((await inner.inspect('t')).head).toBeGreaterThanOrEqual(before)
-            }),
-          )
-        } else if (step === 'commit') {
-          // An agent is not asked for more while its question is being written.
-          written.push(`c${i}`)
-          commits.push(`c${i}`)
-          await commitAgain(appender, `c${i}`)
-        } else if (step === 'turn') await nextTurn()
-        else await new Promise((resolve) => setTimeout(resolve, 4))
-      }
-      await commitAgain(appender, 'end')
-      await Promise.all(flushes)
-      expect(appender.hasFailed()).toBe(false)
-      const seen: unknown[] = []
-      for await (const event of readLog(inner, 't', () => true))
-        if (event.type === 'event') seen.push((event.data as { payload: unknown }).payload)
-      expect(seen).toEqual([...written, 'end'])
-      const docs = await inner.list('c')
-      expect(docs.docs.map(({ id }) => id).sort()).toEqual([...commits, 'end'].sort())
-    }),
+    fc.asyncProperty(
+      steps,
+      troubles,
+      fc.constantFrom(0, 3),
+      fc.boolean(),
+      async (work, trouble, coalesceMs, isRead) => {
+        const inner = memoryStore()
+        await inner.commit('t', { ops: [{ op: 'claim', owner: 'me', token: TOKEN, ttlMs: 60_000 }] })
+        const store = troubled(inner, [...trouble], coalesceMs)
+        const watchers = createLogWatchers(store)
+        if (isRead) watchers.open('t', () => {})
+        const appender = createAppender({
+          store,
+          watchers,
+          threadId: 't',
+          runId: 'r',
+          token: TOKEN,
+          head: 0,
+          claimedAt: 0,
+          retryForMs: 10_000,
+          eventLength: 1_000,
+          renew: async () => {},
+        })
+        const written: string[] = []
+        const commits: string[] = []
+        const flushes: Promise<void>[] = []
+        for (const [i, step] of work.entries()) {
+          if (step === 'push') {
+            void appender.push(custom(`e${i}`))
+            written.push(`e${i}`)
+          } else if (step === 'flush') {
+            const before = written.length
+            flushes.push(
+              appender.flush().then(async () => {
+                expect((await inner.inspect('t')).head).toBeGreaterThanOrEqual(before)
+              }),
+            )
+          } else if (step === 'commit') {
+            // An agent is not asked for more while its question is being written.
+            written.push(`c${i}`)
+            commits.push(`c${i}`)
+            await commitAgain(appender, `c${i}`)
+          } else if (step === 'turn') await nextTurn()
+          else await new Promise((resolve) => setTimeout(resolve, 4))
+        }
+        await commitAgain(appender, 'end')
+        await Promise.all(flushes)
+        expect(appender.hasFailed()).toBe(false)
+        const seen: unknown[] = []
+        for await (const event of readLog(inner, 't', () => true))
+          if (event.type === 'event') seen.push((event.data as { payload: unknown }).payload)
+        expect(seen).toEqual([...written, 'end'])
+        const docs = await inner.list('c')
+        expect(docs.docs.map(({ id }) => id).sort()).toEqual([...commits, 'end'].sort())
+      },
+    ),
     { numRuns: 150 },
   )
 }, 120_000)
@@ -118,6 +126,7 @@ test('a commit that joins events which cannot be written fails with them, and th
     },
   }
   const watchers = createLogWatchers(store)
+  watchers.open('t', () => {})
   const options = {
     store,
     watchers,
