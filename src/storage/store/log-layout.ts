@@ -67,7 +67,16 @@ export function batchOf(token: number, events: readonly LogEvent[], before: numb
   }
   const bytes = concatBytes(events.map(({ data }) => data))
   const count = events.length
-  return { first: before + 1, count, bytes, offsets, origins, originOf, head: before + count, firstRetained: 1 }
+  return {
+    first: before + 1,
+    count,
+    bytes,
+    offsets,
+    origins,
+    originOf,
+    head: before + count,
+    firstRetained: 1,
+  }
 }
 
 export function readBounds({ limit = DEFAULT_LIMIT, maxBytes = DEFAULT_BYTES }: ReadQuery) {
