@@ -18,7 +18,6 @@ import type { Appender } from '../log/appender.ts'
 import { EMPTY, type RunRecord, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { updateThread } from '../records/update.ts'
-import { isTrusted } from './lease.ts'
 import type { AgentOutcome } from './outcome.ts'
 import { renewingCheckpointer } from './saver/renewing-saver.ts'
 import { type StorageHealth, watchedCheckpointer } from './saver/watched-saver.ts'
@@ -147,13 +146,12 @@ function openAgent(
 ): AgentSteps {
   const { threadId, runId, assistantId } = run
   const agent = agentOf(context, assistantId)
-  const mayTrust = (): boolean => isTrusted(appender.heldAt())
   const fenced = fencedCheckpointer(
     ownCheckpointerOf(context, agent),
     context.store,
     threadId,
     token,
-    mayTrust,
+    appender.heldAt,
   )
   const renew = (): Promise<void> => renewLease(context.store, threadId, token, context.leaseTtlMs)
   const renewing = renewingCheckpointer(fenced, renew, signal)

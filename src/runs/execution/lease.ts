@@ -61,15 +61,6 @@ export function keepRenewing(
   return holdLease({ ttlMs, renew, retakesExpired: true }).end
 }
 
-/**
- * For how long a commit that held the lease stands for a check before a write to a saver that has no part in the store's
- * transactions, in milliseconds. Such a write may take as long after its check.
- */
-const TRUST_MS = 100
-
-/** Whether a commit that began then, as `performance.now()` tells, stands for a check of the lease it has held. */
-export const isTrusted = (heldAt: number): boolean => performance.now() - heldAt < TRUST_MS
-
 /** Hands over a run that has not ended: its lease expires at once, and any other process may continue it. */
 export async function handOver(context: RunContext, { thread, run, token }: LaunchedRun): Promise<void> {
   await expireLease(context.store, run.threadId, token)

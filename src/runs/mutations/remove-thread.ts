@@ -7,7 +7,7 @@ import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
 import { dropWaiting } from '../execution/enqueue.ts'
-import { isTrusted, keepRenewing } from '../execution/lease.ts'
+import { keepRenewing } from '../execution/lease.ts'
 import { guardThread, loadWithState, putThread, readThread, type ThreadRecord } from '../records/records.ts'
 import { commitTransitions } from '../records/transition.ts'
 import { type OwnedThread, savedThread } from '../threads/threads.ts'
@@ -88,7 +88,7 @@ async function removeThread(context: RunContext, thread: ThreadRecord, token: nu
   const stopRenewing = keepRenewing(context, threadId, token)
   try {
     for (const saver of saversOfThread(context, thread.assistantId))
-      await fencedCheckpointer(saver, store, threadId, token, () => isTrusted(heldAt)).deleteThread(threadId)
+      await fencedCheckpointer(saver, store, threadId, token, () => heldAt).deleteThread(threadId)
     await store.commit(threadId, { guards: [{ guard: 'fence', token }], ops: [{ op: 'clear' }] })
   } catch (error) {
     await releaseLease(store, threadId, token)

@@ -8,22 +8,25 @@ import { beforeWrites } from './overlay.ts'
  */
 export const DATABASE: unique symbol = /* @__PURE__ */ Symbol.for('agentwire.database') as never
 
+/** For how long a commit stands for a check, in milliseconds. A write may take as long after its check. */
+const TRUST_MS = 100
+
 /**
  * A view of a saver whose `put`, `putWrites`, `deleteThread` and `keepLatest` throw `FencedError` once
  * `partition`'s lease is not held with `token`. Where saver and store share a database, check and write are
- * one transaction; a foreign saver may still complete a write in flight. It need not be asked while
- * `isHeld`: a commit has just held the lease.
+ * one transaction; a foreign saver may still complete a write in flight. `heldAt` gives when the last
+ * commit began that has held the lease, as `performance.now()` tells: a recent one stands for a check.
  */
 export function fencedCheckpointer(
   inner: Checkpointer,
   store: Pick<Store, 'assertFence'>,
   partition: string,
   token: number,
-  isHeld: () => boolean = () => false,
+  heldAt: () => number = () => Number.NEGATIVE_INFINITY,
 ): Checkpointer {
   if (inner.withFence && sharesDatabase(inner, store)) return inner.withFence(partition, token)
   return beforeWrites(inner, async () => {
-    if (!isHeld()) await store.assertFence(partition, token)
+    if (performance.now() - heldAt() > TRUST_MS) await store.assertFence(partition, token)
   })
 }
 
