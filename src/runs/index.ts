@@ -10,6 +10,7 @@ export type { ErrorMessage, RunOrigin } from './failures.ts'
 export {
   cancelAnswer,
   type EngineInternals,
+  findRun,
   headOf,
   internalsOf,
   keepLatest,

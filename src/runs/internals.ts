@@ -19,7 +19,7 @@ import { subscribe as subscribeTo } from './subscriptions/subscribe.ts'
 import { AS_BYTES, type Rendering, type Subscription } from './subscriptions/subscription.ts'
 import { pageOfThreads, type ThreadListQuery, type ThreadPage } from './threads/lists.ts'
 import { type LookQuery, lookAtThread as look } from './threads/look.ts'
-import { findThread, type OwnedThread } from './threads/threads.ts'
+import { type FoundRun, findRun as find, findThread, type OwnedThread } from './threads/threads.ts'
 import type { RunTree } from './threads/tree.ts'
 
 const treeOf = /* @__PURE__ */ later(() => import('./threads/tree.ts'), 'readTree')
@@ -100,6 +100,12 @@ export const readToEnd: (engine: AgentEngine, request: RunToEnd) => Promise<RunR
 /** A thread with the recorded result of a command and a kept answer, read at once: for a request that may start a run on it. */
 export const lookAtThread: (engine: AgentEngine, thread: ThreadAddress & LookQuery) => Promise<ThreadLook> =
   /* @__PURE__ */ over(look)
+
+/** A thread with a run of it, read at once. Undefined where the principal has no such thread. */
+export const findRun: (
+  engine: AgentEngine,
+  run: ThreadAddress & { readonly runId: string },
+) => Promise<FoundRun | undefined> = /* @__PURE__ */ over(find)
 
 /** A page of a principal's threads, with how many there are on all pages. */
 export const listThreadPage: (

@@ -1,5 +1,6 @@
 import { formatSse, type StreamSource, sourceOf } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
+import { findRun } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { type Frame, jsonOf } from './frame.ts'
 import { createFrames } from './make-frames.ts'
@@ -98,11 +99,8 @@ export async function framesOfRun(
     ...asked
   }: Pick<FramesRequest, 'threadId' | 'principal' | 'runId' | 'modes' | 'subgraphs'>,
 ) {
-  const run = () => engine.getRun({ threadId, principal, runId })
-  const [thread, { classic, assistantId = '' } = {}] = await Promise.all([
-    engine.findThread({ threadId, principal }),
-    run(),
-  ])
+  const { thread, run } = (await findRun(engine, { threadId, principal, runId })) ?? {}
+  const { classic, assistantId = '' } = run ?? {}
   const modes = asked.modes ?? classic?.modes ?? ['values']
   const { framesOf, token } = createFrames({
     threadId,
@@ -111,7 +109,8 @@ export async function framesOfRun(
     modes: classic?.modes ?? modes,
     subgraphs: classic?.subgraphs ?? asked.subgraphs ?? false,
     isClassic: classic !== undefined && (engine.agents.get(assistantId)?.supportsStreamModes ?? false),
-    wasCancelled: async () => ((await run())?.cancel ?? null) !== null,
+    wasCancelled: async () =>
+      ((await engine.getRun({ threadId, principal, runId }))?.cancel ?? null) !== null,
   })
   const lost = new Set(thread?.lostTokens)
 

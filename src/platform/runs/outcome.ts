@@ -30,7 +30,7 @@ const FILTER = { channels: ['values', 'input'] }
  * when it waits for answers, as `invoke` of LangGraph gives them; `__error__` when it has failed; null when
  * it never began.
  *
- * @param after A sequence number of the log before its first event, for a run that the caller has started. Default: it is looked up.
+ * @param after A sequence number of the log before its first event, for a run that the caller has started or found. Default: it is looked up.
  */
 export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: number): Promise<Outcome> {
   let last: LoggedEvent | undefined

@@ -6,7 +6,7 @@ import { numberParam, pageHeaders, withFields } from '../../face/lists.ts'
 import { requireThread, threadNotFound } from '../../face/require-thread.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { empty, HttpError, json } from '../../http/index.ts'
-import { type AgentEngine, RunError, type RunRecord, type ThreadRecord } from '../../runs/index.ts'
+import { type AgentEngine, findRun, RunError, type RunRecord, type ThreadRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { cancelWhenGone, isCancelledByLeaving, reconnectHeaders } from './create.ts'
 import { outcomeOf } from './outcome.ts'
@@ -53,10 +53,13 @@ export async function deleteRun({ engine }: PlatformContext, call: FaceCall): Pr
 
 /** `GET …/runs/{run_id}/join?cancel_on_disconnect`: the outcome of a run. */
 export async function joinRun(context: PlatformContext, call: FaceCall): Promise<Response> {
-  await requireThread(context, call)
-  const { threadId, runId } = await requireRun(context, call)
-  const at = { threadId, runId, principal: call.principal }
-  const outcome = outcomeOf(context.engine, at)
+  const { threadId, principal } = call
+  const found = await findRun(context.engine, { threadId, principal, runId: call.params.run_id! })
+  if (!found) await requireThread(context, call)
+  if (!found?.run) throw noSuchRun()
+  const { runId, firstSeq } = found.run
+  const at = { threadId, runId, principal }
+  const outcome = outcomeOf(context.engine, at, firstSeq === null ? undefined : firstSeq - 1)
   if (isCancelledByLeaving(call)) cancelWhenGone(context, call, at, outcome)
   const headers = reconnectHeaders('join', at, call.url.search)
   return whenEnded(context, call, outcome, headers)

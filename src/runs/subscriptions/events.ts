@@ -32,7 +32,7 @@ async function* readLogged(context: RunContext, request: Owned<ThreadEvents>): L
 /** A run whose end is waited for. */
 export interface RunToEnd extends ThreadEvents {
   readonly runId: string
-  /** Whether the caller has started it just now, so that it need not be looked for. Default false. */
+  /** Whether the caller has just started or found it, so that it need not be looked for. Default false. */
   readonly isKnown?: boolean | undefined
   /** Is given the wanted events in their order, one by one, so that nobody has to keep them all. */
   readonly take: (event: LoggedEvent) => void

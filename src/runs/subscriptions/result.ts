@@ -1,5 +1,5 @@
 import type { RunContext } from '../context.ts'
-import { loadThread } from '../records/records.ts'
+import { isEnded, loadThread, type RunRecord, type ThreadRecord } from '../records/records.ts'
 import type { RunResult } from '../requests.ts'
 import { type OwnedRun, requireRun } from '../threads/threads.ts'
 import { waitForEnd } from './wait-for-end.ts'
@@ -11,11 +11,22 @@ export async function waitForResult(
 ): Promise<RunResult> {
   const { store } = context
   const { threadId, runId } = asked
-  await requireRun(context, asked)
+  const found = await requireRun(context, asked)
+  if (isEnded(found.run)) return resultOf(found)
   const { run, records } = await waitForEnd(context, threadId, runId, signal)
-  const thread = records?.thread ?? (await loadThread(store, threadId))
+  const thread = (records?.thread ?? (await loadThread(store, threadId)))?.record
   // The run's thread was deleted meanwhile, and the run was stopped for that.
-  const { status, error, errorName } = run ?? { status: 'interrupted', error: null }
-  const interrupts = (thread?.record.interrupts ?? []).map(({ id, value }) => ({ id, value }))
+  return resultOf({ thread, run: run ?? { runId, status: 'interrupted', error: null } })
+}
+
+function resultOf({
+  thread,
+  run,
+}: {
+  readonly thread: ThreadRecord | undefined
+  readonly run: Pick<RunRecord, 'runId' | 'status' | 'error' | 'errorName'>
+}): RunResult {
+  const { runId, status, error, errorName } = run
+  const interrupts = (thread?.interrupts ?? []).map(({ id, value }) => ({ id, value }))
   return { runId, status: status as RunResult['status'], error, errorName, interrupts }
 }

@@ -1,8 +1,8 @@
 import { listFitting, pagesOf } from '../../storage/store/pages.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
-import { loadRun, type RunRecord, readRun } from '../records/records.ts'
-import { findThread, type OwnedRun, type OwnedThread } from './threads.ts'
+import { type RunRecord, readRun } from '../records/records.ts'
+import { findRun, findThread, type OwnedRun, type OwnedThread } from './threads.ts'
 
 export interface RunListQuery {
   /** Which runs to give. Default: all. */
@@ -14,8 +14,7 @@ export interface RunListQuery {
 }
 
 export async function getRun(context: RunContext, run: OwnedRun): Promise<RunRecord | undefined> {
-  if (!(await findThread(context, run))) return undefined
-  return (await loadRun(context.store, run.threadId, run.runId))?.record
+  return (await findRun(context, run))?.run
 }
 
 export async function listOwnRuns(

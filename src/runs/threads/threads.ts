@@ -2,7 +2,15 @@ import { type Access, reaches } from '../../principal.ts'
 import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { noSuchRun } from '../errors.ts'
-import { loadRun, loadThread, newThread, type RunRecord, type ThreadRecord } from '../records/records.ts'
+import {
+  loadThread,
+  loadWithState,
+  newThread,
+  type RunRecord,
+  readRun,
+  type ThreadRecord,
+  versioned,
+} from '../records/records.ts'
 
 /** A thread, and who asks for it. */
 export interface OwnedThread extends Access {
@@ -40,9 +48,29 @@ export interface OwnedRun extends OwnedThread {
   readonly runId: string
 }
 
-/** The record of a run of an owner's thread. Throws `no_such_run`. */
-export async function requireRun(context: RunContext, run: OwnedRun): Promise<RunRecord> {
-  const found = (await findThread(context, run)) && (await loadRun(context.store, run.threadId, run.runId))
-  if (found) return found.record
+/** A thread and a run of it, read at once. */
+export interface FoundRun {
+  readonly thread: ThreadRecord
+  /** Undefined where the thread has none of this id. */
+  readonly run: RunRecord | undefined
+}
+
+/** Undefined where the caller has no such thread, or one that only the checkpointer knows: that has no runs. */
+export async function findRun(
+  { store }: Pick<RunContext, 'store'>,
+  { threadId, runId, ...access }: OwnedRun,
+): Promise<FoundRun | undefined> {
+  const { read, docs } = await loadWithState(store, threadId, { collection: 'runs', id: runId })
+  const thread = read && ownThread(read.record, access)
+  return thread && { thread, run: versioned(docs[0], readRun)?.record }
+}
+
+/** A run of an owner's thread. Throws `no_such_run`. */
+export async function requireRun(
+  context: RunContext,
+  asked: OwnedRun,
+): Promise<FoundRun & { readonly run: RunRecord }> {
+  const { thread, run } = (await findRun(context, asked)) ?? {}
+  if (thread && run) return { thread, run }
   throw noSuchRun()
 }
