@@ -6,6 +6,7 @@ import {
   internalsOf,
   isAnswerEnded,
   listAnswers,
+  type ThreadRecord,
   untilAnswered,
 } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
@@ -112,9 +113,10 @@ export async function listTasks(asked: A2ACall, request: ListRequest): Promise<T
     throw isNoCursor(error) ? noPage() : error
   })
   const shown = { historyLength, artifacts: includeArtifacts }
+  const threads = threadsOf(call)
   const tasks = await Promise.all(
     page.tasks.map(async (record) => {
-      const found = await withThread(call, record)
+      const found = await withThread(threads, record)
       const task = found && (await present(call, found, shown))
       return task && (recorded !== 'input-required' || task.status.state === state) ? [task] : []
     }),
@@ -130,11 +132,12 @@ async function countAsking(
   query: Omit<Parameters<typeof listAnswers>[1], 'limit' | 'cursor'>,
   state: TaskState | undefined,
 ): Promise<number> {
+  const threads = threadsOf(call)
   let count = 0
   let cursor: string | undefined
   do {
     const page = await listAnswers(call.context.engine, { ...query, limit: MAX_LISTED, cursor })
-    const all = await Promise.all(page.tasks.map((record) => withThread(call, record)))
+    const all = await Promise.all(page.tasks.map((record) => withThread(threads, record)))
     count += all.filter((found) => found && statusOf(found, questionsOf(found)).state === state).length
     cursor = page.cursor
   } while (cursor !== undefined)
@@ -153,10 +156,22 @@ function noPage(): A2AError {
   return new A2AError('invalid_params', `${field}: expected the nextPageToken of a list.`, { field })
 }
 
+type FindThread = (threadId: string) => Promise<ThreadRecord | undefined>
+
+/** Looks for each of the caller's threads once, however many tasks it has. */
+function threadsOf({ context: { engine }, call: { principal } }: A2ACall): FindThread {
+  const threads = new Map<string, ReturnType<FindThread>>()
+  return (threadId) => {
+    const known = threads.get(threadId) ?? engine.findThread({ threadId, principal })
+    threads.set(threadId, known)
+    return known
+  }
+}
+
 /** Undefined where the thread was deleted meanwhile. */
-async function withThread(call: A2ACall, record: AnswerRecord): Promise<FoundTask | undefined> {
+async function withThread(find: FindThread, record: AnswerRecord): Promise<FoundTask | undefined> {
   const { threadId, details } = record
-  const thread = await call.context.engine.findThread({ threadId, principal: call.call.principal })
+  const thread = await find(threadId)
   // An answer of another face has none.
   const { contextId = threadId } = Object(details) as Partial<TaskDetails>
   return thread && { contextId, thread, record }

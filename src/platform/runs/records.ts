@@ -30,9 +30,11 @@ export async function getRuns({ engine }: PlatformContext, call: FaceCall): Prom
   const hasMetadata = containing(metadataOf(searchParams.get('metadata')))
   const accept = (run: RunRecord): boolean =>
     (status === undefined || statusOf(run) === status) && hasMetadata(detailsOf(run).metadata)
-  await requireThread({ engine }, call)
   // One more than the limit shows whether there is a next page.
-  const found = await engine.listRuns({ ...addressOf(call), accept, offset, limit: limit + 1 })
+  const query = { ...addressOf(call), accept, offset, limit: limit + 1 }
+  const found = await engine.listRuns(query).catch((error: unknown) => {
+    throw error instanceof RunError && error.code === 'no_such_thread' ? threadNotFound(call.threadId) : error
+  })
   const runs = found.slice(0, limit)
   const selected = searchParams.getAll('select')
   const fields = selected.length === 0 ? undefined : selected

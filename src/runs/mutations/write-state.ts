@@ -15,14 +15,15 @@ import {
   concurrentDuplicate,
   deleteReceipt,
   type InFlight,
-  loadReceipt,
   putInFlight,
   putReceipt,
+  readReceipt,
+  receiptKey,
   type StateReceipt,
 } from '../records/idempotency.ts'
 import {
   guardThread,
-  loadThread,
+  loadWithState,
   newThread,
   openInterrupts,
   putThread,
@@ -90,15 +91,14 @@ const POLL_MS = 50
 async function holdThread(context: RunContext, write: StateWrite): Promise<Held | StateReceipt> {
   const { store } = context
   const { threadId, command } = write
-  const state = await store.inspect(threadId)
-  const read = await loadThread(store, threadId)
+  const { state, read, docs } = await loadWithState(store, threadId, ...receiptKey(command))
   const known = read?.record ?? { ...newThread(threadId, write.owner, state.now), ...threadOf(write) }
   if ((read || !write.newThread) && !reaches(write, known)) throw noSuchThread(threadId)
   const thread = { ...known, owner: ownerAfter(known.owner, write.owner) }
   assertTtl(context, write.newThread?.assistantId, write.newThread?.ttl)
   if (read && write.newThread) throw new RunError('thread_busy', 'The thread exists already.')
   if (!read && (await isOrphaned(context, write))) throw orphanedThread(threadId)
-  const { receipt, inFlight: unsettled, guards } = await loadReceipt(store, threadId, command)
+  const { receipt, inFlight: unsettled, guards } = readReceipt(command, docs[0])
   if (receipt) {
     if ('checkpointId' in receipt) return receipt
     throw concurrentDuplicate()
@@ -205,7 +205,8 @@ async function recordWrite(
 ): Promise<void> {
   const { store } = context
   const { threadId } = write
-  const [{ now }, read] = await Promise.all([store.inspect(threadId), loadThread(store, threadId)])
+  const { state, read } = await loadWithState(store, threadId)
+  const { now } = state
   const thread = read?.record ?? held.thread
   const changed: ThreadRecord = {
     ...thread,
