@@ -89,10 +89,10 @@ async function threadOf(door: Door): Promise<string> {
 export const OPERATIONS: readonly Operation[] = [
   { name: 'a run of a function on a new thread, streamed', budget: 12, prepare: streamed('answer') },
   { name: 'a run of a graph of one node on a new thread, streamed', budget: 15, prepare: streamed('graph') },
-  { name: 'A2A message/send in a new context', budget: 10, prepare: async (door) => () => sends(door) },
+  { name: 'A2A message/send in a new context', budget: 7, prepare: async (door) => () => sends(door) },
   {
     name: 'A2A message/send in a known context',
-    budget: 11,
+    budget: 8,
     async prepare(door) {
       const { contextId } = (await sends(door)).result
       return () => sends(door, contextId)
@@ -100,7 +100,7 @@ export const OPERATIONS: readonly Operation[] = [
   },
   {
     name: 'A2A tasks/get',
-    budget: 3,
+    budget: 2,
     async prepare(door) {
       const { id } = (await sends(door)).result
       return () => door.post('/a2a/answer', { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id } })
@@ -175,18 +175,24 @@ export async function callsOf(
     // What is loaded or looked up once in the life of a server is not part of it.
     await (await operation.prepare(door))()
     const work = await operation.prepare(door)
-    await atRest()
+    await atRest(calls)
     reset()
     await work()
-    await atRest()
+    await atRest(calls)
     return { made: [...calls.made], from: [...calls.from] }
   } finally {
     await server.close()
   }
 }
 
-/** What follows an answer, such as the deletion of its thread, is part of the operation. */
-const atRest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 50))
+/** Waits until nothing is called any more: what follows an answer, such as the deletion of its thread, is part of the operation. */
+async function atRest({ made }: Calls): Promise<void> {
+  let seen: number
+  do {
+    seen = made.length
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  } while (made.length > seen)
+}
 
 function doorOf({ fetch }: { readonly fetch: (request: Request) => Promise<Response> }): Door {
   const send = (path: string, body: unknown, method = 'POST') =>
