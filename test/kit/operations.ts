@@ -174,6 +174,8 @@ export async function callsOf(
   try {
     // What is loaded or looked up once in the life of a server is not part of it.
     await (await operation.prepare(door))()
+    // Nobody waits for a deletion after an answer, so that its code may still be loading.
+    await server.engine.deleteThread({ threadId: randomUUID(), principal: { id: 'user' } })
     const work = await operation.prepare(door)
     await atRest(calls)
     reset()
