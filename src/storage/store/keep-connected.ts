@@ -24,7 +24,7 @@ const MAX_RETRY_MS = 500
 /** Nothing is printed in outages that are shorter than these attempts, about three seconds. */
 const QUIET_ATTEMPTS = 8
 /** Deadlines between two pings, which notice a link that died in silence. */
-const PING_EVERY = 2
+export const PING_EVERY = 2
 
 /** Keeps one connection open, from the first `start` until `close`. */
 export function keepConnected<Connection extends ListeningConnection>(

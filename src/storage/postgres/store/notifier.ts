@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { sleep } from '../../../time.ts'
-import { during, keepConnected, type ListeningConnection } from '../../store/keep-connected.ts'
+import { during, keepConnected, type ListeningConnection, PING_EVERY } from '../../store/keep-connected.ts'
 import { changeOf, createListeners, EVERYTHING, markOf } from '../../store/listeners.ts'
 import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import type { Database } from '../database.ts'
 import type { PostgresClient } from '../pool.ts'
+import { createPresence } from './presence.ts'
 
 /**
  * Between two notifications. A commit after a pause is sent at once, and commits in a row are sent together.
@@ -13,17 +14,21 @@ const GAP_MS = 5
 /** Names with their marks in one payload, which must be shorter than 8,000 bytes. */
 const MAX_NAMES = 400
 const MAX_UNSENT = 10_000
+/** Pings that one may leave out and still be taken to listen, with the first that it makes. */
+const PINGS = 3
 
 export type Notifier = ReturnType<typeof createNotifier>
 
 /**
  * Notifies the listeners of this process, on one connection outside the pool: LISTEN for the commits of
  * others, NOTIFY for our own. Notifications are sent after the commit, because Postgres serializes commits
- * that notify. A lost notification does no harm, because readers have a timer.
+ * that notify, and not while nobody else listens. A lost notification does no harm, because readers have a
+ * timer.
  */
 export function createNotifier({ names, deadlineMs, createClient }: Database) {
   /** Notifications come back to their sender, which has notified its own listeners already. */
   const sender = crypto.randomUUID().slice(0, 8)
+  const presence = createPresence(sender, PINGS * PING_EVERY * deadlineMs)
   const listeners = createListeners()
   const unsent = new Map<string, PartitionChange>()
   let connection: Connection | undefined
@@ -36,19 +41,34 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
       await made.run((client) => client.connect())
       await made.run((client) => client.query({ text: `LISTEN "${names.channel}"` }))
       connection = made
+      presence.opened()
+      await tell(made, presence.asks)
       // Any notification may have been missed until now.
-      for (const name of listeners.keys()) listeners.notify(name, EVERYTHING)
+      notifyAll()
       flush()
     },
-    ping: (made) => made.run((client) => client.query({ text: 'SELECT 1' })),
+    ping: (made) => tell(made, presence.asks),
     deadlineMs,
     warning: 'no LISTEN connection to Postgres. Events of other processes come late.',
   })
 
+  function tell(on: Connection, items: string): Promise<void> {
+    const values = [names.channel, `${sender} ${items}`]
+    return on.run((client) => client.query({ text: 'SELECT pg_notify($1, $2)', values }))
+  }
+
+  function notifyAll(): void {
+    for (const name of listeners.keys()) listeners.notify(name, EVERYTHING)
+  }
+
   function receive(payload: string): void {
-    const [from, ...marked] = payload.split(' ')
+    const [from, ...items] = payload.split(' ')
+    const { answer, missed } = presence.heard(from!, items)
+    // The failure closes the connection, and the next one asks again.
+    if (answer && connection?.isOver === false) tell(connection, answer).catch(() => {})
+    if (missed) notifyAll()
     if (from === sender) return
-    for (const item of marked) listeners.notify(item.slice(1), changeOf(item[0]!))
+    for (const item of items) listeners.notify(item.slice(1), changeOf(item[0]!))
   }
 
   function leaveUnsent(name: string, { log, docs }: PartitionChange): void {
@@ -66,10 +86,8 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
     while (!on.isOver && unsent.size > 0) {
       const marked = [...unsent].slice(0, MAX_NAMES)
       for (const [name] of marked) unsent.delete(name)
-      const payload = [sender, ...marked.map(([name, change]) => markOf(change) + name)].join(' ')
-      const values = [names.channel, payload]
       try {
-        await on.run((client) => client.query({ text: 'SELECT pg_notify($1, $2)', values }))
+        await tell(on, marked.map(([name, change]) => markOf(change) + name).join(' '))
       } catch {
         // The failure has closed the connection, so these go with the next one.
         for (const [name, change] of marked) leaveUnsent(name, change)
@@ -88,6 +106,7 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
       const name = nameOf(partition)
       listeners.notify(name, change)
       kept.start()
+      if (connection?.isOver === false && presence.isAlone()) return
       leaveUnsent(name, change)
       flush()
     },
