@@ -33,7 +33,7 @@ export interface Appender {
 
 interface AppenderOptions {
   readonly store: Store
-  readonly watchers: Pick<LogWatchers, 'append' | 'isRead'>
+  readonly watchers: Pick<LogWatchers, 'append' | 'isRead' | 'onReader'>
   readonly threadId: string
   readonly runId: string
   readonly token: number
@@ -181,8 +181,11 @@ export function createAppender(options: AppenderOptions): Appender {
     if (joined || flushes.length > 0 || isFull()) return
     const ms = isUnread() ? UNREAD_MS : queue.some(isUrgent) ? 0 : coalesceMs
     if (ms === 0) return
-    gathering = new AbortController()
-    await pause(ms, gathering.signal)
+    const pausing = new AbortController()
+    gathering = pausing
+    const off = watchers.onReader(threadId, () => pausing.abort())
+    await pause(ms, pausing.signal)
+    off()
     gathering = undefined
   }
 

@@ -1,5 +1,12 @@
 import { batchOf } from '../../storage/store/log-layout.ts'
-import type { LogBatch, LogEvent, PartitionChange, ReadQuery, Store } from '../../storage/store/store.ts'
+import type {
+  LogBatch,
+  LogEvent,
+  LogOrigin,
+  PartitionChange,
+  ReadQuery,
+  Store,
+} from '../../storage/store/store.ts'
 
 /** The subscribers of this process: one watch on the store for each thread that is read, one timer for all of them. */
 export interface LogWatchers {
@@ -7,6 +14,8 @@ export interface LogWatchers {
   open(threadId: string, onEnd: (how: SubscriberEnd) => void, isReader?: boolean): LogWatcher
   /** Whether somebody in this process reads the log, or waits for the thread to read it. */
   isRead(threadId: string): boolean
+  /** Calls `listener` when the next one comes who reads the log, until the returned function is called. */
+  onReader(threadId: string, listener: () => void): () => void
   /**
    * Makes a commit that appends events after `before`, under the lease of `token`. Readers get them from here, and no longer
    * from the store, once they are committed.
@@ -69,6 +78,8 @@ interface Subscriber {
 
 interface WatchedLog {
   readonly slot: number
+  /** Those of the events that this process has appended last. */
+  origins: { readonly token: number; readonly byTopic: Map<string, LogOrigin> }
   /** When the commit began that appends to it in this process, as `performance.now()` tells. Undefined where there is none. */
   appendingSince: number | undefined
   wakeUps: number
@@ -82,6 +93,8 @@ interface WatchedLog {
 
 export function createLogWatchers(store: Store): LogWatchers {
   const logs = new Map<string, WatchedLog>()
+  /** What waits for a reader: the one run that executes here. */
+  const unread = new Map<string, () => void>()
   let timer: ReturnType<typeof setInterval> | undefined
   let joinCount = 0
   let currentSlot = 0
@@ -92,6 +105,7 @@ export function createLogWatchers(store: Store): LogWatchers {
     const isShared = store.capabilities.shared
     const log: WatchedLog = {
       slot: joinCount++ % RECHECK_SLOTS,
+      origins: { token: 0, byTopic: new Map() },
       appendingSince: undefined,
       wakeUps: 0,
       changes: 0,
@@ -129,6 +143,7 @@ export function createLogWatchers(store: Store): LogWatchers {
       const log = join(threadId)
       const subscriber: Subscriber = { isReader, onEnd, after: undefined }
       log.subscribers.add(subscriber)
+      if (isReader) unread.get(threadId)?.()
       let wake = () => {}
       let closed = false
       return {
@@ -159,6 +174,12 @@ export function createLogWatchers(store: Store): LogWatchers {
       for (const { isReader } of logs.get(threadId)?.subscribers ?? []) if (isReader) return true
       return false
     },
+    onReader(threadId, listener) {
+      unread.set(threadId, listener)
+      return () => {
+        if (unread.get(threadId) === listener) unread.delete(threadId)
+      }
+    },
     async append(threadId, { before, token, events }, commit) {
       const log = logs.get(threadId)
       if (!log) return commit()
@@ -168,7 +189,7 @@ export function createLogWatchers(store: Store): LogWatchers {
         const committed = await commit()
         // A store that announces it later makes readers look once more.
         if (log.wakeUps === seen) log.wakeUps += 1
-        log.reader.appended(batchOf(token, events, before), log.wakeUps === seen + 1)
+        log.reader.appended(batchOf(events, before, originsOf(log, token)), log.wakeUps === seen + 1)
         return committed
       } finally {
         log.appendingSince = undefined
@@ -192,6 +213,22 @@ export function createLogWatchers(store: Store): LogWatchers {
       }
       return { subscribers: count, lag }
     },
+  }
+}
+
+/** How many topics of a run are remembered. */
+const MAX_TOPICS = 1_000
+
+function originsOf(log: WatchedLog, token: number): (topic: string) => LogOrigin {
+  if (log.origins.token !== token || log.origins.byTopic.size > MAX_TOPICS)
+    log.origins = { token, byTopic: new Map() }
+  const { byTopic } = log.origins
+  return (topic) => {
+    const known = byTopic.get(topic)
+    if (known) return known
+    const origin = { topic, token }
+    byTopic.set(topic, origin)
+    return origin
   }
 }
 

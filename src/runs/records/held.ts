@@ -1,5 +1,6 @@
 import type { Store } from '../../storage/store/store.ts'
 import {
+  type AnswerRecord,
   type HeldRecords,
   loadAnswer,
   type RunRecord,
@@ -7,6 +8,7 @@ import {
   readAnswer,
   readRun,
   readThread,
+  type ThreadRecord,
   versioned,
 } from './records.ts'
 
@@ -45,9 +47,11 @@ export function holdRecords(store: Store, { threadId, runId, task }: RunRecord):
         if (op.op !== 'put') continue
         const { collection, id, value } = op
         const version: number = versions.next().value!
-        if (collection === 'threads') thread = { record: readThread({ value }), version }
-        else if (collection === 'runs' && id === runId) run = { record: readRun({ value }), version }
-        else if (collection === 'tasks' && id === task?.taskId) answer = readAnswer({ value })
+        // Records of this version, as they were given to the commit.
+        const record: unknown = value
+        if (collection === 'threads') thread = { record: record as ThreadRecord, version }
+        else if (collection === 'runs' && id === runId) run = { record: record as RunRecord, version }
+        else if (collection === 'tasks' && id === task?.taskId) answer = record as AnswerRecord
       }
       held = thread && { thread, run, answer }
     },

@@ -413,7 +413,10 @@ export const metadataField = (
   order: MetadataOrder,
   key: string,
   value: MetadataValue,
-): string => `${JSON.stringify([key, value])} by ${order} ${ofOwner(owner)}`
+): string => metadataFieldOf(owner, order, JSON.stringify([key, value]))
+
+const metadataFieldOf = (owner: string | null, order: MetadataOrder, pair: string): string =>
+  `${pair} by ${order} ${ofOwner(owner)}`
 
 /** The index field that orders an owner's threads that are not in all lists by metadata, because they have too many keys. */
 export const crowdedField = (owner: string | null, order: MetadataOrder): string =>
@@ -464,9 +467,9 @@ function metadataIndex(thread: ThreadRecord): DocIndex {
   )
   const index: Record<string, number> = {}
   for (const key of keys.slice(0, MAX_KEYS)) {
-    const value = metadata[key] as MetadataValue
-    index[metadataField(owner, 'createdAt', key, value)] = createdAt
-    index[metadataField(owner, 'updatedAt', key, value)] = updatedAt
+    const pair = JSON.stringify([key, metadata[key]])
+    index[metadataFieldOf(owner, 'createdAt', pair)] = createdAt
+    index[metadataFieldOf(owner, 'updatedAt', pair)] = updatedAt
   }
   if (keys.length > MAX_KEYS) {
     index[crowdedField(owner, 'createdAt')] = createdAt

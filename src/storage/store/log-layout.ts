@@ -53,15 +53,22 @@ export function chunksOf(token: number, events: readonly LogEvent[]): Chunk[] {
   return chunks
 }
 
-/** The batch that a read would give of events which one commit has appended after `before`. */
-export function batchOf(token: number, events: readonly LogEvent[], before: number): LogBatch {
+/**
+ * The batch that a read would give of events which one commit has appended after `before`. `originFor` gives
+ * the same origin for the same topic, because readers decide once for each.
+ */
+export function batchOf(
+  events: readonly LogEvent[],
+  before: number,
+  originFor: (topic: string) => LogOrigin,
+): LogBatch {
   const offsets = new Uint32Array(events.length + 1)
   const originOf = new Uint16Array(events.length)
   const origins: LogOrigin[] = []
   const places = new Map<string, number>()
   for (const [i, { topic, data }] of events.entries()) {
     let place = places.get(topic)
-    if (place === undefined) places.set(topic, (place = origins.push({ topic, token }) - 1))
+    if (place === undefined) places.set(topic, (place = origins.push(originFor(topic)) - 1))
     originOf[i] = place
     offsets[i + 1] = offsets[i]! + data.length
   }
