@@ -44,6 +44,8 @@ describe('who listens to the channel of notifications', () => {
     vi.advanceTimersByTime(2_000)
     expect(a.isAlone()).toBe(false)
     a.heard('a', [a.asks])
+    expect(a.isAlone()).toBe(false)
+    vi.advanceTimersByTime(2_000)
     expect(a.isAlone()).toBe(true)
     vi.advanceTimersByTime(LASTS_MS)
     expect(a.isAlone()).toBe(false)

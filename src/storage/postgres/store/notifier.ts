@@ -39,10 +39,10 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
     create: async () => toConnection(await createClient(), deadlineMs, receive),
     async open(made) {
       await made.run((client) => client.connect())
-      await made.run((client) => client.query({ text: `LISTEN "${names.channel}"` }))
-      connection = made
       presence.opened()
-      await tell(made, presence.asks)
+      const asks = `NOTIFY "${names.channel}", '${sender} ${presence.asks}'`
+      await made.run((client) => client.query({ text: `LISTEN "${names.channel}"; ${asks}` }))
+      connection = made
       // Any notification may have been missed until now.
       notifyAll()
       flush()

@@ -15,6 +15,7 @@ export type Presence = ReturnType<typeof createPresence>
  */
 export function createPresence(self: string, lastsMs: number) {
   const others = new Map<string, number>()
+  /** When the others were asked. */
   let since = Number.POSITIVE_INFINITY
   let hearsUntil = 0
 
@@ -27,9 +28,9 @@ export function createPresence(self: string, lastsMs: number) {
   return {
     isAlone,
     asks: `?${lastsMs}`,
-    /** A connection listens from now on. */
+    /** A connection is about to listen, and to ask. */
     opened(): void {
-      since = performance.now()
+      since = Number.POSITIVE_INFINITY
       hearsUntil = 0
     },
     /**
@@ -40,7 +41,9 @@ export function createPresence(self: string, lastsMs: number) {
       const [, kind, told] = PRESENCE.exec(items[0] ?? '') ?? []
       const until = performance.now() + (told === undefined ? UNTOLD_MS : Number(told))
       if (from === self) {
-        if (kind === '?') hearsUntil = until
+        if (kind !== '?') return { missed: false }
+        since = Math.min(since, performance.now())
+        hearsUntil = until
         return { missed: false }
       }
       const wasAlone = isAlone()
