@@ -44,8 +44,13 @@ export function encodeRunError(error: unknown): Response | undefined {
 const httpCode = (code: RunErrorCode): string => (code.startsWith('no_such') ? 'not_found' : code)
 
 /** Reports what breaks a response off after its head. A deleted thread and a closing server are not failures. */
-export const reporterOf =
-  ({ onError }: { readonly onError: OnError | undefined }, { request, params }: FaceCall) =>
-  (error: unknown): void => {
-    if (!(error instanceof RunError)) reportError(error, onError, originOf(request, params))
+export function reporterOf(
+  { onError }: { readonly onError: OnError | undefined },
+  { request, params }: FaceCall,
+): (error: unknown) => void {
+  // Now, because a stream of many hours must not keep its request.
+  const origin = originOf(request, params)
+  return (error) => {
+    if (!(error instanceof RunError)) reportError(error, onError, origin)
   }
+}

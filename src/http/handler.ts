@@ -211,7 +211,7 @@ function createCall(
   context: HandlerContext,
   { maxBodyBytes, parseJson, onError }: HandlerOptions,
 ): Call {
-  const signal = context.signal ?? request.signal
+  const signal = context.signal ?? ownSignal(request)
   let body: Promise<unknown> | undefined
   let text: Promise<string> | undefined
   return {
@@ -234,6 +234,14 @@ function createCall(
       context.waitUntil?.(settled)
     },
   }
+}
+
+const requests = new WeakMap<AbortSignal, Request>()
+
+/** Node 20 loses the signal of a collected `Request` (nodejs/node#55428): with its signal the request stays. */
+function ownSignal(request: Request): AbortSignal {
+  requests.set(request.signal, request)
+  return request.signal
 }
 
 /** The answer to HEAD. The body is cancelled unread, so that a stream releases its source. */

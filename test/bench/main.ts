@@ -8,6 +8,7 @@ import { deploy } from './deploy.ts'
 import { firstToken } from './first-token.ts'
 import { formats } from './formats.ts'
 import { graph } from './graph.ts'
+import { idleReaders } from './idle-readers.ts'
 import { importing } from './import.ts'
 import { lists } from './lists.ts'
 import { longContext } from './long-context.ts'
@@ -42,6 +43,7 @@ for (const bench of [
   longContext,
   platform,
   subscribers,
+  idleReaders,
   storage,
   storageInstances,
   storageRuns,

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
 import { type AgentEngine, headOf, subscribe } from '../../../src/runs/index.ts'
+import { memoryStorage } from '../../../src/storage/memory/storage.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'
 import { engineOf, readUntil, start, transcript } from '../../kit/engine.ts'
 import { isTerminal } from '../../kit/events.ts'
 import { parseEvents } from '../../kit/frames.ts'
 import { custom, puppet } from '../../kit/puppet.ts'
-import { sharedMemory } from '../../kit/shared.ts'
+import { type Place, sharedMemory } from '../../kit/shared.ts'
 import { eventually } from '../../kit/wait.ts'
 
-/** An engine over a shared store that counts reads and watches. */
-function counted() {
-  const { store: inner, checkpointer } = sharedMemory()()
+/** An engine over a store that counts reads and watches. */
+function counted({ store: inner, checkpointer }: Place = sharedMemory()()) {
   const count = { reads: 0, watches: 0 }
   const store: Store = {
     ...inner,
@@ -117,4 +117,24 @@ test('events that are written during a read are read right after it', async () =
   expect(parseEvents((await joined)!).map(({ seq }) => seq)).toEqual([3])
   actor.finish()
   await engine.close()
+})
+
+test('subscribers that a notification finds at the same place share one read of a store in memory', async () => {
+  const { actor, engine, count } = counted(memoryStorage())
+  await start(engine, 't')
+  const subscribers = Array.from({ length: 100 }, () => open(engine))
+  await Promise.all(subscribers.map((subscriber) => readUntil(subscriber, (events) => events.length > 0)))
+  const behind = open(engine, { since: 0 })
+  const before = count.reads
+  const rounds = 20
+  for (let at = 0; at < rounds; at++) {
+    const pending = subscribers.map((subscriber) => subscriber.next())
+    actor.emit(custom(at))
+    const seen = await Promise.all(pending)
+    for (const bytes of seen)
+      expect(parseEvents(bytes!).map(({ params }) => params.data)).toEqual([{ payload: at }])
+  }
+  expect(count.reads - before).toBeLessThanOrEqual(rounds * 2)
+  const whole = await readUntil(behind, (events) => events.length >= rounds)
+  expect(whole.filter(({ method }) => method === 'custom')).toHaveLength(rounds)
 })
