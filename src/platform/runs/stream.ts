@@ -21,7 +21,8 @@ export async function postRunAndStream(context: PlatformContext, call: FaceCall)
   const source = watched(frames, (isWhole) => {
     if (!isWhole && on_disconnect === 'cancel') cancel(context, call, run)
     // A run that continues without its reader keeps its thread until its end.
-    if (run.deletedBy === 'starter') void dispose(context, call, run, context.engine.wait(run))
+    const over = () => (isWhole ? Promise.resolve() : context.engine.wait(run))
+    if (run.deletedBy === 'starter') void dispose(context, call, run, over())
   })
   const response = sseResponse(source, { signal: call.signal, onError: reporterOf(context, call) })
   const search = on_disconnect === 'cancel' ? '?cancel_on_disconnect=1' : ''
