@@ -17,16 +17,19 @@ const SERVER: readonly EntryName[] = ['index']
  * of a millisecond. Each file is what these entries share with `index`; what is loaded on demand is in none of them.
  */
 const SHARED: readonly (readonly [name: string, by: readonly EntryName[]])[] = [
-  ['messages', ['messages', 'formats', 'tracing']],
-  ['storage', ['control-plane', 'redis']],
-  ['server', SERVER],
+  ['shared-messages', ['messages', 'formats', 'tracing']],
+  ['shared-storage', ['control-plane', 'redis']],
+  ['shared-server', SERVER],
 ]
+
+/** `index` exports it, and an engine without a storage loads it on demand, with nothing else in its file. */
+const MEMORY = /\/src\/storage\/(?:index|memory\/(?!on-demand|capabilities|one-database))/
 
 const input: RolldownOptions = {
   input: entry,
   platform: 'neutral',
-  // Zod is bundled, so that what is not used of it is dropped.
-  external: /^(?!zod(\/|$))[^./\0]/,
+  // What few servers use, or little of, is bundled: nobody has to install it, and what is not used of it is dropped.
+  external: /^(?!(?:croner|modern-tar|zod)(?:\/|$))[^./\0]/,
   resolve: { mainFields: ['module', 'main'] },
   treeshake: { moduleSideEffects: false },
   transform: { target: 'node20' },
@@ -35,27 +38,39 @@ const input: RolldownOptions = {
   logLevel: 'warn',
 }
 
-/** Readable code needs no source maps, which are twice its size. */
+/** Readable code needs no source maps, which are twice its size. The copy for CommonJS is compact, and has the same names. */
 const output = (extension: 'js' | 'cjs'): OutputOptions => ({
   dir: 'dist',
   entryFileNames: `[name].${extension}`,
   chunkFileNames: `[name]-[hash].${extension}`,
   polyfillRequire: false,
   minify: {
-    compress: { sequences: false, joinVars: false },
+    compress: extension === 'cjs' || { sequences: false, joinVars: false },
     mangle: false,
-    codegen: { removeWhitespace: false },
+    codegen: { removeWhitespace: extension === 'cjs' },
   },
   comments: { annotation: true, legal: true, jsdoc: false },
-  codeSplitting: { groups: [...SHARED.map(sharedFile), { name: 'engine-on-demand', test: /\/src\/runs\// }] },
+  codeSplitting: {
+    groups: [
+      ...SHARED.map(sharedFile),
+      { name: 'memory', test: MEMORY },
+      { name: 'engine-on-demand', test: /\/src\/runs\// },
+    ],
+  },
 })
 
 const sharedFile = ([name, by]: (typeof SHARED)[number], at: number): CodeSplittingGroup => ({
   debugName: name,
-  name: (id, context) => (loadedBy(SERVER, context).has(id) && loadedBy(by, context).has(id) ? name : null),
+  name: (id, context) => (isIn(by, id, context) ? name : null),
   // The first file in which a module may be has it.
   priority: SHARED.length - at,
 })
+
+const isIn = (by: readonly EntryName[], id: string, context: ChunkingContext): boolean =>
+  !context.getModuleInfo(id)?.isEntry &&
+  !MEMORY.test(id) &&
+  loadedBy(SERVER, context).has(id) &&
+  loadedBy(by, context).has(id)
 
 const loaded = new Map<readonly EntryName[], ReadonlySet<string>>()
 
@@ -70,10 +85,13 @@ function loadedBy(names: readonly EntryName[], context: ChunkingContext): Readon
   return modules
 }
 
+const { cli: _, ...library } = entry
+
 export default defineConfig([
   { ...input, output: { ...output('js'), format: 'esm', cleanDir: true } },
   {
     ...input,
+    input: library,
     // CommonJS has no `import.meta`: even where it is not reached, the whole file could not be loaded.
     transform: { ...input.transform, define: { 'import.meta.url': '__filename' } },
     output: { ...output('cjs'), format: 'cjs' },

@@ -5,7 +5,7 @@ import { rememberRecent } from './recent.ts'
 /** How many characters of text are remembered, and at most twice as many. */
 const REMEMBERED = 2_000_000
 
-const textOf = rememberRecent<object, string>(REMEMBERED, ({ length }) => length)
+const textOf = /* @__PURE__ */ rememberRecent<object, string>(REMEMBERED, ({ length }) => length)
 
 /**
  * `JSON.stringify` of a state. Most of an immutable list, such as the messages of a function's state, was in the

@@ -9,7 +9,8 @@ import {
   withCors,
 } from '../http/index.ts'
 import { checkOptions, type OptionTable, STORAGE_PARTS } from '../options.ts'
-import { memoryStore, type Store } from '../storage/index.ts'
+import type { Store } from '../storage/index.ts'
+import { memoryOnDemand } from '../storage/memory/on-demand.ts'
 import { createApi } from './api/create-api.ts'
 import { openVault, type TokenVault } from './auth/token-vault.ts'
 import type { ControlPlaneContext } from './context.ts'
@@ -150,7 +151,14 @@ export interface ControlPlane extends WebHandler {
  */
 export function createControlPlaneHandler(options: ControlPlaneOptions): ControlPlane {
   checkOptions('createControlPlaneHandler', options, STORAGE_PARTS, OPTIONS)
-  const { deployer, authenticate, integrations, store = memoryStore(), onError = logError, http } = options
+  const {
+    deployer,
+    authenticate,
+    integrations,
+    store = memoryOnDemand().store,
+    onError = logError,
+    http,
+  } = options
   if (!authenticate) warnOpen()
   const now = () => Date.now()
   const secrets = secretBoxOf(options.secrets, store)

@@ -1,6 +1,7 @@
 import { concatBytes } from '../bytes.ts'
+import { readAllowed } from './allowed.ts'
 import { DeliveryError } from './errors.ts'
-import { createRequester, type DeliveryOptions } from './requests.ts'
+import type { createRequester, DeliveryOptions } from './requests.ts'
 
 /** What a request may have. A body is text, or a form. */
 export interface GuardedFetchInit {
@@ -14,15 +15,17 @@ export interface GuardedFetchInit {
 export type GuardedFetch = (url: string, init?: GuardedFetchInit) => Promise<Response>
 
 /**
- * A `fetch` for URLs that others have chosen, as `createRequester` sends. The answer has been read whole,
+ * A `fetch` for URLs that others have chosen, as `createRequester` sends, which is loaded with the first of them. The answer has been read whole,
  * with its content type as its only header; a redirect is an answer like any other. Rejects with
  * `DeliveryError`, `too_large` where the body is longer than `maxResponseBytes`.
  */
 export function createGuardedFetch(options: DeliveryOptions = {}): GuardedFetch {
-  const send = createRequester(options)
+  readAllowed(options.allow) // Throws at once where an entry is wrong.
+  let send: ReturnType<typeof createRequester> | undefined
   return async (url, { method = 'GET', headers, body = '', signal } = {}) => {
     if (method !== 'GET' && method !== 'POST')
       throw new DeliveryError('invalid_request', 'Only GET and POST requests are sent.')
+    send ??= (await import('./requests.ts')).createRequester(options)
     const answer = await send({ url, method, headers, body: String(body), keepsBody: true, signal })
     const { status, contentType, ending } = answer
     // Runtimes that hide the status of a redirect give 0.

@@ -3,7 +3,7 @@ import { logError } from '../errors.ts'
 import { graphStoresOf } from '../graph-store/index.ts'
 import { uuid7 } from '../ids.ts'
 import { createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
-import { memoryStorage } from '../storage/memory/storage.ts'
+import { memoryOnDemand } from '../storage/memory/on-demand.ts'
 import { observedStore } from './availability.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
@@ -29,7 +29,7 @@ export function createContext(
   const agents = agentsOf(options?.agents)
   assertDefaultAgent(agents, options.defaultAgent)
   const aliases = aliasesOf(agents, options.aliases)
-  const memory = lazy(memoryStorage)
+  const memory = lazy(memoryOnDemand)
   const unobserved = options.store ?? memory().store
   const checkpointer = options.checkpointer ?? memory().checkpointer
   const limits = limitsOf(options.limits)

@@ -17,7 +17,7 @@ import type { Owned, ThreadAddress, ThreadLook, ThreadSubscription } from './req
 import { type RunToEnd, readToEnd as readToEndOf } from './subscriptions/events.ts'
 import { subscribe as subscribeTo } from './subscriptions/subscribe.ts'
 import { AS_BYTES, type Rendering, type Subscription } from './subscriptions/subscription.ts'
-import { pageOfThreads, type ThreadListQuery, type ThreadPage } from './threads/lists.ts'
+import type { ThreadListQuery, ThreadPage } from './threads/lists.ts'
 import { type LookQuery, lookAtThread as look } from './threads/look.ts'
 import { type FoundRun, findRun as find, findThread, type OwnedThread } from './threads/threads.ts'
 import type { RunTree } from './threads/tree.ts'
@@ -111,7 +111,9 @@ export const findRun: (
 export const listThreadPage: (
   engine: AgentEngine,
   query: Asked<ThreadListQuery & { readonly limit: number }>,
-) => Promise<ThreadPage> = /* @__PURE__ */ over(pageOfThreads)
+) => Promise<ThreadPage> = /* @__PURE__ */ over(
+  /* @__PURE__ */ later(() => import('./threads/lists.ts'), 'pageOfThreads'),
+)
 
 /** The tree of a run's agents, made of its lifecycle events. Undefined when the log has none of them. */
 export const readTree = async (

@@ -2,7 +2,6 @@ import { AgentwireError } from '../errors.ts'
 import { checkOptions, type OptionTable } from '../options.ts'
 import type { Checkpointer } from './checkpointer/checkpointer.ts'
 import type { DurableStorage, DurableStorageOptions } from './durable.ts'
-import { memoryStorage } from './memory/storage.ts'
 import { assertReadable, schemeOf } from './storage-url.ts'
 
 export type * from './checkpointer/checkpointer.ts'
@@ -41,7 +40,7 @@ const BACKENDS: ReadonlyMap<string, Open> = new Map<string, Open>([
   ['postgresql', postgres],
   ['redis', redis],
   ['rediss', redis],
-  ['memory', async () => memoryStorage()],
+  ['memory', async () => (await import('./memory/storage.ts')).memoryStorage()],
 ])
 const FORMS = 'file:… or a path, postgres://…, redis://…, memory:'
 

@@ -124,7 +124,7 @@ export function idsAt(scope: Scope, path: string): () => string {
 const REMEMBERED = 5_000
 
 /** `null` is for what is no message. */
-const decoded = rememberRecent<WireMessage, Message | null>(REMEMBERED, () => 1)
+const decoded = /* @__PURE__ */ rememberRecent<WireMessage, Message | null>(REMEMBERED, () => 1)
 
 /** The messages in the normal form. */
 export function normalMessages(messages: readonly WireMessage[]): readonly Message[] {

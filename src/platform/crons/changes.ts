@@ -67,13 +67,13 @@ export async function changeCron(
   store: Store,
   access: Access,
   cronId: string,
-  change: (cron: CronRecord) => CronRequest,
+  change: (cron: CronRecord) => Promise<CronRequest>,
 ): Promise<CronRecord | undefined> {
   return retryConflicts(async () => {
     const cron = await findCron(store, access, cronId)
     if (!cron) return undefined
     const now = await clockOf(store)
-    const changed = { ...cron.record, ...change(cron.record), updatedAt: now }
+    const changed = { ...cron.record, ...(await change(cron.record)), updatedAt: now }
     const record = { ...changed, nextRun: await nextRun(cron, changed, now) }
     await replaceCron(store, cron, record)
     return record

@@ -35,7 +35,7 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
     principal,
     assistantId,
     threadId: threadId === '' ? null : threadId,
-    request: { ...request, payload: checked(context, assistantId, request.payload) },
+    request: { ...request, payload: await checked(context, assistantId, request.payload) },
   })
   jobsOf(engine).wake()
   return json(presentCron(cron))
@@ -45,11 +45,16 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
 export async function patchCron(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine } = context
   const { assistant_id: _, payload, metadata, ...request } = await requestOf(call)
-  const cron = await changeCron(internalsOf(engine).store, accessOf(call.principal), idOf(call), (known) => ({
-    ...request,
-    payload: checked(context, known.assistantId, { ...known.payload, ...payload }),
-    metadata: { ...known.metadata, ...metadata },
-  }))
+  const cron = await changeCron(
+    internalsOf(engine).store,
+    accessOf(call.principal),
+    idOf(call),
+    async (known) => ({
+      ...request,
+      payload: await checked(context, known.assistantId, { ...known.payload, ...payload }),
+      metadata: { ...known.metadata, ...metadata },
+    }),
+  )
   if (!cron) throw notFound(call)
   jobsOf(engine).wake()
   return json(presentCron(cron))
@@ -65,12 +70,12 @@ export async function deleteCron({ engine }: PlatformContext, call: FaceCall): P
 }
 
 /** The request as it is kept. */
-function checked(
+async function checked(
   context: PlatformContext,
   assistantId: string,
   payload: CronRequest['payload'] = {},
-): Readonly<Record<string, unknown>> {
-  runOf(context, { assistantId, payload })
+): Promise<Readonly<Record<string, unknown>>> {
+  await runOf(context, { assistantId, payload })
   return payload
 }
 

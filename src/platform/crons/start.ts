@@ -13,13 +13,13 @@ import type { CronRecord } from './records.ts'
 /**
  * The request of each run of a cron. Throws 400 for an invalid one, also for a webhook that cannot be called.
  */
-export function runOf(
+export async function runOf(
   { webhooks }: Pick<StartContext, 'webhooks'>,
   { assistantId, payload }: Pick<CronRecord, 'assistantId' | 'payload'>,
-): RunCreate {
+): Promise<RunCreate> {
   const body = { ...payload, assistant_id: assistantId }
   const run = readBy(runCreateSchema, body, (message) => new HttpError(400, 'invalid_argument', message))
-  if (run.webhook !== undefined) webhooks.check(run.webhook, undefined)
+  if (run.webhook !== undefined) await webhooks.check(run.webhook, undefined)
   return run
 }
 
@@ -46,6 +46,6 @@ export const startCronRun =
     return startPlatformRun(
       context,
       { principal, threadId, key: command },
-      { ...runOf(context, cron), metadata, if_not_exists: ofThread ? 'reject' : 'create' },
+      { ...(await runOf(context, cron)), metadata, if_not_exists: ofThread ? 'reject' : 'create' },
     )
   }

@@ -1,3 +1,6 @@
+import { checkUrl } from '../../egress/check-url.ts'
+import type { DeliveryOptions } from '../../egress/delivery.ts'
+import { HttpError } from '../../http/index.ts'
 import { putJobOp } from '../../jobs/job.ts'
 import type { JobHandler } from '../../jobs/kind.ts'
 import { actingFor } from '../../principal.ts'
@@ -5,7 +8,27 @@ import { type AgentEngine, internalsOf, jobsOf, RunError } from '../../runs/inde
 import type { Json } from '../../storage/store/store.ts'
 import { outcomeOf } from './outcome.ts'
 import { presentRun } from './present.ts'
-import { DELIVER, type FollowedRun } from './webhook-job.ts'
+import { DELIVER, type FollowedRun, isOwnPath } from './webhook-job.ts'
+
+const MAX_LENGTH = 4_096
+
+/** The URL of a webhook, or a path of this process. Throws 400 for one that cannot be called. */
+export function checkWebhook(
+  options: DeliveryOptions & { readonly local?: unknown },
+  webhook: string,
+  base: string | undefined,
+): string {
+  const isPath = webhook.startsWith('/') && base !== undefined
+  const isLocal = options.local !== undefined && isOwnPath(webhook)
+  const url = isPath && !isLocal && URL.canParse(webhook, base) ? new URL(webhook, base).href : webhook
+  try {
+    if (url.length > MAX_LENGTH) throw new Error(`Give at most ${MAX_LENGTH} characters.`)
+    if (!isLocal) checkUrl(url, options)
+    return url
+  } catch (error) {
+    throw new HttpError(400, 'invalid_argument', `webhook: ${(error as Error).message}`)
+  }
+}
 
 /** Waits for the end of a run, and makes the job that delivers it. */
 export const followRun =

@@ -75,7 +75,8 @@ export async function planRun(
   const mayCreate = isOfOwnThread || body.if_not_exists === 'create'
   if (!thread && !mayCreate) throw threadNotFound(threadId)
   const assistant = await assistantOf(engine, principal, body.assistant_id, thread?.assistantId ?? null)
-  const webhook = body.webhook === undefined ? undefined : context.webhooks.check(body.webhook, order.base)
+  const webhook =
+    body.webhook === undefined ? undefined : await context.webhooks.check(body.webhook, order.base)
   const settings = settingsOf(assistant, thread, body, { principal, request }, internalsOf(engine).limits)
   const { command } = body
   const answers = command && answersOf(thread, command.resume)

@@ -17,3 +17,9 @@ export interface FollowedRun {
 /** The webhook of a run, for the commit that records the run. */
 export const webhookJob = (run: FollowedRun): Op =>
   putJobOp({ id: run.runId, kind: FOLLOW, data: run as unknown as Json })
+
+/** Any origin: the handler looks at the path only. */
+export const LOCAL = 'http://localhost'
+
+export const isOwnPath = (url: string): boolean =>
+  url.startsWith('/') && URL.canParse(url, LOCAL) && new URL(url, LOCAL).origin === LOCAL

@@ -1,4 +1,3 @@
-import { checkUrl } from '../../egress/check-url.ts'
 import {
   assertDelivered,
   createDelivery,
@@ -6,13 +5,12 @@ import {
   type Deliver,
   type DeliveryOptions,
 } from '../../egress/delivery.ts'
-import { HttpError } from '../../http/index.ts'
 import type { Job } from '../../jobs/job.ts'
 import type { JobOrigin } from '../../jobs/kind.ts'
 import { RETRY_FOR_A_DAY } from '../../jobs/retry-rule.ts'
 import type { OptionTable } from '../../options.ts'
 import { type AgentEngine, jobsOf } from '../../runs/index.ts'
-import { DELIVER, FOLLOW } from './webhook-job.ts'
+import { DELIVER, FOLLOW, isOwnPath, LOCAL } from './webhook-job.ts'
 
 /** How the webhooks of runs are delivered. */
 export interface WebhookOptions extends DeliveryOptions {
@@ -27,10 +25,8 @@ export const WEBHOOK_OPTIONS: OptionTable<WebhookOptions> = { ...DELIVERY_OPTION
 
 export interface Webhooks {
   /** The URL of a webhook, or a path of this process. Throws 400 for one that cannot be called. */
-  check(webhook: string, base: string | undefined): string
+  check(webhook: string, base: string | undefined): Promise<string>
 }
-
-const MAX_LENGTH = 4_096
 
 /** Registers the jobs of webhooks with the engine. */
 export function createWebhooks(engine: AgentEngine, options: WebhookOptions): Webhooks {
@@ -52,28 +48,11 @@ export function createWebhooks(engine: AgentEngine, options: WebhookOptions): We
     },
   })
   return {
-    check(webhook, base) {
-      const isPath = webhook.startsWith('/') && base !== undefined
-      const isLocal = local !== undefined && isOwnPath(webhook)
-      const url = isPath && !isLocal && URL.canParse(webhook, base) ? new URL(webhook, base).href : webhook
-      try {
-        if (url.length > MAX_LENGTH) throw new Error(`Give at most ${MAX_LENGTH} characters.`)
-        if (!isLocal) checkUrl(url, options)
-        return url
-      } catch (error) {
-        throw new HttpError(400, 'invalid_argument', `webhook: ${(error as Error).message}`)
-      }
-    },
+    check: async (webhook, base) => (await loadHandlers()).checkWebhook(options, webhook, base),
   }
 }
 
 const loadHandlers = () => import('./follow-webhook.ts')
-
-/** Any origin: the handler looks at the path only. */
-const LOCAL = 'http://localhost'
-
-const isOwnPath = (url: string): boolean =>
-  url.startsWith('/') && URL.canParse(url, LOCAL) && new URL(url, LOCAL).origin === LOCAL
 
 async function deliverLocally(
   local: NonNullable<WebhookOptions['local']>,

@@ -3,7 +3,7 @@ import type { CheckpointPlace, SavedAt } from './config.ts'
 import type { Ancestor } from './delta-history.ts'
 
 /** The method of savers that find the newest checkpoint of a namespace without its values. */
-export const NEWEST: unique symbol = Symbol('newest')
+export const NEWEST: unique symbol = /* @__PURE__ */ Symbol('newest')
 
 export interface FindsNewest {
   [NEWEST](threadId: string, namespace: string): Promise<string | undefined>

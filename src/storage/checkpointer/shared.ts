@@ -15,7 +15,7 @@ export function asImmutable<T extends object>(value: T): T {
 export const isImmutable = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && immutable.has(value)
 
-const READ_ONLY = Symbol('read only')
+const READ_ONLY = /* @__PURE__ */ Symbol('read only')
 
 /**
  * The config of a `getTuple` whose caller changes nothing of what it gets. It is said in the config because

@@ -1,7 +1,6 @@
-import { DATABASE } from '../checkpointer/fenced.ts'
-import { beforeWrites } from '../checkpointer/overlay.ts'
 import type { DurableStorage } from '../durable.ts'
 import { type MemoryCheckpointer, type MemoryThreads, memoryCheckpointerIn } from './checkpointer.ts'
+import { asOneDatabase } from './one-database.ts'
 import { type MemoryStoreOptions, memoryStore } from './store.ts'
 
 export interface MemoryStorage extends Omit<DurableStorage, 'checkpointer'> {
@@ -18,18 +17,11 @@ export interface MemoryStorage extends Omit<DurableStorage, 'checkpointer'> {
  * ```
  */
 export function memoryStorage(options?: MemoryStoreOptions): MemoryStorage {
-  const database = {}
-  const store = { ...memoryStore(options), [DATABASE]: database }
   const threads: MemoryThreads = new Map()
-  const saver = memoryCheckpointerIn(threads)
+  const { store, checkpointer } = asOneDatabase(memoryStore(options), memoryCheckpointerIn(threads))
   return {
     store,
-    checkpointer: {
-      ...saver,
-      [DATABASE]: database,
-      withFence: (partition: string, token: number) =>
-        beforeWrites(saver, () => store.assertFence(partition, token)),
-    } as MemoryCheckpointer,
+    checkpointer,
     setup: () => store.setup(),
     async report() {
       const { counts, ...about } = await store.report!()

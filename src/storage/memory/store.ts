@@ -5,6 +5,7 @@ import { createListeners } from '../store/listeners.ts'
 import { dropOlderThan, keepLast, readEvents } from '../store/log-pages.ts'
 import type { RetentionOptions } from '../store/retention.ts'
 import type { Committed, Inspection, Store } from '../store/store.ts'
+import { MEMORY } from './capabilities.ts'
 import { createDocuments, type Documents } from './documents.ts'
 import { createPartitions, type Partition, type Partitions } from './partitions.ts'
 
@@ -38,7 +39,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   }
 
   return {
-    capabilities: { name: 'memory', shared: false, durable: false, coalesceMs: 0 },
+    capabilities: MEMORY,
     async get(partition, collection, id) {
       assertOpen()
       return documents.get(partition, collection, id, now())

@@ -5,7 +5,7 @@ import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import { createGunzip } from 'node:zlib'
-import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
+import type { ParsedTarEntry } from 'modern-tar'
 import { DeployError } from '../../deployer.ts'
 import { type Link, limiter, makeLinks, type TreeLimits } from './tree.ts'
 
@@ -27,7 +27,7 @@ export async function unpackTarball(
   let files = 0
   let unread: Error | undefined
   // Listens to the source at once, which may fail at any time.
-  const entries = entriesOf(packed, addBytes, (error) => void (unread = error), signal)
+  const entries = await entriesOf(packed, addBytes, (error) => void (unread = error), signal)
   await mkdir(folder, { recursive: true }).catch(async (error) => {
     await entries.cancel().catch(() => {})
     throw error
@@ -68,12 +68,12 @@ const RATIO_FROM_BYTES = 16 * 1024 * 1024
 const MAX_RATIO = 200
 
 /** `onUnread` gets the error of the source, if that is why nothing more is read. */
-function entriesOf(
+async function entriesOf(
   packed: Readable,
   addBytes: (count: number) => void,
   onUnread: (error: Error) => void,
   signal: AbortSignal,
-): ReadableStream<ParsedTarEntry> {
+): Promise<ReadableStream<ParsedTarEntry>> {
   const gunzip = createGunzip()
   let unpackedBytes = 0
   const counted = new Transform({
@@ -92,14 +92,14 @@ function entriesOf(
     },
   })
   const unpacked = Readable.toWeb(counted) as NodeReadableStream<Uint8Array> as ReadableStream<Uint8Array>
-  const entries = unpacked.pipeThrough(createTarDecoder({ strict: true }))
   // A failure of a later stream destroys the source with the same error.
   packed.once('error', (error) => {
     if (!gunzip.errored && !counted.errored) onUnread(error)
   })
   // The reader of the entries gets its errors, through `counted`.
   pipeline(packed, gunzip, counted, { signal }).catch(() => {})
-  return entries
+  const { createTarDecoder } = await import('modern-tar')
+  return unpacked.pipeThrough(createTarDecoder({ strict: true }))
 }
 
 /** The path of an entry in the folder: `''` for the folder itself. */
