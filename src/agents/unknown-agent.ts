@@ -1,6 +1,5 @@
 import type { Agent } from './agent.ts'
 import { configOf, listTuples } from './checkpoint-config.ts'
-import { readUnknownGraph } from './langgraph/unknown-graph.ts'
 
 /** Reads the threads of a removed agent from their checkpoints. Anything else throws `refusal()`. */
 export function unknownAgent(refusal: () => Error): Agent {
@@ -12,9 +11,10 @@ export function unknownAgent(refusal: () => Error): Agent {
     },
     async getState(at) {
       const tuple = await at.checkpointer.getTuple(configOf(at))
-      return tuple && readUnknownGraph(tuple)
+      return tuple && (await reader()).readUnknownGraph(tuple)
     },
     async *getHistory(at, options = {}) {
+      const { readUnknownGraph } = await reader()
       for await (const tuple of listTuples(at, options)) yield readUnknownGraph(tuple)
     },
     async updateState() {
@@ -22,3 +22,6 @@ export function unknownAgent(refusal: () => Error): Agent {
     },
   }
 }
+
+/** Few servers have such threads. */
+const reader = () => import('./langgraph/unknown-graph.ts')

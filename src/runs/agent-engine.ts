@@ -18,8 +18,8 @@ import type {
   ThreadAddress,
   ThreadEvents,
 } from './requests.ts'
+import type { RunListQuery } from './threads/list-runs.ts'
 import type { ThreadListQuery } from './threads/lists.ts'
-import type { RunListQuery } from './threads/runs.ts'
 import type { StateQuery } from './threads/state.ts'
 
 export interface ThreadList extends Omit<ThreadListQuery, keyof Access> {

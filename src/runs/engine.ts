@@ -12,14 +12,13 @@ import { acceptRun, startRun } from './execution/start.ts'
 import { later } from './later.ts'
 import type { EventForm } from './log/form.ts'
 import { startMaintenance } from './maintenance.ts'
-import { measure } from './measure.ts'
 import { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
 import type { CancelAction } from './records/records.ts'
 import { answersOf, inputOf } from './request-config.ts'
 import { readEvents } from './subscriptions/events.ts'
 import { waitForResult } from './subscriptions/result.ts'
 import type { ThreadListQuery } from './threads/lists.ts'
-import { getRun, listOwnRuns } from './threads/runs.ts'
+import { getRun } from './threads/runs.ts'
 import { readHistory, readState } from './threads/state.ts'
 import { findThread, type OwnedThread, requireRun } from './threads/threads.ts'
 
@@ -29,6 +28,7 @@ const deleteExpired = /* @__PURE__ */ later(() => import('./orphaned-work.ts'), 
 const countThreads = /* @__PURE__ */ later(() => import('./threads/lists.ts'), 'countThreads')
 const followFound = /* @__PURE__ */ later(() => import('./answers/follow.ts'), 'followFound')
 const followStarted = /* @__PURE__ */ later(() => import('./answers/follow.ts'), 'followStarted')
+const measure = /* @__PURE__ */ later(() => import('./measure.ts'), 'measure')
 const cancelAnswer = /* @__PURE__ */ later(() => import('./answers/cancel.ts'), 'cancelAnswer')
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
@@ -70,7 +70,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       listThreads: (query = {}) => as(listThreads)(query),
       countThreads: (query = {}) => as(countThreads)(query),
       getRun: as(getRun),
-      listRuns: as(listOwnRuns),
+      listRuns: as(later(() => import('./threads/list-runs.ts'), 'listOwnRuns')),
       deleteRun: as(later(() => import('./mutations/delete-run.ts'), 'deleteRun')),
       readState: (thread, query) => readState(context, thread, query),
       readHistory: (thread, query, history) => readHistory(context, thread, query, history),

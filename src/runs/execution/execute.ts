@@ -16,7 +16,6 @@ import { handOver, superviseRun } from './lease.ts'
 import type { AgentOutcome, Outcome } from './outcome.ts'
 import { createRecorder } from './recorder.ts'
 import type { StorageHealth } from './saver/watched-saver.ts'
-import { createRetraction, endsOf, type LostMessages, lostMessages } from './supersede.ts'
 
 /**
  * Executes a run to its end (events into the log, one terminal event), then the runs that wait behind it, one after the other.
@@ -121,8 +120,8 @@ async function runToEnd(
   try {
     const storage: StorageHealth = { failed: false }
     const lost = run.attempts > 1 ? await readLost(context, run) : undefined
-    for (const event of lost ? endsOf(lost) : []) void appender.push(event)
-    const recorder = createRecorder(context, launched, appender, storage, lost && createRetraction(lost))
+    for (const event of lost?.ends ?? []) void appender.push(event)
+    const recorder = createRecorder(context, launched, appender, storage, lost?.retraction)
     const end = (outcome: Outcome): Promise<RunRecords | undefined> =>
       retryUnavailable(retryForMs, () => finish(context, launched, appender, outcome, recorder.leftover()))
     const ended = await iterateAgent(context, launched, stop.signal, appender, recorder.record, storage)
@@ -152,11 +151,16 @@ async function runToEnd(
   }
 }
 
-/** What earlier attempts have sent, before this one sends anything. */
-function readLost({ store, retryForMs }: RunContext, run: RunRecord): Promise<LostMessages> {
+/** What earlier attempts have sent, before this one sends anything: the events that end it, and those that take it back. */
+async function readLost({ store, retryForMs }: RunContext, run: RunRecord) {
   const { threadId, runId, firstSeq } = run
   const isMessage = (topic: Topic): boolean => topic.method === 'messages' && topic.runId === runId
-  return retryUnavailable(retryForMs, () => lostMessages(readLog(store, threadId, isMessage, firstSeq ?? 0)))
+  // Few runs have a second attempt.
+  const { createRetraction, endsOf, lostMessages } = await import('./supersede.ts')
+  const lost = await retryUnavailable(retryForMs, () =>
+    lostMessages(readLog(store, threadId, isMessage, firstSeq ?? 0)),
+  )
+  return { ends: endsOf(lost), retraction: createRetraction(lost) }
 }
 
 /** A longer timer would fire at once. */

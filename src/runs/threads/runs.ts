@@ -1,29 +1,7 @@
-import { listFitting, pagesOf } from '../../storage/store/pages.ts'
 import type { RunContext } from '../context.ts'
-import { noSuchThread } from '../errors.ts'
-import { type RunRecord, readRun } from '../records/records.ts'
-import { findRun, findThread, type OwnedRun, type OwnedThread } from './threads.ts'
-
-export interface RunListQuery {
-  /** Which runs to give. Default: all. */
-  readonly accept?: ((run: RunRecord) => boolean) | undefined
-  /** How many of these to leave out first. Default 0. */
-  readonly offset?: number | undefined
-  /** The most runs to give. Default 10. */
-  readonly limit?: number | undefined
-}
+import type { RunRecord } from '../records/records.ts'
+import { findRun, type OwnedRun } from './threads.ts'
 
 export async function getRun(context: RunContext, run: OwnedRun): Promise<RunRecord | undefined> {
   return (await findRun(context, run))?.run
-}
-
-export async function listOwnRuns(
-  context: RunContext,
-  { accept = () => true, offset = 0, limit = 10, ...thread }: OwnedThread & RunListQuery,
-): Promise<readonly RunRecord[]> {
-  const { threadId } = thread
-  if (!(await findThread(context, thread))) throw noSuchThread(threadId)
-  // Their ids rise with the time, and an order by a field would look at the runs of other threads.
-  const runs = pagesOf(context.store, 'runs', { partition: threadId, descending: true })
-  return listFitting(runs, { read: readRun, fits: accept, offset, limit })
 }
