@@ -16,9 +16,18 @@ import { isImmutable } from '../storage/checkpointer/shared.ts'
  * A message is converted once and remembered, because every step of an agent shows all earlier messages.
  */
 export function toJson(value: unknown): unknown {
-  const json = convert(value, [])
-  return json === undefined ? null : json
+  return convert(value, []) ?? null
 }
+
+/** The same for copies that nobody converts again: remembering thousands of messages takes as long as converting them. */
+export function toJsonOnce(value: unknown): unknown {
+  const path: Path = []
+  path.isOnce = true
+  return convert(value, path) ?? null
+}
+
+/** The objects around a value. */
+type Path = object[] & { isOnce?: true }
 
 type Fields = Record<string, unknown>
 
@@ -26,8 +35,8 @@ type Fields = Record<string, unknown>
 const MAX_DEPTH = 500
 const UNREADABLE = '[unreadable]'
 
-/** Gives `undefined` where a value has no JSON. `path` holds the objects around `value`. */
-function convert(value: unknown, path: object[]): unknown {
+/** Gives `undefined` where a value has no JSON. */
+function convert(value: unknown, path: Path): unknown {
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -43,7 +52,7 @@ function convert(value: unknown, path: object[]): unknown {
   }
 }
 
-function convertObject(value: object, path: object[]): unknown {
+function convertObject(value: object, path: Path): unknown {
   // A state or a field of it: looking up every object would cost more than it saves.
   if (path.length < 2 && isImmutable(value)) return value
   if (path.includes(value)) return '[circular]'
@@ -62,7 +71,7 @@ function convertObject(value: object, path: object[]): unknown {
   }
 }
 
-function convertArray(value: readonly unknown[], path: object[]): readonly unknown[] {
+function convertArray(value: readonly unknown[], path: Path): readonly unknown[] {
   let copy: unknown[] | undefined
   for (let at = 0; at < value.length; at++) {
     const item = value[at]
@@ -73,7 +82,7 @@ function convertArray(value: readonly unknown[], path: object[]): readonly unkno
   return copy ?? value
 }
 
-function convertPlain(value: Fields, path: object[]): unknown {
+function convertPlain(value: Fields, path: Path): unknown {
   if (value.lc === 1 && value.type === 'constructor') return convertEnvelope(value, path)
   if (typeof value.toJSON === 'function') return convertInstance(value, path)
   const keys = Object.keys(value)
@@ -91,7 +100,7 @@ function convertPlain(value: Fields, path: object[]): unknown {
   return copy ?? value
 }
 
-function convertInstance(value: object, path: object[]): unknown {
+function convertInstance(value: object, path: Path): unknown {
   if (isMessage(value)) return convertMessage(value, path)
   if (value instanceof Error) return { name: value.name, message: value.message }
   if (value instanceof Map) return convertMap(value, path)
@@ -110,7 +119,7 @@ function convertInstance(value: object, path: object[]): unknown {
   return typeof toJSON === 'function' ? convert(toJSON.call(value), path) : convertOwn(value as Fields, path)
 }
 
-function convertOwn(value: Fields, path: object[], read = readField): Fields {
+function convertOwn(value: Fields, path: Path, read = readField): Fields {
   const copy: Fields = {}
   for (const key of Object.keys(value)) {
     const json = convert(read(value, key), path)
@@ -120,7 +129,7 @@ function convertOwn(value: Fields, path: object[], read = readField): Fields {
 }
 
 /** Converts an object with properties that cannot be read. Only those are lost. */
-function convertCarefully(value: Fields, path: object[]): unknown {
+function convertCarefully(value: Fields, path: Path): unknown {
   try {
     return convertOwn(value, path, tryField)
   } catch {
@@ -128,7 +137,7 @@ function convertCarefully(value: Fields, path: object[]): unknown {
   }
 }
 
-function convertMap(value: ReadonlyMap<unknown, unknown>, path: object[]): unknown {
+function convertMap(value: ReadonlyMap<unknown, unknown>, path: Path): unknown {
   const isObject = [...value.keys()].every((key) => typeof key === 'string')
   return isObject ? convertOwn(Object.fromEntries(value), path) : convertArray([...value], path)
 }
@@ -158,13 +167,13 @@ const LATE_FIELDS = [
 
 const flattened = new WeakMap<object, { readonly seen: readonly unknown[]; readonly json: unknown }>()
 
-function convertMessage(message: Message, path: object[]): unknown {
+function convertMessage(message: Message, path: Path): unknown {
   const known = flattened.get(message)
   if (known && isUnchanged(message, known.seen)) return known.json
   const fields = quickFields(message) ?? readFields(message)
   for (const key of LATE_FIELDS) fields[key] ??= message[key]
   const json = convertPlain(fields, path)
-  flattened.set(message, { seen: LATE_FIELDS.map((key) => message[key]), json })
+  if (!path.isOnce) flattened.set(message, { seen: LATE_FIELDS.map((key) => message[key]), json })
   return json
 }
 
@@ -214,7 +223,7 @@ function isUnchanged(message: Message, seen: readonly unknown[]): boolean {
 }
 
 /** What `JSON.stringify` makes of a message: `{ lc: 1, type: 'constructor', id: […], kwargs }`. */
-function convertEnvelope(value: Fields, path: object[]): unknown {
+function convertEnvelope(value: Fields, path: Path): unknown {
   const type = typeOfClass(value.id)
   if (type === undefined || typeof value.kwargs !== 'object' || value.kwargs === null)
     return convertOwn(value, path)

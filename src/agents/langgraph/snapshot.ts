@@ -2,14 +2,15 @@ import { isRecord } from '../../messages/record.ts'
 import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import type { PendingInterrupt, SnapshotTask, StateSnapshot } from '../agent.ts'
 import { configOf, refOf } from '../checkpoint-config.ts'
-import { toJson } from '../to-json.ts'
+import { toJson, toJsonOnce } from '../to-json.ts'
 import type { GraphInterrupt, GraphState, GraphTask } from './graph.ts'
 
 /** A `StateSnapshot` of LangGraph as ours, or undefined where there is no checkpoint. */
 export function toSnapshot(state: GraphState): StateSnapshot | undefined {
   if (state.createdAt === undefined) return undefined
   return {
-    values: toValues(state.values),
+    // LangGraph makes it of a copy of the checkpoint.
+    values: valuesOf(toJsonOnce(state.values)),
     next: [...state.next],
     tasks: state.tasks.map(toTask),
     metadata: toJson(state.metadata ?? {}) as Record<string, unknown>,
@@ -20,8 +21,9 @@ export function toSnapshot(state: GraphState): StateSnapshot | undefined {
 }
 
 /** The state as an object. Any other value, as of an `entrypoint`, gets LangGraph's key for it. */
-export function toValues(values: unknown): Record<string, unknown> {
-  const json = toJson(values)
+export const toValues = (values: unknown): Record<string, unknown> => valuesOf(toJson(values))
+
+function valuesOf(json: unknown): Record<string, unknown> {
   if (isRecord(json)) return json
   return json === null ? {} : { __root__: json }
 }
