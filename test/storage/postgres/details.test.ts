@@ -313,6 +313,19 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
     expect(await seen(configAt(999))).toEqual([undefined, []])
   })
 
+  test('gives back every byte, with and without zeros among them', async () => {
+    const { store } = open()
+    const all = Uint8Array.from({ length: 1024 }, (_, i) => i % 256)
+    for (const [partition, data] of [
+      ['with', all],
+      ['without', all.filter((byte) => byte !== 0)],
+    ] as const) {
+      await store.commit(partition, { ops: [{ op: 'append', token: 1, events: [{ topic: 't', data }] }] })
+      const { bytes, offsets } = await store.read(partition, { after: 0 })
+      expect(bytes.subarray(offsets[0], offsets[1])).toEqual(data)
+    }
+  })
+
   test('splits a large append into rows, so that a small read of it stays small', async () => {
     const { store, schema } = open()
     const events = Array.from({ length: 3_000 }, (_, i) => ({

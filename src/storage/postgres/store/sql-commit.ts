@@ -130,7 +130,11 @@ BEGIN
           item->>'fields', now_ms + (item->>'ttlMs')::bigint
         ) RETURNING key INTO document_key;
       END IF;
-      IF found_fields <> item->>'fields' THEN
+      IF found_fields = '{}' THEN
+        INSERT INTO {fields} AS f (document, field, num, str, partition, collection, id)
+        SELECT document_key, e->>0, (e->>1)::double precision, e->>2, p_partition, item->>'collection', item->>'id'
+        FROM jsonb_array_elements(item->'entries') AS e;
+      ELSIF found_fields <> item->>'fields' THEN
         -- Field by field: what is counted changes only where a field comes or goes.
         DELETE FROM {fields} AS f WHERE f.document = document_key AND NOT EXISTS (
           SELECT FROM jsonb_array_elements(item->'entries') AS e WHERE e->>0 = f.field

@@ -94,8 +94,9 @@ $body$;
 }
 
 /**
- * `read` joins rows after `p_after` until they hold `p_limit` events or `p_bytes` bytes. `sweep` removes
- * documents that have expired and gives how many.
+ * `read_log` joins rows after `p_after` until they hold `p_limit` events or `p_bytes` bytes. `data` is text with
+ * a character for each byte, or base64 where `encoded`. Instances of earlier versions call `read`. `sweep`
+ * removes documents that have expired and gives how many.
  *
  * `expire` drops what `RetentionOptions` allow, in at most `p_limit` logs, and gives the last that it looked
  * at, or null at the end. `evict` goes on until all logs together have no more than `p_total` bytes, or,
@@ -134,6 +135,49 @@ BEGIN
   FROM (
     SELECT * FROM {events} WHERE partition = p_partition AND last BETWEEN since AND until ORDER BY last
   ) AS e;
+END
+$body$;
+
+CREATE OR REPLACE FUNCTION {read_log}(
+  p_partition text, p_after bigint, p_limit integer, p_bytes bigint,
+  OUT head bigint, OUT first_retained bigint, OUT first bigint, OUT layouts text, OUT data text, OUT encoded boolean
+) LANGUAGE plpgsql STABLE AS $body$
+#variable_conflict use_column
+DECLARE
+  row_last bigint;
+  row_bytes integer;
+  since bigint;
+  until bigint;
+  total bigint := 0;
+  bytes bytea;
+BEGIN
+  SELECT p.head, p.first_retained INTO head, first_retained
+  FROM {partitions} AS p WHERE p.partition = p_partition;
+  since := greatest(p_after + 1, first_retained);
+  IF head IS NULL OR since > head THEN
+    RETURN;
+  END IF;
+  FOR row_last, row_bytes IN
+    SELECT e.last, e.bytes FROM {events} AS e
+    WHERE e.partition = p_partition AND e.last >= since ORDER BY e.last LIMIT p_limit
+  LOOP
+    EXIT WHEN until IS NOT NULL AND (total >= p_bytes OR until - since + 1 >= p_limit);
+    until := row_last;
+    total := total + row_bytes;
+  END LOOP;
+  SELECT min(e.first), string_agg(e.layout, ','), string_agg(e.data, '')
+  INTO first, layouts, bytes
+  FROM (
+    SELECT * FROM {events} WHERE partition = p_partition AND last BETWEEN since AND until ORDER BY last
+  ) AS e;
+  -- As text, because drivers take what is sent in binary for UTF-8. Text has every byte but zero.
+  encoded := false;
+  BEGIN
+    data := convert_from(bytes, 'LATIN1');
+  EXCEPTION WHEN character_not_in_repertoire THEN
+    encoded := true;
+    data := encode(bytes, 'base64');
+  END;
 END
 $body$;
 

@@ -45,15 +45,15 @@ export function createStore(database: Database, notifier: Notifier, retention: R
   const { run, call, write } = database
   const read = shareReads(async (partition, query, onSend) => {
     const { limit, maxBytes } = readBounds(query)
-    const [row] = await call('read', [keyOf(partition), query.after, limit, maxBytes], { onSend })
-    const { head, first_retained: firstRetained, first, layouts, data } = row!
+    const [row] = await call('read_log', [keyOf(partition), query.after, limit, maxBytes], { onSend })
+    const { head, first_retained: firstRetained, first, layouts, data, encoded } = row!
     const found = {
       head: Number(head ?? 0),
       firstRetained: Number(firstRetained ?? 1),
       first: Number(first),
       layouts: JSON.parse(`[${layouts ?? ''}]`) as Layout[],
       bytes(start: number, end: number) {
-        const bytes = Buffer.from(data!, 'base64')
+        const bytes = Buffer.from(data!, encoded === 't' ? 'base64' : 'latin1')
         return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
       },
     }
