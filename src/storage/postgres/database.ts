@@ -3,7 +3,6 @@ import { createDeadline, type Deadline } from '../deadline.ts'
 import { closed, UnavailableError } from '../errors.ts'
 import { once } from '../once.ts'
 import type { SqlStatement } from '../sql/statement.ts'
-import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
 import { AS_TEXT, type Connections, hostOf, type PostgresPoolClient, type Row } from './pool.ts'
 import { keepsStatements, lostStatements, nameOf } from './prepared.ts'
@@ -105,6 +104,8 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
   const setup = once(() =>
     track(async () => {
       const deadline = createDeadline(MIGRATION_DEADLINE_MS)
+      // The text of the tables and the functions is long, and is needed once.
+      const { migrate } = await import('./migrate.ts')
       await withClient(deadline, true, (client) => migrate(client, names))
     }),
   )

@@ -6,7 +6,6 @@ import { createDurableStorage } from '../durable-storage.ts'
 import { createDatabase } from './database.ts'
 import { createNames } from './names.ts'
 import { fromPool, fromUrl, type PostgresPool } from './pool.ts'
-import { reportOf } from './report.ts'
 import { createTables } from './saver/tables.ts'
 import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
@@ -58,7 +57,7 @@ export function postgresStorage(options: PostgresStorageOptions): DurableStorage
     calls: createStore(database, notifier, options),
     tables: createTables(database),
     serde,
-    report: () => reportOf(database),
+    report: async () => (await import('./report.ts')).reportOf(database),
     async close() {
       await database.close()
       await notifier.close()
