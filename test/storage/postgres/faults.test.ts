@@ -159,8 +159,10 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     const proxy = await startProxy(shared)
     cleanups.push(proxy.close)
     const schema = `faults_${schemas + 1}`
-    const { store, checkpointer } = open({ url: proxy.url, schema, deadlineMs: 250 })
     const elsewhere = open({ schema })
+    // The tables first, in their own time: the short deadline is for what follows.
+    await elsewhere.setup()
+    const { store, checkpointer } = open({ url: proxy.url, schema, deadlineMs: 250 })
     let notified = 0
     store.watch('p', () => {
       notified += 1
