@@ -33,7 +33,7 @@ local data = {}
 local size = 0
 local first_last
 local from = int(since) .. '-0'
-local page = math.min(limit, 16)
+local page = math.min(limit, 4)
 repeat
   local chunks = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', page)
   for i = 1, #chunks do
@@ -50,7 +50,7 @@ repeat
     from = '(' .. chunks[#chunks][1]
   end
   local done = #chunks < page or size >= bytes or #layouts >= limit
-  page = math.min(limit - #layouts, 512, math.ceil((bytes - size) * #data / (size + 1)) + 4)
+  page = math.min(limit - #layouts, 512, math.ceil((bytes - size) * #data / (size + 1)) + 1)
 until done
 return { head, first, first_last, table.concat(layouts, ','), data }
 `)
