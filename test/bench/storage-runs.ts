@@ -4,6 +4,7 @@ import { type Bench, least, percentile, type Row, runAlone, takeTurns, times } f
 import { newThread, post } from './support/run.ts'
 import { type Server, startServer } from './support/server.ts'
 import { withBackends } from './support/storage/backends.ts'
+import { hasSqlitePeer } from './support/storage/peer-savers.ts'
 
 /**
  * Measures `runs/wait` of a graph of one node on new threads over each database, against the same graph with LangGraph's own saver over
@@ -93,19 +94,23 @@ function cost(bench: string, own: number, other: number): Row {
   }
 }
 
-function trips(bench: string, { ours, peer }: Sides): Row {
+function trips(bench: string, { ours }: Sides): Row {
   const own = least(ours.trips)
   return {
     bench,
     ours: own.toFixed(1),
-    peer: least(peer.trips).toFixed(1),
-    ratio: times(own / least(peer.trips)),
+    peer: '',
+    ratio: '',
     target: `<= ${MOST_QUERIES}`,
     met: own <= MOST_QUERIES,
   }
 }
 
 const measured = async ({ name }: Backend, { url }: Database): Promise<Row[]> => {
+  if (name === 'sqlite' && !(await hasSqlitePeer())) {
+    console.error('sqlite: its rows need @langchain/langgraph-checkpoint-sqlite, which is not installed.')
+    return []
+  }
   const servers = await Promise.all([startServer('ours', url), startServer('invoke-bare', url)])
   try {
     const one = await measure(...servers, 1)

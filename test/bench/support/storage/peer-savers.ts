@@ -1,8 +1,20 @@
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres'
-import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 import { memoryCheckpointer } from '../../../../src/index.ts'
 import { schemeOf } from '../../../../src/storage/storage-url.ts'
 import { openBareRedisSaver } from './bare-redis-saver.ts'
+
+interface SqlitePackage {
+  readonly SqliteSaver: { fromConnString(path: string): unknown }
+}
+
+/** It is compiled when it is installed, so nobody who only wants to test has to install it: `npm install --no-save` it for its rows. */
+const SQLITE_PACKAGE = '@langchain/langgraph-checkpoint-sqlite'
+
+export const hasSqlitePeer = async (): Promise<boolean> =>
+  import(SQLITE_PACKAGE).then(
+    () => true,
+    () => false,
+  )
 
 /**
  * LangGraph's own savers, each with tables or a file beside ours. That for Redis needs modules (RedisJSON, RediSearch) that the
@@ -10,7 +22,10 @@ import { openBareRedisSaver } from './bare-redis-saver.ts'
  */
 const SAVERS: Readonly<Record<string, (url: string) => unknown>> = {
   memory: () => memoryCheckpointer(),
-  file: (url) => SqliteSaver.fromConnString(`${url.replace(/^file:/, '')}.peer`),
+  async file(url) {
+    const { SqliteSaver } = (await import(SQLITE_PACKAGE)) as SqlitePackage
+    return SqliteSaver.fromConnString(`${url.replace(/^file:/, '')}.peer`)
+  },
   async postgres(url) {
     const saver = PostgresSaver.fromConnString(url)
     await saver.setup()
