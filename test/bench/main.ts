@@ -6,6 +6,7 @@ import { controlPlane } from './control-plane.ts'
 import { controlPlanePages } from './control-plane-pages.ts'
 import { deploy } from './deploy.ts'
 import { firstToken } from './first-token.ts'
+import { floors } from './floors.ts'
 import { formats } from './formats.ts'
 import { graph } from './graph.ts'
 import { idleReaders } from './idle-readers.ts'
@@ -39,6 +40,7 @@ for (const bench of [
   stalledReader,
   firstToken,
   shortRun,
+  floors,
   a2a,
   longContext,
   platform,

@@ -16,6 +16,7 @@ import {
   tokensGraph,
   writerGraph,
 } from './agents.ts'
+import { layers } from './layers.ts'
 import { serveCalls } from './process.ts'
 import { runBody, waitRuns } from './rest.ts'
 import { roundTrips } from './round-trips.ts'
@@ -220,6 +221,7 @@ async function bareRuns({ say, times }: Omit<ShortRuns, 'assistantId'>): Promise
 
 await serveCalls(server, {
   shortRuns,
+  layers: layers(handler),
   streamRuns,
   waitRuns: waitRuns(handler),
   longTurns,
