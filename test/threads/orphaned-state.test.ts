@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type Authenticate, createAgentServer, memoryCheckpointer, memoryStore } from '../../src/index.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
+import { memoryStorage } from '../../src/storage/memory/storage.ts'
 import { chat } from '../fixtures/graphs.ts'
 import { type Host, serveAgents } from '../kit/host.ts'
 import { puppet } from '../kit/puppet.ts'
@@ -139,6 +140,8 @@ describe('a server', () => {
   test.each([
     ['everything in memory', () => ({})],
     ['savers in memory', () => ({ store: memoryStore(), checkpointer: memoryCheckpointer() })],
+    ['a store in memory alone', () => ({ store: memoryStore() })],
+    ['a saver in memory of another storage', () => ({ checkpointer: memoryStorage().checkpointer })],
     ["LangGraph's saver in memory", () => ({ checkpointer: new MemorySaver() as unknown as Checkpointer })],
     ['one database', () => sharedFile()()],
   ])('does not warn of %s', async (_, options) => {

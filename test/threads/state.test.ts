@@ -225,6 +225,7 @@ describe('writing state', () => {
 
   test.each([
     ['a node that is not there', { values: { notes: ['x'] }, as_node: 'nowhere' }, 422],
+    ['what every object has for a node', { values: { notes: ['x'] }, as_node: '__proto__' }, 422],
     ['values of a wrong type', { values: { messages: 42 } }, 422],
     ['a checkpoint that is not there', { values: { notes: ['x'] }, checkpoint_id: '1ef-none' }, 404],
     ['an address of a wrong type', { values: {}, checkpoint_id: 7 }, 400],

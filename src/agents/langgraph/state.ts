@@ -50,12 +50,14 @@ export function stateOf(
 
   const updateState = (at: StateAddress, { values, asNode }: StateUpdate) =>
     write(at, async (target, place) => {
+      requireOwnNode(target, asNode)
       const node = asNode ?? (await defaultNode(target, place, values))
       return target.updateState(ownConfig(target, place), values, node)
     })
 
   const bulkUpdateState = (at: StateAddress, steps: readonly (readonly StepUpdate[])[]) =>
     write(at, async (target, place) => {
+      for (const { asNode } of steps.flat()) requireOwnNode(target, asNode)
       const supersteps = steps.map(async (updates) => ({
         updates: await Promise.all(
           updates.map(async ({ values, command, asNode }) => ({
@@ -87,6 +89,12 @@ export function stateOf(
   }
 
   return { getState, getHistory, updateState, bulkUpdateState }
+}
+
+/** LangGraph refuses a node that a graph does not have, but takes what every object has for one. */
+function requireOwnNode({ nodes }: Graph, asNode: string | undefined): void {
+  if (asNode === undefined || !(asNode in nodes) || Object.hasOwn(nodes, asNode)) return
+  throw new AgentInputError(`Node "${asNode}" does not exist`)
 }
 
 /** Whether LangGraph, LangChain or a schema has thrown: the message says what is wrong with the values. */

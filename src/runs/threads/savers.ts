@@ -1,6 +1,6 @@
 import type { Agent } from '../../agents/agent.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
-import { DATABASE, sharesDatabase } from '../../storage/checkpointer/fenced.ts'
+import { DATABASE } from '../../storage/checkpointer/fenced.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { saverInTime } from '../deadlines.ts'
@@ -36,14 +36,17 @@ export const orphanedThread = (threadId: string): RunError =>
   )
 
 /** Warns of a store that forgets whose the threads are while a saver keeps them. */
-export function warnEphemeralStore(store: Store, savers: Savers): void {
-  if (store.capabilities.durable) return
-  if (!saversOf(savers).some((saver) => isDurable(saver) && !sharesDatabase(saver, store))) return
+export function warnEphemeralStore({ capabilities }: Store, savers: Savers): void {
+  if (capabilities.durable || !saversOf(savers).some(isDurable)) return
   console.warn(
     'agentwire: a checkpointer keeps its state, but the store is in memory: after a restart the threads of before are in no list, and with `authenticate` nobody can reach them. Give `store` as well, such as that of openStorage().',
   )
 }
 
 /** Savers in memory are `memoryCheckpointer`, which is no instance of a class, and LangGraph's `MemorySaver` with its field `storage`. */
-const isDurable = (saver: Checkpointer): boolean =>
-  DATABASE in saver || (Object.getPrototypeOf(saver) !== Object.prototype && !('storage' in saver))
+const isDurable = (
+  saver: Checkpointer & { readonly [DATABASE]?: { readonly isDurable?: boolean } },
+): boolean =>
+  DATABASE in saver
+    ? saver[DATABASE]?.isDurable !== false
+    : Object.getPrototypeOf(saver) !== Object.prototype && !('storage' in saver)

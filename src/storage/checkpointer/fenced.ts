@@ -30,8 +30,7 @@ export function fencedCheckpointer(
   })
 }
 
-/** Whether a saver and a store are over one database. */
-export function sharesDatabase(a: object, b: object): boolean {
+function sharesDatabase(a: object, b: object): boolean {
   const database = (a as { [DATABASE]?: unknown })[DATABASE]
   return database !== undefined && database === (b as { [DATABASE]?: unknown })[DATABASE]
 }

@@ -8,7 +8,7 @@ export function asOneDatabase<Saver extends MemoryCheckpointer>(
   store: Store,
   saver: Saver,
 ): { readonly store: Store; readonly checkpointer: Saver } {
-  const database = {}
+  const database = { isDurable: false }
   return {
     store: { ...store, [DATABASE]: database } as Store,
     checkpointer: {
