@@ -4,7 +4,7 @@ import { withServers } from './support/server.ts'
 /** Measures what a short run costs in process, with one more layer in each row: CPU time of a run on a new thread. */
 
 const RUNS = 50
-const ROUNDS = 8
+const ROUNDS = 20
 
 export const floors: Bench = () =>
   withServers(['ours', 'invoke-bare'], async (server, peer) => {
