@@ -53,25 +53,20 @@ export async function finish(
 ): Promise<RunRecords | undefined> {
   const { threadId } = run
   return retryConflicts(async () => {
-    try {
-      const held = await records.get()
-      if (!held?.run) {
-        await releaseLease(context.store, threadId, token)
-        return undefined
-      }
-      const before = { thread: held.thread.record, run: held.run.record, now: now() }
-      const ending = await resolveEnding(context, before, token, outcome, leftover)
-      const guards = [guardThread(threadId, held.thread), guardRun(held.run)]
-      const write = async (runOps: readonly Op[]): Promise<void> => {
-        const ops: readonly Op[] = [...runOps, putThread(ending.thread), { op: 'release', token }]
-        records.wrote(ops, await appender.commit(ending.events, guards, ops))
-      }
-      await commitTransitions(context, [ending.transition], write, held.answer)
-      return records.known()
-    } catch (error) {
-      records.forget()
-      throw error
+    const held = await records.get()
+    if (!held?.run) {
+      await releaseLease(context.store, threadId, token)
+      return undefined
     }
+    const before = { thread: held.thread.record, run: held.run.record, now: now() }
+    const ending = await resolveEnding(context, before, token, outcome, leftover)
+    const guards = [guardThread(threadId, held.thread), guardRun(held.run)]
+    const write = (runOps: readonly Op[]) =>
+      records.commit([...runOps, putThread(ending.thread), { op: 'release', token }], (ops) =>
+        appender.commit(ending.events, guards, ops),
+      )
+    await commitTransitions(context, [ending.transition], write, held.answer)
+    return records.known()
   })
 }
 

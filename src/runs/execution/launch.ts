@@ -114,10 +114,11 @@ async function claim(
     }
     const written = { store: context.store, threadId, token, before: state.head, after: head }
     const appended = { before: state.head, token, events: [frame] }
-    const committed = await context.watchers.append(threadId, appended, () =>
-      persist({ ...written, retryForMs: RETRY_FOR_MS, change }),
+    await records.commit(change.ops, () =>
+      context.watchers.append(threadId, appended, () =>
+        persist({ ...written, retryForMs: RETRY_FOR_MS, change }),
+      ),
     )
-    records.wrote(change.ops, committed)
   })
   await beforeClose(context, commit)
   return { thread: busy, run: started.run, token, head, claimedAt, records, now, newest }

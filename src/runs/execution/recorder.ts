@@ -51,13 +51,9 @@ export function createRecorder(
         const now = (await retryUnavailable(context.retryForMs, records.get))?.thread
         if (!now) throw new FencedError('The thread was deleted.')
         const others = now.record.interrupts.filter(({ id }) => id !== interrupt.id)
-        const ops = [putThread({ ...now.record, interrupts: [...others, interrupt] })]
-        try {
-          records.wrote(ops, await appender.commit([event], [guardThread(threadId, now)], ops))
-        } catch (error) {
-          records.forget()
-          throw error
-        }
+        await records.commit([putThread({ ...now.record, interrupts: [...others, interrupt] })], (ops) =>
+          appender.commit([event], [guardThread(threadId, now)], ops),
+        )
       })
     } catch (error) {
       storage.failed = true

@@ -114,12 +114,11 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   assertOpen(context)
   const records = holdRecords(context.store, run)
   const claimedAt = performance.now()
-  const commit = commitTransitions(context, [takenOver], async (runOps) => {
-    const ops = [claimLease(context, token), ...runOps, putThread(thread)]
-    const committed = await context.store.commit(run.threadId, { guards: guards(orphan), ops })
-    records.wrote(ops, committed)
-    return committed
-  })
+  const commit = commitTransitions(context, [takenOver], (runOps) =>
+    records.commit([claimLease(context, token), ...runOps, putThread(thread)], (ops) =>
+      context.store.commit(run.threadId, { guards: guards(orphan), ops }),
+    ),
+  )
   const { head } = await beforeClose(context, commit)
   // A run that has begun does not wait again.
   context.slots.forceAcquire(thread.owner)

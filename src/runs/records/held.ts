@@ -1,4 +1,4 @@
-import type { Store } from '../../storage/store/store.ts'
+import type { Committed, Op, Store } from '../../storage/store/store.ts'
 import {
   type AnswerRecord,
   type HeldRecords,
@@ -32,31 +32,36 @@ export function holdRecords(store: Store, { threadId, runId, task }: RunRecord):
     return { thread, run, answer }
   }
 
+  function after(
+    before: RunRecords | undefined,
+    ops: readonly Op[],
+    committed: Committed,
+  ): RunRecords | undefined {
+    const versions = committed.versions.values()
+    let { thread, run, answer }: Partial<RunRecords> = before ?? {}
+    for (const op of ops) {
+      if (op.op === 'delete' && op.collection === 'runs' && op.id === runId) run = undefined
+      if (op.op !== 'put') continue
+      const { collection, id, value } = op
+      const version: number = versions.next().value!
+      // Records of this version, as they were given to the commit.
+      const record: unknown = value
+      if (collection === 'threads') thread = { record: record as ThreadRecord, version }
+      else if (collection === 'runs' && id === runId) run = { record: record as RunRecord, version }
+      else if (collection === 'tasks' && id === task?.taskId) answer = record as AnswerRecord
+    }
+    return thread && { thread, run, answer }
+  }
+
   return {
     get: async () => (held ??= await read()),
     known: () => held,
-    wrote(ops, committed) {
-      if (!committed) {
-        held = undefined
-        return
-      }
-      const versions = committed.versions.values()
-      let { thread, run, answer }: Partial<RunRecords> = held ?? {}
-      for (const op of ops) {
-        if (op.op === 'delete' && op.collection === 'runs' && op.id === runId) run = undefined
-        if (op.op !== 'put') continue
-        const { collection, id, value } = op
-        const version: number = versions.next().value!
-        // Records of this version, as they were given to the commit.
-        const record: unknown = value
-        if (collection === 'threads') thread = { record: record as ThreadRecord, version }
-        else if (collection === 'runs' && id === runId) run = { record: record as RunRecord, version }
-        else if (collection === 'tasks' && id === task?.taskId) answer = record as AnswerRecord
-      }
-      held = thread && { thread, run, answer }
-    },
-    forget() {
+    async commit(ops, write) {
+      const before = held
       held = undefined
+      const committed = await write(ops)
+      if (committed) held = after(before, ops, committed)
+      return committed
     },
   }
 }

@@ -250,10 +250,11 @@ export interface HeldRecords {
   get(): Promise<RunRecords | undefined>
   /** What is known. */
   known(): RunRecords | undefined
-  /** Notes what a commit has written. Nothing is known any more where its answer was lost. */
-  wrote(ops: readonly Op[], committed: Committed | undefined): void
-  /** Called after a conflict. */
-  forget(): void
+  /** Makes a commit of these ops, and notes what it has written. Nothing is known any more where it failed, or its answer was lost. */
+  commit<Done extends Committed | undefined>(
+    ops: readonly Op[],
+    write: (ops: readonly Op[]) => Promise<Done>,
+  ): Promise<Done>
 }
 
 /** How long the record of an ended run stays readable. */

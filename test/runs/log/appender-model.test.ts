@@ -32,6 +32,24 @@ function troubled(inner: Store, troubles: Trouble[], coalesceMs: number): Store 
   }
 }
 
+const appenderOver = (
+  store: Store,
+  watchers: ReturnType<typeof createLogWatchers>,
+  retryForMs: number,
+): Appender =>
+  createAppender({
+    store,
+    watchers,
+    threadId: 't',
+    runId: 'r',
+    token: TOKEN,
+    head: 0,
+    claimedAt: 0,
+    retryForMs,
+    eventLength: 1_000,
+    renew: async () => {},
+  })
+
 /** A commit, and again where the records have changed, as the end of a run is. */
 async function commitAgain(appender: Appender, what: string): Promise<void> {
   for (;;) {
@@ -64,18 +82,7 @@ test('what was pushed is in the log once and in order, whatever commits join it,
         const store = troubled(inner, [...trouble], coalesceMs)
         const watchers = createLogWatchers(store)
         if (isRead) watchers.open('t', () => {})
-        const appender = createAppender({
-          store,
-          watchers,
-          threadId: 't',
-          runId: 'r',
-          token: TOKEN,
-          head: 0,
-          claimedAt: 0,
-          retryForMs: 10_000,
-          eventLength: 1_000,
-          renew: async () => {},
-        })
+        const appender = appenderOver(store, watchers, 10_000)
         const written: string[] = []
         const commits: string[] = []
         const flushes: Promise<void>[] = []
@@ -127,17 +134,7 @@ test('a commit that joins events which cannot be written fails with them, and th
   }
   const watchers = createLogWatchers(store)
   watchers.open('t', () => {})
-  const options = {
-    store,
-    watchers,
-    threadId: 't',
-    runId: 'r',
-    token: TOKEN,
-    head: 0,
-    claimedAt: 0,
-    retryForMs: 0,
-  }
-  const appender = createAppender({ ...options, eventLength: 1_000, renew: async () => {} })
+  const appender = appenderOver(store, watchers, 0)
   void appender.push(custom('first'))
   void appender.push(custom('second'))
   await expect(appender.commit([custom('end')], [], [])).rejects.toBe(full)
