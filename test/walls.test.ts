@@ -12,6 +12,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/options': ['src/errors'],
   'src/bytes': [],
   'src/time': [],
+  'src/lazy': [],
   'src/metadata-filter': [],
   'src/principal': ['src/metadata-filter'],
   'src/sha256': [],
@@ -49,6 +50,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/graph-store',
   ],
   'src/runs': [
+    'src/lazy',
     'src/options',
     'src/errors',
     'src/bytes',
@@ -90,6 +92,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/assistants',
   ],
   'src/threads': [
+    'src/lazy',
     'src/options',
     'src/errors',
     'src/bytes',
@@ -105,6 +108,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/face',
   ],
   'src/platform': [
+    'src/lazy',
     'src/options',
     'src/version',
     'src/errors',
@@ -125,6 +129,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/face',
   ],
   'src/a2a': [
+    'src/lazy',
     'src/options',
     'src/errors',
     'src/time',

@@ -1,8 +1,8 @@
 import { createFace, type FaceSetup } from '../face/create-face.ts'
-import { lazily } from '../face/parse.ts'
 import { type FaceRoute, onDemand } from '../face/routes.ts'
 import type { WebHandler } from '../http/index.ts'
 import type { JobHandler } from '../jobs/kind.ts'
+import { lazy } from '../lazy.ts'
 import { type AgentEngine, jobsOf } from '../runs/index.ts'
 import { cardSettings } from './card/options.ts'
 import type { A2AContext } from './context.ts'
@@ -27,7 +27,7 @@ export function createA2AGroup(setup: FaceSetup, options: A2AOptions = {}): WebH
   })
 }
 
-const endpoints = /* @__PURE__ */ lazily(() => import('./endpoints.ts'))
+const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts'))
 
 const followOnDemand =
   (engine: AgentEngine): JobHandler =>

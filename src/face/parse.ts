@@ -45,9 +45,3 @@ export const CONTEXT: z.core.ParseContextInternal<z.core.$ZodIssue> = {
   // Only the first error is told, so that a long list of wrong items costs no more than its first.
   abortEarly: true,
 }
-
-/** A module of schemas, loaded when it is first needed. */
-export function lazily<Module>(load: () => Promise<Module>): () => Promise<Module> {
-  let loaded: Promise<Module> | undefined
-  return () => (loaded ??= load())
-}

@@ -2,6 +2,7 @@ import type { Agent } from '../agents/agent.ts'
 import { logError } from '../errors.ts'
 import { graphStoresOf } from '../graph-store/index.ts'
 import { uuid7 } from '../ids.ts'
+import { lazy } from '../lazy.ts'
 import { createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import { memoryOnDemand } from '../storage/memory/on-demand.ts'
 import { observedStore } from './availability.ts'
@@ -78,11 +79,6 @@ export function createContext(
     },
   }
   return context
-}
-
-function lazy<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => (made ??= make())
 }
 
 /** Gives every error an id. A failing `onError` is ignored, because there is nowhere to report it. */

@@ -1,3 +1,5 @@
+import { lazy } from '../lazy.ts'
+
 /** The same function, which settles later. */
 type Later<Method> = Method extends (...asked: infer Asked) => infer Result
   ? (...asked: Asked) => Promise<Awaited<Result>>
@@ -8,9 +10,9 @@ export function later<Module, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name,
 ): Later<Module[Name]> {
-  let loaded: Promise<Module> | undefined
+  const loaded = lazy(load)
   const call = async (...asked: never[]): Promise<unknown> => {
-    const method = (await (loaded ??= load()))[name] as (...asked: never[]) => unknown
+    const method = (await loaded())[name] as (...asked: never[]) => unknown
     return method(...asked)
   }
   return call as Later<Module[Name]>

@@ -1,3 +1,3 @@
-import { lazily } from '../face/parse.ts'
+import { lazy } from '../lazy.ts'
 
-export const endpoints = /* @__PURE__ */ lazily(() => import('./endpoints.ts'))
+export const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts'))

@@ -1,8 +1,8 @@
-import { lazily } from '../../face/parse.ts'
+import { lazy } from '../../lazy.ts'
 import type { Dialect, Operation } from './dialect.ts'
 import { writePush, writeV03 } from './v03-write.ts'
 
-const readers = /* @__PURE__ */ lazily(() => import('./v03-read.ts'))
+const readers = /* @__PURE__ */ lazy(() => import('./v03-read.ts'))
 
 const METHODS: ReadonlyMap<string, Operation> = new Map([
   ['message/send', 'send'],

@@ -1,8 +1,8 @@
-import { lazily } from '../../face/parse.ts'
+import { lazy } from '../../lazy.ts'
 import type { Dialect, Operation } from './dialect.ts'
 import { writePush, writeV1 } from './v1-write.ts'
 
-const readers = /* @__PURE__ */ lazily(() => import('./v1-read.ts'))
+const readers = /* @__PURE__ */ lazy(() => import('./v1-read.ts'))
 
 const METHODS: ReadonlyMap<string, Operation> = new Map([
   ['SendMessage', 'send'],

@@ -1,4 +1,4 @@
-import { lazily } from '../../face/parse.ts'
+import { lazy } from '../../lazy.ts'
 import { ConflictError, FencedError, UnavailableError } from '../../storage/errors.ts'
 import { backoff, sleep } from '../../time.ts'
 import type { Dialect, Operation } from '../dialects/dialect.ts'
@@ -9,7 +9,7 @@ import type { RemoteInterface } from './card.ts'
 import { type Connection, newBudget } from './connection.ts'
 import { A2ARemoteError } from './remote-error.ts'
 
-const readers = /* @__PURE__ */ lazily(() => import('./read.ts'))
+const readers = /* @__PURE__ */ lazy(() => import('./read.ts'))
 
 /** How often a connection may be lost in a row. */
 const MAX_LOSSES = 8

@@ -1,10 +1,10 @@
-import { lazily } from '../../face/parse.ts'
 import { type FaceRoute, onDemand } from '../../face/routes.ts'
 import type { Call } from '../../http/index.ts'
+import { lazy } from '../../lazy.ts'
 import type { PlatformContext } from '../context.ts'
 
-const records = /* @__PURE__ */ lazily(() => import('./records.ts'))
-const descriptions = /* @__PURE__ */ lazily(() => import('./describe.ts'))
+const records = /* @__PURE__ */ lazy(() => import('./records.ts'))
+const descriptions = /* @__PURE__ */ lazy(() => import('./describe.ts'))
 
 const namedAssistant = async (context: PlatformContext, call: Call) =>
   (await records()).namedAssistant(context, call)

@@ -1,14 +1,14 @@
 import type { ThreadResource } from '../../face/access.ts'
 import { cancelRun } from '../../face/cancel-run.ts'
 import { threadIdOf } from '../../face/ids.ts'
-import { lazily } from '../../face/parse.ts'
 import { type FaceCall, type FaceEndpoint, type FaceRoute, onDemand } from '../../face/routes.ts'
 import type { Call } from '../../http/index.ts'
+import { lazy } from '../../lazy.ts'
 import type { PlatformContext } from '../context.ts'
 
 type Endpoint = FaceEndpoint<PlatformContext>
 
-const endpoints = /* @__PURE__ */ lazily(() => import('./endpoints.ts'))
+const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts'))
 
 type Endpoints = Omit<Awaited<ReturnType<typeof endpoints>>, 'namedRun' | 'namedInBody'>
 

@@ -1,3 +1,3 @@
-import { lazily } from '../../face/parse.ts'
+import { lazy } from '../../lazy.ts'
 
-export const schemas = /* @__PURE__ */ lazily(() => import('./wire.ts'))
+export const schemas = /* @__PURE__ */ lazy(() => import('./wire.ts'))

@@ -1,9 +1,9 @@
-import { lazily } from '../../face/parse.ts'
 import { type FaceRoute, onDemand } from '../../face/routes.ts'
 import type { Call } from '../../http/index.ts'
+import { lazy } from '../../lazy.ts'
 import type { PlatformContext } from '../context.ts'
 
-const endpoints = /* @__PURE__ */ lazily(() => import('./endpoints.ts'))
+const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts'))
 
 const resourceOf = async (context: PlatformContext, call: Call) =>
   (await endpoints()).resourceOf(context, call)
