@@ -74,8 +74,10 @@ describe.each(backends)('$name', (backend) => {
       }
       for (const threadId of [plain, stubborn]) {
         const log = await readLog(storage, threadId)
-        expect(endOf(log, runs.get(threadId)!)).toBe('failed')
-        expectOwnTokens(log, runs.get(threadId)!)
+        const written = expectOwnTokens(log, runs.get(threadId)!)
+        // Frozen while it holds the lock of the database, it keeps the run if it renews its lease before anybody can claim it.
+        if (!inTime && endOf(log, runs.get(threadId)!) === 'completed') expect(written).toBe(tokens.count)
+        else expect(endOf(log, runs.get(threadId)!)).toBe('failed')
       }
       const log = await readLog(storage, graph)
       const run = runs.get(graph)!

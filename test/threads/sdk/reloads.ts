@@ -8,7 +8,7 @@ import type { Json } from '../../kit/events.ts'
 import { untilStore } from '../../kit/stream-store.ts'
 import { hesitant, slowTool } from './graphs.ts'
 import type { Scenario } from './scenarios.ts'
-import { afterReconnect, brief, briefly, human, reconnecting, setStage, shows } from './stage.ts'
+import { afterReconnect, asked, brief, briefly, human, reconnecting, setStage, shows } from './stage.ts'
 
 /** Pages that open existing threads, lose their connection, or live through a restart of the server. */
 export const reloads: Readonly<Record<string, Scenario>> = {
@@ -225,7 +225,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await named.submit({})
     const unnamed = stage.page('_', { transport: transport('bound'), threadId: 'bound' })
     await unnamed.hydrationPromise
-    expect(unnamed.rootStore.getSnapshot().interrupts).toHaveLength(1)
+    await asked(unnamed)
     // An input answers the interrupt.
     await unnamed.submit('yes' as never)
     await untilStore(unnamed.rootStore, ({ values }) => values.notes?.includes('after'))

@@ -17,7 +17,7 @@ import {
 import type { Json } from '../../kit/events.ts'
 import { untilStore } from '../../kit/stream-store.ts'
 import { hesitant, slowSteps } from './graphs.ts'
-import { brief, briefly, human, type Sdk, setStage, shows } from './stage.ts'
+import { asked, brief, briefly, human, type Sdk, setStage, shows } from './stage.ts'
 
 export type Scenario = (target: AdapterTarget, sdk?: Sdk) => Promise<void>
 
@@ -112,8 +112,8 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
     const page = stage.page('ask')
     await page.submit({ notes: ['in'] })
-    const { interrupts, interrupt, isLoading } = page.rootStore.getSnapshot()
-    expect(isLoading).toBe(false)
+    expect(page.rootStore.getSnapshot().isLoading).toBe(false)
+    const { interrupts, interrupt } = await asked(page)
     expect(interrupts).toEqual([expect.objectContaining({ value: { question: 'go?' } })])
     await page.respond('yes', { interruptId: interrupt!.id! })
     const { values } = await untilStore(
@@ -123,16 +123,16 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(values.notes).toEqual(['in', 'answer: yes', 'after'])
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
     await page.submit({ notes: ['again'] })
-    expect(page.rootStore.getSnapshot().interrupts).toHaveLength(1)
+    await asked(page)
   },
 
   async 'a run without an input leaves an interrupt open'(target, sdk) {
     const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
     const page = stage.page('ask')
     await page.submit({ notes: ['in'] })
-    const { interrupt } = await untilStore(page.rootStore, ({ interrupts }) => interrupts.length === 1)
+    const { interrupt } = await asked(page)
     await page.submit(null)
-    const again = await untilStore(page.rootStore, ({ interrupts }) => interrupts.length === 1)
+    const again = await asked(page)
     expect(again.interrupt!.id).toBe(interrupt!.id)
     await page.respond('yes', { interruptId: interrupt!.id! })
     await untilStore(page.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
@@ -155,7 +155,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const stage = await setStage(target, { two: langgraph(twoApprovals()) }, { sdk })
     const page = stage.page('two')
     await page.submit({})
-    const { interrupts } = page.rootStore.getSnapshot()
+    const { interrupts } = await asked(page, 2)
     expect(interrupts.map(({ value }) => value).sort()).toEqual(['left?', 'right?'])
     await page.respondAll(Object.fromEntries(interrupts.map(({ id, value }) => [id, `${value}!`])))
     const { values } = await untilStore(
@@ -170,7 +170,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const stage = await setStage(target, { two: langgraph(twoApprovals()) }, { sdk })
     const page = stage.page('two')
     await page.submit({})
-    const [first, second] = page.rootStore.getSnapshot().interrupts
+    const [first, second] = (await asked(page, 2)).interrupts
     await page.respond('A', { interruptId: first!.id! })
     const left = await untilStore(page.rootStore, (now) => !now.isLoading && now.interrupts.length === 1)
     expect(left.interrupts[0]!.id).toBe(second!.id)
@@ -194,7 +194,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ] as const) {
       const page = stage.page(assistantId)
       await page.submit(input)
-      const { interrupt } = await untilStore(page.rootStore, (now) => now.interrupts.length === 1)
+      const { interrupt } = await asked(page)
       expect(interrupt!.namespace?.length).toBeGreaterThan(0)
       await page.respond('please', { interruptId: interrupt!.id! })
       await untilStore(page.rootStore, (now) => {
@@ -209,7 +209,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const stage = await setStage(target, { hitl: langgraph(supervised()) }, { sdk })
     const page = stage.page('hitl')
     await page.submit(human('2 + 3?'))
-    const { interrupt } = page.rootStore.getSnapshot()
+    const { interrupt } = await asked(page)
     expect(interrupt!.value).toMatchObject({ actionRequests: [{ name: 'add', args: { a: 2, b: 3 } }] })
     await page.respond({ decisions: [{ type: 'approve' }] })
     await untilStore(

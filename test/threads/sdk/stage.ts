@@ -106,6 +106,13 @@ export async function shows(controller: Controller, messages: readonly string[])
 }
 
 /**
+ * Settles when the page shows so many questions. A run may have ended before the page has read them, for the same reason as in
+ * `shows`.
+ */
+export const asked = (controller: Controller, count = 1) =>
+  untilStore(controller.rootStore, ({ interrupts }) => interrupts.length === count)
+
+/**
  * Disturbs the connections of a page, and settles when its two streams are open again. Only then the page may submit, because a
  * command on a connection that was just lost fails by itself.
  */
