@@ -87,6 +87,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/ids',
     'src/http',
     'src/events',
+    'src/messages',
     'src/agents',
     'src/runs',
     'src/assistants',

@@ -9,3 +9,22 @@ export const server = createAgentServer({ agents, faces: [lines] })
 
 export const alone = createFaceHandler({ engine: server.engine }, lines)
 // #endregion
+
+// #region reader
+import type { AgentEngine } from 'agentwire'
+import { ANSWER_EVENTS, createAnswerReader } from 'agentwire/face'
+
+async function print(engine: AgentEngine, threadId: string, content: string) {
+  const input = { messages: [{ role: 'user', content }] }
+  const answer = await engine.follow({ threadId, start: { input }, filter: ANSWER_EVENTS })
+  const reader = createAnswerReader()
+  for await (const event of answer)
+    for (const item of reader.push(event)) {
+      if (item.type === 'textDelta' && item.message.owner === null) process.stdout.write(item.text)
+      if (item.type === 'callEnd') console.log(`\n${item.call.name}`, item.input)
+    }
+  return answer.end
+}
+// #endregion
+
+export { print }

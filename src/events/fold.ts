@@ -4,6 +4,7 @@ import { isRecord } from '../messages/record.ts'
 import type { EventData, LifecycleData, ToolData } from './event-data.ts'
 import { createOpenMessages, isEnd } from './open-messages.ts'
 import type { LogGap, ThreadEvent } from './thread-event.ts'
+import { toolMessageOf } from './tool-message.ts'
 
 /** A message of a thread, as far as it is written. */
 export interface FoldedMessage {
@@ -154,7 +155,7 @@ export function createFold(): Fold {
     if (!call) return
     if (data.event === 'tool-output-delta') calls.set(id, { ...call, output: call.output + data.delta })
     else if (data.event === 'tool-finished')
-      calls.set(id, { ...call, status: 'finished', result: resultOf(data.output, id) })
+      calls.set(id, { ...call, status: 'finished', result: toolMessageOf(data.output, id) })
     else calls.set(id, { ...call, status: 'failed', error: data.message })
   }
 
@@ -234,10 +235,3 @@ const keyOf = (namespace: Namespace): string => JSON.stringify(namespace)
 
 const idOf = (message: unknown): string | undefined =>
   isRecord(message) && typeof message.id === 'string' ? message.id : undefined
-
-/** The tool message of a call, which may stand in the update of a `Command`. */
-function resultOf(output: unknown, toolCallId: string): Message | undefined {
-  const update = isRecord(output) && isRecord(output.update) ? output.update.messages : undefined
-  const all = Array.isArray(update) ? update : [output]
-  return all.map(decodeMessage).find((message) => message?.toolCallId === toolCallId)
-}

@@ -19,5 +19,6 @@ export {
   type FoldedMessage,
   type FoldedToolCall,
 } from './fold.ts'
-export { createOpenMessages } from './open-messages.ts'
+export { createOpenMessages, isEnd } from './open-messages.ts'
 export { isRunEnd, type LogGap, type LoggedEvent, type ThreadEvent } from './thread-event.ts'
+export { toolMessageOf } from './tool-message.ts'

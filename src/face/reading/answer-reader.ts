@@ -1,0 +1,376 @@
+import {
+  createOpenMessages,
+  isEnd,
+  type LogGap,
+  type ThreadEvent,
+  toolMessageOf,
+} from '../../events/index.ts'
+import { createAccumulator } from '../../messages/accumulator.ts'
+import { createMessageDecoder, decodeMessage, type Message, textOf } from '../../messages/index.ts'
+import { isRecord, itemsOf } from '../../messages/record.ts'
+import type { EventFilter } from '../../runs/index.ts'
+import type { AnswerDetail, AnswerItem, CallRef, MessageRef } from './answer-item.ts'
+import { approvalsOf, type WaitingCall } from './approvals.ts'
+import { createMessageReader, eventsOf, type MessageReader } from './message-reader.ts'
+
+/** The events that an answer is read from. */
+export const ANSWER_EVENTS: EventFilter = {
+  channels: ['lifecycle', 'messages', 'tools', 'values', 'input', 'custom'],
+}
+
+export interface AnswerReader {
+  /** The items of the next event of the log. How the events are batched makes no difference. */
+  push(event: ThreadEvent | LogGap): readonly AnswerItem[]
+}
+
+type Namespace = readonly string[]
+
+interface KnownCall {
+  readonly call: CallRef
+  /** Undefined while it is written. */
+  input: unknown
+  /** Of the attempt in which it was told. */
+  result: { readonly status: 'success' | 'error'; readonly text: string; readonly token: string } | undefined
+}
+
+/** A message that is being written. Of a tool's, only its end is told, as the result of its call. */
+type Writing =
+  | {
+      readonly decoder: ReturnType<typeof createMessageDecoder>
+      readonly reader: MessageReader
+    }
+  | {
+      readonly decoder: ReturnType<typeof createMessageDecoder>
+      readonly tool: ReturnType<typeof createAccumulator>
+    }
+
+/**
+ * Reads the events of an answer, from its beginning or from any place in it, as what a client is shown of it: a pure function of the
+ * log. Messages and calls from before the first event are known from the first state, and are not told.
+ */
+export function createAnswerReader(): AnswerReader {
+  /** The messages of the agent and of its subagents that were told, or were there before, by owner and id. */
+  const told = new Map<string, ReadonlySet<string>>()
+  const calls = new Map<string, KnownCall>()
+  /** Which call a namespace is that of. */
+  const callOf = new Map<string, string>()
+  /** The errors of tools that no state has yet. */
+  const failed = new Map<string, string>()
+  /** The subagents that were told of in this run. */
+  const subagents = new Set<string>()
+  let isFirstState = true
+  let isAfterGap = false
+  let token = ''
+  let last: Place = { seq: 0, timestamp: 0, runId: '' }
+  let out: AnswerDetail[] = []
+  const open = createOpenMessages(beginMessage)
+
+  function ownerOf(namespace: Namespace, length = namespace.length): string | null {
+    for (let end = length; end > 0; end--) {
+      const call = callOf.get(keyOf(namespace.slice(0, end)))
+      if (call !== undefined) return call
+    }
+    return namespace.slice(0, length).findLast((segment) => segment.startsWith('tools:')) ?? null
+  }
+
+  function beginMessage(event: ThreadEvent<'messages'>, id: string | undefined): Writing {
+    const { namespace, node, data, seq } = event
+    const decoder = createMessageDecoder()
+    const { role = 'ai' } = data as { readonly role?: string }
+    if (role !== 'ai') return { decoder, tool: createAccumulator() }
+    const message = { id: id ?? `message-${seq}`, owner: ownerOf(namespace), node }
+    return { decoder, reader: startMessage(message) }
+  }
+
+  function startMessage(message: MessageRef): MessageReader {
+    tellSubagent(message.owner)
+    // A message that is written again takes the place of the one before.
+    retract([message.id], message.owner)
+    const reader = createMessageReader(message)
+    told.set(messageKey(message), new Set())
+    out.push({ type: 'messageStart', message })
+    return reader
+  }
+
+  function addMessage(event: ThreadEvent<'messages'>): void {
+    const writing = open.of(event)
+    if (!writing) return
+    const { data, superseded } = event
+    const events = writing.decoder.push(data)
+    if ('tool' in writing) {
+      for (const one of events) writing.tool.push(one)
+      if (isEnd(data)) addResult(writing.tool.message())
+      return
+    }
+    for (const one of events) tell(writing.reader.push(one), writing.reader)
+    if (!isEnd(data)) return
+    const { reader } = writing
+    tell(reader.end(data.event === 'error'), reader)
+    if (superseded) retract([reader.message.id], reader.message.owner)
+  }
+
+  /** Adds items of a message, and keeps its calls. */
+  function tell(items: readonly AnswerDetail[], reader: MessageReader): void {
+    for (const item of items) {
+      if (item.type === 'callStart') {
+        // The tool may have told of it first.
+        if (calls.has(item.call.id)) continue
+        told.set(messageKey(reader.message), new Set(reader.calls.keys()))
+        calls.set(item.call.id, { call: item.call, input: undefined, result: undefined })
+      } else if (item.type === 'callEnd' || item.type === 'callInvalid') {
+        const known = calls.get(item.call.id)
+        if (known?.call !== item.call) continue
+        known.input = item.input
+      } else if (item.type === 'callArgs' && calls.get(item.call.id)?.call !== item.call) continue
+      else if (item.type === 'callResult') {
+        const known = calls.get(item.call.id)
+        if (known) known.result = { status: item.status, text: item.text, token }
+      }
+      out.push(item)
+    }
+  }
+
+  function addTool({ namespace, data }: ThreadEvent<'tools'>): void {
+    const { tool_call_id: id } = data
+    if (data.event === 'tool-started') {
+      callOf.set(keyOf(namespace), id)
+      if (calls.has(id)) return
+      const owner = ownerOf(namespace, namespace.length - 1)
+      const { tool_name: name, input: args } = data
+      const call = { id, name, owner, messageId: null, isServer: false }
+      const input = parsed(args)
+      tellSubagent(owner)
+      calls.set(id, { call, input, result: undefined })
+      out.push({ type: 'callStart', call })
+      if (args !== '') out.push({ type: 'callArgs', call, args })
+      out.push({ type: 'callEnd', call, input: isRecord(input) ? input : { input } })
+      return
+    }
+    const known = calls.get(id)
+    if (!known) return
+    if (data.event === 'tool-output-delta')
+      out.push({ type: 'callOutput', call: known.call, text: data.delta })
+    else if (data.event === 'tool-error') {
+      // The agent may make another message of it, which the next state has.
+      if (known.call.owner === null) failed.set(id, data.message)
+      else tellResult(known, 'error', undefined, data.message)
+    } else {
+      const message = toolMessageOf(data.output, id)
+      const text = message ? textOf(message) : textOfOutput(data.output)
+      tellResult(known, message?.status ?? 'success', message, text)
+    }
+  }
+
+  function addResult(message: Message): void {
+    const known = calls.get(message.toolCallId ?? '')
+    if (known) tellResult(known, message.status ?? 'success', message, textOf(message))
+  }
+
+  function tellResult(
+    known: KnownCall,
+    status: 'success' | 'error',
+    message: Message | undefined,
+    text: string,
+  ): void {
+    const { call, result } = known
+    const isRepeated = result !== undefined && (result.token === token || isSame(result, { status, text }))
+    known.result = { status, text, token }
+    failed.delete(call.id)
+    if (isRepeated) return
+    out.push({ type: 'callResult', call, status, message, text })
+    if (subagents.delete(call.id)) out.push({ type: 'subagentEnd', call, status })
+  }
+
+  /** Tells that a call is that of a subagent, and those around it. */
+  function tellSubagent(owner: string | null): void {
+    const known = owner === null ? undefined : calls.get(owner)
+    if (!known || subagents.has(known.call.id)) return
+    tellSubagent(known.call.owner)
+    subagents.add(known.call.id)
+    const { input, call } = known
+    const name = isRecord(input) && typeof input.subagent_type === 'string' ? input.subagent_type : call.name
+    out.push({ type: 'subagentStart', call, name })
+  }
+
+  function addState({ namespace, superseded, data }: ThreadEvent<'values'>): void {
+    if (!isRecord(data)) return
+    const messages = itemsOf(data.messages)
+    const removed = superseded
+      ? messages.flatMap((one) => (isRemoval(one) && one.id !== undefined ? [String(one.id)] : []))
+      : []
+    if (removed.length > 0) retract(removed, ownerOf(namespace))
+    if (superseded || namespace.length > 0) return
+    if (isAfterGap) {
+      isAfterGap = false
+      isFirstState = false
+      know(messages)
+      out.push({ type: 'gap', values: data })
+      return
+    }
+    addMessages(messages)
+    const { messages: _, ...values } = data
+    if (Object.keys(values).length > 0) out.push({ type: 'state', values })
+  }
+
+  /** Tells the messages of a state that nobody has streamed. */
+  function addMessages(messages: readonly unknown[]): void {
+    if (isFirstState) {
+      isFirstState = false
+      // Where something was told already, only what comes before the last input is from before.
+      const lastInput = told.size === 0 ? messages.length - 1 : messages.findLastIndex(isInput)
+      know(messages.slice(0, lastInput + 1))
+    }
+    for (const raw of messages) {
+      if (!isRecord(raw)) continue
+      const isKnown = raw.type === 'tool' ? isResolved(raw) : raw.type !== 'ai' || isTold(raw)
+      const message = isKnown ? undefined : decodeMessage(raw)
+      if (message?.role === 'tool') addResult(message)
+      else if (message?.role === 'assistant') addWhole(message)
+    }
+  }
+
+  const isTold = ({ id }: Record<string, unknown>): boolean =>
+    // What has no id cannot be told from what was streamed.
+    typeof id !== 'string' || told.has(messageKey({ id, owner: null }))
+
+  const isResolved = ({ tool_call_id }: Record<string, unknown>): boolean => {
+    const known = calls.get(String(tool_call_id))
+    return !known || known.result?.token === token
+  }
+
+  function addWhole(message: Message): void {
+    const reader = startMessage({ id: message.id!, owner: null, node: undefined })
+    for (const event of eventsOf(message)) tell(reader.push(event), reader)
+    tell(reader.end(false), reader)
+  }
+
+  /** Takes messages as known, with their calls and results. */
+  function know(messages: readonly unknown[]): void {
+    for (const message of messages.map(decodeMessage)) {
+      if (message?.role === 'assistant' && message.id !== undefined) {
+        const key = messageKey({ id: message.id, owner: null })
+        const ids: string[] = []
+        for (const block of message.content) {
+          if (block.type !== 'toolCall' || block.id === undefined) continue
+          ids.push(block.id)
+          if (calls.has(block.id)) continue
+          const { id, name, args } = block
+          const call = { id, name, owner: null, messageId: message.id, isServer: false }
+          calls.set(id, { call, input: args, result: undefined })
+        }
+        if (!told.has(key)) told.set(key, new Set(ids))
+      } else if (message?.role === 'tool') {
+        const known = calls.get(message.toolCallId ?? '')
+        if (known) known.result = { status: message.status ?? 'success', text: textOf(message), token }
+      }
+    }
+  }
+
+  function retract(ids: readonly string[], owner: string | null): void {
+    const gone = ids.filter((id) => told.has(messageKey({ id, owner })))
+    if (gone.length === 0) return
+    const made = gone.flatMap((id) => [...told.get(messageKey({ id, owner }))!])
+    for (const id of gone) told.delete(messageKey({ id, owner }))
+    for (const id of made) {
+      calls.delete(id)
+      failed.delete(id)
+      subagents.delete(id)
+    }
+    out.push({ type: 'retract', messages: gone, calls: made })
+  }
+
+  function endMessages(): void {
+    for (const writing of open.all()) if ('reader' in writing) tell(writing.reader.end(true), writing.reader)
+    open.clear()
+  }
+
+  function addLifecycle({ namespace, data }: ThreadEvent<'lifecycle'>): void {
+    const { event, graph_name: name = '' } = data
+    if (namespace.length > 0) {
+      const state = event === 'running' ? 'started' : event
+      out.push({ type: 'node', name, namespace, state })
+      return
+    }
+    if (event === 'running' || event === 'started') {
+      subagents.clear()
+      out.push({ type: 'runStart' })
+      return
+    }
+    endMessages()
+    for (const [id, message] of failed) {
+      const known = calls.get(id)
+      if (known) tellResult(known, 'error', undefined, message)
+    }
+    failed.clear()
+    const error = typeof data.error === 'object' ? data.error.message : data.error
+    out.push({ type: 'runEnd', status: event, error })
+  }
+
+  function ask({ namespace, data }: ThreadEvent<'input.requested'>): void {
+    const { interrupt_id: id, payload: value } = data
+    const owner = ownerOf(namespace)
+    const waiting = [...calls.values()].flatMap(({ call, input, result }): WaitingCall[] =>
+      result === undefined ? [{ id: call.id, name: call.name, input }] : [],
+    )
+    out.push({ type: 'question', id, value, owner, approvals: approvalsOf(value, waiting) })
+  }
+
+  function add(event: ThreadEvent): void {
+    if (event.method === 'messages') addMessage(event)
+    else if (event.method === 'tools') addTool(event)
+    else if (event.method === 'values') addState(event)
+    else if (event.method === 'lifecycle') addLifecycle(event)
+    else if (event.method === 'input.requested') ask(event)
+    else if (event.method === 'custom') {
+      const { namespace, data } = event
+      out.push({ type: 'custom', name: data.name, payload: data.payload, owner: ownerOf(namespace) })
+    }
+  }
+
+  return {
+    push(event) {
+      out = []
+      if (event.type === 'gap') {
+        endMessages()
+        isAfterGap = true
+        return at(last, out)
+      }
+      last = event
+      token = event.eventId.slice(0, event.eventId.indexOf('-'))
+      add(event)
+      return at(event, out)
+    },
+  }
+}
+
+type Place = Pick<AnswerItem, 'seq' | 'timestamp' | 'runId'>
+
+const at = ({ seq, timestamp, runId }: Place, details: readonly AnswerDetail[]): readonly AnswerItem[] =>
+  details.map((detail) => ({ ...detail, seq, timestamp, runId }))
+
+const keyOf = (namespace: Namespace): string => JSON.stringify(namespace)
+
+const messageKey = ({ owner, id }: Pick<MessageRef, 'owner' | 'id'>): string => `${owner ?? ''}\n${id}`
+
+const isInput = (message: unknown): boolean => isRecord(message) && message.type === 'human'
+
+const isRemoval = (message: unknown): message is { readonly id?: unknown } =>
+  isRecord(message) && message.type === 'remove'
+
+const isSame = (
+  one: { readonly status: string; readonly text: string },
+  other: { readonly status: string; readonly text: string },
+): boolean => one.status === other.status && one.text === other.text
+
+/** What a tool gave that is no tool message. */
+function textOfOutput(output: unknown): string {
+  return typeof output === 'string' ? output : (JSON.stringify(output) ?? '')
+}
+
+function parsed(args: string): unknown {
+  try {
+    return JSON.parse(args)
+  } catch {
+    return args
+  }
+}
