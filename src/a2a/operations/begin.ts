@@ -1,5 +1,6 @@
 import type { Agent } from '../../agents/agent.ts'
 import type { LogGap, LoggedEvent } from '../../events/index.ts'
+import { endOf } from '../../face/answer-messages.ts'
 import { runSettings } from '../../face/run-config.ts'
 import { titleOf } from '../../face/title.ts'
 import { uuid7, uuidOf } from '../../ids.ts'
@@ -21,11 +22,12 @@ import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest, TaskRequest } from '../model.ts'
 import { hasContent, inputOf } from '../parts/input.ts'
 import { checkModes } from '../parts/modes.ts'
+import { messagesIn } from '../parts/output.ts'
 import { answersTo, resumeOf } from '../parts/resume.ts'
 import { apartFrom, type Conversation, conversationOf } from '../tasks/contexts.ts'
 import { TASK_EVENTS } from '../tasks/follow.ts'
 import { MAX_ID, ofOtherContext, taskIdOf, taskNotFound } from '../tasks/ids.ts'
-import { endOf, type FoundTask, openQuestions, questionMessage, type TaskDetails } from '../tasks/present.ts'
+import { type FoundTask, openQuestions, questionMessage, type TaskDetails } from '../tasks/present.ts'
 import { type AnsweredQuestion, putAnswered } from '../tasks/turns.ts'
 import { type PermittedCall, permittedCall, permittedConversation, permittedTask } from './find.ts'
 import type { A2ACall } from './operations.ts'
@@ -179,7 +181,11 @@ async function startTask(
   if (thread) await requireNoQuestion(call, contextId, thread)
   const input = inputOf(message, agent)
   const state = thread && (await engine.readState(thread))
-  const details: TaskDetails = { contextId, messageId: message.messageId, ...(state && endOf(state)) }
+  const details: TaskDetails = {
+    contextId,
+    messageId: message.messageId,
+    ...(state && endOf(messagesIn(state.values))),
+  }
   const answer = await engine.follow({
     ...following(call, threadId),
     start: {
@@ -245,7 +251,7 @@ async function goOn(
   const state = answers && (await engine.readState(found.thread))
   const turn: AnsweredQuestion = {
     taskId: record.taskId,
-    after: state ? (endOf(state).after ?? null) : null,
+    after: state ? (endOf(messagesIn(state.values)).after ?? null) : null,
     question: questionMessage(record, answered),
     answer: { messageId: message.messageId, parts: message.parts, metadata: message.metadata },
   }

@@ -1,4 +1,6 @@
 import type { StateSnapshot } from '../../agents/agent.ts'
+import { type AnswerStart, messagesOfAnswer, stateAfter } from '../../face/answer-messages.ts'
+import { promptText } from '../../face/prompt.ts'
 import { decodeBlock, type Message } from '../../messages/index.ts'
 import {
   type AgentEngine,
@@ -15,14 +17,9 @@ import { taskIdOf } from './ids.ts'
 import { type AnsweredQuestion, loadAnswered } from './turns.ts'
 
 /** What this face keeps with a task. */
-export interface TaskDetails {
+export interface TaskDetails extends AnswerStart {
   readonly contextId: string
-  /** The message that began it. */
   readonly messageId: string
-  /** The last message of the conversation that has an id, when it was taken. Absent where there was none. */
-  readonly after?: string | undefined
-  /** How many messages there were after that one, or in all. Default 0. */
-  readonly unnamed?: number | undefined
 }
 
 /** A task with the thread that it works on. */
@@ -47,7 +44,7 @@ export async function presentTask(engine: AgentEngine, found: FoundTask, shown: 
   const wants = historyLength !== 0 || (artifacts && isOver)
   const state = wants ? await stateAfter(engine, found) : undefined
   const all = messagesIn(state?.values ?? {})
-  const messages = decoded(messagesOfTask(all, record))
+  const messages = decoded(messagesOfAnswer(all, Object(record.details)))
   const questions = questionsOf(found)
   const id = taskIdOf(contextId, record.taskId)
   const isOfTask = historyScope === 'task'
@@ -67,50 +64,6 @@ export async function presentTask(engine: AgentEngine, found: FoundTask, shown: 
     }),
     ...(artifacts && isOver && { artifacts: artifactsOf(record, messages, state, questions) }),
   }
-}
-
-/**
- * The state that the task has left, also where other runs have gone on from it. Undefined where it has written none, or none that was
- * kept: the thread then has the state of the tasks before.
- */
-async function stateAfter(
-  engine: AgentEngine,
-  { thread, record }: FoundTask,
-): Promise<StateSnapshot | undefined> {
-  const { runIds } = record
-  if (thread.lastRunId !== null && runIds.includes(thread.lastRunId)) {
-    const state = await engine.readState(thread)
-    const by = state?.metadata.run_id
-    // A run that has failed at once, and a client that writes the state, leave one that is not the task's.
-    if (by === undefined || runIds.includes(String(by))) return state
-  }
-  for (const run_id of runIds.toReversed())
-    for await (const state of engine.readHistory(thread, {}, { limit: 1, filter: { run_id } })) return state
-  return undefined
-}
-
-/**
- * The messages that came with the task: from the one that began it, or from what follows the last one before it, where the agent keeps
- * the former under another id or not at all. Those before, which may be many, need not be decoded.
- */
-function messagesOfTask(messages: readonly unknown[], { details }: AnswerRecord): readonly unknown[] {
-  const { messageId, after, unnamed = 0 } = Object(details) as Partial<TaskDetails>
-  const placeOf = (id: string | undefined) =>
-    id === undefined ? -1 : messages.findIndex((message) => idOf(message) === id)
-  const last = placeOf(after)
-  // An agent that has dropped the last message before has dropped all of them.
-  const isKept = after === undefined || last >= 0
-  return messages.slice(Math.max(0, placeOf(messageId), isKept ? last + 1 + unnamed : 0))
-}
-
-const idOf = (message: unknown): unknown => (Object(message) as { readonly id?: unknown }).id
-
-/** Where the messages of a state end, for a task that begins there. */
-export function endOf({ values }: Pick<StateSnapshot, 'values'>): Pick<TaskDetails, 'after' | 'unnamed'> {
-  const messages = messagesIn(values)
-  const last = messages.findLastIndex((message) => typeof idOf(message) === 'string')
-  const unnamed = messages.length - 1 - last
-  return { ...(last >= 0 && { after: idOf(messages[last]) as string }), ...(unnamed > 0 && { unnamed }) }
 }
 
 /** The messages as clients see them, with each question and its answer where it was asked. Those of a whole context are of several tasks. */
@@ -188,14 +141,10 @@ export const timestampOf = (at: number): string => new Date(at).toISOString()
 
 const textPart = (text: string): Part => ({ kind: 'text', text })
 
-const PROMPTS = ['question', 'prompt', 'message', 'text', 'description']
-
-/** What an interrupt asks, in words where it has some. The whole value is in the artifact. */
-function promptOf(value: unknown): readonly Part[] {
-  if (typeof value === 'string') return value === '' ? [] : [textPart(value)]
-  const fields = Object(value) as Readonly<Record<string, unknown>>
-  const words = PROMPTS.map((key) => fields[key]).find((text) => typeof text === 'string' && text !== '')
-  return [textPart(typeof words === 'string' ? words : JSON.stringify(value ?? null))]
+/** What an interrupt asks. The whole value is in the artifact. */
+const promptOf = (value: unknown): readonly Part[] => {
+  const text = promptText(value)
+  return text === '' ? [] : [textPart(text)]
 }
 
 /** The id of the artifact that has the answer of a task. */

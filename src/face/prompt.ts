@@ -1,0 +1,9 @@
+const PROMPTS = ['question', 'prompt', 'message', 'text', 'description']
+
+/** What an interrupt asks, in words where it has some, else as JSON. */
+export function promptText(value: unknown): string {
+  if (typeof value === 'string') return value
+  const fields = Object(value) as Readonly<Record<string, unknown>>
+  const words = PROMPTS.map((key) => fields[key]).find((text) => typeof text === 'string' && text !== '')
+  return typeof words === 'string' ? words : JSON.stringify(value ?? null)
+}
