@@ -14,7 +14,7 @@ export function createOpenMessages<Event extends AgentEvent<'messages'>, Message
     /** The message of an event, also of its first and its last one. Undefined where its first one is not known. */
     of(event: Event): Message | undefined {
       const { namespace, node, data } = event
-      const key = JSON.stringify([namespace, node, data.run_id])
+      const key = `${data.run_id}\n${node}\n${namespace.join('\n')}`
       if (data.event === 'message-start') open.set(key, begin(event, data.id))
       const message = open.get(key)
       if (isEnd(data)) open.delete(key)

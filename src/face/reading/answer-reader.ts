@@ -345,8 +345,11 @@ export function createAnswerReader(): AnswerReader {
 
 type Place = Pick<AnswerItem, 'seq' | 'timestamp' | 'runId'>
 
-const at = ({ seq, timestamp, runId }: Place, details: readonly AnswerDetail[]): readonly AnswerItem[] =>
-  details.map((detail) => ({ ...detail, seq, timestamp, runId }))
+/** Details at their place in the log. They were made just now, so they are changed instead of copied for each event. */
+function at({ seq, timestamp, runId }: Place, details: readonly AnswerDetail[]): readonly AnswerItem[] {
+  for (const detail of details) Object.assign(detail, { seq, timestamp, runId })
+  return details as readonly AnswerItem[]
+}
 
 const keyOf = (namespace: Namespace): string => JSON.stringify(namespace)
 

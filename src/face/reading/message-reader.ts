@@ -21,6 +21,8 @@ interface Told {
   length: number
   /** Of a call, once its id and its name are known. */
   call: CallRef | undefined
+  /** The arguments were written anew, and do not go on with what was told. The end of the call has them. */
+  isStale: boolean
   isEnded: boolean
 }
 
@@ -30,29 +32,32 @@ export function createMessageReader(message: MessageRef): MessageReader {
   const calls = new Map<string, CallRef>()
 
   function begin(slot: Slot, block: ContentBlock, out: AnswerDetail[]): Told {
-    const told = { index: blocks.size, type: block.type, length: 0, call: undefined, isEnded: false }
+    const told = {
+      index: blocks.size,
+      type: block.type,
+      length: 0,
+      call: undefined,
+      isStale: false,
+      isEnded: false,
+    }
     blocks.set(slot.key, told)
     if (block.type === 'text') out.push({ type: 'textStart', message, index: told.index })
     if (block.type === 'reasoning') out.push({ type: 'reasoningStart', message, index: told.index })
     return told
   }
 
-  /** Tells what a block has got since it was told of last. */
-  function goOn(slot: Slot, out: AnswerDetail[]): Told {
+  /** The block of a slot that is being told: it begins where nothing of it was told, or where another one takes its place. */
+  function openAt(slot: Slot, out: AnswerDetail[]): Told {
     const { block } = slot.draft
     const known = blocks.get(slot.key)
-    if (known && !known.isEnded && known.type !== block.type) finish(known, block, out)
-    const told = known && !known.isEnded && known.type === block.type ? known : begin(slot, block, out)
-    if (block.type === 'text' || block.type === 'reasoning')
-      tellText(told, slot.draft.text ?? block.text, out)
-    else if (isCall(block)) tellArgs(told, block, slot.draft.args ?? '', out)
-    return told
+    if (known && !known.isEnded && known.type === block.type) return known
+    if (known) finish(known, block, out)
+    return begin(slot, block, out)
   }
 
-  function tellText(told: Told, whole: string, out: AnswerDetail[]): void {
-    if (whole.length <= told.length) return
-    const text = whole.slice(told.length)
-    told.length = whole.length
+  function addText(told: Told, text: string, out: AnswerDetail[]): void {
+    if (text === '') return
+    told.length += text.length
     out.push({
       type: told.type === 'text' ? 'textDelta' : 'reasoningDelta',
       message,
@@ -61,24 +66,24 @@ export function createMessageReader(message: MessageRef): MessageReader {
     })
   }
 
-  function tellArgs(told: Told, block: CallBlock, whole: string, out: AnswerDetail[]): void {
-    if (!told.call) {
-      const { id, name } = block
-      if (!id || !name) return
-      const call = {
-        id,
-        name,
-        owner: message.owner,
-        messageId: message.id,
-        isServer: block.type === 'serverToolCall',
-      }
-      told.call = call
-      calls.set(id, call)
-      out.push({ type: 'callStart', call })
-    }
-    if (whole.length <= told.length) return
-    out.push({ type: 'callArgs', call: told.call, args: whole.slice(told.length) })
-    told.length = whole.length
+  /** Tells the arguments of a call, of which the first pieces may come before its name. */
+  function addArgs(told: Told, block: CallBlock, whole: string, more: string, out: AnswerDetail[]): void {
+    const isFirst = told.call === undefined
+    const call = told.call ?? startCall(told, block, out)
+    const args = isFirst ? whole : more
+    if (!call || args === '' || told.isStale) return
+    told.length += args.length
+    out.push({ type: 'callArgs', call, args })
+  }
+
+  function startCall(told: Told, { id, name, type }: CallBlock, out: AnswerDetail[]): CallRef | undefined {
+    if (!id || !name) return undefined
+    const { owner } = message
+    const call = { id, name, owner, messageId: message.id, isServer: type === 'serverToolCall' }
+    told.call = call
+    calls.set(id, call)
+    out.push({ type: 'callStart', call })
+    return call
   }
 
   function finish(told: Told, block: ContentBlock, out: AnswerDetail[]): void {
@@ -87,22 +92,25 @@ export function createMessageReader(message: MessageRef): MessageReader {
     const { index } = told
     switch (block.type) {
       case 'text':
-        tellText(told, block.text, out)
+        addText(told, block.text.slice(told.length), out)
         out.push({ type: 'textEnd', message, index, block })
         return
       case 'reasoning':
-        tellText(told, block.text, out)
+        addText(told, block.text.slice(told.length), out)
         out.push({ type: 'reasoningEnd', message, index, block })
         return
       case 'toolCall':
       case 'serverToolCall': {
-        if (told.length === 0) tellArgs(told, block, JSON.stringify(block.args), out)
+        if (told.length === 0) {
+          const args = JSON.stringify(block.args)
+          addArgs(told, block, args, args, out)
+        }
         if (told.call) out.push({ type: 'callEnd', call: told.call, input: block.args })
         return
       }
       case 'invalidToolCall': {
         const { id, name = 'unknown', args, error } = block
-        tellArgs(told, { type: 'toolCall', id, name }, args, out)
+        addArgs(told, { type: 'toolCall', id, name }, args, args.slice(told.length), out)
         if (told.call) out.push({ type: 'callInvalid', call: told.call, input: args, error })
         return
       }
@@ -124,19 +132,28 @@ export function createMessageReader(message: MessageRef): MessageReader {
   function push(event: MessageEvent): AnswerDetail[] {
     const out: AnswerDetail[] = []
     const before = event.type === 'blockStart' ? draft.slot(event.index) : undefined
-    const open = before && blocks.get(before.key)
-    // A block that begins again replaces what was there. Text that goes on is told as more of it.
-    if (before && open && event.type === 'blockStart' && event.block.type !== open.type)
-      finish(open, before.done ?? before.draft.block, out)
+    const replaced = before && blocks.get(before.key)
+    // A block that the normal form has no type for comes whole as often as it grows.
+    const grows = event.type === 'blockStart' && event.block.type === 'nonStandard'
+    if (before && replaced && !(grows && replaced.type === 'nonStandard'))
+      finish(replaced, before.done ?? before.draft.block, out)
     draft.push(event)
     const slot = 'index' in event ? draft.slot(event.index) : undefined
     if (!slot) return out
-    if (event.type !== 'blockFinish') {
-      goOn(slot, out)
+    if (event.type === 'blockFinish') {
+      const block = slot.done ?? slot.draft.block
+      finish(blocks.get(slot.key) ?? begin(slot, block, out), block, out)
       return out
     }
-    const block = slot.done ?? slot.draft.block
-    finish(blocks.get(slot.key) ?? begin(slot, block, out), block, out)
+    const told = openAt(slot, out)
+    const { block } = slot.draft
+    const delta = event.type === 'blockDelta' ? event.delta : undefined
+    if (block.type === 'text' || block.type === 'reasoning')
+      addText(told, delta ? ('text' in delta ? delta.text : '') : block.text, out)
+    else if (isCall(block)) {
+      told.isStale ||= delta?.type === 'fields' && delta.fields.args !== undefined && told.length > 0
+      addArgs(told, block, slot.draft.args ?? '', delta?.type === 'args' ? delta.args : '', out)
+    }
     return out
   }
 

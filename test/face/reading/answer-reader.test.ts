@@ -334,3 +334,41 @@ test('arguments that end in the middle are an invalid call, and the end of a run
     { type: 'runEnd', status: 'failed', error: 'No.' },
   ])
 })
+
+test('arguments that are written anew are told whole at the end', () => {
+  const written = (args: string) =>
+    ({ type: 'block-delta', fields: { type: 'tool_call_chunk', args } }) as const
+  const items = read([
+    ...HALF,
+    message(4, {
+      event: 'content-block-start',
+      index: 1,
+      content: { type: 'tool_call_chunk', id: 'c', name: 'add', args: '{"a"' },
+    }),
+    message(5, { event: 'content-block-delta', index: 1, delta: written('{"a":1') }),
+    message(6, { event: 'content-block-delta', index: 1, delta: written('{"b":1') }),
+    message(7, {
+      event: 'content-block-finish',
+      index: 1,
+      content: { type: 'tool_call', id: 'c', name: 'add', args: { b: 1 } },
+    }),
+  ])
+  expect(items.flatMap((item) => (item.type === 'callArgs' ? [item.args] : []))).toEqual(['{"a"', ':1'])
+  expect(items.at(-1)).toMatchObject({ type: 'callEnd', input: { b: 1 } })
+})
+
+test('a block that the normal form has no type for comes once, whole', () => {
+  const items = read([
+    ...HALF,
+    message(4, { event: 'content-block-start', index: 1, content: { type: 'chart', data: 'a' } }),
+    message(5, {
+      event: 'content-block-delta',
+      index: 1,
+      delta: { type: 'block-delta', fields: { data: 'ab' } },
+    }),
+    message(6, { event: 'content-block-finish', index: 1, content: { type: 'chart', data: 'ab' } }),
+  ])
+  expect(items.filter(({ type }) => type === 'other')).toMatchObject([
+    { value: { type: 'chart', data: 'ab' } },
+  ])
+})
