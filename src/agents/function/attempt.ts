@@ -6,7 +6,7 @@ import { toJson } from '../to-json.ts'
 import { openAttempt, planAttempt } from './begin.ts'
 import { createCheckpointChain, loadCheckpoint } from './checkpoints.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
-import { anotherWay, described } from './journal/call-log.ts'
+import { described, nondeterministicReplay } from './journal/call-log.ts'
 import { ERROR, INPUT, journalOf, RETRIED, saveInterrupts } from './journal/journal.ts'
 import { NODE } from './namespace-state.ts'
 import { type Attempt, idsAt, isSuspended, type Scope } from './scope.ts'
@@ -81,7 +81,10 @@ async function perform<Input>(
     if (attempt.interrupts.raised().length > 0) return suspend(scope)
     const missed = attempt.root.log.missed()
     if (missed)
-      return fail(scope, anotherWay(`It ended before call ${missed.path}, which was ${described(missed)}.`))
+      return fail(
+        scope,
+        nondeterministicReplay(`It ended before call ${missed.path}, which was ${described(missed)}.`),
+      )
     finish(scope, change)
   } catch (error) {
     if (attempt.divergence) return fail(scope, attempt.divergence.error)

@@ -6,7 +6,12 @@ import type { ModelCall } from '../agent.ts'
 import { causesOf } from '../errors.ts'
 import { rememberRecent } from '../recent.ts'
 import { type EventQueue, handled } from './event-queue.ts'
-import { anotherWay, type CallIdentity, type CompletedCall, described } from './journal/call-log.ts'
+import {
+  type CallIdentity,
+  type CompletedCall,
+  described,
+  nondeterministicReplay,
+} from './journal/call-log.ts'
 import { type Answer, derivedId, type OpenJournal, type SavedInterrupt } from './journal/journal.ts'
 import type { NamespaceState } from './namespace-state.ts'
 
@@ -23,7 +28,7 @@ export interface Attempt {
   readonly subagents: readonly NamespaceState[]
   /** The interrupts of earlier attempts that have no answer. They stay pending until this attempt ends. */
   readonly pending: readonly SavedInterrupt[]
-  /** Set once the function took another way than before. Every call then rejects with it. */
+  /** Set once a replay differed from the attempts before it. Every call then rejects with it. */
   divergence: { readonly error: unknown } | undefined
   readonly signal: AbortSignal
   /** Tells the engine of a call of a model that is over. */
@@ -98,7 +103,7 @@ export function replayedCall({ attempt, state }: Scope, call: CallIdentity): Com
     const { path } = call
     const asked = attempt.interrupts.answered(path)
     if (asked && (call.kind !== 'interrupt' || call.given !== asked.given))
-      throw anotherWay(
+      throw nondeterministicReplay(
         `Call ${path} was ${described({ path, kind: 'interrupt', given: asked.given })} and is now ${described(call)}.`,
       )
     return state.log.replayed(call)
@@ -156,7 +161,7 @@ export class Suspended extends AgentwireError {
 export const isSuspended = (error: unknown): boolean =>
   causesOf(error).some((cause) => cause instanceof Suspended)
 
-/** A rejection where the scope is suspended, or has taken another way than before, and may not write. */
+/** A rejection where the scope is suspended, or its replay has differed, and it may not write. */
 export function rejectSuspended({ suspended, attempt }: Scope): Promise<never> | undefined {
   const { divergence } = attempt
   if (!suspended && !divergence) return undefined

@@ -23,8 +23,8 @@ export interface AgentDefinition<Input> extends AgentProfile, Pick<Agent, 'answe
    *
    * After an answer to an `interrupt`, the function **runs again from its start**, with the same input and
    * the answers so far. Calls of the writer that had completed are not made again: they give the same result,
-   * by position. Between them the function must do the same in every attempt, or it fails with
-   * `took_another_way`. docs/functions.md has the rules.
+   * by position. Between them the function must be deterministic, or it fails with
+   * `nondeterministic_replay`. docs/functions.md has the rules.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
   run(context: AgentContext<Input>): StateChange | undefined | void | Promise<StateChange | undefined | void>

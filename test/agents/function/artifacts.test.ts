@@ -289,7 +289,7 @@ test('a function sees at every position the artifacts that it saw there before',
   ])
 })
 
-test('a call that was an artifact and is now a message has taken another way', async () => {
+test('a call that was an artifact and is now a message makes the replay fail', async () => {
   let attempts = 0
   const agent = agentOf(async ({ artifact, message, interrupt }) => {
     if (attempts++ === 0) await artifact('One.')
@@ -299,7 +299,7 @@ test('a call that was an artifact and is now a message has taken another way', a
   const thread = newThread()
   const [question] = questionsIn(await run(agent, thread, ask))
   await expect(run(agent, thread, answers({ [question!]: 'yes' }))).rejects.toMatchObject({
-    code: 'took_another_way',
+    code: 'nondeterministic_replay',
   })
 })
 

@@ -153,7 +153,7 @@ test('a step may ask, and runs again with the answer; one in a subagent keeps it
   expect(messagesIn((await stateOf(agent, thread)).values).at(-1)!.content).toBe('Ada 1')
 })
 
-test('a function that leaves out a step it has made takes another way', async () => {
+test('the replay of a function that leaves out a step fails', async () => {
   const thread = newThread()
   let made = 0
   const agent = defineAgent({
@@ -164,6 +164,6 @@ test('a function that leaves out a step it has made takes another way', async ()
   })
   const first = await run(agent, thread, ask)
   await expect(run(agent, thread, answers({ [asked(first).interrupt_id]: 1 }))).rejects.toThrow(
-    /took another way.*interrupt/s,
+    /ran differently when it was replayed.*interrupt/s,
   )
 })

@@ -101,7 +101,9 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
         return undefined
       }
       if (before.kind !== call.kind || before.name !== call.name || before.given !== call.given)
-        throw anotherWay(`Call ${call.path} was ${described(before)} and is now ${described(call)}.`)
+        throw nondeterministicReplay(
+          `Call ${call.path} was ${described(before)} and is now ${described(call)}.`,
+        )
       made.add(call.path)
       return before
     },
@@ -223,10 +225,10 @@ export function errorOf(thrown: unknown): CompletedCall['error'] {
   return { name, message: textOfThrown(thrown), ...(typeof code === 'string' && { code }) }
 }
 
-export const anotherWay = (what: string): AgentwireError =>
+export const nondeterministicReplay = (what: string): AgentwireError =>
   new AgentwireError(
-    'took_another_way',
-    `The function took another way when it ran again. ${what} Between the calls of its writer, a function must do the same in every attempt: what depends on the time, on chance or on other services belongs into a tool.`,
+    'nondeterministic_replay',
+    `The function ran differently when it was replayed. ${what} Between context calls, the function must be deterministic: move anything that depends on the time, on randomness or on other services into a tool or a step.`,
   )
 
 export const described = ({ kind, name, given }: CallIdentity): string =>
