@@ -156,6 +156,8 @@ try {
     process.execPath,
     [vitest, 'run', '--project', 'source', ...tests, ...options],
     folder,
+    // Versions of clients are no matter of adapters, which have tests of their own.
+    { ...process.env, ONE_ADAPTER: '1' },
   )
 } finally {
   // A process that a test has just ended may still be writing.
