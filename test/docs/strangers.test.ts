@@ -1,0 +1,163 @@
+/** Readers paste what they see: the code of one fence into a fresh file. Each must compile there. */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import ts from 'typescript'
+import { beforeAll, expect, test } from 'vitest'
+import { root } from '../package/package.ts'
+import { read } from './fences.ts'
+
+/** The pages that are guides, to be followed with a file open beside them. */
+const GUIDES = [
+  'README.md',
+  ...[
+    'react',
+    'models',
+    'graphs',
+    'functions',
+    'approvals',
+    'users',
+    'history',
+    'next',
+    'mounts',
+    'testing',
+    'memory',
+    'assistants',
+    'durable',
+    'deploying',
+    'cors',
+    'limits',
+    'crons',
+    'upgrading',
+    'engine',
+    'faces',
+  ].map((name) => `docs/${name}.md`),
+]
+
+/** The blocks that do not compile yet, by their page and their number on it. The table only shrinks. */
+const BROKEN: Readonly<Record<string, readonly number[]>> = {
+  'docs/models.md': [1, 2, 3],
+  'docs/graphs.md': [2, 3],
+  'docs/functions.md': [1, 2, 3, 4, 5, 6],
+  'docs/approvals.md': [2, 3],
+  'docs/users.md': [1, 2, 4],
+  'docs/history.md': [1, 2, 3, 4],
+  'docs/next.md': [1, 2],
+  'docs/mounts.md': [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+  'docs/testing.md': [1],
+  'docs/memory.md': [1, 2, 3],
+  'docs/durable.md': [1, 2],
+  'docs/deploying.md': [1, 2],
+  'docs/cors.md': [1],
+  'docs/engine.md': [1, 2, 4, 5, 6, 8],
+  'docs/faces.md': [1, 2, 3, 5],
+}
+
+interface Block {
+  readonly page: string
+  readonly number: number
+  readonly code: string
+  /** Where a reader saves it: the file that the paragraph above names (`server.ts`:), or a fresh one. */
+  readonly path: string
+  /** The file of which it is a piece (From `server.ts`:): an earlier block of the page, or a linked file. */
+  readonly pieceOf?: string
+}
+
+const FENCE = /^```(tsx?)\n(.*?)^```$/gms
+const FILE_NAME = /`([\w./[\]-]+\.tsx?)`/g
+
+function blocksOf(page: string): Block[] {
+  const text = read(page)
+  const folder = join(root, '.strangers', page.replace(/\W/g, '-'))
+  return [...text.matchAll(FENCE)].map(([, language, code], index) => {
+    const number = index + 1
+    const above = text.slice(0, [...text.matchAll(FENCE)][index]!.index).trimEnd()
+    const paragraph = above
+      .replace(/\n?<!-- snippet: \S+ -->$/, '')
+      .trimEnd()
+      .split(/\n\n|^```$/m)
+      .at(-1)!
+    const named = paragraph.endsWith(':') ? [...paragraph.matchAll(FILE_NAME)].at(-1)?.[1] : undefined
+    const block = { page, number, code: code! }
+    if (named === undefined) return { ...block, path: join(folder, `block-${number}.${language}`) }
+    const path = join(folder, named)
+    if (!/^From /.test(paragraph.trim())) return { ...block, path }
+    const link = /\]\(([^)#]+)\):$/.exec(paragraph)?.[1]
+    return { ...block, path, pieceOf: link === undefined ? path : join(root, dirname(page), link) }
+  })
+}
+
+const blocks = GUIDES.flatMap(blocksOf)
+const wholes = new Map(blocks.flatMap((block) => (block.pieceOf === undefined ? [[block.path, block]] : [])))
+const found = new Map<Block, readonly string[]>()
+
+beforeAll(() => {
+  const program = programOf(new Map([...wholes].map(([path, { code }]) => [path, code])))
+  for (const block of blocks)
+    found.set(block, block.pieceOf === undefined ? errorsOf(program, block.path) : errorsOfPiece(block))
+}, 120_000)
+
+test('every block of the guides compiles as a reader pastes it, but for those of the table', () => {
+  const numbers = GUIDES.map((page) => [
+    page,
+    blocks.filter((block) => block.page === page && found.get(block)!.length > 0).map(({ number }) => number),
+  ])
+  const broken = Object.fromEntries(numbers.filter(([, of]) => of!.length > 0))
+  const details = blocks
+    .filter(({ page, number }) => !BROKEN[page]?.includes(number))
+    .flatMap((block) => found.get(block)!.map((error) => `${block.page} ${block.number}: ${error}`))
+  expect(details).toEqual([])
+  expect(broken, 'What compiles by now leaves the table.').toEqual(BROKEN)
+})
+
+test('no two blocks of a page are whole files of the same name', () => {
+  const paths = blocks.filter(({ pieceOf }) => pieceOf === undefined).map(({ path }) => path)
+  expect(paths.filter((path, index) => paths.indexOf(path) !== index)).toEqual([])
+})
+
+function errorsOf(program: ts.Program, path: string): string[] {
+  const source = program.getSourceFile(path)!
+  return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
+    ({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'),
+  )
+}
+
+/** A piece has no errors where its lines are in the whole file, which stands above it or is linked. */
+function errorsOfPiece({ page, number, code, pieceOf }: Block): string[] {
+  const above = wholes.get(pieceOf!)
+  if (above !== undefined && (above.page !== page || above.number > number))
+    return ['The whole file stands below its piece.']
+  const whole = above?.code ?? (existsSync(pieceOf!) ? read(pieceOf!.slice(root.length)) : undefined)
+  if (whole === undefined) return [`There is no whole file ${pieceOf}.`]
+  return trimmed(whole).includes(trimmed(code)) ? [] : ['The whole file does not have these lines.']
+}
+
+const trimmed = (code: string): string =>
+  code
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^\/\/ #(region|endregion)/.test(line))
+    .join('\n')
+
+/** A program over files that exist in memory only, with the sources of the package behind its name. */
+function programOf(files: ReadonlyMap<string, string>): ts.Program {
+  const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
+  options.moduleDetection = ts.ModuleDetectionKind.Force
+  const host = ts.createCompilerHost(options)
+  const { fileExists, readFile, getSourceFile, directoryExists } = host
+  const folders = new Set([...files.keys()].flatMap(foldersOf))
+  host.directoryExists = (path) => folders.has(path) || directoryExists!(path)
+  host.fileExists = (path) => files.has(path) || fileExists(path)
+  host.readFile = (path) => files.get(path) ?? readFile(path)
+  host.getSourceFile = (path, target, ...rest) => {
+    const text = files.get(path)
+    return text === undefined
+      ? getSourceFile(path, target, ...rest)
+      : ts.createSourceFile(path, text, target, true)
+  }
+  const untyped = join(root, 'test/conformance/untyped.d.ts') // express brings no types
+  return ts.createProgram([...files.keys(), untyped], options, host)
+}
+
+const foldersOf = (path: string): string[] =>
+  path.length <= root.length ? [] : [dirname(path), ...foldersOf(dirname(path))]
