@@ -18,6 +18,7 @@ export const { entry } = {
     'a2a-signature': 'src/a2a/card/signature.ts',
     opentelemetry: 'src/opentelemetry/opentelemetry.ts',
     a2a: 'src/a2a/index.ts',
+    'ai-sdk': 'src/ai-sdk/index.ts',
     platform: 'src/platform/index.ts',
     'control-plane': 'src/control-plane/index.ts',
     'control-plane-jwt': 'src/control-plane/api/authentication/jwt.ts',

@@ -146,6 +146,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/runs',
     'src/face',
   ],
+  'src/ai-sdk': [
+    'src/lazy',
+    'src/options',
+    'src/ids',
+    'src/http',
+    'src/events',
+    'src/messages',
+    'src/runs',
+    'src/face',
+  ],
   'src/devtools': ['src/options', 'src/time', 'src/events', 'src/agents', 'src/http', 'src/face', 'src/runs'],
   'src/control-plane': [
     'src/options',
@@ -245,7 +255,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   hono: /^adapters\/hono\.ts$/,
   ws: /^adapters\/node\/sockets\.ts$/,
   // The build puts them into what is published: nobody installs them.
-  zod: /^(cli|src\/(face|threads|platform|a2a|graph-store|audit|control-plane|schemas))\//,
+  zod: /^(cli|src\/(face|threads|platform|a2a|ai-sdk|graph-store|audit|control-plane|schemas))\//,
   preact: /^src\/devtools\/page\//,
 }
 

@@ -3,6 +3,7 @@ export { combine } from './combine.ts'
 export { CORS, type CorsOptions, type LangGraphCors, withCors } from './cors.ts'
 export type { JsonSchema, RouteDescription, RouteDescriptions } from './describe.ts'
 export {
+  asText,
   type ErrorInfo,
   type ErrorOrigin,
   errorResponse,

@@ -26,6 +26,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   agentwire: 82,
   'agentwire/langgraph': 12,
   'agentwire/a2a': 68,
+  'agentwire/ai-sdk': 50,
   'agentwire/platform': 42,
   'agentwire/control-plane': 59,
   'agentwire/control-plane/jwt': 2.5,

@@ -1,0 +1,70 @@
+import { approvalsOf } from '../face/reading/approvals.ts'
+import { isRecord } from '../messages/record.ts'
+import type { OpenInterrupt } from '../runs/index.ts'
+import { type OpenCall, type Shape, toolPart } from './parts.ts'
+import type { ChatPart, DataPart } from './ui-message.ts'
+
+type Question = Pick<OpenInterrupt, 'id' | 'value'>
+
+/** A question as a page is asked. */
+export type Asked = { readonly question: Question } & (
+  | { readonly kind: 'approvals'; readonly requests: readonly ApprovalRequest[] }
+  /** A tool of the page waits for the output that the page gives. */
+  | { readonly kind: 'output'; readonly call: OpenCall }
+  | { readonly kind: 'other' }
+)
+
+/** One decision of those that a question wants. */
+export interface ApprovalRequest {
+  readonly approvalId: string
+  readonly call: OpenCall
+  /** The answer has the call. It has none of a subagent's. */
+  readonly isShown: boolean
+}
+
+/**
+ * What is asked of the page. A tool of the page that asks for its own output says so: `interrupt({ toolCallId, … })`.
+ *
+ * @param calls Those of the answer that have no result.
+ */
+export function askedOf(
+  questions: readonly Question[],
+  calls: Iterable<OpenCall>,
+  { ofClient }: Shape,
+): readonly Asked[] {
+  const waiting = new Map([...calls].map((call) => [call.id, call]))
+  return questions.map((question): Asked => {
+    const { id, value } = question
+    const requests = approvalsOf(value, waiting.values())?.map(({ index, name, args, callId }) => {
+      const approvalId = `${id}:${index}`
+      const own = waiting.get(callId ?? '')
+      waiting.delete(callId ?? '')
+      return { approvalId, call: own ?? { id: approvalId, name, input: args }, isShown: own !== undefined }
+    })
+    if (requests) return { kind: 'approvals', question, requests }
+    const call = isRecord(value) ? waiting.get(String(value.toolCallId)) : undefined
+    return call && ofClient.has(call.name) ? { kind: 'output', question, call } : { kind: 'other', question }
+  })
+}
+
+/** The parts of an answer together with what it asks. */
+export function withAsked(parts: readonly ChatPart[], asked: readonly Asked[], shape: Shape): ChatPart[] {
+  const all = [...parts]
+  for (const one of asked) {
+    if (one.kind === 'other') all.push(questionPart(one.question, 'pending'))
+    if (one.kind !== 'approvals') continue
+    for (const { call, approvalId, isShown } of one.requests) {
+      const part = toolPart(call, shape, { state: 'approval-requested', approval: { id: approvalId } })
+      const at = all.findLastIndex((known) => 'toolCallId' in known && known.toolCallId === call.id)
+      if (isShown && at >= 0) all[at] = part
+      else all.push(part)
+    }
+  }
+  return all
+}
+
+export const questionPart = ({ id, value }: Question, status: 'pending' | 'answered'): DataPart => ({
+  type: 'data-interrupt',
+  id,
+  data: { id, value, status },
+})

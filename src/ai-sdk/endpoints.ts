@@ -1,0 +1,126 @@
+import { bodyOf } from '../face/body.ts'
+import { ANSWER_EVENTS } from '../face/reading/answer-reader.ts'
+import { requireThread } from '../face/require-thread.ts'
+import type { FaceCall } from '../face/routes.ts'
+import { empty, json } from '../http/index.ts'
+import type { decodeMessage } from '../messages/index.ts'
+import {
+  type AnswerRecord,
+  type FoundAnswer,
+  headOf,
+  isAnswerEnded,
+  type ThreadSnapshot,
+} from '../runs/index.ts'
+import { askedOf, withAsked } from './asked.ts'
+import type { AiSdkContext } from './context.ts'
+import { filesOf, openCalls, partsOf, replyId, turnsOf, usageOf } from './parts.ts'
+import { chunkResponse, replay } from './stream.ts'
+import type { ChatMessage, ChatPart } from './ui-message.ts'
+import { stopSchema } from './wire.ts'
+import { createChunkWriter } from './writer.ts'
+
+export { postChat } from './post-chat.ts'
+
+/**
+ * `GET /chat/{id}/stream`: the answer that goes on or has asked, from its beginning. 204 where there is none, and for a thread that is not
+ * there or another caller's, because this client takes any other refusal as a failure.
+ */
+export async function getStream(context: AiSdkContext, call: FaceCall): Promise<Response> {
+  const { engine, shape } = context
+  const { threadId, principal } = call
+  const found = await resumable(context, call)
+  if (!found) return empty(204)
+  const head = await headOf(engine, found.thread)
+  const { taskId: answerId } = found.record
+  return chunkResponse(context, call, async function* (signal) {
+    const read = {
+      threadId,
+      principal,
+      answerId,
+      signal,
+      filter: ANSWER_EVENTS,
+      json: true,
+      batches: true,
+    } as const
+    const answer = await engine.follow(read)
+    if (answer) yield* replay(answer, createChunkWriter(shape), { head, userId: answeredUser(found.record) })
+  })
+}
+
+/** How long an answer that has ended is sent again, in milliseconds: its page may have loaded the history before its end. */
+const ENDED_MS = 10_000
+
+async function resumable(
+  { engine }: AiSdkContext,
+  { threadId, principal }: FaceCall,
+): Promise<FoundAnswer | undefined> {
+  const active = await engine.findAnswer({ threadId, principal })
+  if (active) return active
+  const thread = await engine.findThread({ threadId, principal })
+  if (!thread?.lastRunId) return undefined
+  const last = await engine.findAnswer({ threadId, principal, thread, answerId: thread.lastRunId })
+  return last && Date.now() - last.record.updatedAt < ENDED_MS ? last : undefined
+}
+
+/** The message of the user that an answer of this face is kept with. */
+function answeredUser({ details }: AnswerRecord): string | undefined {
+  const userId: unknown = Object(Object(details).aiSdk).userId
+  return typeof userId === 'string' ? userId : undefined
+}
+
+/**
+ * `POST /chat/{id}/stop`: stops the answer that goes on, or gives up what it has asked, and answers when it has ended. With `messageId`, only
+ * the answer of that message of ours: a click that comes late does not stop the next one.
+ */
+export async function postStop(context: AiSdkContext, call: FaceCall): Promise<Response> {
+  const { engine } = context
+  const { threadId, principal, signal } = call
+  const { messageId } = await bodyOf(stopSchema, call)
+  const thread = await requireThread(context, call)
+  const active = await engine.findAnswer({ threadId, principal, thread })
+  const userId = active && answeredUser(active.record)
+  const isOther = messageId !== undefined && userId !== undefined && replyId(userId) !== messageId
+  if (!active || isOther) return empty(204)
+  const { taskId: answerId } = active.record
+  await engine.cancel({ threadId, principal, answerId })
+  const answer = await engine.follow({ threadId, principal, answerId, signal })
+  await answer?.ended()
+  return empty(204)
+}
+
+/** `GET /chat/{id}`: the messages of the thread, for the first view of a page. */
+export async function getMessages(context: AiSdkContext, call: FaceCall): Promise<Response> {
+  const { threadId, principal } = call
+  const snapshot = await context.engine.snapshot({ threadId, principal })
+  if (!snapshot) await requireThread(context, call)
+  return json(snapshot ? messagesOf(snapshot, context) : [])
+}
+
+function messagesOf(
+  { state, questions, answer }: ThreadSnapshot,
+  { shape }: Pick<AiSdkContext, 'shape'>,
+): readonly ChatMessage[] {
+  const turns = turnsOf(state?.values.messages)
+  const isActive = answer !== null && !isAnswerEnded(answer)
+  return turns.flatMap(({ user, userId, replies }, at): ChatMessage[] => {
+    const isLast = at === turns.length - 1
+    const shown: ChatMessage[] = user ? [{ id: userId!, role: 'user', parts: userParts(user) }] : []
+    let parts = partsOf(replies, shape, !(isLast && isActive))
+    if (isLast) parts = withAsked(parts, askedOf(questions, openCalls(replies), shape), shape)
+    if (parts.length === 0) return shown
+    const usage = usageOf(replies)
+    return [
+      ...shown,
+      { id: replyId(userId), role: 'assistant', ...(usage && { metadata: { usage } }), parts },
+    ]
+  })
+}
+
+/** Messages of users may not be empty. */
+function userParts({ content }: NonNullable<ReturnType<typeof decodeMessage>>): readonly ChatPart[] {
+  const parts = content.flatMap((block): readonly ChatPart[] => {
+    if (block.type === 'text') return [{ type: 'text', text: block.text }]
+    return 'mimeType' in block || 'url' in block || 'base64' in block ? filesOf(block) : []
+  })
+  return parts.length > 0 ? parts : [{ type: 'text', text: '' }]
+}

@@ -1,0 +1,61 @@
+import { createFace, type FaceSetup } from '../face/create-face.ts'
+import { encodeRunError } from '../face/errors.ts'
+import { type FaceRoute, onDemand } from '../face/routes.ts'
+import { asText, errorResponse, type WebHandler } from '../http/index.ts'
+import { lazy } from '../lazy.ts'
+import { checkOptions } from '../options.ts'
+import type { AiSdkContext } from './context.ts'
+import { AI_SDK_OPTIONS, type AiSdkOptions } from './options.ts'
+
+/**
+ * What `useChat` of the AI SDK talks to, over the threads of a server: `POST /api/chat`, `GET /api/chat/{id}/stream`, `POST
+ * /api/chat/{id}/stop` and `GET /api/chat/{id}`. See docs/ai-sdk.md.
+ *
+ * @example
+ * ```ts
+ * const server = createAgentServer({ agents, faces: [aiSdk()] })
+ * ```
+ */
+export function aiSdk(options: AiSdkOptions = {}): (setup: FaceSetup) => WebHandler {
+  checkOptions('aiSdk', options, AI_SDK_OPTIONS)
+  return (setup) => createAiSdkGroup(setup, options)
+}
+
+export function createAiSdkGroup(setup: FaceSetup, options: AiSdkOptions = {}): WebHandler {
+  const { basePath = '/api', tools = 'dynamic', clientTools = [] } = options
+  const ofClient = new Set(clientTools.map((tool) => tool.function.name))
+  return createFace<AiSdkContext>(setup, {
+    basePath,
+    routes: ROUTES,
+    describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
+    context: { options, shape: { isDynamic: tools !== 'static', ofClient } },
+    // Pages show the body of a refusal to their users.
+    encodeError: (error, _, origin) =>
+      asText(encodeRunError(error) ?? errorResponse(error, setup.onError, origin)),
+  })
+}
+
+const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts'))
+
+const ROUTES: readonly FaceRoute<AiSdkContext>[] = [
+  // The body names the thread.
+  ['POST', '/chat', null, /* @__PURE__ */ onDemand(async () => (await endpoints()).postChat)],
+  [
+    'GET',
+    '/chat/:thread_id',
+    'threads:read',
+    /* @__PURE__ */ onDemand(async () => (await endpoints()).getMessages),
+  ],
+  [
+    'GET',
+    '/chat/:thread_id/stream',
+    'threads:stream',
+    /* @__PURE__ */ onDemand(async () => (await endpoints()).getStream),
+  ],
+  [
+    'POST',
+    '/chat/:thread_id/stop',
+    'runs:cancel',
+    /* @__PURE__ */ onDemand(async () => (await endpoints()).postStop),
+  ],
+]

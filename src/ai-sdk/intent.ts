@@ -1,0 +1,62 @@
+import { readBy } from '../face/body.ts'
+import { HttpError } from '../http/index.ts'
+import { type ContentBlock, encodeMessage, type MediaType, type WireMessage } from '../messages/index.ts'
+import { userIdOf } from './parts.ts'
+import { type ChatBody, messageSchema, type SentMessage, type SentPart } from './wire.ts'
+
+/** What a page wants. The other messages that it sends are its own copy of the thread, and are not believed. */
+export type Intent =
+  | { readonly kind: 'send'; readonly message: SentMessage }
+  /** The message takes the place of the one with its id. */
+  | { readonly kind: 'edit'; readonly message: SentMessage }
+  /** The answer to this message of the user is to be written again. */
+  | { readonly kind: 'regenerate'; readonly userId: string }
+  /** The page has answered what the answer has asked, or its tools have. */
+  | { readonly kind: 'continue'; readonly message: SentMessage | undefined }
+
+/** Throws 400 where the body says nothing of it. */
+export function intentOf({ message, messages = [], trigger, messageId, resume }: ChatBody): Intent {
+  if (trigger === 'regenerate-message') {
+    const user = message?.role === 'user' ? message : messages.findLast(({ role }) => role === 'user')
+    const userId = user?.id ?? userIdOf(messageId ?? '')
+    if (userId === undefined)
+      throw invalid('messages: expected the message of the user whose answer is to be written again')
+    return { kind: 'regenerate', userId }
+  }
+  const sent = messages.at(-1)
+  const last =
+    message ??
+    (sent && readBy(messageSchema, sent, (why) => invalid(`messages.${messages.length - 1}.${why}`)))
+  if (resume && last?.role !== 'user') return { kind: 'continue', message: last }
+  if (!last) throw invalid('message or messages: expected a message')
+  if (last.role === 'system') throw invalid('message: expected one of the user or the assistant')
+  if (last.role === 'assistant') return { kind: 'continue', message: last }
+  if (contentOf(last).length === 0) throw invalid('message: expected a part of type text or file')
+  return { kind: messageId === last.id ? 'edit' : 'send', message: last }
+}
+
+export const invalid = (why: string): HttpError =>
+  new HttpError(400, 'invalid_argument', why.endsWith('.') ? why : `${why}.`)
+
+/** A message of the user as agents have it, under its id. */
+export const userMessage = (message: SentMessage): WireMessage =>
+  encodeMessage({ role: 'user', id: message.id, content: contentOf(message) })
+
+const contentOf = ({ parts }: SentMessage): readonly ContentBlock[] => parts.flatMap(blocksOf)
+
+function blocksOf({ type, text, url, mediaType, filename }: SentPart): readonly ContentBlock[] {
+  if (type === 'text') return text ? [{ type, text }] : []
+  if (type !== 'file' || url === undefined) return []
+  const inline = /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(url)
+  const mimeType = mediaType ?? inline?.[1]
+  return [
+    {
+      type: MEDIA.find((kind) => mimeType?.startsWith(`${kind}/`)) ?? 'file',
+      ...(inline ? { base64: inline[2]! } : { url }),
+      ...(mimeType !== undefined && { mimeType }),
+      ...(filename !== undefined && { extras: { metadata: { filename } } }),
+    },
+  ]
+}
+
+const MEDIA: readonly MediaType[] = ['image', 'audio', 'video']

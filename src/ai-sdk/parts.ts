@@ -1,0 +1,239 @@
+import {
+  type ContentBlock,
+  decodeMessage,
+  encodeMessage,
+  type MediaBlock,
+  type Message,
+  type TextBlock,
+  textOf,
+  type Usage,
+} from '../messages/index.ts'
+import { itemsOf } from '../messages/record.ts'
+import {
+  type ChatPart,
+  type FilePart,
+  type SourcePart,
+  type TokenUsage,
+  type ToolPart,
+  type ToolState,
+  UNFINISHED,
+} from './ui-message.ts'
+
+/** How the calls of tools are shown. */
+export interface Shape {
+  readonly isDynamic: boolean
+  /** The tools that the page runs itself. */
+  readonly ofClient: ReadonlySet<string>
+}
+
+/** A message of the user with what the assistant has answered to it: one message of the page each. */
+export interface Turn {
+  /** Undefined where the assistant speaks first. */
+  readonly user: Message | undefined
+  readonly userId: string | undefined
+  /** Messages of the assistant and its tools. */
+  readonly replies: readonly Message[]
+}
+
+/** A call that has no result yet. */
+export interface OpenCall {
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+}
+
+export function turnsOf(messages: unknown): readonly Turn[] {
+  const turns: { user: Message | undefined; userId: string | undefined; replies: Message[] }[] = []
+  for (const [at, raw] of itemsOf(messages).entries()) {
+    const message = decodeMessage(raw)
+    if (message?.role === 'user')
+      turns.push({ user: message, userId: message.id ?? `user-${at}`, replies: [] })
+    else if (message?.role === 'assistant' || message?.role === 'tool') {
+      if (turns.length === 0) turns.push({ user: undefined, userId: undefined, replies: [] })
+      turns.at(-1)!.replies.push(message)
+    }
+  }
+  return turns
+}
+
+export const lastTurn = (messages: unknown): Turn =>
+  turnsOf(messages).at(-1) ?? { user: undefined, userId: undefined, replies: [] }
+
+const REPLY = 'reply-'
+/** The id of what an assistant says before the user has said anything. */
+const GREETING = 'greeting'
+
+/**
+ * The id of the message that answers a message of the user. Whoever reads the thread knows it, from the state as from the log, so that a
+ * stream, a resumed one and the history have the same, whichever door has started the run.
+ */
+export const replyId = (userId: string | undefined): string =>
+  userId === undefined ? GREETING : `${REPLY}${userId}`
+
+/** The message of the user that a message of ours answers. */
+export const userIdOf = (id: string): string | undefined =>
+  id.startsWith(REPLY) ? id.slice(REPLY.length) : undefined
+
+/** What a page shows of the messages of one answer. `isOver`: nothing goes on with it, so that calls without a result get none. */
+export function partsOf(replies: readonly Message[], shape: Shape, isOver: boolean): ChatPart[] {
+  const results = resultsIn(replies)
+  return replies.flatMap((message): ChatPart[] => {
+    if (message.role !== 'assistant') return []
+    const own = new Map<string, ToolState>()
+    for (const block of message.content)
+      if (block.type === 'serverToolResult')
+        own.set(block.toolCallId, serverState(block.status, block.output))
+    const stateOf = (id: string, name: string): ToolState => {
+      const result = results.get(id)
+      if (result) return toolState(result.status ?? 'success', result, textOf(result))
+      const isOurs = isOver && !shape.ofClient.has(name)
+      return own.get(id) ?? (isOurs ? UNFINISHED_STATE : { state: 'input-available' })
+    }
+    return [
+      { type: 'step-start' },
+      ...message.content.flatMap((block) => partsOfBlock(block, shape, stateOf)),
+    ]
+  })
+}
+
+export const UNFINISHED_STATE: ToolState = { state: 'output-error', errorText: UNFINISHED }
+
+function partsOfBlock(
+  block: ContentBlock,
+  shape: Shape,
+  stateOf: (id: string, name: string) => ToolState,
+): readonly ChatPart[] {
+  switch (block.type) {
+    case 'text':
+      return block.text === '' ? [] : [{ type: 'text', text: block.text, state: 'done' }, ...sourcesOf(block)]
+    case 'reasoning':
+      return block.text === '' ? [] : [{ type: 'reasoning', text: block.text, state: 'done' }]
+    case 'toolCall':
+    case 'serverToolCall': {
+      const { id, name, args } = block
+      return id === undefined ? [] : [toolPart({ id, name, input: args }, shape, stateOf(id, name))]
+    }
+    case 'invalidToolCall': {
+      const { id, name = 'unknown', args: input, error } = block
+      if (id === undefined) return []
+      return [toolPart({ id, name, input }, shape, { state: 'output-error', errorText: error })]
+    }
+    case 'serverToolResult':
+    case 'nonStandard':
+      return []
+    default:
+      return filesOf(block)
+  }
+}
+
+/** The fields by which a call is shown. A page does not run what the server runs. */
+export const toolFlags = (name: string, { isDynamic, ofClient }: Shape) => ({
+  ...(!ofClient.has(name) && { providerExecuted: true as const }),
+  ...(isDynamic && { dynamic: true as const }),
+})
+
+export function toolPart({ id, name, input }: OpenCall, shape: Shape, state: ToolState): ToolPart {
+  const kind = shape.isDynamic
+    ? { type: 'dynamic-tool' as const, toolName: name }
+    : { type: `tool-${name}` as const }
+  const { providerExecuted } = toolFlags(name, shape)
+  return { ...kind, toolCallId: id, ...state, input, ...(providerExecuted && { providerExecuted }) }
+}
+
+/** What has become of a call, from its tool message. */
+export const toolState = (
+  status: 'success' | 'error',
+  message: Message | undefined,
+  text: string,
+): ToolState =>
+  status === 'error'
+    ? { state: 'output-error', errorText: text }
+    : { state: 'output-available', output: outputOf(message, text) }
+
+export const serverState = (status: 'success' | 'error', output: unknown): ToolState =>
+  status === 'error'
+    ? {
+        state: 'output-error',
+        errorText: typeof output === 'string' ? output : (JSON.stringify(output) ?? ''),
+      }
+    : { state: 'output-available', output: output ?? null }
+
+/** Objects and arrays come as JSON text from tools. Content that is more than text comes as its blocks. */
+function outputOf(message: Message | undefined, text: string): unknown {
+  if (message?.content.some(({ type }) => type !== 'text')) return encodeMessage(message).content
+  if (!/^\s*[[{]/.test(text)) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The calls of an answer that have no result. */
+export function openCalls(replies: readonly Message[]): readonly OpenCall[] {
+  const results = resultsIn(replies)
+  return replies
+    .flatMap(({ content }) => content)
+    .flatMap((block) =>
+      block.type === 'toolCall' && block.id !== undefined && !results.has(block.id)
+        ? [{ id: block.id, name: block.name, input: block.args }]
+        : [],
+    )
+}
+
+const resultsIn = (replies: readonly Message[]): ReadonlyMap<string | undefined, Message> =>
+  new Map(replies.filter(({ role }) => role === 'tool').map((message) => [message.toolCallId, message]))
+
+export const usageOf = (replies: readonly Message[]): TokenUsage | undefined =>
+  replies.reduce<TokenUsage | undefined>(
+    (sum, { role, usage }) => (role === 'assistant' ? added(sum, usage) : sum),
+    undefined,
+  )
+
+export const added = (sum: TokenUsage | undefined, usage: Usage | undefined): TokenUsage | undefined =>
+  usage
+    ? {
+        inputTokens: (sum?.inputTokens ?? 0) + usage.inputTokens,
+        outputTokens: (sum?.outputTokens ?? 0) + usage.outputTokens,
+        totalTokens: (sum?.totalTokens ?? 0) + usage.totalTokens,
+      }
+    : sum
+
+/** The citations of a text, each source once. */
+export function sourcesOf({ annotations = [] }: TextBlock): readonly SourcePart[] {
+  const sources = new Map<string, SourcePart>()
+  for (const one of annotations) {
+    if (one.type !== 'citation') continue
+    const { url, title } = one
+    const sourceId = one.id ?? url ?? title
+    if (sourceId === undefined) continue
+    if (url !== undefined)
+      sources.set(sourceId, { type: 'source-url', sourceId, url, ...(title !== undefined && { title }) })
+    else
+      sources.set(sourceId, {
+        type: 'source-document',
+        sourceId,
+        mediaType: 'text/plain',
+        title: title ?? sourceId,
+      })
+  }
+  return [...sources.values()]
+}
+
+/** A medium as a file. One that only the provider has cannot be shown. */
+export function filesOf(block: MediaBlock): readonly FilePart[] {
+  const { type, url, base64, mimeType = ANY_OF[type], extras } = block
+  const source = url ?? (base64 === undefined ? undefined : `data:${mimeType};base64,${base64}`)
+  if (source === undefined) return []
+  const { filename } = Object(extras?.metadata) as { readonly filename?: unknown }
+  return [
+    { type: 'file', mediaType: mimeType, url: source, ...(typeof filename === 'string' && { filename }) },
+  ]
+}
+
+const ANY_OF = {
+  image: 'image/*',
+  audio: 'audio/*',
+  video: 'video/*',
+  file: 'application/octet-stream',
+} as const

@@ -1,0 +1,249 @@
+import { bodyAs, permit } from '../face/access.ts'
+import { namedAssistant, reachesAssistant } from '../face/assistants.ts'
+import { readBy } from '../face/body.ts'
+import { withClientTools } from '../face/client-tools.ts'
+import { isThreadId } from '../face/ids.ts'
+import { ANSWER_EVENTS } from '../face/reading/answer-reader.ts'
+import { threadNotFound } from '../face/require-thread.ts'
+import type { FaceCall } from '../face/routes.ts'
+import { runSettings } from '../face/run-config.ts'
+import { titleOf } from '../face/title.ts'
+import { HttpError } from '../http/index.ts'
+import { uuidOf } from '../ids.ts'
+import type { WireMessage } from '../messages/index.ts'
+import {
+  type CommandKey,
+  currentRun,
+  internalsOf,
+  isAnswerEnded,
+  lookAtThread,
+  type RunRequest,
+  receiptIn,
+  type ThreadRecord,
+  type ThreadSnapshot,
+  unanswered,
+} from '../runs/index.ts'
+import { givenAnswers, toolMessages } from './answers.ts'
+import { askedOf } from './asked.ts'
+import type { Chunk } from './chunks.ts'
+import type { AiSdkContext } from './context.ts'
+import { type Intent, intentOf, invalid, userMessage } from './intent.ts'
+import { lastTurn, openCalls, replyId, type Turn, turnsOf } from './parts.ts'
+import { chunkResponse, goOn, type OpenAnswer } from './stream.ts'
+import { type ChatBody, chatSchema, type SentMessage } from './wire.ts'
+import { type ChunkWriter, createChunkWriter } from './writer.ts'
+
+/** A request with everything that a run of it needs. */
+interface Chat {
+  readonly context: AiSdkContext
+  readonly call: FaceCall
+  readonly body: ChatBody
+  readonly threadId: string
+  /** What every run of this face is started with. */
+  readonly common: Pick<RunRequest, 'request' | 'traceparent' | 'config' | 'context' | 'assistantId'>
+}
+
+/** An answer that a page is sent from now on. */
+interface Begun {
+  readonly answer: OpenAnswer
+  readonly writer: ChunkWriter
+  readonly first: readonly Chunk[]
+}
+
+/** `POST /chat`: sends a message, edits one, has one answered again, or goes on with an answer that has asked. */
+export async function postChat(context: AiSdkContext, call: FaceCall): Promise<Response> {
+  return chunkResponse(context, call, async function* (signal) {
+    const { answer, writer, first } = await begin(await chatOf(context, { ...call, signal }))
+    yield* goOn(answer, writer, first)
+  })
+}
+
+async function chatOf(context: AiSdkContext, asked: FaceCall): Promise<Chat> {
+  const { engine, authorize, options } = context
+  const refuse = (why: string) => invalid(why)
+  const sent = readBy(chatSchema, (await asked.json()) ?? {}, refuse)
+  const { id: threadId, assistantId: wanted } = sent
+  if (!isThreadId(threadId)) throw invalid('id: expected 1 to 512 characters, such as those of a UUID')
+  const assistantId = options.assistantId ?? wanted
+  const permitted = await permit(authorize, asked, 'runs:create', { threadId, assistantId }, asked.json)
+  const call = { ...asked, threadId, principal: permitted.principal }
+  const body = readBy(chatSchema, bodyAs(await asked.json(), permitted.body), refuse)
+  const named = await namedAssistant(engine, call.principal, assistantId)
+  if (!reachesAssistant(call.principal, named))
+    throw new HttpError(404, 'not_found', 'There is no such assistant.')
+  const { limits } = internalsOf(engine)
+  const { config, context: runContext } = runSettings(limits, named.assistant, { metadata: body.metadata })
+  const { request } = call
+  return {
+    context,
+    call,
+    body,
+    threadId,
+    common: {
+      assistantId: named.graphId,
+      request,
+      traceparent: request.headers.get('traceparent'),
+      config: withClientTools(config, options.clientTools ?? []),
+      context: runContext,
+    },
+  }
+}
+
+async function begin(chat: Chat): Promise<Begun> {
+  const intent: Intent = intentOf(chat.body)
+  switch (intent.kind) {
+    case 'send':
+      return send(chat, intent.message)
+    case 'edit':
+      return edit(chat, intent.message)
+    case 'regenerate':
+      return regenerate(chat, intent.userId)
+    case 'continue':
+      return goOnWith(chat, intent.message)
+  }
+}
+
+/** A message that is sent again, after a connection was lost, starts nothing: its page gets what it has started. */
+async function send(chat: Chat, message: SentMessage): Promise<Begun> {
+  const { threadId, call } = chat
+  const { engine } = chat.context
+  const { principal } = call
+  const command = await keyOf(message)
+  const look = await lookAtThread(engine, { threadId, principal, command })
+  const receipt = receiptIn(look)
+  if (receipt && 'runId' in receipt) {
+    const { runId, appliedThroughSeq: after } = receipt
+    const answer = await engine.follow({ ...reading(chat), answerId: runId, runId, after })
+    if (answer) return begun(chat, answer, { userId: message.id, replies: [] })
+  }
+  return start(chat, message.id, {
+    ...inputOf(userMessage(message)),
+    command,
+    looked: look,
+    accept: refuseQuestions,
+  })
+}
+
+async function edit(chat: Chat, message: SentMessage): Promise<Begun> {
+  const { principal } = chat.call
+  const place = { threadId: chat.threadId, principal, messageId: message.id }
+  const checkpointId = await chat.context.engine.checkpointBefore(place)
+  // A message that was refused before, or that no state has got, is sent by its page in this way, too.
+  if (checkpointId === undefined) return send(chat, message)
+  return start(chat, message.id, { ...inputOf(userMessage(message)), checkpointId })
+}
+
+/** The run goes on from the state that has the message, and no answer to it. Where none has a next step, the message is given again. */
+async function regenerate(chat: Chat, userId: string): Promise<Begun> {
+  const { engine } = chat.context
+  const { threadId, call } = chat
+  const { principal } = call
+  const snapshot = await snapshotOf(chat)
+  const turn = turnsOf(snapshot.state?.values.messages).find((one) => one.userId === userId)
+  if (!turn?.user) throw invalid('messages: the thread has no such message of the user')
+  const firstId = turn.replies[0]?.id
+  if (firstId !== undefined) {
+    const checkpointId = await engine.checkpointBefore({ threadId, principal, messageId: firstId })
+    const before = checkpointId ? await engine.readState(snapshot.thread, { checkpointId }) : undefined
+    if (checkpointId && before && before.next.length > 0)
+      return start(chat, userId, { input: null, checkpointId })
+  }
+  const checkpointId = await engine.checkpointBefore({ threadId, principal, messageId: userId })
+  if (checkpointId === undefined)
+    throw invalid('messages: no state of the thread is from before this message')
+  const raw = (snapshot.state!.values.messages as readonly WireMessage[]).find(({ id }) => id === userId)!
+  return start(chat, userId, { ...inputOf(raw), checkpointId })
+}
+
+async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<Begun> {
+  const { engine, shape } = chat.context
+  const { body } = chat
+  const { state, questions, answer } = await snapshotOf(chat)
+  const turn = lastTurn(state?.values.messages)
+  const calls = openCalls(turn.replies)
+  const { answers, refused, chunks } = givenAnswers(askedOf(questions, calls, shape), message, body.resume)
+  if (Object.keys(answers).length > 0) {
+    const details = detailsOf(turn.userId)
+    const { assistantId: _, ...run } = chat.common
+    const link = answer && { answer: { id: answer.taskId, details } }
+    const followed = await engine.follow({ ...reading(chat), respond: { ...run, ...link, answers } })
+    return begun(chat, followed, turn, { refused, chunks })
+  }
+  if (questions.length > 0)
+    throw new HttpError(409, 'unanswered', 'The assistant waits for an answer to each of its questions.')
+  if (answer && !isAnswerEnded(answer)) {
+    // Another page, or the same one a moment ago, has answered.
+    const asked = { ...reading(chat), answerId: answer.taskId, runId: currentRun(answer) }
+    const followed = await engine.follow(asked)
+    if (followed) return begun(chat, followed, turn)
+  }
+  const results = toolMessages(calls, message)
+  if (!results) throw new HttpError(409, 'nothing_to_do', 'There is nothing to go on with: send a message.')
+  const followed = await startRun(chat, turn.userId, {
+    input: { messages: results },
+    accept: refuseQuestions,
+  })
+  return begun(chat, followed, turn)
+}
+
+async function snapshotOf({ context, call, threadId }: Chat): Promise<ThreadSnapshot> {
+  const snapshot = await context.engine.snapshot({ threadId, principal: call.principal })
+  if (!snapshot) throw threadNotFound(threadId)
+  return snapshot
+}
+
+const start = async (chat: Chat, userId: string, request: Partial<RunRequest>): Promise<Begun> =>
+  begun(chat, await startRun(chat, userId, request), { userId, replies: [] })
+
+/** Starts an answer. While another one goes on it is refused, because the page would not see what it has waited for. */
+function startRun(chat: Chat, userId: string | undefined, request: Partial<RunRequest>): Promise<OpenAnswer> {
+  const { engine } = chat.context
+  return engine.follow({
+    ...reading(chat),
+    start: {
+      ...chat.common,
+      metadata: chat.body.metadata,
+      multitaskStrategy: 'reject',
+      answer: { details: detailsOf(userId) },
+      ...request,
+    },
+  })
+}
+
+const inputOf = (message: WireMessage): Pick<RunRequest, 'input' | 'title'> => {
+  const input = { messages: [message] }
+  return { input, title: titleOf(input) }
+}
+
+/** A message that comes while a question is open would drop it, and leave calls without results in the state. */
+function refuseQuestions(thread: ThreadRecord): void {
+  if (unanswered(thread).length > 0)
+    throw new HttpError(
+      409,
+      'unanswered',
+      'The assistant waits for an answer to its question. Answer it first.',
+    )
+}
+
+/** What is kept with an answer: the message of the user that it answers. */
+const detailsOf = (userId: string | undefined) => ({ aiSdk: { userId: userId ?? null } })
+
+/** How an answer is read. */
+const reading = ({ threadId, call: { principal, signal } }: Chat) =>
+  ({ threadId, principal, signal, filter: ANSWER_EVENTS, json: true, batches: true }) as const
+
+function begun(
+  { context: { shape } }: Chat,
+  answer: OpenAnswer,
+  { userId, replies }: Pick<Turn, 'userId' | 'replies'>,
+  given?: { readonly refused: ReadonlySet<string>; readonly chunks: readonly Chunk[] },
+): Begun {
+  const writer = createChunkWriter(shape, given?.refused)
+  const first = [...writer.begin(replyId(userId), replies, true), ...(given?.chunks ?? [])]
+  return { answer, writer, first }
+}
+
+/** A message has one effect on its thread. */
+async function keyOf({ id, parts }: SentMessage): Promise<CommandKey> {
+  return { key: `ai-sdk:${await uuidOf(id)}`, fingerprint: await uuidOf(parts) }
+}
