@@ -1,0 +1,201 @@
+import type { LogGap, ThreadEvent } from '../events/index.ts'
+import { readBy } from '../face/body.ts'
+import { withClientTools } from '../face/client-tools.ts'
+import { ANSWER_EVENTS } from '../face/reading/answer-reader.ts'
+import { runSettings } from '../face/run-config.ts'
+import { titleOf } from '../face/title.ts'
+import { HttpError } from '../http/index.ts'
+import { uuidOf } from '../ids.ts'
+import { encodeMessage, type Message } from '../messages/index.ts'
+import { type Fields, filterFields, isRecord, sameJson } from '../messages/record.ts'
+import {
+  type Answer,
+  type CommandKey,
+  internalsOf,
+  lookAtThread,
+  receiptIn,
+  unanswered,
+} from '../runs/index.ts'
+import type { AgUiCall } from './call.ts'
+import { answersTo, BREAKPOINT } from './interrupts.ts'
+import { messagesIn, toolMessage, userMessage, waitingCalls } from './messages.ts'
+import { isKeyOfRun } from './state.ts'
+import { type RunAgentInput, TAKEN } from './wire.ts'
+
+/** An answer that is read, from the run on that a request has started, or had started before. */
+export interface Begun {
+  readonly answer: Answer<readonly (ThreadEvent | LogGap)[]>
+  /** The messages that its client has. */
+  readonly before: readonly Message[]
+}
+
+/**
+ * Starts the run that a client asks for. Undefined where nothing is to be started: the thread waits for answers, of which the client has
+ * not given all, or the client has nothing new to say about a question that nobody asks any more.
+ */
+export async function begin(
+  { context, call, agent, assistantId, assistant, metadata }: AgUiCall,
+  input: RunAgentInput,
+  signal: AbortSignal,
+): Promise<Begun | undefined> {
+  const { engine, options } = context
+  const { principal, request } = call
+  const { threadId } = input
+  const { cancelOnLeave } = options
+  const following = {
+    threadId,
+    principal,
+    signal,
+    filter: ANSWER_EVENTS,
+    batches: true,
+    cancelOnLeave,
+  } as const
+  const command = await keyOf(input)
+  const look = await lookAtThread(engine, { threadId, principal, command })
+  const { thread } = look
+  const { values = {} } = (thread && (await engine.readState(thread))) ?? {}
+  const history = messagesIn(values) ?? []
+  const receipt = receiptIn(look)
+  if (receipt && 'runId' in receipt) {
+    const { runId, appliedThroughSeq: after } = receipt
+    const answer = await engine.follow({ ...following, answerId: runId, runId, after })
+    const isSent = isKnownTo(input.messages ?? [])
+    return answer && { answer, before: history.filter(isSent) }
+  }
+
+  const settings = runSettings(internalsOf(engine).limits, assistant, metadata && { metadata })
+  const { tools = [], context: facts = [], forwardedProps, runId } = input
+  const clientTools = tools.map(({ name, description, parameters }) => ({
+    type: 'function' as const,
+    function: { name, description, parameters: isRecord(parameters) ? parameters : undefined },
+  }))
+  const configurable = { ...settings.config.configurable, ag_ui: { runId, context: facts, forwardedProps } }
+  const run = {
+    ...settings,
+    config: withClientTools({ ...settings.config, configurable }, clientTools),
+    assistantId,
+    request,
+    traceparent: request.headers.get('traceparent'),
+    command,
+    looked: look,
+  }
+  const isKey = (key: string): boolean => agent.inputKeys === '*' || (agent.inputKeys ?? []).includes(key)
+  const update: Fields = {
+    ...changedState(input.state, values, (key) => isKey(key) && mayWrite(options.clientState, key)),
+    // What graphs read that were written for LangGraph's integration of AG-UI, and for CopilotKit's.
+    ...(isNamed(agent.inputKeys, 'ag-ui') && { 'ag-ui': { tools: clientTools, context: facts } }),
+    ...(isNamed(agent.inputKeys, 'copilotkit') && { copilotkit: { actions: clientTools, context: facts } }),
+  }
+
+  const questions = thread ? unanswered(thread) : []
+  const resume = input.resume ?? []
+  if (questions.length > 0) {
+    const answers = answersTo(questions, resume)
+    if (!answers) return undefined
+    const respond = { ...run, answers, ...(Object.keys(update).length > 0 && { update }) }
+    return { answer: await engine.follow({ ...following, respond }), before: history }
+  }
+  if (thread?.status === 'interrupted') {
+    if (!resume.some(({ interruptId }) => interruptId === BREAKPOINT)) return undefined
+    return { answer: await engine.follow({ ...following, start: run }), before: history }
+  }
+
+  const news = newMessages(input.messages ?? [], history)
+  if (resume.length > 0 && news.added.length === 0) return undefined
+  const fork = await forkOf(news, options.edits, (messageId) =>
+    engine.checkpointBefore({ threadId, principal, messageId }),
+  )
+  const { takesMessages = true } = agent
+  const isAgain = fork !== undefined && news.added.length === 0
+  const messages = takesMessages && news.added.length > 0 ? { messages: news.added.map(encodeMessage) } : {}
+  const start = {
+    ...run,
+    ...(fork !== undefined && { checkpointId: fork }),
+    input: isAgain ? null : { ...update, ...messages },
+    title: titleOf(messages),
+    ...(metadata && { metadata }),
+    answer: { details: { runId } },
+  }
+  const before = [...(fork === undefined ? history : news.shared), ...news.added]
+  return { answer: await engine.follow({ ...following, start }), before }
+}
+
+/** A page that goes on after a tool of its own may send another message under the id of its run, so the id alone is no key. */
+async function keyOf({ runId, messages = [], resume = [] }: RunAgentInput): Promise<CommandKey> {
+  const fingerprint = await uuidOf([runId, messages.length, messages.at(-1) ?? null, resume])
+  return { key: `ag-ui:${fingerprint}`, fingerprint }
+}
+
+type Sent = NonNullable<RunAgentInput['messages']>
+
+/** Which messages of a thread a client has. Results are known by their calls: their ids may be others. */
+function isKnownTo(sent: Sent): (message: Message) => boolean {
+  const ids = new Set(sent.map(({ id }) => id))
+  const calls = new Set(sent.map(({ toolCallId }) => toolCallId))
+  return ({ id, role, toolCallId }) => (role === 'tool' ? calls.has(toolCallId) : ids.has(id!))
+}
+
+interface News {
+  /** What the client adds to the thread. */
+  readonly added: readonly Message[]
+  /** What the thread has, up to the newest message that the client has. */
+  readonly shared: readonly Message[]
+  /** What the thread has after it. */
+  readonly unseen: readonly Message[]
+  /** Whether that newest message is the user's. */
+  readonly endsWithUser: boolean
+}
+
+/** The messages at the end of what a client sends, of the user and of the tools that it has run. What stands before is the thread's. */
+function newMessages(sent: Sent, history: readonly Message[]): News {
+  const ids = new Set(history.map(({ id, role, toolCallId }) => (role === 'tool' ? toolCallId : id)))
+  const isOld = ({ id, role, toolCallId }: Sent[number]): boolean =>
+    role === 'assistant' || ids.has(role === 'tool' ? (toolCallId as string) : id)
+  const at = sent.findLastIndex(isOld)
+  const waiting = waitingCalls(history)
+  const added = sent.slice(at + 1).flatMap((message, offset): Message[] => {
+    const { role, toolCallId } = message
+    const call = waiting.find(({ id }) => id === toolCallId)
+    if (role !== 'user' && !(role === 'tool' && call)) return []
+    const refused = (text: string) =>
+      new HttpError(400, 'invalid_argument', `messages.${at + 1 + offset}: ${text}`)
+    const taken = readBy(TAKEN, message, refused)
+    return [role === 'user' ? userMessage(taken) : toolMessage(taken, call!)]
+  })
+  const newest = history.findLastIndex(isKnownTo(sent.slice(0, at + 1)))
+  const shared = history.slice(0, newest + 1)
+  return { added, shared, unseen: history.slice(newest + 1), endsWithUser: shared.at(-1)?.role === 'user' }
+}
+
+/**
+ * The checkpoint from which the run goes on. A client that adds nothing after a message of the user wants its answer written again;
+ * whether one that adds something has left out messages or has not seen them, only its server knows.
+ */
+async function forkOf(
+  { added, unseen, endsWithUser }: News,
+  edits: 'ignore' | 'fork' | undefined,
+  before: (messageId: string) => Promise<string | null | undefined>,
+): Promise<string | null | undefined> {
+  const isMeant = added.length > 0 ? edits === 'fork' : endsWithUser
+  const [first] = unseen
+  return isMeant && first?.id !== undefined ? before(first.id) : undefined
+}
+
+const isNamed = (keys: readonly string[] | '*' | undefined, key: string): boolean =>
+  keys !== '*' && (keys ?? []).includes(key)
+
+const mayWrite = (keys: boolean | readonly string[] | undefined, key: string): boolean =>
+  typeof keys === 'object' ? keys.includes(key) : keys !== false
+
+/** What a page has changed of the state. The rest is the thread's. */
+function changedState(state: unknown, values: Fields, isTaken: (key: string) => boolean): Fields {
+  if (!isRecord(state)) return {}
+  return filterFields(
+    state,
+    (key, value) =>
+      !isKeyOfRun(key) &&
+      key !== '__proto__' &&
+      isTaken(key) &&
+      !sameJson(value ?? null, (Object.hasOwn(values, key) ? values[key] : undefined) ?? null),
+  )
+}

@@ -1,0 +1,13 @@
+import { standalone } from '../face/create-face.ts'
+import type { EngineChoice, FaceOptions } from '../face/options.ts'
+import type { WebHandler } from '../http/index.ts'
+import { createAgUiGroup } from './group.ts'
+import { AG_UI_OPTIONS, type AgUiOptions } from './options.ts'
+
+/** AG-UI alone, over an engine or the options for one. */
+export const createAgUiHandler = (
+  options: FaceOptions & EngineChoice & { readonly agUi?: AgUiOptions | undefined },
+): WebHandler =>
+  standalone('createAgUiHandler', options, { agUi: AG_UI_OPTIONS }, (setup) =>
+    createAgUiGroup(setup, options.agUi),
+  )

@@ -1,0 +1,62 @@
+import { AgentwireError } from '../errors.ts'
+import { reporterOf } from '../face/errors.ts'
+import { sourceOf, sseResponse } from '../http/index.ts'
+import type { AgUiCall } from './call.ts'
+import type { AgUiEvent } from './events.ts'
+
+/** Frames that are sent together are at most so long, in characters, but for the last one. */
+const CHUNK_LENGTH = 65_536
+
+type Batches = AsyncIterable<readonly AgUiEvent[]>
+
+/**
+ * Events as server-sent events, pulled at the pace of their reader. Rejects where nothing could be begun. What breaks the stream later
+ * is its last event: clients take a body that ends without one for a run that is done.
+ */
+export async function eventStream(
+  { context, call }: AgUiCall,
+  open: (signal: AbortSignal) => Promise<Batches | undefined>,
+): Promise<Response> {
+  const { signal } = call
+  const report = reporterOf(context, call)
+  const source = sourceOf((left) => frames(open, left, report), signal)
+  await source.ready()
+  return sseResponse(source, { signal, onError: report })
+}
+
+async function* frames(
+  open: (signal: AbortSignal) => Promise<Batches | undefined>,
+  left: AbortSignal,
+  report: (error: unknown) => void,
+): AsyncGenerator<string, void, undefined> {
+  const batches = await open(left)
+  yield ''
+  if (!batches) return
+  try {
+    for await (const events of batches) {
+      let text = ''
+      for (const event of events) {
+        text += frameOf(event)
+        if (text.length < CHUNK_LENGTH) continue
+        yield text
+        text = ''
+      }
+      yield text
+    }
+  } catch (error) {
+    if (left.aborted) throw error
+    report(error)
+    yield frameOf(failure(error))
+  }
+}
+
+const frameOf = (event: AgUiEvent): string => `data: ${JSON.stringify(event)}\n\n`
+
+const failure = (error: unknown): AgUiEvent => {
+  const isTold = error instanceof AgentwireError
+  return {
+    type: 'RUN_ERROR',
+    message: isTold ? error.message : 'The server has failed.',
+    code: isTold ? error.code : 'internal_error',
+  }
+}

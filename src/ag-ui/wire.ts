@@ -1,0 +1,57 @@
+import * as z from 'zod/mini'
+import { anything, list, nonEmpty, object } from '../face/schema.ts'
+
+/** What clients of AG-UI send. Source: the schemas of `@ag-ui/core` 1.0.0; those of 0.0.59 have the same fields. */
+
+const text = z.string()
+
+/** `binary` is of clients before 0.0.50: its source stands in the part itself. */
+const part = object({
+  type: text,
+  text: z.optional(text),
+  source: z.optional(object({ type: text, value: text, mimeType: z.optional(text) })),
+  mimeType: z.optional(text),
+  url: z.optional(text),
+  data: z.optional(text),
+  id: z.optional(text),
+  filename: z.optional(text),
+})
+
+/** A message of the user, or the result of a tool that the client has run. */
+export const TAKEN = object({
+  id: nonEmpty,
+  content: z.optional(z.union([text, list(part, 0)], 'a string or a list of content parts')),
+  name: z.optional(text),
+  toolCallId: z.optional(text),
+  error: z.optional(text),
+})
+
+/** Of the messages that the thread has already, no more is read. */
+const message = z.looseObject({ id: text, role: text })
+
+const tools = z.optional(
+  list(object({ name: nonEmpty, description: z.optional(text), parameters: anything }), 0),
+)
+
+/** How a client names a thread and its run, and what it can do. */
+const client = { threadId: nonEmpty, runId: nonEmpty, protocolVersion: z.optional(text), tools }
+
+export const RUN_INPUT = object({
+  ...client,
+  state: anything,
+  messages: z.optional(list(message, 0)),
+  context: z.optional(list(object({ description: z.optional(text), value: anything }), 0)),
+  forwardedProps: anything,
+  resume: z.optional(
+    list(object({ interruptId: nonEmpty, status: z.enum(['resolved', 'cancelled']), payload: anything }), 0),
+  ),
+})
+
+export const CONNECT_INPUT = object(client)
+
+/** Of CopilotKit: the run that its page has started, where it knows one. */
+export const STOP_INPUT = object({ runId: z.optional(text) })
+
+export type RunAgentInput = z.output<typeof RUN_INPUT>
+export type Taken = z.output<typeof TAKEN>
+export type ContentPart = z.output<typeof part>
