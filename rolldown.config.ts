@@ -29,7 +29,7 @@ const input: RolldownOptions = {
   input: entry,
   platform: 'neutral',
   // What few servers use, or little of, is bundled: nobody has to install it, and what is not used of it is dropped.
-  external: /^(?!(?:croner|modern-tar|zod)(?:\/|$))[^./\0]/,
+  external: /^(?!(?:croner|modern-tar|rfc6902|zod)(?:\/|$))[^./\0]/,
   resolve: { mainFields: ['module', 'main'] },
   treeshake: { moduleSideEffects: false },
   transform: { target: 'node20' },

@@ -18,6 +18,7 @@ export const { entry } = {
     'a2a-signature': 'src/a2a/card/signature.ts',
     opentelemetry: 'src/opentelemetry/opentelemetry.ts',
     a2a: 'src/a2a/index.ts',
+    'ag-ui': 'src/ag-ui/index.ts',
     'ai-sdk': 'src/ai-sdk/index.ts',
     platform: 'src/platform/index.ts',
     'control-plane': 'src/control-plane/index.ts',

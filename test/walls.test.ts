@@ -146,6 +146,20 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/runs',
     'src/face',
   ],
+  'src/ag-ui': [
+    'src/lazy',
+    'src/options',
+    'src/version',
+    'src/errors',
+    'src/principal',
+    'src/ids',
+    'src/http',
+    'src/events',
+    'src/messages',
+    'src/agents',
+    'src/runs',
+    'src/face',
+  ],
   'src/ai-sdk': [
     'src/lazy',
     'src/options',
@@ -255,8 +269,9 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   hono: /^adapters\/hono\.ts$/,
   ws: /^adapters\/node\/sockets\.ts$/,
   // The build puts them into what is published: nobody installs them.
-  zod: /^(cli|src\/(face|threads|platform|a2a|ai-sdk|graph-store|audit|control-plane|schemas))\//,
+  zod: /^(cli|src\/(face|threads|platform|a2a|ag-ui|ai-sdk|graph-store|audit|control-plane|schemas))\//,
   preact: /^src\/devtools\/page\//,
+  rfc6902: /^src\/ag-ui\/state\.ts$/,
 }
 
 /** The files that may speak to Node itself. */

@@ -5,7 +5,7 @@ import { threadIdOf } from '../face/ids.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { HttpError } from '../http/index.ts'
 import { unbounded } from '../principal.ts'
-import type { AgUiContext } from './group.ts'
+import type { AgUiContext } from './context.ts'
 
 /** A call of an agent about a thread, as its caller may do it. */
 export interface AgUiCall {

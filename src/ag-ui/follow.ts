@@ -81,7 +81,7 @@ async function* followAnswer(
     (await engine.findThread({ threadId: answer.threadId, principal: call.principal })) ?? found.thread
   const { values } = (await engine.readState(thread)) ?? {}
   const messages = messagesIn(values)
-  const used = speaksV1(client.protocolVersion) ? { usage: writer.usage() } : {}
+  const used = speaksV1(client.protocolVersion) ? writer.usage() : []
   yield [
     ...writer.close(isAsking),
     ...(messages ? [{ type: 'MESSAGES_SNAPSHOT', messages: toClient(messages) }] : []),
@@ -94,7 +94,7 @@ async function* followAnswer(
           : end?.status === 'canceled'
             ? canceled(client)
             : finished(client, messages ?? [])),
-      ...used,
+      ...(used.length > 0 && { usage: used }),
     },
   ]
 }

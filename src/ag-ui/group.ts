@@ -1,14 +1,10 @@
 import { createFace, type FaceSetup } from '../face/create-face.ts'
-import { type FaceContext, type FaceRoute, onDemand } from '../face/routes.ts'
+import { type FaceRoute, onDemand } from '../face/routes.ts'
 import type { WebHandler } from '../http/index.ts'
 import { lazy } from '../lazy.ts'
 import { checkOptions } from '../options.ts'
+import type { AgUiContext } from './context.ts'
 import { AG_UI_OPTIONS, type AgUiOptions } from './options.ts'
-
-/** What every endpoint of this group needs. */
-export interface AgUiContext extends FaceContext {
-  readonly options: AgUiOptions
-}
 
 /**
  * AG-UI as a face of a server: runs for `HttpAgent`, and the routes of CopilotKit's runtime. See docs/ag-ui.md.

@@ -1,3 +1,4 @@
+import { promptText } from '../face/prompt.ts'
 import { type Approval, approvalsOf, type WaitingCall } from '../face/reading/approvals.ts'
 import { defined, isRecord } from '../messages/record.ts'
 import type { OpenInterrupt } from '../runs/index.ts'
@@ -20,8 +21,7 @@ export const interruptsOf = (
 function interruptOf({ id, value }: OpenInterrupt, calls: readonly WaitingCall[]): object {
   const approvals = approvalsOf(value, calls)
   const metadata = { value }
-  if (!approvals)
-    return { id, reason: 'input_required', ...defined({ message: sentenceOf(value) }), metadata }
+  if (!approvals) return { id, reason: 'input_required', message: promptText(value), metadata }
   const told = approvals.map(({ name, description }) => description ?? `The agent wants to call ${name}.`)
   return {
     id,
@@ -31,12 +31,6 @@ function interruptOf({ id, value }: OpenInterrupt, calls: readonly WaitingCall[]
     responseSchema: approvals.length === 1 ? verdictSchema(approvals[0]!) : decisionsSchema(approvals),
     metadata,
   }
-}
-
-function sentenceOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value
-  const { message, question } = isRecord(value) ? value : {}
-  return [message, question].find((text) => typeof text === 'string')
 }
 
 const verdictSchema = ({ allowedDecisions }: Approval): object => ({

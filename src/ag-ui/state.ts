@@ -30,8 +30,9 @@ export function createStateTeller(): StateTeller {
   return {
     tellWhole,
     tell(values) {
-      if (!told) return tellWhole(values)
       const next = sharedState(values)
+      // A page of an agent without a state may have one of its own.
+      if (!told) return Object.keys(next).length > 0 ? tellWhole(values) : []
       const delta = createPatch(told, next, diffLongLists)
       told = next
       return delta.length === 0 ? [] : [{ type: 'STATE_DELTA', delta }]

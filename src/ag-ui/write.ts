@@ -73,7 +73,7 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
   function writeText(message: MessageRef, delta: string): readonly AgUiEvent[] {
     const key = `text ${keyOf(message)}`
     if (open.has(key) || delta === '') return goOn(key, delta)
-    const about = { messageId: message.id, ...tagOf(message.owner) }
+    const about = { messageId: idOf(message), ...tagOf(message.owner) }
     const start = begin(key, {
       start: [{ type: 'TEXT_MESSAGE_START', role: 'assistant', ...about }],
       piece: (delta) => ({ type: 'TEXT_MESSAGE_CONTENT', ...about, delta }),
@@ -86,7 +86,7 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
     const key = thoughtKey(message, index)
     if (open.has(key) || delta === '') return goOn(key, delta)
     const at = thoughts.get(keyOf(message))?.indexOf(index) ?? 0
-    const about = { messageId: reasoningId(message.id, at), ...tagOf(message.owner) }
+    const about = { messageId: reasoningId(idOf(message), at), ...tagOf(message.owner) }
     const start = begin(key, {
       start: [
         { type: 'REASONING_START', ...about },
@@ -106,7 +106,7 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
     known.add(id)
     const tag = tagOf(owner)
     const about = { toolCallId: id, ...tag }
-    const parent = messageId === null ? {} : { parentMessageId: messageId }
+    const parent = messageId === null ? {} : { parentMessageId: idOf({ id: messageId, owner }) }
     return begin(`call ${id}`, {
       start: [{ type: 'TOOL_CALL_START', toolCallName: name, ...parent, ...about }],
       piece: (delta) => ({ type: 'TOOL_CALL_ARGS', ...about, delta }),
@@ -170,7 +170,7 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
     const about = {
       parentToolCallId: id,
       parentSubagentRunId: parent,
-      parentMessageId: messageId ?? undefined,
+      parentMessageId: messageId === null ? undefined : idOf({ id: messageId, owner }),
     }
     return [{ type: 'SUBAGENT_STARTED', subagentRunId: run.id, name, ...defined(about) }]
   }
@@ -229,13 +229,13 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
         return [
           custom(
             'content_block',
-            { messageId: item.message.id, block: encodeBlock(item.block) },
+            { messageId: idOf(item.message), block: encodeBlock(item.block) },
             item.message.owner,
           ),
         ]
       case 'other':
         return [
-          custom('content_block', { messageId: item.message.id, block: item.value }, item.message.owner),
+          custom('content_block', { messageId: idOf(item.message), block: item.value }, item.message.owner),
         ]
       case 'custom':
         return [custom(item.name ?? 'custom', item.payload ?? null, item.owner)]
@@ -289,6 +289,10 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
     usage: () => [...used.values()],
   }
 }
+
+/** The id of a message among all of a client. What a subagent writes may have that of a message of the agent. */
+const idOf = ({ id, owner }: Pick<MessageRef, 'id' | 'owner'>): string =>
+  owner === null ? id : `${owner}/${id}`
 
 const keyOf = ({ owner, id }: MessageRef): string => `${owner ?? ''} ${id}`
 
