@@ -33,7 +33,8 @@ export const unmarked = (page: string): string[] =>
 function snippet(mark: string): string {
   const [path, region] = mark.split('#') as [string, string?]
   const lines = read(path).trimEnd().split('\n')
-  return `${dedented(region === undefined ? lines : regionOf(lines, region, mark)).join('\n')}\n`
+  const shown = region === undefined ? lines : regionOf(lines, region, mark)
+  return `${dedented(shown.filter((line) => !isStart(line) && !isEnd(line))).join('\n')}\n`
 }
 
 function regionOf(lines: readonly string[], name: string, mark: string): readonly string[] {
@@ -46,7 +47,7 @@ function regionOf(lines: readonly string[], name: string, mark: string): readonl
     return depth === 0
   })
   if (length < 0) throw new Error(`The region of the mark ${mark} has no end.`)
-  return lines.slice(start + 1, start + 1 + length).filter((line) => !isStart(line) && !isEnd(line))
+  return lines.slice(start + 1, start + 1 + length)
 }
 
 const isStart = (line: string): boolean => /^\s*\/\/ #region /.test(line)

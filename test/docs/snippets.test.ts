@@ -15,6 +15,8 @@ const SHAPES: Readonly<Record<string, number>> = {
   'docs/tracing.md': 3,
 }
 
+const NEEDS_POSTGRES = new Set(['instance.ts'])
+
 /** Copies of the snippets whose servers listen on free ports, because those of the pages may be in use. */
 const copies = `.tmp/docs-snippets-${process.pid}`
 const start = programs()
@@ -66,8 +68,10 @@ test('every snippet is used by a page', () => {
 
 test('every snippet runs, holds what it asserts, and leaves nothing open', { timeout: 120_000 }, async () => {
   const withPostgres = hasPostgres()
-  const names = readdirSync(join(root, copies)).filter((name) => /\.tsx?$/.test(name))
-  const files = [...names, 'next/call.ts'].filter((name) => withPostgres || name !== 'instance.ts')
+  const names = readdirSync(join(root, 'docs/snippets'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !/^(kit|start)\//.test(name))
+    .toSorted()
+  const files = names.filter((name) => withPostgres || !NEEDS_POSTGRES.has(name))
   const paths = files.map((name) => join(root, withPorts(name, /port: [1-9]\d+/g, 'port: 0')))
   const env = { ...process.env, ...(withPostgres && { DATABASE_URL: await sharedPostgres() }) }
   const program = start('node', [...typescript('test/docs/run-snippets.ts'), ...paths], env)

@@ -1,4 +1,3 @@
-import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 
 /** What an API is asked: the bodies of its requests. */
@@ -51,8 +50,24 @@ export function recordedOpenAI(answers: readonly (readonly object[])[]) {
   return { asked, openai: new OpenAI({ apiKey: 'none', fetch: recorded(answers, asked) }) }
 }
 
-/** The client of Anthropic over one recorded text. */
-export function recordedAnthropic(text: string) {
+/** Answers all requests to OpenAI from here on with what was recorded, and gives what is asked. */
+export function fakeOpenAI(answers: readonly (readonly object[])[]): Asked {
+  const asked: Asked = []
+  process.env.OPENAI_API_KEY = 'none'
+  intercept('api.openai.com', recorded(answers, asked))
+  return asked
+}
+
+function intercept(host: string, answer: typeof fetch): void {
+  const { fetch } = globalThis
+  globalThis.fetch = (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input)
+    return url.host === host ? answer(input, init) : fetch(input, init)
+  }
+}
+
+/** The same for Anthropic, with one text. */
+export function fakeAnthropic(text: string): Asked {
   const asked: Asked = []
   const events = [
     {
@@ -73,5 +88,7 @@ export function recordedAnthropic(text: string) {
     { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } },
     { type: 'message_stop' },
   ]
-  return { asked, anthropic: new Anthropic({ apiKey: 'none', fetch: recorded([events], asked, true) }) }
+  process.env.ANTHROPIC_API_KEY = 'none'
+  intercept('api.anthropic.com', recorded([events], asked, true))
+  return asked
 }

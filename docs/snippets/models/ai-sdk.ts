@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { ask, lastText } from '../kit/ask.ts'
+import { fakeOpenAI, says } from '../kit/providers.ts'
+import { closeServers } from '../kit/served.ts'
+
+const asked = fakeOpenAI([says('Hello from the AI SDK.')])
+
+// #region ai-sdk
+import { openai } from '@ai-sdk/openai'
+import { createAgentServer, defineAgent } from 'agentwire'
+import { vercel, vercelTarget } from 'agentwire/formats'
+import { serve } from 'agentwire/node'
+import { type ModelMessage, streamText } from 'ai'
+
+const agent = defineAgent({
+  async run({ messages, model, signal }) {
+    const written = vercelTarget.writeRequest(messages).messages as ModelMessage[]
+    const request = { model: openai.chat('gpt-5'), messages: written, abortSignal: signal }
+    await model(() => streamText(request).fullStream, vercel)
+  },
+})
+
+const server = createAgentServer({ agents: { agent } })
+await serve(server, { port: 3000 })
+// #endregion
+
+await ask(server.engine, 'thread', 'Hi')
+assert.match(await lastText(server.engine, 'thread'), /Hello from the AI SDK\./)
+assert.deepEqual(asked[0]?.messages, [{ role: 'user', content: 'Hi' }])
+closeServers()
+await server.close()

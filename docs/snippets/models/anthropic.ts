@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { ask, lastText } from '../kit/ask.ts'
+import { fakeAnthropic } from '../kit/providers.ts'
+import { closeServers } from '../kit/served.ts'
+
+const asked = fakeAnthropic('Hello from Anthropic.')
+
+// #region anthropic
+import Anthropic from '@anthropic-ai/sdk'
+import type { MessageParam } from '@anthropic-ai/sdk/resources'
+import { createAgentServer, defineAgent } from 'agentwire'
+import { anthropicMessages, anthropicTarget } from 'agentwire/formats'
+import { serve } from 'agentwire/node'
+
+const anthropic = new Anthropic() // reads ANTHROPIC_API_KEY
+
+const agent = defineAgent({
+  async run({ messages, model }) {
+    const written = anthropicTarget.writeRequest(messages).messages as MessageParam[]
+    const request = { model: 'claude-sonnet-5-5', max_tokens: 1024, messages: written, stream: true } as const
+    await model(() => anthropic.messages.create(request), anthropicMessages)
+  },
+})
+
+const server = createAgentServer({ agents: { agent } })
+await serve(server, { port: 3000 })
+// #endregion
+
+await ask(server.engine, 'thread', 'Hi')
+assert.match(await lastText(server.engine, 'thread'), /Hello from Anthropic\./)
+assert.deepEqual(asked[0]?.messages, [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
+closeServers()
+await server.close()
