@@ -2,11 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { failing } from '../fixtures/failing.ts'
 import * as graphs from '../fixtures/graphs.ts'
-import { clientOf, connected, GENERATIONS, serveAgents } from './rig.ts'
+import type { Json } from '../kit/events.ts'
+import { type Client, clientOf, GENERATIONS, serveAgents } from './rig.ts'
 
-const resumes = { resume: (id: string) => ({ interruptId: id, status: 'resolved' as const, payload: true }) }
+const calling = (name: string) =>
+  graphs.toolAgent(
+    graphs.inOrder({ text: 'One moment.', toolCalls: [{ id: 'c1', name, args: {} }] }, { text: 'Done.' }),
+  )
 
-/** Each graph, to its end: its questions are answered with true. */
 const GRAPHS = {
   calculator: graphs.calculator,
   supervised: graphs.supervised,
@@ -18,40 +21,70 @@ const GRAPHS = {
   threeSteps: () => graphs.threeSteps(),
   chat: () => graphs.chat(),
   fanOut: () => graphs.fanOut(['a', 'b', 'c']),
-  failing,
-  reporter: () =>
-    graphs.toolAgent(
-      graphs.inOrder({ toolCalls: [{ id: 'c1', name: 'report', args: {} }] }, { text: 'Done.' }),
-    ),
-  broken: () =>
-    graphs.toolAgent(
-      graphs.inOrder({ toolCalls: [{ id: 'c1', name: 'broken', args: {} }] }, { text: 'Sorry.' }),
-    ),
   endless: () => graphs.endless(),
+  failing,
+  'a tool that reports': () => calling('report'),
+  'a tool that fails': () => calling('broken'),
+}
+
+/** The messages of the agent itself. */
+const own = (messages: readonly Json[]) => messages.filter(({ subagentRunId }) => subagentRunId === undefined)
+
+/** Notes the messages that a client has before the server sends them whole at the end of a run. */
+function beforeTheEnd({ agent }: Client): Json[] {
+  let last: Json[] = []
+  agent.subscribe({
+    onMessagesSnapshotEvent: ({ messages }) => {
+      last = own(messages)
+    },
+  })
+  return new Proxy(last, { get: (_, key) => Reflect.get(last, key) })
 }
 
 describe.each(GENERATIONS)('the client of $name', (generation) => {
   test.each(Object.entries(GRAPHS))(
-    '%s: each event fits, and the messages are the same for who comes later',
+    '%s: every event fits, and who connects at any moment gets the same messages and state',
     async (_, graph) => {
       const agent = langgraph(graph())
       const { base } = await serveAgents({ agent })
       const client = clientOf(generation, base)
+      const { threadId } = client
+      const streamed = beforeTheEnd(client)
+      const late: { client: Client; ended: Promise<unknown> }[] = []
+      const join = () => {
+        const joined = clientOf(generation, base, { threadId })
+        late.push({ client: joined, ended: joined.agent.connectAgent() })
+      }
+      // One more client for every eighth event.
+      client.agent.subscribe({ onEvent: () => void (client.events.length % 8 === 0 && join()) })
+      const settled = async () => {
+        join()
+        await Promise.all(late.map(({ ended }) => ended))
+        const { messages, state, pendingInterrupts } = client.agent
+        if (client.last().type === 'RUN_FINISHED' && agent.takesMessages)
+          expect([...streamed]).toEqual(own(messages))
+        for (const { client: joined } of late.splice(0)) {
+          // Of a thread that is not there yet, a client is told nothing.
+          if (joined.events.length === 0) continue
+          if (agent.takesMessages) expect(joined.agent.messages).toEqual(messages)
+          expect([joined.agent.state, joined.agent.pendingInterrupts]).toEqual([state, pendingInterrupts])
+        }
+      }
       if (agent.takesMessages) client.say('Hello')
       await client.agent.runAgent()
+      await settled()
       for (let turns = 0; client.agent.pendingInterrupts.length > 0; turns++) {
         expect(turns).toBeLessThan(3)
-        const late = await connected(generation, base, { threadId: client.threadId })
-        expect(late.agent.messages).toEqual(client.agent.messages)
-        expect(late.agent.pendingInterrupts).toEqual(client.agent.pendingInterrupts)
-        await client.agent.runAgent({
-          resume: client.agent.pendingInterrupts.map(({ id }) => resumes.resume(id)),
-        })
+        const resume = client.agent.pendingInterrupts.map(({ id }) => ({
+          interruptId: id,
+          status: 'resolved' as const,
+          payload: true,
+        }))
+        await client.agent.runAgent({ resume })
+        await settled()
       }
-      if (process.env.SHOW) console.log(client.events.map((e) => JSON.stringify(e)).join('\n'))
-      const late = await connected(generation, base, { threadId: client.threadId })
-      expect(late.agent.messages).toEqual(client.agent.messages)
-      expect(late.agent.state).toEqual(client.agent.state)
+      expect(client.types().filter((type) => type === 'RUN_STARTED')).toHaveLength(client.bodies.length)
+      expect(['RUN_FINISHED', 'RUN_ERROR']).toContain(client.last().type)
     },
   )
 })
