@@ -20,6 +20,7 @@ export const { entry } = {
     a2a: 'src/a2a/index.ts',
     'ag-ui': 'src/ag-ui/index.ts',
     'ai-sdk': 'src/ai-sdk/index.ts',
+    openai: 'src/openai/index.ts',
     platform: 'src/platform/index.ts',
     'control-plane': 'src/control-plane/index.ts',
     'control-plane-jwt': 'src/control-plane/api/authentication/jwt.ts',

@@ -170,6 +170,18 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/runs',
     'src/face',
   ],
+  'src/openai': [
+    'src/lazy',
+    'src/options',
+    'src/ids',
+    'src/principal',
+    'src/http',
+    'src/messages',
+    'src/storage',
+    'src/assistants',
+    'src/runs',
+    'src/face',
+  ],
   'src/devtools': ['src/options', 'src/time', 'src/events', 'src/agents', 'src/http', 'src/face', 'src/runs'],
   'src/control-plane': [
     'src/options',
@@ -269,7 +281,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   hono: /^adapters\/hono\.ts$/,
   ws: /^adapters\/node\/sockets\.ts$/,
   // The build puts them into what is published: nobody installs them.
-  zod: /^(cli|src\/(face|threads|platform|a2a|ag-ui|ai-sdk|graph-store|audit|control-plane|schemas))\//,
+  zod: /^(cli|src\/(face|threads|platform|a2a|openai|ag-ui|ai-sdk|graph-store|audit|control-plane|schemas))\//,
   preact: /^src\/devtools\/page\//,
   rfc6902: /^src\/ag-ui\/state\.ts$/,
 }

@@ -64,6 +64,8 @@ export interface RunRequest extends ThreadAddress {
   readonly details?: Json | undefined
   /** Whether a thread that the run makes is deleted some time after its last run has ended, for callers that do not live so long. Default false. */
   readonly temporary?: boolean | undefined
+  /** What becomes of a thread that the run makes when nothing happens to it any more. Default: it stays. */
+  readonly ttl?: ThreadTtl | undefined
   /** Gives what is written in the commit that records the run, on its thread. */
   readonly extraOps?: ((runId: string) => readonly Op[]) | undefined
   /** The id of the run, a new UUID version 7. Default: the engine makes one. */

@@ -27,6 +27,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/langgraph': 12,
   'agentwire/a2a': 68,
   'agentwire/ai-sdk': 50,
+  'agentwire/openai': 52,
   'agentwire/platform': 42,
   'agentwire/control-plane': 59,
   'agentwire/control-plane/jwt': 2.5,

@@ -108,6 +108,7 @@ async function admit(
         ...newThread(threadId, request.owner, state.now),
         metadata: request.metadata ?? {},
         ...(request.temporary && { temporary: true }),
+        ...(request.ttl && { ttl: request.ttl }),
       }
   const assistantId = assistantOf(context, thread, request)
   const agent = agentOf(context, assistantId)

@@ -1,0 +1,206 @@
+import { bodyAs, permit } from '../../face/access.ts'
+import { bodyOf } from '../../face/body.ts'
+import type { ClientTool } from '../../face/client-tools.ts'
+import { commandKey } from '../../face/idempotency-key.ts'
+import type { FaceCall } from '../../face/routes.ts'
+import { json, SSE_HEADERS } from '../../http/index.ts'
+import { uuid7 } from '../../ids.ts'
+import { unbounded } from '../../principal.ts'
+import { internalsOf, lookAtThread, type ThreadLook, unanswered } from '../../runs/index.ts'
+import {
+  type Begun,
+  beginRun,
+  createdAtOf,
+  digestOf,
+  modelOf,
+  type Place,
+  placeAfter,
+  placeOfOwn,
+  startedBefore,
+} from '../begin.ts'
+import type { OpenAiContext } from '../context.ts'
+import { failedRun } from '../errors.ts'
+import { type Input, readChat } from '../input.ts'
+import { answerIn, questionText } from '../questions.ts'
+import { readRun, streamRun } from '../read.ts'
+import { type ChatBody, chatSchema } from '../wire.ts'
+import { type ChatThread, chatThreadOf } from './threads.ts'
+import { digestsOf, putTurn, runOfTurn } from './turns.ts'
+import { type ChatHead, createChatWriter } from './writer.ts'
+
+/** What this face keeps with the run of a completion. */
+interface ChatDetails {
+  readonly object: 'chat.completion'
+  readonly request: string
+  readonly after: string | null
+  readonly isKept: boolean
+}
+
+/** `POST /v1/chat/completions`. */
+export async function postChat(context: OpenAiContext, asked: FaceCall): Promise<Response> {
+  const body = await bodyOf(chatSchema, asked)
+  const given = readChat(body.messages)
+  const model = await modelOf(context, unbounded(asked.principal), body.model)
+  const assistantId = model.graphId
+  const chat = await chatThreadOf(asked, body, model.assistant?.assistantId ?? assistantId)
+  const named = given.answers[0]?.threadId ?? chat?.threadId
+  const permitted = await permit(
+    context.authorize,
+    asked,
+    'runs:create',
+    { threadId: named, assistantId },
+    asked.json,
+  )
+  const { principal } = permitted
+  const call: FaceCall = { ...asked, principal, json: async () => bodyAs(await asked.json(), permitted.body) }
+  if (permitted.principal !== asked.principal) await modelOf(context, principal, body.model)
+
+  const [command, request] = await Promise.all([
+    commandKey(call, call.route, await asked.json()),
+    digestOf(call, await asked.json()),
+  ])
+  const look =
+    named === undefined
+      ? undefined
+      : await lookAtThread(context.engine, { threadId: named, principal, command })
+  const order = look
+    ? await orderFor(context, { given, chat, look, threadId: named! })
+    : { place: await placeOfOwn(context, call, { command, request }), input: given }
+  const isKept = await isKeptThread(context, call, chat, look)
+  const { asksAgain, turn } = order
+  const head: Omit<ChatHead, 'runId' | 'createdAt'> = {
+    threadId: order.place.threadId,
+    model: body.model,
+    clientTools: toolsOf(body),
+    asksInText: chat?.isOfUi ?? false,
+    questionTool: context.options.questionTool ?? 'interrupt',
+    after: order.input.messages.at(-1)?.id ?? null,
+    includeUsage: body.stream_options?.include_usage ?? false,
+  }
+  if (asksAgain !== undefined) return askAgain(head, body, asksAgain)
+  const details: ChatDetails = { object: 'chat.completion', request, after: head.after, isKept }
+  const begun =
+    (await startedBefore(context, call, order.place.look?.thread, request)) ??
+    (await beginRun({
+      context,
+      call,
+      model,
+      place: order.place,
+      input: order.input,
+      clientTools: head.clientTools,
+      details,
+      isKept,
+      command,
+      metadata: permitted.body?.metadata as Readonly<Record<string, unknown>> | undefined,
+      ...(turn !== undefined && { extraOps: (runId) => [putTurn(turn, runId)] }),
+    }))
+  return answered(context, call, body, begun, { ...head, ...whenOf(begun) }, isKept || command !== undefined)
+}
+
+const whenOf = ({ runId }: Begun) => ({ runId, createdAt: createdAtOf(runId) })
+
+async function answered(
+  context: OpenAiContext,
+  call: FaceCall,
+  { stream }: ChatBody,
+  begun: Begun,
+  head: ChatHead,
+  stays: boolean,
+): Promise<Response> {
+  const writer = createChatWriter(head)
+  const leaving = { cancels: context.options.cancelOnLeave ?? true, removes: !stays }
+  if (stream) return streamRun(context, call, begun, writer, leaving)
+  await readRun(context, call, begun, writer, leaving)
+  const { end } = writer
+  if (end?.status === 'failed') return failedRun(500, 'run_failed', end.error)
+  if (end?.status === 'canceled') return failedRun(409, 'run_cancelled', end.error)
+  return json(writer.completion())
+}
+
+/** How a request goes on with a thread. */
+interface ChatOrder {
+  readonly place: Place
+  readonly input: Pick<Input, 'messages' | 'answers'>
+  /** The digest of its turn, where the client sends the whole history. */
+  readonly turn?: string | undefined
+  /** The question that its text does not answer. */
+  readonly asksAgain?: string | undefined
+}
+
+/**
+ * Compares the history that a client has sent with the turns of the thread. What follows a known turn goes on from there, or forks where
+ * something came after it: an edit, or an answer that is wanted again. A history that is not known is taken as it is, on a new branch.
+ */
+async function orderFor(
+  context: OpenAiContext,
+  {
+    given,
+    chat,
+    look,
+    threadId,
+  }: {
+    readonly given: Input
+    readonly chat: ChatThread | undefined
+    readonly look: ThreadLook
+    readonly threadId: string
+  },
+): Promise<ChatOrder> {
+  const { messages, answers, turns } = given
+  const { thread } = look
+  const here: Place = { threadId, look }
+  if (answers.length > 0) return { place: here, input: given }
+  const lastSpoken = messages.findLastIndex(({ type }) => type === 'ai')
+  // A program that names a thread may send its new messages alone.
+  if (!chat?.isOfUi && lastSpoken < 0) return { place: here, input: given }
+  const digests = await digestsOf(turns)
+  const turn = digests.at(-1)
+  const before = digests.at(-2)
+  const { store } = internalsOf(context.engine)
+  const known = thread && before !== undefined ? await runOfTurn(store, threadId, before) : undefined
+  if (!thread || known === undefined)
+    return { place: thread?.lastRunId ? { ...here, checkpointId: null } : here, input: given, turn }
+  const place = await placeAfter(context, { ...look, thread }, known)
+  const input = { messages: messages.slice(lastSpoken + 1), answers: [] }
+  const [question] = place.checkpointId === undefined ? unanswered(thread) : []
+  if (!question) return { place, input, turn }
+  const text = input.messages.map(({ content }) => (typeof content === 'string' ? content : '')).join('\n')
+  if (!answerIn(question, text)) return { place, input, asksAgain: questionText(question) }
+  // As JSON, so that it is the text itself which answers.
+  const answer = { threadId, questionId: question.id, given: { text: JSON.stringify(text) } }
+  return { place, input: { messages: [], answers: [answer] }, turn }
+}
+
+/** Whether the thread of a request stays. One that waits for the answer of a client which names no thread is deleted afterwards. */
+async function isKeptThread(
+  { engine }: OpenAiContext,
+  { principal }: FaceCall,
+  chat: ChatThread | undefined,
+  look: ThreadLook | undefined,
+): Promise<boolean> {
+  const thread = look?.thread
+  if (chat || !thread?.lastRunId) return chat !== undefined
+  const run = await engine.getRun({ threadId: thread.threadId, principal, runId: thread.lastRunId })
+  return (run?.details as ChatDetails | undefined)?.isKept !== false
+}
+
+/** Asks again with no run: nothing has changed. */
+async function askAgain(
+  head: Omit<ChatHead, 'runId' | 'createdAt'>,
+  { stream }: ChatBody,
+  text: string,
+): Promise<Response> {
+  const runId = uuid7()
+  const writer = createChatWriter({ ...head, runId, createdAt: createdAtOf(runId) })
+  const message = { id: runId, owner: null, node: undefined }
+  const at = { seq: 0, timestamp: 0, runId }
+  const frames = [
+    writer.begin(),
+    writer.push({ ...at, type: 'textDelta', message, index: 0, text }),
+    writer.push({ ...at, type: 'runEnd', status: 'completed', error: undefined }),
+    'data: [DONE]\n\n',
+  ]
+  if (!stream) return json(writer.completion())
+  return new Response(frames.join(''), { headers: SSE_HEADERS })
+}
+
+const toolsOf = ({ tools = [] }: ChatBody): readonly ClientTool[] => tools

@@ -1,0 +1,47 @@
+import { threadIdOf } from '../../face/ids.ts'
+import type { FaceCall } from '../../face/routes.ts'
+import { uuidOf } from '../../ids.ts'
+import { namesOwnerOf } from '../../principal.ts'
+import { plainText } from '../content.ts'
+import type { ChatBody } from '../wire.ts'
+
+/** The thread that a chat is kept in. Undefined where its client names none, so that the request stands for itself. */
+export interface ChatThread {
+  readonly threadId: string
+  /** Whether a person reads along in a UI, which sends the whole history, and shows questions as texts only. */
+  readonly isOfUi: boolean
+}
+
+const UI_HEADERS = ['x-openwebui-chat-id', 'x-conversation-id'] as const
+
+/** What UIs send to the same model beside the conversation: for titles, tags, follow-up questions, searches. */
+const TASK =
+  /^\s*(### Task:|Provide a concise, 5-word-or-less title|Analyze this conversation and provide:|Please generate a (concise|short)\b.*\btitle)/i
+
+/** Whether a request is a task of a UI, which is no part of the conversation. */
+export function isTask({ messages }: Pick<ChatBody, 'messages'>): boolean {
+  const spoken = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
+  return spoken.length === 1 && spoken[0]!.role === 'user' && TASK.test(plainText(spoken[0]!.content))
+}
+
+/**
+ * The thread that a client names: by its id in `metadata.thread_id` or `X-Thread-Id`, or by the id of a chat of a UI. A chat has a
+ * thread with each assistant, because UIs ask several at once. Throws 400 for an id that no thread can have.
+ */
+export async function chatThreadOf(
+  { request: { headers }, principal }: FaceCall,
+  body: ChatBody,
+  assistantId: string,
+): Promise<ChatThread | undefined> {
+  if (isTask(body)) return undefined
+  const named = body.metadata?.thread_id ?? headers.get('x-thread-id')
+  if (typeof named === 'string' && named !== '') return { threadId: threadIdOf(named), isOfUi: false }
+  const chatId = UI_HEADERS.map((name) => headers.get(name)).find(isChatId)
+  if (!chatId) return undefined
+  const owner = namesOwnerOf(principal)
+  return { threadId: await uuidOf(['openai chat', owner, assistantId, chatId]), isOfUi: true }
+}
+
+/** LibreChat sends such words, or its own placeholder, before a conversation has an id. */
+const isChatId = (value: string | null): value is string =>
+  value !== null && !/^(|null|new|undefined|\{\{.*\}\})$/.test(value)

@@ -1,0 +1,266 @@
+import type { ClientTool } from '../../face/client-tools.ts'
+import type { AnswerItem } from '../../face/reading/answer-item.ts'
+import { textOf } from '../../messages/index.ts'
+import { itemsOf } from '../../messages/record.ts'
+import { createEnding } from '../ending.ts'
+import { idOf } from '../ids.ts'
+import { markdownOf } from '../markdown.ts'
+import { argumentsOf, questionText } from '../questions.ts'
+import { messagesOfRun } from '../state.ts'
+import { chatUsage } from '../usage.ts'
+
+/** A completion that is written. */
+export interface ChatHead {
+  readonly threadId: string
+  readonly runId: string
+  readonly model: string
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly clientTools: readonly ClientTool[]
+  /** Whether questions are texts, which the next message of the user answers, and not function calls. */
+  readonly asksInText: boolean
+  readonly questionTool: string
+  /** The last message of its input. */
+  readonly after: string | null
+  readonly includeUsage: boolean
+}
+
+/** How a completion has ended. */
+export type ChatEnd =
+  | { readonly status: 'completed' | 'asks' }
+  | { readonly status: 'failed' | 'canceled'; readonly error: string }
+
+export interface ChatWriter {
+  /** The first chunk. */
+  begin(): string
+  /** The chunks of the next item of the answer. */
+  push(item: AnswerItem): string
+  /** The whole completion. */
+  completion(): object
+  readonly end: ChatEnd | undefined
+  readonly isEnded: boolean
+  /** Whether the agent waits for an answer. */
+  readonly asks: boolean
+}
+
+/** A text of a message, as it was sent. */
+interface Sent {
+  readonly messageId: string
+  text: string
+  isVoid: boolean
+}
+
+/** Between the text of a process that was lost and what another one writes in its place. */
+const ANEW = '\n\n---\n\n'
+const BETWEEN = '\n\n'
+
+const seconds = (ms: number): number => Math.floor(ms / 1_000)
+
+/** Writes the answer of one run as a chat completion, whole and in chunks. */
+export function createChatWriter(head: ChatHead): ChatWriter {
+  const about = { id: `chatcmpl-${head.runId}`, created: seconds(head.createdAt), model: head.model }
+  const ending = createEnding(head.clientTools)
+  const texts: Sent[] = []
+  const thoughts: Sent[] = []
+  /** What a lost process has sent that is not written again yet, and what is written again of it so far. */
+  let lost: string | undefined
+  let again = ''
+  let finish: string | undefined
+  let toolCalls: readonly object[] = []
+  let end: ChatEnd | undefined
+  let frames = ''
+
+  const emit = (data: object): void => {
+    frames += `data: ${JSON.stringify(data)}\n\n`
+  }
+
+  function chunk(delta: object, reason: string | null = null): void {
+    const choices = [{ index: 0, delta, logprobs: null, finish_reason: reason }]
+    emit({ ...about, object: 'chat.completion.chunk', choices, ...(head.includeUsage && { usage: null }) })
+  }
+
+  /** Keeps a piece, and gives it with what separates it from the message before. */
+  function add(to: Sent[], messageId: string, text: string): string {
+    const last = to.at(-1)
+    if (last?.messageId === messageId && !last.isVoid) {
+      last.text += text
+      return text
+    }
+    const isFirst = !to.some(({ isVoid }) => !isVoid)
+    to.push({ messageId, text, isVoid: false })
+    return isFirst ? text : BETWEEN + text
+  }
+
+  function addText(messageId: string, text: string): void {
+    const piece = add(texts, messageId, text)
+    if (lost === undefined) {
+      chunk({ content: piece })
+      return
+    }
+    again += piece
+    if (again.startsWith(lost)) {
+      const more = again.slice(lost.length)
+      lost = undefined
+      if (more !== '') chunk({ content: more })
+    } else if (!lost.startsWith(again)) sendAnew()
+  }
+
+  /** The text is another one this time: it is sent whole, apart from the one before. */
+  function sendAnew(): void {
+    if (lost !== undefined && again !== '') chunk({ content: ANEW + again })
+    lost = undefined
+  }
+
+  function retract(messages: readonly string[]): void {
+    for (const one of thoughts) if (messages.includes(one.messageId)) one.isVoid = true
+    const gone = texts.filter((one) => !one.isVoid && messages.includes(one.messageId))
+    if (gone.length === 0) return
+    for (const one of gone) one.isVoid = true
+    const before = texts.some(({ isVoid }) => !isVoid) ? BETWEEN : ''
+    const text = before + gone.map((one) => one.text).join(BETWEEN)
+    // What was lost twice was shown as far as the first time.
+    if (lost === undefined || text.length > lost.length) lost = text
+    again = ''
+  }
+
+  /** What of the newest state was not sent yet. */
+  function recover(messages: readonly unknown[]): void {
+    for (const message of messagesOfRun(messages, head.after)) {
+      if (message.role === 'tool') ending.resolve(message.toolCallId ?? '')
+      if (message.role !== 'assistant' || message.id === undefined) continue
+      const sent = texts.filter(({ messageId, isVoid }) => messageId === message.id && !isVoid)
+      const text = textOf(message)
+      const before = sent.map((one) => one.text).join('')
+      if (text.startsWith(before) && text.length > before.length)
+        addText(message.id, text.slice(before.length))
+    }
+  }
+
+  function stop(reason: string, calls: readonly object[] = []): void {
+    finish = reason
+    toolCalls = calls
+    if (calls.length > 0) chunk({ tool_calls: calls.map((call, index) => ({ index, ...call })) })
+    chunk({}, reason)
+    if (head.includeUsage) {
+      const usage = chatUsage(ending.spent ?? NOTHING)
+      emit({ ...about, object: 'chat.completion.chunk', choices: [], usage })
+    }
+  }
+
+  function close({ status, error }: AnswerItem & { type: 'runEnd' }): void {
+    sendAnew()
+    const { questions } = ending
+    if (status === 'failed' || (status === 'interrupted' && questions.length === 0)) {
+      const isFailed = status === 'failed'
+      const message = isFailed ? (error ?? 'The agent has failed.') : 'The answer was cancelled.'
+      end = { status: isFailed ? 'failed' : 'canceled', error: message }
+      const code = isFailed ? 'run_failed' : 'run_cancelled'
+      emit({ error: { message, type: 'server_error', param: null, code } })
+    } else if (questions.length === 0) {
+      const calls = ending.calls().map(({ id, name, arguments: args }) => callOf(id, name, args))
+      stop(calls.length > 0 ? 'tool_calls' : (REASONS[ending.reason ?? 'stop'] ?? 'stop'), calls)
+      end = { status: 'completed' }
+    } else {
+      if (head.asksInText) {
+        addText('questions', questions.map(questionText).join(BETWEEN))
+        stop('stop')
+      } else
+        stop(
+          'tool_calls',
+          questions.map((one) =>
+            callOf(idOf('call', head.threadId, one.id), head.questionTool, argumentsOf(one)),
+          ),
+        )
+      end = { status: 'asks' }
+    }
+  }
+
+  function take(item: AnswerItem): void {
+    ending.push(item)
+    switch (item.type) {
+      case 'textDelta':
+        if (item.message.owner === null) addText(item.message.id, item.text)
+        return
+      case 'reasoningDelta':
+        if (item.message.owner === null)
+          chunk({ reasoning_content: add(thoughts, item.message.id, item.text) })
+        return
+      case 'media': {
+        const text = markdownOf(item.block)
+        if (text !== undefined && item.message.owner === null) addText(item.message.id, text)
+        return
+      }
+      case 'retract':
+        retract(item.messages)
+        return
+      case 'gap':
+        recover(itemsOf(item.values.messages))
+        return
+      case 'runEnd':
+        close(item)
+        return
+    }
+  }
+
+  const whole = (parts: readonly Sent[]): string =>
+    parts
+      .filter(({ isVoid }) => !isVoid)
+      .map(({ text }) => text)
+      .join(BETWEEN)
+
+  function written(): string {
+    const text = frames
+    frames = ''
+    return text
+  }
+
+  return {
+    begin() {
+      chunk({ role: 'assistant', content: '' })
+      return written()
+    },
+    push(item) {
+      if (!end) take(item)
+      return written()
+    },
+    completion() {
+      const content = whole(texts)
+      const reasoning = whole(thoughts)
+      const message = {
+        role: 'assistant',
+        content: content === '' && toolCalls.length > 0 ? null : content,
+        refusal: null,
+        ...(reasoning !== '' && { reasoning_content: reasoning }),
+        ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+      }
+      return {
+        ...about,
+        object: 'chat.completion',
+        choices: [{ index: 0, message, finish_reason: finish, logprobs: null }],
+        usage: chatUsage(ending.spent ?? NOTHING),
+      }
+    },
+    get end() {
+      return end
+    },
+    get isEnded() {
+      return end !== undefined
+    },
+    get asks() {
+      return end?.status === 'asks'
+    },
+  }
+}
+
+const callOf = (id: string, name: string, args: string) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: args },
+})
+
+const NOTHING = { input: 0, cached: 0, output: 0, reasoning: 0 }
+
+const REASONS: Readonly<Partial<Record<string, string>>> = {
+  length: 'length',
+  contentFilter: 'content_filter',
+}

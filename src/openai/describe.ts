@@ -1,0 +1,77 @@
+import { inputOf } from '../face/json-schema.ts'
+import type { RouteDescription, RouteDescriptions } from '../http/index.ts'
+import { chatSchema, conversationPatchSchema, conversationSchema, responseSchema } from './wire.ts'
+
+const text = { type: 'string' }
+
+const objectOf = (object: string, ...required: readonly string[]) => ({
+  type: 'object',
+  properties: { id: text, object: { const: object } },
+  required: ['object', ...required],
+})
+
+const list = {
+  ...objectOf('list', 'data'),
+  properties: { object: { const: 'list' }, data: { type: 'array' } },
+}
+const response = objectOf('response', 'id', 'status', 'output')
+const conversation: RouteDescription = {
+  summary: 'Reads a conversation.',
+  answers: { 200: objectOf('conversation', 'id', 'created_at', 'metadata') },
+}
+
+/** The routes of this face, for the OpenAPI document. The whole of what they take and give is OpenAI's. */
+export const DESCRIPTIONS: RouteDescriptions = {
+  'GET /v1/models': { summary: 'Lists the assistants that take messages.', answers: { 200: list } },
+  'GET /v1/models/:model': {
+    summary: 'Reads an assistant as a model.',
+    answers: { 200: objectOf('model', 'id', 'created', 'owned_by') },
+  },
+  'POST /v1/chat/completions': {
+    summary: 'Creates a chat completion.',
+    body: inputOf(chatSchema),
+    answers: { 200: objectOf('chat.completion', 'id', 'choices') },
+    streams: true,
+  },
+  'POST /v1/responses': {
+    summary: 'Creates a response.',
+    body: inputOf(responseSchema),
+    answers: { 200: response },
+    streams: true,
+  },
+  'GET /v1/responses/:response_id': {
+    summary: 'Reads a response, or its events.',
+    query: { stream: { type: 'boolean' }, starting_after: { type: 'integer', minimum: 0 } },
+    answers: { 200: response },
+    streams: true,
+  },
+  'POST /v1/responses/:response_id/cancel': { summary: 'Cancels a response.', answers: { 200: response } },
+  'DELETE /v1/responses/:response_id': {
+    summary: 'Deletes a response.',
+    answers: { 200: objectOf('response', 'id', 'deleted') },
+  },
+  'POST /v1/conversations': {
+    ...conversation,
+    summary: 'Creates a conversation.',
+    body: inputOf(conversationSchema),
+  },
+  'GET /v1/conversations/:conversation_id': conversation,
+  'POST /v1/conversations/:conversation_id': {
+    ...conversation,
+    summary: 'Changes the metadata of a conversation.',
+    body: inputOf(conversationPatchSchema),
+  },
+  'DELETE /v1/conversations/:conversation_id': {
+    summary: 'Deletes a conversation.',
+    answers: { 200: objectOf('conversation.deleted', 'id', 'deleted') },
+  },
+  'GET /v1/conversations/:conversation_id/items': {
+    summary: 'Lists the messages of a conversation.',
+    query: {
+      limit: { type: 'integer', minimum: 0, maximum: 100 },
+      order: { enum: ['asc', 'desc'] },
+      after: text,
+    },
+    answers: { 200: list },
+  },
+}

@@ -1,0 +1,85 @@
+import { type ClientTool, createPendingCalls } from '../face/client-tools.ts'
+import type { AnswerDetail } from '../face/reading/answer-item.ts'
+import type { Message } from '../messages/index.ts'
+import type { Question } from './questions.ts'
+import { plus, type Spent } from './usage.ts'
+
+/** A call that the client is to answer. */
+export interface ClientCall {
+  readonly id: string
+  readonly name: string
+  /** JSON text. */
+  readonly arguments: string
+}
+
+/** What is known of a run at its end. */
+export interface Ending {
+  push(item: AnswerDetail): void
+  /** A state has the result of a call. */
+  resolve(callId: string): void
+  /** The calls of the client's tools that have no result. */
+  calls(): readonly ClientCall[]
+  /** What the agent has asked. */
+  readonly questions: readonly (Question & { readonly approvals: number })[]
+  readonly spent: Spent | undefined
+  /** Why the model has stopped that the agent itself called last. */
+  readonly reason: Message['finishReason']
+}
+
+/** Gathers what both protocols say at the end of an answer. Calls are told then alone: a client acts on those that it sees. */
+export function createEnding(tools: readonly ClientTool[]): Ending {
+  const pending = createPendingCalls(tools)
+  const written = new Map<string, { readonly name: string; args: string }>()
+  const questions = new Map<string, Question & { readonly approvals: number }>()
+  const resolved = new Set<string>()
+  let spent: Spent | undefined
+  let reason: Message['finishReason']
+  return {
+    push(item) {
+      switch (item.type) {
+        case 'callStart':
+          written.set(item.call.id, { name: item.call.name, args: '' })
+          pending.push(item)
+          return
+        case 'callArgs': {
+          const call = written.get(item.call.id)
+          if (call) call.args += item.args
+          return
+        }
+        case 'callResult':
+        case 'retract':
+          pending.push(item)
+          return
+        case 'question': {
+          const { id, value, approvals = [] } = item
+          const canDecide = approvals.every(
+            ({ allowedDecisions: can }) => can.includes('approve') && can.includes('reject'),
+          )
+          questions.set(id, { id, value, approvals: canDecide ? approvals.length : 0 })
+          return
+        }
+        case 'messageEnd':
+          spent = plus(spent, item.whole.usage)
+          if (item.message.owner === null) reason = item.whole.finishReason
+      }
+    },
+    resolve: (callId) => void resolved.add(callId),
+    calls: () =>
+      pending
+        .ids()
+        .filter((id) => !resolved.has(id))
+        .map((id) => {
+          const { name, args } = written.get(id)!
+          return { id, name, arguments: args === '' ? '{}' : args }
+        }),
+    get questions() {
+      return [...questions.values()]
+    },
+    get spent() {
+      return spent
+    },
+    get reason() {
+      return reason
+    },
+  }
+}

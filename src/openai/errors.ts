@@ -1,0 +1,58 @@
+import { encodeRunError } from '../face/errors.ts'
+import { type EncodeError, errorResponse, HttpError, json, knownBody, type OnError } from '../http/index.ts'
+import { RunError } from '../runs/index.ts'
+
+/** The clients of OpenAI send a request again after these answers, unless they are told not to. */
+const IS_RETRIED = (status: number): boolean => status === 408 || status === 409 || status >= 500
+
+const NO_RETRY: Readonly<Record<string, string>> = { 'x-should-retry': 'false' }
+
+/** Errors in the envelope of OpenAI: `{ error: { message, type, param, code } }`. */
+export const errorEncoder =
+  (onError: OnError | undefined): EncodeError =>
+  (error, _call, origin) => {
+    const plain = encodeRunError(error) ?? errorResponse(error, onError, origin)
+    const { error: code, message, id } = JSON.parse(String(knownBody(plain)))
+    const headers = Object.fromEntries(plain.headers)
+    delete headers['content-length']
+    // Another command had the key: the same request is refused again.
+    const isFinal = error instanceof RunError && error.code !== 'thread_busy' && error.code !== 'closing'
+    return json(envelope(plain.status, code, id === undefined ? message : `${message} Error id: ${id}`), {
+      status: plain.status,
+      headers: { ...headers, ...(isFinal && IS_RETRIED(plain.status) && NO_RETRY) },
+    })
+  }
+
+const envelope = (status: number, code: string, message: string) => ({
+  error: {
+    message,
+    type: TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'server_error'),
+    param: null,
+    code,
+  },
+})
+
+const TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  429: 'rate_limit_error',
+}
+
+export const badRequest = (message: string): HttpError => new HttpError(400, 'invalid_argument', message)
+
+export const noSuchModel = (model: string): HttpError =>
+  new HttpError(
+    404,
+    'model_not_found',
+    `The model ${JSON.stringify(model.slice(0, 200))} does not exist. GET /v1/models lists those that do.`,
+  )
+
+export const noSuchResponse = (id: string): HttpError =>
+  new HttpError(404, 'response_not_found', `Response ${JSON.stringify(id.slice(0, 600))} not found.`)
+
+export const noSuchConversation = (id: string): HttpError =>
+  new HttpError(404, 'conversation_not_found', `Conversation ${JSON.stringify(id.slice(0, 600))} not found.`)
+
+/** The answer to a request whose run has failed, which is reported by itself: a repeated request would start another one. */
+export const failedRun = (status: number, code: string, message: string): Response =>
+  json(envelope(status, code, message), { status, headers: NO_RETRY })

@@ -1,0 +1,50 @@
+import { createFace, type FaceSetup } from '../face/create-face.ts'
+import { type FaceRoute, onDemand } from '../face/routes.ts'
+import type { WebHandler } from '../http/index.ts'
+import { lazy } from '../lazy.ts'
+import { checkOptions } from '../options.ts'
+import type { OpenAiContext } from './context.ts'
+import { errorEncoder } from './errors.ts'
+import { OPENAI_OPTIONS, type OpenAiOptions } from './options.ts'
+
+/**
+ * The face of OpenAI's clients: models, chat completions, responses and conversations under `/v1`.
+ *
+ * @example
+ * ```ts
+ * const server = createAgentServer({ agents, faces: [openAi()] })
+ * ```
+ */
+export function openAi(options: OpenAiOptions = {}): (setup: FaceSetup) => WebHandler {
+  checkOptions('openAi', options, OPENAI_OPTIONS)
+  return (setup) =>
+    createFace<OpenAiContext>(setup, {
+      basePath: options.basePath,
+      routes: ROUTES,
+      describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
+      context: { options },
+      encodeError: errorEncoder(setup.onError),
+    })
+}
+
+const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts'))
+
+type Endpoints = Awaited<ReturnType<typeof endpoints>>
+
+const at = (name: keyof Endpoints) => onDemand<OpenAiContext>(async () => (await endpoints())[name])
+
+const ROUTES: readonly FaceRoute<OpenAiContext>[] = [
+  ['GET', '/v1/models', 'assistants:search', /* @__PURE__ */ at('listModels')],
+  // Which permission to ask for, and of what, follows from the body or from the id.
+  ['GET', '/v1/models/:model', null, /* @__PURE__ */ at('getModel')],
+  ['POST', '/v1/chat/completions', null, /* @__PURE__ */ at('postChat')],
+  ['POST', '/v1/responses', null, /* @__PURE__ */ at('postResponse')],
+  ['GET', '/v1/responses/:response_id', null, /* @__PURE__ */ at('getResponse')],
+  ['POST', '/v1/responses/:response_id/cancel', null, /* @__PURE__ */ at('cancelResponse')],
+  ['DELETE', '/v1/responses/:response_id', null, /* @__PURE__ */ at('deleteResponse')],
+  ['POST', '/v1/conversations', null, /* @__PURE__ */ at('postConversation')],
+  ['GET', '/v1/conversations/:conversation_id', null, /* @__PURE__ */ at('getConversation')],
+  ['POST', '/v1/conversations/:conversation_id', null, /* @__PURE__ */ at('patchConversation')],
+  ['DELETE', '/v1/conversations/:conversation_id', null, /* @__PURE__ */ at('deleteConversation')],
+  ['GET', '/v1/conversations/:conversation_id/items', null, /* @__PURE__ */ at('listItems')],
+]

@@ -1,0 +1,104 @@
+import { reporterOf } from '../face/errors.ts'
+import type { AnswerItem } from '../face/reading/answer-item.ts'
+import { createAnswerReader } from '../face/reading/answer-reader.ts'
+import type { FaceCall } from '../face/routes.ts'
+import { sourceOf, sseResponse } from '../http/index.ts'
+import { type Begun, eventsOfRun } from './begin.ts'
+import type { OpenAiContext } from './context.ts'
+
+/** What writes the answer of a run in one of the two protocols. */
+export interface RunWriter {
+  begin(): string
+  push(item: AnswerItem): string
+  readonly isEnded: boolean
+  readonly asks: boolean
+}
+
+/** What becomes of a run when its reader is through. */
+export interface Leaving {
+  /** It is cancelled where the reader leaves before its end. */
+  readonly cancels: boolean
+  /** Its thread is deleted, unless it waits for an answer. */
+  readonly removes: boolean
+}
+
+export const STAYS: Leaving = { cancels: false, removes: false }
+
+const DONE = 'data: [DONE]\n\n'
+
+/** What a writer makes of a run, past and live, until it ends. */
+async function* framesOf(
+  context: OpenAiContext,
+  begun: Begun,
+  writer: RunWriter,
+  { cancels, removes }: Leaving,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string> {
+  let hasFailed = false
+  try {
+    yield writer.begin()
+    const reader = createAnswerReader()
+    for await (const events of eventsOfRun(context, begun, signal)) {
+      let text = ''
+      for (const event of events) for (const item of reader.push(event)) text += writer.push(item)
+      yield text
+    }
+    if (!writer.isEnded) for (const item of await endOf(context, begun)) yield writer.push(item)
+    yield DONE
+  } catch (error) {
+    hasFailed = !signal?.aborted
+    throw error
+  } finally {
+    const { threadId, principal, runId } = begun
+    const { engine } = context
+    if (removes && !writer.asks && !hasFailed) await engine.deleteThread({ threadId, principal })
+    else if (cancels && !writer.isEnded && !hasFailed) await engine.cancel({ threadId, principal, runId })
+  }
+}
+
+/** The end of a run of which the log has none: it was dropped before it began, or the log has lost it. */
+async function endOf({ engine }: OpenAiContext, begun: Begun): Promise<readonly AnswerItem[]> {
+  const { threadId, principal, runId } = begun
+  const [run, thread] = await Promise.all([
+    engine.getRun({ threadId, principal, runId }),
+    engine.findThread({ threadId, principal }),
+  ])
+  const at = { seq: 0, timestamp: run?.end?.at ?? Date.now(), runId }
+  const open = thread?.interrupts.filter((one) => one.runId === runId) ?? []
+  const status = run?.status === 'success' ? 'completed' : run?.status === 'error' ? 'failed' : 'interrupted'
+  return [
+    ...open.map(({ id, value }) => ({
+      ...at,
+      type: 'question' as const,
+      id,
+      value,
+      owner: null,
+      approvals: undefined,
+    })),
+    { ...at, type: 'runEnd', status, error: run?.error ?? undefined },
+  ]
+}
+
+/** A run as server-sent events. What fails later breaks the stream off. */
+export async function streamRun(
+  context: OpenAiContext,
+  call: FaceCall,
+  begun: Begun,
+  writer: RunWriter,
+  leaving: Leaving,
+): Promise<Response> {
+  const { signal } = call
+  const source = sourceOf((left) => framesOf(context, begun, writer, leaving, left), signal)
+  return sseResponse(source, { signal, onError: reporterOf(context, call) })
+}
+
+/** Reads a run to its end. */
+export async function readRun(
+  context: OpenAiContext,
+  call: FaceCall,
+  begun: Begun,
+  writer: RunWriter,
+  leaving: Leaving,
+): Promise<void> {
+  for await (const _ of framesOf(context, begun, writer, leaving, call.signal));
+}

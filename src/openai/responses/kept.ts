@@ -1,0 +1,106 @@
+import { permit, type ThreadAction } from '../../face/access.ts'
+import { isThreadId } from '../../face/ids.ts'
+import { isSet } from '../../face/lists.ts'
+import type { FaceCall } from '../../face/routes.ts'
+import { HttpError, json } from '../../http/index.ts'
+import type { Principal } from '../../principal.ts'
+import { internalsOf, type RunRecord } from '../../runs/index.ts'
+import { placeOf } from '../begin.ts'
+import type { OpenAiContext } from '../context.ts'
+import { badRequest, noSuchResponse } from '../errors.ts'
+import { partsOf } from '../ids.ts'
+import { readRun, STAYS, streamRun } from '../read.ts'
+import type { ResponseDetails } from './model.ts'
+import { headOf } from './post.ts'
+import { createResponseWriter } from './writer.ts'
+
+/** A response that was stored. */
+interface Kept {
+  readonly id: string
+  readonly principal: Principal | null
+  readonly run: RunRecord
+  readonly details: ResponseDetails
+}
+
+/** The response that a path names, where its caller may do this to it. Throws 404. */
+async function keptResponse(
+  { engine, authorize }: OpenAiContext,
+  call: FaceCall,
+  action: ThreadAction,
+): Promise<Kept> {
+  const id = call.params.response_id ?? ''
+  const [threadId, runId] = partsOf('resp', id) ?? []
+  if (threadId === undefined || runId === undefined || !isThreadId(threadId)) throw noSuchResponse(id)
+  const { principal } = await permit(authorize, call, action, { threadId })
+  const run = await engine.getRun({ threadId, principal, runId })
+  const details = run?.details as ResponseDetails | undefined
+  if (!run || details?.object !== 'response') throw noSuchResponse(id)
+  return { id, principal, run, details }
+}
+
+const isEnded = ({ status }: RunRecord): boolean => status !== 'pending' && status !== 'running'
+
+/** `GET /v1/responses/{id}?stream&starting_after`: the response, or its events from the log, past and to come. */
+export async function getResponse(context: OpenAiContext, call: FaceCall): Promise<Response> {
+  if (!isSet(call, 'stream')) return present(context, call, await keptResponse(context, call, 'runs:read'))
+  const kept = await keptResponse(context, call, 'threads:stream')
+  const { run, details, principal } = kept
+  const after = startingAfter(call)
+  if (after >= 0) await requireEvents(context, run)
+  const begun = { ...run, principal, after: placeOf(run.firstSeq) }
+  return streamRun(context, call, begun, createResponseWriter(headOf(run, details), after), STAYS)
+}
+
+function startingAfter({ url }: FaceCall): number {
+  const text = url.searchParams.get('starting_after')
+  if (text === null || text === '') return -1
+  const after = Number(text)
+  if (Number.isSafeInteger(after) && after >= 0) return after
+  throw badRequest('starting_after: expected a sequence number, such as 12.')
+}
+
+/** Throws 410 where the log has lost events of a response: those that are left have other numbers. */
+async function requireEvents({ engine }: OpenAiContext, { threadId, firstSeq }: RunRecord): Promise<void> {
+  const { firstRetained } = await internalsOf(engine).store.inspect(threadId)
+  if (firstSeq === null || firstRetained <= firstSeq) return
+  const message = 'The events of this response are not kept any more. Read it without starting_after.'
+  throw new HttpError(410, 'events_expired', message)
+}
+
+async function present(
+  context: OpenAiContext,
+  call: FaceCall,
+  { run, details, principal }: Kept,
+): Promise<Response> {
+  const writer = createResponseWriter(headOf(run, details))
+  if (!isEnded(run))
+    return json({ ...writer.response(), status: run.status === 'pending' ? 'queued' : 'in_progress' })
+  const begun = { ...run, principal, after: placeOf(run.firstSeq) }
+  await readRun(context, call, begun, writer, STAYS)
+  return json(writer.response())
+}
+
+/** `POST /v1/responses/{id}/cancel`: waits for the end, and gives the response. One that has ended stays as it is. */
+export async function cancelResponse(context: OpenAiContext, call: FaceCall): Promise<Response> {
+  const kept = await keptResponse(context, call, 'runs:cancel')
+  const { principal, run } = kept
+  const named = { threadId: run.threadId, principal, runId: run.runId }
+  if (!isEnded(run)) {
+    await context.engine.cancel(named)
+    await context.engine.wait({ ...named, ...(call.signal && { signal: call.signal }) })
+  }
+  const ended = await context.engine.getRun(named)
+  return present(context, call, ended ? { ...kept, run: ended } : kept)
+}
+
+/** `DELETE /v1/responses/{id}`: with the last run of a thread, the thread is deleted. */
+export async function deleteResponse(context: OpenAiContext, call: FaceCall): Promise<Response> {
+  const { id, principal, run } = await keptResponse(context, call, 'runs:delete')
+  const { engine } = context
+  const { threadId, runId } = run
+  const isOfConversation = Object(run.details).echo?.conversation != null
+  const runs = isOfConversation ? [] : await engine.listRuns({ threadId, principal })
+  if (runs.length === 1) await engine.deleteThread({ threadId, principal })
+  else await engine.deleteRun({ threadId, principal, runId })
+  return json({ id, object: 'response', deleted: true })
+}

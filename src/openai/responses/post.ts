@@ -1,0 +1,158 @@
+import { bodyAs, permit } from '../../face/access.ts'
+import { bodyOf } from '../../face/body.ts'
+import { commandKey } from '../../face/idempotency-key.ts'
+import type { FaceCall } from '../../face/routes.ts'
+import { json } from '../../http/index.ts'
+import { unbounded } from '../../principal.ts'
+import { lookAtThread, type ThreadLook } from '../../runs/index.ts'
+import {
+  type Begun,
+  beginRun,
+  createdAtOf,
+  digestOf,
+  modelOf,
+  type Place,
+  placeAfter,
+  placeFor,
+  placeOfOwn,
+  startedBefore,
+} from '../begin.ts'
+import type { OpenAiContext } from '../context.ts'
+import { badRequest, noSuchConversation, noSuchResponse } from '../errors.ts'
+import { idOf, partsOf } from '../ids.ts'
+import { type Input, readItems } from '../input.ts'
+import { readRun, streamRun } from '../read.ts'
+import { type ResponseBody, responseSchema } from '../wire.ts'
+import { clientToolsOf, echoOf, type ResponseDetails, takesApprovals } from './model.ts'
+import { createResponseWriter, type ResponseHead } from './writer.ts'
+
+/** The message that the instructions of a response are. Those of the next one take its place. */
+const INSTRUCTIONS = 'instructions'
+
+/** `POST /v1/responses`. */
+export async function postResponse(context: OpenAiContext, asked: FaceCall): Promise<Response> {
+  const body = await bodyOf(responseSchema, asked)
+  const { stream = false, background = false, store = true } = body
+  if (background && !store) throw badRequest('background: a response in the background is stored.')
+  const given = withInstructions(readItems(body.input), body.instructions)
+  const model = await modelOf(context, unbounded(asked.principal), body.model)
+  const named = namedBy(body, given)
+  const resource = { threadId: named?.threadId, assistantId: model.graphId }
+  const permitted = await permit(context.authorize, asked, 'runs:create', resource, asked.json)
+  const { principal } = permitted
+  const call: FaceCall = { ...asked, principal, json: async () => bodyAs(await asked.json(), permitted.body) }
+  if (principal !== asked.principal) await modelOf(context, principal, body.model)
+
+  const [command, request] = await Promise.all([
+    commandKey(call, call.route, await asked.json()),
+    digestOf(call, await asked.json()),
+  ])
+  const look = named && (await lookAtThread(context.engine, { threadId: named.threadId, principal, command }))
+  if (named && !look?.thread) throw named.missing
+  const found =
+    named && look
+      ? await placeOf(context, named, look)
+      : await placeOfOwn(context, call, { command, request })
+  const { place, input } = await placeFor(context, model, found, given)
+
+  const conversationId = body.conversation === undefined ? null : idOf('conv', place.threadId)
+  const details: ResponseDetails = {
+    object: 'response',
+    request,
+    echo: echoOf(body, conversationId),
+    clientTools: clientToolsOf(body),
+    after: input.messages.at(-1)?.id ?? null,
+    takesApprovals: takesApprovals(body),
+    questionTool: context.options.questionTool ?? 'interrupt',
+  }
+  const begun =
+    (await startedBefore(context, call, look?.thread ?? place.look?.thread, request)) ??
+    (await beginRun({
+      context,
+      call,
+      model,
+      place,
+      input,
+      clientTools: details.clientTools,
+      details,
+      isKept: store,
+      command,
+      metadata: permitted.body?.metadata as Readonly<Record<string, unknown>> | undefined,
+    }))
+  const writer = createResponseWriter(headOf(begun, details))
+  const leaving = {
+    cancels: !background && (context.options.cancelOnLeave ?? true),
+    removes: !store && named === undefined && command === undefined,
+  }
+  if (stream) return streamRun(context, call, begun, writer, leaving)
+  if (!background) await readRun(context, call, begun, writer, leaving)
+  return json(writer.response())
+}
+
+export const headOf = (
+  { threadId, runId }: Pick<Begun, 'threadId' | 'runId'>,
+  details: ResponseDetails,
+): ResponseHead => ({
+  ...details,
+  threadId,
+  runId,
+  createdAt: createdAtOf(runId),
+})
+
+function withInstructions(input: Input, instructions: string | undefined): Input {
+  if (!instructions || input.answers.length > 0) return input
+  const message = {
+    type: 'system',
+    id: INSTRUCTIONS,
+    content: instructions,
+    additional_kwargs: {},
+    response_metadata: {},
+  }
+  return { ...input, messages: [message, ...input.messages] }
+}
+
+/** What a request goes on with. */
+interface Named {
+  readonly threadId: string
+  /** The response after which it goes on. Absent where it goes on at the newest state. */
+  readonly runId?: string | undefined
+  /** The refusal where there is no such thread, or it is another's. */
+  readonly missing: Error
+}
+
+/** What a request names. Throws 400 where it names two things, and 404 for an id that names nothing. */
+function namedBy(body: ResponseBody, { answers, base }: Input): Named | undefined {
+  const { previous_response_id: previous, conversation, store } = body
+  if (previous !== undefined && conversation !== undefined)
+    throw badRequest(
+      'previous_response_id: a response goes on with another one or with a conversation, not with both.',
+    )
+  if (store === false && conversation !== undefined)
+    throw badRequest('store: what is added to a conversation is stored.')
+  const [first] = answers
+  if (first) {
+    if (answers.some(({ threadId }) => threadId !== first.threadId))
+      throw badRequest('input: answer the questions of one conversation at a time.')
+    return { threadId: first.threadId, missing: badRequest('input: the question is not open any more.') }
+  }
+  if (previous !== undefined) {
+    const [threadId, runId] = partsOf('resp', previous) ?? []
+    const missing = noSuchResponse(previous)
+    if (threadId === undefined || runId === undefined) throw missing
+    return { threadId, runId, missing }
+  }
+  if (conversation !== undefined) {
+    const id = typeof conversation === 'string' ? conversation : conversation.id
+    return { threadId: threadOfConversation(id), missing: noSuchConversation(id) }
+  }
+  if (!base) return undefined
+  return { ...base, missing: badRequest('input: the items that item_reference names are not kept any more.') }
+}
+
+/** The thread of a conversation. The id of any thread may stand for it. */
+export const threadOfConversation = (id: string): string => partsOf('conv', id)?.[0] ?? id
+
+async function placeOf(context: OpenAiContext, { threadId, runId }: Named, look: ThreadLook): Promise<Place> {
+  const { thread } = look
+  return runId !== undefined && thread ? placeAfter(context, { ...look, thread }, runId) : { threadId, look }
+}
