@@ -1,8 +1,10 @@
 import { permit } from '../face/access.ts'
 import type { FaceCall } from '../face/routes.ts'
+import { runConfig } from '../face/run-config.ts'
 import { empty, HttpError, isJsonType, json } from '../http/index.ts'
+import { internalsOf } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
-import type { Answers, Fork, StartedRun } from './wire.ts'
+import type { Answers, Fork, NewRun, StartedRun } from './wire.ts'
 
 /** `POST …/api/threads/{thread_id}/answers`: answers interrupts by starting a run that goes on with them. */
 export async function postAnswers(context: DevtoolsContext, call: FaceCall): Promise<Response> {
@@ -10,6 +12,26 @@ export async function postAnswers(context: DevtoolsContext, call: FaceCall): Pro
   if (!isObject(answers) || Object.keys(answers).length === 0)
     throw invalid('answers: expected an object with at least one interrupt id.')
   const { runId } = await context.engine.respond({ ...common(context, call), answers })
+  return json({ run_id: runId } satisfies StartedRun)
+}
+
+/** `POST …/api/threads/{thread_id}/runs`: starts a run of any agent, on a thread that is made where there is none. */
+export async function postRun(context: DevtoolsContext, call: FaceCall): Promise<Response> {
+  const { assistant_id: assistantId, input, config } = (await bodyOf(call)) as Partial<NewRun>
+  if (assistantId !== undefined && (typeof assistantId !== 'string' || assistantId === ''))
+    throw invalid('assistant_id: expected a string that is not empty.')
+  if (input === undefined) throw invalid('input: expected a value.')
+  if (config !== undefined && !isObject(config)) throw invalid('config: expected an object.')
+  const { engine, authorize } = context
+  const { threadId } = call
+  // Who names an assistant is asked for that one now; of any other the engine tells.
+  if (assistantId !== undefined) await permit(authorize, call, 'runs:create', { threadId, assistantId })
+  const { runId } = await engine.start({
+    ...common(context, call),
+    assistantId,
+    input,
+    config: runConfig(config, undefined, internalsOf(engine).limits),
+  })
   return json({ run_id: runId } satisfies StartedRun)
 }
 

@@ -1,7 +1,7 @@
 import { createFace, type FaceSetup } from '../face/create-face.ts'
 import type { FaceRoute } from '../face/routes.ts'
 import type { Principal, WebHandler } from '../http/index.ts'
-import { postAnswers, postCancel, postFork } from './actions.ts'
+import { postAnswers, postCancel, postFork, postRun } from './actions.ts'
 import { getCheckpoint, getCheckpoints } from './checkpoints.ts'
 import type { DevtoolsContext, DevtoolsOptions } from './context.ts'
 import { getPage } from './page.ts'
@@ -29,6 +29,7 @@ const ROUTES: readonly FaceRoute<DevtoolsContext>[] = [
   ['GET', `${THREAD}/log`, 'threads:stream', getLog],
   ['GET', `${THREAD}/checkpoints`, 'threads:read', getCheckpoints],
   ['GET', `${THREAD}/checkpoints/:checkpoint_id`, 'threads:read', getCheckpoint],
+  ['POST', `${THREAD}/runs`, 'runs:create', postRun],
   ['POST', `${THREAD}/answers`, 'runs:create', postAnswers],
   ['POST', `${THREAD}/forks`, 'runs:create', postFork],
   ['POST', `${THREAD}/runs/:run_id/cancel`, 'runs:cancel', postCancel],

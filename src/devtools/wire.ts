@@ -148,6 +148,14 @@ export interface Answers {
   readonly answers: Readonly<Record<string, unknown>>
 }
 
+export interface NewRun {
+  /** Default: the agent of the thread, else that of the server. */
+  readonly assistant_id?: string
+  readonly input: unknown
+  /** As in `run.start`: `configurable`, `tags`, `recursion_limit`, `metadata`. */
+  readonly config?: Readonly<Record<string, unknown>>
+}
+
 export interface Fork {
   readonly checkpoint_id: string
   /** Null goes on from the state as it is. */

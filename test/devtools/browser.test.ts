@@ -47,6 +47,8 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
   let page: Page
   let problems: string[]
   let ticks: ReturnType<typeof ticking>
+  /** What the steps were configured with. */
+  let colors: unknown[]
 
   /** Makes the server reachable, on the port that it had before. */
   async function connect() {
@@ -98,11 +100,12 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
   })
   beforeEach(async () => {
     problems = []
+    colors = []
     ticks = ticking()
     server = createAgentServer({
       agents: {
         deep: langgraph(researchers()),
-        steps: langgraph(threeSteps()),
+        steps: langgraph(threeSteps((_, { configurable }) => void colors.push(configurable?.color))),
         asks: langgraph(supervised()),
         two: langgraph(twoApprovals()),
         ticks: ticks.agent,
@@ -134,7 +137,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await titles.nth(2).waitFor()
     expect(await titles.allInnerTexts()).toEqual(['Talk three', 'Talk two', 'Talk one'])
     await ended('t-four', 'steps', { notes: [] }, 'Talk four')
-    await page.getByText('Talk four').waitFor()
+    await page.locator('.threads .title', { hasText: 'Talk four' }).waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('two')
     await eventually(async () => (await titles.count()) === 1)
@@ -146,11 +149,65 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await eventually(async () => (await titles.count()) === 4)
     await page.keyboard.press('Escape')
     await page.keyboard.press('Escape')
-    await page.getByText('Choose a thread').waitFor()
+    // Where none is chosen the newest one is shown.
+    await page.getByRole('heading', { name: 'Talk four' }).waitFor()
+    await ended('t-five', 'steps', { notes: [] }, 'Talk five')
+    await page.getByRole('heading', { name: 'Talk five' }).waitFor()
     await page.keyboard.press('j')
+    await eventually(async () => page.url().endsWith('#/threads/t-five/conversation'))
+    await page.keyboard.press('J')
     await page.getByRole('heading', { name: 'Talk four' }).waitFor()
     await page.keyboard.press('J')
     await page.getByRole('heading', { name: 'Talk three' }).waitFor()
+  })
+
+  test('shows a thread as a conversation, with calls, subagents and questions that are answered there', async () => {
+    await ended('deep', 'deep', question, 'Deep')
+    page = await open('threads/deep')
+    const messages = page.getByRole('log', { name: 'Messages' })
+    await messages.getByText('The answer is 5.').waitFor()
+    expect(await messages.getByText('x?', { exact: true }).count()).toBe(1)
+    const task = messages.locator('details.call').first()
+    expect(await task.locator(':scope > summary').innerText()).toMatch(/task\s+done/)
+    expect(await task.locator('.inner').getByText('x is 5').first().isVisible()).toBe(true)
+
+    await ended('mail', 'asks', question)
+    await page.goto(page.url().replace('deep', 'mail'))
+    await messages.getByRole('heading', { name: 'Approve add?' }).waitFor()
+    await messages.getByRole('button', { name: 'Approve', exact: true }).click()
+    await messages.getByText('Done.').waitFor()
+    expect(await messages.getByRole('heading', { name: 'Approve add?' }).count()).toBe(0)
+    await page.getByLabel('Message', { exact: true }).fill('Again?')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await messages.getByText('Again?').waitFor()
+    await messages.getByRole('heading', { name: 'Approve add?' }).waitFor()
+  })
+
+  test('starts a thread with any agent, input and config, and stops a run', async () => {
+    page = await open('')
+    await page.getByRole('link', { name: 'New thread' }).click()
+    await page.getByLabel('Agent', { exact: true }).selectOption('steps')
+    await page.getByRole('button', { name: 'JSON input' }).click()
+    const input = page.getByLabel('Input, as JSON')
+    await input.fill('{"notes":')
+    await page.getByRole('alert').getByText('This is not JSON').waitFor()
+    expect(await page.getByRole('button', { name: 'Start a run' }).isDisabled()).toBe(true)
+    await input.fill('{"notes":["given"]}')
+    await page.getByLabel('Config, as JSON').fill('{"configurable":{"color":"red"}}')
+    await page.getByRole('button', { name: 'Start a run' }).click()
+    await page.getByText('This thread has no messages.').waitFor()
+    await page.locator('.thread > header .status', { hasText: 'idle' }).waitFor()
+    const threadId = /threads\/([^/]+)/.exec(page.url())![1]!
+    const thread = await server.engine.findThread({ threadId, principal: { id: 'ann' } })
+    expect((await server.engine.readState(thread!))!.values.notes).toEqual(['given', 'one', 'two', 'three'])
+    expect(colors).toEqual(['red', 'red', 'red'])
+
+    await begin('live', 'ticks', {})
+    await page.goto(page.url().replace(/#.*/, '#/threads/live'))
+    await page.getByRole('log').getByRole('button', { name: 'Stop' }).click()
+    await eventually(
+      async () => (await page.getByRole('log').getByRole('button', { name: 'Stop' }).count()) === 0,
+    )
   })
 
   test('shows events as they come, with their size and latency, filters them and pauses', async () => {
@@ -306,6 +363,9 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await page.locator('.threads .title').nth(2).waitFor()
     expect(await violations(page)).toEqual([])
     const views: readonly (readonly [path: string, shown: string])[] = [
+      ['threads/deep/conversation', '.call .inner'],
+      ['threads/mail/conversation', '.question textarea'],
+      ['new', '.composer button.primary'],
       ['threads/deep/log', '.row .channel'],
       ['threads/deep/steps', '.span.subagent'],
       ['threads/deep/state', '.changes li'],

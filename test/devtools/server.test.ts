@@ -69,6 +69,35 @@ describe.each(Object.entries(DATABASES))('devtools over %s', (name, create) => {
     expect(after.open_interrupts).toEqual([])
   })
 
+  test('starts a run of any agent, on a thread that is made for it, and says what is wrong with one', async () => {
+    const { host } = await serve()
+    const body = { assistant_id: 'steps', input: { notes: ['in'] } }
+    const started = await post(host, '/threads/made/runs', body, ANN)
+    expect(started).toMatchObject({ status: 200, body: { run_id: expect.any(String) } })
+    const thread = host.thread('made', ANN)
+    await eventually(async () => (await thread.get('')).body.status === 'idle')
+    expect((await thread.get('/state')).body.values.notes).toEqual(['in', 'one', 'two', 'three'])
+    for (const [wrong, message] of [
+      [{}, 'input: expected a value.'],
+      [{ input: {}, assistant_id: '' }, 'assistant_id: expected a string that is not empty.'],
+      [{ input: {}, config: [] }, 'config: expected an object.'],
+    ] as const)
+      expect(await post(host, '/threads/made/runs', wrong, ANN)).toMatchObject({
+        status: 400,
+        body: { message },
+      })
+    expect((await post(host, '/threads/made/runs', body, as('bob'))).status).toBe(404)
+    expect((await get(host, '/threads/made', ANN)).body.runs).toHaveLength(1)
+  })
+
+  test('asks for the permission to run the agent that a run names', async () => {
+    const authorize: Authorize = (_principal, _permission, resource) => resource?.assistantId !== 'slow'
+    const { host } = await serve({ authorize })
+    const refused = await post(host, '/threads/t/runs', { assistant_id: 'slow', input: {} }, ANN)
+    expect(refused.status).toBe(403)
+    expect((await get(host, '/threads', ANN)).body.total).toBe(0)
+  })
+
   test('gives the checkpoints without their values, each state by its id, and forks from one', async () => {
     const { host } = await serve()
     const thread = host.thread('t', ANN)

@@ -1,5 +1,7 @@
 /** @jsxImportSource preact */
-import { routeTo, useConnection, useRoute } from './data/hooks.ts'
+import type { ThreadsPage } from '../wire.ts'
+import { routeTo, useConnection, usePolled, useRoute } from './data/hooks.ts'
+import { NewThread } from './views/composer.tsx'
 import { Empty } from './views/parts.tsx'
 import { ServerView } from './views/server.tsx'
 import { ThemeButton } from './views/theme.tsx'
@@ -7,17 +9,18 @@ import { ThreadView } from './views/thread.tsx'
 import { ThreadList } from './views/thread-list.tsx'
 
 export function App() {
-  const [view, id, tab = 'log'] = useRoute()
+  const [view, id, tab = 'conversation'] = useRoute()
   const threadId = view === 'threads' ? id : undefined
   const isServer = view === 'server'
+  const isNew = view === 'new'
   return (
-    <div class={`app ${threadId !== undefined || isServer ? 'has-main' : ''}`}>
+    <div class={`app ${threadId !== undefined || isServer || isNew ? 'has-main' : ''}`}>
       <header class="top line">
         <a class="brand" href={routeTo()}>
           agentwire <span>devtools</span>
         </a>
         <span class="keys wide small dim" aria-hidden="true">
-          <kbd>j</kbd> <kbd>k</kbd> move <kbd>/</kbd> search <kbd>1</kbd>–<kbd>5</kbd> views <kbd>Esc</kbd>{' '}
+          <kbd>j</kbd> <kbd>k</kbd> move <kbd>/</kbd> search <kbd>1</kbd>–<kbd>6</kbd> views <kbd>Esc</kbd>{' '}
           back
         </span>
         <a class="button" href={routeTo('server')} aria-current={isServer ? 'page' : undefined}>
@@ -30,14 +33,26 @@ export function App() {
       <main class="stack">
         {isServer ? (
           <ServerView />
+        ) : isNew ? (
+          <NewThread />
         ) : threadId === undefined ? (
-          <Empty>Choose a thread to see its events, steps and states as they come.</Empty>
+          <Newest />
         ) : (
           <ThreadView key={threadId} threadId={threadId} tab={tab} />
         )}
       </main>
     </div>
   )
+}
+
+const POLL_MS = 2_000
+
+/** The thread in which something happened last, until one is chosen. */
+function Newest() {
+  const { data } = usePolled<ThreadsPage>('/threads?limit=1', POLL_MS)
+  const [thread] = data?.threads ?? []
+  if (thread) return <ThreadView key={thread.thread_id} threadId={thread.thread_id} tab="conversation" />
+  return <Empty>{data ? 'Send a message to an agent, and its thread is shown here.' : 'Loading…'}</Empty>
 }
 
 /** Shown once for the page, because everything fails at once. */

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { backoff, pause } from '../../../time.ts'
+import { type Conversation, createConversation } from '../model/conversation.ts'
 import { createFrameReader } from '../model/frames.ts'
 import { createLog, type Log, type WireEvent } from '../model/log.ts'
 import { createSpanTree, type SpanTree } from '../model/spans.ts'
@@ -8,7 +9,8 @@ import { ApiError, clock, stream, threadPath } from './api.ts'
 export interface LiveLog {
   readonly log: Log
   readonly tree: SpanTree
-  /** Rises when either has changed. */
+  readonly conversation: Conversation
+  /** Rises when one of them has changed. */
   readonly version: number
   /** Why there is nothing more to come, such as a thread that was deleted. */
   readonly error: ApiError | undefined
@@ -37,14 +39,14 @@ export function useLog(
   told.current = onEvent
   useEffect(() => {
     if (!start) return
-    const { log, tree } = emptyLog(start.after)
+    const { log, tree, conversation } = emptyLog(start.after)
     const stop = new AbortController()
     let drawing: ReturnType<typeof setTimeout> | undefined
     let version = 0
     const draw = (error?: ApiError) => {
       clearTimeout(drawing)
       drawing = undefined
-      setLive({ log, tree, version: ++version, error })
+      setLive({ log, tree, conversation, version: ++version, error })
     }
     async function follow(): Promise<void> {
       const read = createFrameReader()
@@ -57,6 +59,7 @@ export function useLog(
           const event = log.add(frame, arrival)
           if (!event) continue
           tree.add(event)
+          conversation.add(event)
           told.current(event)
         }
         drawing ??= setTimeout(draw, DRAW_MS)
@@ -89,6 +92,7 @@ export function useLog(
 const emptyLog = (after: number): LiveLog => ({
   log: createLog(BOUNDS, after),
   tree: createSpanTree(),
+  conversation: createConversation(),
   version: 0,
   error: undefined,
 })

@@ -29,6 +29,7 @@ export type WireEvent = {
     readonly method: Method
     readonly params: {
       readonly namespace: readonly string[]
+      readonly node?: string
       readonly timestamp: number
       readonly data: EventData[Method]
     }

@@ -52,10 +52,12 @@ export function Action({
   children,
   run,
   kind = '',
+  isDisabled = false,
 }: {
   readonly children: ComponentChildren
   readonly run: () => Promise<unknown>
   readonly kind?: string
+  readonly isDisabled?: boolean
 }) {
   const [running, setRunning] = useState(false)
   const [problem, setProblem] = useState('')
@@ -71,7 +73,7 @@ export function Action({
   }
   return (
     <>
-      <button type="button" class={kind} disabled={running} onClick={onClick}>
+      <button type="button" class={kind} disabled={running || isDisabled} onClick={onClick}>
         {children}
       </button>
       {problem !== '' && <Problem>{problem}</Problem>}

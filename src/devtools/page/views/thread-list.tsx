@@ -67,6 +67,9 @@ export function ThreadList({ openId, tab }: { readonly openId: string | undefine
           }}
         />
       </div>
+      <a class="button new-thread" href={routeTo('new')}>
+        New thread
+      </a>
       {error && error.status > 0 && <Problem>{error.message}</Problem>}
       <ul>
         {list.map((thread) => (

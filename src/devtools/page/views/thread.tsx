@@ -6,6 +6,7 @@ import { go, routeTo, usePolled } from '../data/hooks.ts'
 import { useKeys } from '../data/keys.ts'
 import { BOUNDS, type LogStart, useLog } from '../data/use-log.ts'
 import type { WireEvent } from '../model/log.ts'
+import { ConversationView } from './conversation.tsx'
 import { InterruptsView } from './interrupts.tsx'
 import { LogView } from './log.tsx'
 import { BackLink, Empty, Id, Problem, Status } from './parts.tsx'
@@ -14,6 +15,7 @@ import { StateView } from './state.tsx'
 import { TimelineView } from './timeline.tsx'
 
 const TABS = [
+  ['conversation', 'Conversation'],
   ['log', 'Log'],
   ['steps', 'Steps'],
   ['state', 'State'],
@@ -81,6 +83,7 @@ export function ThreadView({ threadId, tab }: { readonly threadId: string; reado
       </div>
       <div class="view stack" id="view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {live.error && <Problem>{live.error.message}</Problem>}
+        {tab === 'conversation' && <ConversationView thread={thread} live={live} onDone={refresh} />}
         {tab === 'log' && <LogView live={live} />}
         {tab === 'steps' && <TimelineView live={live} />}
         {tab === 'state' && <StateView threadId={threadId} live={live} changes={checkpoints} />}
