@@ -182,7 +182,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/runs',
     'src/face',
   ],
-  'src/devtools': ['src/options', 'src/time', 'src/events', 'src/agents', 'src/http', 'src/face', 'src/runs'],
+  'src/devtools': [
+    'src/options',
+    'src/time',
+    'src/events',
+    'src/messages',
+    'src/agents',
+    'src/http',
+    'src/face',
+    'src/runs',
+  ],
   'src/control-plane': [
     'src/options',
     'src/errors',
