@@ -34,25 +34,4 @@ export function Chat() {
 }
 // #endregion
 
-// #region approval
-interface Question {
-  readonly question: string
-}
-
-export function Approval() {
-  const { interrupts, respond } = useStream<Record<string, unknown>, Question>({ assistantId: 'agent' })
-  return interrupts.map(({ id, value }) => (
-    <p key={id}>
-      {value?.question}
-      <button type="button" onClick={() => respond({ approved: true }, { interruptId: id! })}>
-        Approve
-      </button>
-      <button type="button" onClick={() => respond({ approved: false }, { interruptId: id! })}>
-        Reject
-      </button>
-    </p>
-  ))
-}
-// #endregion
-
 assert.match(renderToString(createElement(Chat)), /<button type="submit">Send<\/button>/)

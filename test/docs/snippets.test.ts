@@ -27,12 +27,9 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(join(root, copies), { recursive: true, force: true }))
 
-/** The path of a snippet, or of a copy with other ports where it has ports. */
+/** The path of the copy of a snippet, with another port than that of the page. */
 function withPorts(name: string, port: RegExp, other: string): string {
-  const code = read(`docs/snippets/${name}`)
-  const changed = code.replace(port, other)
-  if (changed === code) return `docs/snippets/${name}`
-  writeFileSync(join(root, copies, name), changed)
+  writeFileSync(join(root, copies, name), read(`docs/snippets/${name}`).replace(port, other))
   return `${copies}/${name}`
 }
 
@@ -72,7 +69,7 @@ test('every snippet runs, holds what it asserts, and leaves nothing open', { tim
     .filter((name) => /\.tsx?$/.test(name) && !/^(kit|start)\//.test(name))
     .toSorted()
   const files = names.filter((name) => withPostgres || !NEEDS_POSTGRES.has(name))
-  const paths = files.map((name) => join(root, withPorts(name, /port: [1-9]\d+/g, 'port: 0')))
+  const paths = files.map((name) => join(root, withPorts(name, /(?<=\b(?:port: |listen\())[1-9]\d+/g, '0')))
   const env = { ...process.env, ...(withPostgres && { DATABASE_URL: await sharedPostgres() }) }
   const program = start('node', [...typescript('test/docs/run-snippets.ts'), ...paths], env)
   expect(await program.exit, program.text()).toBe(0)

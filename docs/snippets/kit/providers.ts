@@ -1,4 +1,5 @@
 import OpenAI from 'openai'
+import { intercept } from './intercept.ts'
 
 /** What an API is asked: the bodies of its requests. */
 type Asked = Record<string, unknown>[]
@@ -54,17 +55,12 @@ export function recordedOpenAI(answers: readonly (readonly object[])[]) {
 export function fakeOpenAI(answers: readonly (readonly object[])[]): Asked {
   const asked: Asked = []
   process.env.OPENAI_API_KEY = 'none'
-  intercept('api.openai.com', recorded(answers, asked))
+  intercept('api.openai.com', answerOf(recorded(answers, asked)))
   return asked
 }
 
-function intercept(host: string, answer: typeof fetch): void {
-  const { fetch } = globalThis
-  globalThis.fetch = (input, init) => {
-    const url = new URL(input instanceof Request ? input.url : input)
-    return url.host === host ? answer(input, init) : fetch(input, init)
-  }
-}
+const answerOf = (answer: typeof fetch) => async (request: Request) =>
+  answer(request.url, { body: await request.text() })
 
 /** The same for Anthropic, with one text. */
 export function fakeAnthropic(text: string): Asked {
@@ -89,6 +85,6 @@ export function fakeAnthropic(text: string): Asked {
     { type: 'message_stop' },
   ]
   process.env.ANTHROPIC_API_KEY = 'none'
-  intercept('api.anthropic.com', recorded([events], asked, true))
+  intercept('api.anthropic.com', answerOf(recorded([events], asked, true)))
   return asked
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
+import { intercept } from '../kit/intercept.ts'
 
 const agent = defineAgent({
   async run({ messages, message }) {
@@ -7,47 +8,45 @@ const agent = defineAgent({
   },
 })
 const server = createAgentServer({ agents: { agent } })
-const fetch: typeof globalThis.fetch = (url, init) => server.fetch(new Request(url, init))
-const client = new Client({ apiUrl: 'http://in.process', callerOptions: { fetch } })
+intercept('127.0.0.1:3000', server.fetch)
 
-// #region start
+// #region history
 import { Client } from '@langchain/langgraph-sdk'
 
+interface Values {
+  messages: { type: string; content: string }[]
+}
+
+const client = new Client({ apiUrl: 'http://127.0.0.1:3000' })
 const threadId = crypto.randomUUID()
 
 async function say(content: string, forkFrom?: string): Promise<void> {
-  const thread = client.threads.stream(threadId, { assistantId: 'agent', fetch })
+  const thread = client.threads.stream(threadId, { assistantId: 'agent' })
   const input = { messages: [{ type: 'human', content }] }
-  const run = await thread.run.start({ input, ...(forkFrom === undefined ? {} : { forkFrom }) })
-  await server.engine.wait({ threadId, runId: run.run_id! }) // on the server; a page sees the end in the stream
+  const { run_id } = await thread.run.start({ input, ...(forkFrom === undefined ? {} : { forkFrom }) })
+  await client.runs.join(threadId, run_id!) // wait for the end
   await thread.close()
 }
 
 await say('one')
 await say('two')
-// #endregion
 
-// #region history
-type Values = { messages: { type: string; content: string }[] }
+// Read
 const states = await client.threads.getHistory<Values>(threadId, { limit: 20 }) // newest first
 const afterOne = states.find(({ values }) => values.messages?.length === 2)
-// #endregion
 
-// #region fork
+// Fork: "two" is not part of this branch
 await say('three', afterOne!.checkpoint.checkpoint_id!)
-// #endregion
 
-const { values } = await client.threads.getState<Values>(threadId)
-assert.deepEqual(
-  values.messages.map(({ content }) => content),
-  ['one', 'You said: one', 'three', 'You said: three'],
-)
-
-// #region write
+// Write
 await client.threads.updateState(threadId, {
   values: { messages: [{ type: 'human', content: 'Noted.' }] },
 })
 // #endregion
 
-assert.equal((await client.threads.getState<Values>(threadId)).values.messages.length, 5)
+const { values } = await client.threads.getState<Values>(threadId)
+assert.deepEqual(
+  values.messages.map(({ content }) => content),
+  ['one', 'You said: one', 'three', 'You said: three', 'Noted.'],
+)
 await server.close()

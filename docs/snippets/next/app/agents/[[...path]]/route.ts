@@ -1,6 +1,6 @@
 // #region route
 import { toNext } from 'agentwire/next'
-import { server } from './agents.ts'
+import { server } from '../../../lib/agents'
 
 export const runtime = 'nodejs'
 export const dynamic = 'force-dynamic'
