@@ -167,6 +167,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/http',
     'src/events',
     'src/messages',
+    'src/agents',
     'src/runs',
     'src/face',
   ],

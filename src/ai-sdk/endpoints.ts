@@ -1,11 +1,14 @@
+import type { RunInput } from '../agents/agent.ts'
 import { bodyOf } from '../face/body.ts'
 import { ANSWER_EVENTS } from '../face/reading/answer-reader.ts'
 import { requireThread } from '../face/require-thread.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { empty, json } from '../http/index.ts'
-import type { decodeMessage } from '../messages/index.ts'
+import { decodeMessage, type Message } from '../messages/index.ts'
+import { isRecord, itemsOf } from '../messages/record.ts'
 import {
   type AnswerRecord,
+  currentRun,
   type FoundAnswer,
   headOf,
   isAnswerEnded,
@@ -13,7 +16,7 @@ import {
 } from '../runs/index.ts'
 import { askedOf, withAsked } from './asked.ts'
 import type { AiSdkContext } from './context.ts'
-import { filesOf, openCalls, partsOf, replyId, turnsOf, usageOf } from './parts.ts'
+import { filesOf, openCalls, partsOf, replyId, type Shape, type Turn, turnsOf, usageOf } from './parts.ts'
 import { chunkResponse, replay } from './stream.ts'
 import type { ChatMessage, ChatPart } from './ui-message.ts'
 import { stopSchema } from './wire.ts'
@@ -90,18 +93,34 @@ export async function postStop(context: AiSdkContext, call: FaceCall): Promise<R
 
 /** `GET /chat/{id}`: the messages of the thread, for the first view of a page. */
 export async function getMessages(context: AiSdkContext, call: FaceCall): Promise<Response> {
+  const { engine } = context
   const { threadId, principal } = call
-  const snapshot = await context.engine.snapshot({ threadId, principal })
+  const snapshot = await engine.snapshot({ threadId, principal })
   if (!snapshot) await requireThread(context, call)
-  return json(snapshot ? messagesOf(snapshot, context) : [])
+  if (!snapshot) return json([])
+  const { answer, state } = snapshot
+  const isActive = answer !== null && !isAnswerEnded(answer)
+  const run = isActive ? await engine.getRun({ threadId, principal, runId: currentRun(answer) }) : undefined
+  const turns = turnsOf(withInput(state?.values.messages, run?.start))
+  return json(messagesOf(turns, snapshot.questions, isActive, context.shape))
+}
+
+/** The messages of a state with those of the user that a run has just been given, and that no state has yet. */
+function withInput(messages: unknown, start: RunInput | undefined): readonly unknown[] {
+  const known = itemsOf(messages)
+  const ids = new Set(known.map((message) => decodeMessage(message)?.id))
+  const given = start?.kind === 'input' && isRecord(start.value) ? itemsOf(start.value.messages) : []
+  const isNew = (message: Message | undefined) =>
+    message?.role === 'user' && message.id !== undefined && !ids.has(message.id)
+  return [...known, ...given.filter((message) => isNew(decodeMessage(message)))]
 }
 
 function messagesOf(
-  { state, questions, answer }: ThreadSnapshot,
-  { shape }: Pick<AiSdkContext, 'shape'>,
+  turns: readonly Turn[],
+  questions: ThreadSnapshot['questions'],
+  isActive: boolean,
+  shape: Shape,
 ): readonly ChatMessage[] {
-  const turns = turnsOf(state?.values.messages)
-  const isActive = answer !== null && !isAnswerEnded(answer)
   return turns.flatMap(({ user, userId, replies }, at): ChatMessage[] => {
     const isLast = at === turns.length - 1
     const shown: ChatMessage[] = user ? [{ id: userId!, role: 'user', parts: userParts(user) }] : []
@@ -117,7 +136,7 @@ function messagesOf(
 }
 
 /** Messages of users may not be empty. */
-function userParts({ content }: NonNullable<ReturnType<typeof decodeMessage>>): readonly ChatPart[] {
+function userParts({ content }: Message): readonly ChatPart[] {
   const parts = content.flatMap((block): readonly ChatPart[] => {
     if (block.type === 'text') return [{ type: 'text', text: block.text }]
     return 'mimeType' in block || 'url' in block || 'base64' in block ? filesOf(block) : []

@@ -49,7 +49,8 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
   /** The texts and reasonings that are open. */
   const open = new Set<string>()
   const previews = new Map<string, Preview>()
-  let writing = 0
+  /** The messages that are being written, and whether they have shown something. Each is a step. */
+  const writing = new Map<string, boolean>()
   let usage: TokenUsage | undefined
   let reason: ModelReason | undefined
 
@@ -92,20 +93,28 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
     return item.type === 'textDelta' ? preview(owner, item.text) : []
   }
 
+  /** A step begins with the first that it shows, so that those of models that speak at once do not mix. */
   function push(item: AnswerItem): readonly Chunk[] {
     const owner = ownerOf(item)
     if (owner !== null) return ofSubagent(owner, item)
+    const id = SHOWN.has(item.type) ? messageIdOf(item) : undefined
+    if (id === undefined || writing.get(id) !== false) return chunksOfItem(item)
+    writing.set(id, true)
+    return [{ type: 'start-step' }, ...chunksOfItem(item)]
+  }
+
+  function chunksOfItem(item: AnswerItem): readonly Chunk[] {
     switch (item.type) {
       case 'messageStart':
-        writing++
+        writing.set(item.message.id, false)
         sentMessages.add(item.message.id)
-        return [{ type: 'start-step' }]
+        return []
       case 'messageEnd': {
-        writing--
+        writing.delete(item.message.id)
         usage = added(usage, item.whole.usage)
         reason = item.whole.finishReason
         // In early releases of version 6 a step takes the open texts of others with it.
-        const step: readonly Chunk[] = writing === 0 ? [{ type: 'finish-step' }] : []
+        const step: readonly Chunk[] = writing.size === 0 ? [{ type: 'finish-step' }] : []
         return item.whole.usage ? [...step, ...usageChunks()] : step
       }
       case 'textDelta':
@@ -211,6 +220,20 @@ const REASONS: Readonly<Record<ModelReason, FinishReason>> = {
   pause: 'other',
   error: 'other',
   other: 'other',
+}
+
+/** The items by which a message shows something, or ends. */
+const SHOWN: ReadonlySet<AnswerItem['type']> = new Set([
+  'textDelta',
+  'reasoningDelta',
+  'media',
+  'callStart',
+  'messageEnd',
+])
+
+function messageIdOf(item: AnswerItem): string | undefined {
+  if ('call' in item) return item.call.messageId ?? undefined
+  return 'message' in item ? item.message.id : undefined
 }
 
 /** The call of the subagent that an item is of, and null for those of the agent itself. */

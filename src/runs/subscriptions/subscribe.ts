@@ -245,11 +245,11 @@ export async function* readLive(
 export const filterOf = ({ filter }: Pick<ThreadEvents, 'filter'>): Matcher =>
   filter ? createMatcher(filter) : () => true
 
-/** Matches the wanted events of runs, and those that announce their ends. */
+/** Matches the wanted events of runs, those that announce their ends, and the state behind a gap, which is of no run. */
 const ofRuns =
   (runIds: ReadonlySet<string>, filter: Matcher): Matcher =>
   (topic) =>
-    runIds.has(topic.runId) && (filter(topic) || isRootLifecycle(topic))
+    (topic.runId === '' || runIds.has(topic.runId)) && (filter(topic) || isRootLifecycle(topic))
 
 const isRootLifecycle = ({ method, namespace }: Pick<Topic, 'method' | 'namespace'>): boolean =>
   method === 'lifecycle' && namespace.length === 0
