@@ -22,7 +22,12 @@ export const chats: Door = {
       const asks = calls.some(({ state }) => state === 'approval-requested')
       return {
         text: parts.findLast(({ type }) => type === 'text')?.text ?? '',
-        calls: calls.map(({ toolCallId: id, toolName: name, input, output: result }) => ({ id, name, input, result })),
+        calls: calls.map(({ toolCallId: id, toolName: name, input, output: result }) => ({
+          id,
+          name,
+          input,
+          result,
+        })),
         end: chat.error ? 'failed' : asks ? 'asks' : 'completed',
         error: chat.error?.message,
       }
