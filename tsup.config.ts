@@ -6,6 +6,7 @@ export const { entry } = {
     index: 'src/index.ts',
     langgraph: 'src/agents/langgraph/langgraph.ts',
     messages: 'src/messages/index.ts',
+    mcp: 'src/mcp/index.ts',
     sqlite: 'src/storage/sqlite/sqlite.ts',
     postgres: 'src/storage/postgres/postgres.ts',
     redis: 'src/storage/redis/redis.ts',

@@ -5,6 +5,7 @@ import { createAgentServer } from '../../src/server.ts'
 import { type AppLike, type AppOptions, appHandler } from './app.ts'
 import { engineWithHeaders } from './headers.ts'
 import { aroundHono, isHono } from './hono.ts'
+import { mcpFaces } from './mcp.ts'
 import type { Project } from './project.ts'
 import { surroundingsOf } from './surroundings.ts'
 import { uiHandler } from './ui.ts'
@@ -30,6 +31,7 @@ export function facesOf(
       webhooks: { local: (request) => served.fetch(request) },
     },
     a2a: withoutA2A || disabled.has('a2a') ? false : {},
+    faces: mcpFaces(http),
     http: {
       disable_assistants: disabled.has('assistants'),
       disable_meta: disabled.has('meta'),

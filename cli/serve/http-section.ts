@@ -9,7 +9,7 @@ export interface HttpSection {
   readonly cors: LangGraphCors | undefined
   /** Begins with a slash and ends without one, or is empty. */
   readonly mountPrefix: string
-  readonly disabled: ReadonlySet<'a2a' | 'assistants' | 'meta' | 'runs' | 'store' | 'threads'>
+  readonly disabled: ReadonlySet<'a2a' | 'assistants' | 'mcp' | 'meta' | 'runs' | 'store' | 'threads'>
   readonly configurableHeaders: {
     readonly includes: readonly string[] | undefined
     readonly excludes: readonly string[]
@@ -44,7 +44,7 @@ function isRegExp(text: string): boolean {
   }
 }
 
-const PARTS = ['a2a', 'assistants', 'meta', 'runs', 'store', 'threads'] as const
+const PARTS = ['a2a', 'assistants', 'mcp', 'meta', 'runs', 'store', 'threads'] as const
 
 /** The apps by their paths, with a mistake in a path told before one in what is there. */
 const APPS = z.pipe(
@@ -75,6 +75,7 @@ export const HTTP_SECTION = z.pipe(
     configurable_headers: section({ includes: optional(strings), excludes: optional(strings) }),
     disable_a2a: z.optional(z.boolean()),
     disable_assistants: z.optional(z.boolean()),
+    disable_mcp: z.optional(z.boolean()),
     disable_meta: z.optional(z.boolean()),
     disable_runs: z.optional(z.boolean()),
     disable_store: z.optional(z.boolean()),

@@ -5,10 +5,11 @@ import { explain } from '../report.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { createLog } from './log.ts'
+import { MCP_INSTALL, type McpState, mcpState } from './mcp.ts'
 import type { Project } from './project.ts'
 import { type Serving, type ServingOptions, startServing } from './serving.ts'
 
-export const SERVE_USAGE = `agentwire serve  serves the graphs of a langgraph.json: threads, A2A, /ok and /info
+export const SERVE_USAGE = `agentwire serve  serves the graphs of a langgraph.json: threads, A2A, MCP, /ok and /info
 
   --config FILE   default: langgraph.json
   --port PORT     0 takes any free one; default: PORT of the environment, else 2024
@@ -114,12 +115,19 @@ function toText({ origin, project, storage }: Serving, options: ServingOptions):
     `  agents   ${[...agents.keys()].join(', ')}`,
     `  threads  ${http.disabled.has('runs') && http.disabled.has('threads') ? 'off' : `${url}/threads`}`,
     `  A2A      ${hasA2A ? [...agents.keys()].map((name) => `${url}/a2a/${name}`).join(', ') : 'off'}`,
+    `  MCP      ${MCP[mcpState(http)](url)}`,
     `  storage  ${storage === 'memory:' ? 'the memory of this process: a restart forgets all threads; --storage agents.db keeps them' : storage}`,
     `  auth     ${auth?.authenticate ? config.auth?.file : 'none: every caller may read and change every thread'}`,
     `  errors   clients see ${showErrors ? 'the text of what an agent has thrown' : 'an error id'}`,
     ...(watch ? [`  watches  ${config.folder}`] : []),
     ...unsupported.map((text) => `Not supported: ${text}`),
   ].join('\n')
+}
+
+const MCP: Readonly<Record<McpState, (url: string) => string>> = {
+  on: (url) => `${url}/mcp`,
+  off: () => 'off',
+  'not installed': () => `off: ${MCP_INSTALL}`,
 }
 
 function toJson(
@@ -135,6 +143,7 @@ function toJson(
     config: config.path,
     agents: [...agents.keys()],
     a2a: !withoutA2A && !config.http.disabled.has('a2a'),
+    mcp: mcpState(config.http) === 'on',
     storage,
     auth: auth?.authenticate !== undefined,
     errors: showErrors ? 'text' : 'id',

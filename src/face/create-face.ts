@@ -19,6 +19,8 @@ export interface FaceSetup
   extends Pick<HandlerOptions, 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
   readonly engine: AgentEngine
   readonly authorize?: Authorize | undefined
+  /** Whether `http.cors` allows pages of an origin. */
+  readonly allowsOrigin?: ((origin: string) => boolean) | undefined
 }
 
 /** What a face is made of. */

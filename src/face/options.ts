@@ -1,5 +1,12 @@
 import { logError } from '../errors.ts'
-import { type Authenticate, CORS, type CorsOptions, type LangGraphCors, type OnError } from '../http/index.ts'
+import {
+  type Authenticate,
+  CORS,
+  type CorsOptions,
+  type LangGraphCors,
+  type OnError,
+  originCheck,
+} from '../http/index.ts'
 import { checkOptions, type OptionTable, STORAGE_PARTS, type Table } from '../options.ts'
 import { type AgentEngine, type AgentEngineOptions, ENGINE_OPTIONS, openEngine } from '../runs/index.ts'
 import type { Authorize } from './access.ts'
@@ -69,7 +76,8 @@ export function engineOf(options: EngineChoice & Pick<FaceOptions, 'onError'>): 
 /** What every group of routes is given. A server without authentication says so. */
 export function groupOptions({ authenticate, authorize, http, onError = logError }: FaceOptions) {
   if (!authenticate) warnOpen()
-  return { authenticate, authorize, maxBodyBytes: http?.maxBodyBytes, onError }
+  const allowsOrigin = originCheck(http?.cors)
+  return { authenticate, authorize, maxBodyBytes: http?.maxBodyBytes, onError, allowsOrigin }
 }
 
 let warned = false

@@ -47,10 +47,29 @@ export const CORS = ['false', CORS_OPTIONS] as const
 
 /** What clients of the protocol send, in browsers. */
 const HEADERS =
-  'a2a-extensions,a2a-version,authorization,content-type,idempotency-key,if-match,if-none-match,last-event-id,prefer,traceparent,tracestate,x-api-key,x-tenant-id'
+  'a2a-extensions,a2a-version,authorization,content-type,idempotency-key,if-match,if-none-match,last-event-id,mcp-method,mcp-name,mcp-protocol-version,prefer,traceparent,tracestate,x-api-key,x-tenant-id'
 /** The response headers that pages may read. */
 const EXPOSED =
-  'content-location,etag,location,preference-applied,x-pagination-next,x-pagination-total,retry-after'
+  'content-location,etag,location,preference-applied,x-pagination-next,x-pagination-total,retry-after,www-authenticate'
+
+const originsIn = (given: Partial<CorsOptions> & LangGraphCors): readonly string[] =>
+  [given.origins ?? given.allow_origins ?? (given.allow_origin_regex ? [] : '*')].flat()
+
+/** Whether pages of an origin may call. */
+export function originCheck(
+  options: CorsOptions | LangGraphCors | false | undefined,
+): (origin: string) => boolean {
+  if (!options) return () => false
+  const given: Partial<CorsOptions> & LangGraphCors = options
+  const origins = originsIn(given)
+  const { allow_origin_regex: regex } = given
+  const pattern = regex ? new RegExp(`^(?:${regex})$`) : undefined
+  return (origin) =>
+    origins.includes('*') ||
+    origins.includes(origin) ||
+    origins.includes(`${origin}/`) ||
+    pattern?.test(origin) === true
+}
 
 /**
  * The handler with the headers of CORS (Fetch standard, §3.2) on every response, also on errors and streams, and with answers
@@ -63,21 +82,12 @@ export function withCors(
 ): WebHandler {
   if (!options) return options === undefined ? handler : { ...handler, cors: true }
   const given: Partial<CorsOptions> & LangGraphCors = options
-  const {
-    allow_origin_regex: regex,
-    allow_methods: methods = ['*'],
-    expose_headers = [],
-    max_age = 600,
-  } = given
+  const { allow_methods: methods = ['*'], expose_headers = [], max_age = 600 } = given
   const { headers: extra = given.allow_headers ?? [], credentials = given.allow_credentials } = given
-  const origins = [given.origins ?? given.allow_origins ?? (regex ? [] : '*')].flat()
-  const any = origins.includes('*')
+  const any = originsIn(given).includes('*')
   if (any && credentials)
     throw new AgentwireError('invalid_argument', 'http.cors: credentials need named origins.')
-  const pattern = regex ? new RegExp(`^(?:${regex})$`) : undefined
-
-  const isAllowed = (origin: string) =>
-    any || origins.includes(origin) || origins.includes(`${origin}/`) || pattern?.test(origin)
+  const isAllowed = originCheck(options)
 
   const allow = (request: Request, response: Response): Response => {
     const get = (name: string) => request.headers.get(name)

@@ -1,6 +1,6 @@
 export { DEFAULT_MAX_BODY_BYTES, isTextDeeper, MAX_DEPTH, type ReadJsonOptions, readJson } from './body.ts'
 export { combine } from './combine.ts'
-export { CORS, type CorsOptions, type LangGraphCors, withCors } from './cors.ts'
+export { CORS, type CorsOptions, type LangGraphCors, originCheck, withCors } from './cors.ts'
 export type { JsonSchema, RouteDescription, RouteDescriptions } from './describe.ts'
 export {
   asText,
@@ -23,8 +23,8 @@ export {
   isResponse,
   type Refusal,
 } from './handler.ts'
-export { isJsonType, refuseUnasked } from './origins.ts'
-export { BASE_HEADERS, publicBase } from './public-base.ts'
+export { calledUrl, isJsonType, refuseUnasked } from './origins.ts'
+export { BASE_HEADERS, publicBase, publicOrigin } from './public-base.ts'
 export { empty, json, jsonList, jsonText, knownBody, type ResponseOptions } from './respond.ts'
 export { createRouter, type Match, type Router, stripBase } from './router.ts'
 export type { OAuthFlow, OAuthFlows, SecurityScheme, SecuritySchemes } from './security.ts'

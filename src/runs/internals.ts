@@ -35,6 +35,8 @@ export interface EngineInternals
    * which owes no response, such as Workers: give it to their `waitUntil`, as the routes do.
    */
   working(threadId: string): Promise<void> | undefined
+  /** Whether somebody in this process reads the thread's events, or waits for the end of a run of it. */
+  isFollowed(threadId: string): boolean
   /**
    * What faces share over this engine, such as its runner of jobs. It is made by the first call with this function, and closed before
    * the engine is.
@@ -44,7 +46,7 @@ export interface EngineInternals
 
 export function internalsOf(engine: AgentEngine): EngineInternals {
   const { context, attach } = boundOf(engine)
-  const { aliases, defaultAgent, limits, store, observe, graphStores, executing } = context
+  const { aliases, defaultAgent, limits, store, observe, graphStores, executing, watchers } = context
   return {
     aliases,
     defaultAgent,
@@ -53,6 +55,7 @@ export function internalsOf(engine: AgentEngine): EngineInternals {
     observe,
     sharesGraphStore: graphStores.isShared,
     working: (threadId) => executing.get(threadId),
+    isFollowed: watchers.isFollowed,
     attach,
   }
 }

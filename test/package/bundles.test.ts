@@ -33,6 +33,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/control-plane/jwt': 2.5,
   'agentwire/control-plane/oauth': 15,
   'agentwire/control-plane/process': 17,
+  'agentwire/mcp': 42,
   'agentwire/messages': 6.1,
   'agentwire/sqlite': 18,
   'agentwire/postgres': 21,

@@ -14,6 +14,8 @@ export interface LogWatchers {
   open(threadId: string, onEnd: (how: SubscriberEnd) => void, isReader?: boolean): LogWatcher
   /** Whether somebody in this process reads the log, or waits for the thread to read it. */
   isRead(threadId: string): boolean
+  /** Whether somebody in this process reads the log, or waits for what happens to the thread. */
+  isFollowed(threadId: string): boolean
   /** Calls `listener` when the next one comes who reads the log, until the returned function is called. */
   onReader(threadId: string, listener: () => void): () => void
   /**
@@ -174,6 +176,7 @@ export function createLogWatchers(store: Store): LogWatchers {
       for (const { isReader } of logs.get(threadId)?.subscribers ?? []) if (isReader) return true
       return false
     },
+    isFollowed: (threadId) => logs.has(threadId),
     onReader(threadId, listener) {
       unread.set(threadId, listener)
       return () => {

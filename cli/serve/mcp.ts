@@ -1,0 +1,33 @@
+import { createRequire } from 'node:module'
+import { LOOPBACK } from '../../adapters/node/serve.ts'
+import type { FaceSetup } from '../../src/face/create-face.ts'
+import { originCheck, type WebHandler } from '../../src/http/index.ts'
+import { mcp } from '../../src/mcp/group.ts'
+import type { HttpSection } from './http-section.ts'
+
+const PACKAGE = '@modelcontextprotocol/server'
+
+/** Whether `/mcp` is served: unless the config turns it off, where its package is installed. */
+export type McpState = 'on' | 'off' | 'not installed'
+
+export function mcpState({ disabled }: Pick<HttpSection, 'disabled'>): McpState {
+  if (disabled.has('mcp')) return 'off'
+  return isInstalled() ? 'on' : 'not installed'
+}
+
+export const MCP_INSTALL = `npm install ${PACKAGE}`
+
+function isInstalled(): boolean {
+  try {
+    createRequire(import.meta.url).resolve(PACKAGE)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The face of a project. The CORS of its config is around the whole server, which the face does not see. */
+export const mcpFaces = (http: HttpSection): readonly ((setup: FaceSetup) => WebHandler)[] =>
+  mcpState(http) === 'on'
+    ? [(setup) => mcp()({ ...setup, allowsOrigin: originCheck(http.cors ?? LOOPBACK) })]
+    : []

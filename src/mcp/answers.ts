@@ -1,0 +1,57 @@
+import { permit, type ThreadAction } from '../face/access.ts'
+import type { Principal } from '../http/index.ts'
+import { unbounded } from '../principal.ts'
+import { type FoundAnswer, isAnswerEnded, type OpenInterrupt, unanswered } from '../runs/index.ts'
+import type { McpCall } from './context.ts'
+
+/** An answer of the caller, who may do this to it. */
+export interface PermittedAnswer {
+  readonly found: FoundAnswer
+  /** The caller as it may. */
+  readonly principal: Principal | null
+}
+
+/**
+ * The caller's answer of this id, of one of its runs, or the active one of the thread. Undefined where it is another's or there is
+ * none. Throws 403.
+ */
+export async function permittedAnswer(
+  { context: { engine, authorize }, call }: McpCall,
+  action: ThreadAction,
+  { threadId, answerId }: { readonly threadId: string; readonly answerId?: string | undefined },
+): Promise<PermittedAnswer | undefined> {
+  const named = await engine.findAnswer({ threadId, answerId, principal: unbounded(call.principal) })
+  if (!named) return undefined
+  const { assistantId } = named.record
+  const { principal } = await permit(authorize, call, action, { threadId, assistantId })
+  const found = await engine.findAnswer({ threadId, answerId, principal })
+  return found && { found, principal }
+}
+
+/** What an answer has asked and nobody has answered. */
+export const openIn = ({ thread, record }: FoundAnswer): readonly OpenInterrupt[] =>
+  record.state === 'input-required'
+    ? unanswered(thread).filter(({ runId }) => record.runIds.includes(runId))
+    : []
+
+/** The question for which a thread waits: a message is no answer to it. */
+export async function waitingAnswer(
+  { context: { engine } }: McpCall,
+  thread: { readonly threadId: string; readonly principal: Principal | null },
+): Promise<FoundAnswer | undefined> {
+  const found = await engine.findAnswer(thread)
+  return found && !isAnswerEnded(found.record) && openIn(found).length > 0 ? found : undefined
+}
+
+/** What names an answer to clients: its thread and one of its runs. */
+export const addressOf = (threadId: string, runId: string): string => `${threadId}:${runId}`
+
+/** Reads what `addressOf` gives. Nothing in it is believed: whose the answer is, is looked up. */
+export function readAddress(
+  address: string,
+): { readonly threadId: string; readonly answerId: string } | undefined {
+  const end = address.lastIndexOf(':')
+  const threadId = address.slice(0, end)
+  const answerId = address.slice(end + 1)
+  return end > 0 && answerId !== '' && address.length <= 1_024 ? { threadId, answerId } : undefined
+}

@@ -1,0 +1,38 @@
+import type { RouteDescription, RouteDescriptions } from '../http/index.ts'
+
+const metadata: RouteDescription = {
+  summary: 'Who issues the tokens for MCP (RFC 9728).',
+  answers: {
+    200: {
+      type: 'object',
+      properties: { resource: { type: 'string' }, authorization_servers: { type: 'array' } },
+      required: ['resource', 'authorization_servers'],
+    },
+  },
+}
+
+const jsonrpc = { const: '2.0' }
+const id = { type: ['string', 'integer', 'null'] }
+
+/** The routes of MCP, for the OpenAPI document. What a method takes and gives is in the specification of MCP. */
+export const DESCRIPTIONS: RouteDescriptions = {
+  'POST /mcp': {
+    summary: 'Calls a method of the Model Context Protocol, 2026-07-28 or earlier.',
+    body: {
+      type: 'object',
+      properties: { jsonrpc, id, method: { type: 'string', minLength: 1 }, params: { type: 'object' } },
+      required: ['jsonrpc', 'method'],
+    },
+    answers: {
+      200: {
+        type: 'object',
+        properties: { jsonrpc, id, result: { type: 'object' }, error: { type: 'object' } },
+        required: ['jsonrpc', 'id'],
+      },
+      202: null,
+    },
+    streams: true,
+  },
+  'GET /.well-known/oauth-protected-resource/mcp': metadata,
+  'GET /.well-known/oauth-protected-resource': metadata,
+}

@@ -1,0 +1,87 @@
+import { createMcpHandler, Server } from '@modelcontextprotocol/server'
+import type { FaceCall } from '../face/routes.ts'
+import { VERSION } from '../version.ts'
+import { answerQuestion, callTool, type ToolParams } from './calls.ts'
+import { type Fields, type McpCall, type McpContext, TASKS, takesTasks } from './context.ts'
+import { noTasks, protocolError } from './errors.ts'
+import { refuseForeignOrigin } from './origins.ts'
+import { cancelTask, getTask, updateTask } from './tasks.ts'
+import { ANSWER_TOOL, listTools } from './tools.ts'
+
+/** How long nothing may be sent on a stream, in milliseconds. */
+const KEEP_ALIVE_MS = 5_000
+
+/** `POST /mcp`: one request of either era. A server lives as long as its request: nothing of a client is remembered. */
+export async function postMcp(context: McpContext, call: FaceCall): Promise<Response> {
+  refuseForeignOrigin(context, call)
+  const parsedBody = await call.json()
+  const { method } = Object(parsedBody) as { readonly method?: unknown }
+  const handler = createMcpHandler(({ era }) => serverOf(context, call, era === 'modern'), {
+    // A call may take long: its stream has bytes from the start, so that no proxy gives it up.
+    responseMode: method === 'tools/call' ? 'sse' : 'auto',
+    keepAliveMs: KEEP_ALIVE_MS,
+  })
+  const { headers } = call.request
+  return handler.fetch(new Request(call.url, { method: 'POST', headers, signal: call.signal ?? null }), {
+    parsedBody,
+  })
+}
+
+/** Any params: handlers check what they need of them. */
+const PARAMS = {
+  params: {
+    '~standard': {
+      version: 1,
+      vendor: 'agentwire',
+      validate: (value: unknown) => ({ value: Object(value) }),
+    },
+  },
+} as const
+
+function serverOf(context: McpContext, call: FaceCall, isModern: boolean): Server {
+  const { name = 'agentwire', instructions, tasks } = context.options
+  const hasTasks = isModern && tasks !== false
+  const server = new Server(
+    { name, version: VERSION },
+    {
+      capabilities: { tools: {}, ...(hasTasks && { extensions: { [TASKS]: {} } }) },
+      ...(instructions !== undefined && { instructions }),
+    },
+  )
+
+  /** Answers a request, or throws what its client may see. */
+  const answering =
+    <Params, Result>(answer: (asked: McpCall, params: Params) => Promise<Result>) =>
+    async (params: Params, { mcpReq: request }: { readonly mcpReq: McpCall['request'] }): Promise<Result> => {
+      const asked: McpCall = { context, call, request, isModern }
+      try {
+        return await answer(asked, params)
+      } catch (error) {
+        throw request.signal.aborted ? error : protocolError(asked, error)
+      }
+    }
+
+  const list = answering(listTools)
+  const callAny = answering((asked: McpCall, params: ToolParams) => {
+    const answersQuestion = params.name === ANSWER_TOOL && context.options.answers !== false
+    return (answersQuestion ? answerQuestion : callTool)(asked, params)
+  })
+  // The package checks what is sent, and our types need not be its.
+  server.setRequestHandler('tools/list', (_, ctx) => list(undefined, ctx) as Promise<never>)
+  server.setRequestHandler('tools/call', ({ params }, ctx) => callAny(params, ctx) as Promise<never>)
+  if (!hasTasks) return server
+  for (const [method, answer] of TASK_METHODS) {
+    const ofTask = answering(async (asked: McpCall, params: Fields) => {
+      if (!takesTasks(asked)) throw noTasks()
+      return answer(asked, params)
+    })
+    server.setRequestHandler(method, PARAMS, (params, ctx) => ofTask(params as Fields, ctx) as Promise<never>)
+  }
+  return server
+}
+
+const TASK_METHODS = [
+  ['tasks/get', getTask],
+  ['tasks/update', updateTask],
+  ['tasks/cancel', cancelTask],
+] as const

@@ -1,0 +1,62 @@
+import { createFace, type FaceSetup, standalone } from '../face/create-face.ts'
+import type { EngineChoice, FaceOptions } from '../face/options.ts'
+import { type FaceEndpoint, type FaceRoute, onDemand } from '../face/routes.ts'
+import { upgrading, type WebHandler } from '../http/index.ts'
+import { lazy } from '../lazy.ts'
+import type { McpContext } from './context.ts'
+import { encodeMcpError, missingPackage } from './http-errors.ts'
+import { checkMcpOptions, type McpOptions } from './options.ts'
+import { challenging, getMetadata, METADATA } from './protected-resource.ts'
+
+/**
+ * Agents as tools of the Model Context Protocol, under `/mcp`, for `createAgentServer({ agents, faces: [mcp()] })`. Needs the package
+ * `@modelcontextprotocol/server`. See docs/mcp.md.
+ */
+export function mcp(options: McpOptions = {}): (setup: FaceSetup) => WebHandler {
+  checkMcpOptions('mcp', options)
+  return (setup) => createMcpGroup(setup, options)
+}
+
+/** MCP alone, over an engine or the options for one. */
+export const createMcpHandler = (
+  options: FaceOptions & EngineChoice & { readonly mcp?: McpOptions | undefined },
+): WebHandler => {
+  const own = options?.mcp ?? {}
+  checkMcpOptions('createMcpHandler: mcp', own)
+  return upgrading(
+    standalone('createMcpHandler', options, { mcp: 'object' }, (setup) => createMcpGroup(setup, own)),
+  )
+}
+
+function createMcpGroup(setup: FaceSetup, options: McpOptions): WebHandler {
+  const { basePath, protectedResource } = options
+  const face = createFace<McpContext>(setup, {
+    basePath,
+    routes: [MCP, ...(protectedResource ? METADATA.map(metadataRoute) : [])],
+    describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
+    context: {
+      options,
+      isGuarded: setup.authenticate !== undefined,
+      allowsOrigin: setup.allowsOrigin ?? (() => false),
+    },
+    encodeError: encodeMcpError,
+  })
+  return protectedResource ? challenging(face, options) : face
+}
+
+const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts').catch(missingPackage))
+
+/** Each method has a permission of its own. */
+const MCP: FaceRoute<McpContext> = [
+  'POST',
+  '/mcp',
+  null,
+  /* @__PURE__ */ onDemand(async () => (await endpoints()).postMcp),
+]
+
+const metadataRoute = (pattern: string): FaceRoute<McpContext> => [
+  'GET',
+  pattern,
+  'public',
+  getMetadata satisfies FaceEndpoint<McpContext>,
+]

@@ -1,0 +1,60 @@
+import type { LogGap, ThreadEvent } from '../events/index.ts'
+import type { AnswerItem } from '../face/reading/answer-item.ts'
+import { createAnswerReader } from '../face/reading/answer-reader.ts'
+import { isRecord } from '../messages/record.ts'
+import type { Answer, EventFilter } from '../runs/index.ts'
+import type { McpCall } from './context.ts'
+
+/** The events that progress is told of. */
+export const PROGRESS_EVENTS: EventFilter = { channels: ['lifecycle', 'tools', 'custom'] }
+
+interface Progress {
+  readonly progress?: number | undefined
+  readonly total?: number | undefined
+  readonly message?: string | undefined
+}
+
+/**
+ * Reads an answer to its end, and tells its client of steps, calls of tools, and custom events. Of what comes at once only the last is
+ * told, but for the agent's own numbers. Progress rises with each.
+ */
+export async function tellProgress(
+  { request }: McpCall,
+  progressToken: string | number,
+  answer: Answer<readonly (ThreadEvent | LogGap)[]>,
+): Promise<void> {
+  const reader = createAnswerReader()
+  let last = -1
+  const tell = ({ progress, ...rest }: Progress) => {
+    last = progress !== undefined && progress > last ? progress : last + 1
+    const params = { progressToken, progress: last, ...rest }
+    return request.notify({ method: 'notifications/progress', params })
+  }
+  for await (const batch of answer) {
+    let line: Progress | undefined
+    for (const event of batch)
+      for (const item of reader.push(event)) {
+        const told = progressOf(item)
+        if (told?.progress === undefined) line = told ?? line
+        else await tell(told)
+      }
+    if (line) await tell(line)
+  }
+}
+
+/** What an item says of how far the agent is. A custom event may have `{ progress, total?, message? }`. */
+function progressOf(item: AnswerItem): Progress | undefined {
+  if (item.type === 'node') return item.state === 'started' ? { message: item.name } : undefined
+  if (item.type === 'callStart') return { message: `Calls ${item.call.name}` }
+  if (item.type !== 'custom') return undefined
+  const { payload } = item
+  if (typeof payload === 'string') return { message: payload }
+  if (!isRecord(payload)) return undefined
+  const { progress, total, message } = payload
+  if (typeof progress !== 'number' && typeof message !== 'string') return undefined
+  return {
+    ...(typeof progress === 'number' && { progress }),
+    ...(typeof total === 'number' && { total }),
+    ...(typeof message === 'string' && { message }),
+  }
+}
