@@ -84,7 +84,7 @@ async function* followAnswer(
   const used = speaksV1(client.protocolVersion) ? writer.usage() : []
   yield [
     ...writer.close(isAsking),
-    ...(messages ? [{ type: 'MESSAGES_SNAPSHOT', messages: toClient(messages) }] : []),
+    ...(messages ? writer.tell(messages) : []),
     ...(values ? state.tell(values) : []),
     {
       ...(end?.status === 'failed'

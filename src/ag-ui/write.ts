@@ -2,7 +2,15 @@ import type { AnswerItem, CallRef, MessageRef } from '../face/reading/answer-ite
 import { encodeBlock, type Message, type Usage } from '../messages/index.ts'
 import { defined } from '../messages/record.ts'
 import type { AgUiEvent } from './events.ts'
-import { callIdOf, messagesIn, reasoningId, resultId, resultText, toClient } from './messages.ts'
+import {
+  type AgUiMessage,
+  callIdOf,
+  messagesIn,
+  reasoningId,
+  resultId,
+  resultText,
+  toClient,
+} from './messages.ts'
 import type { StateTeller } from './state.ts'
 
 export interface Writing {
@@ -18,6 +26,8 @@ export interface Writer {
   write(item: AnswerItem): readonly AgUiEvent[]
   /** Closes what is open, before the run of the client ends. Subagents may go on after a question. */
   close(isAsking: boolean): readonly AgUiEvent[]
+  /** The messages of the thread. */
+  tell(messages: readonly Message[]): readonly AgUiEvent[]
   /** The tokens that were used, for each model. */
   usage(): readonly object[]
 }
@@ -118,20 +128,26 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
     const isAgain = answered.has(id)
     answered.add(id)
     if (owner === null) {
-      if (isAgain) kept = kept.filter(({ toolCallId }) => toolCallId !== id)
-      kept = [...kept, { ...result, role: 'tool', toolCallId: id }]
+      const others = isAgain ? kept.filter(({ toolCallId }) => toolCallId !== id) : kept
+      const all: readonly Message[] = [...others, { ...result, role: 'tool', toolCallId: id }]
+      if (isAgain) return tell(all)
+      kept = all
     }
-    if (isAgain) return owner === null ? snapshot() : []
+    if (isAgain) return []
     const about = { messageId: resultId(id), toolCallId: id, ...tagOf(owner) }
     return [{ type: 'TOOL_CALL_RESULT', role: 'tool', content: resultText(result.content), ...about }]
   }
 
   /** The history whole. It takes away what is being written, which begins again after it. */
-  function snapshot(): readonly AgUiEvent[] {
+  function tell(history: readonly Message[]): readonly AgUiEvent[] {
     const things = [...open.values()]
+    const messages = toClient(history)
+    const isInOrder = keepsOrder(toClient(kept), messages)
+    kept = history
     return [
       ...things.flatMap((thing) => thing.end),
-      { type: 'MESSAGES_SNAPSHOT', messages: toClient(kept) },
+      ...(isInOrder ? [] : [{ type: 'MESSAGES_SNAPSHOT', messages: [] }]),
+      { type: 'MESSAGES_SNAPSHOT', messages },
       ...things.flatMap(({ start, piece, said }) => [...start, ...(said === '' ? [] : [piece(said)])]),
     ]
   }
@@ -141,10 +157,9 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
       known.delete(id)
       answered.delete(id)
     }
-    kept = kept.filter(
-      ({ id = '', toolCallId = '' }) => !messages.includes(id) && !calls.includes(toolCallId),
+    return tell(
+      kept.filter(({ id = '', toolCallId = '' }) => !messages.includes(id) && !calls.includes(toolCallId)),
     )
-    return snapshot()
   }
 
   function writeStep({ name, namespace, state }: Extract<AnswerItem, { type: 'node' }>) {
@@ -254,10 +269,8 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
         return state.tell(item.values)
       case 'retract':
         return forget(item.messages, item.calls)
-      case 'gap': {
-        kept = messagesIn(item.values) ?? kept
-        return [...closeThings(), ...snapshot(), ...state.tellWhole(item.values)]
-      }
+      case 'gap':
+        return [...closeThings(), ...tell(messagesIn(item.values) ?? kept), ...state.tellWhole(item.values)]
       default:
         return []
     }
@@ -286,8 +299,16 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
         ),
       ...[...steps.values()].map((stepName) => ({ type: 'STEP_FINISHED', stepName })),
     ],
+    tell,
     usage: () => [...used.values()],
   }
+}
+
+/** Whether a client that has the first messages shows the next ones in their order: it puts those at the end that it does not have. */
+function keepsOrder(before: readonly AgUiMessage[], next: readonly AgUiMessage[]): boolean {
+  const [had, wanted] = [before, next].map((messages) => new Set(messages.map(({ id }) => id)))
+  const shown = [...[...had!].filter((id) => wanted!.has(id)), ...[...wanted!].filter((id) => !had!.has(id))]
+  return [...wanted!].every((id, at) => id === shown[at])
 }
 
 /** The id of a message among all of a client. What a subagent writes may have that of a message of the agent. */

@@ -25,10 +25,11 @@ export interface Event {
 
 type ServedOptions = Partial<OwnEngineOptions> & { readonly agUi?: AgUiOptions }
 
-/** A server of agents behind a socket. What it reports that is no failure of an agent fails the test. */
+/** A server of agents behind a socket. What it reports that is no failure of an agent fails the test, unless it is to be lost. */
 export async function serveAgents(
   agents: Readonly<Record<string, Agent>>,
   { agUi: options, ...rest }: ServedOptions = {},
+  isLost = false,
 ) {
   const { errors, reporters } = unexpectedErrors(rest.observe)
   const server = createAgentServer({
@@ -42,9 +43,10 @@ export async function serveAgents(
   const served = await serve(server, { port: 0, silent: true, closeTimeout: 100 })
   onTestFinished(async () => {
     await served.close()
-    expect(errors).toEqual([])
+    if (!isLost) expect(errors).toEqual([])
   })
-  return { server, engine: server.engine, origin: served.origin, base: `${served.origin}/ag-ui` }
+  const { close, origin } = served
+  return { server, engine: server.engine, origin, close, base: `${origin}/ag-ui` }
 }
 
 /** An `HttpAgent` that keeps each event as the server has sent it, and that can connect, as CopilotKit's can. */
@@ -56,6 +58,7 @@ export function clientOf(
     threadId = crypto.randomUUID() as string,
     headers = {} as Record<string, string>,
     initialState = {} as Json,
+    send = fetch as (url: string, init: RequestInit) => Promise<Response>,
   } = {},
 ) {
   const events: Event[] = []
@@ -69,7 +72,7 @@ export function clientOf(
   })
   const collecting = async (url: string, init: RequestInit): Promise<Response> => {
     bodies.push(JSON.parse(String(init.body)))
-    const response = await fetch(url, init)
+    const response = await send(url, init)
     if (!response.ok || !response.body) return response
     const decoder = new TextDecoder()
     let rest = ''
