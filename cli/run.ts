@@ -8,6 +8,10 @@ interface Command {
 
 /** Each command is loaded when it is called, because a server is much more to load than a report. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  create: async () => {
+    const { CREATE_USAGE, createCommand } = await import('./create/create.ts')
+    return { usage: CREATE_USAGE, run: createCommand }
+  },
   storage: async () => {
     const { STORAGE_USAGE, storageCommand } = await import('./storage.ts')
     return { usage: STORAGE_USAGE, run: storageCommand }
@@ -22,7 +26,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   },
 }
 
-const USAGE = `agentwire storage check    says whether the database is reachable, migrated and durable, and what it holds
+const USAGE = `agentwire create           makes a new project
+agentwire storage check    says whether the database is reachable, migrated and durable, and what it holds
 agentwire storage migrate  creates its tables, or brings them to this version of agentwire
 agentwire storage stats    says what it holds
 agentwire serve            serves the graphs of a langgraph.json

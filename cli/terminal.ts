@@ -3,6 +3,8 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Prints the result. */
   out(text: string): void
+  /** Asks for a line. Missing where nobody sits at a terminal. */
+  ask?(question: string): Promise<string>
   /** Prints why there is no result. */
   problem(text: string): void
 }

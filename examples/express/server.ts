@@ -1,9 +1,10 @@
-/** Agents beside the routes that an Express app has already, behind its body parser. */
+/** Agents in an Express app, beside its own routes and behind its body parser. */
 import type { AddressInfo } from 'node:net'
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { toExpress } from 'agentwire/express'
 import express, { type Request, type Response } from 'express'
 
+// #region agent
 const greeter = defineAgent({
   async run({ messages, message }) {
     const answer = message()
@@ -13,12 +14,19 @@ const greeter = defineAgent({
 })
 
 const server = createAgentServer({ agents: { greeter } })
+// #endregion
 
 const app = express()
 app.use(express.json())
+// #region page
+const page = '<!doctype html><title>Orders</title><h1>Orders</h1>'
+app.get('/', (_: Request, response: Response) => void response.send(page))
+// #endregion
+// #region orders
 app.post('/orders', (request: Request, response: Response) => {
   response.status(201).json({ ordered: request.body.item })
 })
+// #endregion
 app.use('/agents', toExpress(server))
 
 const listener = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?: Error) => {

@@ -1,8 +1,9 @@
-/** Agents beside the routes that a Fastify app has already. Its body parsers stay as they are. */
+/** Agents in a Fastify app, beside its own routes. Its body parsers stay as they are. */
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { toFastify } from 'agentwire/fastify'
 import fastify from 'fastify'
 
+// #region agent
 const greeter = defineAgent({
   async run({ messages, message }) {
     const answer = message()
@@ -12,11 +13,18 @@ const greeter = defineAgent({
 })
 
 const server = createAgentServer({ agents: { greeter } })
+// #endregion
 
 const app = fastify()
+// #region page
+const page = '<!doctype html><title>Orders</title><h1>Orders</h1>'
+app.get('/', async (_, reply) => reply.type('text/html').send(page))
+// #endregion
+// #region orders
 app.post<{ Body: { item: string } }>('/orders', async (request, reply) => {
   return reply.code(201).send({ ordered: request.body.item })
 })
+// #endregion
 await app.register(toFastify(server), { prefix: '/agents' })
 
 console.log(await app.listen({ port: Number(process.env.PORT ?? 3000), host: '127.0.0.1' }))

@@ -16,6 +16,7 @@ console.log('The agent:', pieces)
 assert.equal(pieces.join(''), 'Hello from Hono. You said: Good morning')
 assert.ok(pieces.length > 1, 'The answer comes in pieces.')
 
+assert.match(await (await fetch(origin)).text(), /Orders/)
 const ordered = await fetch(`${origin}/orders`, {
   method: 'POST',
   headers: { 'content-type': 'application/json' },

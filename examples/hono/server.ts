@@ -1,9 +1,10 @@
-/** Agents beside the routes that a Hono app has already. On Bun, Deno and Workers only the last lines differ. */
+/** Agents in a Hono app, beside its own routes. On Bun, Deno and Workers only the last lines differ. */
 import { serve } from '@hono/node-server'
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { toHono } from 'agentwire/hono'
 import { Hono } from 'hono'
 
+// #region agent
 const greeter = defineAgent({
   async run({ messages, message }) {
     const answer = message()
@@ -13,12 +14,19 @@ const greeter = defineAgent({
 })
 
 const server = createAgentServer({ agents: { greeter } })
+// #endregion
 
 const app = new Hono()
+// #region page
+const page = '<!doctype html><title>Orders</title><h1>Orders</h1>'
+app.get('/', (context) => context.html(page))
+// #endregion
+// #region orders
 app.post('/orders', async (context) => {
   const { item } = await context.req.json()
   return context.json({ ordered: item }, 201)
 })
+// #endregion
 app.route('/agents', toHono(server))
 
 const options = { fetch: app.fetch, port: Number(process.env.PORT ?? 3000), hostname: '127.0.0.1' }

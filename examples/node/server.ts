@@ -1,10 +1,11 @@
-/** Agents beside the routes of a plain `node:http` server. For agents alone, `serve` of `agentwire/node` is enough. */
+/** Agents in a plain `node:http` server, beside its own routes. For agents alone, `serve` of `agentwire/node` is enough. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { toNode } from 'agentwire/node'
 
+// #region agent
 const greeter = defineAgent({
   async run({ messages, message }) {
     const answer = message()
@@ -14,16 +15,24 @@ const greeter = defineAgent({
 })
 
 const server = createAgentServer({ agents: { greeter } })
+// #endregion
 
 const agents = toNode(server, { basePath: '/agents' })
 
 const listener = createServer((request, response) => {
   // What is no route of the agents comes back.
   agents(request, response, async () => {
-    const isOrder = request.method === 'POST' && request.url === '/orders'
-    const { item } = isOrder ? ((await json(request)) as { item: string }) : {}
-    response.writeHead(isOrder ? 201 : 404, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ ordered: item }))
+    // #region page
+    const page = '<!doctype html><title>Orders</title><h1>Orders</h1>'
+    if (request.url === '/') return response.setHeader('content-type', 'text/html').end(page)
+    // #endregion
+    // #region orders
+    if (request.method === 'POST' && request.url === '/orders') {
+      const { item } = (await json(request)) as { item: string }
+      return response.writeHead(201).end(JSON.stringify({ ordered: item }))
+    }
+    // #endregion
+    return response.writeHead(404).end()
   })
 })
 listener.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {

@@ -18,6 +18,11 @@ export function next({ said, results, tools }: Turn): Reply {
       ? { text: '', calls: [{ name: 'look_up', args: { topic: said } }] }
       : { text: `${known} I found nothing else.`, calls: [] }
   }
+  if (!/mail/i.test(said))
+    return {
+      text: `You said “${said}”. I am a script. Ask me for a mail, and I ask you before I send it.`,
+      calls: [],
+    }
   const [found, product, sent] = ['task', 'multiply', 'send_mail'].map((name) => results.get(name))
   if (found === undefined || product === undefined) {
     const research = { subagent_type: 'researcher', description: 'tea' }

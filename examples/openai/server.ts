@@ -1,39 +1,6 @@
-/** An agent over OpenAI's SDK. It calls tools, asks before it sends a mail, and has a subagent with a tool of its own. */
-import * as agentwire from 'agentwire'
-import { completionsTarget, openaiChat } from 'agentwire/formats'
+import { createAgentServer } from 'agentwire'
 import { serve } from 'agentwire/node'
-import OpenAI from 'openai'
-import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources'
-import { assistantTools, look_up, multiply, researcherTools, send_mail } from './tools.ts'
+import { assistant } from './assistant.ts'
 
-const { OPENAI_MODEL: model = 'gpt-5-mini', PORT = '3000' } = process.env
-const openai = new OpenAI()
-
-/** Asks the model, and answers what it calls, until it has nothing more to call. */
-async function converse(
-  context: agentwire.Writer,
-  system: string,
-  tools: ChatCompletionTool[],
-  handlers: agentwire.ToolCallHandlers,
-): Promise<void> {
-  const ask = () => {
-    const written = completionsTarget.writeRequest(context.messages).messages as ChatCompletionMessageParam[]
-    const messages = [{ role: 'system' as const, content: system }, ...written]
-    return openai.chat.completions.create({ model, messages, tools, stream: true })
-  }
-  while (await agentwire.runToolCalls(context, await context.model(ask, openaiChat), handlers));
-}
-
-const assistant = agentwire.defineAgent({
-  run: (context) =>
-    converse(context, 'You are a helpful assistant.', assistantTools, {
-      tools: { multiply, send_mail },
-      subagents: {
-        researcher: (inside) =>
-          converse(inside, 'Find out about the topic.', researcherTools, { tools: { look_up } }),
-      },
-      approve: ['send_mail'],
-    }),
-})
-
-await serve(agentwire.createAgentServer({ agents: { assistant } }), { port: Number(PORT) })
+const { PORT = '3000' } = process.env
+await serve(createAgentServer({ agents: { assistant } }), { port: Number(PORT) })

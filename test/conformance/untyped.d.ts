@@ -7,6 +7,7 @@ declare module 'express' {
   export interface Response {
     status(code: number): Response
     json(body: unknown): void
+    send(body: string): void
   }
 }
 declare module 'express4'

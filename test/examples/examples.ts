@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { root } from '../package/package.ts'
 
 /** The folders that have tests of their own, because they are more than a server and a client. */
-const OTHERS = ['chat', 'deployed', 'offline', 'tracing']
+const OTHERS = ['chat', 'deployed', 'next', 'offline', 'start', 'tracing']
 
 const folder = join(root, 'examples')
 

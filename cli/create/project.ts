@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto'
+import { VERSION } from '../../src/version.ts'
+import type { Choices } from './choices.ts'
+import { adapt, type Template } from './template.ts'
+
+/** The files of a project by their paths. */
+export type ProjectFiles = ReadonlyMap<string, string>
+
+/** Makes a project of the examples. `read` gives the text of an example's file. */
+export function projectOf(name: string, choices: Choices, read: (path: string) => string): ProjectFiles {
+  const template: Template = { choices, read }
+  const files = new Map<string, string>()
+  for (const [to, from] of sourcesOf(choices)) files.set(to, adapt(template, from, to))
+  files.set('package.json', json(packageOf(name, choices, read)))
+  files.set('tsconfig.json', json(tsconfigOf(choices)))
+  files.set('README.md', readmeOf(name, choices))
+  files.set('.env', envOf(choices))
+  files.set('.gitignore', 'node_modules\n.env\n.next\nnext-env.d.ts\n*.tsbuildinfo\n*.db\n*.db-*\n')
+  return files
+}
+
+/** Which file of the examples a file of the project is made of. */
+function sourcesOf({
+  framework,
+  storage,
+  model,
+  auth,
+  page,
+}: Choices): readonly (readonly [string, string])[] {
+  const isNext = framework === 'next'
+  const provider = PROVIDERS[model]
+  const same = (folder: string, names: readonly string[]) =>
+    names.map((name) => [name, `${folder}/${name}`] as const)
+  const inFolder = (folder: string, names: readonly string[]) =>
+    names.map((name) => [`${folder}/${name}`, `${folder}/${name}`] as const)
+  return [
+    ...same(
+      isNext ? 'next' : framework,
+      isNext ? ['agents.ts', 'next.config.ts', 'app/agents/[[...path]]/route.ts'] : ['server.ts'],
+    ),
+    ...(isNext ? [] : same('start', ['agents.ts'])),
+    ...same(provider ?? 'start', ['assistant.ts', 'tools.ts']),
+    ['storage.ts', `start/storage/${storage}.ts`],
+    ...(auth ? same('start', ['auth.ts']) : []),
+    ...(page ? same('start', ['page/chat.tsx', 'page/question.tsx', 'page/page.css', 'page/css.d.ts']) : []),
+    ...(page && !isNext ? same('start', ['page.ts', 'page/main.tsx']) : []),
+    ...(page && isNext ? same('next', ['app/layout.tsx', 'app/page.tsx']) : []),
+    ...same('start', ['agents.test.ts']),
+    ...inFolder('offline', [
+      'openai.ts',
+      'script.ts',
+      ...(provider ? ['create-provider.ts', 'listen.ts'] : []),
+    ]),
+  ]
+}
+
+/** The folder of the example that has the assistant. Gemini speaks OpenAI's protocol, too. */
+const PROVIDERS: Readonly<Record<Choices['model'], string | undefined>> = {
+  scripted: undefined,
+  openai: 'openai',
+  anthropic: 'anthropic',
+  google: 'openai',
+}
+
+const STORAGE_CLIENTS: Readonly<Record<Choices['storage'], readonly string[]>> = {
+  memory: [],
+  sqlite: ['libsql'],
+  postgres: ['pg'],
+  redis: ['redis'],
+}
+
+const STORAGE_URLS: Readonly<Record<Choices['storage'], string | undefined>> = {
+  memory: undefined,
+  sqlite: 'file:agents.db',
+  postgres: 'postgres://postgres@127.0.0.1:5432/agents',
+  redis: 'redis://127.0.0.1:6379',
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+function packageOf(name: string, choices: Choices, read: (path: string) => string) {
+  const { framework, storage, model, page } = choices
+  const isNext = framework === 'next'
+  const provider = PROVIDERS[model]
+  const manifestOf = (folder: string): Manifest => JSON.parse(read(`${folder}/package.json`))
+  const start = manifestOf('start')
+  // An example brings a client that a project does not need.
+  const { '@langchain/langgraph-sdk': sdk, tsx, ...ofFramework } = manifestOf(framework).dependencies
+  const { '@langchain/langgraph-sdk': _, ...ofModel } = provider ? manifestOf(provider).dependencies : {}
+  const ofPage = ['@langchain/core', '@langchain/langgraph-sdk', '@langchain/react', 'react', 'react-dom']
+  const needed = [
+    ...STORAGE_CLIENTS[storage],
+    'tsx',
+    ...(page ? ofPage : isNext ? ['react', 'react-dom'] : []),
+    ...(page && !isNext ? ['esbuild'] : []),
+  ]
+  const dependencies = {
+    ...ofFramework,
+    ...ofModel,
+    ...Object.fromEntries(needed.map((one) => [one, start.dependencies[one]!])),
+    agentwire: `^${VERSION}`,
+  }
+  const types = {
+    ...start.devDependencies,
+    ...(framework === 'express' && { '@types/express': '^5.0.0' }),
+  }
+  return {
+    name,
+    private: true,
+    type: 'module',
+    scripts: {
+      ...(isNext ? NEXT_SCRIPTS : NODE_SCRIPTS),
+      test: 'tsx --test agents.test.ts',
+      types: 'tsc --noEmit',
+    },
+    dependencies: sorted(dependencies),
+    devDependencies: sorted(types),
+  }
+}
+
+const NODE_SCRIPTS = { dev: 'tsx watch --env-file=.env server.ts', start: 'tsx server.ts' }
+const NEXT_SCRIPTS = { dev: 'next dev', build: 'next build', start: 'next start' }
+
+const tsconfigOf = ({ framework }: Choices) => ({
+  compilerOptions: {
+    target: 'ES2022',
+    lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+    module: 'ESNext',
+    moduleResolution: 'Bundler',
+    jsx: 'react-jsx',
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    noUnusedLocals: true,
+    verbatimModuleSyntax: true,
+    allowImportingTsExtensions: true,
+    resolveJsonModule: true,
+    isolatedModules: true,
+    skipLibCheck: true,
+    noEmit: true,
+    ...(framework === 'next' && {
+      plugins: [{ name: 'next' }],
+      allowJs: true,
+      esModuleInterop: true,
+      incremental: true,
+    }),
+  },
+  include: [
+    '**/*.ts',
+    '**/*.tsx',
+    ...(framework === 'next' ? ['.next/types/**/*.ts', '.next/dev/types/**/*.ts'] : []),
+  ],
+  exclude: ['node_modules'],
+})
+
+/** What a model needs to know of its provider. */
+const MODEL_ENV: Readonly<Record<Choices['model'], string>> = {
+  scripted: '',
+  openai: 'OPENAI_API_KEY=\n# OPENAI_MODEL=gpt-5-mini\n',
+  anthropic: 'ANTHROPIC_API_KEY=\n# ANTHROPIC_MODEL=claude-sonnet-4-6\n',
+  google: `# Gemini, over Google's endpoint for clients of OpenAI.
+OPENAI_API_KEY=
+OPENAI_BASE_URL=https://generativelanguage.googleapis.com/v1beta/openai/
+OPENAI_MODEL=gemini-2.5-flash
+`,
+}
+
+function envOf({ storage, auth, model }: Choices): string {
+  const url = STORAGE_URLS[storage]
+  return [
+    'PORT=3000\n',
+    url === undefined ? '' : `STORAGE_URL=${url}\n`,
+    auth ? `# Names and passwords.\nAGENT_USERS=ada:${randomBytes(12).toString('base64url')}\n` : '',
+    MODEL_ENV[model],
+  ].join('')
+}
+
+function readmeOf(name: string, { framework, auth, model, page }: Choices): string {
+  const place = framework === 'next' ? '`app/agents/[[...path]]/route.ts` mounts' : '`server.ts` mounts'
+  return `# ${name}
+
+\`\`\`sh
+npm install
+npm run dev     # ${page ? 'the page at http://localhost:3000, ' : ''}agents at http://localhost:3000/agents
+npm test        # without a key and without a network
+npm run types
+\`\`\`
+
+| file | what it has |
+|---|---|
+| \`assistant.ts\`, \`tools.ts\` | the agent${model === 'scripted' ? ': a script that stands for a model' : ''} |
+| \`agents.ts\` | the server of your agents. ${place} it below \`/agents\` |
+| \`storage.ts\` | where threads are kept |
+${auth ? '| `auth.ts` | who may call: users and passwords of `AGENT_USERS` in `.env` |\n' : ''}${page ? '| `page/` | the chat |\n' : ''}| \`offline/\` | ${model === 'scripted' ? 'the script' : 'what stands for the provider in tests'} |
+| \`.env\` | settings${model === 'scripted' ? '' : ', such as the key of the provider'}; it is not for your repository |
+
+The guides of agentwire are in \`node_modules/agentwire/docs\`.
+`
+}
+
+const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`
+
+const sorted = (record: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))

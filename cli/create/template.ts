@@ -1,0 +1,78 @@
+import { posix } from 'node:path'
+import type { Choices } from './choices.ts'
+
+export interface Template {
+  readonly choices: Choices
+  /** The text of a file of the examples. */
+  readonly read: (path: string) => string
+}
+
+/**
+ * A file of the examples as a project has it: without the regions that the project has no use for, with imports of the files beside
+ * it, and without imports that are not used any more.
+ */
+export function adapt({ choices, read }: Template, from: string, to: string): string {
+  const text = read(from)
+  if (!/\.tsx?$/.test(from)) return text
+  const kept = regions(text, regionsOf(choices))
+  const withAuth = choices.auth ? kept : kept.replace(/^.*\bauthenticate\b.*\n/gm, '')
+  const isServer = to === 'server.ts'
+  const withPage = isServer ? withAuth.replace(/^ *const page = .*\n/m, '') : withAuth
+  const own = isServer ? addImports(withPage, choices) : withPage
+  return withoutUnused(ownPaths(own, from, to))
+}
+
+/** The names of regions that stay. */
+const regionsOf = ({ auth, page, model }: Choices): ReadonlySet<string> =>
+  new Set([
+    ...(auth ? ['auth'] : []),
+    ...(page ? ['page'] : []),
+    ...(model === 'scripted' ? [] : ['provider']),
+  ])
+
+const REGION = /^ *\/\/ #region (\w+)\n([\s\S]*?)^ *\/\/ #endregion\n/gm
+
+const regions = (text: string, kept: ReadonlySet<string>): string =>
+  text
+    .replace(REGION, (_, name: string, inside: string) => (kept.has(name) ? inside : ''))
+    .replace(/\n{3,}/g, '\n\n')
+    .trimEnd()
+    .concat('\n')
+
+/** The server of a framework has its agents, and its page, in the files beside it. */
+function addImports(text: string, { page }: Choices): string {
+  const last = text.lastIndexOf('\nimport ')
+  const end = text.indexOf('\n', last + 1) + 1
+  const own = ["import { server } from './agents.ts'", ...(page ? ["import { page } from './page.ts'"] : [])]
+  return `${text.slice(0, end)}${own.join('\n')}\n${text.slice(end)}`
+}
+
+/** Files that are in folders of other examples are in the project itself. */
+function ownPaths(text: string, from: string, to: string): string {
+  const folder = posix.dirname(from)
+  return text.replace(/(from |import\(|import )'(\.[^']+)'/g, (_, keyword: string, path: string) => {
+    const target = placeOf(posix.join(folder, path))
+    const relative = posix.relative(posix.dirname(to), target)
+    return `${keyword}'${relative.startsWith('.') ? relative : `./${relative}`}'`
+  })
+}
+
+/** Where a file of the examples is in a project. */
+function placeOf(path: string): string {
+  const inside = path.replace(/^(?:start\/storage\/\w+)\.ts$/, 'storage.ts')
+  return inside.startsWith('offline/') ? inside : inside.replace(/^(?!storage\.ts)[^/]+\//, '')
+}
+
+const IMPORT = /^import (?:(\w+)(?:, )?)?(?:\{ ([^}]*) \} )?from '[^']+'\n/gm
+
+/** Without names of imports that nothing uses. */
+function withoutUnused(text: string): string {
+  const code = text.replace(IMPORT, '')
+  const isUsed = (name: string) => new RegExp(`\\b${name}\\b`).test(code)
+  return text.replace(IMPORT, (line, whole: string | undefined, names: string | undefined) => {
+    if (names === undefined) return line
+    const used = names.split(', ').filter((name) => isUsed(name.replace(/^(?:type |.* as )/, '')))
+    if (used.length > 0) return line.replace(`{ ${names} }`, `{ ${used.join(', ')} }`)
+    return whole === undefined ? '' : line.replace(/, \{[^}]*\}/, '')
+  })
+}

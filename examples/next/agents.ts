@@ -1,0 +1,15 @@
+import { createAgentServer } from 'agentwire'
+import { cachedServer } from 'agentwire/next'
+import { assistant } from '../start/assistant.ts'
+import { authenticate } from '../start/auth.ts'
+import { openStorage } from '../start/storage/memory.ts'
+
+/** Serves your agents. The route mounts it below `/agents`. */
+export const server = cachedServer(openStorage, ({ store, checkpointer }) =>
+  createAgentServer({
+    agents: { assistant },
+    store,
+    checkpointer,
+    authenticate,
+  }),
+)

@@ -1,0 +1,12 @@
+import type { ReactNode } from 'react'
+import '../../start/page/page.css'
+
+export const metadata = { title: 'Assistant' }
+
+export default function Layout({ children }: { readonly children: ReactNode }) {
+  return (
+    <html lang="en">
+      <body>{children}</body>
+    </html>
+  )
+}

@@ -1,0 +1,29 @@
+/** An agent without a model: a script says what it says and calls. It asks before it sends a mail, and has a subagent. */
+import * as agentwire from 'agentwire'
+import { completionsTarget, openaiChat } from 'agentwire/formats'
+import { chunksOf, type OpenAIRequest } from '../offline/openai.ts'
+import { assistantTools, look_up, multiply, researcherTools, send_mail } from './tools.ts'
+
+type Tools = OpenAIRequest['tools']
+
+/** Asks the script, and answers what it calls, until it has nothing more to call. */
+async function converse(
+  context: agentwire.Writer,
+  tools: Tools,
+  handlers: agentwire.ToolCallHandlers,
+): Promise<void> {
+  const ask = () => {
+    const messages = completionsTarget.writeRequest(context.messages).messages as OpenAIRequest['messages']
+    return chunksOf({ messages, tools })
+  }
+  while (await agentwire.runToolCalls(context, await context.model(ask, openaiChat), handlers));
+}
+
+export const assistant = agentwire.defineAgent({
+  run: (context) =>
+    converse(context, assistantTools, {
+      tools: { multiply, send_mail },
+      subagents: { researcher: (inside) => converse(inside, researcherTools, { tools: { look_up } }) },
+      approve: ['send_mail'],
+    }),
+})

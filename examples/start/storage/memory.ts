@@ -1,0 +1,4 @@
+import { memoryStorage } from 'agentwire'
+
+/** A restart forgets all threads. */
+export const openStorage = () => memoryStorage()

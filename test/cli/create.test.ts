@@ -1,0 +1,222 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { Client } from '@langchain/langgraph-sdk'
+import ts from 'typescript'
+import { afterAll, describe, expect, test } from 'vitest'
+import { CHOICES, type Choices } from '../../cli/create/choices.ts'
+import { exampleReader } from '../../cli/create/examples.ts'
+import { projectOf } from '../../cli/create/project.ts'
+import { run } from '../../cli/run.ts'
+import { ORIGIN, programs } from '../kit/program.ts'
+import { root } from '../package/package.ts'
+import { write } from './projects.ts'
+
+const start = programs()
+const read = exampleReader()
+/** Inside of this project, so that projects find its packages. */
+const folder = join(root, '.tmp', `create-${process.pid}`)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const YES_NO = [true, false]
+
+/** Everything that can be chosen. */
+const ALL: readonly Choices[] = CHOICES.framework.flatMap((framework) =>
+  CHOICES.storage.flatMap((storage) =>
+    CHOICES.model.flatMap((model) =>
+      YES_NO.flatMap((auth) => YES_NO.map((page) => ({ framework, storage, model, auth, page }))),
+    ),
+  ),
+)
+
+const nameOf = ({ framework, storage, model, auth, page }: Choices): string =>
+  [framework, storage, model, ...(auth ? ['auth'] : []), ...(page ? ['page'] : [])].join('-')
+
+/** What a command line prints, and its exit code. */
+async function create(args: readonly string[], answers?: readonly string[]) {
+  const printed: string[] = []
+  const left = [...(answers ?? [])]
+  const code = await run(['create', ...args], {
+    env: {},
+    out: (text) => printed.push(text),
+    problem: (text) => printed.push(text),
+    ...(answers && { ask: async () => left.shift() ?? '' }),
+  })
+  return { code, text: printed.join('\n') }
+}
+
+describe('every project', () => {
+  test('type-checks, and imports only files that it has and packages that it installs', () => {
+    const files = new Map<string, string>()
+    const wrong: string[] = []
+    for (const choices of ALL) {
+      const name = nameOf(choices)
+      const project = projectOf(name, choices, read)
+      const { dependencies, devDependencies } = JSON.parse(project.get('package.json')!)
+      for (const [path, text] of project) {
+        if (!/\.tsx?$/.test(path)) continue
+        files.set(join(folder, name, path), text)
+        for (const imported of importsOf(text)) {
+          const isThere = imported.startsWith('.')
+            ? project.has(posix.join(posix.dirname(path), imported))
+            : imported.startsWith('node:') ||
+              Object.hasOwn({ ...dependencies, ...devDependencies }, packageOf(imported))
+          if (!isThere) wrong.push(`${name}/${path} imports ${imported}`)
+        }
+        if (/#(?:end)?region/.test(text)) wrong.push(`${name}/${path} has a region`)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(problemsOf(files)).toEqual([])
+  }, 240_000)
+})
+
+const importsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/(?:from |import\(|import )'([^']+)'/g)].map(([, name]) => name!)
+
+const packageOf = (name: string): string => name.split('/', name.startsWith('@') ? 2 : 1).join('/')
+
+/** What the compiler finds in files that are not written anywhere, with the packages of this project. */
+function problemsOf(files: ReadonlyMap<string, string>): readonly string[] {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
+  const options: ts.CompilerOptions = {
+    ...ts.convertCompilerOptionsFromJson({ ...config.compilerOptions, noUnusedLocals: true }, root).options,
+  }
+  const host = ts.createCompilerHost(options)
+  const { fileExists, readFile, getSourceFile } = host
+  const folders = new Set([...files.keys()].map((path) => dirname(path)))
+  const parsed = new Map<string, ts.SourceFile>()
+  Object.assign(host, {
+    fileExists: (path: string) => files.has(path) || fileExists(path),
+    readFile: (path: string) => files.get(path) ?? readFile(path),
+    directoryExists: (path: string) => folders.has(path) || ts.sys.directoryExists(path),
+    getSourceFile(path: string, languageVersion: ts.ScriptTarget) {
+      const text = files.get(path)
+      if (text === undefined) return getSourceFile.call(host, path, languageVersion)
+      const source = ts.createSourceFile(path, text, languageVersion)
+      parsed.set(path, source)
+      return source
+    },
+  } satisfies Partial<ts.CompilerHost>)
+  const program = ts.createProgram(
+    [...files.keys(), join(root, 'test/conformance/untyped.d.ts')],
+    options,
+    host,
+  )
+  return [...parsed.values()]
+    .flatMap((source) => [
+      ...program.getSyntacticDiagnostics(source),
+      ...program.getSemanticDiagnostics(source),
+    ])
+    .map(
+      ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
+    )
+}
+
+/** Each framework, storage, model and answer is in one of them. */
+const COVERING: readonly Choices[] = [
+  { framework: 'hono', storage: 'sqlite', model: 'openai', auth: false, page: true },
+  { framework: 'express', storage: 'memory', model: 'anthropic', auth: true, page: true },
+  { framework: 'fastify', storage: 'sqlite', model: 'scripted', auth: true, page: false },
+  { framework: 'node', storage: 'memory', model: 'google', auth: false, page: true },
+]
+
+/** Projects find the sources of this package by its tsconfig. */
+const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), PORT: '0' }
+
+describe.each(COVERING)('a project of $framework, $storage, $model', (choices) => {
+  const place = join(folder, `started-${nameOf(choices)}`)
+
+  test('passes its own test, without a key', async () => {
+    write(place, Object.fromEntries(projectOf('started', choices, read)))
+    const tested = start(process.execPath, ['--import', 'tsx', '--test', 'agents.test.ts'], env, place)
+    expect([await tested.exit, tested.text()]).toEqual([0, expect.stringMatching(/# pass [12]\n/)])
+  })
+
+  test('starts, and serves its agent and its page', async () => {
+    const { model, auth, page } = choices
+    const key = { OPENAI_API_KEY: 'none', ANTHROPIC_API_KEY: 'none', AGENT_USERS: 'ada:secret' }
+    const served = start(
+      process.execPath,
+      ['--import', 'tsx', 'server.ts'],
+      { ...env, ...key, STORAGE_URL: 'file:agents.db' },
+      place,
+    )
+    const [origin] = ORIGIN.exec(await served.output(ORIGIN))!
+    const home = await fetch(origin!)
+    expect([home.status, (await home.text()).includes('<div id="page">')]).toEqual([page ? 200 : 404, page])
+    const defaultHeaders = auth ? { authorization: `Basic ${btoa('ada:secret')}` } : {}
+    const client = new Client({
+      apiUrl: `${origin}/agents`,
+      defaultHeaders,
+      callerOptions: { maxRetries: 0 },
+    })
+    const [assistant] = await client.assistants.search()
+    expect(assistant?.graph_id).toBe('assistant')
+    if (auth) expect((await fetch(`${origin}/agents/threads`)).status).toBe(401)
+    if (model !== 'scripted') return
+    const input = { messages: [{ role: 'user', content: 'Hello' }] }
+    const { messages } = (await client.runs.wait(null, 'assistant', { input })) as {
+      messages: { content: unknown }[]
+    }
+    expect(JSON.stringify(messages.at(-1))).toContain('I am a script')
+  })
+})
+
+describe('the command', () => {
+  test('asks what is not given, takes numbers and names, and asks again for what is neither', async () => {
+    const place = join(folder, 'asked')
+    const { code, text } = await create(
+      [place, '--no-install', '--framework', 'node'],
+      ['9', '3', 'open', 'y', 'n'],
+    )
+    expect([code, text]).toEqual([0, expect.stringContaining('node, postgres, openai, sign-in, no page')])
+    expect(text).not.toContain('Which framework?')
+    expect(existsSync(join(place, 'page.ts'))).toBe(false)
+    expect(readFileSync(join(place, '.env'), 'utf8')).toMatch(
+      /STORAGE_URL=postgres:.*\n[\s\S]*AGENT_USERS=ada:\S{16}\n/,
+    )
+  })
+
+  test('asks nothing with --yes, and says what to do next', async () => {
+    const place = join(folder, 'yes')
+    const { code, text } = await create([place, '--yes', '--no-install'], [])
+    expect([code, text]).toEqual([
+      0,
+      expect.stringMatching(/hono, sqlite, scripted, no sign-in, a page[\s\S]*npm run dev/),
+    ])
+    expect(readdirSync(place)).toContain('server.ts')
+  })
+
+  test('writes into no folder that has files, and refuses what it does not know', async () => {
+    mkdirSync(join(folder, 'full'), { recursive: true })
+    write(join(folder, 'full'), { 'a.txt': 'mine' })
+    expect(await create([join(folder, 'full'), '--yes'])).toEqual({
+      code: 2,
+      text: expect.stringContaining('is not empty'),
+    })
+    const wrong = await create([join(folder, 'wrong'), '--framework', 'koa'])
+    expect(wrong).toEqual({
+      code: 2,
+      text: expect.stringContaining('--framework takes one of hono, express, fastify, next, node'),
+    })
+    expect((await create(['x', '--page', '--no-page'])).code).toBe(2)
+    expect(existsSync(join(folder, 'wrong'))).toBe(false)
+  })
+
+  test('is in what npm would publish', () => {
+    const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+      cwd: root,
+      encoding: 'utf8',
+    })
+    const [{ files }] = JSON.parse(packed) as [{ files: { path: string }[] }]
+    const paths = new Set(files.map(({ path }) => path))
+    const missing = new Set<string>()
+    const known = (path: string): string => {
+      if (!paths.has(`examples/${path}`)) missing.add(path)
+      return read(path)
+    }
+    for (const choices of ALL) projectOf('all', choices, known)
+    expect([...missing]).toEqual([])
+  })
+})
