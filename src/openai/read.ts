@@ -20,6 +20,8 @@ export interface Leaving {
   readonly cancels: boolean
   /** Its thread is deleted, unless it waits for an answer. */
   readonly removes: boolean
+  /** The log has lost events of it, which has ended: it is read from the state that it has left. Default false. */
+  readonly isLost?: boolean | undefined
 }
 
 export const STAYS: Leaving = { cancels: false, removes: false }
@@ -31,18 +33,19 @@ async function* framesOf(
   context: OpenAiContext,
   begun: Begun,
   writer: RunWriter,
-  { cancels, removes }: Leaving,
+  { cancels, removes, isLost = false }: Leaving,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string> {
   let hasFailed = false
   try {
     yield writer.begin()
     const reader = createAnswerReader()
-    for await (const events of eventsOfRun(context, begun, signal)) {
-      let text = ''
-      for (const event of events) for (const item of reader.push(event)) text += writer.push(item)
-      yield text
-    }
+    if (!isLost)
+      for await (const events of eventsOfRun(context, begun, signal)) {
+        let text = ''
+        for (const event of events) for (const item of reader.push(event)) text += writer.push(item)
+        yield text
+      }
     if (!writer.isEnded) for (const item of await endOf(context, begun)) yield writer.push(item)
     yield DONE
   } catch (error) {
@@ -56,7 +59,7 @@ async function* framesOf(
   }
 }
 
-/** The end of a run of which the log has none: it was dropped before it began, or the log has lost it. */
+/** What is known of a run of which the log has no end: it was dropped before it began, or the log has lost it. */
 async function endOf({ engine }: OpenAiContext, begun: Begun): Promise<readonly AnswerItem[]> {
   const { threadId, principal, runId } = begun
   const [run, thread] = await Promise.all([
@@ -64,9 +67,14 @@ async function endOf({ engine }: OpenAiContext, begun: Begun): Promise<readonly 
     engine.findThread({ threadId, principal }),
   ])
   const at = { seq: 0, timestamp: run?.end?.at ?? Date.now(), runId }
+  const states =
+    thread && run?.end ? engine.readHistory(thread, {}, { limit: 1, filter: { run_id: runId } }) : []
+  const gaps: AnswerItem[] = []
+  for await (const { values } of states) gaps.push({ ...at, type: 'gap', values })
   const open = thread?.interrupts.filter((one) => one.runId === runId) ?? []
   const status = run?.status === 'success' ? 'completed' : run?.status === 'error' ? 'failed' : 'interrupted'
   return [
+    ...gaps,
     ...open.map(({ id, value }) => ({
       ...at,
       type: 'question' as const,

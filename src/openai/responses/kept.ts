@@ -9,7 +9,7 @@ import { placeOf } from '../begin.ts'
 import type { OpenAiContext } from '../context.ts'
 import { badRequest, noSuchResponse } from '../errors.ts'
 import { partsOf } from '../ids.ts'
-import { readRun, STAYS, streamRun } from '../read.ts'
+import { type Leaving, readRun, STAYS, streamRun } from '../read.ts'
 import type { ResponseDetails } from './model.ts'
 import { headOf } from './post.ts'
 import { createResponseWriter } from './writer.ts'
@@ -46,10 +46,19 @@ export async function getResponse(context: OpenAiContext, call: FaceCall): Promi
   const kept = await keptResponse(context, call, 'threads:stream')
   const { run, details, principal } = kept
   const after = startingAfter(call)
-  if (after >= 0) await requireEvents(context, run)
+  const reading = await readingOf(context, run)
+  if (reading.isLost && after >= 0) throw eventsExpired()
   const begun = { ...run, principal, after: placeOf(run.firstSeq) }
-  return streamRun(context, call, begun, createResponseWriter(headOf(run, details), after), STAYS)
+  return streamRun(context, call, begun, createResponseWriter(headOf(run, details), after), reading)
 }
+
+/** Those that are left of a response have other numbers. */
+const eventsExpired = (): HttpError =>
+  new HttpError(
+    410,
+    'events_expired',
+    'The events of this response are not kept any more. Read it without starting_after.',
+  )
 
 function startingAfter({ url }: FaceCall): number {
   const text = url.searchParams.get('starting_after')
@@ -59,12 +68,12 @@ function startingAfter({ url }: FaceCall): number {
   throw badRequest('starting_after: expected a sequence number, such as 12.')
 }
 
-/** Throws 410 where the log has lost events of a response: those that are left have other numbers. */
-async function requireEvents({ engine }: OpenAiContext, { threadId, firstSeq }: RunRecord): Promise<void> {
+/** How a response is read that was stored: one whose events are gone from the log, from its state. */
+async function readingOf({ engine }: OpenAiContext, run: RunRecord): Promise<Leaving> {
+  const { threadId, firstSeq } = run
+  if (!isEnded(run) || firstSeq === null) return STAYS
   const { firstRetained } = await internalsOf(engine).store.inspect(threadId)
-  if (firstSeq === null || firstRetained <= firstSeq) return
-  const message = 'The events of this response are not kept any more. Read it without starting_after.'
-  throw new HttpError(410, 'events_expired', message)
+  return { ...STAYS, isLost: firstRetained > firstSeq }
 }
 
 async function present(
@@ -76,7 +85,7 @@ async function present(
   if (!isEnded(run))
     return json({ ...writer.response(), status: run.status === 'pending' ? 'queued' : 'in_progress' })
   const begun = { ...run, principal, after: placeOf(run.firstSeq) }
-  await readRun(context, call, begun, writer, STAYS)
+  await readRun(context, call, begun, writer, await readingOf(context, run))
   return json(writer.response())
 }
 
