@@ -1,6 +1,7 @@
 import { AIMessage, type BaseMessage } from '@langchain/core/messages'
 import { Command, MemorySaver } from '@langchain/langgraph'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { artifactsOf } from '../../examples/chat/lib/files.ts'
 import { deepAgent, secretaryAgent } from '../../examples/chat/server/agents/graphs.ts'
 import { scriptedModels } from '../../examples/chat/server/models/models.ts'
 import { searchLibrary } from '../../examples/chat/server/tools/library.ts'
@@ -81,15 +82,23 @@ describe('the deep agent', () => {
     const chart = await media('Draw a chart')
     expect(chart).toMatchObject({
       type: 'image',
-      mimeType: 'image/png',
-      metadata: { filename: 'coffee.png' },
+      mimeType: 'image/svg+xml',
+      metadata: { filename: 'coffee.svg' },
     })
-    const bytes = Buffer.from(chart.data, 'base64')
-    expect(bytes.subarray(1, 4).toString()).toBe('PNG')
-    expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([348, 192])
+    expect(Buffer.from(chart.data, 'base64').toString()).toMatch(/^<svg .*>Cups<.*>5<.*>Mon<.*<\/svg>$/)
     const table = await media('Give me the CSV')
     expect(table).toMatchObject({ type: 'file', mimeType: 'text/csv', metadata: { filename: 'coffee.csv' } })
     expect(Buffer.from(table.data, 'base64').toString()).toMatch(/^day,cups\nMonday,3\n/)
+  })
+
+  test('writes a report into a file of its state', async () => {
+    const { files, messages } = await deepAgent(models).invoke({
+      messages: [{ role: 'user', content: 'Write a report about coffee' }],
+    })
+    expect(artifactsOf(files, [])).toEqual([
+      { kind: 'text', name: 'coffee.md', text: expect.stringMatching(/^# Report: coffee\n\n## Coffee\n/) },
+    ])
+    expect(messages.at(-1)!.text).toContain('`coffee.md`')
   })
 
   test('writes all kinds of Markdown, thoughts first', async () => {

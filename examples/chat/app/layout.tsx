@@ -1,4 +1,5 @@
 import type { Metadata, Viewport } from 'next'
+import localFont from 'next/font/local'
 import type { ReactNode } from 'react'
 import { App } from '../components/app.tsx'
 import { THEME_SCRIPT } from '../lib/theme.ts'
@@ -7,8 +8,16 @@ import './globals.css'
 export const metadata: Metadata = {
   title: 'agentwire chat',
   description: 'A chat over the Agent Streaming Protocol, served by one Next.js app.',
-  icons: { icon: 'data:,' },
 }
+
+/** The typefaces are files of the app, so that no page asks another server for them. */
+const geist = localFont({ src: './fonts/geist.woff2', variable: '--font-geist', weight: '100 900' })
+const geistMono = localFont({
+  src: './fonts/geist-mono.woff2',
+  variable: '--font-geist-mono',
+  weight: '100 900',
+  preload: false,
+})
 
 export const viewport: Viewport = {
   width: 'device-width',
@@ -22,7 +31,7 @@ export const viewport: Viewport = {
 /** The app stands in the layout, so that it stays mounted while the address changes from `/` to `/t/{id}`. */
 export default function Layout({ children }: { readonly children: ReactNode }) {
   return (
-    <html lang="en" suppressHydrationWarning>
+    <html lang="en" className={`${geist.variable} ${geistMono.variable}`} suppressHydrationWarning>
       <body>
         {/* biome-ignore lint/security/noDangerouslySetInnerHtml: a constant, which must run before the first paint. */}
         <script dangerouslySetInnerHTML={{ __html: THEME_SCRIPT }} />

@@ -8,6 +8,7 @@ import { SEARCH_ID } from '../lib/shortcuts.ts'
 import { openThread, watchThreads } from '../lib/threads.ts'
 import { useShortcuts } from '../lib/use-shortcuts.ts'
 import { useThreadGone } from '../lib/use-thread-gone.ts'
+import type { Start } from './conversation/conversation.tsx'
 import { Header } from './header/header.tsx'
 import { Sidebar } from './sidebar/sidebar.tsx'
 import { Gone } from './status/gone.tsx'
@@ -25,6 +26,7 @@ export function App() {
   const [isWide, setWide] = useState(true)
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const [isHelpOpen, setHelpOpen] = useState(false)
+  const [start, setStart] = useState<Start & { readonly chatKey: string }>()
   const isGone = useThreadGone(navigation)
 
   useEffect(watchThreads, [])
@@ -34,10 +36,16 @@ export function App() {
     setDrawerOpen(false)
     navigation.open(id)
   }
-  const startNew = useCallback((): void => {
+  const startNew = useCallback((): string => {
     setDrawerOpen(false)
-    navigation.startNew()
+    return navigation.startNew()
   }, [navigation])
+  const ask = useCallback(
+    (wanted: Start): void => {
+      setStart({ ...wanted, chatKey: navigation.startNew() })
+    },
+    [navigation],
+  )
   const toggleThreads = (): void => {
     if (matchMedia('(width >= 48rem)').matches) setWide(!isWide)
     else setDrawerOpen(!isDrawerOpen)
@@ -62,11 +70,13 @@ export function App() {
             key={navigation.chatKey}
             threadId={navigation.threadId}
             onThreadId={navigation.created}
+            start={start?.chatKey === navigation.chatKey ? start : undefined}
+            onAsk={ask}
           />
         )}
       </Suspense>
     ),
-    [isGone, navigation, startNew],
+    [isGone, navigation, startNew, start, ask],
   )
   const sidebar = <Sidebar navigation={{ ...navigation, open, startNew }} />
   return (

@@ -3,6 +3,8 @@ export interface AgentEntry {
   /** Its assistant id. */
   readonly id: string
   readonly title: string
+  /** A few words for the list to choose from. */
+  readonly brief: string
   readonly description: string
   /** Messages to try. */
   readonly prompts: readonly string[]
@@ -12,12 +14,14 @@ export const AGENTS: readonly AgentEntry[] = [
   {
     id: 'agent',
     title: 'Deep agent',
+    brief: 'Plans, delegates, writes files',
     description:
       'It has two subagents: a researcher with a few pages to search, and a math-whiz with a calculator.',
     prompts: [
       'What is 12 * (3 + 4), and what is a checkpoint?',
       'Show me what Markdown can do',
       'Draw a chart of a week of coffee',
+      'Write a report about coffee',
       'Research coffee, and ask me what exactly',
       'Tell me a long story',
     ],
@@ -25,6 +29,7 @@ export const AGENTS: readonly AgentEntry[] = [
   {
     id: 'secretary',
     title: 'Secretary',
+    brief: 'Asks before it sends',
     description: 'It writes letters, and asks you before it sends one.',
     prompts: [
       'Email ada@example.com that lunch is at noon',
@@ -34,6 +39,7 @@ export const AGENTS: readonly AgentEntry[] = [
   {
     id: 'echo',
     title: 'Echo',
+    brief: 'A function, no model',
     description: 'A plain function that repeats what you say, and asks you when you tell it to.',
     prompts: ['Hello, echo', 'Ask me'],
   },

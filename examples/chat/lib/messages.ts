@@ -28,6 +28,12 @@ export function reasoningOf(message: BaseMessage): string {
     .join('')
 }
 
+/** How long a model thought before its first word, in milliseconds, where the server tells. */
+export function thinkingMsOf(message: BaseMessage): number | undefined {
+  const { thinking_ms } = (message as AIMessage).response_metadata
+  return typeof thinking_ms === 'number' ? thinking_ms : undefined
+}
+
 /** The user stopped the answer in the middle. The server keeps what there was, and marks it. */
 export const isStopped = (messages: readonly BaseMessage[]): boolean =>
   messages.some((message) => (message as AIMessage).response_metadata.finish_reason === 'cancelled')

@@ -8,12 +8,15 @@ export interface Navigation {
   /** Changes when another chat is opened, and not when a new chat gets its thread: the component with this key stays mounted then. */
   readonly chatKey: string
   open(threadId: string): void
-  startNew(): void
+  /** Gives the key of the new chat. */
+  startNew(): string
   /** The new chat has made its thread: the address follows. */
   created(threadId: string): void
 }
 
 export const hrefOf = (threadId: string): string => `/t/${encodeURIComponent(threadId)}`
+
+const keyOf = (draft: number): string => `new ${draft}`
 
 /**
  * The address is the state. Next follows `history`, without a request to the server, and a moment later: until then the page is already
@@ -43,14 +46,16 @@ export function useNavigation(): Navigation {
   )
   const startNew = useCallback(() => {
     setAhead({ from: pathname, to: '/' })
-    setDraft(({ number }) => ({ number: number + 1 }))
+    const number = draft.number + 1
+    setDraft({ number })
     history.pushState(null, '', '/')
-  }, [pathname])
+    return keyOf(number)
+  }, [pathname, draft])
   const created = useCallback((id: string) => {
     setDraft(({ number }) => ({ number, threadId: id }))
     history.replaceState(null, '', hrefOf(id))
   }, [])
-  const chatKey = isDraft ? `new ${draft.number}` : threadId
+  const chatKey = isDraft ? keyOf(draft.number) : threadId
   return useMemo(
     () => ({ threadId, chatKey, open, startNew, created }),
     [threadId, chatKey, open, startNew, created],

@@ -5,6 +5,9 @@ export const focusComposer = (): void =>
 /** Presses the button that stops a run, where there is one. */
 export const stopRun = (): void => document.querySelector<HTMLElement>('button[aria-label="Stop"]')?.click()
 
+/** The id of the place in the header for buttons of the open conversation. */
+export const ACTIONS_ID = 'conversation-actions'
+
 /** A dialog or a menu is open, which has the keys for itself. */
 export const isCovered = (): boolean => document.querySelector('[role="dialog"], [role="menu"]') !== null
 

@@ -1,7 +1,10 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
+import { keepPosition, positionOf } from './positions.ts'
 
 /** How far from the end still counts as the end, in pixels. */
 const NEAR = 48
+/** What moves a conversation by the user's hand. */
+const BY_HAND = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const
 
 interface StickToBottom {
   /** The element that scrolls, and the element in it that grows. */
@@ -11,11 +14,18 @@ interface StickToBottom {
   readonly scrollToBottom: () => void
 }
 
-/** Keeps the end in view while the content grows, until the user scrolls up. */
-export function useStickToBottom(): StickToBottom {
+/**
+ * Keeps the end in view while the content grows, until the user scrolls up. A thread that was left further up is shown there again, as soon as
+ * that much of it is there.
+ */
+export function useStickToBottom(threadId: string | undefined): StickToBottom {
   const scroller = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const sticks = useRef(true)
+  const thread = useRef(threadId)
+  thread.current = threadId
+  /** Where the thread was left, until it is shown there. */
+  const wanted = useRef<number>(undefined)
   const [isAtBottom, setIsAtBottom] = useState(true)
 
   const setSticks = useCallback((isStuck: boolean) => {
@@ -24,6 +34,7 @@ export function useStickToBottom(): StickToBottom {
     scroller.current?.style.setProperty('overflow-anchor', isStuck ? 'none' : 'auto')
   }, [])
   const scrollToBottom = useCallback(() => {
+    wanted.current = undefined
     setSticks(true)
     scroller.current?.scrollTo({ top: scroller.current.scrollHeight })
   }, [setSticks])
@@ -33,6 +44,7 @@ export function useStickToBottom(): StickToBottom {
     const { current: inner } = content
     if (outer === null || inner === null) return
     setSticks(true)
+    wanted.current = thread.current === undefined ? undefined : positionOf(thread.current)
     let lastTop = outer.scrollTop
     const onScroll = (): void => {
       const isNear = outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR
@@ -41,16 +53,30 @@ export function useStickToBottom(): StickToBottom {
       else if (outer.scrollTop < lastTop) setSticks(false)
       lastTop = outer.scrollTop
       setIsAtBottom(isNear)
+      const isShown = wanted.current === undefined && outer.scrollHeight > outer.clientHeight
+      if (thread.current !== undefined && isShown)
+        keepPosition(thread.current, isNear ? undefined : outer.scrollTop)
     }
     const observer = new ResizeObserver(() => {
-      if (sticks.current) outer.scrollTop = outer.scrollHeight
+      const { current: top } = wanted
+      if (top !== undefined) {
+        if (outer.scrollHeight - outer.clientHeight < top) return
+        wanted.current = undefined
+        setSticks(false)
+        outer.scrollTop = top
+      } else if (sticks.current) outer.scrollTop = outer.scrollHeight
     })
+    const take = (): void => {
+      wanted.current = undefined
+    }
     observer.observe(inner)
     observer.observe(outer)
     outer.addEventListener('scroll', onScroll, { passive: true })
+    for (const name of BY_HAND) outer.addEventListener(name, take, { passive: true })
     return () => {
       observer.disconnect()
       outer.removeEventListener('scroll', onScroll)
+      for (const name of BY_HAND) outer.removeEventListener(name, take)
     }
   }, [setSticks])
   return { scroller, content, isAtBottom, scrollToBottom }

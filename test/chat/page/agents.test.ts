@@ -70,6 +70,8 @@ describe.runIf(hasBrowser)('approvals', () => {
   test('a letter that is approved is sent, also by a page that came later', async () => {
     const page = await letterTo('ada@example.com')
     expect(await wordsOf(asks(page))).toContain('Lunch is at noon')
+    // The card is the call: there is no row of the tool beside it.
+    expect(await lastTurn(page).getByText('Send email').count()).toBe(0)
     await page.reload()
     await button(asks(page), 'Approve').click()
     await conversation(page).getByText('The letter to ada@example.com lies in the outbox').last().waitFor()

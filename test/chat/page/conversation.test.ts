@@ -157,6 +157,53 @@ describe.runIf(hasBrowser)('the conversation', () => {
     expect(await wordsOf(lastTurn(page))).toContain('1 + 1 = 2.')
   })
 
+  test('another agent answers the same message in a new chat', async () => {
+    const page = await open()
+    await ask(page, 'What is 5 + 5?')
+    const path = new URL(page.url()).pathname
+    await button(lastTurn(page), 'Ask an agent in a new chat').click()
+    await page.getByRole('menuitem', { name: 'Echo' }).click()
+    await expect.poll(() => new URL(page.url()).pathname).not.toBe(path)
+    await answered(page)
+    expect(await turns(page).count()).toBe(1)
+    expect((await wordsOf(lastTurn(page))).match(/What is 5 \+ 5\?/g)).toHaveLength(2)
+    await page.locator('header').getByText('Echo').waitFor()
+    await page.goBack()
+    await conversation(page).getByText('5 + 5 = 10.').last().waitFor()
+    await button(page, 'New chat').first().click()
+    await page.getByRole('radio', { name: 'Deep agent' }).waitFor()
+    expect(await turns(page).count()).toBe(0)
+  })
+
+  test('what an agent thought has its time, also after a reload', async () => {
+    const page = await open()
+    await ask(page, 'Show me what Markdown can do')
+    await page.reload()
+    await lastTurn(page)
+      .getByText(/^Thought for [\d.]+ s$/)
+      .waitFor()
+  })
+
+  test('files of the agent and of messages stand in a panel, also after a reload', async () => {
+    const page = await open()
+    await ask(page, 'Write a report about coffee')
+    await button(page, '1 file').waitFor()
+    await page.reload()
+    await button(page, '1 file').click()
+    const panel = page.getByRole('complementary', { name: 'Files' })
+    await panel.getByRole('heading', { name: 'Report: coffee' }).waitFor()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      button(panel, 'Download coffee.md').click(),
+    ])
+    expect(file.suggestedFilename()).toBe('coffee.md')
+    await ask(page, 'Draw a chart of a week of coffee')
+    await button(panel, 'coffee.svg').click()
+    await panel.getByRole('img', { name: 'coffee.svg' }).waitFor()
+    await button(panel, 'Close files').click()
+    await button(page, '2 files').waitFor()
+  })
+
   test('an earlier message that is edited makes a branch, and one can go back and forth between both', async () => {
     const page = await open()
     await ask(page, '1 + 1')

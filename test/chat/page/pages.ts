@@ -73,7 +73,13 @@ export const threadLink = (page: Page, title: string): Locator =>
   page.getByRole('navigation', { name: 'Threads' }).getByRole('link', { name: title })
 
 export async function choose(page: Page, agent: 'Deep agent' | 'Secretary' | 'Echo'): Promise<void> {
-  await page.getByRole('combobox', { name: 'Agent' }).selectOption({ label: agent })
+  await page.getByRole('radio', { name: agent }).check()
+}
+
+/** Does what an entry of a menu stands for. */
+export async function pick(page: Page, menu: string, entry: string): Promise<void> {
+  await button(page, menu).first().click()
+  await page.getByRole('menuitem', { name: entry }).click()
 }
 
 /** Sends a message, and waits until it stands in the conversation. */

@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, inject, test } from 'vitest'
-import { ask, button, chatPages, conversation, hasBrowser, threadLink, turns } from './pages.ts'
+import { ask, button, chatPages, conversation, hasBrowser, pick, threadLink, turns } from './pages.ts'
 
 describe.runIf(hasBrowser)('the list of threads', () => {
   const { open } = chatPages()
@@ -27,8 +28,7 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await conversation(page).getByText('71 + 71 = 142.').last().waitFor()
 
     const name = `Sums of ${first.slice(-8)}`
-    await threadLink(page, '71 + 71').hover()
-    await button(page, 'Rename “71 + 71”').click()
+    await pick(page, 'Actions for “71 + 71”', 'Rename')
     await page.getByRole('textbox', { name: 'Title' }).fill(name)
     await page.keyboard.press('Enter')
     await threadLink(page, name).waitFor()
@@ -40,12 +40,84 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await expect.poll(() => other.title()).toContain(name)
   })
 
+  test('titles are made of the answer or the question, and no two are the same', async () => {
+    const page = await open()
+    const titles = new Set<string>()
+    for (const count of [1, 2]) {
+      await ask(page, 'Show me what Markdown can do')
+      const heading = page.getByRole('heading', { name: /^What I can write/, level: 1 })
+      titles.add(await heading.innerText())
+      expect(titles.size).toBe(count)
+      await button(page, 'New chat').first().click()
+      await page.waitForURL(/\/$/)
+    }
+    await ask(page, '73 + 73')
+    await page.getByRole('heading', { name: '73 + 73', exact: true }).waitFor()
+  })
+
+  test('a thread is exported as Markdown, and its link is copied', async () => {
+    const page = await open('/', { permissions: ['clipboard-read', 'clipboard-write'] })
+    await ask(page, 'What is 74 + 74?')
+    const menu = 'Actions for “What is 74 + 74?”'
+    const [file] = await Promise.all([page.waitForEvent('download'), pick(page, menu, 'Export as Markdown')])
+    expect(file.suggestedFilename()).toBe('what-is-74-74.md')
+    const text = await readFile(await file.path(), 'utf8')
+    expect(text).toMatch(/^# What is 74 \+ 74\?\n\n## You\n\nWhat is 74 \+ 74\?\n\n## Deep agent\n\n/)
+    expect(text).toContain('74 + 74 = 148.')
+    await pick(page, menu, 'Share link')
+    await page.getByText('The link is copied.').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url())
+  })
+
+  test('a thread is shown again where it was left', async () => {
+    const page = await open('/', { viewport: { width: 800, height: 500 } })
+    await ask(page, 'Show me what Markdown can do')
+    const path = new URL(page.url()).pathname
+    const top = () => conversation(page).evaluate((one) => one.scrollTop)
+    const end = await top()
+    expect(end).toBeGreaterThan(300)
+    await conversation(page).hover()
+    await page.mouse.wheel(0, -200)
+    await button(page, 'Scroll to the end').waitFor()
+    await expect.poll(top).toBe(end - 200)
+    await page.reload()
+    await expect.poll(top).toBe(end - 200)
+    await button(page, 'New chat').first().click()
+    await page.waitForURL(/\/$/)
+    await page.goBack()
+    await expect.poll(() => new URL(page.url()).pathname).toBe(path)
+    await expect.poll(top).toBe(end - 200)
+    await button(page, 'Scroll to the end').click()
+    await page.reload()
+    await expect.poll(top).toBe(end)
+  })
+
+  test('a menu is used with the keyboard, and gives the focus back', async () => {
+    const page = await open()
+    await ask(page, '75 + 75')
+    const menu = button(page, 'Actions for “75 + 75”').first()
+    const focused = () => page.evaluate(() => document.activeElement?.textContent)
+    await menu.focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(focused).toBe('Rename')
+    await page.keyboard.press('ArrowUp')
+    expect(await focused()).toBe('Delete')
+    await page.keyboard.press('ArrowDown')
+    expect(await focused()).toBe('Rename')
+    await page.keyboard.press('Escape')
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+    await expect.poll(() => menu.evaluate((one) => one === document.activeElement)).toBe(true)
+    await menu.click()
+    await page.getByRole('menu').waitFor()
+    await menu.click()
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+  })
+
   test('deletes a thread, and brings it back while the way back is shown', async () => {
     const page = await open()
     await ask(page, '81 + 81')
     const path = new URL(page.url()).pathname
-    await threadLink(page, '81 + 81').hover()
-    await button(page, 'Delete “81 + 81”').click()
+    await pick(page, 'Actions for “81 + 81”', 'Delete')
     await page.waitForURL(/\/$/)
     expect(await threadLink(page, '81 + 81').count()).toBe(0)
     await button(page, 'Undo').click()
@@ -53,8 +125,7 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     expect(await status(path)).toBe(200)
 
     const other = await open(path)
-    await threadLink(page, '81 + 81').hover()
-    await button(page, 'Delete “81 + 81”').click()
+    await pick(page, 'Actions for “81 + 81”', 'Delete')
     await page.waitForURL(/\/$/)
     await expect.poll(() => status(path)).toBe(404)
     await other.getByRole('heading', { name: 'This thread was deleted' }).waitFor()
@@ -67,8 +138,7 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     const page = await open()
     await ask(page, '82 + 82')
     const path = new URL(page.url()).pathname
-    await threadLink(page, '82 + 82').hover()
-    await button(page, 'Delete “82 + 82”').click()
+    await pick(page, 'Actions for “82 + 82”', 'Delete')
     await button(page, 'Undo').waitFor()
     expect(await status(path)).toBe(200)
     await page.goto('about:blank')

@@ -20,9 +20,9 @@ interface FrameProps {
 /** The frame of a question, or one line once it is decided. */
 export function Card({ title, outcome, onReopen, children }: FrameProps) {
   return (
-    <section
+    <fieldset
       aria-label={title}
-      className={`flex flex-col gap-3 rounded-2xl border border-line bg-raised px-4 text-sm ${outcome === undefined ? 'py-4' : 'py-1'}`}
+      className={`flex min-w-0 flex-col gap-3 rounded-2xl border border-line bg-raised px-4 text-sm ${outcome === undefined ? 'py-4' : 'py-1'}`}
     >
       <header className="flex items-center gap-2">
         {outcome === undefined && <span aria-hidden className="size-2 shrink-0 rounded-full bg-warn" />}
@@ -37,6 +37,6 @@ export function Card({ title, outcome, onReopen, children }: FrameProps) {
         )}
       </header>
       {children}
-    </section>
+    </fieldset>
   )
 }

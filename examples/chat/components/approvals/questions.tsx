@@ -54,10 +54,7 @@ export function Questions({ interrupts, onAnswer }: QuestionsProps) {
     )
   }
   return (
-    <section
-      aria-label="The agent waits for you"
-      className="mx-auto max-h-[60dvh] w-full max-w-3xl overflow-y-auto px-4 pb-3"
-    >
+    <section aria-label="The agent waits for you">
       <fieldset disabled={isSending} className="flex flex-col gap-2">
         <legend className="sr-only">The agent waits for you</legend>
         <div ref={cards} className="flex flex-col gap-2">

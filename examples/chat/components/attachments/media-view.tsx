@@ -17,7 +17,8 @@ export function MediaList({ media }: { readonly media: readonly Media[] }) {
   )
 }
 
-function MediaView({ media: { kind, name, url } }: { readonly media: Media }) {
+/** One image or file. */
+export function MediaView({ media: { kind, name, url } }: { readonly media: Media }) {
   const link = { href: url, download: name, 'aria-label': `Download ${name}` }
   if (kind === 'image')
     return (
@@ -32,7 +33,7 @@ function MediaView({ media: { kind, name, url } }: { readonly media: Media }) {
   return (
     <a
       {...link}
-      className="flex items-center gap-2 rounded-xl border bg-panel px-3 py-2 text-sm hover:bg-hover"
+      className="flex items-center gap-2 rounded-xl border bg-panel px-3 py-2 text-sm hover:bg-hover pointer-coarse:min-h-11"
     >
       <FileIcon aria-hidden className="size-4 text-faint" />
       <span className="truncate">{name}</span>

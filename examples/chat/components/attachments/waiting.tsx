@@ -20,7 +20,7 @@ export function Waiting({ attachments: { waiting, remove } }: { readonly attachm
             <span className="block truncate">{name}</span>
             <span className="block text-faint text-xs">{inWords(bytes)}</span>
           </span>
-          <IconButton icon={X} label={`Remove ${name}`} className="h-8 w-8" onClick={() => remove(id)} />
+          <IconButton icon={X} label={`Remove ${name}`} size="small" onClick={() => remove(id)} />
         </li>
       ))}
     </ul>

@@ -80,7 +80,7 @@ export function Composer({ isNew, isRunning, isBlocked, attachments, onSend, onS
             rows={1}
             aria-label="Message"
             placeholder={isBlocked ? 'The agent waits for your answer above' : 'Write a message'}
-            className="field-sizing-content max-h-60 min-h-9 flex-1 resize-none bg-transparent px-2 py-1.5 outline-none"
+            className="field-sizing-content max-h-60 min-h-9 min-w-0 flex-1 resize-none bg-transparent px-2 py-1.5 outline-none pointer-coarse:min-h-11 pointer-coarse:py-2.5"
           />
           {isRunning && <IconButton icon={Square} label="Stop" onClick={onStop} />}
           <IconButton

@@ -18,12 +18,7 @@ export function Queue({ chat }: { readonly chat: Chat }) {
           <Clock aria-hidden className="size-4 shrink-0 text-faint" />
           <span className="flex-1 truncate">{wordsOf(values)}</span>
           <span className="text-faint text-xs">queued</span>
-          <IconButton
-            icon={X}
-            label="Remove from the queue"
-            className="h-8 w-8"
-            onClick={() => void cancel(id)}
-          />
+          <IconButton icon={X} label="Remove from the queue" size="small" onClick={() => void cancel(id)} />
         </li>
       ))}
     </ul>

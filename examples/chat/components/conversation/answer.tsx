@@ -2,7 +2,7 @@ import type { BaseMessage } from '@langchain/core/messages'
 import { Suspense } from 'react'
 import { later } from '../../lib/later.ts'
 import { mediaOf } from '../../lib/media.ts'
-import { reasoningOf, textOf } from '../../lib/messages.ts'
+import { reasoningOf, textOf, thinkingMsOf } from '../../lib/messages.ts'
 import { type Activity, toolCallsOf } from '../../lib/tool-calls.ts'
 import { MediaList } from '../attachments/media-view.tsx'
 import { Reasoning } from '../tools/reasoning.tsx'
@@ -23,12 +23,15 @@ export function AnswerMessage({ message, answer, activity }: AnswerMessageProps)
   const text = textOf(message)
   const reasoning = reasoningOf(message)
   const calls = toolCallsOf(message, answer, activity)
-  const tools = calls.filter(({ name }) => name !== 'task')
+  // What waits for the user is asked by a card below the conversation.
+  const tools = calls.filter(({ name, status }) => name !== 'task' && status !== 'waiting')
   const tasks = calls.filter(({ name }) => name === 'task')
   const isGrowing = activity === 'running' && message === answer.at(-1)
   return (
     <>
-      {reasoning !== '' && <Reasoning text={reasoning} isGrowing={isGrowing && text === ''} />}
+      {reasoning !== '' && (
+        <Reasoning text={reasoning} isGrowing={isGrowing && text === ''} ms={thinkingMsOf(message)} />
+      )}
       {text !== '' && (
         <Suspense fallback={<p className="whitespace-pre-wrap">{text}</p>}>
           <Markdown text={text} isGrowing={isGrowing} />

@@ -1,19 +1,23 @@
 import { v7 } from '@langchain/core/utils/uuid'
 import { STREAM_CONTROLLER } from '@langchain/react'
 import { ArrowDown } from 'lucide-react'
-import { type DragEvent, useMemo, useRef, useState } from 'react'
+import { type DragEvent, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { AGENTS } from '../../lib/agents.ts'
 import type { Content } from '../../lib/attachments.ts'
 import { wordsOf } from '../../lib/errors.ts'
+import { artifactsOf } from '../../lib/files.ts'
+import { later } from '../../lib/later.ts'
 import { type Turn, turnsOf } from '../../lib/turns.ts'
 import { useAttachments } from '../../lib/use-attachments.ts'
 import { type ChatState, useChat } from '../../lib/use-chat.ts'
 import { useHistories } from '../../lib/use-histories.ts'
 import { useStickToBottom } from '../../lib/use-stick-to-bottom.ts'
 import { useStop } from '../../lib/use-stop.ts'
-import { Approvals } from '../approvals/approvals.tsx'
+import { useTitle } from '../../lib/use-title.ts'
+import { Approvals, isAsking } from '../approvals/approvals.tsx'
 import { Composer } from '../composer/composer.tsx'
 import { Queue } from '../composer/queue.tsx'
+import { FilesButton } from '../files/files-button.tsx'
 import { Status } from '../status/status.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { useToast } from '../ui/toasts.tsx'
@@ -22,14 +26,25 @@ import type { TurnActions } from './turn-view.tsx'
 import { Turns } from './turns.tsx'
 import { Welcome } from './welcome.tsx'
 
+const FilesPanel = later(async () => (await import('../files/files-panel.tsx')).FilesPanel)
+
 interface ConversationProps {
   readonly threadId: string | undefined
   readonly onThreadId: (threadId: string) => void
+  /** What a new chat begins with. */
+  readonly start: Start | undefined
+  /** Begins a new chat with a message for an agent. */
+  readonly onAsk: (start: Start) => void
+}
+
+export interface Start {
+  readonly agentId: string
+  readonly message: Content
 }
 
 /** One thread: its turns, and where the next message is written. */
-export function Conversation({ threadId, onThreadId }: ConversationProps) {
-  const [agentId, setAgentId] = useState(AGENTS[0]!.id)
+export function Conversation({ threadId, onThreadId, start, onAsk }: ConversationProps) {
+  const [agentId, setAgentId] = useState(start?.agentId ?? AGENTS[0]!.id)
   // A thread that exists has an agent. Only a new one is asked for.
   const isNew = useRef(threadId === undefined).current
   const chat = useChat({ threadId, assistantId: isNew ? agentId : undefined, onThreadId })
@@ -37,7 +52,9 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
   turns.current = turnsOf(chat.messages, turns.current)
   const { histories, historyOf, show } = useHistories(chat, turns.current)
   const attachments = useAttachments()
-  const { scroller, content, isAtBottom, scrollToBottom } = useStickToBottom()
+  const { scroller, content, isAtBottom, scrollToBottom } = useStickToBottom(threadId)
+  const [showsFiles, setShowsFiles] = useState(false)
+  useTitle(chat, turns.current, isNew)
   const toast = useToast()
   /** Makes the last request again: it sends the last message, or reads the thread before there is one. */
   const again = useRef<() => void>(() => location.reload())
@@ -54,8 +71,8 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
     void again.current()
   }
   const sayError = (error: unknown): void => toast({ text: wordsOf(error) })
-  const latest = useRef({ send, historyOf, show, sayError })
-  latest.current = { send, historyOf, show, sayError }
+  const latest = useRef({ send, historyOf, show, sayError, onAsk })
+  latest.current = { send, historyOf, show, sayError, onAsk }
   const actions = useMemo((): TurnActions => {
     const sayError = (error: unknown): void => latest.current.sayError(error)
     const edit = (turn: Turn, message: Content): void => {
@@ -64,9 +81,18 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
     return {
       edit,
       regenerate: (turn) => turn.question && edit(turn, turn.question.content as Content),
+      askAnother: ({ question }, agentId) =>
+        question && latest.current.onAsk({ agentId, message: question.content as Content }),
       show: (checkpointId) => void latest.current.show(checkpointId).catch(sayError),
     }
   }, [])
+
+  const isStarted = useRef(start === undefined)
+  useEffect(() => {
+    if (isStarted.current) return
+    isStarted.current = true
+    if (start) latest.current.send(start.message)
+  }, [start])
 
   const onDrop = (event: DragEvent): void => {
     event.preventDefault()
@@ -74,57 +100,68 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
   }
   const { isRunning, stop } = useStop(chat)
   const isWaiting = chat.interrupts.length > 0
+  const artifacts = artifactsOf(chat.values.files, chat.messages)
   const isEmpty = turns.current.length === 0 && !chat.isThreadLoading
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: files can also be chosen with a button.
-    <div
-      className="relative flex min-h-0 flex-1 flex-col"
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={onDrop}
-    >
-      <div
-        ref={scroller}
-        role="log"
-        aria-label="Conversation"
-        aria-live="off"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard.
-        tabIndex={0}
-        className="min-h-0 flex-1 overflow-y-auto outline-none"
-      >
-        <div ref={content} className="mx-auto max-w-3xl px-4 py-6">
-          {isEmpty && <Welcome agentId={agentId} onAgent={setAgentId} onPrompt={send} />}
-          <ChatProvider chat={chat}>
-            <Turns
-              turns={turns.current}
-              histories={histories}
-              activity={isWaiting ? 'waiting' : isRunning ? 'running' : 'idle'}
-              actions={actions}
-            />
-          </ChatProvider>
+    <div className="flex min-h-0 flex-1" onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
+      <div className="relative flex min-h-0 min-w-0 flex-1 flex-col">
+        <div
+          ref={scroller}
+          role="log"
+          aria-label="Conversation"
+          aria-live="off"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard.
+          tabIndex={0}
+          className="min-h-0 flex-1 overflow-y-auto outline-none"
+        >
+          <div ref={content} className="mx-auto max-w-3xl px-4 py-6">
+            {isEmpty && <Welcome agentId={agentId} onAgent={setAgentId} onPrompt={send} />}
+            <ChatProvider chat={chat}>
+              <Turns
+                turns={turns.current}
+                histories={histories}
+                activity={isAsking(chat) ? 'waiting' : isRunning ? 'running' : 'idle'}
+                actions={actions}
+              />
+            </ChatProvider>
+            <Approvals chat={chat} />
+          </div>
         </div>
-      </div>
-      {!isAtBottom && (
-        <div className="relative mx-auto h-0">
-          <IconButton
-            icon={ArrowDown}
-            label="Scroll to the end"
-            kind="plain"
-            className="-top-12 -translate-x-1/2 absolute rounded-full shadow-md"
-            onClick={scrollToBottom}
+        {artifacts.length > 0 && (
+          <FilesButton
+            count={artifacts.length}
+            isOpen={showsFiles}
+            onToggle={() => setShowsFiles(!showsFiles)}
           />
-        </div>
+        )}
+        {!isAtBottom && (
+          <div className="relative mx-auto h-0">
+            <IconButton
+              icon={ArrowDown}
+              label="Scroll to the end"
+              kind="plain"
+              className="-top-12 -translate-x-1/2 absolute rounded-full! shadow-md"
+              onClick={scrollToBottom}
+            />
+          </div>
+        )}
+        <Status chat={chat} onAgain={() => again.current()} />
+        <Queue chat={chat} />
+        <Composer
+          isNew={isNew}
+          isRunning={isRunning}
+          isBlocked={isWaiting}
+          attachments={attachments}
+          onSend={send}
+          onStop={() => void stop().catch(sayError)}
+        />
+      </div>
+      {showsFiles && (
+        <Suspense>
+          <FilesPanel artifacts={artifacts} onClose={() => setShowsFiles(false)} />
+        </Suspense>
       )}
-      <Approvals chat={chat} />
-      <Status chat={chat} onAgain={() => again.current()} />
-      <Queue chat={chat} />
-      <Composer
-        isNew={isNew}
-        isRunning={isRunning}
-        isBlocked={isWaiting}
-        attachments={attachments}
-        onSend={send}
-        onStop={() => void stop().catch(sayError)}
-      />
     </div>
   )
 }

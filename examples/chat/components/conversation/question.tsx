@@ -40,16 +40,11 @@ export function Question({ message, history, canChange, onEdit, onShow }: Questi
       {text !== '' && (
         <p className="max-w-full whitespace-pre-wrap break-words rounded-2xl bg-hover px-4 py-2">{text}</p>
       )}
-      <div className="-mb-3 flex h-8 items-center text-faint text-sm">
+      <div className="-mb-3 flex min-h-8 items-center text-faint text-sm">
         <span className="flex opacity-0 transition-opacity group-focus-within/question:opacity-100 group-hover/question:opacity-100 pointer-coarse:opacity-100">
           <CopyButton label="Copy message" text={text} />
           {canChange && (
-            <IconButton
-              icon={Pencil}
-              label="Edit message"
-              className="h-8 w-8"
-              onClick={() => setIsEditing(true)}
-            />
+            <IconButton icon={Pencil} label="Edit message" size="small" onClick={() => setIsEditing(true)} />
           )}
         </span>
         {history && history.versions.length > 1 && (
@@ -72,7 +67,7 @@ function Versions({ history: { versions, shown }, canChange, onShow }: VersionsP
     <IconButton
       icon={icon}
       label={label}
-      className="h-8 w-8"
+      size="small"
       disabled={!canChange || versions[at] === undefined}
       onClick={() => onShow(versions[at]!)}
     />

@@ -1,5 +1,6 @@
-import { CircleSlash, RefreshCw } from 'lucide-react'
+import { CircleSlash, RefreshCw, Shuffle } from 'lucide-react'
 import { memo } from 'react'
+import { AGENTS } from '../../lib/agents.ts'
 import type { Content } from '../../lib/attachments.ts'
 import type { TurnHistory } from '../../lib/branches.ts'
 import { isStopped, textOf, usageOf } from '../../lib/messages.ts'
@@ -8,6 +9,7 @@ import type { Turn } from '../../lib/turns.ts'
 import { inWords } from '../../lib/use-elapsed.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
+import { Menu } from '../ui/menu.tsx'
 import { AnswerMessage } from './answer.tsx'
 import { Question } from './question.tsx'
 
@@ -17,6 +19,8 @@ export interface TurnActions {
   edit(turn: Turn, content: Content): void
   /** Sends the turn's message once more. */
   regenerate(turn: Turn): void
+  /** Sends the turn's message to another agent, in a new chat: a thread belongs to one agent. */
+  askAnother(turn: Turn, agentId: string): void
   /** Shows the branch that ends in this checkpoint. */
   show(checkpointId: string): void
 }
@@ -44,6 +48,7 @@ export const TurnView = memo((props: TurnViewProps) => {
           onShow={actions.show}
         />
       )}
+      {turn.answer.length > 0 && <h2 className="sr-only">Answer</h2>}
       {turn.answer.map(
         (message, at) =>
           message.type === 'ai' && (
@@ -79,12 +84,23 @@ function Footer({ turn, history, activity, canChange, actions }: TurnViewProps) 
     <footer className="-mt-2 flex items-center text-faint text-xs">
       <CopyButton label="Copy answer" text={words.filter((text) => text !== '').join('\n\n')} />
       {canChange && (
-        <IconButton
-          icon={RefreshCw}
-          label="Regenerate"
-          className="h-8 w-8"
-          onClick={() => actions.regenerate(turn)}
-        />
+        <>
+          <IconButton
+            icon={RefreshCw}
+            label="Regenerate"
+            size="small"
+            onClick={() => actions.regenerate(turn)}
+          />
+          <Menu
+            icon={Shuffle}
+            label="Ask an agent in a new chat"
+            size="small"
+            items={AGENTS.map(({ id, title }) => ({
+              label: title,
+              run: () => actions.askAnother(turn, id),
+            }))}
+          />
+        </>
       )}
       <span className="ml-2 flex gap-3">
         {usage && (

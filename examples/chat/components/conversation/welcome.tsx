@@ -1,6 +1,8 @@
 import { AGENTS } from '../../lib/agents.ts'
 import { Button } from '../ui/button.tsx'
+import { Mark } from '../ui/mark.tsx'
 import { Ready } from '../ui/ready.tsx'
+import { AgentChooser } from './agent-chooser.tsx'
 
 interface WelcomeProps {
   readonly agentId: string
@@ -12,27 +14,15 @@ interface WelcomeProps {
 export function Welcome({ agentId, onAgent, onPrompt }: WelcomeProps) {
   const agent = AGENTS.find(({ id }) => id === agentId) ?? AGENTS[0]!
   return (
-    <section className="mt-[15dvh] flex flex-col items-center gap-4 text-center">
-      <h1 className="font-semibold text-2xl">What shall we try?</h1>
+    <section className="mx-auto flex max-w-2xl flex-col items-center gap-5 pt-[8dvh] text-center">
+      <Mark className="size-12 text-accent" />
+      <h2 className="font-semibold text-2xl tracking-tight">What can I help with?</h2>
       <Ready>
-        <label className="flex items-center gap-2 text-sm">
-          Agent
-          <select
-            value={agent.id}
-            onChange={({ target }) => onAgent(target.value)}
-            className="h-9 rounded-lg border border-line bg-raised px-2"
-          >
-            {AGENTS.map(({ id, title }) => (
-              <option key={id} value={id}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
-        <p className="max-w-prose text-faint text-sm">{agent.description}</p>
+        <AgentChooser agentId={agent.id} onAgent={onAgent} />
+        <p className="max-w-prose text-balance text-faint text-sm">{agent.description}</p>
         <div className="flex flex-wrap justify-center gap-2">
           {agent.prompts.map((prompt) => (
-            <Button key={prompt} className="font-normal" onClick={() => onPrompt(prompt)}>
+            <Button key={prompt} size="lines" onClick={() => onPrompt(prompt)}>
               {prompt}
             </Button>
           ))}

@@ -1,8 +1,11 @@
 import { CircleHelp, Moon, PanelLeft, SquarePen, Sun } from 'lucide-react'
 import { useEffect } from 'react'
 import { AGENTS } from '../../lib/agents.ts'
+import { ACTIONS_ID } from '../../lib/page.ts'
 import { toggleTheme } from '../../lib/theme.ts'
+import { UNTITLED } from '../../lib/thread-list.ts'
 import { useThreads } from '../../lib/threads.ts'
+import { ThreadMenu } from '../threads/thread-menu.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 
 interface HeaderProps {
@@ -19,13 +22,15 @@ export function Header({ onThreads, onNew, onHelp }: HeaderProps) {
     document.title = open ? `${open.title} · agentwire chat` : 'agentwire chat'
   }, [open])
   return (
-    <header className="flex h-12 shrink-0 items-center gap-1 border-b px-2">
+    <header className="flex min-h-12 shrink-0 items-center gap-1 border-b px-2">
       <IconButton icon={PanelLeft} label="Show or hide threads" onClick={onThreads} />
       <IconButton icon={SquarePen} label="New chat" className="md:hidden" onClick={onNew} />
       <div className="flex min-w-0 flex-1 items-baseline gap-2 px-2">
-        {open && <h1 className="truncate font-medium text-sm">{open.title}</h1>}
-        {agent && <span className="shrink-0 text-faint text-xs">{agent.title}</span>}
+        <h1 className={open ? 'truncate font-medium text-sm' : 'sr-only'}>{open?.title ?? UNTITLED}</h1>
+        {agent && <span className="shrink-0 text-faint text-xs max-md:hidden">{agent.title}</span>}
       </div>
+      <div id={ACTIONS_ID} className="contents" />
+      {open && <ThreadMenu entry={open} />}
       <IconButton icon={CircleHelp} label="Keys" className="max-md:hidden" onClick={onHelp} />
       <IconButton icon={Moon} label="Dark theme" className="dark:hidden" onClick={toggleTheme} />
       <IconButton icon={Sun} label="Light theme" className="not-dark:hidden" onClick={toggleTheme} />

@@ -1,10 +1,9 @@
-import { Pencil, Trash2 } from 'lucide-react'
 import { type MouseEvent, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { hrefOf } from '../../lib/navigation.ts'
 import { type ThreadEntry, timeName } from '../../lib/thread-list.ts'
 import { renameThread } from '../../lib/threads.ts'
-import { IconButton } from '../ui/icon-button.tsx'
+import { ThreadMenu } from '../threads/thread-menu.tsx'
 import { useToast } from '../ui/toasts.tsx'
 import { TitleField } from './title-field.tsx'
 
@@ -49,14 +48,14 @@ export function ThreadRow({ entry, isOpen, onOpen, onRemove }: ThreadRowProps) {
     )
   return (
     <li
-      className={`group relative flex items-center rounded-lg hover:bg-hover focus-within:bg-hover ${isOpen ? 'bg-hover' : ''}`}
+      className={`group relative flex items-center rounded-lg pr-1 hover:bg-hover focus-within:bg-hover ${isOpen ? 'bg-hover' : ''}`}
     >
       <a
         ref={link}
         href={hrefOf(id)}
         aria-current={isOpen ? 'page' : undefined}
         onClick={open}
-        className="flex min-w-0 flex-1 items-center gap-2 rounded-lg px-3 py-2 text-left text-sm"
+        className="flex min-w-0 flex-1 items-center gap-2 rounded-lg py-2 pr-2 pl-3 text-left text-sm group-focus-within:pr-10 group-hover:pr-10 pointer-coarse:pr-2! pointer-coarse:min-h-11"
       >
         {mark && (
           <span
@@ -72,15 +71,18 @@ export function ThreadRow({ entry, isOpen, onOpen, onRemove }: ThreadRowProps) {
         <time
           dateTime={updatedAt.toISOString()}
           title={updatedAt.toLocaleString('en')}
-          className="shrink-0 text-faint text-xs pointer-coarse:invisible"
+          className="shrink-0 text-faint text-xs group-focus-within:hidden group-hover:hidden pointer-coarse:hidden"
         >
           {timeName(updatedAt)}
         </time>
       </a>
-      <span className="absolute right-0 flex rounded-lg bg-hover opacity-0 focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
-        <IconButton icon={Pencil} label={`Rename “${title}”`} onClick={() => setRenaming(true)} />
-        <IconButton icon={Trash2} label={`Delete “${title}”`} onClick={onRemove} />
-      </span>
+      {/* A mouse sees it over the row in the place of the time, the keyboard and a finger find it there. */}
+      <ThreadMenu
+        entry={entry}
+        className="not-pointer-coarse:absolute not-pointer-coarse:right-0 not-pointer-coarse:opacity-0 focus-visible:opacity-100 group-hover:opacity-100"
+        onRename={() => setRenaming(true)}
+        onRemove={onRemove}
+      />
     </li>
   )
 }

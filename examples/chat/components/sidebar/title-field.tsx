@@ -26,7 +26,7 @@ export function TitleField({ title, onDone }: TitleFieldProps) {
       onChange={({ target }) => setText(target.value)}
       onKeyDown={onKeyDown}
       onBlur={keep}
-      className="h-9 w-full rounded-lg border border-line bg-page px-3 text-sm"
+      className="h-9 w-full rounded-lg border border-line bg-page px-3 text-sm pointer-coarse:h-11 pointer-coarse:text-base"
     />
   )
 }

@@ -16,7 +16,7 @@ export function ToolCallView({ call }: { readonly call: ToolCall }) {
   const [Icon, colour, words] = STATUSES[call.status]
   return (
     <details className="group rounded-lg border bg-panel text-sm">
-      <summary className="flex cursor-pointer items-center gap-2 rounded-lg px-3 py-2 hover:bg-hover">
+      <summary className="flex cursor-pointer items-center gap-2 rounded-lg px-3 py-2 hover:bg-hover pointer-coarse:min-h-11">
         <Icon aria-hidden className={`size-4 shrink-0 ${colour}`} />
         <span className="truncate font-medium">{readableName(call.name)}</span>
         <span className="ml-auto shrink-0 text-faint">{words}</span>

@@ -7,15 +7,31 @@ const KINDS = {
   danger: 'border border-bad text-bad hover:bg-hover',
 }
 
-export interface ButtonProps extends ComponentProps<'button'> {
-  readonly kind?: keyof typeof KINDS
+/** A finger needs 44 px, a mouse less. */
+const SIZES = {
+  text: 'h-9 shrink-0 px-3 pointer-coarse:h-11',
+  lines: 'min-h-9 px-3 py-1.5 pointer-coarse:min-h-11',
+  icon: 'size-9 shrink-0 pointer-coarse:size-11',
+  small: 'size-8 shrink-0 pointer-coarse:size-11',
 }
 
-export function Button({ kind = 'plain', className = '', type = 'button', ...rest }: ButtonProps) {
+export interface ButtonProps extends ComponentProps<'button'> {
+  readonly kind?: keyof typeof KINDS
+  /** `lines` is for a text that may be long, `icon` and `small` are squares for an icon alone. */
+  readonly size?: keyof typeof SIZES
+}
+
+export function Button({
+  kind = 'plain',
+  size = 'text',
+  className = '',
+  type = 'button',
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type={type}
-      className={`inline-flex h-9 items-center justify-center gap-2 rounded-lg px-3 text-sm font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-50 ${KINDS[kind]} ${className}`}
+      className={`inline-flex items-center justify-center gap-2 rounded-lg text-sm font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-50 ${SIZES[size]} ${KINDS[kind]} ${className}`}
       {...rest}
     />
   )

@@ -26,7 +26,8 @@ export function CopyButton({ label, text }: { readonly label: string; readonly t
     <IconButton
       icon={copied ? Check : Copy}
       label={copied ? 'Copied' : label}
-      className="h-8 w-8 text-faint"
+      size="small"
+      className="text-faint"
       onClick={copy}
     />
   )

@@ -29,6 +29,10 @@ export function Dialog({ open, onOpenChange, title, children, side = 'center' }:
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/50" />
         <Radix.Content
           aria-describedby={undefined}
+          onEscapeKeyDown={(event) => {
+            // The key closes the menu alone that is open in the dialog.
+            if (document.querySelector('[role="menu"]')) event.preventDefault()
+          }}
           onOpenAutoFocus={() => {
             opener.current = document.activeElement as HTMLElement | null
           }}

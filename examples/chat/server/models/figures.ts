@@ -1,23 +1,29 @@
 import type { ContentBlock } from '@langchain/core/messages'
-import { barChart } from './png.ts'
+import { barChart } from './bar-chart.ts'
 
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
 const CUPS = [3, 4, 2, 5, 4, 1, 2]
 
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
 /** The cups of coffee of a week as a picture with a bar for each day. */
 export const chart: ContentBlock.Multimodal.Image = {
   type: 'image',
-  mimeType: 'image/png',
-  data: barChart(CUPS).toString('base64'),
-  metadata: { filename: 'coffee.png' },
+  mimeType: 'image/svg+xml',
+  data: base64(
+    barChart({
+      title: 'Cups of coffee in a week',
+      unit: 'Cups',
+      bars: DAYS.map((day, at) => [day.slice(0, 3), CUPS[at]!]),
+    }),
+  ),
+  metadata: { filename: 'coffee.svg' },
 }
 
 /** The same figures as a file. */
 export const table: ContentBlock.Multimodal.File = {
   type: 'file',
   mimeType: 'text/csv',
-  data: Buffer.from(['day,cups', ...DAYS.map((day, at) => `${day},${CUPS[at]}`)].join('\n')).toString(
-    'base64',
-  ),
+  data: base64(['day,cups', ...DAYS.map((day, at) => `${day},${CUPS[at]}`)].join('\n')),
   metadata: { filename: 'coffee.csv' },
 }

@@ -2,6 +2,7 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { chooseProvider, type Environment } from './providers.ts'
 import { type Script, ScriptedModel } from './scripted-model.ts'
 import { compute, coordinate, correspond, research } from './scripts.ts'
+import { withThinkingTime } from './thinking-time.ts'
 
 /** One model for each role. A provider plays all of them with one model. */
 export interface Models {
@@ -13,7 +14,8 @@ export interface Models {
 
 /** Scripted models, which need no network. `delayMs` is the pause before each token. */
 export function scriptedModels(delayMs?: number): Models {
-  const model = (script: Script) => new ScriptedModel({ script, ...(delayMs !== undefined && { delayMs }) })
+  const model = (script: Script) =>
+    withThinkingTime(new ScriptedModel({ script, ...(delayMs !== undefined && { delayMs }) }))
   return {
     coordinator: model(coordinate),
     researcher: model(research),
@@ -24,7 +26,8 @@ export function scriptedModels(delayMs?: number): Models {
 
 /** A provider's model where the environment has its key, else the scripted ones, which write SPEED tokens a second. */
 export async function chooseModels(env: Environment): Promise<Models> {
-  const model = await chooseProvider(env)?.open()
+  const opened = await chooseProvider(env)?.open()
+  const model = opened && withThinkingTime(opened)
   return model
     ? { coordinator: model, researcher: model, mathWhiz: model, secretary: model }
     : scriptedModels(env.SPEED ? 1000 / Number(env.SPEED) : undefined)

@@ -45,7 +45,9 @@ export class ScriptedModel extends BaseChatModel {
   }
 
   override bindTools(tools: BindToolsInput[]): ScriptedModel {
-    return new ScriptedModel({ ...this.#options, tools: tools.map(toolName) })
+    const bound = new ScriptedModel({ ...this.#options, tools: tools.map(toolName) })
+    if (this.callbacks) bound.callbacks = this.callbacks
+    return bound
   }
 
   override async _generate(

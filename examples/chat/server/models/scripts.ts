@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages'
 import { findArithmetic } from '../tools/calculate.ts'
-import { type Finding, stems } from '../tools/library.ts'
+import { type Finding, searchLibrary, stems } from '../tools/library.ts'
 import { describeAttachments } from './attachments.ts'
 import { chart, table } from './figures.ts'
 import type { Reply, Script } from './scripted-model.ts'
@@ -27,10 +27,12 @@ const ANSWERS: readonly (readonly [RegExp, Reply])[] = [
 
 /** The coordinator: hands arithmetic and questions to its subagents, at the same time when there are both. */
 export const coordinate: Script = (messages, tools) => {
-  const { request, attachments, results } = lastTurn(messages)
-  if (results.length > 0) return { text: results.map(({ text }) => text).join('\n\n') }
+  const { request, attachments, results, calls } = lastTurn(messages)
+  if (results.length > 0) return { text: results.map((result, at) => told(result, calls[at])).join('\n\n') }
   if (attachments !== '')
     return { reasoning: 'They sent me something. I look at what it is.', text: attachments }
+  const report = reportOf(request)
+  if (report && tools.includes('write_file')) return report
   const answer = ANSWERS.find(([words]) => words.test(request))?.[1]
   if (answer) return answer
   const tasks = request.split(';').flatMap(tasksOf)
@@ -40,6 +42,26 @@ export const coordinate: Script = (messages, tools) => {
     reasoning: `This is work for ${names}${tasks.length > 1 ? ', all at the same time' : ''}.`,
     text: `Let me ask the ${names}.`,
     calls: tasks.map((args) => ({ name: 'task', args })),
+  }
+}
+
+/** What the coordinator says about a result: a file is named, and all else is told as it is. */
+function told({ text, status }: Result, call: Readonly<Record<string, unknown>> | undefined): string {
+  const wrote = typeof call?.file_path === 'string' && status !== 'error'
+  return wrote ? `The report is in \`${String(call.file_path).slice(1)}\`, beside this conversation.` : text
+}
+
+/** Calls the tool of deep agents that writes a file, where a report is asked for. */
+function reportOf(request: string): Reply | undefined {
+  const [, topic] = /\breport (?:about|on) ([\w -]+)/i.exec(request) ?? []
+  if (topic === undefined) return undefined
+  const found = searchLibrary(topic)
+  const name = topic.trim().toLowerCase().replace(/\W+/g, '-')
+  const chapters = found.map(({ title, excerpt, file }) => `## ${title}\n\n${excerpt}\n\n*From ${file}.*`)
+  const content = [`# Report: ${topic.trim()}`, ...chapters].join('\n\n')
+  return {
+    text: `I write what the library has about ${topic.trim()} into a file.`,
+    calls: [{ name: 'write_file', args: { file_path: `/${name}.md`, content } }],
   }
 }
 

@@ -1,0 +1,47 @@
+import { AudioLines, Bot, type LucideIcon, Mail, Network } from 'lucide-react'
+import { AGENTS } from '../../lib/agents.ts'
+
+const ICONS: Readonly<Record<string, LucideIcon>> = { agent: Network, secretary: Mail, echo: AudioLines }
+
+interface AgentChooserProps {
+  readonly agentId: string
+  readonly onAgent: (agentId: string) => void
+}
+
+/** A card for each agent, of which one is chosen. */
+export function AgentChooser({ agentId, onAgent }: AgentChooserProps) {
+  return (
+    <fieldset className="w-full">
+      <legend className="sr-only">Agent</legend>
+      <div className="grid gap-2 sm:grid-cols-3">
+        {AGENTS.map(({ id, title, brief }) => {
+          const Icon = ICONS[id] ?? Bot
+          return (
+            <label
+              key={id}
+              className="relative flex items-center gap-3 rounded-xl border border-line bg-raised p-3 text-left transition-colors hover:bg-hover has-checked:border-accent has-checked:ring-1 has-checked:ring-accent"
+            >
+              <input
+                type="radio"
+                name="agent"
+                value={id}
+                checked={id === agentId}
+                aria-label={title}
+                onChange={() => onAgent(id)}
+                className="absolute inset-0 cursor-pointer appearance-none rounded-xl disabled:cursor-default"
+              />
+              <Icon
+                aria-hidden
+                className={`size-5 shrink-0 ${id === agentId ? 'text-accent' : 'text-faint'}`}
+              />
+              <span className="min-w-0">
+                <span className="block font-medium text-sm">{title}</span>
+                <span className="block text-faint text-xs">{brief}</span>
+              </span>
+            </label>
+          )
+        })}
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,28 @@
+import { Files } from 'lucide-react'
+import { createPortal } from 'react-dom'
+import { ACTIONS_ID } from '../../lib/page.ts'
+import { Button } from '../ui/button.tsx'
+
+interface FilesButtonProps {
+  readonly count: number
+  readonly isOpen: boolean
+  readonly onToggle: () => void
+}
+
+/** Opens the files of the conversation, in the header of the page. It is there as soon as there is one. */
+export function FilesButton({ count, isOpen, onToggle }: FilesButtonProps) {
+  const place = document.getElementById(ACTIONS_ID)
+  return (
+    place &&
+    createPortal(
+      <Button kind="quiet" aria-expanded={isOpen} onClick={onToggle}>
+        <Files aria-hidden className="size-4" />
+        <span>
+          {count}
+          <span className="max-md:sr-only">{count === 1 ? ' file' : ' files'}</span>
+        </span>
+      </Button>,
+      place,
+    )
+  )
+}
