@@ -81,7 +81,7 @@ export function cachedServer<Storage, Server extends WebHandler>(
   if (before && !inProduction()) {
     const { server } = before
     before.server = make(storage)
-    server.close().catch((error) => console.error('agentwire: a replaced server did not close.', error))
+    server.close().catch((error) => console.error('agentwire: the replaced server did not close.', error))
   }
   // Code that was loaded earlier, also of other bundles, reaches the newest server.
   return new Proxy(kept.server as Server, { get: (_, key) => Reflect.get(kept.server, key) })

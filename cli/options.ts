@@ -38,5 +38,5 @@ export function parseCommandLine<const T extends Options>(
 export function portOf(text: string, from: string): number {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port
-  throw new UsageError(`${from} takes a number from 0 to 65535, and not “${text}”.`)
+  throw new UsageError(`${from} must be a number from 0 to 65535, not “${text}”.`)
 }

@@ -8,22 +8,22 @@ export interface Finding {
 
 export function findingsOf({ schema, durable, warnings }: StorageReport): readonly Finding[] {
   return [
-    { level: 'ok', text: 'It can be reached.' },
+    { level: 'ok', text: 'Reachable.' },
     migrationFinding(schema),
     durable
-      ? { level: 'ok', text: 'It is durable: what was acknowledged survives a crash of the database.' }
-      : { level: 'warning', text: 'It is not durable: a crash loses what was acknowledged.' },
+      ? { level: 'ok', text: 'Durable: acknowledged writes survive a crash of the database.' }
+      : { level: 'warning', text: 'Not durable: a crash can lose acknowledged writes.' },
     ...warnings.map((text) => ({ level: 'warning', text }) as const),
   ]
 }
 
 function migrationFinding({ version, newest }: StorageReport['schema']): Finding {
-  if (newest === 0) return { level: 'ok', text: 'There is nothing to migrate.' }
-  if (version === newest) return { level: 'ok', text: `It is migrated: version ${version} of ${newest}.` }
+  if (newest === 0) return { level: 'ok', text: 'Nothing to migrate.' }
+  if (version === newest) return { level: 'ok', text: `Migrated: version ${version} of ${newest}.` }
   const text =
     version > newest
-      ? `It is of version ${version}, and this agentwire knows ${newest}: update the package.`
-      : `It is not migrated: version ${version} of ${newest}. “agentwire storage migrate” does it; so does a server at its start.`
+      ? `The schema has version ${version}, but this release of agentwire only knows ${newest}: update the package.`
+      : `Not migrated: version ${version} of ${newest}. Run “agentwire storage migrate”, or start a server, which migrates too.`
   return { level: 'problem', text }
 }
 
@@ -35,8 +35,8 @@ export function contentLines({ counts, bytes }: StorageReport): readonly string[
     plural(documents, 'document', 'documents'),
     plural(events, 'event', 'events'),
     plural(checkpoints, 'checkpoint', 'checkpoints'),
-    plural(leases, 'run or other work under way', 'runs and other work under way'),
-    ...(bytes === undefined ? [] : [`${size(bytes)} in all`]),
+    plural(leases, 'lease (a run or other work in progress)', 'leases (runs and other work in progress)'),
+    ...(bytes === undefined ? [] : [`${size(bytes)} in total`]),
   ]
 }
 

@@ -27,14 +27,14 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 }
 
 const USAGE = `agentwire create           makes a new project
-agentwire storage check    says whether the database is reachable, migrated and durable, and what it holds
-agentwire storage migrate  creates its tables, or brings them to this version of agentwire
-agentwire storage stats    says what it holds
+agentwire storage check    checks that the database is reachable, migrated and durable, and shows what it stores
+agentwire storage migrate  creates the tables, or migrates them to this version of agentwire
+agentwire storage stats    shows what the database stores
 agentwire serve            serves the graphs of a langgraph.json
-agentwire control-plane    serves the API of deployments, and builds and starts them
+agentwire control-plane    serves the deployments API, and builds and runs deployments
 
-  --help     this text; behind a command, its options
-  --version  the version of agentwire`
+  --help     shows this text; after a command, its options
+  --version  prints the version of agentwire`
 
 /** Runs one command line, without the program's name. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -44,7 +44,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     if (command) return await command.run(rest, terminal)
     if (name === '--help' || name === '-h') terminal.out(USAGE)
     else if (name === '--version') terminal.out(VERSION)
-    else throw new UsageError(name === '' ? 'Missing command.' : `There is no command “${name}”.`)
+    else throw new UsageError(name === '' ? 'Missing command.' : `Unknown command “${name}”.`)
     return 0
   } catch (error) {
     if (!(error instanceof UsageError)) throw error

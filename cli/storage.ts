@@ -5,17 +5,17 @@ import { parseCommandLine } from './options.ts'
 import { contentLines, explain, findingsOf } from './report.ts'
 import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
 
-export const STORAGE_USAGE = `agentwire storage check    says whether the database is reachable, migrated and durable, and what it holds
-agentwire storage migrate  creates its tables, or brings them to this version of agentwire
-agentwire storage stats    says what it holds
+export const STORAGE_USAGE = `agentwire storage check    checks that the database is reachable, migrated and durable, and shows what it stores
+agentwire storage migrate  creates the tables, or migrates them to this version of agentwire
+agentwire storage stats    shows what the database stores
 
-  --url URL        file:… or a path (SQLite), postgres://…, redis://…; default: STORAGE_URL of the environment,
-                   which is the better place for a password
-  --prefix PREFIX  what the names of tables or keys begin with, where you chose it
-  --json           one JSON object, for programs
-  --help           this text
+  --url URL        file:… or a path (SQLite), postgres://…, redis://…; default: the environment variable STORAGE_URL.
+                   Use the variable if the URL has a password
+  --prefix PREFIX  the prefix of the table or key names, if you set one
+  --json           prints one JSON object
+  --help           shows this text
 
-The exit code is 0 when all is well, 1 for a problem with the database, 2 for an invalid command line.`
+Exit codes: 0 on success, 1 for a problem with the database, 2 for an invalid command line.`
 
 interface Invocation {
   readonly action: string
@@ -67,10 +67,11 @@ function parse(args: readonly string[], env: Terminal['env']): Invocation | unde
   if (values.help) return undefined
   const [action = '', ...more] = positionals
   if (!(action in ACTIONS) || more.length > 0) {
-    throw new UsageError(`agentwire storage takes one of ${Object.keys(ACTIONS).join(', ')}.`)
+    throw new UsageError(`agentwire storage needs one of ${Object.keys(ACTIONS).join(', ')}.`)
   }
   const url = values.url ?? env.STORAGE_URL ?? ''
-  if (url === '') throw new UsageError('Say which storage: --url URL, or STORAGE_URL in the environment.')
+  if (url === '')
+    throw new UsageError('No storage given: pass --url URL, or set STORAGE_URL in the environment.')
   return { action, url, prefix: values.prefix, json: values.json ?? false }
 }
 
@@ -106,7 +107,7 @@ function toText({ action, url }: Invocation, { report, before }: ActionResult): 
     const { version } = report.schema
     lines.unshift(
       before === version
-        ? `  Nothing to do: version ${version} is the newest.`
+        ? `  Nothing to do: already at version ${version}, the newest.`
         : `  Migrated from version ${before} to version ${version}.`,
     )
   }

@@ -11,9 +11,9 @@ const KINDS = {
   object: 'an object',
   list: 'an array',
   any: '',
-  store: 'a store: openStorage() of agentwire/storage opens the one that a URL names',
-  saver: 'a checkpointer: openStorage() of agentwire/storage opens the one that a URL names',
-  handler: 'a handler, such as createControlPlaneHandler() gives',
+  store: 'a store, such as the one that openStorage() from agentwire/storage opens',
+  saver: 'a checkpointer, such as the one that openStorage() from agentwire/storage opens',
+  handler: 'a handler, such as the one that createControlPlaneHandler() returns',
   required: '',
 } as const
 
@@ -100,7 +100,7 @@ function checkTable(name: string, path: string, options: object, table: Table): 
     else if (isPlain(options)) {
       const meant = nearest(key, Object.keys(table))
       const hint = meant === undefined ? '' : ` Did you mean ${path}${meant}?`
-      throw invalid(`${name}: there is no option ${path}${key}.${hint}`)
+      throw invalid(`${name}: unknown option ${path}${key}.${hint}`)
     }
   }
   for (const [key, kind] of Object.entries(table)) {

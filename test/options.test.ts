@@ -235,27 +235,27 @@ describe('a misspelt option is named with the one that was meant', () => {
       'createindexed. Did you mean createIndexed?',
     ],
   ])('%s: %#', (name, make, options, rest) => {
-    expect(refusal(() => make(options))).toBe(`${name}: there is no option ${rest}`)
+    expect(refusal(() => make(options))).toBe(`${name}: unknown option ${rest}`)
   })
 
   test('also where a promise is given', async () => {
     await expect(serve(server, untyped({ port: 0, slient: true }))).rejects.toThrow(
-      'serve: there is no option slient. Did you mean silent?',
+      'serve: unknown option slient. Did you mean silent?',
     )
     await expect(openStorage('memory:', untyped({ prefx: 'a' }))).rejects.toThrow(
-      'openStorage: there is no option prefx. Did you mean prefix?',
+      'openStorage: unknown option prefx. Did you mean prefix?',
     )
   })
 
   test('nothing is guessed for a name that is like none', () => {
     expect(refusal(() => createAgentServer(untyped({ agents, wallpaper: 1 })))).toBe(
-      'createAgentServer: there is no option wallpaper.',
+      'createAgentServer: unknown option wallpaper.',
     )
   })
 })
 
 describe('an option of another type is refused at once', () => {
-  const OPENS = 'openStorage() of agentwire/storage opens the one that a URL names'
+  const OPENS = 'such as the one that openStorage() from agentwire/storage opens'
   test.each<[(options: Untyped) => unknown, unknown, string]>([
     [
       createAgentServer,
@@ -290,24 +290,24 @@ describe('an option of another type is refused at once', () => {
     [
       createAgentServer,
       { agents, store: 'file:x.db' },
-      `createAgentServer: store must be a store: ${OPENS}, not a string.`,
+      `createAgentServer: store must be a store, ${OPENS}, not a string.`,
     ],
     [
       createAgentServer,
       { agents, store: openStorage('memory:') },
-      `createAgentServer: store must be a store: ${OPENS}, not such an object.`,
+      `createAgentServer: store must be a store, ${OPENS}, not such an object.`,
     ],
     [
       createAgentEngine,
       { agents, checkpointer: 'memory' },
-      `createAgentEngine: checkpointer must be a checkpointer: ${OPENS}, not a string.`,
+      `createAgentEngine: checkpointer must be a checkpointer, ${OPENS}, not a string.`,
     ],
     [
       createAgentServer,
       { agents: { graph } },
-      'agents.graph is no agent (object): give it langgraph(graph) or defineAgent({ run }).',
+      'agents.graph is not an agent (object): use langgraph(graph) or defineAgent({ run }).',
     ],
-    [createAgentServer, {}, 'Give the server at least one agent.'],
+    [createAgentServer, {}, 'The server needs at least one agent.'],
     [createAgentServer, 'x', 'createAgentServer: its options must be an object, not a string.'],
     [
       createControlPlaneHandler,
@@ -317,7 +317,11 @@ describe('an option of another type is refused at once', () => {
     [createControlPlaneHandler, {}, 'createControlPlaneHandler: deployer is missing. It must be an object.'],
     [apiKeys, { key: 'me' }, 'apiKeys: key must be an object, not a string.'],
     [apiKeys, { key: { tenant: 'a' } }, 'apiKeys: key.id is missing. It must be a string.'],
-    [defineAgent, async () => {}, 'defineAgent: give the function as run: defineAgent({ run }).'],
+    [
+      defineAgent,
+      async () => {},
+      'defineAgent takes an object with the function as run: defineAgent({ run }).',
+    ],
     [defineAgent, {}, 'defineAgent: run is missing. It must be a function.'],
     [processDeployer, {}, 'processDeployer: dir is missing. It must be a string.'],
     [

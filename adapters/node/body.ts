@@ -92,4 +92,4 @@ function alreadyRead(req: NodeRequest, controller: ReadableStreamDefaultControll
 }
 
 const ALREADY_READ =
-  'Something before this handler has read the request body and left no `req.body`. Mount the handler before it, or use a body parser that sets `req.body`.'
+  'Middleware before this handler read the request body and did not set `req.body`. Mount the handler before it, or use a body parser that sets `req.body`.'

@@ -80,7 +80,7 @@ export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange):
     const session = response && exchange.upgrade && socketOf(response)
     if (session) return client.gone ? undefined : exchange.upgrade!(session)
     if (response) return send(response)
-    if (!exchange.next) throw new TypeError('The handler gave no Response.')
+    if (!exchange.next) throw new TypeError('The handler did not return a Response.')
     client.handBack()
     if (!client.gone) exchange.next()
   }

@@ -80,7 +80,8 @@ function writeHead(
   known: string | Uint8Array | undefined,
 ): void {
   // This is `Response.error()`, which HTTP/2 would send as 200.
-  if (response.status === 0) throw new TypeError('The handler gave an error response, which has no status.')
+  if (response.status === 0)
+    throw new TypeError('The handler returned an error response, which has no status.')
   const http2 = req.httpVersionMajor >= 2
   const headers: Record<string, string | string[]> = {}
   for (const [name, value] of response.headers) {

@@ -108,11 +108,11 @@ function originHost(host: string): string {
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): ListenError {
   const options = { cause: error }
   if (error.code === 'EADDRINUSE') {
-    const message = `Port ${port} is already in use. Stop the process that listens there, or choose another port (0 takes any free one).`
+    const message = `Port ${port} is already in use. Stop the process that listens there, or choose another port (0 picks a free one).`
     return new ListenError('port_in_use', message, options)
   }
   if (error.code === 'EACCES') {
-    const message = `This process may not listen on port ${port}. Choose a port above 1023.`
+    const message = `This process is not allowed to listen on port ${port}. Choose a port above 1023.`
     return new ListenError('port_not_allowed', message, options)
   }
   return new ListenError('listen_failed', `Cannot listen on ${host}, port ${port}: ${error.message}`, options)

@@ -131,7 +131,7 @@ const load = () =>
         }),
     (cause) => {
       loading = undefined
-      throw new AgentwireError('missing_package', 'Web sockets need the package ws: npm install ws', {
+      throw new AgentwireError('missing_package', 'Web sockets require the package ws: npm install ws', {
         cause,
       })
     },

@@ -45,7 +45,7 @@ async function start(settings: ControlPlaneSettings) {
     if (storage.store.capabilities.durable && secretsKeys.length === 0) {
       throw new AgentwireError(
         'invalid_argument',
-        'A storage that outlives this process needs --secrets-key or AGENTWIRE_SECRETS_KEY, the same at every start: openssl rand -base64 32 makes one.',
+        'Durable storage requires --secrets-key or AGENTWIRE_SECRETS_KEY, the same at every start. Generate one with: openssl rand -base64 32',
       )
     }
     const callers = Object.entries(keys).map(([key, id]) => [key, { id }] as const)
@@ -84,9 +84,9 @@ function toText(
     `agentwire control-plane listens on ${origin}${basePath}`,
     `  API       ${origin}${basePath}/docs`,
     `  deployer  ${deployer.name === 'process' ? `process, in ${deployer.dir}` : `${deployer.name}, by ${deployer.config}`}`,
-    `  storage   ${storage === 'memory:' ? 'the memory of this process: a restart forgets all deployments' : withoutPassword(storage)}`,
-    `  keys      ${ownKey === undefined ? `of ${names}` : `one for this process, as the header X-Api-Key: ${ownKey}`}`,
-    `  secrets   sealed with ${secretsKeys.length === 0 ? 'a key of this process' : 'the given key'}`,
+    `  storage   ${storage === 'memory:' ? 'the memory of this process: a restart loses all deployments' : withoutPassword(storage)}`,
+    `  keys      ${ownKey === undefined ? `of ${names}` : `generated for this process; send it as the header X-Api-Key: ${ownKey}`}`,
+    `  secrets   encrypted with ${secretsKeys.length === 0 ? 'a key generated for this process' : 'the given key'}`,
     ...(deployer.name === 'process' ? [warning(deployer)] : []),
   ].join('\n')
 }
@@ -95,9 +95,9 @@ function toText(
 function warning({ allowUploads, allowRepositories }: ProcessSettings): string {
   const what = [
     ...(allowUploads ? ['whatever clients upload'] : []),
-    ...(allowRepositories.length > 0 ? [`the code of ${allowRepositories.join(', ')}`] : []),
+    ...(allowRepositories.length > 0 ? [`code from ${allowRepositories.join(', ')}`] : []),
   ]
-  return `It builds and runs ${what.join(' and ')}, with all rights of this user: let in only whom you would give an account on this machine.`
+  return `Warning: it builds and runs ${what.join(' and ')} with all permissions of this user. Give API keys only to people you would give an account on this machine.`
 }
 
 function toJson(

@@ -65,11 +65,13 @@ export function readDeployerConfig<S extends z.ZodMiniType>(file: string, schema
   const names = Object.keys(jsonSchema.properties ?? {})
   const unknown = Object.keys(Object(value)).filter((name) => !names.includes(name))
   if (unknown.length > 0)
-    throw new ConfigError(`${file}: there is no option ${unknown.join(', ')}. There are ${names.join(', ')}.`)
+    throw new ConfigError(
+      `${file}: unknown option ${unknown.join(', ')}. Known options: ${names.join(', ')}.`,
+    )
   const findings = createFindings()
   const checked = check(jsonSchema, value, [], findings)
   if (findings.problems.length === 0) return checked as z.output<S>
-  const told = findings.problems.map(({ loc, msg }) => `${loc.join('.') || 'all of it'}: ${msg}`)
+  const told = findings.problems.map(({ loc, msg }) => `${loc.join('.') || 'the whole value'}: ${msg}`)
   throw new ConfigError(`${file}: ${told.join('; ')}.`)
 }
 

@@ -41,7 +41,7 @@ function withoutUploads(deployer: Deployer): Deployer {
     takesUploads: false,
     refuses: (request) =>
       request.source === 'internal_source'
-        ? 'This control plane takes no uploads: it was started without --allow-uploads.'
+        ? 'This control plane does not accept uploads: it was started without --allow-uploads.'
         : deployer.refuses(request),
   }
 }

@@ -1,29 +1,29 @@
 import { parseCommandLine, portOf } from '../options.ts'
 import { type Terminal, UsageError } from '../terminal.ts'
 
-export const CONTROL_PLANE_USAGE = `agentwire control-plane  serves the API of deployments, and builds and starts them
+export const CONTROL_PLANE_USAGE = `agentwire control-plane  serves the deployments API, and builds and runs deployments
 
-  --port PORT             0 takes any free one; default: PORT of the environment, else 8080
-  --host HOST             the address to listen on; anything but this machine needs API keys; default: HOST, else 127.0.0.1
+  --port PORT             0 picks a free port; default: the environment variable PORT, or 8080
+  --host HOST             the address to listen on; any but a loopback address requires API keys; default: HOST, or 127.0.0.1
   --base-path PATH        the prefix of every route, such as /api-host
-  --storage URL           file:… or a path (SQLite), postgres://…, redis://…; default: STORAGE_URL of the environment, which is
-                          the better place for a password, else the memory of this process
-  --api-key [NAME:]KEY    who may call, once for each key; keys of one name see the same deployments; default: the list of
-                          AGENTWIRE_API_KEYS, separated by commas, which is the better place, else one that is made and printed
-  --secrets-key KEY       32 bytes in base64 that seal the secrets of deployments: openssl rand -base64 32; default: the list of
-                          AGENTWIRE_SECRETS_KEY, whose first one seals and all of which open
-  --show-secrets HOW      masked, plaintext or none, in answers; default: masked
+  --storage URL           file:… or a path (SQLite), postgres://…, redis://…; default: the environment variable
+                          STORAGE_URL, or the memory of this process. Use the variable if the URL has a password
+  --api-key [NAME:]KEY    an API key that may call; repeatable; keys with the same name see the same deployments; default: the
+                          comma-separated list in AGENTWIRE_API_KEYS (preferred), or a generated key, which is printed
+  --secrets-key KEY       32 bytes in base64 that encrypt the secrets of deployments: openssl rand -base64 32; default: the list in
+                          AGENTWIRE_SECRETS_KEY; the first key encrypts, all of them decrypt
+  --show-secrets HOW      how responses show secrets: masked, plaintext or none; default: masked
 
   --deployer NAME         process, command or kubernetes; default: process
   --deployer-config FILE  command, kubernetes: the options of commandDeployer or kubernetesDeployer, as JSON
-  --dir DIR               process: the folder of sources and builds; default: .agentwire
-  --allow-uploads         process: RUNS CODE that clients upload, with the rights of this user
-  --allow-repository URL  process: RUNS CODE of repositories whose URL begins like that, such as https://git.example/team/ or
-                          file:///srv/agents/; may be given several times
+  --dir DIR               process: the folder for sources and builds; default: .agentwire
+  --allow-uploads         process: RUNS CODE that clients upload, with the permissions of this user
+  --allow-repository URL  process: RUNS CODE from repositories whose URL starts with this one, such as
+                          https://git.example/team/ or file:///srv/agents/; repeatable
   --public-host HOST      process: the address that deployments listen on; default: 127.0.0.1
 
-  --json                  prints one line of JSON once it listens
-  --help                  this text`
+  --json                  prints one line of JSON when the server is listening
+  --help                  shows this text`
 
 /** What a command line and an environment ask for. */
 export interface ControlPlaneSettings {
@@ -81,13 +81,13 @@ export function readSettings(args: readonly string[], { env }: Terminal): Contro
   })
   if (values.help) return undefined
   if (positionals.length > 0)
-    throw new UsageError(`agentwire control-plane takes options alone, and not “${positionals[0]}”.`)
+    throw new UsageError(`agentwire control-plane takes only options; remove “${positionals[0]}”.`)
   const hostname = values.host ?? (env.HOST || '127.0.0.1')
   const given = keysOf(values['api-key'] ?? listOf(env.AGENTWIRE_API_KEYS))
   const ownKey = Object.keys(given).length === 0 ? crypto.randomUUID() : undefined
   if (ownKey !== undefined && !isLoopback(hostname)) {
     throw new UsageError(
-      `On ${hostname} everybody who reaches it could deploy code: give --api-key or AGENTWIRE_API_KEYS, or listen on 127.0.0.1.`,
+      `On ${hostname}, anyone who can reach this server could deploy code: set --api-key or AGENTWIRE_API_KEYS, or listen on 127.0.0.1.`,
     )
   }
   return {
@@ -123,20 +123,20 @@ function deployerOf(values: DeployerValues): DeployerSettings {
 function configuredOf(name: ConfiguredSettings['name'], values: DeployerValues): ConfiguredSettings {
   const foreign = PROCESS_OPTIONS.find((option) => values[option] !== undefined)
   if (foreign !== undefined)
-    throw new UsageError(`--${foreign} is for the deployer process, and not for ${name}.`)
+    throw new UsageError(`--${foreign} is an option of the process deployer, not of the ${name} deployer.`)
   const config = values['deployer-config']
   if (config) return { name, config }
-  throw new UsageError(`The deployer ${name} has its options in a file: --deployer-config FILE.`)
+  throw new UsageError(`The ${name} deployer reads its options from a file: pass --deployer-config FILE.`)
 }
 
 function processOf(values: DeployerValues): ProcessSettings {
   if (values['deployer-config'] !== undefined)
-    throw new UsageError('--deployer-config is for the deployers command and kubernetes.')
+    throw new UsageError('--deployer-config is an option of the command and kubernetes deployers.')
   const allowUploads = values['allow-uploads'] ?? false
   const allowRepositories = values['allow-repository'] ?? []
   if (!allowUploads && allowRepositories.length === 0) {
     throw new UsageError(
-      'The deployer process builds and runs what clients send, with the rights of this user. Say what it may run: --allow-uploads, --allow-repository URL, or both.',
+      'The process deployer builds and runs what clients send, with the permissions of this user. Choose what it may run: --allow-uploads, --allow-repository URL, or both.',
     )
   }
   const { dir = '.agentwire', 'public-host': hostname = '127.0.0.1' } = values
@@ -149,7 +149,7 @@ function keysOf(given: readonly string[]): Record<string, string> {
     given.map((text, index) => {
       const [, name = 'default', key = ''] = /^(?:([^:]*):)?(.*)$/.exec(text.trim()) ?? []
       // The key itself is not shown.
-      if (name === '' || key === '') throw new UsageError(`API key ${index + 1}: it takes KEY or NAME:KEY.`)
+      if (name === '' || key === '') throw new UsageError(`API key ${index + 1}: expected KEY or NAME:KEY.`)
       return [key, name]
     }),
   )
@@ -164,7 +164,7 @@ const listOf = (text = ''): string[] =>
 function oneOf<const T extends string>(option: string, value: string, allowed: readonly T[]): T {
   const found = allowed.find((one) => one === value)
   if (found) return found
-  throw new UsageError(`${option} takes one of ${allowed.join(', ')}, and not “${value}”.`)
+  throw new UsageError(`${option} must be one of ${allowed.join(', ')}, not “${value}”.`)
 }
 
 const isLoopback = (host: string): boolean =>

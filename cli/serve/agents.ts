@@ -38,7 +38,7 @@ export async function agentOf(
   }
   const what = `${entry.file}:${entry.symbol} is ${found === null ? 'null' : `of type ${typeof found}`}`
   throw new ConfigError(
-    `${config}: ${entry.key}: ${what}. It has to be a graph, a function that makes one, or an agent of defineAgent.`,
+    `${config}: ${entry.key}: ${what}. It must be a graph, a function that returns one, or an agent from defineAgent.`,
   )
 }
 
@@ -75,7 +75,7 @@ function agentOfFunction(entry: GraphEntry, make: GraphFunction): GraphAgent {
   const open = async (config: object, runtime: GraphRuntime): Promise<GraphAgent> => {
     const made = graphOf(await make(config, runtime))
     if (made) return agentOfGraph(entry, made)
-    throw new TypeError(`${entry.file}:${entry.symbol} is a function that gave no graph.`)
+    throw new TypeError(`${entry.file}:${entry.symbol} is a function that did not return a graph.`)
   }
   const lookAt = (at: StateAddress, accessContext: 'threads.read' | 'threads.update') =>
     open(configOfThread(at), { accessContext, executionRuntime: null })

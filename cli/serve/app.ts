@@ -24,7 +24,7 @@ export interface AppOptions {
 /** Throws `ConfigError` for anything without `fetch`. */
 export function appOf(value: unknown, where: string): AppLike {
   if (typeof (value as AppLike | null)?.fetch === 'function') return value as AppLike
-  throw new ConfigError(`${where} has no method fetch, as apps of Hono and other Web handlers have.`)
+  throw new ConfigError(`${where} must have a fetch method, as Hono apps and other Web handlers do.`)
 }
 
 /** The app as the last of several handlers: it answers the paths below the prefix that others left. */

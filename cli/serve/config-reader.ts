@@ -33,11 +33,11 @@ export function readBy<S extends z.ZodMiniType>(
 }
 
 const TYPES: Readonly<Record<string, readonly [problem: string, wanted: string]>> = {
-  array: ['is no list', 'a list of strings'],
-  boolean: ['is neither true nor false', 'true or false'],
-  object: ['is no object', 'an object'],
-  record: ['is no object', 'an object'],
-  string: ['is no string', 'a string'],
+  array: ['is not a list', 'a list of strings'],
+  boolean: ['is not a boolean', 'true or false'],
+  object: ['is not an object', 'an object'],
+  record: ['is not an object', 'an object'],
+  string: ['is not a string', 'a string'],
 }
 
 const error: z.core.$ZodErrorMap = ({ expected, input }) => {
@@ -45,7 +45,7 @@ const error: z.core.$ZodErrorMap = ({ expected, input }) => {
   return problem && wanted && wrong(input === undefined ? 'is missing' : problem, wanted)
 }
 
-export const wrong = (problem: string, wanted: string): string => `${problem}: it takes ${wanted}`
+export const wrong = (problem: string, wanted: string): string => `${problem}: expected ${wanted}`
 
 /** Of a union, the mistake within the form that the value has; where it has none of them, that of the last form. */
 function firstOf(issue: z.core.$ZodIssue): z.core.$ZodIssue {
@@ -86,7 +86,9 @@ export function exportAt(key: string, text: string, { issues }: z.core.ParsePayl
   const file = hasSymbol ? text.slice(0, colon) : text
   const isPython = /\.py[ixd]?$/.test(file)
   if (isPython || !/\.[cm]?[jt]sx?$/.test(file)) {
-    const problem = isPython ? 'and Python is not served' : 'which is no file of JavaScript or TypeScript'
+    const problem = isPython
+      ? 'but Python graphs are not supported'
+      : 'which is not a JavaScript or TypeScript file'
     const message = wrong(`names ${file}, ${problem}`, 'a path and an export, such as ./graph.ts:graph')
     issues.push({ code: 'custom', input: text, message })
   }

@@ -50,7 +50,7 @@ function read(path: string): string {
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     const problem = missing
-      ? `There is no ${path}. Name the file with --config, or make one: {"graphs":{"agent":"./graph.ts:graph"}}.`
+      ? `${path} does not exist. Pass --config FILE, or create it: {"graphs":{"agent":"./graph.ts:graph"}}.`
       : `${path} cannot be read: ${(error as Error).message}`
     throw new ConfigError(problem, { cause: error })
   }
@@ -81,7 +81,7 @@ const CONFIG = z.looseObject({
     .check(
       z.refine(
         (graphs) => Object.keys(graphs).length > 0,
-        wrong('names no graph', 'such as {"agent":"./graph.ts:graph"}'),
+        wrong('has no graphs', 'at least one, such as {"agent":"./graph.ts:graph"}'),
       ),
     ),
   env: z.nullish(z.union([z.string(), strings, z.record(z.string(), z.string())])),
@@ -125,12 +125,12 @@ function unsupportedOf(sections: {
 }): string[] {
   const { saver, ui, webhooks } = sections
   return [
-    ...(saver.ttl == null ? [] : ['checkpointer.ttl: states are kept until their thread is deleted.']),
+    ...(saver.ttl == null ? [] : ['checkpointer.ttl: checkpoints are kept until their thread is deleted.']),
     ...(ui.bundler !== undefined || Object.keys(ui.files).length === 0
       ? []
-      : ['ui: its components need the package @langchain/langgraph-ui.']),
+      : ['ui: install @langchain/langgraph-ui to serve its components.']),
     ...(webhooks == null
       ? []
-      : ['webhooks: those of runs may be any public address, without headers of the file.']),
+      : ['webhooks: runs can call any public address, and the headers of this section are not sent.']),
   ]
 }

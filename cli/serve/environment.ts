@@ -34,7 +34,7 @@ export const envFileOf = ({ env, folder }: Config): string | undefined =>
 function missingFile(config: Config): string | undefined {
   const file = envFileOf(config)
   if (file === undefined || existsSync(file)) return undefined
-  return `env names ${config.env}, and there is no such file: its variables have to be in the environment.`
+  return `env names ${config.env}, but that file does not exist: set its variables in the environment.`
 }
 
 function variablesOf(config: Config, target: NodeJS.ProcessEnv): NodeJS.Dict<string> {
@@ -42,14 +42,16 @@ function variablesOf(config: Config, target: NodeJS.ProcessEnv): NodeJS.Dict<str
   if (isList(env)) {
     const missing = env.filter((name) => target[name] === undefined)
     if (missing.length === 0) return {}
-    throw new ConfigError(`${basename(path)}: env needs ${missing.join(', ')} in the environment.`)
+    throw new ConfigError(
+      `${basename(path)}: env requires ${missing.join(', ')} to be set in the environment.`,
+    )
   }
   const file = envFileOf(config)
   if (file === undefined) return env as Readonly<Record<string, string>>
   try {
     return parseEnv(readFileSync(file, 'utf8'))
   } catch (cause) {
-    const message = `${basename(path)}: env names ${file}, which cannot be read: ${(cause as Error).message}`
+    const message = `${basename(path)}: cannot read ${file}, named by env: ${(cause as Error).message}`
     throw new ConfigError(message)
   }
 }

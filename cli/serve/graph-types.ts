@@ -80,7 +80,7 @@ async function readTypes(folder: string, graphs: readonly GraphEntry[]) {
     const { getStaticGraphSchema } = (await import(pathToFileURL(parser).href)) as Parser
     return await getStaticGraphSchema(Object.fromEntries(specs), { timeoutMs: TIMEOUT_MS })
   } catch (error) {
-    console.error('agentwire: the types of the graphs cannot be read, so that their schemas are null.', error)
+    console.error('agentwire: could not read the types of the graphs; their schemas will be null.', error)
     return {}
   }
 }

@@ -32,7 +32,9 @@ const CORS = z.looseObject({
   allow_headers: optional(strings),
   expose_headers: optional(strings),
   allow_origin_regex: optional(
-    z.string().check(z.refine(isRegExp, wrong('is no regular expression', 'one that matches whole origins'))),
+    z
+      .string()
+      .check(z.refine(isRegExp, wrong('is not a regular expression', 'one that matches whole origins'))),
   ),
 })
 
@@ -57,7 +59,7 @@ const APPS = z.pipe(
             code: 'custom',
             input: apps,
             path: [path],
-            message: wrong('is no path', 'such as /dashboard; http.app has the root'),
+            message: wrong('is not a path', 'a path such as /dashboard; use http.app for the root'),
           })
       return apps
     }),

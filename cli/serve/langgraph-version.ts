@@ -20,9 +20,9 @@ export function checkLangGraph(folder: string): string | undefined {
   const version = langgraphVersion(folder)
   const [major = 1, minor = 0] = version?.split('.').map(Number) ?? []
   if (version === undefined || major > 1 || (major === 1 && minor >= 4)) return undefined
-  const found = `${folder} has @langchain/langgraph ${version}, and agentwire needs 1.4 or later.`
+  const found = `${folder} has @langchain/langgraph ${version}, but agentwire needs 1.4 or later.`
   const command = 'npm install @langchain/langgraph@1 @langchain/core@1'
   if (major === 0)
-    throw new ConfigError(`${found} Run “${command}” there, with the tool that it is installed by.`)
-  return `${found} Some of it may not work.`
+    throw new ConfigError(`${found} Run “${command}” in that folder, or the same with your package manager.`)
+  return `${found} Some features may not work.`
 }

@@ -49,7 +49,7 @@ export function projectModules({ folder, config, renewable }: ModulesOptions): M
     async load({ key, file, symbol }) {
       const path = resolve(folder, file)
       const where = `${config}: ${key}`
-      if (!existsSync(path)) throw new ConfigError(`${where} names ${file}, and there is no file ${path}.`)
+      if (!existsSync(path)) throw new ConfigError(`${where} names ${file}, but ${path} does not exist.`)
       const hint = /\.[cm]?tsx?$/.test(file) ? await (typescript ??= loadTypeScript(folder)) : undefined
       if (renewable && !hooked) {
         // Behind that of tsx: hooks that are registered later are asked first, and this one asks the others.

@@ -98,5 +98,7 @@ async function loadProject(config: Config, modules: Modules, warnings: readonly 
 async function checkpointerOf(value: unknown, config: string): Promise<Checkpointer> {
   const saver = typeof value === 'function' ? await value() : await value
   if (typeof (saver as Checkpointer | null)?.getTuple === 'function') return saver as Checkpointer
-  throw new ConfigError(`${config}: checkpointer.path names no saver: it has no getTuple.`)
+  throw new ConfigError(
+    `${config}: checkpointer.path does not name a checkpointer: the export has no getTuple method.`,
+  )
 }

@@ -12,22 +12,22 @@ import { type Serving, type ServingOptions, startServing } from './serving.ts'
 export const SERVE_USAGE = `agentwire serve  serves the graphs of a langgraph.json: threads, A2A, MCP, /ok and /info
 
   --config FILE   default: langgraph.json
-  --port PORT     0 takes any free one; default: PORT of the environment, else 2024
-  --host HOST     the address to listen on, 0.0.0.0 for other machines; default: HOST of the environment, else 127.0.0.1
-  --storage URL   file:… or a path (SQLite), postgres://…, redis://…; default: STORAGE_URL of the environment, which is the
-                  better place for a password, else the memory of this process
-  --watch         loads the graphs anew when a file of the project changes; threads stay
+  --port PORT     0 picks a free port; default: the environment variable PORT, or 2024
+  --host HOST     the address to listen on; 0.0.0.0 accepts other machines; default: the environment variable HOST, or 127.0.0.1
+  --storage URL   file:… or a path (SQLite), postgres://…, redis://…; default: the environment variable STORAGE_URL, or the
+                  memory of this process. Use the variable if the URL has a password
+  --watch         reloads the graphs when a file of the project changes; threads are kept
   --show-errors, --hide-errors
-                  whether clients are told the text of what an agent has thrown, or an error id; default: the text if NODE_ENV of
-                  the environment is “development”, or is not set and the address is one of this machine alone
-  --no-a2a        no A2A
-  --json          prints one line of JSON once it listens
-  --help          this text
+                  whether clients see the text of an agent's error, or only an error id; default: the text if NODE_ENV is
+                  “development”, or if NODE_ENV is not set and the server listens on a loopback address
+  --no-a2a        turns A2A off
+  --json          prints one line of JSON when the server is listening
+  --help          shows this text
 
-It logs each request. LOG_LEVEL of the environment is the least important level that is printed, such as “warn”; LOG_JSON=true prints
-lines of JSON.
+Every request is logged. The environment variable LOG_LEVEL sets the lowest level to print, such as “warn”; LOG_JSON=true prints
+JSON lines.
 
-SIGINT and SIGTERM let runs finish for ten seconds; a second one ends the process at once.`
+On SIGINT or SIGTERM, runs have ten seconds to finish; a second signal ends the process at once.`
 
 export async function serveCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const options = parse(args, terminal)
@@ -69,9 +69,9 @@ function parse(
   })
   if (values.help) return undefined
   if (positionals.length > 0)
-    throw new UsageError(`agentwire serve takes options alone, and not “${positionals[0]}”.`)
+    throw new UsageError(`agentwire serve takes only options; remove “${positionals[0]}”.`)
   if (values['show-errors'] && values['hide-errors'])
-    throw new UsageError('--show-errors and --hide-errors exclude each other.')
+    throw new UsageError('--show-errors and --hide-errors cannot be used together.')
   const port = values.port ?? (env.PORT || '2024')
   const hostname = values.host ?? (env.HOST || '127.0.0.1')
   return {
@@ -85,10 +85,11 @@ function parse(
     json: values.json ?? false,
     log: createLog({ level: env.LOG_LEVEL, json: env.LOG_JSON === 'true', out, problem }),
     onReload(outcome) {
-      if ('error' in outcome) problem(`${problemOf(outcome.error)}\nThe graphs of before go on.`)
+      if ('error' in outcome)
+        problem(`${problemOf(outcome.error)}\nStill serving the graphs from before the change.`)
       else {
         tellProblems(outcome.project, { problem })
-        out(`Loaded anew: ${[...outcome.project.agents.keys()].join(', ')}.`)
+        out(`Reloaded: ${[...outcome.project.agents.keys()].join(', ')}.`)
       }
     },
   }
@@ -98,7 +99,7 @@ function parse(
 function tellProblems({ warnings, failed }: Project, { problem }: Pick<Terminal, 'problem'>): void {
   for (const text of warnings) problem(`Warning: ${text}`)
   for (const { name, error } of failed)
-    problem(`${problemOf(error)}\nThe graph “${name}” is not served as it is.`)
+    problem(`${problemOf(error)}\nThe graph “${name}” is not served in its current version.`)
 }
 
 const isDevelopment = ({ NODE_ENV }: Terminal['env'], hostname: string): boolean =>
@@ -116,9 +117,9 @@ function toText({ origin, project, storage }: Serving, options: ServingOptions):
     `  threads  ${http.disabled.has('runs') && http.disabled.has('threads') ? 'off' : `${url}/threads`}`,
     `  A2A      ${hasA2A ? [...agents.keys()].map((name) => `${url}/a2a/${name}`).join(', ') : 'off'}`,
     `  MCP      ${MCP[mcpState(http)](url)}`,
-    `  storage  ${storage === 'memory:' ? 'the memory of this process: a restart forgets all threads; --storage agents.db keeps them' : storage}`,
-    `  auth     ${auth?.authenticate ? config.auth?.file : 'none: every caller may read and change every thread'}`,
-    `  errors   clients see ${showErrors ? 'the text of what an agent has thrown' : 'an error id'}`,
+    `  storage  ${storage === 'memory:' ? 'the memory of this process: a restart loses all threads; pass --storage agents.db to keep them' : storage}`,
+    `  auth     ${auth?.authenticate ? config.auth?.file : 'none: anyone who can reach this server can read and change every thread'}`,
+    `  errors   clients see ${showErrors ? 'the text of an agent’s error' : 'an error id'}`,
     ...(watch ? [`  watches  ${config.folder}`] : []),
     ...unsupported.map((text) => `Not supported: ${text}`),
   ].join('\n')

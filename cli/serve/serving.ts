@@ -61,8 +61,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     )
     const unbind = bindLoopback(handler, served.origin + project.config.http.mountPrefix)
     const stopWatching = watch ? reloading(project, { load, show, onReload }) : () => {}
-    if (watch)
-      keepRunning((error) => console.error('agentwire: an error that the project has not caught.', error))
+    if (watch) keepRunning((error) => console.error('agentwire: uncaught error in the project.', error))
     const close = async () => {
       stopWatching()
       await served.close()
@@ -110,7 +109,9 @@ function serverOf(first: Project, { store, ...storage }: OpenedStorage, options:
     for (const [name, agent] of project.agents) agents.set(name, agent)
     before
       .close()
-      .catch((error: unknown) => console.error('agentwire: replaced routes did not close.', error))
+      .catch((error: unknown) =>
+        console.error('agentwire: the routes from before the reload did not close.', error),
+      )
   }
   return { handler, show }
 }

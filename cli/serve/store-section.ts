@@ -23,7 +23,7 @@ export interface StoreSection {
 
 const positive = z.custom<number>(
   (value) => typeof value === 'number' && value > 0,
-  wrong('is no number above 0', 'a number above 0'),
+  wrong('is not a positive number', 'a number above 0'),
 )
 
 /** An export, or the name of a model. */
@@ -59,7 +59,7 @@ export const STORE_SECTION = z.pipe(
       },
       unsupported:
         typeof embed === 'string'
-          ? ['store.index.embed: no model is known by its name; name a function, such as ./embed.ts:embed.']
+          ? ['store.index.embed: model names are not supported; name a function, such as ./embed.ts:embed.']
           : [],
     }),
   ),
@@ -75,7 +75,9 @@ export async function graphStoreOf(
     const value = await load(store)
     const made = typeof value === 'function' ? await value() : await value
     if (typeof (made as GraphStoreLike | null)?.listNamespaces === 'function') return made as GraphStoreLike
-    throw new ConfigError(`${config}: store.path names no store: it has no listNamespaces.`)
+    throw new ConfigError(
+      `${config}: store.path does not name a store: the export has no listNamespaces method.`,
+    )
   }
   return embed ? { ...options, embed: embedOf(await load(embed), config) } : options
 }
@@ -86,5 +88,7 @@ function embedOf(value: unknown, config: string): Embed {
   if (typeof value === 'function') return value as Embed
   const { embedDocuments } = Object(value) as { readonly embedDocuments?: Embed }
   if (typeof embedDocuments === 'function') return (texts) => embedDocuments.call(value, texts)
-  throw new ConfigError(`${config}: store.index.embed is no function of texts, and has no embedDocuments.`)
+  throw new ConfigError(
+    `${config}: store.index.embed must be a function that takes texts, or an object with an embedDocuments method.`,
+  )
 }

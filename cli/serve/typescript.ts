@@ -29,11 +29,11 @@ export async function loadTypeScript(folder: string): Promise<string | undefined
   const stripsTypes = (process.features as { readonly typescript?: string | false }).typescript
   if (compiler === undefined && !stripsTypes)
     throw new ConfigError(
-      `Node ${process.versions.node} does not read TypeScript, and there is no compiler. Run “npm install typescript” (or tsx) in ${folder}, or use Node 22.18 or later.`,
+      `Node ${process.versions.node} cannot load TypeScript, and no compiler was found. Run “npm install typescript” (or tsx) in ${folder}, or use Node 22.18 or later.`,
     )
   register(`data:text/javascript,${encodeURIComponent(HOOKS)}`, { data: { compiler, folder } })
   return compiler === undefined
-    ? `Node only strips types, and knows no enums, nor imports of types without the word “type”: run “npm install typescript” (or tsx) in ${folder}.`
+    ? `Node only strips types, so enums and type imports without the keyword “type” fail: run “npm install typescript” (or tsx) in ${folder}.`
     : undefined
 }
 

@@ -47,7 +47,7 @@ export function uiHandler(config: Pick<Config, 'folder' | 'ui'>, options: UiOpti
   }
   return createHandler({
     authenticate: options.authenticate,
-    onError: (error) => console.error('agentwire: the components of ui are not served.', error),
+    onError: (error) => console.error('agentwire: could not serve the components of ui.', error),
     routes: [
       ['POST', '/ui/:name', async (call) => html(await tagsOf(call, await bundleOf(call)))],
       ['GET', '/ui/:name/:file', async (call) => fileOf(call, await bundleOf(call)), 'asset'],

@@ -49,7 +49,7 @@ export function profileOf({ skills, inputModes, outputModes, inputKeys }: AgentP
   for (const [at, { id, name, description, tags, examples, ...modes }] of (skills ?? []).entries()) {
     const place = `skills[${at}].`
     for (const [key, text] of Object.entries({ id, name, description }))
-      if (!isText(text)) refuse(place + key, 'a text that is not empty')
+      if (!isText(text)) refuse(place + key, 'a non-empty string')
     if (ids.has(id)) refuse(`${place}id`, 'unique')
     ids.add(id)
     checkList(`${place}tags`, tags ?? [], isText, 'texts')
@@ -68,7 +68,7 @@ function checkModes(place: string, input: unknown, output: unknown): void {
 /** An agent card has no empty lists. */
 function checkList(path: string, list: unknown, isItem: (item: unknown) => boolean, items: string): void {
   if (list !== undefined && !(Array.isArray(list) && list.length > 0 && list.every(isItem)))
-    refuse(path, `a list of ${items} that is not empty`)
+    refuse(path, `a non-empty list of ${items}`)
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''

@@ -94,7 +94,7 @@ export const patchAssistant = (
     if (before.isSystem && graphId !== before.graphId)
       throw new RunError(
         'invalid_argument',
-        `graph_id: this is the assistant of graph ${JSON.stringify(before.graphId)} itself. Make another one.`,
+        `graph_id: the assistant of graph ${JSON.stringify(before.graphId)} cannot be given another graph. Create a new assistant.`,
       )
     const version = before.newestVersion + 1
     const given = Object.entries(fields).filter(([, value]) => value !== undefined)
@@ -136,7 +136,7 @@ export async function deleteAssistant(
   if (isSystem)
     throw new RunError(
       'not_supported',
-      'A system assistant is there as long as its graph. Make version 1 the latest to undo its changes.',
+      'A system assistant exists as long as its graph. To undo its changes, make version 1 the latest.',
     )
   await internalsOf(engine).store.commit(placeOf(owner, assistantId), { ops: [{ op: 'clear' }] })
   return assistantId
@@ -182,5 +182,5 @@ function requireGraph(engine: AgentEngine, name: string): string {
   const graphId = graphNamed(engine, name)
   if (graphId !== undefined) return graphId
   const known = [...engine.agents.keys()].map((id) => JSON.stringify(id)).join(', ')
-  throw new RunError('invalid_argument', `graph_id: this server has no such graph. It has: ${known}.`)
+  throw new RunError('invalid_argument', `graph_id: unknown graph. This server has: ${known}.`)
 }

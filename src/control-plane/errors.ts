@@ -20,7 +20,7 @@ export class InvalidRequest extends AgentwireError {
   static override readonly brand = 'InvalidRequest'
   readonly problems: readonly Problem[]
   constructor(problems: readonly Problem[]) {
-    super('invalid_request', 'The request is not what this operation takes.')
+    super('invalid_request', 'The request is not valid for this operation.')
     this.problems = problems
   }
 }

@@ -208,7 +208,7 @@ function secretBoxOf({ key }: SecretsOptions = {}, store: Store): SecretBox {
   if (store.capabilities.durable) {
     throw new AgentwireError(
       'invalid_argument',
-      'createControlPlaneHandler: set secrets.key over a durable store, because nothing could open its secrets after a restart. Make one with `openssl rand -base64 32`, keep it outside the code, and give the same one to every instance.',
+      'createControlPlaneHandler: a durable store requires secrets.key, because otherwise nothing could decrypt its secrets after a restart. Generate one with `openssl rand -base64 32`, keep it out of the code, and use the same key in every instance.',
     )
   }
   const bytes = crypto.getRandomValues(new Uint8Array(32))
@@ -220,5 +220,7 @@ let warned = false
 function warnOpen(): void {
   if (warned) return
   warned = true
-  console.warn('agentwire: the control plane has no `authenticate` option: every caller may deploy code.')
+  console.warn(
+    'agentwire: the control plane has no `authenticate` option: anyone who can reach it can deploy code.',
+  )
 }

@@ -78,9 +78,9 @@ async function queuedRuns(
 /** `GET …/api/store`: what the whole store holds, of all owners. Counting takes long in a large one. */
 export async function getStore({ engine, isOperator }: DevtoolsContext, call: FaceCall): Promise<Response> {
   if (!(await isOperator(call.principal)))
-    throw new HttpError(403, 'permission_denied', 'What the whole store holds is shown to operators only.')
+    throw new HttpError(403, 'permission_denied', 'Only operators can see the contents of the whole store.')
   const report = await internalsOf(engine).store.report?.()
-  if (!report) throw new HttpError(404, 'not_found', 'This store does not say what it holds.')
+  if (!report) throw new HttpError(404, 'not_found', 'This store does not report its contents.')
   const { name, schema, durable, warnings, counts, bytes = null } = report
   return json({ name, schema, durable, warnings, counts: { ...counts }, bytes } satisfies StoreRow)
 }

@@ -52,5 +52,5 @@ function nameOf(entry: string): string {
 const invalid = (entry: string): AgentwireError =>
   new AgentwireError(
     'invalid_argument',
-    `allow: ${JSON.stringify(entry)} is no address, no block of addresses such as 10.20.0.0/16, and no name such as hooks.internal or *.internal.`,
+    `allow: ${JSON.stringify(entry)} is not an address, a CIDR block such as 10.20.0.0/16, or a name such as hooks.internal or *.internal.`,
   )

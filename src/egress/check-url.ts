@@ -32,9 +32,9 @@ const LOCAL_NAME = /^[^.]*$|\.(localhost|local|internal|home\.arpa)$/
 export function checkUrl(text: string, policy: AddressPolicy = {}, isResolved = true): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new DeliveryError('invalid_request', 'Give an absolute http: or https: URL.')
+    throw new DeliveryError('invalid_request', 'Use an absolute http: or https: URL.')
   if (url.username || url.password)
-    throw new DeliveryError('invalid_request', 'Give a URL without a user name and a password.')
+    throw new DeliveryError('invalid_request', 'Use a URL without a user name and password.')
   const name = nameOf(url)
   const allowed = readAllowed(policy.allow)
   if (reachOf(name)) assertAddress(name, policy, allowed)
@@ -62,4 +62,4 @@ function assertAddress(address: string, { allowLoopback }: AddressPolicy, allowe
 }
 
 const refused = (): DeliveryError =>
-  new DeliveryError('address_refused', 'The URL does not lead to the public internet. Give a public address.')
+  new DeliveryError('address_refused', 'The URL does not lead to the public internet. Use a public address.')

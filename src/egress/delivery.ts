@@ -38,13 +38,17 @@ export function assertDelivered({ status, retryAfter }: Pick<Answer, 'status' | 
 } {
   if (status >= 200 && status < 300) return { status }
   if (status < 400)
-    throw new DeliveryError('redirected', 'The receiver answered with a redirect, which is not followed.', {
+    throw new DeliveryError('redirected', 'The receiver responded with a redirect, which is not followed.', {
       status,
     })
   const isRetryable = status >= 500 || [408, 425, 429].includes(status)
   const seconds = Number(retryAfter ?? undefined)
-  throw new DeliveryError(isRetryable ? 'failed' : 'rejected', `The receiver answered ${status}.`, {
-    status,
-    ...(seconds >= 0 && { retryAfterMs: seconds * 1_000 }),
-  })
+  throw new DeliveryError(
+    isRetryable ? 'failed' : 'rejected',
+    `The receiver responded with status ${status}.`,
+    {
+      status,
+      ...(seconds >= 0 && { retryAfterMs: seconds * 1_000 }),
+    },
+  )
 }

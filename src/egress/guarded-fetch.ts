@@ -30,9 +30,9 @@ export function createGuardedFetch(options: DeliveryOptions = {}): GuardedFetch 
     const { status, contentType, ending } = answer
     // Runtimes that hide the status of a redirect give 0.
     if (status < 200 || status > 599)
-      throw new DeliveryError('redirected', 'The receiver answered with a redirect, which is not followed.')
-    if (ending === 'too_large') throw new DeliveryError(ending, 'The answer is too long.', { status })
-    if (ending === 'broken') throw new DeliveryError('unreachable', 'The answer was broken off.', { status })
+      throw new DeliveryError('redirected', 'The receiver responded with a redirect, which is not followed.')
+    if (ending === 'too_large') throw new DeliveryError(ending, 'The response is too long.', { status })
+    if (ending === 'broken') throw new DeliveryError('unreachable', 'The response was cut off.', { status })
     const content = [204, 205, 304].includes(status) ? null : concatBytes(answer.body).slice()
     return new Response(content, { status, headers: contentType ? { 'content-type': contentType } : {} })
   }

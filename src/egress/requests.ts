@@ -73,7 +73,7 @@ function checkHeaders(headers: Readonly<Record<string, string>> = {}): Record<st
   try {
     return Object.fromEntries(new Headers(headers))
   } catch {
-    throw new DeliveryError('invalid_request', 'A header has a name or a value that HTTP does not allow.')
+    throw new DeliveryError('invalid_request', 'A header has an invalid name or value.')
   }
 }
 

@@ -16,7 +16,10 @@ export function nodeSender(): Sender | undefined {
 function builtin<Name extends 'node:http' | 'node:https' | 'node:dns/promises'>(name: Name) {
   const loaded = globalThis.process.getBuiltinModule?.(name)
   if (!loaded)
-    throw new DeliveryError('unreachable', `This runtime is too old to call checked addresses: no ${name}.`)
+    throw new DeliveryError(
+      'unreachable',
+      `This runtime is too old to connect to checked addresses: it has no ${name}.`,
+    )
   return loaded
 }
 

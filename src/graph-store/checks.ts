@@ -7,18 +7,18 @@ const MAX_LABELS = 32
 const MAX_NAMESPACE = 1_024
 const MAX_KEY = 1_024
 
-const LABELS = 'The labels of a namespace are strings that are not empty and have no period and no NUL.'
-const KEY = `A key is a string of at most ${MAX_KEY} characters.`
-const TTL = 'ttl is a number of minutes above 0, or null.'
+const LABELS = 'The labels of a namespace must be non-empty strings without periods or NUL characters.'
+const KEY = `A key must be a string of at most ${MAX_KEY} characters.`
+const TTL = 'ttl must be a number of minutes above 0, or null.'
 
 /** Reads take any namespace, also the empty one. */
 const namespace = z
-  .array(z.string(LABELS).check(z.regex(/^[^.\0]+$/, LABELS)), 'A namespace is an array of strings.')
+  .array(z.string(LABELS).check(z.regex(/^[^.\0]+$/, LABELS)), 'A namespace must be an array of strings.')
   .check(
     z.maxLength(MAX_LABELS, `A namespace has at most ${MAX_LABELS} labels.`),
     z.refine(
       (labels) => labels.join('').length <= MAX_NAMESPACE,
-      `A namespace has at most ${MAX_NAMESPACE} characters in all.`,
+      `A namespace has at most ${MAX_NAMESPACE} characters in total.`,
     ),
   )
 
@@ -26,14 +26,14 @@ const namespaceOfItem = namespace.check(
   z.minLength(1, 'An item needs a namespace of at least one label.'),
   z.refine(
     ([first]) => first !== 'langgraph',
-    'No namespace begins with the label langgraph: it is reserved.',
+    'The first label of a namespace must not be langgraph, which is reserved.',
   ),
 )
 
 const key = z.string(KEY).check(z.maxLength(MAX_KEY))
 
 function whole(name: string, least: number) {
-  return z.optional(z.int(`${name} is a whole number from ${least}.`).check(z.gte(least)))
+  return z.optional(z.int(`${name} must be an integer of at least ${least}.`).check(z.gte(least)))
 }
 
 const page = { limit: whole('limit', 0), offset: whole('offset', 0) }
@@ -45,9 +45,11 @@ const PUT = z.object({
   key,
   value: z.custom<object>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'The value of an item is an object of JSON.',
+    'The value of an item must be a JSON object.',
   ),
-  index: z.nullish(z.union([z.literal(false), z.array(z.string())], 'index is false or an array of paths.')),
+  index: z.nullish(
+    z.union([z.literal(false), z.array(z.string())], 'index must be false or an array of paths.'),
+  ),
   ttl: z.nullish(z.number(TTL).check(z.gt(0))),
 })
 
@@ -58,7 +60,7 @@ const LIST = z.object({
     z.array(
       z.object({
         matchType: z.enum(['prefix', 'suffix'], {
-          error: ({ input }) => `matchType is prefix or suffix, not ${String(input)}.`,
+          error: ({ input }) => `matchType must be prefix or suffix, not ${String(input)}.`,
         }),
         path: namespace,
       }),

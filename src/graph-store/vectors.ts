@@ -29,7 +29,7 @@ export async function embedTexts(
   if (!Array.isArray(made) || made.length !== given.length || !made.every(isVector))
     throw new GraphStoreError(
       'embed_failed',
-      `embed() must give ${given.length} vectors of ${length ?? 'equally many'} numbers for as many texts.`,
+      `embed() must return one vector of ${length ?? 'equally many'} numbers for each of the ${given.length} texts.`,
     )
   return new Map(given.map((text, index) => [text, normalized(made[index]!)]))
 }

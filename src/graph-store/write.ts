@@ -87,6 +87,6 @@ function asJson(value: Record<string, unknown>): Record<string, unknown> {
   try {
     return JSON.parse(JSON.stringify(value))
   } catch (cause) {
-    throw new GraphStoreError('invalid_value', 'The value of an item is an object of JSON.', { cause })
+    throw new GraphStoreError('invalid_value', 'The value of an item must be a JSON object.', { cause })
   }
 }

@@ -47,8 +47,7 @@ export async function readText(
 
 async function readBytes(request: Request, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {
   if (request.bodyUsed || request.body?.locked) {
-    const message =
-      'The body was read before this handler ran: hand the parsed value over as context.parsedBody.'
+    const message = 'The body was read before this handler ran: pass the parsed value as context.parsedBody.'
     throw new HttpError(500, 'body_used', message)
   }
   if (request.body === null) return new Uint8Array()
@@ -147,7 +146,7 @@ function tooLarge(maxBytes: number): HttpError {
 }
 
 function tooDeep(maxDepth: number): HttpError {
-  return new HttpError(400, 'too_deep', `The body nests deeper than ${maxDepth} levels.`)
+  return new HttpError(400, 'too_deep', `The body is nested deeper than ${maxDepth} levels.`)
 }
 
 function incomplete(cause: unknown): HttpError {

@@ -86,7 +86,7 @@ export function withCors(
   const { headers: extra = given.allow_headers ?? [], credentials = given.allow_credentials } = given
   const any = originsIn(given).includes('*')
   if (any && credentials)
-    throw new AgentwireError('invalid_argument', 'http.cors: credentials need named origins.')
+    throw new AgentwireError('invalid_argument', 'http.cors: credentials require a list of origins.')
   const isAllowed = originCheck(options)
 
   const allow = (request: Request, response: Response): Response => {

@@ -161,14 +161,14 @@ export function createHandler(options: HandlerOptions): WebHandler {
 
 /** The answer to a path that no route matches. It repeats nothing of the request. */
 export function notFound(mountPaths: readonly string[]): HttpError {
-  const message = `There is nothing at this path. agentwire serves ${[...new Set(mountPaths)].join(', ')} here.`
+  const message = `No route matches this path. agentwire serves ${[...new Set(mountPaths)].join(', ')} here.`
   return new HttpError(404, 'not_found', message)
 }
 
 function refuseMethod(method: string, allow: readonly string[]): Response {
   const headers = { allow: allow.join(', ') }
   if (method === 'OPTIONS') return empty(204, headers)
-  throw new HttpError(405, 'method_not_allowed', 'This path does not take this method.', { headers })
+  throw new HttpError(405, 'method_not_allowed', 'This path does not support this method.', { headers })
 }
 
 function needsHandshake(): HttpError {

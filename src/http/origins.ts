@@ -60,7 +60,8 @@ function hasBody({ headers, body }: Request): boolean {
 /** Throws `HttpError` 403 for a request that `isUnasked`. */
 export function refuseUnasked(request: Request, url: URL, effect?: Effect): void {
   if (!isUnasked(request, url, effect)) return
-  const message = 'Pages of other origins may not send this. Name the origin of the page in http.cors'
+  const message =
+    'Pages from other origins may not send this request. Add the origin of the page to http.cors'
   const instead = request.method === 'POST' ? ', or send JSON with content-type: application/json.' : '.'
   throw new HttpError(403, 'origin_not_allowed', message + instead)
 }

@@ -80,7 +80,7 @@ async function* listParts(items: AsyncIterable<unknown>): AsyncGenerator<string,
 }
 
 /** The error of a body that cannot continue. Some servers send it to the client, so it hides the cause. */
-export const brokenOff = (): DOMException => new DOMException('The stream was broken off.', 'AbortError')
+export const brokenOff = (): DOMException => new DOMException('The stream was interrupted.', 'AbortError')
 
 /** A response without a body. */
 export function empty(status = 204, headers?: Readonly<Record<string, string>>): Response {

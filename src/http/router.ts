@@ -143,7 +143,7 @@ function decode(names: readonly string[], values: readonly string[]): Record<str
   try {
     for (const [index, name] of names.entries()) params[name] = decodeURIComponent(values[index] ?? '')
   } catch (cause) {
-    throw new HttpError(400, 'invalid_path', 'The path holds a malformed percent-escape.', { cause })
+    throw new HttpError(400, 'invalid_path', 'The path has a malformed percent-escape.', { cause })
   }
   return params
 }

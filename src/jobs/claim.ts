@@ -91,4 +91,4 @@ export async function claimJob({ store, claimMs, now }: ClaimContext, doc: Doc):
   }
 }
 
-const taken = () => new FencedError('The job was taken from its handler.')
+const taken = () => new FencedError('The handler lost the lease of the job.')

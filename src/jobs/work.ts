@@ -66,7 +66,7 @@ export function startWork(context: WorkContext, claim: Claim): Work {
     signal: claim.signal,
     save: (data) => during(() => claim.save(data)),
     skip: (error) =>
-      giveUp('delivery_refused', `A delivery of kind ${claim.job.kind} was refused for good.`, error),
+      giveUp('delivery_refused', `A delivery of kind ${claim.job.kind} was permanently rejected.`, error),
     async deliver(request) {
       if (isClosing()) claim.stop()
       host = hostOf(request.url)
@@ -100,7 +100,7 @@ export function startWork(context: WorkContext, claim: Claim): Work {
     const delay = nextDelay(kind.retry, { error, failures: job.failures, failingMs })
     if (delay === undefined) {
       await claim.end(undefined)
-      const message = `A job of kind ${job.kind} was given up, after ${failures} failures in ${Math.round(failingMs / 1_000)} seconds.`
+      const message = `Gave up on a job of kind ${job.kind} after ${failures} failures in ${Math.round(failingMs / 1_000)} seconds.`
       giveUp('job_given_up', message, error)
       return
     }
@@ -137,7 +137,7 @@ async function failureOf(attempt: () => Promise<void>): Promise<{ readonly error
 
 function delivererOf({ deliver }: JobKind): Deliver {
   if (deliver) return deliver
-  throw new TypeError('Jobs of this kind deliver nothing.')
+  throw new TypeError('Jobs of this kind do not deliver anything.')
 }
 
 /** The receivers that share slots. */

@@ -38,5 +38,5 @@ export const bind = <Engine extends object>(engine: Engine, bound: BoundEngine):
 export function boundOf(engine: object): BoundEngine {
   const { [BOUND]: bound } = engine as { readonly [BOUND]?: BoundEngine }
   if (bound) return bound
-  throw new RunError('invalid_argument', 'engine: give it what createAgentEngine has made.')
+  throw new RunError('invalid_argument', 'engine: pass the engine that createAgentEngine returned.')
 }

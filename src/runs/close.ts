@@ -24,7 +24,7 @@ export async function close(context: RunContext): Promise<void> {
     await sleep(0)
   } while (pending.size > 0 && performance.now() < end)
   if (pending.size > 0) {
-    context.report(new Error('The server closed while the store or a saver did not answer.'), {})
+    context.report(new Error('The server closed while the store or a checkpointer was not responding.'), {})
   }
   context.watchers.close(new RunError('closing', 'The server is shutting down.'))
 }

@@ -92,12 +92,12 @@ function reporterOf(onError: ErrorReporter = logError): RunContext['report'] {
 }
 
 function agentsOf(given: AgentEngineOptions['agents'] | undefined): ReadonlyMap<string, Agent> {
-  if (!globalThis.crypto) throw new RunError('not_supported', 'agentwire needs Node 20.20 or newer.')
+  if (!globalThis.crypto) throw new RunError('not_supported', 'agentwire requires Node 20.20 or newer.')
   const agents = given instanceof Map ? given : new Map<string, Agent>(Object.entries(given ?? {}))
-  if (agents.size === 0) throw new RunError('invalid_argument', 'Give the server at least one agent.')
+  if (agents.size === 0) throw new RunError('invalid_argument', 'The server needs at least one agent.')
   for (const [name, agent] of agents) {
     if (typeof agent?.getHistory === 'function') continue
-    const message = `agents.${name} is no agent (${typeof agent}): give it langgraph(graph) or defineAgent({ run }).`
+    const message = `agents.${name} is not an agent (${typeof agent}): use langgraph(graph) or defineAgent({ run }).`
     throw new RunError('invalid_argument', message)
   }
   return agents
@@ -109,7 +109,7 @@ function aliasesOf(
 ): ReadonlyMap<string, string> {
   for (const [name, id] of Object.entries(given)) {
     if (agents.has(id) && !agents.has(name)) continue
-    const message = `aliases.${name}: ${agents.has(name) ? 'this is an agent itself' : `there is no agent ${JSON.stringify(id)}`}.`
+    const message = `aliases.${name}: ${agents.has(name) ? 'it is the name of an agent' : `unknown agent ${JSON.stringify(id)}`}.`
     throw new RunError('invalid_argument', message)
   }
   return new Map(Object.entries(given))

@@ -13,13 +13,13 @@ export const deadlineOf = ({ retryForMs }: Patience): number => Math.max(retryFo
 
 /** Bounds a call of a saver, which may never settle. Throws `UnavailableError`. */
 export const saverInTime = <T>(patience: Patience, call: Promise<T>): Promise<T> =>
-  orUnavailable(deadlineOf(patience), 'The saver did not answer in time.', call)
+  orUnavailable(deadlineOf(patience), 'The checkpointer did not respond in time.', call)
 
 /** Bounds a command, which makes several calls. What it has begun may still take effect. Throws `UnavailableError`. */
 export const commandInTime = <T>(patience: Patience, command: Promise<T>): Promise<T> =>
   orUnavailable(
     deadlineOf(patience) * 2,
-    'The store did not answer in time. The command may have taken effect: look, or send it again with its idempotency key.',
+    'The store did not respond in time. The command may have taken effect: check, or send it again with its idempotency key.',
     command,
   )
 

@@ -39,7 +39,7 @@ export function errorMessageOf(chosen: ErrorMessage | undefined): ((error: unkno
   if (chosen === undefined && inDevelopment() && !said) {
     said = true
     console.info(
-      'agentwire: clients see the text of agents’ errors, because NODE_ENV is “development”. `errorMessage: false` hides it.',
+      'agentwire: clients see the text of agents’ errors, because NODE_ENV is “development”. Set `errorMessage: false` to hide it.',
     )
   }
   return (chosen ?? inDevelopment()) ? textOf : undefined
@@ -50,7 +50,7 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 /** The most characters of an error's text that clients get. */
 const MAX_TEXT = 2_000
 
-const HIDDEN = 'It failed. This server does not show why.'
+const HIDDEN = 'It failed. This server does not show the reason.'
 
 /** What clients are told of the failure of a run. */
 export interface ShownFailure {
@@ -138,7 +138,7 @@ export function withoutRefusalText(context: FailureTold, origin: RunOrigin, erro
   const { cause } = error
   const id = context.report(cause, origin)
   const shown = shownText(context, cause)
-  return new AgentInputError(shown ?? `The agent refuses these values. Error id: ${id}.`, { cause })
+  return new AgentInputError(shown ?? `The agent rejected these values. Error id: ${id}.`, { cause })
 }
 
 /**

@@ -61,6 +61,6 @@ export async function openStorage(url: string, options: OpenStorageOptions = {})
     if (scheme !== 'file') assertReadable(url)
     return open({ ...options, url })
   }
-  const problem = open ? 'The URL of the storage is empty' : `No storage has URLs that begin with ${scheme}:`
-  throw new AgentwireError('invalid_argument', `${problem}. What there is: ${FORMS}.`)
+  const problem = open ? 'The URL of the storage is empty' : `Unsupported storage URL scheme ${scheme}:`
+  throw new AgentwireError('invalid_argument', `${problem}. Supported: ${FORMS}.`)
 }

@@ -31,7 +31,7 @@ const search = {
 /** The routes of the protocol, for the OpenAPI document. */
 export const DESCRIPTIONS: RouteDescriptions = {
   'POST /threads/:thread_id/commands': {
-    summary: 'Sends a command, such as run.start. Each method has params of its own.',
+    summary: 'Sends a command, such as run.start. Each method has its own params.',
     body: {
       ...inputOf(wire.commandSchema),
       oneOf: Object.entries({

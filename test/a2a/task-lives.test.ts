@@ -106,7 +106,7 @@ test('a task is canceled when its conversation goes on over /threads without an 
   await server.engine.wait({ threadId: thread.threadId, runId })
   const task = await call(server, 'GetTask', { id: asked.id })
   expect(task.status.state).toBe('TASK_STATE_CANCELED')
-  expect(task.status.message.parts).toEqual([{ text: 'The conversation went on without an answer.' }])
+  expect(task.status.message.parts).toEqual([{ text: 'The conversation continued without an answer.' }])
 })
 
 test('a task that works while its message is withdrawn is waited for, streamed and told to webhooks', async () => {

@@ -44,21 +44,21 @@ describe.each<[string, (options: never) => unknown]>([
     const { code, message } = errorOf(() => create({ agents: { fine: agent, mine: mistake } } as never))
     expect(code).toBe('invalid_argument')
     expect(message).toBe(
-      `agents.mine is no agent (${type}): give it langgraph(graph) or defineAgent({ run }).`,
+      `agents.mine is not an agent (${type}): use langgraph(graph) or defineAgent({ run }).`,
     )
   })
 
   test.each([[undefined], [{}], [{ agents: undefined }], [{ agents: {} }], [{ agents: [] }]])(
     'asks for an agent where it gets %j',
     (options) => {
-      expect(errorOf(() => create(options as never)).message).toBe('Give the server at least one agent.')
+      expect(errorOf(() => create(options as never)).message).toBe('The server needs at least one agent.')
     },
   )
 
   test('says which Node it needs where a global of it is missing, as on Node 18', () => {
     vi.stubGlobal('crypto', undefined)
     const { code, message } = errorOf(() => create({ agents: { agent } } as never))
-    expect([code, message]).toEqual(['not_supported', 'agentwire needs Node 20.20 or newer.'])
+    expect([code, message]).toEqual(['not_supported', 'agentwire requires Node 20.20 or newer.'])
   })
 })
 
@@ -77,9 +77,7 @@ test.each([undefined, null])('openStorage() says which URLs there are where it g
   const error = await openStorage(url as never).catch((reason) => reason)
   expect(error).toBeInstanceOf(AgentwireError)
   expect(error.code).toBe('invalid_argument')
-  expect(error.message).toMatch(
-    /^The URL of the storage is empty\. What there is: file:… or a path, postgres:/,
-  )
+  expect(error.message).toMatch(/^The URL of the storage is empty\. Supported: file:… or a path, postgres:/)
 })
 
 test('toNext() names the runtime that a route needs where it is the Edge runtime', () => {
@@ -107,7 +105,7 @@ test.each([
     )
     expect(await response.json()).toEqual({
       error: 'not_found',
-      message: `There is nothing at this path. agentwire serves ${places.join(', ')}, /a2a, /.well-known here.`,
+      message: `No route matches this path. agentwire serves ${places.join(', ')}, /a2a, /.well-known here.`,
     })
     await server.close()
   },

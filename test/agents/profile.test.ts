@@ -44,23 +44,26 @@ describe.each(Object.entries(makers))('%s', (_name, make) => {
   })
 
   test.each([
-    [{ skills: [] }, 'skills must be a list of skills that is not empty.'],
-    [{ skills: 'weather' }, 'skills must be a list'],
-    [{ skills: null }, 'skills must be a list'],
-    [{ skills: [null] }, 'skills must be a list'],
-    [{ skills: [{ ...skill, id: '' }] }, 'skills[0].id must be a text that is not empty.'],
+    [{ skills: [] }, 'skills must be a non-empty list of skills.'],
+    [{ skills: 'weather' }, 'skills must be a non-empty list'],
+    [{ skills: null }, 'skills must be a non-empty list'],
+    [{ skills: [null] }, 'skills must be a non-empty list'],
+    [{ skills: [{ ...skill, id: '' }] }, 'skills[0].id must be a non-empty string.'],
     [{ skills: [{ ...skill, id: 7 }] }, 'skills[0].id'],
     [{ skills: [skill, { ...skill, id: 'b', name: ' ' }] }, 'skills[1].name'],
     [{ skills: [{ ...skill, description: undefined }] }, 'skills[0].description'],
-    [{ skills: [{ ...skill, tags: undefined }] }, 'skills[0].tags must be a list of texts'],
+    [{ skills: [{ ...skill, tags: undefined }] }, 'skills[0].tags must be a non-empty list of texts'],
     [{ skills: [{ ...skill, tags: [] }] }, 'skills[0].tags'],
     [{ skills: [{ ...skill, tags: [''] }] }, 'skills[0].tags'],
     [{ skills: [{ ...skill, examples: 'none' }] }, 'skills[0].examples'],
-    [{ skills: [{ ...skill, inputModes: ['text'] }] }, 'skills[0].inputModes must be a list of media types'],
+    [
+      { skills: [{ ...skill, inputModes: ['text'] }] },
+      'skills[0].inputModes must be a non-empty list of media types',
+    ],
     [{ skills: [{ ...skill, outputModes: [] }] }, 'skills[0].outputModes'],
     [{ skills: [skill, skill] }, 'skills[1].id must be unique.'],
-    [{ inputModes: ['text/plain', 'a b/c'] }, 'inputModes must be a list of media types'],
-    [{ outputModes: 'text/plain' }, 'outputModes must be a list of media types'],
+    [{ inputModes: ['text/plain', 'a b/c'] }, 'inputModes must be a non-empty list of media types'],
+    [{ outputModes: 'text/plain' }, 'outputModes must be a non-empty list of media types'],
   ])('%j is refused, with its place', (given, message) => {
     const refusal = () => make(given as unknown as AgentProfile)
     expect(refusal).toThrow(message)

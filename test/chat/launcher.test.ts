@@ -109,7 +109,7 @@ test.each([
 })
 
 test.each([
-  ['mysql://me:s3cret@127.0.0.1/db', /^STORAGE_URL: No storage has URLs that begin with mysql:/],
+  ['mysql://me:s3cret@127.0.0.1/db', /^STORAGE_URL: Unsupported storage URL scheme mysql:/],
   ['postgres://me:s3cret@127.0.0.1:1/db', /^STORAGE_URL: Postgres cannot be reached at 127\.0\.0\.1:1\./],
 ])('STORAGE_URL=%s is refused with one plain line', async (url, message) => {
   const demo = launch({ STORAGE_URL: url })

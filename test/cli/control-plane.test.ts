@@ -116,7 +116,7 @@ test('it prints what it serves, and what opting in means', async () => {
   expect(text).toMatch(/agentwire control-plane listens on http:\/\/127\.0\.0\.1:\d+\n/)
   expect(text).toMatch(/keys +of /)
   expect(text).toMatch(
-    /It builds and runs whatever clients upload and the code of file:.*, with all rights of this user/,
+    /Warning: it builds and runs whatever clients upload and code from file:.* with all permissions of this user/,
   )
 })
 
@@ -125,7 +125,7 @@ test('without keys it makes one and prints it, and lets nobody in who does not h
   const text = await agentwire([...allow, '--port', '0', '--dir', join(folder, 'dir')], env).output(
     /account on/,
   )
-  expect(text).toMatch(/keys +one for this process, as the header X-Api-Key: [-0-9a-f]{36}\n/)
+  expect(text).toMatch(/keys +generated for this process; send it as the header X-Api-Key: [-0-9a-f]{36}\n/)
   const { url, told } = await serve(allow, env)
   const status = async (headers: Record<string, string>) =>
     (await fetch(`${url}/v2/deployments`, { headers })).status
@@ -136,7 +136,7 @@ test('a storage that is durable needs a key for secrets, and keeps its deploymen
   const storage = ['--storage', join(folder, 'control-plane.db')]
   const without = agentwire([...allow, ...storage, '--port', '0'])
   expect(await without.exit).toBe(1)
-  expect(without.text()).toMatch(/needs --secrets-key or AGENTWIRE_SECRETS_KEY/)
+  expect(without.text()).toMatch(/requires --secrets-key or AGENTWIRE_SECRETS_KEY/)
   const env = { AGENTWIRE_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') }
   const first = await serve([...allow, ...storage], env)
   const body = JSON.stringify(deployment('kept', pathToFileURL(join(sources, 'missing')).href))
@@ -153,14 +153,20 @@ test('a storage that is durable needs a key for secrets, and keeps its deploymen
 })
 
 test.each([
-  [[], /Say what it may run: --allow-uploads, --allow-repository URL, or both/],
-  [['--allow-uploads', '--host', '0.0.0.0'], /everybody who reaches it could deploy code/],
-  [['--allow-uploads', '--host', '0.0.0.0', '--api-key', 'name:'], /API key 1: it takes KEY or NAME:KEY/],
-  [['--deployer', 'other'], /--deployer takes one of process, command, kubernetes, and not “other”/],
-  [['--deployer', 'command'], /The deployer command has its options in a file: --deployer-config FILE/],
-  [['--deployer', 'kubernetes', '--allow-uploads'], /--allow-uploads is for the deployer process/],
-  [['--allow-uploads', '--deployer-config', 'a.json'], /--deployer-config is for the deployers command and/],
-  [['--allow-uploads', '--show-secrets', 'all'], /--show-secrets takes one of masked, plaintext, none/],
+  [[], /Choose what it may run: --allow-uploads, --allow-repository URL, or both/],
+  [['--allow-uploads', '--host', '0.0.0.0'], /anyone who can reach this server could deploy code/],
+  [['--allow-uploads', '--host', '0.0.0.0', '--api-key', 'name:'], /API key 1: expected KEY or NAME:KEY/],
+  [['--deployer', 'other'], /--deployer must be one of process, command, kubernetes, not “other”/],
+  [
+    ['--deployer', 'command'],
+    /The command deployer reads its options from a file: pass --deployer-config FILE/,
+  ],
+  [['--deployer', 'kubernetes', '--allow-uploads'], /--allow-uploads is an option of the process deployer/],
+  [
+    ['--allow-uploads', '--deployer-config', 'a.json'],
+    /--deployer-config is an option of the command and kubernetes/,
+  ],
+  [['--allow-uploads', '--show-secrets', 'all'], /--show-secrets must be one of masked, plaintext, none/],
   [['--allow-uploads', '--frob'], /Unknown option '--frob'/],
 ])('%j makes no sense: 2, and how it would', async (args, why) => {
   const { exit, text } = agentwire(args, { AGENTWIRE_API_KEYS: undefined })
@@ -256,10 +262,10 @@ test.each([
   [
     'command',
     { deploy: ['a'], stop: ['a'], destroy: ['a'], stopp: 1 },
-    /there is no option stopp\. There are/,
+    /unknown option stopp\. Known options:/,
   ],
   ['kubernetes', { namespaces: ['a'] }, /kubernetes\.json: namespace: Field required/],
-  ['kubernetes', '[]', /all of it: Input should be a valid dictionary/],
+  ['kubernetes', '[]', /the whole value: Input should be a valid dictionary/],
   ['kubernetes', '{', /kubernetes\.json cannot be read: /],
 ])('the deployer %s does not start with %j', async (name, config, why) => {
   const { exit, text } = agentwire(configured(name, config))

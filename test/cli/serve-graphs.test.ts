@@ -50,9 +50,9 @@ describe('LANGGRAPH_CONFIG', () => {
   })
 
   test.each([
-    ['{"agent":', /LANGGRAPH_CONFIG: the variable is no object/],
-    ['{"agent":1}', /LANGGRAPH_CONFIG: agent is no object/],
-    ['{"agent":{"context":[]}}', /LANGGRAPH_CONFIG: agent\.context is no object/],
+    ['{"agent":', /LANGGRAPH_CONFIG: the variable is not an object/],
+    ['{"agent":1}', /LANGGRAPH_CONFIG: agent is not an object/],
+    ['{"agent":{"context":[]}}', /LANGGRAPH_CONFIG: agent\.context is not an object/],
   ])('is refused at the start as %s', async (text, problem) => {
     const folder = project({ 'langgraph.json': { graphs }, 'graph.js': GRAPH })
     const { output } = agentwire(['serve', '--config', join(folder, 'langgraph.json')], {

@@ -225,6 +225,6 @@ export const auth = new Auth()
 
   test('anything but an Auth is refused at the start', async () => {
     const folder = project({ ...files, 'auth.js': 'export const auth = {}' })
-    await expect(serve(folder)).rejects.toThrow(/auth\.path: \.\/auth\.js:auth is no Auth/)
+    await expect(serve(folder)).rejects.toThrow(/auth\.path: \.\/auth\.js:auth is not an Auth/)
   })
 })

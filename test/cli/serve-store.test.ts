@@ -54,15 +54,19 @@ test('http.disable_store turns its routes off', async () => {
 })
 
 test.each([
-  ['dims that are no number', { index: { dims: 'many' } }, /store\.index\.dims is no number above 0/],
-  ['fields that are no list', { index: { fields: 'text' } }, /store\.index\.fields is no list/],
+  ['dims that are no number', { index: { dims: 'many' } }, /store\.index\.dims is not a positive number/],
+  ['fields that are no list', { index: { fields: 'text' } }, /store\.index\.fields is not a list/],
   [
     'a time to live that is none',
     { ttl: { default_ttl: -1 } },
-    /store\.ttl\.default_ttl is no number above 0/,
+    /store\.ttl\.default_ttl is not a positive number/,
   ],
-  ['an export that cannot embed', { index: { embed: './graph.js:graph' } }, /has no embedDocuments/],
-  ['a path that names no store', { path: './graph.js:graph' }, /store\.path names no store/],
+  [
+    'an export that cannot embed',
+    { index: { embed: './graph.js:graph' } },
+    /store\.index\.embed must be a function/,
+  ],
+  ['a path that names no store', { path: './graph.js:graph' }, /store\.path does not name a store/],
 ])('a section store with %s is refused in one sentence', async (_what, store, sentence) => {
   const folder = project({ 'langgraph.json': { graphs, store }, 'graph.js': GRAPH })
   const program = agentwire(['serve', '--config', `${folder}/langgraph.json`, '--port', '0'])

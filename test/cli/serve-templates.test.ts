@@ -36,7 +36,7 @@ graph.name = 'New agent'`,
 
 test('a new project serves, without its .env, and its log is that of the server', async () => {
   const { origin, text, told } = await serve(project(TEMPLATE))
-  const missing = 'env names .env, and there is no such file: its variables have to be in the environment.'
+  const missing = 'env names .env, but that file does not exist: set its variables in the environment.'
   expect(told).toMatchObject({ agents: ['agent'], failed: [], warnings: [missing] })
   expect((await chat(origin, 'agent')).texts).toEqual(['hello', 'heard hello'])
   expect(text()).toContain(`Warning: ${missing}\n`)
@@ -82,10 +82,10 @@ test('a graph that cannot be loaded keeps no other one from being served, and it
   expect((await chat(origin, 'agent')).texts).toEqual(['hello', 'heard hello'])
   await expect(chat(origin, 'keyless')).rejects.toThrow(/Unknown assistant/)
   write(folder, { 'client.ts': '', 'keyless.ts': GRAPH })
-  await output(/Loaded anew: keyless, agent\./)
+  await output(/Reloaded: keyless, agent\./)
   expect((await chat(origin, 'keyless')).texts).toEqual(['hello', 'heard hello'])
   write(folder, { 'keyless.ts': 'throw new Error("no")', 'graph.ts': GRAPH.replace('heard', 'told') })
-  await output(/Loaded anew: agent\./)
+  await output(/Reloaded: agent\./)
   expect((await chat(origin, 'agent')).texts[1]).toBe('told hello')
   expect((await chat(origin, 'keyless')).texts[1]).toBe('heard hello')
 })
@@ -103,13 +103,13 @@ test('a project with an older LangGraph is told which one it needs', async () =>
   const refused = agentwire(['serve', '--config', join(old, 'langgraph.json'), '--port', '0'])
   expect(await refused.exit).toBe(1)
   expect(refused.text()).toContain(
-    `${old} has @langchain/langgraph 0.2.74, and agentwire needs 1.4 or later. Run “npm install @langchain/langgraph@1 @langchain/core@1” there`,
+    `${old} has @langchain/langgraph 0.2.74, but agentwire needs 1.4 or later. Run “npm install @langchain/langgraph@1 @langchain/core@1” in that folder`,
   )
   rmSync(join(old, 'src'), { recursive: true })
   write(old, { ...langgraph('1.2.0'), 'echo.ts': ECHO, 'langgraph.json': { graphs: { agent: './echo.ts' } } })
   const { told } = await serve(old)
   expect(told.warnings).toEqual([
-    `${old} has @langchain/langgraph 1.2.0, and agentwire needs 1.4 or later. Some of it may not work.`,
+    `${old} has @langchain/langgraph 1.2.0, but agentwire needs 1.4 or later. Some features may not work.`,
   ])
 })
 

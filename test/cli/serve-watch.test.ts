@@ -8,7 +8,7 @@ import { chat, commandLine, GRAPH, startRun, write } from './projects.ts'
 
 const { project, serve } = commandLine()
 
-const times = (count: number): RegExp => new RegExp(`(Loaded anew[\\s\\S]*){${count}}`)
+const times = (count: number): RegExp => new RegExp(`(Reloaded[\\s\\S]*){${count}}`)
 
 const config = { graphs: { agent: './src/graph.ts:graph' } }
 const graph = GRAPH.replace("'heard'", 'word').replace('import', "import { word } from './helper.ts'\nimport")
@@ -94,12 +94,12 @@ test('after a broken edit the graphs of before go on, until it is mended', async
   const folder = project({ 'langgraph.json': config, 'src/graph.ts': graph, 'src/helper.ts': helper('one') })
   const { origin, output, child } = await serve(folder, ['--watch'])
   write(folder, { 'src/helper.ts': 'export const word =' })
-  expect(await output(/The graphs of before go on/)).toMatch(
+  expect(await output(/Still serving the graphs from before the change/)).toMatch(
     /graphs\.agent: \.\/src\/graph\.ts cannot be loaded:[\s\S]*helper\.ts:1/,
   )
   expect((await chat(origin, 'agent')).texts[1]).toBe('one hello')
   rmSync(join(folder, 'langgraph.json'))
-  await output(/There is no .*langgraph\.json/)
+  await output(/langgraph\.json does not exist/)
   write(folder, { 'src/helper.ts': helper('two'), 'langgraph.json': config })
   await output(times(1))
   expect((await chat(origin, 'agent')).texts[1]).toBe('two hello')
@@ -122,7 +122,7 @@ test('graphs that the config has more or less, its http and its env are taken ov
   write(folder, {
     'langgraph.json': { graphs: { other: './src/other.ts:graph' }, http: { disable_a2a: true } },
   })
-  expect(await output(times(2))).toMatch(/Loaded anew: other\.\n$/)
+  expect(await output(times(2))).toMatch(/Reloaded: other\.\n$/)
   expect((await chat(origin, 'other')).texts[1]).toBe('heard hello')
   await expect(chat(origin, 'agent')).rejects.toThrow(/Unknown assistant/)
   expect((await fetch(`${origin}/a2a/other/.well-known/agent-card.json`)).status).toBe(404)
@@ -133,7 +133,7 @@ test('a folder that is new is watched, and packages, builds and folders with a d
   const { origin, output, text } = await serve(folder, ['--watch'])
   write(folder, { 'dist/a.js': '', '.git/a.js': '', 'notes.txt': '', 'agents.db': '' })
   await sleep(400)
-  expect(text()).not.toContain('Loaded anew')
+  expect(text()).not.toContain('Reloaded')
   write(folder, { 'src/words/deep/word.ts': helper('deep') })
   await output(times(1))
   write(folder, { 'src/helper.ts': "export { word } from './words/deep/word.ts'" })

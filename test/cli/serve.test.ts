@@ -192,7 +192,7 @@ test('it prints what it serves, and PORT and HOST name the place', async () => {
   expect(text).toContain(`agentwire serves langgraph.json on http://[::1]:${port}\n`)
   expect(text).toMatch(/agents +agent\n/)
   expect(text).toMatch(
-    /storage +the memory of this process: a restart forgets all threads; --storage agents.db keeps them\n/,
+    /storage +the memory of this process: a restart loses all threads; pass --storage agents.db to keep them\n/,
   )
   expect(text).toMatch(/auth +none/)
   expect(text).toMatch(/Not supported: store\.index\.embed: /)
@@ -208,20 +208,20 @@ test('a port that is taken is told in one sentence', async () => {
 })
 
 test.each([
-  ['no file', {}, /There is no .*langgraph\.json/],
+  ['no file', {}, /langgraph\.json does not exist/],
   ['no JSON', { 'langgraph.json': '{"graphs":' }, /langgraph\.json is not valid JSON/],
   ['no graphs', { 'langgraph.json': {} }, /langgraph\.json: graphs is missing/],
-  ['an empty list of graphs', { 'langgraph.json': { graphs: {} } }, /graphs names no graph/],
-  ['a graph that is a number', { 'langgraph.json': { graphs: { a: 1 } } }, /graphs\.a is no object/],
+  ['an empty list of graphs', { 'langgraph.json': { graphs: {} } }, /graphs has no graphs/],
+  ['a graph that is a number', { 'langgraph.json': { graphs: { a: 1 } } }, /graphs\.a is not an object/],
   [
     'a graph of Python',
     { 'langgraph.json': { graphs: { a: './a.py:graph' } } },
-    /graphs\.a names \.\/a\.py, and Python is not served/,
+    /graphs\.a names \.\/a\.py, but Python graphs are not supported/,
   ],
   [
     'a file that is not there',
     { 'langgraph.json': { graphs: { a: './a.ts:graph' } } },
-    /graphs\.a names \.\/a\.ts, and there is no file/,
+    /graphs\.a names \.\/a\.ts, but .* does not exist/,
   ],
   [
     'an export that is not there',
@@ -250,17 +250,17 @@ test.each([
   [
     'a variable that is not set',
     { 'langgraph.json': { graphs: { a: './a.ts' }, env: ['NOT_SET_AT_ALL'] } },
-    /env needs NOT_SET_AT_ALL/,
+    /env requires NOT_SET_AT_ALL/,
   ],
   [
     'a pattern that is none',
     { 'langgraph.json': { graphs: { a: './a.ts' }, http: { cors: { allow_origin_regex: '(' } } } },
-    /http\.cors\.allow_origin_regex is no regular expression/,
+    /http\.cors\.allow_origin_regex is not a regular expression/,
   ],
   [
     'an app at no path',
     { 'langgraph.json': { graphs: { a: './a.ts' }, http: { apps: { '/': './a.ts:app' } } } },
-    /http\.apps\.\/ is no path/,
+    /http\.apps\.\/ is not a path/,
   ],
   [
     'an app that is none',
@@ -268,12 +268,12 @@ test.each([
       'langgraph.json': { graphs: { a: './a.js:graph' }, http: { apps: { '/b': './a.js:graph' } } },
       'a.js': GRAPH,
     },
-    /http\.apps\.\/b: \.\/a\.js has no method fetch/,
+    /http\.apps\.\/b: \.\/a\.js must have a fetch method/,
   ],
   [
     'a switch that is no switch',
     { 'langgraph.json': { graphs: { a: './a.ts' }, http: { disable_a2a: 'yes' } } },
-    /http\.disable_a2a is neither true nor false/,
+    /http\.disable_a2a is not a boolean/,
   ],
 ])('%s: 1, and the place', async (_, files, message) => {
   const folder = project(files)
@@ -285,8 +285,8 @@ test.each([
 
 test.each([
   [['--frob'], "Unknown option '--frob'."],
-  [['--port', 'x'], '--port takes a number'],
-  [['now'], 'takes options alone'],
+  [['--port', 'x'], '--port must be a number'],
+  [['now'], 'takes only options'],
 ])('serve %j makes no sense: 2, and how it would', async (args, why) => {
   const { exit, text } = agentwire(['serve', ...args])
   expect(await exit).toBe(2)

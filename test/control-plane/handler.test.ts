@@ -36,7 +36,7 @@ const get = (path: string) => new Request(`http://control.test${path}`)
 describe('the key of the secrets', () => {
   test('is needed over a durable store', () => {
     expect(() => open({ store: durable() })).toThrow(
-      /set secrets\.key over a durable store.*openssl rand -base64 32/,
+      /a durable store requires secrets\.key.*openssl rand -base64 32/,
     )
     expect(() => open({ store: durable(), secrets: { show: 'none' } })).toThrow(/secrets\.key/)
     expect(() => open({ store: durable(), secrets: { key: KEY } })).not.toThrow()
@@ -74,7 +74,7 @@ test('a server without authentication says so once', () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
   open({ authenticate: undefined })
   open({ authenticate: undefined })
-  expect(warn.mock.calls).toEqual([[expect.stringContaining('every caller may deploy code')]])
+  expect(warn.mock.calls).toEqual([[expect.stringContaining('anyone who can reach it can deploy code')]])
   warn.mockRestore()
 })
 

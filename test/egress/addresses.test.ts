@@ -436,7 +436,7 @@ describe('what an operator allows', () => {
     expect(() => createDelivery({ allow: [entry] })).toThrow(
       expect.objectContaining({
         code: 'invalid_argument',
-        message: expect.stringMatching(/^allow: ".*" is no address/),
+        message: expect.stringMatching(/^allow: ".*" is not an address/),
       }),
     )
   })

@@ -146,7 +146,7 @@ test('a face alone has an engine of its own, and its options are checked', async
       context: { name: 'echo' },
     })
   expect(() => createFaceHandler({ agents: { echo }, authentcate: () => null } as never, health)).toThrow(
-    'createFaceHandler: there is no option authentcate. Did you mean authenticate?',
+    'createFaceHandler: unknown option authentcate. Did you mean authenticate?',
   )
   const handler = createFaceHandler({ agents: { echo }, authenticate: () => null }, health)
   const answer = await handler.fetch(new Request('http://127.0.0.1/in/health'))

@@ -52,7 +52,7 @@ describe('combine', () => {
     const messageOf = async (basePath?: string) =>
       (await (await nested.fetch(request('GET /secret/path'), { basePath })).json()).message
     expect(await messageOf()).toBe(
-      'There is nothing at this path. agentwire serves /base/x, /a, /shared, /own, /b here.',
+      'No route matches this path. agentwire serves /base/x, /a, /shared, /own, /b here.',
     )
     expect(await messageOf('/mount')).toContain('serves /mount/x, /mount/a, /mount/shared, ')
   })

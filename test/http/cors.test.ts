@@ -199,7 +199,7 @@ describe('every origin', () => {
     { allow_origins: ['*'], allow_credentials: true },
     { allow_credentials: true },
   ])('cannot get credentials: %j', (cors) => {
-    expect(() => handlerWith(cors)).toThrow('http.cors: credentials need named origins.')
+    expect(() => handlerWith(cors)).toThrow('http.cors: credentials require a list of origins.')
   })
 })
 

@@ -121,7 +121,7 @@ describe('a request without a route', () => {
       const response = await probe({ basePath }).fetch(request(path), { basePath: host })
       expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json'])
       const { message } = await response.json()
-      expect(message).toBe(`There is nothing at this path. agentwire serves ${place} here.`)
+      expect(message).toBe(`No route matches this path. agentwire serves ${place} here.`)
     }
   })
 

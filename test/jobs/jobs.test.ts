@@ -24,7 +24,7 @@ const jobsOf = async (store: Store) => (await store.list(COLLECTION)).docs
 const untilDone = (store: Store) => eventually(async () => (await jobsOf(store)).length === 0)
 const numbersOf = (bodies: readonly string[], id: string) =>
   bodies.filter((body) => body.startsWith(`${id}:`)).map((body) => Number(body.split(':')[1]))
-const failed = () => new DeliveryError('failed', 'The receiver answered 503.', { status: 503 })
+const failed = () => new DeliveryError('failed', 'The receiver responded with status 503.', { status: 503 })
 
 describe.each(STORES)('jobs over $name', ({ create }) => {
   test('a job is delivered in its order and deleted', async () => {
@@ -182,7 +182,7 @@ describe.each(STORES)('jobs over $name', ({ create }) => {
     const store = (await create())()
     const { bodies, deliver } = receiver(({ body }) => {
       if (body.endsWith(':2'))
-        throw new DeliveryError('rejected', 'The receiver answered 404.', { status: 404 })
+        throw new DeliveryError('rejected', 'The receiver responded with status 404.', { status: 404 })
     })
     const patient: JobHandler = (job, tools) =>
       count(job, {

@@ -131,7 +131,7 @@ test.skipIf((process.features as { typescript?: unknown }).typescript)(
     ])
     expect(await served.exit).toBe(1)
     expect(served.text()).toMatch(
-      /does not read TypeScript, and there is no compiler\. Run “npm install typescript” \(or tsx\) in/,
+      /cannot load TypeScript, and no compiler was found\. Run “npm install typescript” \(or tsx\) in/,
     )
   },
 )

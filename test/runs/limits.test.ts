@@ -205,7 +205,7 @@ test('a thread takes as many runs behind the one in progress as it may', async (
   await eventually(() => running.size === 1)
   await expect(start(engine, 't')).rejects.toMatchObject({
     code: 'thread_busy',
-    message: expect.stringContaining('2 runs wait'),
+    message: expect.stringContaining('2 runs are waiting'),
   })
 })
 
@@ -296,7 +296,7 @@ test('an event that is too long fails the run with a clear message, and none of 
   const { runId } = await start(engine, 't')
   emit(custom('x'.repeat(900)), custom('y'.repeat(1_000)), custom('after'))
   const message = expect.stringMatching(
-    /^An event of the agent \(custom\) has 1\d\d\d characters of JSON, and may have 1000\.$/,
+    /^An event of the agent \(custom\) has 1\d\d\d characters of JSON; the limit is 1000\.$/,
   )
   expect(await engine.wait({ threadId: 't', runId })).toMatchObject({ status: 'error', error: message })
   const events = await transcript(engine, 't')
@@ -351,7 +351,7 @@ test.each([
   [{ runs: 0 }, 'limits.runs must be a number above 0, not 0.'],
   [{ runMs: Number.NaN }, 'limits.runMs must be a number above 0, not NaN.'],
   [{ queuedRuns: '5' }, 'limits.queuedRuns must be a number above 0, not a string.'],
-  [{ timeout: 5 }, 'there is no option limits.timeout.'],
+  [{ timeout: 5 }, 'unknown option limits.timeout.'],
 ])('%j is refused', (limits, message) => {
   expect(() => createAgentEngine({ agents: { a: puppet().agent }, limits: limits as RunLimits })).toThrow(
     message,

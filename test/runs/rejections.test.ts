@@ -78,7 +78,7 @@ for (const [who, agent] of Object.entries(agents)) {
     expect(failed.length).toBeGreaterThan(0)
     for (const { error } of failed) expect(error).toBe(REASON)
     const state = await engine.readState((await engine.findThread({ threadId: 't' }))!)
-    const hidden = 'It failed. This server does not show why.'
+    const hidden = 'It failed. This server does not show the reason.'
     expect(state!.tasks.map(({ error }) => error)).toContain(who.includes('cause') ? hidden : REASON)
     expect(JSON.stringify([events, state])).not.toContain('secret')
     expect(reported).toEqual([])

@@ -163,8 +163,8 @@ test('runs of an agent that is gone end as failed, and the thread is free', asyn
 })
 
 test.each([
-  [{ a: 'b' }, 'aliases.a: there is no agent "b".'],
-  [{ other: 'third' }, 'aliases.other: this is an agent itself.'],
+  [{ a: 'b' }, 'aliases.a: unknown agent "b".'],
+  [{ other: 'third' }, 'aliases.other: it is the name of an agent.'],
 ])('aliases %j are refused', (aliases, message) => {
   expect(() => createAgentServer({ agents: OTHER, aliases })).toThrow(message)
 })

@@ -61,7 +61,7 @@ describe.each(Object.entries(SAVERS))('a state in %s whose owner was forgotten',
     const { serve, checkpoint } = await forgotten()
     const host = await serve()
     const thread = host.thread('t', as('bob'))
-    const refusal = { error: 'no_such_run', message: expect.stringContaining('does not know whose it is') }
+    const refusal = { error: 'no_such_run', message: expect.stringContaining('does not know its owner') }
     expect(await thread.command('run.start', { input: mine, assistant_id: 'a' })).toMatchObject(refusal)
     expect(await thread.command('run.start', { input: null, assistant_id: 'a' })).toMatchObject(refusal)
     const config = { configurable: { checkpoint_id: checkpoint } }

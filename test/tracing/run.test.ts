@@ -198,7 +198,7 @@ describe('sinks', () => {
       await vi.advanceTimersByTimeAsync(60_000)
       await run.delivered()
       expect(hanging.calls.map(([kind]) => kind)).toEqual(['create', 'update'])
-      expect(errors).toEqual([new Error('A sink has not answered within 30 s.'), expect.any(Error)])
+      expect(errors).toEqual([new Error('A sink did not respond within 30 s.'), expect.any(Error)])
       expect(vi.getTimerCount()).toBe(0)
     } finally {
       vi.useRealTimers()

@@ -128,7 +128,7 @@ function cutOff({ openWrites, state }: Scope): () => Promise<readonly AgentEvent
 
 function suspend({ attempt, openWrites }: Scope): void {
   const { taskId, queue, root } = attempt
-  for (const open of openWrites) open.fail('The agent waits for an answer.')
+  for (const open of openWrites) open.fail('The agent is waiting for an answer.')
   const raised = attempt.interrupts.raised()
   const withdrawn = attempt.pending.some((before) => !raised.some((interrupt) => interrupt.id === before.id))
   commitRest(attempt, { bare: true, force: withdrawn })

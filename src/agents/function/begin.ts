@@ -60,7 +60,7 @@ export async function planAttempt(
 ): Promise<Plan> {
   const { start, checkpointId } = task
   if (!base && checkpointId !== undefined)
-    throw new AgentInputError(`There is no checkpoint ${checkpointId}.`)
+    throw new AgentInputError(`Checkpoint ${checkpointId} does not exist.`)
   const state = base ? stateOf(base.channels, start) : {}
   const head = checkpointId === undefined ? base?.id : undefined
   if (start.kind === 'resume') return { ...(await planResume(schema, start, state, base)), head }
@@ -145,10 +145,12 @@ async function planResume(
   const raw = base?.channels[INPUT]
   const pending = base ? savedInterrupts(base.tuple) : []
   if (!base || raw === undefined || pending.length === 0)
-    throw new AgentInputError('The agent waits for no answer.')
-  if (goto !== undefined && goto !== null) throw new AgentInputError('This agent has no nodes to go to.')
+    throw new AgentInputError('The agent is not waiting for an answer.')
+  if (goto !== undefined && goto !== null)
+    throw new AgentInputError('This agent has no nodes, so goto cannot be used.')
   const unknown = Object.keys(answers).find((id) => !pending.some((interrupt) => interrupt.id === id))
-  if (unknown !== undefined) throw new AgentInputError(`The agent does not wait for an answer to ${unknown}.`)
+  if (unknown !== undefined)
+    throw new AgentInputError(`The agent is not waiting for an answer to ${unknown}.`)
   const before = journalOf(base.channels, base.id)
   const given = pending
     .filter(({ id }) => Object.hasOwn(answers, id))

@@ -51,7 +51,7 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
   if (typeof definition === 'function')
     throw new AgentwireError(
       'invalid_argument',
-      'defineAgent: give the function as run: defineAgent({ run }).',
+      'defineAgent takes an object with the function as run: defineAgent({ run }).',
     )
   checkOptions('defineAgent', definition, DEFINITION, AGENT_PROFILE)
   const { name, description, resumable = false, checkpointer, input, answersWith } = definition

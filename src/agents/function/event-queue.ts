@@ -63,7 +63,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
     lengths.push(length)
     waitingLength += length
     if (isOverflow) {
-      const message = 'The agent writes without awaiting. Await what the writer returns.'
+      const message = 'The agent writes without awaiting. Await the promises that the context methods return.'
       close({ error: new AgentwireError('overflow', message) })
     }
     wake()

@@ -154,7 +154,7 @@ function freeze<T>(value: T): T {
 export class Suspended extends AgentwireError {
   static override readonly brand = 'Suspended'
   constructor() {
-    super('suspended', 'The agent waits for an answer. Let this pass: do not catch it.')
+    super('suspended', 'The agent is waiting for an answer. Do not catch this error.')
   }
 }
 

@@ -106,7 +106,7 @@ export function insertAnswer(state: State, answer: WireMessage): State {
 function entriesOf(update: unknown): readonly [string, unknown][] {
   if (Array.isArray(update) && update.every(isPair)) return update
   if (isRecord(update)) return Object.entries(update)
-  throw new AgentInputError('A state update is an object, or a list of [key, value].')
+  throw new AgentInputError('A state update must be an object or a list of [key, value] pairs.')
 }
 
 const isPair = (value: unknown): value is [string, unknown] =>

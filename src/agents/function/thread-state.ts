@@ -55,13 +55,13 @@ export const threadState: Required<
     let checkpointId = at.checkpointId
     for (const update of steps.flat()) {
       if (update.command?.goto != null || update.command?.resume != null)
-        throw new AgentInputError('This agent has no nodes to go to: a command may only have `update`.')
+        throw new AgentInputError('This agent has no nodes, so a command can only have `update`.')
       // The input of a run has a node of its own in graphs; a function has its values alone.
       const asNode = update.asNode === '__input__' ? undefined : update.asNode
       const values = update.command?.update ?? update.values
       checkpointId = (await threadState.updateState({ ...at, checkpointId }, { values, asNode })).checkpointId
     }
-    if (checkpointId === undefined) throw new AgentInputError('There are no updates.')
+    if (checkpointId === undefined) throw new AgentInputError('The list of updates is empty.')
     return { checkpointId }
   },
 
@@ -73,7 +73,7 @@ export const threadState: Required<
     }
     const base = await loadCheckpoint(at)
     if (!base && at.checkpointId !== undefined)
-      throw new AgentInputError(`There is no checkpoint ${at.checkpointId}.`)
+      throw new AgentInputError(`Checkpoint ${at.checkpointId} does not exist.`)
     const state = reduce(base ? publicState(base.channels) : {}, values, uuid7)
     const chain = createCheckpointChain(at, base)
     const channels =

@@ -122,19 +122,19 @@ async function answer(
   const options = { toolCallId: id! } // `model` gives an id to every call.
   const refuse = (reason: string, args: Fields = {}) =>
     context.tool(name, args, () => Promise.reject(new Error(reason)), options)
-  if (!isValid(call)) return refuse(`The arguments are no JSON object: ${call.error}`)
+  if (!isValid(call)) return refuse(`The arguments are not a JSON object: ${call.error}`)
   const { args } = call
-  if (decision?.type === 'reject') return refuse(decision.message ?? 'The user has rejected this call.', args)
+  if (decision?.type === 'reject') return refuse(decision.message ?? 'The user rejected this call.', args)
   if (Object.hasOwn(tools, name)) {
     await context.tool(name, args, (inside) => tools[name]!(args as never, inside), options)
     return
   }
   const { subagent_type: type, description } = args
   if (name !== 'task' || Object.keys(subagents).length === 0)
-    return refuse(`There is no tool ${name}. There are: ${Object.keys(tools).join(', ')}.`, args)
+    return refuse(`Unknown tool ${name}. Available tools: ${Object.keys(tools).join(', ')}.`, args)
   if (typeof type !== 'string' || typeof description !== 'string' || !Object.hasOwn(subagents, type))
     return refuse(
-      `It needs a description, and a subagent_type of: ${Object.keys(subagents).join(', ')}.`,
+      `Expected a description, and a subagent_type that is one of: ${Object.keys(subagents).join(', ')}.`,
       args,
     )
   await context.subagent(type, description, subagents[type]!, options)

@@ -93,7 +93,7 @@ function knownDestinations(goto: unknown, nodes: Graph['nodes']): readonly unkno
 function send({ node, input = null }: Destination, Send: SendClass | undefined): object {
   if (Send) return new Send(node, input)
   throw new AgentInputError(
-    'goto with an input needs a graph of the copy of @langchain/langgraph that agentwire imports. Use a node name instead.',
+    'goto with an input only works if the graph uses the same copy of @langchain/langgraph that agentwire imports. Use a node name instead.',
   )
 }
 

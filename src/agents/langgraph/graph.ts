@@ -134,7 +134,7 @@ export function graphOf(agent: LangGraphAgent): Graph {
   if (graph?.lg_is_pregel !== true || typeof graph.streamEvents !== 'function') {
     throw new AgentwireError(
       'invalid_agent',
-      'langgraph() takes a compiled graph or an agent of createAgent or createDeepAgent. Call compile() on a StateGraph first.',
+      'langgraph() takes a compiled graph or an agent from createAgent or createDeepAgent. Call compile() on a StateGraph first.',
     )
   }
   return graph as unknown as Graph

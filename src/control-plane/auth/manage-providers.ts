@@ -40,7 +40,7 @@ export const changeProvider = (
     const { codeChallengeMethod = found.record.codeChallengeMethod } = checkProvider(context, change)
     const next: ProviderRecord = { ...found.record, ...given, codeChallengeMethod, updatedAt: context.now() }
     if (next.tokenUrl !== found.record.tokenUrl && next.secrets.length > 0 && !clientSecret)
-      throw refusal(400, 'A provider that gets another token_url needs its client_secret once more.')
+      throw refusal(400, 'To change token_url, send client_secret again.')
     // What the metadata of the old server said does not hold for another one.
     const isMoved = next.tokenUrl !== found.record.tokenUrl || next.authUrl !== found.record.authUrl
     const record = {

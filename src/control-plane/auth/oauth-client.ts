@@ -203,25 +203,29 @@ function translate(error: unknown): ProviderError {
   if (error instanceof DeliveryError)
     return new ProviderError(
       'unreachable',
-      `The provider could not be asked: ${error.message}`,
+      `The request to the provider failed: ${error.message}`,
       error.retryable,
     )
   if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError) {
     // RFC 6749 §5.2 allows more characters; no code that is in use has them.
     const code = /^[\w.:-]{1,64}$/.test(error.error) ? error.error : 'invalid_answer'
-    return new ProviderError(code, `The provider refuses: ${code}.`, TRANSIENT_CODES.includes(code))
+    return new ProviderError(
+      code,
+      `The provider rejected the request: ${code}.`,
+      TRANSIENT_CODES.includes(code),
+    )
   }
   const cause = error instanceof Error ? error.cause : undefined
   const status = cause instanceof Response ? cause.status : undefined
   if (status !== undefined && (status < 200 || status > 299))
     return new ProviderError(
       'invalid_answer',
-      `The provider answers ${status}.`,
+      `The provider responded with status ${status}.`,
       status >= 500 || status === 429,
     )
   // The other messages of the library quote nothing.
   const detail = error instanceof Error ? `: ${error.message}` : ''
-  return new ProviderError('invalid_answer', `The provider's answer is not one of OAuth 2.0${detail}.`)
+  return new ProviderError('invalid_answer', `The provider's response is not valid OAuth 2.0${detail}.`)
 }
 
 const TRANSIENT_CODES: readonly string[] = ['server_error', 'temporarily_unavailable', 'slow_down']

@@ -123,9 +123,9 @@ async function startFailure(
     (found) => found.isDirectory(),
     () => false,
   )
-  if (!isFolder) return new DeployError(`The folder that ${name} has to run in does not exist.`, { cause })
+  if (!isFolder) return new DeployError(`The working directory of ${name} does not exist.`, { cause })
   if (cause.code === 'ENOENT')
     return new DeployError(`The program ${name} does not exist, or is not in the PATH.`, { cause })
-  if (cause.code === 'EACCES') return new DeployError(`The program ${name} may not be executed.`, { cause })
+  if (cause.code === 'EACCES') return new DeployError(`The program ${name} is not executable.`, { cause })
   return new DeployError(`The program ${name} could not be started: ${cause.code}.`, { cause })
 }

@@ -85,7 +85,7 @@ export function createLogWriter(context: WriterContext, partition: string) {
 
   /** The line that replaces those that were dropped. */
   function noteOf(dropped: number, { at, event }: QueuedLine): QueuedLine {
-    const message = `${dropped} lines were dropped here: they came faster than the storage took them.`
+    const message = `${dropped} lines were dropped here: they arrived faster than the storage could write them.`
     const line = { at, level: 'WARNING', message, revisionId: event.topic } as const
     return { at, event: encodeLine(line, maxLineLength) }
   }

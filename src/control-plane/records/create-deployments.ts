@@ -144,7 +144,7 @@ export function createDeployments(options: DeploymentsOptions) {
         if (!owner || !read) throw noDeployment(deployment.id)
         const { status } = read.record
         if (!owner.record.pending.includes(revisionId)) {
-          const detail = `Revision ID ${revisionId} is ${status}: only a revision that is under way can be interrupted.`
+          const detail = `Revision ID ${revisionId} is ${status}: only a revision in progress can be interrupted.`
           throw refusal(400, detail)
         }
         const revision = { ...read.record, isInterrupted: true, updatedAt: now() }

@@ -35,7 +35,7 @@ export const REVISION_STATUSES = [
   'CREATE_FAILED',
   'BUILD_FAILED',
   'DEPLOY_FAILED',
-  /** A newer revision overtook it. */
+  /** It was superseded by a newer revision. */
   'SKIPPED',
   /** It was interrupted. */
   'INTERRUPTED',

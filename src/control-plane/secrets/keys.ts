@@ -22,7 +22,7 @@ export function readKeys(key: string | readonly string[]): readonly Uint8Array<A
   if (keys.length === 0 || keys.some((bytes) => bytes?.length !== KEY_BYTES))
     throw new AgentwireError(
       'invalid_key',
-      `secrets.key: each key must be ${KEY_BYTES} bytes in base64. Make one with \`openssl rand -base64 ${KEY_BYTES}\`, keep it outside the code, and give the same one to every instance.`,
+      `secrets.key: each key must be ${KEY_BYTES} bytes in base64. Generate one with \`openssl rand -base64 ${KEY_BYTES}\`, keep it out of the code, and use the same key in every instance.`,
     )
   return keys as readonly Uint8Array<ArrayBuffer>[]
 }

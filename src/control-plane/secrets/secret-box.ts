@@ -67,7 +67,7 @@ export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
   const openOne = async (context: string, { name, sealed }: SealedSecret): Promise<Secret> => {
     const { id, bytes } = parse(name, sealed)
     const known = (await keys()).find((one) => one.id === id)
-    if (!known) throw unreadable(name, 'the key that it was sealed with is not in `secrets.key`')
+    if (!known) throw unreadable(name, 'the key that encrypted it is not in `secrets.key`')
     try {
       const opened = await crypto.subtle.decrypt(
         {
@@ -80,7 +80,7 @@ export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
       )
       return { name, value: fromBytes(new Uint8Array(opened)) }
     } catch (cause) {
-      throw unreadable(name, 'it was changed, or sealed for another place or name', cause)
+      throw unreadable(name, 'it was changed, or encrypted for another record or name', cause)
     }
   }
 
@@ -127,11 +127,11 @@ function parse(
   const [version, id, text, ...more] = sealed.split('.')
   const bytes = fromBase64(text ?? '')
   if (version !== VERSION || !id || !bytes || more.length > 0)
-    throw unreadable(name, 'it has no form that this release knows')
+    throw unreadable(name, 'this release does not know its format')
   return { id, bytes }
 }
 
 const unreadable = (name: string, why: string, cause?: unknown): AgentwireError =>
-  new AgentwireError('secret_unreadable', `The secret ${name} cannot be opened: ${why}.`, {
+  new AgentwireError('secret_unreadable', `The secret ${name} cannot be decrypted: ${why}.`, {
     ...(cause !== undefined && { cause }),
   })

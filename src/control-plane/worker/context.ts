@@ -75,7 +75,7 @@ export async function phaseContext(
 ): Promise<PhaseContext> {
   const { id: revisionId, number, source, sourceConfig, sourceRevisionConfig, secretReferences } = revision
   const opened = await box.open(partitionOf(deploymentId), revision.secrets).catch((cause: unknown) => {
-    throw new DeployError('A secret cannot be opened with the keys that this server has.', { cause })
+    throw new DeployError('A secret cannot be decrypted with the keys of this server.', { cause })
   })
   const mask = maskSecrets(opened.map(({ value }) => value))
   const logged = type === 'build' ? { type, deploymentId, revisionId } : { type, deploymentId }

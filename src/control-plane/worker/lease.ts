@@ -83,7 +83,7 @@ export async function claimDeployment(context: WorkerContext, id: string, takesB
 
   async function loadBoth(revisionId: string | undefined) {
     const read = await loadDeployment(store, id)
-    if (!read) throw new FencedError('The deployment is gone.')
+    if (!read) throw new FencedError('The deployment no longer exists.')
     return {
       read,
       revision: revisionId === undefined ? undefined : await loadRevision(store, id, revisionId),

@@ -40,7 +40,7 @@ export function endOf(deployment: DeploymentRecord, revision: RevisionRecord): E
   if (isLeaving(deployment)) return { status: 'INTERRUPTED', reason: 'The deployment is being deleted.' }
   if (revision.isInterrupted) return { status: 'INTERRUPTED', reason: 'It was interrupted by a request.' }
   if (deployment.latestRevisionId === revision.id) return undefined
-  return { status: 'SKIPPED', reason: 'A newer revision overtook it.' }
+  return { status: 'SKIPPED', reason: 'It was superseded by a newer revision.' }
 }
 
 function phaseOf({ status, artifact }: RevisionRecord, hasBuild: boolean): Phase {

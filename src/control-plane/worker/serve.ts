@@ -6,7 +6,7 @@ import { deploymentContext, phaseContext } from './context.ts'
 import type { Lease } from './lease.ts'
 import { phaseResult, supervise } from './supervise.ts'
 
-const STARTING = 'Its server is being started again.'
+const STARTING = 'Its server is restarting.'
 
 /**
  * Starts the active revision again, after a restart. Undefined if that failed: its revision is `UNKNOWN`
@@ -32,7 +32,7 @@ export async function recoverServer(lease: Lease): Promise<Running | undefined> 
     const held = await deployer.standBy?.(deploy, revision.running)
     await supervision.acquire(context.starts, deployment.owner)
     const seconds = Math.round(times.deployMs / 1_000)
-    const reason = `It took longer than ${seconds} seconds to start again.`
+    const reason = `It took longer than ${seconds} seconds to restart.`
     supervision.stopAfter(times.deployMs, { status: 'UNKNOWN', reason })
     const running = await phaseResult(context, signal, deployer.recover(deploy, held ?? revision.running))
     await lease.changeRevision(id, ({ url }, { status }) => ({

@@ -116,7 +116,7 @@ function bind(socket: WebSocketLike, session: SocketSession): void {
       if (socket.bufferedAmount === undefined && sent > UNTOLD) {
         end()
         // A code that clients take as final: most would come back for the same events from the first on.
-        socket.close(4413, 'A socket of this host carries no more. Read this thread as a stream.')
+        socket.close(4413, 'A socket on this host cannot carry more. Read this thread as a stream.')
       }
       if (!isFull()) return true
       poll(POLL_MS)

@@ -36,7 +36,7 @@ const SESSION = /* @__PURE__ */ Symbol.for('agentwire.socket')
  */
 export function socketResponse(session: SocketSession): Response {
   const message =
-    'This host does not switch to web sockets. Use server-sent events: POST the filter to the same path.'
+    'This host does not support web sockets. Use server-sent events: POST the filter to the same path.'
   const response = json(
     { error: 'upgrade_required', message },
     { status: 426, headers: { upgrade: 'websocket' } },
@@ -81,7 +81,7 @@ export function withBearer(request: Request): Request {
     throw new HttpError(
       400,
       'invalid_token',
-      'The token of the subprotocol bearer.<token> is not in printable ASCII.',
+      'The token in the subprotocol bearer.<token> is not printable ASCII.',
     )
   }
   const headers = new Headers(request.headers)

@@ -32,7 +32,11 @@ async function describe({ engine }: PlatformContext, call: FaceCall) {
   const { graphId, config } = await requireAssistant(engine, call.principal, assistantIdOf(call))
   const agent = engine.agents.get(graphId)
   if (agent) return { graphId, description: await descriptionOf(agent, graphId, config) }
-  throw new HttpError(404, 'not_found', `The graph ${JSON.stringify(graphId)} of this assistant is gone.`)
+  throw new HttpError(
+    404,
+    'not_found',
+    `This server no longer has the graph ${JSON.stringify(graphId)} of this assistant.`,
+  )
 }
 
 const descriptionOf = async (

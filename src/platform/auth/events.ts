@@ -63,12 +63,12 @@ export function fieldsAfter(event: string, sent: unknown, value: Fields): Fields
   if (event.startsWith('store:')) {
     if (namespace === undefined) return {}
     if (!Array.isArray(namespace))
-      throw new TypeError(`A handler of ${event} has set a namespace that is no array.`)
+      throw new TypeError(`A handler of ${event} set a namespace that is not an array.`)
     return { [namespaceField(event)]: namespace }
   }
   const given = isRecord(sent) ? sent.metadata : undefined
   // Other metadata of a client are refused by the endpoint.
   if (!WITH_METADATA.test(event) || (given != null && !isRecord(given))) return {}
-  if (!isRecord(metadata)) throw new TypeError(`A handler of ${event} has set metadata that are no object.`)
+  if (!isRecord(metadata)) throw new TypeError(`A handler of ${event} set metadata that is not an object.`)
   return given == null && Object.keys(metadata).length === 0 ? {} : { metadata }
 }

@@ -28,10 +28,10 @@ export interface LangGraphAuthOptions {
  */
 export function langgraphAuth(auth: LangGraphAuth): LangGraphAuthOptions {
   const handlers = (Object(auth) as Partial<LangGraphAuth>)['~handlerCache']
-  if (!handlers) throw unusable('is no Auth of @langchain/langgraph-sdk/auth.')
+  if (!handlers) throw unusable('is not an Auth from @langchain/langgraph-sdk/auth.')
   const { authenticate } = handlers
   if (!authenticate)
-    throw unusable('has no authenticate, and would let everybody in: call auth.authenticate().')
+    throw unusable('has no authenticate handler and would let everyone in: call auth.authenticate().')
   return {
     authenticate: (request) => identify(authenticate, request),
     async authorize(principal, asked, resource, read) {
@@ -41,7 +41,7 @@ export function langgraphAuth(auth: LangGraphAuth): LangGraphAuthOptions {
         .map((key) => handlers.callbacks?.[key])
         .find((found) => found !== undefined)
       if (!handler) return {}
-      if (!principal) throw new TypeError(`Nobody is authenticated who could ask for ${event}.`)
+      if (!principal) throw new TypeError(`${event} requires an authenticated user.`)
       const sent = await read()
       const user = userOfEvent(principal)
       const value = valueFor(event, sent, resource)

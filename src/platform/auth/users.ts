@@ -29,7 +29,7 @@ function userFrom(found: unknown): AuthUser {
   const user: Partial<AuthUser> = typeof found === 'string' ? { identity: found } : Object(found)
   const { identity, display_name, is_authenticated, permissions } = user
   if (typeof identity !== 'string' || identity === '')
-    throw new TypeError('authenticate of auth has to give a string, or an object with an identity.')
+    throw new TypeError('The auth.authenticate handler must return a string, or an object with an identity.')
   return {
     ...user,
     identity,

@@ -56,7 +56,7 @@ export async function createCron(
   await assertEverDue(record, now)
   const [next] = await dueDates(record, now)
   if (next === undefined)
-    throw new RunError('invalid_argument', 'end_time: the schedule has no date before it.')
+    throw new RunError('invalid_argument', 'end_time: the schedule never fires before it.')
   const cron = { ...record, nextRun: record.enabled ? next : null }
   await insertCron(store, cron)
   return cron

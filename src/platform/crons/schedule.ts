@@ -44,7 +44,7 @@ export async function dueDates(
 /** Throws `RunError` `invalid_argument` for a schedule with which a new cron would never run. */
 export async function assertEverDue(schedule: Schedule, now: number): Promise<void> {
   if ((await dueDates({ ...schedule, endTime: null }, now)).length > 0) return
-  throw new RunError('invalid_argument', `schedule: there is no such date, ever: ${schedule.schedule}.`)
+  throw new RunError('invalid_argument', `schedule: no date ever matches ${schedule.schedule}.`)
 }
 
 /** Offsets are refused on every Node: some take them for zones. */
@@ -54,12 +54,12 @@ function assertZone(timezone: string | null): void {
     if (!/^[A-Za-z]/.test(timezone)) throw new RangeError('not a name')
     new Intl.DateTimeFormat('en', { timeZone: timezone })
   } catch (cause) {
-    const message = 'timezone: expected the name of a time zone, such as Europe/Berlin.'
+    const message = 'timezone: expected an IANA time zone name, such as Europe/Berlin.'
     throw new RunError('invalid_argument', message, { cause })
   }
 }
 
 function refused(why: string, cause?: unknown): RunError {
-  const message = `schedule: expected five fields (minute, hour, day of the month, month, day of the week), such as 30 9 * * MON-FRI; not right is: ${why}.`
+  const message = `schedule: expected five fields (minute, hour, day of the month, month, day of the week), such as 30 9 * * MON-FRI. Invalid: ${why}.`
   return new RunError('invalid_argument', message, { cause })
 }

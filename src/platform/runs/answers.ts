@@ -21,9 +21,9 @@ export function answersOf(
   }
   const [only, ...others] = open
   if (only === undefined && thread && restStatusOf(thread) === 'interrupted') return {}
-  if (only === undefined) throw refused('no interrupt waits for an answer on this thread.')
+  if (only === undefined) throw refused('no interrupt is waiting for an answer on this thread.')
   if (others.length > 0)
-    throw refused('several interrupts wait. Give an object of the answers by interrupt id.')
+    throw refused('several interrupts are waiting. Send an object with the answers by interrupt id.')
   return { [only]: resume }
 }
 

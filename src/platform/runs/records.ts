@@ -90,14 +90,14 @@ async function* askedRuns(
 ): AsyncGenerator<readonly [threadId: string, runId: string]> {
   const threadId = thread_id === undefined ? undefined : threadIdOf(thread_id)
   if (run_ids) {
-    if (threadId === undefined) throw refused('run_ids')('name the thread of the runs in thread_id.')
+    if (threadId === undefined) throw refused('run_ids')('set thread_id to the thread of the runs.')
     for (const runId of run_ids) {
       if (!(await engine.getRun({ threadId, runId, principal }))) throw noSuchRun()
     }
     for (const runId of run_ids) yield [threadId, runId]
     return
   }
-  if (!status) throw refused('status')('give thread_id and run_ids, or a status.')
+  if (!status) throw refused('status')('expected thread_id and run_ids, or a status.')
   const named = threadId === undefined ? undefined : await engine.findThread({ threadId, principal })
   if (threadId !== undefined && !named) throw threadNotFound(threadId)
   const threads: ThreadRecord[] = []

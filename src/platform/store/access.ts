@@ -50,7 +50,7 @@ export function storeOf({ engine, authorize }: PlatformContext, { principal }: F
   throw new HttpError(
     403,
     'permission_denied',
-    'The store of this server is one for all users. It is served once `authorize` decides which namespaces each of them may use.',
+    'All users share the store of this server. It is served only when `authorize` decides which namespaces each user may use.',
   )
 }
 

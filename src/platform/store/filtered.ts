@@ -65,6 +65,6 @@ async function pageOf<Item>(
     seen.push(...items.filter(isSeen))
     if (items.length < PAGE || seen.length >= offset + limit) return seen.slice(offset, offset + limit)
   }
-  const message = `More than ${MAX_LOOKED_AT} had to be looked at: ask for a longer namespace.`
+  const message = `The search would have to look at more than ${MAX_LOOKED_AT} items: use a longer namespace.`
   throw new HttpError(400, 'invalid_argument', message)
 }

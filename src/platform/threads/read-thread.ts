@@ -97,7 +97,11 @@ export async function positionOf(
   if (lastEventId === undefined) return nowOf(engine, thread, head)
   const [, seq, frame] = /^(\d{1,15})-(\d{1,9})$/.exec(lastEventId) ?? []
   if (seq === undefined)
-    throw new HttpError(400, 'invalid_argument', 'Last-Event-ID: the id of an event of this stream, or "-".')
+    throw new HttpError(
+      400,
+      'invalid_argument',
+      'Last-Event-ID: expected the id of an event of this stream, or "-".',
+    )
   // An id beyond the log is of a log that was deleted.
   return Number(seq) > head ? BEGINNING : { seq: Number(seq), frame: Number(frame), start: 0 }
 }

@@ -66,7 +66,7 @@ async function attempt(
   ])
   const [now, after] = await Promise.all([loadThread(store, threadId), store.inspect(threadId)])
   if (now?.version !== read?.version || (after.head !== head && !run))
-    throw new ConflictError('The thread has changed while it was read.')
+    throw new ConflictError('The thread changed while it was being read.')
   return { thread, state, questions: unanswered(thread), answer: found?.record ?? null, seq: head }
 }
 

@@ -43,11 +43,14 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   if (strategy === 'reject') {
     throw new RunError(
       'thread_busy',
-      'The thread has a run in progress. Wait for it, cancel it, or start with another multitaskStrategy.',
+      'The thread has a run in progress. Wait for it, cancel it, or use another multitaskStrategy.',
     )
   }
   if (thread.queue.length >= context.limits.queuedRuns)
-    throw new RunError('thread_busy', `${thread.queue.length} runs wait on this thread, and no more may.`)
+    throw new RunError(
+      'thread_busy',
+      `The queue of this thread is full: ${thread.queue.length} runs are waiting.`,
+    )
   const entry: QueuedRun = { runId: run.runId, answers, ...(startsAt !== undefined && { startsAt }) }
   const guards = [guardThread(threadId, read), ...request.guards]
   if (strategy === 'enqueue') {

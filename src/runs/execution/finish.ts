@@ -38,7 +38,7 @@ export interface Ending {
 /** How many unfinished runs a thread remembers. */
 const MAX_UNFINISHED = 100
 
-const OWNER_LOST = 'The server that ran this was lost. Send your message again.'
+const OWNER_LOST = 'The server that was running this stopped. Send your message again.'
 
 /**
  * Ends a run: terminal event, records and the release of the lease, in one commit. Gives the records that it has left, where

@@ -227,7 +227,7 @@ async function usableThread(
 function assistantOf(context: RunContext, thread: ThreadRecord, request: StartRequest): string {
   const assistantId = request.assistantId ?? thread.assistantId ?? context.defaultAgent
   if (assistantId !== undefined) return idOf(context, assistantId)
-  throw new RunError('invalid_argument', 'assistant_id: name the assistant that should run.')
+  throw new RunError('invalid_argument', 'assistant_id: name the assistant to run.')
 }
 
 /**
@@ -245,7 +245,7 @@ function answerWithInput(thread: ThreadRecord, request: StartRequest, waits: boo
   if (others.length > 0) {
     throw new RunError(
       'invalid_argument',
-      'Several interrupts wait for an answer. Answer them by id with input.respond.',
+      'Several interrupts are waiting for an answer. Answer them by id with input.respond.',
     )
   }
   return { kind: 'resume', answers: { [first.id]: start.value } }
@@ -260,7 +260,7 @@ function requireOpen(thread: ThreadRecord, start: RunInput): readonly string[] {
     if (!open.has(id)) {
       throw new RunError(
         'no_such_interrupt',
-        `Interrupt ${JSON.stringify(id)} does not wait for an answer on this thread.`,
+        `Interrupt ${JSON.stringify(id)} is not waiting for an answer on this thread.`,
       )
     }
   }

@@ -34,7 +34,7 @@ export const endsOf = ({ open }: LostMessages): readonly RecordedEvent[] =>
   open.map(({ namespace, node, callId }) => {
     const data = {
       event: 'error',
-      message: 'The server that wrote this message was lost. It is written again.',
+      message: 'The server that was writing this message stopped. The message is written again.',
       code: SUPERSEDED,
       ...(callId !== undefined && { run_id: callId }),
     } as const

@@ -234,7 +234,7 @@ export function createAppender(options: AppenderOptions): Appender {
 const tooLong = ({ method, params }: PendingEvent, eventLength: number): RunError =>
   new RunError(
     'limit_exceeded',
-    `An event of the agent (${method}) has ${params.length} characters of JSON, and may have ${eventLength}.`,
+    `An event of the agent (${method}) has ${params.length} characters of JSON; the limit is ${eventLength}.`,
   )
 
 const isUrgent = ({ method }: PendingEvent): boolean => URGENT.has(method)

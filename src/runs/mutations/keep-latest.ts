@@ -37,7 +37,7 @@ async function findIdle(context: RunContext, asked: OwnedThread): Promise<Idle |
   if (isHeld(state) || thread.activeRunId !== null || thread.queue.length > 0)
     throw new RunError(
       'thread_busy',
-      `Thread ${JSON.stringify(threadId)} is busy: it has a run that is in progress or waits. Wait for it or cancel it, then try again.`,
+      `Thread ${JSON.stringify(threadId)} is busy: it has a run that is in progress or queued. Wait for it or cancel it, then try again.`,
     )
   return { thread, read, token: nextToken(state) }
 }

@@ -21,7 +21,7 @@ export async function patchState(
 ): Promise<void> {
   const { store } = context
   const reserved = Object.keys(metadata).find((key) => RESERVED.has(key))
-  if (reserved) throw new RunError('invalid_argument', `metadata.${reserved} belongs to the checkpoint.`)
+  if (reserved) throw new RunError('invalid_argument', `metadata.${reserved} is reserved for the checkpoint.`)
   const { thread, token } = await retryConflicts(async () => {
     const state = await store.inspect(threadId)
     const read = await loadThread(store, threadId)

@@ -15,7 +15,7 @@ export function assertKeepLatest(savers: readonly Checkpointer[]): void {
   if (savers.every((saver) => saver.keepLatest)) return
   throw new RunError(
     'not_supported',
-    'The checkpointer of this thread cannot keep the latest state alone, because it has no method `keepLatest`. Use the strategy "delete", or a storage of agentwire as the checkpointer.',
+    'The checkpointer of this thread cannot keep only the latest state, because it has no `keepLatest` method. Use the strategy "delete", or a checkpointer from agentwire.',
   )
 }
 

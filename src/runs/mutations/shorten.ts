@@ -40,7 +40,7 @@ export async function shorten(context: RunContext, { thread, read, token }: Idle
     await noteShortened(context, threadId, token)
   } catch (error) {
     if (!(error instanceof FencedError)) throw error
-    const message = 'The thread was deleted, or taken by another process, while it was shortened.'
+    const message = 'The thread was deleted, or taken over by another process, while it was being shortened.'
     throw new RunError('thread_busy', message, { cause: error })
   } finally {
     stopRenewing()

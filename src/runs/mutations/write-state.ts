@@ -64,7 +64,8 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
       refused && written === undefined ? deleteReceipt(command) : [],
     )
     if (!(error instanceof FencedError)) throw withoutRefusalText(context, { threadId }, error)
-    const message = 'The thread was deleted, or taken by another process, while its state was written.'
+    const message =
+      'The thread was deleted, or taken over by another process, while its state was being written.'
     throw new RunError('thread_busy', message, { cause: error })
   } finally {
     stopRenewing()
@@ -96,7 +97,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   if ((read || !write.newThread) && !reaches(write, known)) throw noSuchThread(threadId)
   const thread = { ...known, owner: ownerAfter(known.owner, write.owner) }
   assertTtl(context, write.newThread?.assistantId, write.newThread?.ttl)
-  if (read && write.newThread) throw new RunError('thread_busy', 'The thread exists already.')
+  if (read && write.newThread) throw new RunError('thread_busy', 'The thread already exists.')
   if (!read && (await isOrphaned(context, write))) throw orphanedThread(threadId)
   const { receipt, inFlight: unsettled, guards } = readReceipt(command, docs[0])
   if (receipt) {
@@ -147,7 +148,7 @@ function checkpointOfLostWriter({ token, base }: InFlight, newest: string | null
   if (state.token === token) return newest
   throw new RunError(
     'outcome_unknown',
-    'The server was lost while it wrote this state, and the thread has changed since. Read the state, and if the values are not in it send them with a new key.',
+    'The server stopped while it was writing this state, and the thread has changed since. Read the state, and if the values are missing, send them with a new key.',
   )
 }
 
@@ -164,7 +165,8 @@ async function putCheckpoint(
   const at = { ...address, checkpointer }
   const { steps } = write
   if (!steps) return (await agent.updateState(at, write)).checkpointId
-  if (!agent.bulkUpdateState) throw new RunError('not_supported', 'This agent takes no steps of a run.')
+  if (!agent.bulkUpdateState)
+    throw new RunError('not_supported', 'This agent does not support updates in several steps.')
   return (await agent.bulkUpdateState(at, steps)).checkpointId
 }
 

@@ -16,7 +16,7 @@ import {
   taskField,
 } from './records.ts'
 
-const GIVEN_UP = 'The conversation went on without an answer.'
+const GIVEN_UP = 'The conversation continued without an answer.'
 
 /** Ends the answer that has asked on a thread, where what comes `next` does not go on with it. */
 export async function giveUpAnswer(

@@ -76,7 +76,7 @@ export function readReceipt(command: CommandKey | undefined, doc: Doc | undefine
   if (fingerprint !== command.fingerprint) {
     throw new RunError(
       'key_reused',
-      'Another command was sent with this idempotency key. Send the same command again, or use a new key.',
+      'A different command was sent with this idempotency key. Send the same command again, or use a new key.',
     )
   }
   return { receipt, inFlight, guards: [{ guard: 'version', ...at, version: doc.version }] }
@@ -84,7 +84,7 @@ export function readReceipt(command: CommandKey | undefined, doc: Doc | undefine
 
 /** Thrown when the same command is in progress or done, but as another kind of operation than this request. */
 export const concurrentDuplicate = (): RunError =>
-  new RunError('thread_busy', 'The same command was sent twice at once. Send it again.')
+  new RunError('thread_busy', 'The same command was sent twice at the same time. Send it again.')
 
 /** Records the result of a command. */
 export const putReceipt = (command: CommandKey | undefined, receipt: Receipt): readonly Op[] =>

@@ -32,14 +32,14 @@ export async function isOrphaned(
 export const orphanedThread = (threadId: string): RunError =>
   new RunError(
     'no_such_thread',
-    `Thread ${JSON.stringify(threadId)} has a state, but this server does not know whose it is. Use another thread id.`,
+    `Thread ${JSON.stringify(threadId)} has a state, but this server does not know its owner. Use another thread id.`,
   )
 
 /** Warns of a store that forgets whose the threads are while a saver keeps them. */
 export function warnEphemeralStore({ capabilities }: Store, savers: Savers): void {
   if (capabilities.durable || !saversOf(savers).some(isDurable)) return
   console.warn(
-    'agentwire: a checkpointer keeps its state, but the store is in memory: after a restart the threads of before are in no list, and with `authenticate` nobody can reach them. Give `store` as well, such as that of openStorage().',
+    'agentwire: the checkpointer is persistent, but the store is in memory: after a restart, existing threads are not listed, and with `authenticate` nobody can reach them. Set `store` too, such as the one from openStorage().',
   )
 }
 

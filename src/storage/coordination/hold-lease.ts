@@ -31,7 +31,7 @@ export function holdLease({ ttlMs, renew, ...options }: LeaseOptions) {
 
   function end(): void {
     clearTimeout(timer)
-    ended.abort(new FencedError('The lease is not held any more.'))
+    ended.abort(new FencedError('The lease is no longer held.'))
   }
 
   function lose(): void {

@@ -44,7 +44,7 @@ export async function assertLease(
   const askedAt = performance.now()
   await renewLease(store, partition, token, leaseTtlMs)
   if (performance.now() - askedAt >= leaseTtlMs)
-    throw new FencedError('The lease may have expired meanwhile.')
+    throw new FencedError('The lease may have expired in the meantime.')
 }
 
 /** Makes a lease expire now, so that any process may take over unfinished work. */

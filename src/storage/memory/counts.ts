@@ -13,7 +13,7 @@ export function reportOf(partitions: Partitions, documents: Documents, now: numb
     schema: { version: 0, newest: 0 },
     durable: false,
     warnings: [
-      'It is in the memory of this process: nothing is kept when it ends, and no other process sees it.',
+      'It is in the memory of this process: everything is lost when the process ends, and no other process sees it.',
     ],
     counts: {
       partitions: known.size + tombstones.size,

@@ -76,7 +76,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
         () => {},
       )
       throw new UnavailableError(
-        `No connection to Postgres${hostOf(made)} in time: it is away, or the pool is exhausted.`,
+        `Timed out connecting to Postgres${hostOf(made)}: it is unreachable, or the pool is exhausted.`,
         { written: 'no', cause },
       )
     }

@@ -79,7 +79,7 @@ async function findSchema(client: PostgresPoolClient, { schema }: Names): Promis
   if (schema === undefined) {
     const { current } = await one(client, 'SELECT current_schema() AS current')
     if (current) return current
-    throw unfit('The search_path names no schema that exists: give postgresStorage a schema.')
+    throw unfit('No schema in the search_path exists: set the schema option of postgresStorage.')
   }
   const text = 'SELECT count(*) AS known FROM pg_namespace WHERE nspname = $1'
   const { known } = await one(client, text, [schema])

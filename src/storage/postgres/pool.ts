@@ -70,7 +70,7 @@ export function fromPool(pool: PostgresPool, deadlineMs: number): Connections {
   if (!Client || !options) {
     throw new AgentwireError(
       'invalid_argument',
-      'The pool of postgresStorage must be a Pool of the package pg.',
+      'The pool of postgresStorage must be a Pool from the package pg.',
     )
   }
   // Not a spread: the password is not enumerable.
@@ -97,7 +97,7 @@ async function importPg() {
   } catch (cause) {
     throw new AgentwireError(
       'missing_package',
-      'A postgres:// URL needs the package pg: npm install pg, or give postgresStorage a pool.',
+      'A postgres:// URL requires the package pg: npm install pg, or pass postgresStorage a pool.',
       { cause },
     )
   }

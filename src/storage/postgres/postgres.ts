@@ -41,7 +41,7 @@ export function postgresStorage(options: PostgresStorageOptions): DurableStorage
   checkOptions('postgresStorage', options, DURABLE_OPTIONS, POSTGRES_OPTIONS)
   const { pool, url, schema, prefix = PREFIX, deadlineMs = DEADLINE_MS, serde } = options
   if ((pool === undefined) === (url === undefined)) {
-    throw new AgentwireError('invalid_argument', 'Give postgresStorage either a pool or a url.')
+    throw new AgentwireError('invalid_argument', 'Pass postgresStorage either a pool or a url.')
   }
   const database = createDatabase({
     names: createNames(schema, prefix),

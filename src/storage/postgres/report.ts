@@ -42,10 +42,10 @@ export async function reportOf({ peek, names }: Database): Promise<StorageReport
 
 function* warningsOf({ synchronous_commit, fsync, full_page_writes, standby }: Row): Generator<string> {
   if (synchronous_commit === 'off') {
-    yield 'synchronous_commit is off: a crash of the server loses what was acknowledged last.'
+    yield 'synchronous_commit is off: a crash of the server loses the last acknowledged writes.'
   }
   if (fsync === 'off' || full_page_writes === 'off') {
-    yield 'fsync or full_page_writes is off: a crash of the machine may destroy the whole database.'
+    yield 'fsync or full_page_writes is off: a crash of the machine can corrupt the whole database.'
   }
   if (standby === 'true') yield 'The server is a standby: nothing can be written.'
 }

@@ -13,7 +13,7 @@ export function toUnavailable(error: unknown, mutates: boolean): UnavailableErro
     return new UnavailableError('Postgres did not answer.', { written, cause: error })
   }
   const written = mutates && AFTER_COMMIT.test(state) ? 'unknown' : 'no'
-  return new UnavailableError(`Postgres refused with ${state}.`, { written, cause: error })
+  return new UnavailableError(`Postgres returned the error ${state}.`, { written, cause: error })
 }
 
 export function isRetriable(error: unknown): boolean {

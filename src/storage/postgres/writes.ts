@@ -59,7 +59,7 @@ export function createWrites(send: Send, deadlineMs: number) {
     const now = performance.now()
     const late = calls.filter(({ end }) => end <= now)
     for (const { reject } of late)
-      reject(new UnavailableError('Postgres did not come to this call in time.', { written: 'no' }))
+      reject(new UnavailableError('Timed out before this call was sent to Postgres.', { written: 'no' }))
     const due = calls.filter(({ end }) => end > now)
     if (due.length === 0) return
     due.sort((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name))

@@ -44,13 +44,13 @@ export async function prepare(send: Send, keys: Keys): Promise<void> {
   if (found !== LAYOUT) {
     throw new AgentwireError(
       'unsupported',
-      `The keys of this prefix have layout ${found}, and this version of agentwire knows ${LAYOUT}: update it, or take another prefix.`,
+      `The keys with this prefix have layout ${found}, but this version of agentwire only knows ${LAYOUT}: update agentwire, or use another prefix.`,
     )
   }
   const { aof_enabled: appendOnly } = await info(send, 'persistence')
   if (appendOnly === '0') {
     console.warn(
-      'agentwire: this Redis has no append-only file, so what is committed is lost when it ends. Set "appendonly yes".',
+      'agentwire: this Redis writes no append-only file, so committed data is lost when it stops. Set "appendonly yes".',
     )
   }
 }

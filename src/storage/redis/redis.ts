@@ -49,7 +49,7 @@ export function redisStorage(options: RedisStorageOptions): DurableStorage {
   checkOptions('redisStorage', options, DURABLE_OPTIONS, REDIS_OPTIONS)
   const { client, url, prefix = PREFIX, deadlineMs = DEADLINE_MS, serde } = options
   if ((client === undefined) === (url === undefined)) {
-    throw new AgentwireError('invalid_argument', 'Give redisStorage either a client or a url.')
+    throw new AgentwireError('invalid_argument', 'Pass redisStorage either a client or a url.')
   }
   const given = client && fromClient(client, deadlineMs)
   const keys = createKeys(given?.keyPrefix ?? '', prefix)

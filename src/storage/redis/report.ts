@@ -31,12 +31,13 @@ function* warningsOf(
   memory: Record<string, string>,
   isCluster: boolean,
 ): Generator<string> {
-  if (!durable) yield 'Redis writes no append-only file: all is lost when it ends. Set “appendonly yes”.'
+  if (!durable)
+    yield 'Redis writes no append-only file: everything is lost when it stops. Set “appendonly yes”.'
   const { maxmemory = '0', maxmemory_policy: policy = 'noeviction' } = memory
   if (maxmemory !== '0' && policy !== 'noeviction') {
-    yield `maxmemory-policy is ${policy}: Redis drops keys when its memory is full. Set “maxmemory-policy noeviction”.`
+    yield `maxmemory-policy is ${policy}: Redis evicts keys when its memory is full. Set “maxmemory-policy noeviction”.`
   }
-  if (isCluster) yield 'What a cluster holds is not counted.'
+  if (isCluster) yield 'The contents of a cluster are not counted.'
 }
 
 async function countAll({ send, keys }: Pick<Database, 'send' | 'keys'>): Promise<StorageCounts> {

@@ -183,7 +183,7 @@ function transaction<T>(connection: Connection, begin: string, work: () => T): T
 }
 
 function busyTooLong(cause?: unknown): UnavailableError {
-  return new UnavailableError('SQLite: the database was locked by others until the deadline.', {
+  return new UnavailableError('SQLite: other connections kept the database locked until the deadline.', {
     written: 'no',
     cause,
   })

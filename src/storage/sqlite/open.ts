@@ -26,7 +26,7 @@ async function libsql(): Promise<DatabaseConstructor> {
   } catch (cause) {
     throw new AgentwireError(
       'missing_package',
-      'This runtime has no node:sqlite: npm install libsql, or give sqliteStorage a database of better-sqlite3.',
+      'This runtime has no node:sqlite: npm install libsql, or pass sqliteStorage a database from better-sqlite3.',
       { cause },
     )
   }

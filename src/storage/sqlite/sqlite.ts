@@ -61,7 +61,7 @@ export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
   const { database: given, url, prefix = PREFIX, serde } = options
   const { deadlineMs = DEADLINE_MS, pollMs = POLL_MS, synchronous = 'normal' } = options
   if ((given === undefined) === (url === undefined)) {
-    throw new AgentwireError('invalid_argument', 'Give sqliteStorage either a database or a url.')
+    throw new AgentwireError('invalid_argument', 'Pass sqliteStorage either a database or a url.')
   }
   if (!FIT.test(prefix)) {
     throw new AgentwireError(

@@ -113,7 +113,7 @@ export function checkGuard(partition: string, guard: Guard, current: Current): v
       return
     case 'free':
       if (!current.lease || current.lease.expiresAt <= current.now) return
-      throw new ConflictError(`The lease of ${partition} is held by another.`)
+      throw new ConflictError(`The lease of ${partition} is held by another owner.`)
     case 'head':
       if (current.head === guard.seq) return
       throw new ConflictError(`The log of ${partition} ends at ${current.head}, not ${guard.seq}.`)

@@ -64,7 +64,7 @@ export function pageOffset({ offset = 0, orderBy, partition, where, cursor }: Li
   if (offset === 0) return 0
   const isOrdered = orderBy !== undefined && partition === undefined && !where && cursor === undefined
   if (isOrdered && Number.isSafeInteger(offset) && offset > 0) return offset
-  const message = 'An offset is a whole number, and stands beside orderBy, descending and limit only.'
+  const message = 'offset must be an integer, and can only be combined with orderBy, descending and limit.'
   throw new AgentwireError('invalid_argument', message)
 }
 
@@ -77,5 +77,5 @@ export function toPage(found: readonly Doc[], query: ListQuery): DocPage {
 }
 
 function invalidCursor(cause?: unknown): AgentwireError {
-  return new AgentwireError('invalid_argument', 'This is not a cursor that list gave out.', { cause })
+  return new AgentwireError('invalid_argument', 'This is not a cursor that list returned.', { cause })
 }

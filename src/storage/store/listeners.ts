@@ -26,7 +26,7 @@ export function createListeners(onLast: (key: string) => void = () => {}) {
         try {
           listener(change)
         } catch (error) {
-          console.error('agentwire: a listener of store.watch threw.', error)
+          console.error('agentwire: a store.watch listener threw an error.', error)
         }
       }
     },

@@ -105,7 +105,7 @@ function refuseQuestions(thread: ThreadRecord): void {
   if (unanswered(thread).length === 0) return
   throw new ProtocolError(
     'not_supported',
-    'The thread has an open interrupt, which a message would drop. Answer with input.respond, and send the message as update.',
+    'The thread has an open interrupt, which a message would discard. Answer with input.respond, and send the message as update.',
   )
 }
 
@@ -150,10 +150,7 @@ function answersOf(
   responses: readonly { readonly interrupt_id: string; readonly response?: unknown }[],
 ): Record<string, unknown> {
   if (responses.length === 0) {
-    throw new ProtocolError(
-      'invalid_argument',
-      'interrupt_id or responses: name the interrupt that is answered.',
-    )
+    throw new ProtocolError('invalid_argument', 'interrupt_id or responses: name the interrupt to answer.')
   }
   const answers: Record<string, unknown> = Object.create(null)
   for (const { interrupt_id, response } of responses) {

@@ -53,7 +53,7 @@ export async function getTree(command: Command): Promise<CommandResult> {
   const thread = await requireThread(command)
   const runId = run_id ?? thread.lastRunId
   const tree = runId === null ? undefined : await readTree(command.engine, thread, runId)
-  if (!tree) throw new ProtocolError('no_such_run', 'No such run is known on this thread.')
+  if (!tree) throw new ProtocolError('no_such_run', 'Run not found on this thread.')
   return { result: { tree: presentTree(tree) } }
 }
 

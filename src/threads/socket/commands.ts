@@ -34,7 +34,7 @@ export function subscriptionCommands(
       async (params: unknown) => {
         const { subscription_id } = parse((await schemas()).unsubscribeSchema, params)
         if (subscriptions.close(subscription_id)) return { result: {} }
-        throw new ProtocolError('no_such_subscription', 'This socket has no such subscription.')
+        throw new ProtocolError('no_such_subscription', 'This socket has no subscription with this id.')
       },
     ],
     [
@@ -47,7 +47,7 @@ export function subscriptionCommands(
         } = parse((await schemas()).reconnectSchema, params)
         const thread = await engine.findThread({ threadId, principal })
         const tree = thread && (await readTree(engine, thread, run_id))
-        if (!tree) throw new ProtocolError('no_such_run', 'No such run is known on this thread.')
+        if (!tree) throw new ProtocolError('no_such_run', 'Run not found on this thread.')
         const filters = new Map(ids.map((id) => [id, filterOf(id)]))
         const restored = [...filters.values()].every((filter) => filter !== undefined)
         if (restored) {

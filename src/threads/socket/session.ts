@@ -94,9 +94,9 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
 
   /** Ends the socket for a reason that ends its subscriptions: 4000 and the status of HTTP where clients should not come back. */
   function endBy(reason: unknown): void {
-    if (!(reason instanceof RunError)) end(1011, 'The stream was broken off.')
+    if (!(reason instanceof RunError)) end(1011, 'The stream was interrupted.')
     else if (reason.code === 'closing') endForRestart()
-    else end(4404, 'There is no such thread any more.')
+    else end(4404, 'The thread no longer exists.')
   }
 
   async function answer(message: SocketMessage): Promise<void> {
@@ -153,7 +153,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
       if (outlet.ended) return
       waitingLength += message.length
       if (waiting.push(message) > MAX_WAITING || waitingLength > MAX_WAITING_LENGTH * maxBodyBytes) {
-        end(1008, 'Too many messages wait for their answers.')
+        end(1008, 'Too many messages are waiting for a response.')
       } else if (!answering) void answerAll()
     },
     leave,
@@ -172,7 +172,7 @@ function read(message: SocketMessage): unknown {
   } catch (cause) {
     throw new HttpError(400, 'invalid_json', 'The message is not valid JSON in UTF-8.', { cause })
   }
-  throw new HttpError(400, 'too_deep', `The message nests deeper than ${MAX_DEPTH} levels.`)
+  throw new HttpError(400, 'too_deep', `The message is nested deeper than ${MAX_DEPTH} levels.`)
 }
 
 /** Whether a message is the filter of a subscription without a command around it, as the Python client sends it first. */

@@ -115,7 +115,7 @@ export function createSubscriptions(
       throw new ProtocolError('invalid_argument', message)
     }
     if (ids.some((id) => opened.has(id)))
-      throw new ProtocolError('invalid_argument', 'This subscription is open already.')
+      throw new ProtocolError('invalid_argument', 'This subscription is already open.')
   }
 
   return {

@@ -40,18 +40,18 @@ export function checkLlmRun(run: CheckedRun): readonly Finding[] {
     addMissing(
       'message format',
       'outputs',
-      'Has no `messages`, `choices`, `message`, nor `role` and `content`: the answer is shown as raw JSON. Convert it with convertModelCall.',
+      'Has none of `messages`, `choices`, `message`, or `role` and `content`: the answer is shown as raw JSON. Convert it with convertModelCall.',
     )
   for (const key of ['ls_provider', 'ls_model_name'])
     if (typeof metadata[key] !== 'string' || metadata[key] === '')
-      addMissing('provider and model', `extra.metadata.${key}`, 'Is missing: no costs are worked out.')
+      addMissing('provider and model', `extra.metadata.${key}`, 'Is missing: no costs are computed.')
   const [usage, path] = usageOf(metadata, outputs)
   if (usage !== undefined) findings.push(...checkUsage(usage, path))
   else if (!error)
     addMissing(
       'token counts',
       path,
-      'Is missing: no tokens are shown, or they are guessed. Streams of OpenAI count only with `stream_options: { include_usage: true }`.',
+      'Is missing: token counts are not shown, or only estimated. OpenAI streams report usage only with `stream_options: { include_usage: true }`.',
     )
   // The messages of a provider's shape follow other rules.
   if (metadata.ls_message_format === undefined) findings.push(...checkMessages(inputs, outputs))

@@ -60,25 +60,25 @@ type Report = (path: string, message: string) => void
 function checkMessage(value: unknown, path: string, calls: Calls, report: Report): void {
   const message = Array.isArray(value) && value.length === 2 ? { role: value[0], content: value[1] } : value
   if (!isRecord(message)) {
-    report(path, 'Is no message: it needs `role` and `content`.')
+    report(path, 'Is not a message: `role` and `content` are required.')
     return
   }
   const { role, content, tool_calls, tool_call_id, refusal, audio, function_call } = message as Fields
   if (!ROLES.includes(role as string))
     report(
       `${path}.role`,
-      `Is ${JSON.stringify(role) ?? 'missing'}, which is no role. Roles are system, reasoning, user, assistant and tool.`,
+      `Is ${JSON.stringify(role) ?? 'missing'}, which is not a role. Roles are system, reasoning, user, assistant and tool.`,
     )
   checkToolCallId(role, tool_call_id, path, calls, report)
   if (Array.isArray(content))
     for (const [at, block] of content.entries()) checkBlock(block, `${path}.content[${at}]`, calls, report)
   else if (typeof content !== 'string' && (content || !(tool_calls ?? function_call ?? refusal ?? audio)))
-    report(`${path}.content`, 'Is neither a list of blocks nor a text.')
+    report(`${path}.content`, 'Is neither a list of blocks nor a string.')
   if (role === 'assistant' && Array.isArray(tool_calls))
     for (const [at, call] of tool_calls.map(fieldsOf).entries()) {
       calls.own.add(call.id)
       if (![call, call.function, call.custom].some((holder) => isId(fieldsOf(holder).name)))
-        report(`${path}.tool_calls[${at}]`, 'Is a call without a name.')
+        report(`${path}.tool_calls[${at}]`, 'Is a tool call without a name.')
     }
 }
 
@@ -88,17 +88,17 @@ function checkToolCallId(role: unknown, id: unknown, path: string, { own }: Call
     if (id !== undefined && id !== null)
       report(
         at,
-        `Stands on a message of the role ${JSON.stringify(role)}. Only \`tool\` messages answer a call.`,
+        `Is set on a message with the role ${JSON.stringify(role)}. Only \`tool\` messages answer a call.`,
       )
-  } else if (!isId(id)) report(at, 'Is missing: the result cannot be shown beside its call.')
+  } else if (!isId(id)) report(at, 'Is missing: the result cannot be shown with its call.')
   else if (!own.has(id))
-    report(at, `Is ${JSON.stringify(id)}, which no earlier assistant message has called.`)
+    report(at, `Is ${JSON.stringify(id)}, but no earlier assistant message made this call.`)
 }
 
 function checkBlock(value: unknown, path: string, calls: Calls, report: Report): void {
   if (typeof value === 'string') return
   if (!isRecord(value)) {
-    report(path, 'Is no block: it needs a `type`.')
+    report(path, 'Is not a block: `type` is required.')
     return
   }
   const type = String(value.type)
@@ -110,19 +110,22 @@ function checkBlock(value: unknown, path: string, calls: Calls, report: Report):
     if (!FOREIGN.test(type))
       report(
         `${path}.type`,
-        `Is ${JSON.stringify(value.type) ?? 'missing'}, which is no block. Keep what is unknown in the \`extras\` of a text block.`,
+        `Is ${JSON.stringify(value.type) ?? 'missing'}, which is not a block type. Keep unknown content in the \`extras\` of a text block.`,
       )
     return
   }
   for (const [field, fits] of Object.entries(required))
     if (!fits(value[field]))
-      report(`${path}.${field}`, `A ${type} block needs it, and it is missing or not of its kind.`)
+      report(`${path}.${field}`, `A ${type} block requires it, and it is missing or has the wrong type.`)
   if (MEDIA.includes(type) && ![value.url, value.base64, value.id, value.source, value.file].some(Boolean))
-    report(path, `The ${type} has no source: it needs \`url\`, \`base64\` or \`id\`.`)
+    report(path, `The ${type} has no source: set \`url\`, \`base64\` or \`id\`.`)
   if (
     type === 'server_tool_result' &&
     isId(value.tool_call_id) &&
     ![calls.server, calls.own].some((ids) => ids.has(value.tool_call_id))
   )
-    report(`${path}.tool_call_id`, `Is ${JSON.stringify(value.tool_call_id)}, which no earlier call has.`)
+    report(
+      `${path}.tool_call_id`,
+      `Is ${JSON.stringify(value.tool_call_id)}, which is not the id of an earlier call.`,
+    )
 }

@@ -6,7 +6,7 @@ type Report = (at: string, message: string, more?: Pick<Finding, 'requirement'>)
 
 /** Finds what is wrong with `usage_metadata`. */
 export function checkUsage(usage: unknown, path: string): Finding[] {
-  if (!isRecord(usage)) return [{ path, message: 'Is no object.', requirement: 'token counts' }]
+  if (!isRecord(usage)) return [{ path, message: 'Is not an object.', requirement: 'token counts' }]
   const findings: Finding[] = []
   const report: Report = (at, message, more) =>
     void findings.push({ path: `${path}.${at}`, message, ...more })
@@ -42,14 +42,14 @@ function checkDetails(details: unknown, total: unknown, side: 'input' | 'output'
   if (isCount(total) && sum > total)
     report(
       path,
-      `The details add up to ${sum}, more than the ${total} ${side} tokens: they overlap, or the total leaves some out. Tokens are charged twice.`,
+      `The details add up to ${sum}, more than the ${total} ${side} tokens: they overlap, or the total is incomplete. Some tokens are charged twice.`,
     )
   const { ephemeral_5m_input_tokens: short = 0, ephemeral_1h_input_tokens: long = 0 } = details
   const split = Number(short) + Number(long)
   if (split > 0 && details.cache_creation === split)
     report(
       `${path}.cache_creation`,
-      'Says the same as the ephemeral_… counts beside it: writes to the cache are charged twice. Keep one of them.',
+      'Duplicates the ephemeral_… counts next to it: cache writes are charged twice. Keep only one of them.',
     )
 }
 

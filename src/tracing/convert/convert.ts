@@ -90,7 +90,7 @@ export function readOutcome(given: unknown, { request, format }: ConvertOptions)
   const known = formatOf(format, response, request)
   if (response === undefined) return { messages: [], format: known }
   if (!known) {
-    const issues = [{ path: 'response', message: 'No format knows its shape.' }]
+    const issues = [{ path: 'response', message: 'No format matches its shape.' }]
     return { messages: [wrapUnknown('assistant', response)], response, issues }
   }
   const { messages, error, issues } = known.readResponse(response)
@@ -147,7 +147,7 @@ function readRequest(request: unknown, format: Format | undefined, issues: Issue
   const read = format?.readRequest(request)
   for (const issue of read?.issues ?? []) issues.push(issueWithin('request', issue))
   if (read) return read
-  issues.push({ path: 'request', message: 'No format knows its shape.' })
+  issues.push({ path: 'request', message: 'No format matches its shape.' })
   return { ...NO_REQUEST, messages: [wrapUnknown('user', request)] }
 }
 

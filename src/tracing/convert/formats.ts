@@ -43,4 +43,4 @@ export function targetOf(asked: Target | string | undefined): Target {
 }
 
 const unknownName = (path: string, asked: unknown, names: readonly string[]): TracingError =>
-  new TracingError(path, `There is no ${path} ${JSON.stringify(asked)}. There are ${names.join(', ')}.`)
+  new TracingError(path, `Unknown ${path} ${JSON.stringify(asked)}. Known: ${names.join(', ')}.`)

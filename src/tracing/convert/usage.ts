@@ -14,7 +14,7 @@ export type Prices = (modelName: string, usage: Usage) => Costs | undefined
 
 const CLAMPED: Issue = {
   path: 'usage_metadata',
-  message: 'The details of the provider exceed or overlap their total, and were cut to it.',
+  message: 'The token details of the provider exceed or overlap their total, and were reduced to it.',
 }
 
 /** Spellings that price tables do not know, and the ones they know. */

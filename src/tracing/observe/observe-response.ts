@@ -23,7 +23,7 @@ const MAX_TEXT_LENGTH = 16 * 1024 * 1024
 export function observeModelResponse(response: Response, options: ObserveOptions = {}): Response {
   const type = response.headers.get('content-type') ?? ''
   if (type.startsWith('application/vnd.amazon.eventstream')) {
-    const message = 'AWS event streams are not supported. Give the SDK stream to observeModelStream.'
+    const message = 'AWS event streams are not supported. Pass the SDK stream to observeModelStream.'
     throw new TracingError('response', message)
   }
   const observer = createObserver(options)

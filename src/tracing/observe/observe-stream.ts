@@ -82,7 +82,7 @@ function observeEmitter(stream: Emitter, observer: Observer): object {
     })
   stream.on('end', () => {
     if (stream.aborted) observer.end('cancelled')
-    else observer.end(stream.errored ? { error: 'The stream has failed.' } : 'complete')
+    else observer.end(stream.errored ? { error: 'The stream failed.' } : 'complete')
   })
   return stream
 }

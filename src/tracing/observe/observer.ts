@@ -97,7 +97,7 @@ export function createObserver(options: ObserveOptions): Observer {
       issues:
         format || waiting?.length === 0
           ? undefined
-          : [{ path: 'stream', message: 'No format knows its chunks.' }],
+          : [{ path: 'stream', message: 'No format matches its chunks.' }],
     }
   }
 

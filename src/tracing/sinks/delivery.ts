@@ -68,7 +68,7 @@ export function createDelivery(options: DeliveryOptions, parent: Delivery | unde
 async function withTimeout(ms: number, work: () => unknown): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`A sink has not answered within ${ms / 1000} s.`)), ms)
+    timer = setTimeout(() => reject(new Error(`A sink did not respond within ${ms / 1000} s.`)), ms)
   })
   try {
     await Promise.race([work(), late])

@@ -172,7 +172,7 @@ test('writing to an ended artifact, and what is no content block, are mistakes t
     await one.text('Text.')
     await one.end()
     expect(() => one.text('more')).toThrow(TypeError)
-    expect(() => one.data(1)).toThrow('The artifact has ended. Start another one.')
+    expect(() => one.data(1)).toThrow('The artifact has ended. Start a new one.')
     await expect(artifact([image, 'text'] as never, { id: 'two' })).rejects.toThrow(TypeError)
   })
   const events = await run(agent, thread, ask)

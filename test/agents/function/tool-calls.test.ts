@@ -73,9 +73,9 @@ test('the model reads an error where a tool fails, is unknown, or has arguments 
   await run(made.agent, made.thread, ask)
   expect((await resultsOf(made)).toSorted()).toEqual([
     'call-0 error: The mail server is down.',
-    'call-1 error: There is no tool toString. There are: fail.',
-    expect.stringMatching(/^call-2 error: The arguments are no JSON object: /),
-    'call-3 error: There is no tool task. There are: fail.',
+    'call-1 error: Unknown tool toString. Available tools: fail.',
+    expect.stringMatching(/^call-2 error: The arguments are not a JSON object: /),
+    'call-3 error: Unknown tool task. Available tools: fail.',
   ])
   expect(made.rounds).toEqual([true, false])
 })
@@ -92,7 +92,7 @@ test('a call of task runs the subagent that it names', async () => {
   const events = await run(made.agent, made.thread, ask)
   expect((await resultsOf(made)).toSorted()).toEqual([
     'call-0 success: Found 1.',
-    'call-1 error: It needs a description, and a subagent_type of: researcher.',
+    'call-1 error: Expected a description, and a subagent_type that is one of: researcher.',
   ])
   expect(events.some(({ method, namespace }) => method === 'messages' && namespace.length === 1)).toBe(true)
 })
@@ -129,7 +129,7 @@ test('the user is asked once about all calls that need it, before any tool runs'
     'call-0 success: sent',
     'call-1 success: seen',
     'call-2 success: sent',
-    'call-3 error: The user has rejected this call.',
+    'call-3 error: The user rejected this call.',
   ])
   const calls = messagesIn((await stateOf(made.agent, made.thread)).values).flatMap(
     (message) => (message as unknown as { tool_calls?: { args: { to?: string } }[] }).tool_calls ?? [],

@@ -303,7 +303,7 @@ test('a body that is not UTF-8, too long or too deep', async () => {
   expect(sent).toMatchObject({ status: 400, body: { detail: 'There was an error parsing the body' } })
   expect(await put('['.repeat(200))).toMatchObject({
     status: 400,
-    body: { detail: 'The body nests deeper than 100 levels.' },
+    body: { detail: 'The body is nested deeper than 100 levels.' },
   })
   expect(await send(`/things/${ID}/a`, { method: 'PUT', body: ' '.repeat(20) }, api(10))).toMatchObject({
     status: 413,

@@ -57,7 +57,7 @@ test('a state that was made up, changed, or given out for another provider is re
   for (const wrong of states) {
     back.searchParams.set('state', wrong)
     const page = await callback(at, back)
-    expect([page.status, page.body]).toEqual([400, expect.stringContaining('The state is not one')])
+    expect([page.status, page.body]).toEqual([400, expect.stringContaining('The state was not issued')])
   }
   back.searchParams.delete('state')
   expect((await callback(at, back)).status).toBe(400)
@@ -89,13 +89,13 @@ test('a sign-in serves once, and for ten minutes', async () => {
   const back = await begun.provider.visit(begun.url)
   expect((await callback(begun.at, back)).status).toBe(200)
   const replayed = await callback(begun.at, back)
-  expect([replayed.status, replayed.body]).toEqual([400, expect.stringContaining('was used already')])
+  expect([replayed.status, replayed.body]).toEqual([400, expect.stringContaining('was already used')])
 
   const { body } = await authenticate(begun.at, ANN, { force_new: true })
   const late = await begun.provider.visit(body.url)
   at += 10 * 60_000
   const page = await callback(begun.at, late)
-  expect([page.status, page.body]).toEqual([400, expect.stringContaining('is over')])
+  expect([page.status, page.body]).toEqual([400, expect.stringContaining('has expired')])
   expect((await begun.at.call(ANN, 'GET', `/v2/auth/wait/${body.auth_id}`)).body.status).toBe('timeout')
   expect(tradeCount(begun.provider)).toBe(1)
 })
@@ -106,7 +106,7 @@ test('a code of another sign-in is refused by the provider, because the verifier
   const page = await callback(at, await provider.visit(url, { code: stolen }))
   expect([page.status, page.body]).toEqual([
     400,
-    expect.stringContaining('The provider refuses: invalid_grant.'),
+    expect.stringContaining('The provider rejected the request: invalid_grant.'),
   ])
   expect(page.body).not.toContain('secret')
 })
@@ -117,7 +117,10 @@ test('only who has begun a sign-in may end it with POST, and wait for it', async
   const body = { code: searchParams.get('code'), state: searchParams.get('state') }
   for (const other of [BOB, EVE, 'other/ann']) {
     const refused = await at.call(other, 'POST', '/v2/auth/callback/fake', body)
-    expect(refused).toMatchObject({ status: 403, body: { detail: 'Somebody else has begun this sign-in.' } })
+    expect(refused).toMatchObject({
+      status: 403,
+      body: { detail: 'This sign-in was started by someone else.' },
+    })
     expect((await at.call(other, 'GET', `/v2/auth/wait/${authId}?timeout=0`)).body).toEqual({
       status: 'not_found',
       token: null,
@@ -297,7 +300,7 @@ test.each<[string, (begun: Begun) => void, number, string]>([
         response.writeHead(200, { 'content-type': 'text/html' }).end('<b>secret'),
       ),
     400,
-    'not one of OAuth 2.0',
+    'not valid OAuth 2.0',
   ],
   [
     'a list',
@@ -306,14 +309,14 @@ test.each<[string, (begun: Begun) => void, number, string]>([
         response.writeHead(200, { 'content-type': 'application/json' }).end('["secret"]'),
       ),
     400,
-    'not one of OAuth 2.0',
+    'not valid OAuth 2.0',
   ],
-  ['no token', ({ provider }) => void (provider.extra = { access_token: 7 }), 400, 'not one of OAuth 2.0'],
+  ['no token', ({ provider }) => void (provider.extra = { access_token: 7 }), 400, 'not valid OAuth 2.0'],
   [
     'a token of an unknown type',
     ({ provider }) => void (provider.extra = { token_type: 'mac' }),
     400,
-    'not one of OAuth 2.0',
+    'not valid OAuth 2.0',
   ],
   [
     'a huge body',
@@ -325,7 +328,7 @@ test.each<[string, (begun: Begun) => void, number, string]>([
     'nothing',
     ({ provider }) => provider.answer('/token', (request) => request.socket.destroy()),
     502,
-    'could not be asked',
+    'request to the provider failed',
   ],
 ])(
   'a token endpoint that answers %s ends the sign-in with a clear error',

@@ -166,9 +166,9 @@ test.each<[string, (provider: Awaited<ReturnType<typeof fakeProvider>>) => void,
     'issuer',
   ],
   [
-    'registers no clients',
+    'does not register clients',
     (fake) => void (fake.metadata = { ...fake.metadata, registration_endpoint: undefined }),
-    'registers no clients',
+    'does not register clients',
   ],
   [
     'has a token endpoint on a private address',

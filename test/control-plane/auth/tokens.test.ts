@@ -162,7 +162,7 @@ test('a refresh token that was refused is not sent again, and one that could not
   })
   expect(await authenticate(at, ANN)).toMatchObject({
     status: 502,
-    body: { detail: 'The provider answers 503.' },
+    body: { detail: 'The provider responded with status 503.' },
   })
   isDown = false
   now += 1

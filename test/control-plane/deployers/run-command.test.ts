@@ -142,9 +142,9 @@ test('what cannot be started is named', async () => {
   await failing(['no-such-program']).says(
     'The program "no-such-program" does not exist, or is not in the PATH.',
   )
-  await failing([process.execPath], join(folder, 'gone')).says('has to run in does not exist.')
+  await failing([process.execPath], join(folder, 'gone')).says('The working directory of ')
   await writeFile(join(folder, 'plain.txt'), 'text', { mode: 0o644 })
-  await failing([join(folder, 'plain.txt')]).says('may not be executed.')
+  await failing([join(folder, 'plain.txt')]).says('is not executable.')
   await failing([process.execPath, 'a\0b']).says('could not be started')
   await failing([process.execPath, 'x'.repeat(3_000_000)]).says('could not be started')
 })

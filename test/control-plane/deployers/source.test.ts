@@ -184,10 +184,10 @@ describe('a git repository', () => {
     await fails(ofGit(url, noCommit), none(noCommit))
     await fails(
       ofGit(`file://${repos}/nothing`),
-      `There is no repository and no folder at file://${repos}/nothing.`,
+      `No repository or folder exists at file://${repos}/nothing.`,
     )
     push(`${git(work, 'rev-parse', 'HEAD^{tree}')}:refs/tags/tree`)
-    await fails(ofGit(url, 'refs/tags/tree'), 'git could not read what it has fetched: see the build log.')
+    await fails(ofGit(url, 'refs/tags/tree'), 'git could not read the fetched commit: see the build log.')
   })
 
   test('a broken repository fails with the words of git in the log', async () => {
@@ -245,15 +245,15 @@ describe('a git repository', () => {
       await readFile(join((await fetched(ofGit(url, 'main', 'inside.json'))).folder, 'inside.json'), 'utf8'),
     ).toBe('{}')
     await push1('outside', '/etc/passwd')
-    await fails(ofGit(url), 'The link "outside" leads out of the source.')
+    await fails(ofGit(url), 'The link "outside" leads outside the source.')
   })
 
   test('one with too many files or too large is refused', async () => {
     const { url } = await repository({ ...graph, 'large.txt': 'x'.repeat(5000) })
     options = { ...options, limits: { maxBytes: 4000, maxEntries: 100 } }
-    await fails(ofGit(url), 'The source is larger than 0 MB when it is unpacked.')
+    await fails(ofGit(url), 'The unpacked source is larger than 0 MB.')
     options = { ...options, limits: { maxBytes: 1e6, maxEntries: 2 } }
-    await fails(ofGit(url), 'The source holds more than 2 files and folders.')
+    await fails(ofGit(url), 'The source contains more than 2 files and folders.')
   })
 
   test('a few objects that name billions of files are refused before one of them is written', async () => {
@@ -264,7 +264,7 @@ describe('a git repository', () => {
       object = `040000 tree ${execFileSync('git', ['mktree'], { cwd: work, input: tree, encoding: 'utf8' }).trim()}`
     }
     push(`${git(work, 'commit-tree', object.slice(12), '-m', 'many')}:refs/heads/many`)
-    await fails(ofGit(url, 'many'), 'The source holds more than 100000 files and folders.')
+    await fails(ofGit(url, 'many'), 'The source contains more than 100000 files and folders.')
   })
 
   test('an abort ends git and leaves nothing', async () => {
@@ -329,7 +329,7 @@ describe('a plain folder', () => {
   ])('with %s is refused', async (_, target) => {
     await files(join(repos, 'plain'), graph)
     await symlink(target.replace('SELF', join(repos, 'plain/graph.ts')), join(repos, 'plain/link'))
-    await fails(ofGit(url()), 'The link "link" leads out of the source.')
+    await fails(ofGit(url()), 'The link "link" leads outside the source.')
   })
 
   test('with a link that leads out by way of another link is refused', async () => {
@@ -338,13 +338,13 @@ describe('a plain folder', () => {
     await symlink('a/b', join(repos, 'plain/short'))
     // By its name it stays inside; by way of the link it is one folder too high.
     await symlink('short/../../../../../../secret', join(repos, 'plain/out'))
-    await fails(ofGit(url()), 'The link "out" leads out of the source.')
+    await fails(ofGit(url()), 'The link "out" leads outside the source.')
   })
 
   test('with a pipe in it is refused', async () => {
     await files(join(repos, 'plain'), graph)
     execFileSync('mkfifo', [join(repos, 'plain/pipe')])
-    await fails(ofGit(url()), '"pipe" of the source is no file, folder or link.')
+    await fails(ofGit(url()), '"pipe" of the source is not a file, folder or link.')
   })
 
   test('behind a link that leads out of the allowed folder is refused', async () => {
@@ -352,7 +352,7 @@ describe('a plain folder', () => {
     await symlink(join(root, 'private'), join(repos, 'linked'))
     await fails(
       ofGit(`file://${repos}/linked`),
-      'The repo_url is refused: a link on its path leads to where this server does not deploy from.',
+      'Invalid repo_url: a symbolic link in its path leads outside the locations this server deploys from.',
     )
   })
 
@@ -360,7 +360,7 @@ describe('a plain folder', () => {
     await files(repos, { 'file.txt': '', 'plain/langgraph.json': 'x'.repeat(100) })
     await fails(
       ofGit(`file://${repos}/file.txt`),
-      `There is no repository and no folder at file://${repos}/file.txt.`,
+      `No repository or folder exists at file://${repos}/file.txt.`,
     )
     options = { ...options, limits: { maxBytes: 99, maxEntries: 10 } }
     await fails(ofGit(url()), /larger than/)
@@ -394,7 +394,7 @@ describe('an uploaded archive', () => {
   })
 
   test('that is not there is told', async () => {
-    await fails(ofUpload('gone'), 'The uploaded source is not there any more: upload it again.')
+    await fails(ofUpload('gone'), 'The uploaded source no longer exists: upload it again.')
     await fails(ofUpload(null), 'The revision has no source_tarball_path: upload its source first.')
   })
 })
@@ -421,8 +421,8 @@ describe('the langgraph.json', () => {
   test.each(['/etc/passwd', '../langgraph.json', 'a/../../langgraph.json', '..', 'a\0b', 'a\nb', 'a\\..\\b'])(
     'at %j is refused before anything is fetched',
     async (at) => {
-      await fails(path(at), /^The langgraph_config_path is refused: /)
-      expect(refuseSource(path(at), options.allowed)).toMatch(/^The langgraph_config_path is refused: /)
+      await fails(path(at), /^Invalid langgraph_config_path: /)
+      expect(refuseSource(path(at), options.allowed)).toMatch(/^Invalid langgraph_config_path: /)
     },
   )
 })
@@ -431,7 +431,7 @@ test.each(['external_docker', 'internal_docker', 'internal_template'] as const)(
   'the source %s is refused',
   (source) => {
     expect(refuseSource(deployRequest({ source }), [])).toBe(
-      `This server does not deploy the source ${source}: it takes github and internal_source.`,
+      `This server cannot deploy from the source ${source}: use github or internal_source.`,
     )
   },
 )

@@ -169,9 +169,9 @@ describe('an archive', () => {
   })
 })
 
-const relative = 'paths have to be relative, with "/" in them.'
-const dots = 'paths must not hold "..".'
-const leadsOut = (name: string) => `The link ${JSON.stringify(name)} leads out of the source.`
+const relative = 'paths must be relative, with "/" as separator.'
+const dots = 'paths must not contain "..".'
+const leadsOut = (name: string) => `The link ${JSON.stringify(name)} leads outside the source.`
 
 describe('a hostile archive is refused, and nothing outside its folder is touched:', () => {
   const attacks: readonly (readonly [string, readonly (Entry | Buffer)[], string])[] = [
@@ -198,14 +198,14 @@ describe('a hostile archive is refused, and nothing outside its folder is touche
     [
       'a name with a line break',
       [extended({ path: 'a\nb' }), { name: 'ok', text: 'x' }],
-      'names must not hold control characters.',
+      'names must not contain control characters.',
     ],
     [
       'a name with a NUL',
       [extended({ path: 'a\0b' }), { name: 'ok', text: 'x' }],
-      'names must not hold control characters.',
+      'names must not contain control characters.',
     ],
-    ['a file without a name', [{ name: '.', text: 'x' }], 'which names no file.'],
+    ['a file without a name', [{ name: '.', text: 'x' }], 'which does not name a file.'],
     ['an absolute link', [file, { name: 'evil', type: '2', target: '/OUT' }], leadsOut('evil')],
     ['a link with ..', [file, { name: 'evil', type: '2', target: '../x' }], leadsOut('evil')],
     [
@@ -233,12 +233,12 @@ describe('a hostile archive is refused, and nothing outside its folder is touche
         { name: 'evil', type: '2', target: 'a' },
         { name: 'evil/x', text: 'x' },
       ],
-      'could not be made.',
+      'could not be created.',
     ],
     [
       'a link through a link',
       [{ name: 'in', type: '2', target: '.' }, { name: 'in/evil', type: '2', target: '..' }, file],
-      'could not be made.',
+      'could not be created.',
     ],
     [
       'a link that leads out by way of another link',
@@ -252,35 +252,35 @@ describe('a hostile archive is refused, and nothing outside its folder is touche
     [
       'a link in the place of a file',
       [file, { name: 'langgraph.json', type: '2', target: 'x' }],
-      'could not be made.',
+      'could not be created.',
     ],
     [
       'a link in the place of the folder',
       [file, { name: './', type: '2', target: '/OUT' }],
-      'which names no file.',
+      'which does not name a file.',
     ],
     [
       'links in a circle',
       [file, { name: 'a', type: '2', target: 'b' }, { name: 'b', type: '2', target: 'a' }],
       'cannot be followed.',
     ],
-    ['an empty link', [file, { name: 'evil', type: '2', target: '' }], 'could not be made.'],
+    ['an empty link', [file, { name: 'evil', type: '2', target: '' }], 'could not be created.'],
     ['a hard link to the outside', [file, { name: 'evil', type: '1', target: '/OUT/secret' }], relative],
     ['a hard link with ..', [file, { name: 'evil', type: '1', target: '../../secret' }], dots],
     [
       'a hard link to nothing',
       [file, { name: 'evil', type: '1', target: 'gone' }],
-      'which is no file of it.',
+      'which is not a file in the archive.',
     ],
     [
       'a hard link to a folder',
       [file, { name: 'd/', type: '5' }, { name: 'evil', type: '1', target: 'd' }],
-      'which is no file of it.',
+      'which is not a file in the archive.',
     ],
     [
       'a hard link to a link',
       [file, { name: 's', type: '2', target: '/OUT/secret' }, { name: 'evil', type: '1', target: 's' }],
-      'which is no file of it.',
+      'which is not a file in the archive.',
     ],
     ['a character device', [{ name: 'evil', type: '3' }], '(character-device).'],
     ['a block device', [{ name: 'evil', type: '4' }], '(block-device).'],
@@ -327,8 +327,8 @@ describe('a hostile archive is refused, and nothing outside its folder is touche
       'The archive is broken: ',
     ],
     ['bytes that are no archive', [Buffer.alloc(2048, 'not a tar')], 'The archive is broken: '],
-    ['nothing but folders', [{ name: 'a/', type: '5' }], 'The archive holds no files.'],
-    ['nothing at all', [], 'The archive holds no files.'],
+    ['nothing but folders', [{ name: 'a/', type: '5' }], 'The archive contains no files.'],
+    ['nothing at all', [], 'The archive contains no files.'],
   ]
   test.each(attacks)('%s', async (_, parts, message) => {
     const outside = join(root, 'outside')
@@ -422,9 +422,7 @@ describe('an archive that is not whole', () => {
     ['a zip', Buffer.from('PK\x03\x04 and so on')],
     ['text', Buffer.from('<html>Not Found</html>')],
   ])('or is %s is told', async (_, packed) => {
-    await expect(unpack(packed)).rejects.toThrow(
-      'The upload is no archive that gzip can unpack: it has to be a tar.gz.',
-    )
+    await expect(unpack(packed)).rejects.toThrow('The upload is not a gzip archive: upload a tar.gz.')
   })
 })
 
@@ -435,14 +433,14 @@ describe('an archive that is too large', () => {
       text: Array.from({ length: 3000 }, (_, at) => Math.sin(at)).join(),
     })
     await expect(unpack(packed, { maxBytes: 20_000, maxEntries: 10 })).rejects.toThrow(
-      'The source is larger than 0.02 MB when it is unpacked.',
+      'The unpacked source is larger than 0.02 MB.',
     )
   })
 
   test('in its number of entries is refused', async () => {
     const packed = archive(...Array.from({ length: 50 }, (_, at) => ({ name: `f${at}`, text: '' })))
     await expect(unpack(packed, { maxBytes: 1e6, maxEntries: 49 })).rejects.toThrow(
-      'The source holds more than 49 files and folders.',
+      'The source contains more than 49 files and folders.',
     )
   })
 
@@ -463,7 +461,7 @@ describe('an archive that is too large', () => {
     )
     await expect(
       unpackTarball(createReadStream(file), folder, DEFAULT_LIMITS, new AbortController().signal),
-    ).rejects.toThrow('The archive is packed to less than 1/200 of its size, as no source is.')
+    ).rejects.toThrow('The archive is compressed to less than 1/200 of its size, which source code never is.')
     expect((await stat(join(folder, 'zeros'))).size).toBeLessThan(40 * 1024 * 1024)
   })
 

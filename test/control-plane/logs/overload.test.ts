@@ -94,7 +94,7 @@ test('a line in their place says how many lines were dropped while the store was
   const [note, next] = lines
   expect(note).toMatchObject({
     level: 'WARNING',
-    message: `${1_001 - lines.length} lines were dropped here: they came faster than the storage took them.`,
+    message: `${1_001 - lines.length} lines were dropped here: they arrived faster than the storage could write them.`,
   })
   expect(next!.message).toBe(`line ${1_002 - lines.length}`)
   expect(lines.length).toBeGreaterThan(300)

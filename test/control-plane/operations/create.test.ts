@@ -271,8 +271,8 @@ describe('a secret', () => {
   })
 
   test('cannot be given twice, be the mask, or have a NUL', async () => {
-    expect((await create('A', 'x', [{ name: 'A', value: 'y' }])).body.detail).toContain("'A' is given twice")
-    expect((await create('A', '***')).body.detail).toContain('is the mask of an answer')
+    expect((await create('A', 'x', [{ name: 'A', value: 'y' }])).body.detail).toContain("'A' is listed twice")
+    expect((await create('A', '***')).body.detail).toContain('is the mask that responses show')
     const nul = await create('A', 'hush\0')
     expect(nul.body.detail).toContain('NUL')
     expect(JSON.stringify(nul.body)).not.toContain('hush')

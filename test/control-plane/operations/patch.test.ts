@@ -114,7 +114,7 @@ test('references to secrets are cleared by an empty list', async () => {
   const { id } = await created(served, { ...DOCKER, secret_references: [reference] })
   expect((await patch(served, id, { display_name: 'x' })).body.secret_references).toEqual([reference])
   expect((await patch(served, id, { secrets: [{ name: 'A', value: '1' }] })).body.detail).toContain(
-    "'A' is given twice",
+    "'A' is listed twice",
   )
   expect((await patch(served, id, { secret_references: [] })).body.secret_references).toEqual([])
 })

@@ -312,7 +312,7 @@ describe('what is kept of uploads', () => {
     const refused = await put(served, url, 'third')
     expect([refused.status, (await refused.json()).detail]).toEqual([
       409,
-      'A revision was made of this upload. Ask for a new upload URL.',
+      'A revision was already created from this upload. Request a new upload URL.',
     ])
     expect(await served.uploaded(path)).toBe('second')
     // A client that was not answered patches again.
@@ -353,7 +353,7 @@ describe('what is kept of uploads', () => {
     expect(await there(served, one.path, two.path, three.path, four.path)).toEqual([true, false, true, true])
     expect(await more(served, id, 'x'.repeat(4 * MIB))).toMatchObject({
       status: 413,
-      detail: expect.stringContaining('The uploads of this deployment would have more than 3145728 bytes.'),
+      detail: expect.stringContaining('The uploads of this deployment would exceed 3145728 bytes.'),
     })
     expect(await served.uploaded(one.path)).toBe('x')
   })

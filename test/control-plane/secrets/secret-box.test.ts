@@ -73,7 +73,7 @@ test('another key opens nothing, and says what to look at', async () => {
     { name: 'A', value: 'v' },
   ])
   await expect(createSecretBox({ key: newKey() }).open(PLACE, [{ name: 'A', sealed }])).rejects.toThrow(
-    'The secret A cannot be opened: the key that it was sealed with is not in `secrets.key`.',
+    'The secret A cannot be decrypted: the key that encrypted it is not in `secrets.key`.',
   )
 })
 

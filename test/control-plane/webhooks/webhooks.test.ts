@@ -196,7 +196,7 @@ test('webhooks that cannot work are refused at once, without their secrets', () 
   const make = (webhooks: readonly WebhookOptions[]) => () => createWebhooks({ store: {} as Store, webhooks })
   expect(make([{ ...good, url: 'http://127.0.0.1/' }])).toThrow(/^webhooks\[0\]\.url: /)
   expect(make([{ ...good, url: 'file:///etc/passwd' }])).toThrow(/^webhooks\[0\]\.url: /)
-  expect(make([good, good])).toThrow('webhooks[1].url: it is given twice.')
+  expect(make([good, good])).toThrow('webhooks[1].url: it is listed twice.')
   expect(make([{ ...good, events: ['deployment.revision.done' as never] }])).toThrow(
     'webhooks[0].events: deployment.revision.done is none of deployment.awaiting_database',
   )

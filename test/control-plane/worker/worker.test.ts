@@ -400,7 +400,7 @@ test('after a restart servers come back a few at a time, and until then their re
         return [revision?.status, revision?.history.at(-1)?.reason]
       }),
     )
-  await expect.poll(states).toEqual(ids.map(() => ['UNKNOWN', 'Its server is being started again.']))
+  await expect.poll(states).toEqual(ids.map(() => ['UNKNOWN', 'Its server is restarting.']))
   await expect.poll(() => held.size).toBe(ids.length)
   await expect
     .poll(async () => {

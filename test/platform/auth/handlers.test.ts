@@ -277,7 +277,7 @@ describe('who a request comes from', () => {
 describe('what is no Auth', () => {
   test.each([undefined, null, {}, () => true, 'auth'])('%s is refused when the server is made', (value) => {
     const make = (): AgentServer => createAgentServer({ agents, ...langgraphAuth(value as unknown as Auth) })
-    expect(make).toThrow(/no Auth of @langchain\/langgraph-sdk\/auth/)
+    expect(make).toThrow(/not an Auth from @langchain\/langgraph-sdk\/auth/)
   })
 
   test('neither is one without authenticate, which would let everybody in', () => {

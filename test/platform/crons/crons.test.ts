@@ -396,7 +396,7 @@ describe('a request that is not right', () => {
     ['minute 60', { ...good, schedule: '60 * * * *' }, /five fields.*minute/],
     ['a range backwards', { ...good, schedule: '5-1 * * * *' }, /five fields/],
     ['a step of nothing', { ...good, schedule: '*/0 * * * *' }, /five fields/],
-    ['February 30', { ...good, schedule: '0 0 30 2 *' }, /no such date/],
+    ['February 30', { ...good, schedule: '0 0 30 2 *' }, /no date ever matches/],
     ['a long schedule', { ...good, schedule: `${'1,'.repeat(50_000)}1 * * * *` }, /five fields/],
     ['an unknown zone', { ...good, timezone: 'Mars/Base' }, /timezone/],
     ['an offset', { ...good, timezone: '+02:00' }, /timezone/],
@@ -407,7 +407,7 @@ describe('a request that is not right', () => {
     [
       'an end that is over',
       { ...good, end_time: '2001-01-01T00:00:00Z' },
-      /end_time: the schedule has no date/,
+      /end_time: the schedule never fires/,
     ],
     ['what becomes of the thread', { ...good, on_run_completed: 'burn' }, /on_run_completed/],
     ['enabled', { ...good, enabled: 'yes' }, /enabled/],

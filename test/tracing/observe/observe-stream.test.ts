@@ -661,7 +661,7 @@ describe('an error in tracing', () => {
     const chunks = Array.from({ length: 40 }, (_, at) => ({ at }))
     const { stream, records } = watched(counted(chunks).source)
     expect(await all(stream as AsyncIterable<unknown>)).toEqual(chunks)
-    expect(records[0]!.issues).toEqual([{ path: 'stream', message: 'No format knows its chunks.' }])
+    expect(records[0]!.issues).toEqual([{ path: 'stream', message: 'No format matches its chunks.' }])
   })
 
   test('differs from an error in the stream, which is the error of the record', async () => {

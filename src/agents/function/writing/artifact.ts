@@ -81,7 +81,7 @@ export function openArtifact(scope: Scope, options: ArtifactOptions = {}): Artif
 
   /** Writing to an ended artifact throws also if nobody awaits the writer, because it is a mistake. */
   function refused(): Promise<never> | undefined {
-    if (phase === 'ended') throw new TypeError('The artifact has ended. Start another one.')
+    if (phase === 'ended') throw new TypeError('The artifact has ended. Start a new one.')
     return rejectSuspended(scope)
   }
 
@@ -115,7 +115,7 @@ function encoded(block: ContentBlock): WireBlock {
 
 function assertBlock(block: unknown): void {
   if (!isContentBlock(block))
-    throw new TypeError("An artifact is made of content blocks, such as { type: 'text', text: 'Hello' }.")
+    throw new TypeError("An artifact takes content blocks, such as { type: 'text', text: 'Hello' }.")
 }
 
 /** The artifacts of a state with one more, which replaces the one of its id. */

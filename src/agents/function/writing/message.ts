@@ -202,7 +202,7 @@ export function openMessage(
 
   /** Writing to an ended message throws also if nobody awaits the writer, because it is a mistake. */
   function refused(): Promise<never> | undefined {
-    if (draft.ended) throw new TypeError('The message has ended. Start another one.')
+    if (draft.ended) throw new TypeError('The message has ended. Start a new one.')
     return rejectSuspended(scope)
   }
 

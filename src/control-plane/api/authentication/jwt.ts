@@ -38,7 +38,7 @@ export function verifyJwt(options: VerifyJwtOptions): VerifyToken {
   checkOptions('verifyJwt', options, JWT_OPTIONS)
   const { jwksUrl, key, issuer, audience, tenantClaim } = options
   if ((jwksUrl === undefined) === (key === undefined)) {
-    throw new AgentwireError('invalid_argument', 'verifyJwt: give either jwksUrl or key.')
+    throw new AgentwireError('invalid_argument', 'verifyJwt: pass either jwksUrl or key.')
   }
   // A token names its algorithm itself. A wrong one would otherwise be reported as an error of the key.
   const algorithms = options.algorithms ?? (key && algorithmsOf(key))

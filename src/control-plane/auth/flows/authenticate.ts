@@ -48,7 +48,7 @@ function userFor({ owner, id, mayActFor }: CallerContext, user: string | undefin
   if (user === undefined || user === id) return id
   // Without authentication callers cannot be distinguished.
   if (id === null || mayActFor({ owner, id }, user)) return user
-  throw refusal(403, 'You may not act for another user. Leave user_id out, or have mayActFor allow it.')
+  throw refusal(403, 'You may not act for another user. Omit user_id, or allow it with mayActFor.')
 }
 
 interface Chosen {

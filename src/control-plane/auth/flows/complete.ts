@@ -39,18 +39,19 @@ export async function completeFlow(
   const { store, secrets, client } = context
   const state = answer.state ?? ''
   const name = await verifyState(secrets, state, providerId)
-  if (!name) throw refusal(400, 'The state is not one that was given out for this provider.')
+  if (!name) throw refusal(400, 'The state was not issued for this provider.')
   const partition = userPartition(name.userKey)
   const found = await load<FlowRecord>(store, partition, FLOWS, name.flowId)
   if (!found || found.record.expiresAt <= context.now())
-    throw refusal(400, 'The time for this sign-in is over. Begin a new one.')
-  if (caller && !isParty(found.record, caller)) throw refusal(403, 'Somebody else has begun this sign-in.')
-  if (!answer.code && !answer.error) throw refusal(400, 'The provider has sent neither a code nor an error.')
+    throw refusal(400, 'This sign-in has expired. Start a new one.')
+  if (caller && !isParty(found.record, caller))
+    throw refusal(403, 'This sign-in was started by someone else.')
+  if (!answer.code && !answer.error) throw refusal(400, 'The provider sent neither a code nor an error.')
   const flow = await claim(context, partition, found)
   try {
     const provider = await providerFor(context, flow.record.owner, providerId, flow.record.isPlatform)
     if (provider.id !== flow.record.providerKey || (await endpointsOf(provider)) !== flow.record.endpoints)
-      throw new ProviderError('provider_changed', 'The provider was changed after this sign-in was begun.')
+      throw new ProviderError('provider_changed', 'The provider was changed after this sign-in started.')
     const [verifier] = await secrets.open(flowContext(flow.record.id), flow.record.secrets)
     const clientSecret = await clientSecretOf(context, provider)
     const sent = { state, redirectUri: flow.record.redirectUri, verifier: verifier?.value }
@@ -69,7 +70,7 @@ async function claim(
   partition: string,
   found: Stored<FlowRecord>,
 ): Promise<Stored<FlowRecord>> {
-  const used = () => refusal(400, 'This sign-in was used already. Begin a new one.')
+  const used = () => refusal(400, 'This sign-in was already used. Start a new one.')
   if (found.record.status !== 'pending') throw used()
   const record: FlowRecord = { ...found.record, status: 'exchanging' }
   try {

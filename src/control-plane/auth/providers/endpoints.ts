@@ -12,8 +12,8 @@ export function checkEndpoint(name: string, text: string, allowLoopback: boolean
   try {
     const { protocol, hostname, hash } = checkUrl(text, { allowLoopback })
     if (protocol !== 'https:' && !LOOPBACK.test(hostname))
-      throw new DeliveryError('invalid_request', 'Give an https: URL.')
-    if (hash) throw new DeliveryError('invalid_request', 'Give a URL without a fragment.')
+      throw new DeliveryError('invalid_request', 'Use an https: URL.')
+    if (hash) throw new DeliveryError('invalid_request', 'Use a URL without a fragment.')
     return text
   } catch (error) {
     if (error instanceof DeliveryError) throw refusal(400, `${name}: ${error.message}`)
@@ -28,7 +28,7 @@ export function checkRedirectUri(text: string): string {
   if (isSafe && !url.hash && !url.username) return text
   throw refusal(
     400,
-    'A redirect URI is an absolute https: URL without a fragment, or an http: URL of this machine.',
+    'A redirect URI must be an absolute https: URL without a fragment, or an http: URL on this machine.',
   )
 }
 

@@ -28,7 +28,8 @@ export async function discoverProvider(
     // Without metadata of the resource, its own origin is the authorization server (MCP 2025-03-26).
     const issuer = check('issuer', resource?.authorization_servers?.[0] ?? mcpServer.origin)
     const server = await client.findServer(new URL(issuer))
-    if (!server) throw refusal(400, 'The authorization server of this MCP server has no metadata (RFC 8414).')
+    if (!server)
+      throw refusal(400, 'The authorization server of this MCP server publishes no metadata (RFC 8414).')
     assertUsable(server)
     for (const [member, url] of Object.entries(server)) if (ENDPOINTS.includes(member)) check(member, url)
     const redirectUri = callbackUrl(baseUrl, providerId)
@@ -83,7 +84,7 @@ function assertUsable(server: AuthorizationServer): void {
   if (!server.registration_endpoint)
     throw refusal(
       400,
-      'The authorization server registers no clients (RFC 7591). Create the provider by hand.',
+      'The authorization server does not register clients (RFC 7591). Create the provider by hand.',
     )
   const methods = server.code_challenge_methods_supported
   if (methods && !methods.includes('S256'))

@@ -108,12 +108,12 @@ async function revoke(
   if (!provider || token.endpoints !== (await endpointsOf(provider)))
     return {
       reason: 'provider_changed',
-      detail: 'The URLs of the provider are not those that issued the token.',
+      detail: 'The provider’s URLs have changed since it issued the token.',
     }
   try {
     const revocationUrl = provider.revocationUrl ?? (await findRevocationUrl(context, provider))
     if (revocationUrl === undefined)
-      return { reason: 'not_supported', detail: 'The provider tells no revocation endpoint (RFC 7009).' }
+      return { reason: 'not_supported', detail: 'The provider publishes no revocation endpoint (RFC 7009).' }
     const client = { provider, clientSecret: await clientSecretOf(context, provider) }
     const { accessToken, refreshToken } = await openToken(context, token)
     if (refreshToken !== undefined) await context.client.revoke(client, revocationUrl, refreshToken)

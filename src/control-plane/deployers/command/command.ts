@@ -36,7 +36,7 @@ export function commandDeployer(options: CommandDeployerOptions): Deployer {
     refuses: ({ source }) =>
       sources.includes(source)
         ? undefined
-        : `This control plane takes the sources ${sources.map((one) => `"${one}"`).join(', ')}, not "${source}".`,
+        : `This control plane accepts the sources ${sources.map((one) => `"${one}"`).join(', ')}, not "${source}".`,
     ...(prepare && {
       async prepare(context) {
         const given = { phase: 'prepare', ...revisionOf(context) } as const
@@ -82,7 +82,7 @@ async function withUpload<T>(
 ): Promise<T> {
   if (source !== 'internal_source') return work({})
   const body = await openUpload(sourceRevisionConfig.source_tarball_path ?? '')
-  if (!body) throw new DeployError('The uploaded source is not there any more: upload it again.')
+  if (!body) throw new DeployError('The uploaded source no longer exists: upload it again.')
   const folder = await mkdtemp(join(tmpdir(), 'agentwire-upload-'))
   try {
     const upload = join(folder, 'source.tar.gz')
@@ -129,4 +129,4 @@ function objectOf(phase: CommandPhase, result: Json): Readonly<Record<string, Js
 }
 
 const malformed = (phase: CommandPhase, problem: string): DeployError =>
-  new DeployError(`The result of the program of the phase "${phase}" cannot be used: ${problem}.`)
+  new DeployError(`The program of the phase "${phase}" returned an invalid result: ${problem}.`)

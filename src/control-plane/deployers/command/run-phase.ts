@@ -70,7 +70,7 @@ function readOutput(log: DeploymentContext['log']) {
     read(line: string): void {
       const message = parse(line)
       if (message === undefined && /^\s*\{\s*"(result|error)"\s*:/.test(line))
-        error = 'its result is no JSON on one line of at most 1 MiB'
+        error = 'its result is not JSON on one line of at most 1 MiB'
       else if (message?.result !== undefined) result = message.result
       else if (message?.error !== undefined) error = textOf(message.error).slice(0, MAX_ERROR_LENGTH)
       else if (typeof message?.log === 'string') log(message.log, levelOf(message.level))

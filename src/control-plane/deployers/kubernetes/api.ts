@@ -133,7 +133,7 @@ export function createApi(
     ): Promise<readonly KubernetesObject<K>[]> {
       const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`)
       const path = `${pathOf(kind)}?${new URLSearchParams({ labelSelector: pairs.join(',') })}`
-      const { body } = await send(`list what the deployment has of the kind ${kind}`, path)
+      const { body } = await send(`list the deployment's objects of kind ${kind}`, path)
       return (body as { items?: KubernetesObject<K>[] }).items ?? []
     },
     /**
@@ -202,8 +202,9 @@ function retryAfterOf(response: Response): number | undefined {
 /** The server's own message only if it is about what was applied: others name accounts of the cluster. */
 function reasonOf(status: number, namespace: string, body: unknown): string {
   if (status === 401) return 'the Kubernetes API does not accept the credentials of the control plane.'
-  if (status === 403) return `the control plane is not permitted to do so in the namespace "${namespace}".`
-  if (status === 404) return `the namespace "${namespace}" or this kind of object is not there.`
+  if (status === 403)
+    return `the control plane does not have permission for this in the namespace "${namespace}".`
+  if (status === 404) return `the namespace "${namespace}" or this kind of object does not exist.`
   const message = (body as { message?: unknown } | null | undefined)?.message
   return typeof message === 'string' ? message.slice(0, 2_000) : `the Kubernetes API answered ${status}.`
 }

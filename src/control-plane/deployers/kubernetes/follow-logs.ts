@@ -58,7 +58,7 @@ export async function followLogs(followed: Followed): Promise<void> {
       wasAway = false
     } catch (error) {
       if (signal.aborted) break
-      if (!wasAway) log(`The servers' logs cannot be read now: ${messageOf(error)}`, 'WARNING')
+      if (!wasAway) log(`The servers' logs cannot be read at the moment: ${messageOf(error)}`, 'WARNING')
       wasAway = true
     }
     await pause(lookMs, signal)

@@ -74,8 +74,8 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
     if (refused) throw new DeployError(`${refused.path.join('.')}: ${refused.message}`)
     const api = apiFor(scope.namespace, signal)
     if (spec.ignored.length > 0)
-      log(`resource_spec has members without a meaning here: ${spec.ignored.join(', ')}.`, 'WARNING')
-    log(`Rolls out the Deployment "${name}" in the namespace "${scope.namespace}".`)
+      log(`resource_spec has members that have no effect here: ${spec.ignored.join(', ')}.`, 'WARNING')
+    log(`Rolling out the Deployment "${name}" in the namespace "${scope.namespace}".`)
     try {
       await api.apply(secretOf(workload))
       const deployment = await api.apply(deploymentOf(workload))
@@ -99,7 +99,7 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
       await removeAttempt(apiFor(scope.namespace, AbortSignal.timeout(CLEAN_UP_MS)), name, attempt)
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error)
-      log(`What was started could not be removed; the next deploy stops it. ${why}`, 'WARNING')
+      log(`The started server could not be removed; the next deploy stops it. ${why}`, 'WARNING')
     }
   }
 

@@ -54,10 +54,10 @@ export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readon
   const account = spec.serviceAccountName
 
   if (account !== undefined && !allow.serviceAccounts?.includes(account))
-    refuse(['service_account_name'], 'The service account is none that deployments may use.')
+    refuse(['service_account_name'], 'Deployments may not use this service account.')
   for (const [name, profile] of Object.entries(spec.annotations))
     if (/^container\.(apparmor|seccomp)\.|^seccomp\./.test(name) && !isProfile(profile))
-      refuse(['annotations', name], 'The annotation takes a profile of the node away.')
+      refuse(['annotations', name], 'The annotation removes a security profile of the node.')
   each(spec.volumes, ['volumes'], refuseVolume)
   each(spec.volumeMounts, ['volume_mounts'], refuseMount)
   each(spec.initContainers, ['init_containers'], refuseContainer)
@@ -67,19 +67,19 @@ export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readon
   function refuseVolume({ name: _, ...volume }: Given, path: Path): void {
     for (const [type, value] of membersOf(volume)) {
       const isAllowed = VOLUMES.includes(type) || allow.volumes?.includes(type)
-      if (!isAllowed) refuse([...path, type], `A volume of the type ${type} reaches out of the pod.`)
+      if (!isAllowed) refuse([...path, type], `A volume of type ${type} gives access outside the pod.`)
       if (type !== 'projected') continue
       each(listOf(value, 'sources'), [...path, type, 'sources'], (source, at) => {
         for (const [kind] of membersOf(source))
           if (!PROJECTED.includes(kind) && !(kind === 'serviceAccountToken' && account !== undefined))
-            refuse([...at, kind], `A projected ${kind} has credentials of the cluster.`)
+            refuse([...at, kind], `A projected ${kind} contains credentials of the cluster.`)
       })
     }
   }
 
   function refuseMount(mount: Given, path: Path): void {
     if (mount.mountPropagation === 'Bidirectional')
-      refuse([...path, 'mountPropagation'], 'What is mounted in the pod would be mounted on the node.')
+      refuse([...path, 'mountPropagation'], 'Mounts in the pod would propagate to the node.')
   }
 
   function refuseContainer(container: Given, path: Path): void {
@@ -90,20 +90,21 @@ export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readon
       else if (member === 'volumeMounts') each(listOf(container, member), at, refuseMount)
       else if (member === 'securityContext') refuseContext(value, at)
       else if ((HOOKS as readonly string[]).includes(member)) refuseHosts(value, at)
-      else refuse(at, `${member} is no member of a container that deployments may have.`)
+      else refuse(at, `Deployments may not set the container member ${member}.`)
     }
   }
 
   function refusePort(port: Given, path: Path): void {
     if (allow.hostPorts) return
     for (const member of ['hostPort', 'hostIP'])
-      if (port[member]) refuse([...path, member], 'A port of the node is taken.')
+      if (port[member]) refuse([...path, member], 'It would use a port of the node.')
   }
 
   /** With a host in a probe, the node sends requests there. */
   function refuseHosts(value: unknown, path: Path): void {
     for (const [member, inner] of membersOf(value)) {
-      if (member === 'host' && inner !== '') refuse([...path, member], 'The node would call another host.')
+      if (member === 'host' && inner !== '')
+        refuse([...path, member], 'The node would send requests to another host.')
       else if (member !== 'httpHeaders') refuseHosts(inner, [...path, member])
     }
   }
@@ -116,9 +117,9 @@ export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readon
       if (member === 'capabilities') refuseCapabilities(value, at)
       else if (member === 'seccompProfile' || member === 'appArmorProfile') {
         if (!PROFILES.includes(memberOf(value, 'type')))
-          refuse([...at, 'type'], 'The profile of the node is taken away.')
+          refuse([...at, 'type'], 'The security profile of the node is removed.')
       } else if (member !== 'procMount' || value !== 'Default')
-        refuse(at, `${member} gives a container rights on the node.`)
+        refuse(at, `${member} gives a container privileges on the node.`)
     }
   }
 
@@ -128,12 +129,12 @@ export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readon
       const given = Array.isArray(names) ? names : [names]
       const added = given.filter((name) => name !== 'NET_BIND_SERVICE' && !allow.capabilities?.includes(name))
       if (added.length > 0)
-        refuse([...path, member], `The capabilities ${added.join(', ')} are rights on the node.`)
+        refuse([...path, member], `The capabilities ${added.join(', ')} give privileges on the node.`)
     }
   }
 }
 
-const ASK = 'The options of the deployer say what is allowed.'
+const ASK = 'The options of the deployer define what is allowed.'
 const PROFILES: readonly unknown[] = ['RuntimeDefault', 'Localhost', undefined]
 const isProfile = (profile: string): boolean =>
   /^(runtime\/default|docker\/default|localhost\/.+)$/.test(profile)

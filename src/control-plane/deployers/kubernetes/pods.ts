@@ -39,7 +39,7 @@ export function problemOf(pods: readonly Pod[]): PodProblem | undefined {
 function endOf({ lastState, restartCount = 0 }: V1ContainerStatus): string {
   const { exitCode, reason, message } = lastState?.terminated ?? {}
   const why = [reason, message].filter(Boolean).join(': ')
-  return `ends again and again (${restartCount} restarts), last with the exit code ${exitCode ?? 'unknown'}${why && ` (${why})`}`
+  return `keeps exiting (${restartCount} restarts), last with exit code ${exitCode ?? 'unknown'}${why && ` (${why})`}`
 }
 
 /** A container that runs and is not ready, or has ended. */

@@ -54,6 +54,6 @@ function checkReferences({ secretReferences }: DeployRequest): void {
   )
   if (wrong)
     throw new DeployError(
-      `secret_references must name a Secret of Kubernetes and a key of it, for ${JSON.stringify(wrong.name)}.`,
+      `secret_references must name a Kubernetes Secret and one of its keys, for ${JSON.stringify(wrong.name)}.`,
     )
 }

@@ -32,7 +32,7 @@ export function readResourceSpec(given: SourceConfig['resource_spec']) {
   const sidecars = objects('sidecars')
   const serviceAccountName = member('service_account_name')
   if (serviceAccountName !== undefined && !isName(serviceAccountName))
-    throw wrong('service_account_name', 'is no name of a service account')
+    throw wrong('service_account_name', 'is not the name of a service account')
   const volumeNames = uniqueNames('volumes', volumes)
   uniqueNames('init_containers and sidecars', [{ name: AGENT_CONTAINER }, ...initContainers, ...sidecars])
   for (const { name } of volumeMounts)
@@ -64,7 +64,7 @@ export function readResourceSpec(given: SourceConfig['resource_spec']) {
 
 function scale(replicas = 1, maxReplicas = replicas) {
   if (!Number.isInteger(replicas) || replicas < 1)
-    wrong('min_scale', 'must be 1 or more: a server that has been stopped is not started by a request')
+    wrong('min_scale', 'must be 1 or more: a request does not start a stopped server')
   if (!Number.isInteger(maxReplicas) || maxReplicas < replicas)
     wrong('max_scale', 'must be an integer that is not less than resource_spec.min_scale')
   return { replicas, maxReplicas }
@@ -104,7 +104,8 @@ function labels(value: unknown): Readonly<Record<string, string>> {
   for (const [key, value] of Object.entries(given)) {
     if (key === MANAGED_BY_LABEL || key.split('/')[0] === DEPLOYMENT_LABEL.split('/')[0])
       wrong('labels', `must not set ${show(key)}, which the control plane sets`)
-    if (!LABEL_VALUE.test(value)) wrong('labels', `has a value that is not one of a label: ${show(value)}`)
+    if (!LABEL_VALUE.test(value))
+      wrong('labels', `has a value that is not a valid label value: ${show(value)}`)
   }
   return given
 }
@@ -114,7 +115,7 @@ function strings(name: string, given: unknown = {}): Readonly<Record<string, str
   if (!isObject(given)) throw wrong(name, 'must be an object')
   for (const [key, value] of Object.entries(given)) {
     if (!LABEL_KEY.test(key))
-      wrong(name, `has a key that is not one of a label or an annotation: ${show(key)}`)
+      wrong(name, `has a key that is not a valid label or annotation key: ${show(key)}`)
     if (typeof value !== 'string') wrong(name, `must have strings as values: ${show(key)}`)
   }
   return given as Readonly<Record<string, string>>

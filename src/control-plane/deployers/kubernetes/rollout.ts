@@ -34,7 +34,7 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
   for (let look = 0; ; look++) {
     const deployment = await api.find('Deployment', workload)
     if (!deployment || deployment.metadata.deletionTimestamp !== undefined)
-      throw new DeployError(`The Deployment "${workload}" was removed while it was rolled out.`)
+      throw new DeployError(`The Deployment "${workload}" was removed during the rollout.`)
     const progress = progressOf(deployment)
     logOnce(progress.text)
     // Each server that becomes ready extends the time for the others.
@@ -46,11 +46,13 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
     const problem = problemOf(pods)
     if (problem) throw await failure(rollout, problem.text, problem)
     const held = progress.held ?? unschedulable(pods)
-    logOnce(held && `A server waits for a place: ${held}`, 'WARNING')
+    logOnce(held && `A server is waiting to be scheduled: ${held}`, 'WARNING')
     // Kubernetes watches no deadline of a Deployment that was complete once and is started again.
     if (progress.isLate || performance.now() > deadline) {
       const slow = notReady(pods)
-      const why = slow ? 'A server runs and does not answer GET /ok with 200.' : 'No server was started.'
+      const why = slow
+        ? 'A server is running but does not answer GET /ok with 200.'
+        : 'No server was started.'
       throw await failure(rollout, `The servers were not ready in time. ${held ?? why}`, slow)
     }
     await sleep(backoff(look, times.lookMs, times.mostLookMs), context.signal)

@@ -24,15 +24,15 @@ export async function findArtifact(
   make: (context: PhaseContext) => Promise<void>,
 ): Promise<{ readonly dir: string; readonly configPath: string }> {
   if (!isArtifact(stored))
-    throw new DeployError('This revision was not built by this deployer: make a new one.')
+    throw new DeployError('This revision was not built by this deployer: create a new one.')
   const { revisionId, configPath } = stored
   const dir = dirs.source(deploymentId, revisionId)
   const unfinished = dirs.unfinished(deploymentId, revisionId)
   const { repo_commit_sha, source_tarball_path } = sourceRevisionConfig
   if (!(await isThere(join(dir, configPath))) || (await isThere(unfinished))) {
     if ((source === 'github' ? repo_commit_sha : source_tarball_path) == null)
-      throw new DeployError('The source of this revision is not there any more: make a new revision.')
-    context.log('The source of this revision is not on this machine: it is fetched again.')
+      throw new DeployError('The source of this revision no longer exists: create a new revision.')
+    context.log('The source of this revision is not on this machine: fetching it again.')
     await mkdir(dirname(unfinished), { recursive: true })
     await writeFile(unfinished, '')
     const same = { ...sourceRevisionConfig, repo_ref: repo_commit_sha }

@@ -42,10 +42,10 @@ function readQuoted(text: string, from: number): { readonly text: string; readon
     if (isEscape) at++
     read += text[at]
   }
-  throw new DeployError(`The command has a ${quote} that is not closed.`)
+  throw new DeployError(`The command has an unclosed ${quote}.`)
 }
 
 const needsShell = (text: string, sign: string): DeployError =>
   new DeployError(
-    `The command ${JSON.stringify(text)} is not run by a shell, so that ${JSON.stringify(sign)} has no meaning: quote it, or put the command into a script of package.json.`,
+    `The command ${JSON.stringify(text)} is not run by a shell, so ${JSON.stringify(sign)} has no special meaning: quote it, or move the command into a package.json script.`,
   )

@@ -25,7 +25,7 @@ export function dirsOf(dir: string) {
 
 function checkedId(id: string): string {
   if (!/^[A-Za-z0-9_-]{1,200}$/.test(id))
-    throw new DeployError('An id may hold letters, digits, "_" and "-" only.')
+    throw new DeployError('An id can only contain letters, digits, "_" and "-".')
   return id
 }
 

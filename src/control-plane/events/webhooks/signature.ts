@@ -20,7 +20,7 @@ export function readSecrets(
   if (secrets.length === 0 || !secrets.every(isGood))
     throw new AgentwireError(
       'invalid_webhook',
-      `${name}: a secret must be 'whsec_' and ${MIN_BYTES} to ${MAX_BYTES} bytes in base64. Make one with \`echo whsec_$(openssl rand -base64 32)\`, and give it to the receiver.`,
+      `${name}: a secret must be 'whsec_' and ${MIN_BYTES} to ${MAX_BYTES} bytes in base64. Generate one with \`echo whsec_$(openssl rand -base64 32)\`, and share it with the receiver.`,
     )
   return secrets as readonly Uint8Array<ArrayBuffer>[]
 }

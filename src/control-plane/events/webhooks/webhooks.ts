@@ -68,7 +68,7 @@ export function createWebhooks({ store, webhooks, onError, times, ...delivery }:
   const receivers = webhooks.map((webhook, i) => readReceiver(webhook, `webhooks[${i}]`, delivery))
   const urls = receivers.map(({ url }) => url)
   const twice = urls.find((url, i) => urls.indexOf(url) !== i)
-  if (twice !== undefined) throw invalid(`webhooks[${urls.lastIndexOf(twice)}].url: it is given twice.`)
+  if (twice !== undefined) throw invalid(`webhooks[${urls.lastIndexOf(twice)}].url: it is listed twice.`)
 
   const jobs = createJobs({ store, report: (error) => void reportError(error, onError), times })
   jobs.register({

@@ -16,7 +16,10 @@ import { refusal } from '../../errors.ts'
 /** Throws 403 where this control plane has none. */
 export function authOf({ auth }: ControlPlaneContext): AuthService {
   if (auth) return auth
-  throw refusal(403, 'The auth service is not enabled. Give createControlPlaneHandler the option tokenVault.')
+  throw refusal(
+    403,
+    'The auth service is not enabled. Set the tokenVault option of createControlPlaneHandler.',
+  )
 }
 
 export const callerOf = (principal: Principal | null): AuthCaller => ({

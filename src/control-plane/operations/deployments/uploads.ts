@@ -18,7 +18,7 @@ const LIFETIME_MS = 15 * 60_000
 const signedText = (deploymentId: string, uploadId: string, expires: number): string =>
   `upload ${deploymentId} ${uploadId} ${expires}`
 
-const NO_UPLOADS = 'This server takes no uploads: its deployer keeps none.'
+const NO_UPLOADS = 'This server does not accept uploads: its deployer does not store them.'
 
 export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   onDeployment(
@@ -62,7 +62,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       const { expires, signature } = query
       if (!(await context.secrets.verify(signedText(id, upload_id, expires), signature)))
         throw refusal(403, 'The signature of the upload URL is wrong.')
-      if (expires < context.now()) throw refusal(403, 'The upload URL has expired. Ask for a new one.')
+      if (expires < context.now()) throw refusal(403, 'The upload URL has expired. Request a new one.')
       if (!context.deployer.takesUploads) throw refusal(400, NO_UPLOADS)
       const deployment = (await loadDeployment(context.store, id))?.record
       if (!deployment || isLeaving(deployment)) throw noDeployment(id)
@@ -92,7 +92,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
         throw refusal(400, "Push tokens are only available for 'internal_docker' source deployments.")
       }
       if (!context.deployer.pushToken) {
-        throw refusal(400, 'This server gives no push tokens: its deployer has no registry.')
+        throw refusal(400, 'This server does not issue push tokens: its deployer has no registry.')
       }
       const { token, registryUrl } = await context.deployer.pushToken({
         deploymentId: id,
@@ -111,7 +111,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
 ])
 
 export const NOT_UPLOADED =
-  "'source_revision_config.source_tarball_path' must be the 'object_path' of an upload to this deployment: ask for it with POST /v2/deployments/{deployment_id}/upload-url, and upload first."
+  "'source_revision_config.source_tarball_path' must be the 'object_path' of an upload to this deployment: get one with POST /v2/deployments/{deployment_id}/upload-url, and upload first."
 
 /** Whether something was uploaded to this path of this deployment. It cannot be replaced from now on. */
 export async function takeUpload(

@@ -64,10 +64,14 @@ export function checkSecrets(secrets: readonly Secret[], references: readonly Na
     if (RESERVED.has(name)) throw refusal(400, `The secret name '${name}' is reserved. Choose another name.`)
   }
   for (const { name, value } of secrets) {
-    if (value.includes('\0')) throw refusal(400, `The value of the secret '${name}' has a NUL character.`)
+    if (value.includes('\0'))
+      throw refusal(400, `The value of the secret '${name}' contains a NUL character.`)
     if (value === MASK) {
       // A client that sends back what it was answered would replace the secret by its mask.
-      throw refusal(400, `The value of the secret '${name}' is the mask of an answer. Send the value itself.`)
+      throw refusal(
+        400,
+        `The value of the secret '${name}' is the mask that responses show. Send the value itself.`,
+      )
     }
   }
   checkNames(secrets, references)
@@ -77,7 +81,7 @@ export function checkSecrets(secrets: readonly Secret[], references: readonly Na
 export function checkNames(secrets: readonly Named[], references: readonly Named[]): void {
   const names = new Set<string>()
   for (const { name } of [...secrets, ...references]) {
-    if (names.has(name)) throw refusal(400, `The secret '${name}' is given twice.`)
+    if (names.has(name)) throw refusal(400, `The secret '${name}' is listed twice.`)
     names.add(name)
   }
 }

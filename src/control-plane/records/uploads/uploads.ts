@@ -170,7 +170,7 @@ export function createUploads(
           async pull(controller) {
             const batch = await store.read(partitionOf(key), { after, limit: 1 })
             if (batch.count === 0 || batch.first !== after + 1)
-              throw new Error('The upload was removed while it was read.')
+              throw new Error('The upload was removed while it was being read.')
             controller.enqueue(batch.bytes.slice(batch.offsets[0], batch.offsets[1]))
             after++
             if (after === first + count - 1) controller.close()
@@ -209,12 +209,12 @@ export function createUploads(
   }
 }
 
-const TAKEN = 'A revision was made of this upload. Ask for a new upload URL.'
+const TAKEN = 'A revision was already created from this upload. Request a new upload URL.'
 const UNDER_WAY =
-  'Something is being uploaded to this URL already. Wait until that has ended, or ask for a new upload URL.'
+  'An upload to this URL is already in progress. Wait for it to finish, or request a new upload URL.'
 
 const tooMuch = (whose: string, bytes: number): string =>
-  `The uploads of ${whose} would have more than ${bytes} bytes. Delete deployments that you do not need, or wait until older uploads are removed.`
+  `The uploads of ${whose} would exceed ${bytes} bytes. Delete deployments that you do not need, or wait until older uploads are removed.`
 
 const sizeOf = (uploads: readonly StoredUpload[]): number =>
   uploads.reduce((sum, { record }) => sum + record.bytes, 0)

@@ -41,7 +41,7 @@ export function ServerView() {
       <h2>Queue</h2>
       {work ? <Queue {...work} /> : <Empty>Loading…</Empty>}
       <h2>Store</h2>
-      {load ? <Store /> : <Empty>What the whole store holds is shown to operators only.</Empty>}
+      {load ? <Store /> : <Empty>Only operators can see the contents of the whole store.</Empty>}
     </article>
   )
 }

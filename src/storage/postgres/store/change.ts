@@ -104,5 +104,5 @@ export function throwRefusal(
   } else {
     checkLease(partition, [ops[Number(place)]!], { ...current, lease: undefined })
   }
-  throw new Error(`Postgres refused ${refused} ${place} of a commit, which holds by what it saw.`)
+  throw new Error(`Postgres rejected ${refused} ${place} of a commit whose conditions hold.`)
 }

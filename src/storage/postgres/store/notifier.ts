@@ -49,7 +49,7 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
     },
     ping: (made) => tell(made, presence.asks),
     deadlineMs,
-    warning: 'no LISTEN connection to Postgres. Events of other processes come late.',
+    warning: 'no LISTEN connection to Postgres. Events from other processes arrive late.',
   })
 
   function tell(on: Connection, items: string): Promise<void> {

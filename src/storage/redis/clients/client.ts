@@ -13,7 +13,7 @@ export function fromClient(client: RedisClient, deadlineMs: number): Connections
   if (isNodeRedis(client)) return fromNodeRedis(client, deadlineMs)
   throw new AgentwireError(
     'invalid_argument',
-    'The client of redisStorage must be a client of the package ioredis or redis (of a server or a cluster).',
+    'The client of redisStorage must be a client from the package ioredis or redis (for a server or a cluster).',
   )
 }
 
@@ -32,7 +32,7 @@ export async function fromUrl(url: string, deadlineMs: number): Promise<Connecti
     if (!isMissing(cause)) throw cause
     throw new AgentwireError(
       'missing_package',
-      'A redis:// URL needs the package ioredis or redis: npm install ioredis, or give redisStorage a client.',
+      'A redis:// URL requires the package ioredis or redis: npm install ioredis, or pass redisStorage a client.',
       { cause },
     )
   }

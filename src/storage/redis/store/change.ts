@@ -114,5 +114,5 @@ export function throwRefusal(
   const refused = place < 0 ? [] : [guards[place]!]
   const current = { ...readState(partition, state), version: () => seen || undefined }
   checkChange(partition, refused, place < 0 ? ops : [], current)
-  throw new Error(`Redis refused a commit to ${partition}, which holds by what it saw.`)
+  throw new Error(`Redis rejected a commit to ${partition} whose conditions hold.`)
 }

@@ -34,7 +34,7 @@ export function createNotifier({ keys, createConnection, deadlineMs }: Database)
     },
     ping: (made) => during(made, deadlineMs, made.ping()),
     deadlineMs,
-    warning: 'Redis cannot be subscribed to. Events of other processes come late.',
+    warning: 'cannot subscribe to Redis. Events from other processes arrive late.',
   })
 
   function receive(channel: string, message: string): void {

@@ -189,10 +189,10 @@ test.each([
   ['say({ result: {} })', 'its "url" is not a URL'],
   [`say({ result: { url: 'file:///etc' } })`, 'its "url" is not a URL'],
   [`say({ result: { url: 7 } })`, 'its "url" is not a URL'],
-  [`process.stdout.write('{"result": {"url": "http://a')`, 'its result is no JSON on one line'],
+  [`process.stdout.write('{"result": {"url": "http://a')`, 'its result is not JSON on one line'],
   [
     `say({ result: { url: 'http://a/', handle: 'x'.repeat(2_000_000) } })`,
-    'its result is no JSON on one line',
+    'its result is not JSON on one line',
   ],
 ])('a deploy that ends well with %j has no result that can be used', async (script, message) => {
   expect(await failure(deployerOf({ deploy: program(script) }).deploy(contextOf()))).toContain(message)
@@ -271,7 +271,7 @@ test('only the sources that the programs take are not refused', () => {
   expect(refuses(deployerOf({}), 'github')).toBeUndefined()
   expect(refuses(deployerOf({}), 'external_docker')).toBeUndefined()
   expect(refuses(deployerOf({}), 'internal_source')).toBe(
-    'This control plane takes the sources "github", "external_docker", not "internal_source".',
+    'This control plane accepts the sources "github", "external_docker", not "internal_source".',
   )
   expect(refuses(deployerOf({ sources: ['internal_template'] }), 'internal_template')).toBeUndefined()
 })

@@ -34,11 +34,11 @@ test.each([
   ],
   [
     'crash',
-    'The container "agent" ends again and again (3 restarts), last with the exit code 7 (Error). Its last lines: connecting | Error: the password *** is wrong',
+    'The container "agent" keeps exiting (3 restarts), last with exit code 7 (Error). Its last lines: connecting | Error: the password *** is wrong',
   ],
   [
     'late',
-    'The servers were not ready in time. A server runs and does not answer GET /ok with 200. Its last lines: waiting for the database',
+    'The servers were not ready in time. A server is running but does not answer GET /ok with 200. Its last lines: waiting for the database',
   ],
   ['quota', 'The servers were not ready in time. exceeded quota: agents'],
 ])('an image that is %s fails the deploy with its reason, and leaves nothing', async (tag, message) => {
@@ -61,7 +61,7 @@ test.each(['not-ready', 'no-room'])('a server that stays %s fails when the deadl
   if (tag === 'no-room') {
     expect(message).toBe(`The servers were not ready in time. ${held}`)
     expect(context.lines.filter(({ level }) => level === 'WARNING')).toEqual([
-      { line: `A server waits for a place: ${held}`, level: 'WARNING' },
+      { line: `A server is waiting to be scheduled: ${held}`, level: 'WARNING' },
     ])
   } else expect(message).toContain('does not answer GET /ok')
 })
@@ -83,7 +83,7 @@ test('a Deployment that somebody removes while it is rolled out fails the deploy
   const deploying = failing(api, 'not-ready')
   await eventually(() => api.cluster.all('Pod').length > 0)
   api.cluster.removeNow(api.cluster.all('Deployment')[0]!)
-  expect((await deploying).message).toMatch(/^The Deployment ".+" was removed while it was rolled out\.$/)
+  expect((await deploying).message).toMatch(/^The Deployment ".+" was removed during the rollout\.$/)
 })
 
 test('an abort ends a rollout at once, with its reason, and removes what was started', async () => {
@@ -132,8 +132,8 @@ test('what the API server refuses of an object is told in its words', async () =
 
 test.each<[number, string]>([
   [401, 'the Kubernetes API does not accept the credentials of the control plane.'],
-  [403, 'the control plane is not permitted to do so in the namespace "agents".'],
-  [404, 'the namespace "agents" or this kind of object is not there.'],
+  [403, 'the control plane does not have permission for this in the namespace "agents".'],
+  [404, 'the namespace "agents" or this kind of object does not exist.'],
   [413, 'too big'],
 ])('an answer of %i fails at once, and names no account of the cluster', async (status, text) => {
   const api = await openApi()

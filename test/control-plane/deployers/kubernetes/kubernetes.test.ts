@@ -249,7 +249,7 @@ test('members of resource_spec without a meaning here are told in the log', asyn
     resourceSpec: { queue_cpu: 1, db_storage_gi: null, redis_memory_mb: 512 },
   })
   expect(context.lines).toContainEqual({
-    line: 'resource_spec has members without a meaning here: queue_cpu, redis_memory_mb.',
+    line: 'resource_spec has members that have no effect here: queue_cpu, redis_memory_mb.',
     level: 'WARNING',
   })
 })
@@ -363,7 +363,7 @@ test('a control plane that may not read logs says so once, and deploys', async (
   await settled()
   await settled()
   expect(context.lines.filter(({ level }) => level === 'WARNING').map(({ line }) => line)).toEqual([
-    'Could not read the server\'s log: the control plane is not permitted to do so in the namespace "agents".',
+    'Could not read the server\'s log: the control plane does not have permission for this in the namespace "agents".',
   ])
 })
 

@@ -101,7 +101,7 @@ test.each(REACHING.map(([spec, path, allow]) => ({ spec, path, allow })))(
     const [problem] = refused.body.detail
     expect(problem).toMatchObject({ type: 'value_error', msg: expect.stringMatching(/^Value error, /) })
     expect(problem.loc.join('.')).toBe(`body.source_config.resource_spec.${path}`)
-    expect(problem.ctx.error).toContain('The options of the deployer say what is allowed.')
+    expect(problem.ctx.error).toContain('The options of the deployer define what is allowed.')
     if (allow) expect((await plane(allow).ask('POST', '/v2/deployments', bodyOf(spec))).status).toBe(201)
   },
 )
@@ -174,7 +174,7 @@ test('a PATCH is held to it, and so is what was stored before', async () => {
   expect((await served.ask('PATCH', `/v2/deployments/${id}`, patch)).status).toBe(422)
   expect((await served.ask('POST', `/v2/deployments/${id}/revisions`, patch)).status).toBe(422)
   await expect(served.kubernetes.deploy(contextOf({ number: 1, resourceSpec: reaching }))).rejects.toThrow(
-    'source_config.resource_spec.volumes.0.hostPath: A volume of the type hostPath reaches out of the pod.',
+    'source_config.resource_spec.volumes.0.hostPath: A volume of type hostPath gives access outside the pod.',
   )
   expect(requests).toEqual([])
 })

@@ -63,7 +63,7 @@ test('a reference to a Secret that cannot be one is refused', () => {
     ['', 'url'],
     ['a/b', 'url'],
   ] as const)
-    expect(referenced(name, key)).toMatch(/^secret_references must name a Secret of Kubernetes/)
+    expect(referenced(name, key)).toMatch(/^secret_references must name a Kubernetes Secret/)
 })
 
 test.each<[object, string]>([
@@ -82,7 +82,7 @@ test.each<[object, string]>([
   [{ labels: { 'agentwire/workload': 'x' } }, 'resource_spec.labels must not set "agentwire/workload"'],
   [{ labels: { 'app.kubernetes.io/managed-by': 'x' } }, 'resource_spec.labels must not set'],
   [{ annotations: { 'a/b/c': 'x' } }, 'resource_spec.annotations has a key'],
-  [{ service_account_name: 'Not A Name' }, 'resource_spec.service_account_name is no name'],
+  [{ service_account_name: 'Not A Name' }, 'resource_spec.service_account_name is not the name'],
   [{ sidecars: [{ image: 'x' }] }, 'resource_spec.sidecars must be a list of objects, each with a name'],
   [{ sidecars: 'x' }, 'resource_spec.sidecars must be a list'],
   [{ sidecars: [{ name: 'agent' }] }, 'resource_spec.init_containers and sidecars must not use a name twice'],

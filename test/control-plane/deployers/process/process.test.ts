@@ -57,14 +57,12 @@ test('what it does not take is refused in a sentence that says what it takes', (
   expect(refuses(deployRequest(repo))).toBe(undefined)
   expect(refuses(deployRequest({ source: 'internal_source' }))).toBe(undefined)
   for (const kind of ['external_docker', 'internal_docker', 'internal_template'] as const)
-    expect(refuses(deployRequest({ source: kind }))).toMatch(/takes github and internal_source/)
+    expect(refuses(deployRequest({ source: kind }))).toMatch(/use github or internal_source/)
   expect(
     refuses(deployRequest({ ...repo, sourceConfig: { repo_url: 'https://elsewhere.example/x' } })),
   ).toMatch(/does not deploy from there/)
   const commands = { ...repo.sourceConfig, install_command: 'npm ci', build_command: 'make; rm -rf /' }
-  expect(refuses(deployRequest({ ...repo, sourceConfig: commands }))).toMatch(
-    /not run by a shell, so that ";"/,
-  )
+  expect(refuses(deployRequest({ ...repo, sourceConfig: commands }))).toMatch(/not run by a shell, so ";"/)
 })
 
 test('a new revision takes the requests over at the same URL, and the old one ends with its last request', async () => {
@@ -99,7 +97,7 @@ test('a request that outlasts the grace is broken off, and the log says so', asy
   await sleep(100)
   await deployer.stop(running, context)
   expect(await slow).toMatchObject({ error: 'broke_off' })
-  expect(lines.at(-1)).toBe('Requests that were not answered after 0.3 seconds are broken off.')
+  expect(lines.at(-1)).toBe('Requests that were not answered after 0.3 seconds are aborted.')
   await expect(said(running)).rejects.toThrow()
 })
 
@@ -168,7 +166,7 @@ test('a server that crashes answers 503 until it is started again', async () => 
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
   await eventually(async () => (await fetch(running.url)).status === 200, { everyMs: 20, timeoutMs: 30_000 })
   expect((await said(running)).pid).not.toBe(pid)
-  expect(lines.at(-1)).toBe('The server ended with exit code 3.\nThe server is started again in 0.1 seconds.')
+  expect(lines.at(-1)).toBe('The server ended with exit code 3.\nThe server restarts in 0.1 seconds.')
 })
 
 test('a start that fails leaves the old one serving, and nothing behind', async () => {
@@ -240,8 +238,8 @@ test('a port that was taken meanwhile is replaced by another one, and the log sa
   expect(recovered.url).not.toBe(running.url)
   expect(recovered.handle).toEqual({ revisionId: context.revisionId, port: portOf(recovered) })
   expect((await said(recovered)).version).toBe('one')
-  expect(lines.filter((line) => line.includes('is taken'))).toEqual([
-    `Port ${portOf(running)} is taken. The deployment is reached on port ${portOf(recovered)} from now on.`,
+  expect(lines.filter((line) => line.includes('is in use'))).toEqual([
+    `Port ${portOf(running)} is in use. The deployment is now on port ${portOf(recovered)}.`,
   ])
 })
 
@@ -270,7 +268,7 @@ test('a redeploy starts what an earlier revision has built', async () => {
   expect((await said(running)).version).toBe('one')
   rmSync(join(dir, 'deployments', 'deployment-1', second.context.revisionId), { recursive: true })
   await expect(deployer.deploy({ ...second.context, revisionId: 'gone' })).rejects.toThrow(
-    'The source of this revision is not there any more: make a new revision.',
+    'The source of this revision no longer exists: create a new revision.',
   )
   await expect(deployer.deploy({ ...second.context, revisionId: 'gone', artifact: null })).rejects.toThrow(
     'was not built by this deployer',

@@ -100,7 +100,7 @@ test('a server that never gets ready is ended at its deadline, and the error say
   const silent = serverOf(`console.log(process.pid); setInterval(() => {}, 1000)`, { readyTimeoutMs: 600 })
   const error = await startChild(silent.options, never).catch((thrown) => thrown)
   expect(error).toBeInstanceOf(DeployError)
-  expect(error.message).toMatch(/^The server was not ready within 0\.6 seconds: nothing answers on port \d+/)
+  expect(error.message).toMatch(/^The server was not ready within 0\.6 seconds: nothing responds on port \d+/)
   expect(isRunning(Number(silent.lines[0]!.split(' ')[1]))).toBe(false)
 
   const wrong = serverOf(
@@ -109,10 +109,10 @@ test('a server that never gets ready is ended at its deadline, and the error say
       readyTimeoutMs: 600,
     },
   )
-  await expect(startChild(wrong.options, never)).rejects.toThrow('GET /ok answers 404 instead of 200.')
+  await expect(startChild(wrong.options, never)).rejects.toThrow('GET /ok returns 404 instead of 200.')
 
   const hanging = serverOf(`${READY} server.removeAllListeners('request'); listen()`, { readyTimeoutMs: 600 })
-  await expect(startChild(hanging.options, never)).rejects.toThrow('nothing answers')
+  await expect(startChild(hanging.options, never)).rejects.toThrow('nothing responds')
 })
 
 test('an abort ends the start with its reason, and the process', async () => {
@@ -145,7 +145,7 @@ test('a port that another program was faster to take is replaced by another one'
   expect(ports).toHaveLength(2)
   expect(server.backend.port).toBe(ports[1])
   expect(lines.at(-1)).toBe(
-    `WARNING Port ${ports[0]} was taken by another program. The server is started on another one.`,
+    `WARNING Port ${ports[0]} was taken by another program. The server is being started on another port.`,
   )
 })
 
@@ -162,8 +162,7 @@ test('a server that crashes is started again, later each time, and says so', asy
   expect(pids.size).toBe(4)
   expect(lines.map((line) => line.replaceAll('\n', ' '))).toEqual(
     [0.05, 0.1, 0.15, 0.15].map(
-      (seconds) =>
-        `ERROR The server ended with exit code 3. The server is started again in ${seconds} seconds.`,
+      (seconds) => `ERROR The server ended with exit code 3. The server restarts in ${seconds} seconds.`,
     ),
   )
 })
@@ -176,7 +175,7 @@ test('a server that was up for long begins with the shortest wait again', async 
     await eventually(() => server.backend.port === undefined)
     await eventually(() => server.backend.port !== undefined)
   }
-  expect(lines.every((line) => line.includes('again in 0.02 seconds'))).toBe(true)
+  expect(lines.every((line) => line.includes('restarts in 0.02 seconds'))).toBe(true)
 })
 
 test('a server that was killed is started again, and one that cannot be is tried again', async () => {
@@ -189,7 +188,7 @@ test('a server that was killed is started again, and one that cannot be is tried
   await eventually(() => lines.filter((line) => line.includes('exit code 9')).length >= 2)
   expect(lines[0]).toMatch(/^ERROR The server ended by SIGKILL\./)
   expect(lines.find((line) => line.includes('exit code 9'))).toMatch(
-    /ended with exit code 9 before it was ready\. Its last lines:\nbroken\nThe server is started again/,
+    /ended with exit code 9 before it was ready\. Its last lines:\nbroken\nThe server restarts/,
   )
   unlinkSync(join(cwd, 'broken'))
   await eventually(() => server.backend.port !== undefined)
@@ -236,7 +235,7 @@ test('a server that floods its log serves on, and the log and the memory stay sm
     log: (line) => {
       lines++
       longest = Math.max(longest, line.length)
-      if (line.includes('left out')) left.push(line)
+      if (line.includes('omitted')) left.push(line)
     },
   })
   const before = process.memoryUsage.rss()
@@ -245,7 +244,7 @@ test('a server that floods its log serves on, and the log and the memory stay sm
   expect(await ask()).toBeGreaterThan(0)
   expect(lines).toBeLessThan(4_500)
   expect(longest).toBeLessThan(20_000)
-  expect(left[0]).toMatch(/^\d{4,} lines were left out here/)
+  expect(left[0]).toMatch(/^\d{4,} lines were omitted here/)
   expect(process.memoryUsage.rss() - before).toBeLessThan(200_000_000)
 })
 
@@ -258,7 +257,7 @@ test('the output has the lines within its bounds, and keeps the last ones', asyn
   expect(logged.slice(0, 2)).toEqual(['INFO line 0', 'ERROR line 1'])
   expect(output.tail().split('\n')).toEqual(Array.from({ length: 20 }, (_, at) => `line ${1_480 + at}`))
   await eventually(() => logged.length === 1_001, { timeoutMs: 30_000 })
-  expect(logged.at(-1)).toBe('WARNING 500 lines were left out here: the server writes too many.')
+  expect(logged.at(-1)).toBe('WARNING 500 lines were omitted here: the server writes too much output.')
   output.add('later', 'stdout')
   expect(logged.at(-1)).toBe('INFO later')
 })

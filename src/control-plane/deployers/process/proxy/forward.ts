@@ -53,7 +53,7 @@ export function openRequest(
     return sent
   } catch {
     const message =
-      'The request cannot be sent on: its path or a header has a character that HTTP does not allow.'
+      'The request cannot be forwarded: its path or a header has a character that HTTP does not allow.'
     return refuse(exchange, 400, 'invalid_request', message)
   }
 }
@@ -87,14 +87,14 @@ export function failed(exchange: Exchange, error: NodeJS.ErrnoException): void {
       exchange,
       502,
       'broke_off',
-      'The server of this deployment ended the connection before it answered.',
+      'The server of this deployment closed the connection before it responded.',
     )
 }
 
 const isAnswered = ({ res }: Exchange): boolean => res.headersSent || res.destroyed
 
 export function notRunning(exchange: Exchange): undefined {
-  const message = 'No server of this deployment is running at the moment. Try again in a second.'
+  const message = 'No server of this deployment is currently running. Try again in a second.'
   return refuse(exchange, 503, 'not_running', message, { 'retry-after': '1' })
 }
 

@@ -29,14 +29,14 @@ const PORTS = 3
 export async function startChild(options: ServerOptions, signal: AbortSignal): Promise<Child> {
   for (let tried = 1; ; tried++) {
     const port = await tryPort(0)
-    if (port === undefined) throw new DeployError('There is no free port on this machine.')
+    if (port === undefined) throw new DeployError('No free port on this machine.')
     try {
       return await startOn(port, options, signal)
     } catch (error) {
       // Another program may have been faster than the server.
       const isFree = (await tryPort(port)) !== undefined
       if (tried === PORTS || signal.aborted || isFree) throw error
-      const line = `Port ${port} was taken by another program. The server is started on another one.`
+      const line = `Port ${port} was taken by another program. The server is being started on another port.`
       options.log(line, 'WARNING')
     }
   }
@@ -101,7 +101,7 @@ export function createOutput(log: DeploymentContext['log']) {
   let isCounting = false
 
   function endSecond(): void {
-    if (dropped > 0) log(`${dropped} lines were left out here: the server writes too many.`, 'WARNING')
+    if (dropped > 0) log(`${dropped} lines were omitted here: the server writes too much output.`, 'WARNING')
     lines = characters = dropped = 0
     isCounting = false
   }

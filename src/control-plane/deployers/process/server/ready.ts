@@ -56,8 +56,8 @@ function probe(port: number, signal: AbortSignal): Promise<number | undefined> {
 function late(timeoutMs: number, port: number, status: number | undefined): DeployError {
   const seen =
     status === undefined
-      ? `nothing answers on port ${port}. It has to listen on the port that the variable PORT names`
-      : `GET /ok answers ${status} instead of 200`
+      ? `nothing responds on port ${port}. The server must listen on the port in the PORT variable`
+      : `GET /ok returns ${status} instead of 200`
   return new DeployError(`The server was not ready within ${timeoutMs / 1_000} seconds: ${seen}.`)
 }
 

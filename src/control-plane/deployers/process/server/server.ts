@@ -52,7 +52,7 @@ export async function startServer(
   }
 
   const logRestart = (why: string) =>
-    options.log(`${why}\nThe server is started again in ${waitMs / 1_000} seconds.`, 'ERROR')
+    options.log(`${why}\nThe server restarts in ${waitMs / 1_000} seconds.`, 'ERROR')
 
   async function supervise(first: Child): Promise<void> {
     let child: Child | undefined = first

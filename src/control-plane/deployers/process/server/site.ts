@@ -27,7 +27,7 @@ export function createSite(hostname: string, isBehindProxy: boolean, drainMs: nu
     try {
       const opened = await openProxy({ hostname, port, isBehindProxy, onError })
       if (port !== undefined && opened.port !== port)
-        log(`Port ${port} is taken. The deployment is reached on port ${opened.port} from now on.`, 'WARNING')
+        log(`Port ${port} is in use. The deployment is now on port ${opened.port}.`, 'WARNING')
       return opened
     } catch (error) {
       proxy = undefined
@@ -59,7 +59,7 @@ export function createSite(hostname: string, isBehindProxy: boolean, drainMs: nu
     /** Sends the requests of the port to this server from now on. */
     async turnTo(revisionId: string): Promise<void> {
       const [server, port] = await Promise.all([find(revisionId), proxy])
-      if (!server || !port) throw new DeployError('The server was stopped before it could get requests.')
+      if (!server || !port) throw new DeployError('The server was stopped before it could receive requests.')
       port.turnTo(server.backend)
     },
     /** Stops a server after its requests have ended, and closes the port with the last one. */
@@ -72,7 +72,7 @@ export function createSite(hostname: string, isBehindProxy: boolean, drainMs: nu
       const ended = new AbortController()
       await Promise.race([backend.idle().then(() => ended.abort()), pause(drainMs, signal, ended.signal)])
       if (!ended.signal.aborted)
-        log(`Requests that were not answered after ${drainMs / 1_000} seconds are broken off.`, 'WARNING')
+        log(`Requests that were not answered after ${drainMs / 1_000} seconds are aborted.`, 'WARNING')
       await server.stop()
       servers.delete(revisionId)
       if (servers.size === 0) await closePort()

@@ -41,12 +41,12 @@ export async function checkOut(
     if (code !== 0) throw new DeployError(`${what}: see the build log.`)
   }
 
-  await must('git could not make a repository', ['init', '--quiet', '--template='])
+  await must('git could not create a repository', ['init', '--quiet', '--template='])
   await fetchRef()
   let commit = ''
   const keepCommit = (line: string) => void (commit = line)
   await must(
-    'git could not read what it has fetched',
+    'git could not read the fetched commit',
     ['rev-parse', '--verify', 'FETCH_HEAD^{commit}'],
     keepCommit,
   )

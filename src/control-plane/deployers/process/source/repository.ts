@@ -27,9 +27,9 @@ export function readAllowed(prefixes: readonly string[]): readonly RepositoryUrl
 /** The repository, or why it is refused, in a sentence for the client. */
 export function readRepository(text: string, allowed: readonly RepositoryUrl[]): Repository | string {
   const read = readUrl(text)
-  if (typeof read === 'string') return `The repo_url is refused: ${read}`
+  if (typeof read === 'string') return `Invalid repo_url: ${read}`
   if (!allowed.some((prefix) => isBelow(read, prefix)))
-    return 'The repo_url is refused: this server does not deploy from there.'
+    return 'Invalid repo_url: this server does not deploy from there.'
   return { url: read.url, path: read.scheme === 'file:' ? pathOf(read) : undefined }
 }
 
@@ -41,11 +41,11 @@ const isBelow = (url: RepositoryUrl, prefix: RepositoryUrl): boolean =>
 /** The parts of a URL, or what is wrong with it. It must have one meaning for git and this code. */
 function readUrl(text: string): RepositoryUrl | string {
   if (text.length > 2000) return 'it is longer than 2000 characters.'
-  if (!/^[\x21-\x7e]+$/.test(text)) return 'it holds spaces, control characters or characters beyond ASCII.'
-  if (/[\\"'`<>|^{}$]/.test(text)) return 'it holds a character that does not belong into a URL.'
+  if (!/^[\x21-\x7e]+$/.test(text)) return 'it contains spaces, control characters or non-ASCII characters.'
+  if (/[\\"'`<>|^{}$]/.test(text)) return 'it contains a character that is not allowed in a URL.'
   const scheme = /^[a-z][a-z0-9+.-]*:(?=\/\/)/i.exec(text)?.[0].toLowerCase()
   if (scheme === undefined || !SCHEMES.includes(scheme))
-    return 'it has to begin with https://, ssh:// or file://.'
+    return 'it must start with https://, ssh:// or file://.'
   if (/[?#]/.test(text)) return 'it must not have a query or a fragment.'
   const [authority = '', ...rest] = text.slice(scheme.length + 2).split('/')
   const origin = readOrigin(scheme, authority)
@@ -54,9 +54,9 @@ function readUrl(text: string): RepositoryUrl | string {
   for (const segment of rest.at(-1) === '' ? rest.slice(0, -1) : rest) {
     const decoded = decode(segment)
     if (decoded === undefined || /[\p{Cc}/\\%]/u.test(decoded))
-      return 'it holds a percent-escape that is not needed.'
+      return 'it contains an unnecessary percent-escape.'
     if (decoded === '' || decoded === '.' || decoded === '..')
-      return 'its path must not hold "//", "." or "..".'
+      return 'its path must not contain "//", "." or "..".'
     // ssh passes the path to a remote shell, where it would be an option.
     if (decoded.startsWith('-')) return 'no part of its path may begin with "-".'
     segments.push(decoded)
@@ -74,8 +74,8 @@ function readOrigin(scheme: string, authority: string): { readonly text: string 
     authority,
   )
   if (authority.includes('@') && (scheme !== 'ssh:' || parts === null))
-    return 'it must not hold a user name or a password.'
-  if (parts === null) return 'its host is not a name or an address of a host.'
+    return 'it must not contain a user name or password.'
+  if (parts === null) return 'its host is not a valid host name or address.'
   const [, user, host, port] = parts
   const shownPort = port === undefined || port === DEFAULT_PORTS[scheme] ? '' : `:${port}`
   return { text: `${scheme}//${user === undefined ? '' : `${user}@`}${host!.toLowerCase()}${shownPort}` }
@@ -97,5 +97,5 @@ export function refuseRef(ref: string): string | undefined {
     ref.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock')) &&
     ref !== '@'
   if (isNamed && !/^[-+]/.test(ref)) return undefined
-  return 'The repo_ref is refused: it has to be the name of a branch, a tag as refs/tags/…, or the id of a commit.'
+  return 'Invalid repo_ref: it must be a branch name, a tag as refs/tags/…, or a commit id.'
 }

@@ -35,7 +35,7 @@ export function refuseSource(
 ): string | undefined {
   const { repo_ref, langgraph_config_path } = sourceRevisionConfig
   if (source !== 'github' && source !== 'internal_source')
-    return `This server does not deploy the source ${source}: it takes github and internal_source.`
+    return `This server cannot deploy from the source ${source}: use github or internal_source.`
   if (source === 'github') {
     const repository = readRepository(sourceConfig.repo_url ?? '', allowed)
     if (typeof repository === 'string') return repository
@@ -98,7 +98,7 @@ async function fetchUpload(
   const path = sourceRevisionConfig.source_tarball_path
   if (path == null) throw new DeployError('The revision has no source_tarball_path: upload its source first.')
   const upload = await openUpload(path)
-  if (!upload) throw new DeployError('The uploaded source is not there any more: upload it again.')
+  if (!upload) throw new DeployError('The uploaded source no longer exists: upload it again.')
   log('Unpacking the uploaded source')
   await unpackTarball(Readable.fromWeb(upload as NodeReadableStream<Uint8Array>), folder, limits, signal)
 }
@@ -107,12 +107,12 @@ async function fetchUpload(
 async function isRepository(path: string, allowed: readonly RepositoryUrl[]): Promise<boolean> {
   const real = await realpath(path).catch(() => undefined)
   if (real === undefined || !(await stat(real)).isDirectory())
-    throw new DeployError(`There is no repository and no folder at file://${path}.`)
+    throw new DeployError(`No repository or folder exists at file://${path}.`)
   const roots = allowed.filter(({ scheme }) => scheme === 'file:').map(pathOf)
   const realRoots = await Promise.all(roots.map((root) => realpath(root).catch(() => root)))
   if (!realRoots.some((root) => isInside(root, real)))
     throw new DeployError(
-      'The repo_url is refused: a link on its path leads to where this server does not deploy from.',
+      'Invalid repo_url: a symbolic link in its path leads outside the locations this server deploys from.',
     )
   return (
     (await isThere(join(real, '.git'))) ||
@@ -125,7 +125,7 @@ function refuseConfigPath(path: string | null | undefined): string | undefined {
   const normal = posix.normalize(path)
   const leadsOut = path.startsWith('/') || normal === '..' || normal.startsWith('../')
   return leadsOut || /[\p{Cc}\\]/u.test(path)
-    ? 'The langgraph_config_path is refused: it has to be a path from the root of the source, inside it.'
+    ? 'Invalid langgraph_config_path: it must be a relative path inside the source.'
     : undefined
 }
 

@@ -47,7 +47,7 @@ export async function unpackTarball(
         hardLinks.push({ path: named(path, header.name), target: entryPath(target) })
       else
         throw new DeployError(
-          `The archive holds ${JSON.stringify(header.name)}, which is no file, folder or link (${header.type}).`,
+          `The archive contains ${JSON.stringify(header.name)}, which is not a file, folder or link (${header.type}).`,
         )
       await body.cancel()
     }
@@ -59,7 +59,7 @@ export async function unpackTarball(
     throw unread ?? asDeployError(error)
   }
   await makeLinks(folder, links)
-  if (files === 0) throw new DeployError('The archive holds no files.')
+  if (files === 0) throw new DeployError('The archive contains no files.')
 }
 
 /** The size from which the ratio of unpacked to packed bytes is checked. */
@@ -83,7 +83,7 @@ async function entriesOf(
         addBytes(chunk.length)
         if (unpackedBytes > RATIO_FROM_BYTES && unpackedBytes > gunzip.bytesWritten * MAX_RATIO)
           throw new DeployError(
-            `The archive is packed to less than 1/${MAX_RATIO} of its size, as no source is.`,
+            `The archive is compressed to less than 1/${MAX_RATIO} of its size, which source code never is.`,
           )
         done(null, chunk)
       } catch (error) {
@@ -107,11 +107,11 @@ function entryPath(name: string): string {
   const segments = name.split('/').filter((segment) => segment !== '' && segment !== '.')
   const problem =
     name.startsWith('/') || /^[A-Za-z]:/.test(name) || name.includes('\\')
-      ? 'paths have to be relative, with "/" in them'
+      ? 'paths must be relative, with "/" as separator'
       : segments.includes('..')
-        ? 'paths must not hold ".."'
-        : /\p{Cc}/u.test(name) && 'names must not hold control characters'
-  if (problem) throw new DeployError(`The archive holds ${JSON.stringify(name)}: ${problem}.`)
+        ? 'paths must not contain ".."'
+        : /\p{Cc}/u.test(name) && 'names must not contain control characters'
+  if (problem) throw new DeployError(`The archive contains ${JSON.stringify(name)}: ${problem}.`)
   return posix
     .join(...segments, '.')
     .replace(/^\.$/, '')
@@ -119,7 +119,8 @@ function entryPath(name: string): string {
 }
 
 function named(path: string, name: string): string {
-  if (path === '') throw new DeployError(`The archive holds ${JSON.stringify(name)}, which names no file.`)
+  if (path === '')
+    throw new DeployError(`The archive contains ${JSON.stringify(name)}, which does not name a file.`)
   return path
 }
 
@@ -147,7 +148,7 @@ async function makeHardLink(folder: string, { path, target }: Link): Promise<voi
   const found = await lstat(join(folder, target)).catch(() => undefined)
   if (!found?.isFile())
     throw new DeployError(
-      `The archive holds the hard link ${JSON.stringify(path)} to ${JSON.stringify(target)}, which is no file of it.`,
+      `The archive contains the hard link ${JSON.stringify(path)} to ${JSON.stringify(target)}, which is not a file in the archive.`,
     )
   await makeFolder(folder, dirname(path))
   await rm(join(folder, path), { force: true })
@@ -166,8 +167,8 @@ function sentenceOf(code: string | undefined, message: string): string | undefin
   // The errors of the decoder have no code.
   if (code === undefined) return `The archive is broken: ${message}`
   if (code === 'Z_BUF_ERROR') return 'The archive is incomplete: upload it again.'
-  if (code.startsWith('Z_')) return 'The upload is no archive that gzip can unpack: it has to be a tar.gz.'
+  if (code.startsWith('Z_')) return 'The upload is not a gzip archive: upload a tar.gz.'
   if (['EEXIST', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR'].includes(code))
-    return 'The archive holds a path both as a file and as a folder.'
-  return code === 'ENAMETOOLONG' ? 'The archive holds a path that is too long.' : undefined
+    return 'The archive contains a path both as a file and as a folder.'
+  return code === 'ENAMETOOLONG' ? 'The archive contains a path that is too long.' : undefined
 }

@@ -21,12 +21,12 @@ export function limiter({ maxBytes, maxEntries }: TreeLimits) {
   return {
     addEntry(): void {
       if (++entries > maxEntries)
-        throw new DeployError(`The source holds more than ${maxEntries} files and folders.`)
+        throw new DeployError(`The source contains more than ${maxEntries} files and folders.`)
     },
     addBytes(count: number): void {
       if ((bytes += count) <= maxBytes) return
       const megabytes = Math.round(maxBytes / 10_000) / 100
-      throw new DeployError(`The source is larger than ${megabytes} MB when it is unpacked.`)
+      throw new DeployError(`The unpacked source is larger than ${megabytes} MB.`)
     },
   }
 }
@@ -44,7 +44,7 @@ export async function makeLinks(folder: string, links: readonly Link[]): Promise
     try {
       await symlink(target, join(folder, path))
     } catch (cause) {
-      throw new DeployError(`The link ${JSON.stringify(path)} of the source could not be made.`, { cause })
+      throw new DeployError(`The link ${JSON.stringify(path)} of the source could not be created.`, { cause })
     }
   }
   for (const link of links) await checkLink(folder, link)
@@ -95,7 +95,7 @@ async function* entriesOf(folder: string, limits: TreeLimits): AsyncGenerator<En
       if (isFolder) folders.push(path)
       else if (entry.isFile()) addBytes((await lstat(join(folder, path))).size)
       else if (!entry.isSymbolicLink())
-        throw new DeployError(`${JSON.stringify(path)} of the source is no file, folder or link.`)
+        throw new DeployError(`${JSON.stringify(path)} of the source is not a file, folder or link.`)
       const target = entry.isSymbolicLink() ? await readlink(join(folder, path)) : undefined
       yield { path, isFolder, ...(target !== undefined && { target }) }
     }
@@ -119,4 +119,4 @@ function checkTarget(folder: string, link: Link): void {
 }
 
 const leadsOut = ({ path }: Link): DeployError =>
-  new DeployError(`The link ${JSON.stringify(path)} leads out of the source.`)
+  new DeployError(`The link ${JSON.stringify(path)} leads outside the source.`)

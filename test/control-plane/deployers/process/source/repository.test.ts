@@ -35,17 +35,17 @@ describe('a repository that is allowed', () => {
   })
 })
 
-const elsewhere = 'The repo_url is refused: this server does not deploy from there.'
-const notUrl = 'The repo_url is refused: it has to begin with https://, ssh:// or file://.'
-const oddCharacter = 'The repo_url is refused: it holds a character that does not belong into a URL.'
-const unprintable = 'The repo_url is refused: it holds spaces, control characters or characters beyond ASCII.'
-const dots = 'The repo_url is refused: its path must not hold "//", "." or "..".'
-const escaped = 'The repo_url is refused: it holds a percent-escape that is not needed.'
-const credentials = 'The repo_url is refused: it must not hold a user name or a password.'
-const host = 'The repo_url is refused: its host is not a name or an address of a host.'
-const query = 'The repo_url is refused: it must not have a query or a fragment.'
-const dash = 'The repo_url is refused: no part of its path may begin with "-".'
-const fileHost = 'The repo_url is refused: a file:// URL must not name a host: write file:///path.'
+const elsewhere = 'Invalid repo_url: this server does not deploy from there.'
+const notUrl = 'Invalid repo_url: it must start with https://, ssh:// or file://.'
+const oddCharacter = 'Invalid repo_url: it contains a character that is not allowed in a URL.'
+const unprintable = 'Invalid repo_url: it contains spaces, control characters or non-ASCII characters.'
+const dots = 'Invalid repo_url: its path must not contain "//", "." or "..".'
+const escaped = 'Invalid repo_url: it contains an unnecessary percent-escape.'
+const credentials = 'Invalid repo_url: it must not contain a user name or password.'
+const host = 'Invalid repo_url: its host is not a valid host name or address.'
+const query = 'Invalid repo_url: it must not have a query or a fragment.'
+const dash = 'Invalid repo_url: no part of its path may begin with "-".'
+const fileHost = 'Invalid repo_url: a file:// URL must not name a host: write file:///path.'
 
 describe('a repository that is refused', () => {
   test.each([
@@ -121,7 +121,7 @@ describe('a repository that is refused', () => {
     ['https://git.example.com/team/аgent', unprintable],
     [
       `https://git.example.com/team/${'a'.repeat(3000)}`,
-      'The repo_url is refused: it is longer than 2000 characters.',
+      'Invalid repo_url: it is longer than 2000 characters.',
     ],
   ])('%j', (url, message) => {
     expect(read(url)).toBe(message)
@@ -201,6 +201,6 @@ describe('a ref', () => {
     '../../etc/passwd',
     'a'.repeat(251),
   ])('%j is refused', (ref) => {
-    expect(refuseRef(ref)).toMatch(/^The repo_ref is refused: /)
+    expect(refuseRef(ref)).toMatch(/^Invalid repo_ref: /)
   })
 })
