@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
 import { createAgentEngine, defineAgent, textOf } from 'agentwire'
+import { edit } from './answers/edit.ts'
+import { approve, ask } from './answers/follow.ts'
+import { resume } from './answers/resume.ts'
+import { load } from './answers/snapshot.ts'
 
 const engine = createAgentEngine({
   agents: {
@@ -12,51 +16,6 @@ const engine = createAgentEngine({
     }),
   },
 })
-
-// #region follow
-import type { AgentEngine } from 'agentwire'
-
-async function ask(engine: AgentEngine, threadId: string, content: string) {
-  const input = { messages: [{ role: 'user', content }] }
-  const answer = await engine.follow({ threadId, start: { input } })
-  for await (const event of answer)
-    if (event.type === 'event' && event.method === 'custom') console.log(event.data.payload)
-  return answer.end
-}
-
-async function approve(engine: AgentEngine, threadId: string, questionId: string) {
-  const answer = await engine.follow({ threadId, respond: { answers: { [questionId]: true } } })
-  return answer.ended()
-}
-// #endregion
-
-// #region resume
-async function resume(engine: AgentEngine, threadId: string, signal: AbortSignal) {
-  const answer = await engine.follow({ threadId, signal })
-  if (!answer) return 'nothing to resume'
-  for await (const event of answer) console.log(event)
-  return answer.end
-}
-// #endregion
-
-// #region snapshot
-async function load(engine: AgentEngine, threadId: string) {
-  const snapshot = await engine.snapshot({ threadId })
-  if (!snapshot) return undefined
-  const { state, questions, answer, seq } = snapshot
-  const events = answer && (await engine.follow({ threadId, answerId: answer.taskId, after: seq }))
-  return { messages: state?.values.messages, questions, events }
-}
-// #endregion
-
-// #region edit
-async function edit(engine: AgentEngine, threadId: string, messageId: string, content: string) {
-  const checkpointId = await engine.checkpointBefore({ threadId, messageId })
-  if (checkpointId === undefined) throw new Error('There is no such message.')
-  const input = { messages: [{ role: 'user', content }] }
-  return engine.follow({ threadId, start: { input, checkpointId } })
-}
-// #endregion
 
 const threadId = 'chat'
 const asks = await ask(engine, threadId, 'Delete it')

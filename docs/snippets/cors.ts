@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict'
-import { agents } from './kit/agents.ts'
+import { closeServers } from './kit/served.ts'
 
 // #region cors
-import { createAgentServer } from 'agentwire'
+import { createAgentServer, defineAgent } from 'agentwire'
+import { serve } from 'agentwire/node'
+
+const agent = defineAgent({
+  async run({ message }) {
+    await message('Hello there')
+  },
+})
 
 const server = createAgentServer({
-  agents,
+  agents: { agent },
   http: { cors: { origins: ['https://app.example.com'], headers: ['x-csrf-token'], credentials: true } },
 })
+await serve(server, { port: 3000 })
 // #endregion
 
 const preflight = await server.fetch(
@@ -22,4 +30,5 @@ const preflight = await server.fetch(
 )
 assert.equal(preflight.headers.get('access-control-allow-origin'), 'https://app.example.com')
 assert.equal(preflight.headers.get('access-control-allow-credentials'), 'true')
+closeServers()
 await server.close()

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { createAgentServer } from 'agentwire'
 import { serve } from 'agentwire/node'
 import { agents } from './kit/agents.ts'
+import { forward } from './kit/forward.ts'
 
-const { origin, close } = await serve(createAgentServer({ agents }), { port: 3000 })
+const { close } = await serve(createAgentServer({ agents }), { port: 3000, silent: true })
+await forward('127.0.0.1:3000')
 
 // #region cron
 import { Client } from '@langchain/langgraph-sdk'
 
-const client = new Client({ apiUrl: origin })
+const client = new Client({ apiUrl: 'http://127.0.0.1:3000' })
 
 const cron = await client.crons.create('agent', {
   schedule: '30 8 * * MON-FRI',

@@ -4,20 +4,34 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { agents } from './kit/agents.ts'
 import { ask, lastText } from './kit/ask.ts'
+import { closeServers } from './kit/served.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'agentwire-docs-'))
 process.env.STORAGE_URL = `file:${join(folder, 'agents.db')}`
 
 // #region open
-import { createAgentServer } from 'agentwire'
+import { createAgentServer, defineAgent } from 'agentwire'
+import { serve } from 'agentwire/node'
 import { openStorage } from 'agentwire/storage'
 
+const agent = defineAgent({
+  async run({ message }) {
+    await message('Hello there')
+  },
+})
+
 const storage = await openStorage(process.env.STORAGE_URL ?? 'memory:') // file:agents.db, postgres://…, redis://…
-await storage.setup() // fails here, and not at the first request, where the database cannot be reached
-const server = createAgentServer({ agents, store: storage.store, checkpointer: storage.checkpointer })
+await storage.setup() // fails now, not at the first request, if the database is unreachable
+const server = createAgentServer({
+  agents: { agent },
+  store: storage.store,
+  checkpointer: storage.checkpointer,
+})
+await serve(server, { port: 3000 })
 // #endregion
 
 await ask(server.engine, 'thread', 'Hi')
+closeServers()
 await server.close()
 await storage.close()
 const again = await openStorage(process.env.STORAGE_URL)
@@ -25,15 +39,6 @@ const restarted = createAgentServer({ agents, store: again.store, checkpointer: 
 assert.equal(await lastText(restarted.engine, 'thread'), 'Hello there')
 await restarted.close()
 await again.close()
-
-// #region postgres
-import { postgresStorage } from 'agentwire/postgres' // needs pg; Postgres 13 or newer
-
-export function overPostgres() {
-  const { store, checkpointer } = postgresStorage({ url: 'postgres://localhost/agents' })
-  return createAgentServer({ agents, store, checkpointer })
-}
-// #endregion
 
 // #region sqlite
 import { sqliteStorage } from 'agentwire/sqlite' // needs libsql on Node 20; nothing on 22.13 and newer

@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict'
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
-import { agents } from './kit/agents.ts'
 import { ask, lastText } from './kit/ask.ts'
 
 // #region instance
-import { createAgentServer } from 'agentwire'
+import { createAgentServer, defineAgent } from 'agentwire'
 import { serve } from 'agentwire/node'
 import { postgresStorage } from 'agentwire/postgres'
 
+const agent = defineAgent({
+  async run({ message }) {
+    await message('Hello there')
+  },
+})
+
 const storage = postgresStorage({ url: process.env.DATABASE_URL })
-const server = createAgentServer({ agents, ...storage, drainMs: 20_000 })
+const server = createAgentServer({ agents: { agent }, ...storage, drainMs: 20_000 })
 const { close } = await serve(server, { port: 8000, hostname: '0.0.0.0', closeTimeout: 25_000 })
 
 process.once('SIGTERM', async () => {
@@ -26,13 +31,6 @@ await close()
 await storage.close()
 
 const url = process.env.DATABASE_URL
-
-// #region retention
-const bounded = postgresStorage({ url, maxAgeMs: 7 * 24 * 3_600_000, maxThreadBytes: 16 * 1024 * 1024 })
-// #endregion
-
-assert.equal(typeof bounded.store.sweep, 'function')
-await bounded.close()
 
 const builder = new StateGraph(MessagesAnnotation)
   .addNode('answer', () => ({ messages: [{ role: 'ai', content: 'Kept.' }] }))

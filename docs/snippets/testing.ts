@@ -1,10 +1,14 @@
-import { agents } from './kit/agents.ts'
-
 // #region test
 import assert from 'node:assert/strict'
-import { createAgentEngine } from 'agentwire'
+import { createAgentEngine, defineAgent } from 'agentwire'
 
-const engine = createAgentEngine({ agents }) // in memory
+const agent = defineAgent({
+  async run({ message }) {
+    await message('Hello there')
+  },
+})
+
+const engine = createAgentEngine({ agents: { agent } }) // in memory
 const threadId = 'test'
 const input = { messages: [{ type: 'human', content: 'Hi' }] }
 const { runId } = await engine.start({ threadId, input })

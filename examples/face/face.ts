@@ -12,16 +12,13 @@ import {
   streamResponse,
 } from 'agentwire/face'
 
-// #region routes
 const ROUTES: readonly FaceRoute<FaceContext>[] = [
   ['POST', '/lines/:thread_id', 'runs:create', postText],
   ['GET', '/lines/:thread_id', 'threads:stream', getLines],
 ]
 
 export const lines = (setup: FaceSetup) => createFace(setup, { routes: ROUTES })
-// #endregion
 
-// #region start
 /** `POST /lines/{thread_id}` with `{ text }`: starts an answer, and sends its events until it ends or asks. */
 async function postText(context: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal, request } = call
@@ -32,7 +29,6 @@ async function postText(context: FaceContext, call: FaceCall): Promise<Response>
     context.engine.follow({ threadId, principal, start: { input, request }, batches: true, signal }),
   )
 }
-// #endregion
 
 /** `GET /lines/{thread_id}?after`: the events of the thread after a sequence number, past and future. */
 async function getLines(context: FaceContext, call: FaceCall): Promise<Response> {
@@ -46,7 +42,6 @@ async function getLines(context: FaceContext, call: FaceCall): Promise<Response>
   )
 }
 
-// #region stream
 async function lined(
   context: FaceContext,
   call: FaceCall,
@@ -64,7 +59,6 @@ async function lined(
   await source.ready()
   return streamResponse(source, FRAMING, { signal, onError: reporterOf(context, call) })
 }
-// #endregion
 
 /** Readers skip empty lines. */
 const FRAMING = {

@@ -1,20 +1,12 @@
-import { createAgentServer } from 'agentwire'
-import { lines } from '../../examples/face/face.ts'
+import assert from 'node:assert/strict'
+import { createAgentEngine } from 'agentwire'
 import { agents } from './kit/agents.ts'
-
-// #region mount
-import { createFaceHandler } from 'agentwire/face'
-
-export const server = createAgentServer({ agents, faces: [lines] })
-
-export const alone = createFaceHandler({ engine: server.engine }, lines)
-// #endregion
 
 // #region reader
 import type { AgentEngine } from 'agentwire'
 import { ANSWER_EVENTS, createAnswerReader } from 'agentwire/face'
 
-async function print(engine: AgentEngine, threadId: string, content: string) {
+export async function print(engine: AgentEngine, threadId: string, content: string) {
   const input = { messages: [{ role: 'user', content }] }
   const answer = await engine.follow({ threadId, start: { input }, filter: ANSWER_EVENTS })
   const reader = createAnswerReader()
@@ -27,4 +19,7 @@ async function print(engine: AgentEngine, threadId: string, content: string) {
 }
 // #endregion
 
-export { print }
+const engine = createAgentEngine({ agents })
+assert.equal((await print(engine, 'thread', 'Hi'))?.status, 'completed')
+console.log()
+await engine.close()
