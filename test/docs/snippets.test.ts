@@ -69,7 +69,11 @@ test('every snippet runs, holds what it asserts, and leaves nothing open', { tim
     .filter((name) => /\.tsx?$/.test(name) && !/^(kit|start)\//.test(name))
     .toSorted()
   const files = names.filter((name) => withPostgres || !NEEDS_POSTGRES.has(name))
-  const paths = files.map((name) => join(root, withPorts(name, /(?<=\b(?:port: |listen\())[1-9]\d+/g, '0')))
+  const port = /(?<=\b(?:port: |listen\())[1-9]\d+/g
+  // Pages serve nothing, and JSX is compiled as the project says in its own folders only.
+  const paths = files.map((name) =>
+    join(root, name.endsWith('.tsx') ? `docs/snippets/${name}` : withPorts(name, port, '0')),
+  )
   const env = { ...process.env, ...(withPostgres && { DATABASE_URL: await sharedPostgres() }) }
   const program = start('node', [...typescript('test/docs/run-snippets.ts'), ...paths], env)
   expect(await program.exit, program.text()).toBe(0)
