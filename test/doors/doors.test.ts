@@ -7,14 +7,10 @@ import { openStorage } from '../../src/storage/open.ts'
 import { BACKENDS } from '../kit/backends.ts'
 import { errorMessage, unexpectedErrors } from '../kit/errors.ts'
 import { agents } from './agents.ts'
+import { DOORS } from './all.ts'
 import type { Door, Place } from './door.ts'
-import { a2a } from './doors/a2a.ts'
-import { agUiAgent } from './doors/ag-ui.ts'
-import { chats } from './doors/ai-sdk.ts'
-import { protocol } from './doors/protocol.ts'
 
 /** The same agents through every door, over every storage: what clients are shown is what the thread holds. */
-const DOORS: readonly Door[] = [protocol, a2a, chats, agUiAgent]
 
 const STORAGES = [
   { name: 'memory', create: async () => ({ url: 'memory:', remove: async () => {} }) },

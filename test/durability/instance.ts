@@ -9,7 +9,7 @@ import { keepBadTime, slowed } from './strain.ts'
 /** One instance of a server in a process of its own, which ends when its parent does. */
 
 const options = JSON.parse(process.argv[2]!) as InstanceOptions
-const { storageUrl, port, leaseTtlMs, drainMs, deadlineMs, clock, isSlow } = options
+const { storageUrl, port, leaseTtlMs, drainMs, deadlineMs, clock, isSlow, hasDoors } = options
 if (clock) keepBadTime(clock)
 
 const tell = (message: FromInstance) => {
@@ -47,6 +47,7 @@ const server = createAgentServer({
   leaseTtlMs,
   drainMs,
   a2a: { push: { allowLoopback: true } },
+  faces: hasDoors ? (await import('../doors/faces.ts')).faces : [],
   onError: report,
 })
 const served = await serve(server, { port, silent: true, onError: report })

@@ -17,6 +17,8 @@ export interface InstanceOptions {
   readonly clock?: BadClock
   /** Whether its writes are slow at times. Default false. */
   readonly isSlow?: boolean
+  /** Whether it mounts the doors of `test/doors`. Default false. */
+  readonly hasDoors?: boolean
 }
 
 /** A message of an instance to its parent. */

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { decodeMessage, textOf } from '../../src/messages/index.ts'
+import { readLog } from '../durability/checks.ts'
+import { backends, inScene, LEASE_MS } from '../durability/scene.ts'
+import { request } from '../kit/client.ts'
+import { eventually } from '../kit/wait.ts'
+import { DOORS } from './all.ts'
+import { RETURNS, sendStory } from './returns.ts'
+
+/** A graph that says three messages of so many words, a few milliseconds between two. */
+const STORY = '25 20'
+
+describe.each(backends)('over $name', (backend) => {
+  test(
+    'an answer whose process is killed is shown through every door once, and whole',
+    async () => {
+      await inScene(backend, async (scene) => {
+        const [killed, other] = await Promise.all([
+          scene.start({ hasDoors: true }),
+          scene.start({ hasDoors: true }),
+        ])
+        const talks = DOORS.map((door) => {
+          const place = { origin: killed.origin, threadId: randomUUID(), agent: 'story' }
+          return { door, place, sent: sendStory(door, place, STORY) }
+        })
+        const threads = talks.map(({ door, place }) => door.threadOf?.(place) ?? place.threadId)
+        /** The second message is being written. */
+        const isInTheMiddle = async (threadId: Promise<string> | string) => {
+          const log = await readLog(scene.storage, await threadId)
+          const starts = log.flatMap(({ method, params }, at) =>
+            method === 'messages' && params.data.event === 'message-start' ? [at] : [],
+          )
+          return starts.length === 2 && log.length > starts[1]! + 5
+        }
+        const returning = talks.filter(({ door }) => RETURNS[door.name])
+        const elsewhere = () =>
+          returning.map(({ door, place }) => RETURNS[door.name]!({ ...place, origin: other.origin }))
+        await eventually(async () => {
+          for (const threadId of threads) if (!(await isInTheMiddle(threadId))) return false
+          return true
+        })
+        const live = elsewhere()
+        await eventually(async () => (await threadsOf(other.origin)) >= talks.length)
+        await killed.kill()
+        const after = elsewhere()
+        expect(await Promise.all(talks.map(({ sent }) => sent))).not.toContain('completed')
+        for (const [at, { door }] of returning.entries()) {
+          const threadId = await threads[talks.findIndex((one) => one.door === door)]!
+          const shown = await live[at]!
+          const { body } = await request(other.origin, 'GET', `/threads/${threadId}/state`)
+          const texts = (body.values.messages as readonly unknown[]).flatMap((raw) => {
+            const message = decodeMessage(raw)!
+            return message.role === 'assistant' ? [textOf(message)] : []
+          })
+          expect(texts).toHaveLength(3)
+          expect([door.name, shown]).toEqual([door.name, texts])
+          expect([door.name, await after[at]!]).toEqual([door.name, texts])
+        }
+      })
+    },
+    60_000 + 10 * LEASE_MS,
+  )
+})
+
+async function threadsOf(origin: string): Promise<number> {
+  return (await request(origin, 'POST', '/threads/search', { limit: 100 })).body.length
+}
