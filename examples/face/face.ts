@@ -1,4 +1,4 @@
-/** A face of its own: runs as newline-delimited JSON, one line for each event. */
+/** A custom protocol: runs as newline-delimited JSON, one line per event. */
 import { HttpError } from 'agentwire'
 import {
   createFace,
@@ -19,7 +19,7 @@ const ROUTES: readonly FaceRoute<FaceContext>[] = [
 
 export const lines = (setup: FaceSetup) => createFace(setup, { routes: ROUTES })
 
-/** `POST /lines/{thread_id}` with `{ text }`: starts an answer, and sends its events until it ends or asks. */
+/** `POST /lines/{thread_id}` with `{ text }`: starts an answer and sends its events until it ends or asks. */
 async function postText(context: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal, request } = call
   const body = (await call.json()) as { readonly text?: unknown } | undefined
@@ -30,7 +30,7 @@ async function postText(context: FaceContext, call: FaceCall): Promise<Response>
   )
 }
 
-/** `GET /lines/{thread_id}?after`: the events of the thread after a sequence number, past and future. */
+/** `GET /lines/{thread_id}?after`: the thread's events after a sequence number, past and future. */
 async function getLines(context: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
   const after = Number(call.url.searchParams.get('after') ?? 0)
@@ -51,16 +51,16 @@ async function lined(
   async function* read(left: AbortSignal) {
     const batches = await open(left)
     yield ''
-    // A reader that leaves stops nothing: the answer goes on, and its events can be read again.
+    // If the reader disconnects, the answer continues, and its events can be read again.
     for await (const batch of batches) yield batch.map((event) => `${JSON.stringify(event)}\n`).join('')
   }
   const source = sourceOf(read, signal)
-  // What refuses the request is answered with its status.
+  // An error before the first part is answered with its own status.
   await source.ready()
   return streamResponse(source, FRAMING, { signal, onError: reporterOf(context, call) })
 }
 
-/** Readers skip empty lines. */
+/** Readers skip empty lines, so a newline is a heartbeat. */
 const FRAMING = {
   headers: {
     'content-type': 'application/x-ndjson; charset=utf-8',

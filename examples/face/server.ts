@@ -1,4 +1,4 @@
-/** A server with a face of its own beside those that come with it. */
+/** A server with a custom protocol in addition to the built-in ones. */
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { serve } from 'agentwire/node'
 import { lines } from './face.ts'
