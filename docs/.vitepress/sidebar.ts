@@ -69,6 +69,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Clients', link: '/docs/clients' },
       { text: 'LangGraph’s REST API', link: '/docs/platform' },
       { text: 'REST event streams', link: '/docs/frames' },
+      { text: 'useChat', link: '/docs/ai-sdk' },
       { text: 'A2A', link: '/docs/a2a' },
       { text: 'Tracing', link: '/docs/tracing' },
       { text: 'Migrate from LangGraph Platform', link: '/docs/migrate-langgraph-platform' },

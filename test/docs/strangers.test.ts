@@ -30,6 +30,7 @@ const GUIDES = [
     'upgrading',
     'engine',
     'faces',
+    'ai-sdk',
   ].map((name) => `docs/${name}.md`),
 ]
 
