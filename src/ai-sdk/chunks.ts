@@ -104,7 +104,12 @@ export function chunksOfState(state: ToolState, toolCallId: string): readonly Ch
 }
 
 /** A chunk as an event of the stream. */
-export const frameOf = (chunk: Chunk): string => `data: ${JSON.stringify(chunk)}\n\n`
+export function frameOf(chunk: Chunk): string {
+  // Most chunks are pieces of text, and texts are written faster than objects.
+  if (chunk.type !== 'text-delta') return `data: ${JSON.stringify(chunk)}\n\n`
+  const { id, delta } = chunk
+  return `data: {"type":"text-delta","id":${JSON.stringify(id)},"delta":${JSON.stringify(delta)}}\n\n`
+}
 
 /** The last event of a stream that has come to its end. */
 export const DONE = 'data: [DONE]\n\n'

@@ -42,7 +42,7 @@ export async function getStream(context: AiSdkContext, call: FaceCall): Promise<
       answerId,
       signal,
       filter: ANSWER_EVENTS,
-      json: true,
+
       batches: true,
     } as const
     const answer = await engine.follow(read)

@@ -230,7 +230,7 @@ const detailsOf = (userId: string | undefined) => ({ aiSdk: { userId: userId ?? 
 
 /** How an answer is read. */
 const reading = ({ threadId, call: { principal, signal } }: Chat) =>
-  ({ threadId, principal, signal, filter: ANSWER_EVENTS, json: true, batches: true }) as const
+  ({ threadId, principal, signal, filter: ANSWER_EVENTS, batches: true }) as const
 
 function begun(
   { context: { shape } }: Chat,

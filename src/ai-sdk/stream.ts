@@ -1,4 +1,4 @@
-import type { LogGap, LoggedEvent, ThreadEvent } from '../events/index.ts'
+import type { LogGap, ThreadEvent } from '../events/index.ts'
 import { reporterOf } from '../face/errors.ts'
 import type { AnswerItem } from '../face/reading/answer-item.ts'
 import { createAnswerReader } from '../face/reading/answer-reader.ts'
@@ -9,7 +9,7 @@ import { type Chunk, DONE, frameOf } from './chunks.ts'
 import { lastTurn, replyId, type Turn } from './parts.ts'
 import { type ChunkWriter, StreamLost } from './writer.ts'
 
-export type OpenAnswer = Answer<readonly (LoggedEvent | LogGap)[]>
+export type OpenAnswer = Answer<readonly (ThreadEvent | LogGap)[]>
 
 /** The head and the framing of `createUIMessageStreamResponse` of `ai`. `no-transform` keeps proxies from gathering events to compress them. */
 const FRAMING: StreamFraming = {
@@ -30,7 +30,11 @@ type Open = (left: AbortSignal) => AsyncIterable<readonly Chunk[]>
 export async function chunkResponse(context: FaceContext, call: FaceCall, open: Open): Promise<Response> {
   const { signal } = call
   async function* frames(left: AbortSignal) {
-    for await (const chunks of open(left)) yield chunks.map(frameOf).join('')
+    for await (const chunks of open(left)) {
+      let text = ''
+      for (const chunk of chunks) text += frameOf(chunk)
+      yield text
+    }
     yield DONE
   }
   const source = sourceOf(frames, signal)
@@ -50,8 +54,11 @@ export async function* goOn(
 ): AsyncGenerator<readonly Chunk[]> {
   const reader = createAnswerReader()
   yield first
-  for await (const batch of answer)
-    yield batch.flatMap((event) => reader.push(event)).flatMap((item) => writer.push(item))
+  for await (const batch of answer) {
+    const chunks: Chunk[] = []
+    for (const event of batch) for (const item of reader.push(event)) chunks.push(...writer.push(item))
+    yield chunks
+  }
   yield writer.end(answer.end!)
 }
 

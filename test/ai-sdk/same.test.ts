@@ -136,7 +136,7 @@ test.each(Object.entries(AGENTS))(
       threadId: 'chat-1',
       answerId: thread!.lastRunId!,
       filter: ANSWER_EVENTS,
-      json: true,
+
       batches: true,
     } as const
     const answer = (await engine.follow(follow))!
