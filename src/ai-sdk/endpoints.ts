@@ -1,7 +1,7 @@
 import type { RunInput } from '../agents/agent.ts'
 import { bodyOf } from '../face/body.ts'
 import { ANSWER_EVENTS } from '../face/reading/answer-reader.ts'
-import { requireThread } from '../face/require-thread.ts'
+import { requireThread, threadNotFound } from '../face/require-thread.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { empty, json } from '../http/index.ts'
 import { decodeMessage, type Message } from '../messages/index.ts'
@@ -17,7 +17,7 @@ import {
 import { askedOf, withAsked } from './asked.ts'
 import type { AiSdkContext } from './context.ts'
 import { filesOf, openCalls, partsOf, replyId, type Shape, type Turn, turnsOf, usageOf } from './parts.ts'
-import { chunkResponse, replay } from './stream.ts'
+import { chunkResponse, followWhole } from './stream.ts'
 import type { ChatMessage, ChatPart } from './ui-message.ts'
 import { stopSchema } from './wire.ts'
 import { createChunkWriter } from './writer.ts'
@@ -35,18 +35,19 @@ export async function getStream(context: AiSdkContext, call: FaceCall): Promise<
   if (!found) return empty(204)
   const head = await headOf(engine, found.thread)
   const { taskId: answerId } = found.record
-  return chunkResponse(context, call, async function* (signal) {
-    const read = {
+  return chunkResponse(context, call, async (signal) => {
+    const answer = await engine.follow({
       threadId,
       principal,
       answerId,
       signal,
       filter: ANSWER_EVENTS,
-
       batches: true,
-    } as const
-    const answer = await engine.follow(read)
-    if (answer) yield* replay(answer, createChunkWriter(shape), { head, userId: answeredUser(found.record) })
+    })
+    // It may be deleted at the same moment.
+    if (!answer) throw threadNotFound(threadId)
+    const place = { head, userId: answeredUser(found.record) }
+    return { answer, follower: followWhole(createChunkWriter(shape), place) }
   })
 }
 

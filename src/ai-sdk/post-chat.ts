@@ -29,9 +29,9 @@ import type { Chunk } from './chunks.ts'
 import type { AiSdkContext } from './context.ts'
 import { type Intent, intentOf, invalid, userMessage } from './intent.ts'
 import { lastTurn, openCalls, replyId, type Turn, turnsOf } from './parts.ts'
-import { chunkResponse, goOn, type OpenAnswer } from './stream.ts'
+import { chunkResponse, type Followed, followOn, type OpenAnswer } from './stream.ts'
 import { type ChatBody, chatSchema, type SentMessage } from './wire.ts'
-import { type ChunkWriter, createChunkWriter } from './writer.ts'
+import { createChunkWriter } from './writer.ts'
 
 /** A request with everything that a run of it needs. */
 interface Chat {
@@ -43,19 +43,9 @@ interface Chat {
   readonly common: Pick<RunRequest, 'request' | 'traceparent' | 'config' | 'context' | 'assistantId'>
 }
 
-/** An answer that a page is sent from now on. */
-interface Begun {
-  readonly answer: OpenAnswer
-  readonly writer: ChunkWriter
-  readonly first: readonly Chunk[]
-}
-
 /** `POST /chat`: sends a message, edits one, has one answered again, or goes on with an answer that has asked. */
 export async function postChat(context: AiSdkContext, call: FaceCall): Promise<Response> {
-  return chunkResponse(context, call, async function* (signal) {
-    const { answer, writer, first } = await begin(await chatOf(context, { ...call, signal }))
-    yield* goOn(answer, writer, first)
-  })
+  return chunkResponse(context, call, async (signal) => begin(await chatOf(context, { ...call, signal })))
 }
 
 async function chatOf(context: AiSdkContext, asked: FaceCall): Promise<Chat> {
@@ -89,7 +79,7 @@ async function chatOf(context: AiSdkContext, asked: FaceCall): Promise<Chat> {
   }
 }
 
-async function begin(chat: Chat): Promise<Begun> {
+async function begin(chat: Chat): Promise<Followed> {
   const intent: Intent = intentOf(chat.body)
   switch (intent.kind) {
     case 'send':
@@ -104,7 +94,7 @@ async function begin(chat: Chat): Promise<Begun> {
 }
 
 /** A message that is sent again, after a connection was lost, starts nothing: its page gets what it has started. */
-async function send(chat: Chat, message: SentMessage): Promise<Begun> {
+async function send(chat: Chat, message: SentMessage): Promise<Followed> {
   const { threadId, call } = chat
   const { engine } = chat.context
   const { principal } = call
@@ -124,7 +114,7 @@ async function send(chat: Chat, message: SentMessage): Promise<Begun> {
   })
 }
 
-async function edit(chat: Chat, message: SentMessage): Promise<Begun> {
+async function edit(chat: Chat, message: SentMessage): Promise<Followed> {
   const { principal } = chat.call
   const place = { threadId: chat.threadId, principal, messageId: message.id }
   const checkpointId = await chat.context.engine.checkpointBefore(place)
@@ -134,7 +124,7 @@ async function edit(chat: Chat, message: SentMessage): Promise<Begun> {
 }
 
 /** The run goes on from the state that has the message, and no answer to it. Where none has a next step, the message is given again. */
-async function regenerate(chat: Chat, userId: string): Promise<Begun> {
+async function regenerate(chat: Chat, userId: string): Promise<Followed> {
   const { engine } = chat.context
   const { threadId, call } = chat
   const { principal } = call
@@ -155,7 +145,7 @@ async function regenerate(chat: Chat, userId: string): Promise<Begun> {
   return start(chat, userId, { ...inputOf(raw), checkpointId })
 }
 
-async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<Begun> {
+async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<Followed> {
   const { engine, shape } = chat.context
   const { body } = chat
   const { state, questions, answer } = await snapshotOf(chat)
@@ -192,7 +182,7 @@ async function snapshotOf({ context, call, threadId }: Chat): Promise<ThreadSnap
   return snapshot
 }
 
-const start = async (chat: Chat, userId: string, request: Partial<RunRequest>): Promise<Begun> =>
+const start = async (chat: Chat, userId: string, request: Partial<RunRequest>): Promise<Followed> =>
   begun(chat, await startRun(chat, userId, request), { userId, replies: [] })
 
 /** Starts an answer. While another one goes on it is refused, because the page would not see what it has waited for. */
@@ -237,10 +227,10 @@ function begun(
   answer: OpenAnswer,
   { userId, replies }: Pick<Turn, 'userId' | 'replies'>,
   given?: { readonly refused: ReadonlySet<string>; readonly chunks: readonly Chunk[] },
-): Begun {
+): Followed {
   const writer = createChunkWriter(shape, given?.refused)
   const first = [...writer.begin(replyId(userId), replies, true), ...(given?.chunks ?? [])]
-  return { answer, writer, first }
+  return { answer, follower: followOn(writer, first) }
 }
 
 /** A message has one effect on its thread. */

@@ -4,7 +4,7 @@ import type { AnswerItem } from '../face/reading/answer-item.ts'
 import { createAnswerReader } from '../face/reading/answer-reader.ts'
 import type { FaceCall, FaceContext } from '../face/routes.ts'
 import { type StreamFraming, sourceOf, streamResponse } from '../http/index.ts'
-import type { Answer } from '../runs/index.ts'
+import type { Answer, AnswerEnd } from '../runs/index.ts'
 import { type Chunk, DONE, frameOf } from './chunks.ts'
 import { lastTurn, replyId, type Turn } from './parts.ts'
 import { type ChunkWriter, StreamLost } from './writer.ts'
@@ -23,21 +23,31 @@ const FRAMING: StreamFraming = {
   heartbeat: new TextEncoder().encode(': keep-alive\n\n'),
 }
 
-/** What is read from the log as chunks. `left` fires when the page has left, which stops nothing. */
-type Open = (left: AbortSignal) => AsyncIterable<readonly Chunk[]>
+/** An answer, and what makes chunks of its events. */
+export interface Followed {
+  readonly answer: OpenAnswer
+  readonly follower: Follower
+}
 
-/** A response of chunks. Rejects where they fail before the first ones. A later failure breaks the body off: pages take a clean end for the end of the answer. */
-export async function chunkResponse(context: FaceContext, call: FaceCall, open: Open): Promise<Response> {
+export interface Follower {
+  /** What a page is sent before anything of the answer is read. */
+  readonly first: readonly Chunk[]
+  /** The chunks of the next events of the log. Throws `StreamLost`. */
+  push(events: readonly (ThreadEvent | LogGap)[]): readonly Chunk[]
+  end(end: AnswerEnd): readonly Chunk[]
+}
+
+/**
+ * A response of chunks. Rejects where the answer cannot be opened. A later failure breaks the body off, because pages take a clean end for
+ * the end of the answer. `left` fires when the page has left, which stops nothing.
+ */
+export async function chunkResponse(
+  context: FaceContext,
+  call: FaceCall,
+  open: (left: AbortSignal) => Promise<Followed>,
+): Promise<Response> {
   const { signal } = call
-  async function* frames(left: AbortSignal) {
-    for await (const chunks of open(left)) {
-      let text = ''
-      for (const chunk of chunks) text += frameOf(chunk)
-      yield text
-    }
-    yield DONE
-  }
-  const source = sourceOf(frames, signal)
+  const source = sourceOf((left) => framesOf(open(left)), signal)
   await source.ready()
   const report = reporterOf(context, call)
   return streamResponse(source, FRAMING, {
@@ -46,67 +56,75 @@ export async function chunkResponse(context: FaceContext, call: FaceCall, open: 
   })
 }
 
-/** The chunks of an answer from its run on that has just been started, for a page that has what came before. */
-export async function* goOn(
-  answer: OpenAnswer,
-  writer: ChunkWriter,
-  first: readonly Chunk[],
-): AsyncGenerator<readonly Chunk[]> {
+async function* framesOf(opening: Promise<Followed>): AsyncGenerator<string> {
+  const { answer, follower } = await opening
+  yield textOf(follower.first)
+  for await (const batch of answer) yield textOf(follower.push(batch))
+  yield textOf(follower.end(answer.end!)) + DONE
+}
+
+function textOf(chunks: readonly Chunk[]): string {
+  let text = ''
+  for (const chunk of chunks) text += frameOf(chunk)
+  return text
+}
+
+/** Follows an answer from its run on that has just been started, for a page that has what came before. */
+export function followOn(writer: ChunkWriter, first: readonly Chunk[]): Follower {
   const reader = createAnswerReader()
-  yield first
-  for await (const batch of answer) {
-    const chunks: Chunk[] = []
-    for (const event of batch) for (const item of reader.push(event)) chunks.push(...writer.push(item))
-    yield chunks
+  return {
+    first,
+    push(events) {
+      const chunks: Chunk[] = []
+      for (const event of events) for (const item of reader.push(event)) chunks.push(...writer.push(item))
+      return chunks
+    },
+    end: writer.end,
   }
-  yield writer.end(answer.end!)
 }
 
 /**
- * The chunks of a whole answer. What is in the log up to `head` is read first, so that a page is not sent what was taken back
- * since.
+ * Follows a whole answer. What is in the log up to `head` is read first, so that a page is not sent what was taken back since.
+ * `userId`: what the answer was kept with, where its run has failed before its first state.
  */
-export async function* replay(
-  answer: OpenAnswer,
+export function followWhole(
   writer: ChunkWriter,
-  { head, userId: fallback }: { readonly head: number; readonly userId: string | undefined },
-): AsyncGenerator<readonly Chunk[]> {
+  { head, userId: kept }: { readonly head: number; readonly userId: string | undefined },
+): Follower {
   const reader = createAnswerReader()
   let past: AnswerItem[] | undefined = []
   let turn: Turn | undefined
 
   function begin(items: readonly AnswerItem[]): readonly Chunk[] {
     past = undefined
-    // A run that has failed at once has no state.
-    const { userId, replies } = turn ?? { userId: fallback, replies: [] }
+    const { userId, replies } = turn ?? { userId: kept, replies: [] }
     return [...writer.begin(replyId(userId), replies, false), ...items.flatMap((item) => writer.push(item))]
   }
 
-  for await (const batch of answer) {
-    let seen = 0
-    const items: AnswerItem[] = []
-    for (const event of batch) {
-      if (event.type === 'event') seen = event.seq
-      turn ??= turnBefore(event, past)
-      for (const item of reader.push(event)) {
-        if (item.type !== 'gap' || !past) items.push(item)
-        else {
-          // What the log has lost is in the state.
-          turn = lastTurn(item.values.messages)
-          past.length = 0
-          items.length = 0
+  return {
+    first: [],
+    push(events) {
+      let seen = 0
+      const items: AnswerItem[] = []
+      for (const event of events) {
+        if (event.type === 'event') seen = event.seq
+        turn ??= turnBefore(event, past)
+        for (const item of reader.push(event)) {
+          if (item.type !== 'gap' || !past) items.push(item)
+          else {
+            // What the log has lost is in the state.
+            turn = lastTurn(item.values.messages)
+            past.length = 0
+            items.length = 0
+          }
         }
       }
-    }
-    if (!past) {
-      yield items.flatMap((item) => writer.push(item))
-      continue
-    }
-    past.push(...items)
-    if (seen >= head && turn) yield begin(withoutVoid(past))
+      if (!past) return items.flatMap((item) => writer.push(item))
+      past.push(...items)
+      return seen >= head && turn ? begin(withoutVoid(past)) : []
+    },
+    end: (end) => [...(past ? begin(withoutVoid(past)) : []), ...writer.end(end)],
   }
-  if (past) yield begin(withoutVoid(past))
-  yield writer.end(answer.end!)
 }
 
 /** The turn that an answer goes on with, from its first state. What it has told itself before that is no part of it. */

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { aiSdk } from '../../src/ai-sdk/index.ts'
-import { type OpenAnswer, replay } from '../../src/ai-sdk/stream.ts'
+import { followWhole, type OpenAnswer } from '../../src/ai-sdk/stream.ts'
 import { createChunkWriter } from '../../src/ai-sdk/writer.ts'
 import { ANSWER_EVENTS } from '../../src/face/index.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
@@ -99,24 +99,20 @@ async function converse(origin: string) {
 
 /** The message that a page has which reads an answer anew when its log is so long, and then what follows. */
 async function resumed(answer: OpenAnswer, events: readonly Json[], at: number, sizes: readonly number[]) {
-  async function* batches() {
-    if (at > 0) yield events.slice(0, at)
-    let from = at
-    for (let turn = 0; from < events.length; turn++) {
-      const size = sizes[turn % sizes.length]!
-      yield events.slice(from, from + size)
-      from += size
-    }
-  }
-  const read = { ...answer, end: answer.end, [Symbol.asyncIterator]: batches } as OpenAnswer
-  const chunks: UIMessageChunk[] = []
   const shape = { isDynamic: true, ofClient: new Set<string>() }
   const place = { head: events[at - 1]?.seq ?? 0, userId: undefined }
-  for await (const some of replay(read, createChunkWriter(shape), place))
-    chunks.push(...(some as UIMessageChunk[]))
+  const follower = followWhole(createChunkWriter(shape), place)
+  const chunks: unknown[] = [...follower.push(events.slice(0, at))]
+  let from = at
+  for (let turn = 0; from < events.length; turn++) {
+    const size = sizes[turn % sizes.length]!
+    chunks.push(...follower.push(events.slice(from, from + size)))
+    from += size
+  }
+  chunks.push(...follower.end(answer.end!))
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
-      for (const chunk of chunks) controller.enqueue(chunk)
+      for (const chunk of chunks as UIMessageChunk[]) controller.enqueue(chunk)
       controller.close()
     },
   })

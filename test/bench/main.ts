@@ -1,4 +1,5 @@
 import { a2a } from './a2a.ts'
+import { aiSdkChats } from './ai-sdk.ts'
 import { bigEvents } from './big-events.ts'
 import { burst, sockets } from './burst.ts'
 import { calls } from './calls.ts'
@@ -42,6 +43,7 @@ for (const bench of [
   shortRun,
   floors,
   a2a,
+  aiSdkChats,
   longContext,
   platform,
   subscribers,

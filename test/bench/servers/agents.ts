@@ -41,6 +41,17 @@ export const burst: Agent = {
   updateState: () => Promise.reject(new TypeError('This agent keeps no state.')),
 }
 
+/** Says 2,000 words, each in a turn of the event loop, as they come from a model. */
+export const words = defineAgent({
+  async run({ message }) {
+    const writer = message()
+    for (let at = 0; at < 2_000; at++) {
+      await nextTurn()
+      void writer.text(`word ${at} `)
+    }
+  },
+})
+
 /** As long as the size says, and unlike every other, as what a tool has read is. */
 const bigText = (size: number, i: number): string => `${i} `.repeat(size / String(i).length).slice(0, size)
 

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { acceptSockets, toNode } from '../../../adapters/node.ts'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
+import { aiSdk } from '../../../src/ai-sdk/index.ts'
 import { createAgentServer, memoryCheckpointer } from '../../../src/index.ts'
 import { openStorage } from '../../../src/storage/open.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'
@@ -14,6 +15,7 @@ import {
   echo,
   echoGraph,
   tokensGraph,
+  words,
   writerGraph,
 } from './agents.ts'
 import { layers } from './layers.ts'
@@ -31,10 +33,12 @@ const handler = createAgentServer({
     bulkFunction,
     echo,
     ticks,
+    words,
     writer: langgraph(writerGraph),
     tokens: langgraph(tokensGraph),
     echoGraph: langgraph(echoGraph),
   },
+  faces: [aiSdk()],
   authenticate: () => ({ id: 'bench' }),
   store,
   checkpointer,
