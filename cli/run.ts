@@ -16,6 +16,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     const { STORAGE_USAGE, storageCommand } = await import('./storage.ts')
     return { usage: STORAGE_USAGE, run: storageCommand }
   },
+  dev: async () => {
+    const { DEV_USAGE, devCommand } = await import('./serve/dev.ts')
+    return { usage: DEV_USAGE, run: devCommand }
+  },
   serve: async () => {
     const { SERVE_USAGE, serveCommand } = await import('./serve/serve.ts')
     return { usage: SERVE_USAGE, run: serveCommand }
@@ -30,6 +34,7 @@ const USAGE = `agentwire create           makes a new project
 agentwire storage check    checks that the database is reachable, migrated and durable, and shows what it stores
 agentwire storage migrate  creates the tables, or migrates them to this version of agentwire
 agentwire storage stats    shows what the database stores
+agentwire dev              serves the graphs of a langgraph.json, reloads them and opens the devtools
 agentwire serve            serves the graphs of a langgraph.json
 agentwire control-plane    serves the deployments API, and builds and runs deployments
 

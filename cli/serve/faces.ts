@@ -13,13 +13,15 @@ import { uiHandler } from './ui.ts'
 export interface FacesOptions {
   /** Turns A2A off, whatever the config says. */
   readonly withoutA2A: boolean
+  /** Serves the devtools at `/devtools`. */
+  readonly devtools: boolean
 }
 
 /** What a project serves over an engine, as the sections `http` and `auth` of its config say. */
 export function facesOf(
   { config, auth, app, apps }: Project,
   engine: AgentEngine,
-  { withoutA2A }: FacesOptions,
+  { withoutA2A, devtools }: FacesOptions,
 ): WebHandler {
   const { http, folder, ui } = config
   const { disabled, mountPrefix: prefix } = http
@@ -31,6 +33,7 @@ export function facesOf(
       webhooks: { local: (request) => served.fetch(request) },
     },
     a2a: withoutA2A || disabled.has('a2a') ? false : {},
+    devtools,
     faces: mcpFaces(http),
     http: {
       disable_assistants: disabled.has('assistants'),

@@ -53,7 +53,7 @@ export function registerLog(log: Log): void {
 
 /**
  * Logs each request once its answer begins. Queries are left out because they may have secrets, and so are
- * requests for `/ok`, which hosts send every few seconds.
+ * requests for `/ok`, which hosts send every few seconds, and those of the page of the devtools.
  */
 export const logged = (handler: WebHandler, log: Log): WebHandler => ({
   ...handler,
@@ -62,7 +62,8 @@ export const logged = (handler: WebHandler, log: Log): WebHandler => ({
     const response = await handler.fetch(request, context)
     const { pathname } = new URL(request.url)
     const ms = Math.round(performance.now() - began)
-    if (!/\/ok$/.test(pathname)) log.info(`${request.method} ${pathname} ${response.status} ${ms} ms`)
+    if (!/\/ok$|\/devtools\/api\//.test(pathname))
+      log.info(`${request.method} ${pathname} ${response.status} ${ms} ms`)
     return response
   },
 })

@@ -20,6 +20,8 @@ export const SERVE_USAGE = `agentwire serve  serves the graphs of a langgraph.js
   --show-errors, --hide-errors
                   whether clients see the text of an agent's error, or only an error id; default: the text if NODE_ENV is
                   “development”, or if NODE_ENV is not set and the server listens on a loopback address
+  --devtools, --no-devtools
+                  whether to serve the devtools at /devtools; default: on a loopback address, unless NODE_ENV is “production”
   --no-a2a        turns A2A off
   --json          prints one line of JSON when the server is listening
   --help          shows this text
@@ -29,7 +31,12 @@ JSON lines.
 
 On SIGINT or SIGTERM, runs have ten seconds to finish; a second signal ends the process at once.`
 
-export async function serveCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+/** `onServing` is told once it listens. */
+export async function serveCommand(
+  args: readonly string[],
+  terminal: Terminal,
+  onServing?: (serving: Serving) => void,
+): Promise<ExitCode> {
   const options = parse(args, terminal)
   if (options === undefined) {
     terminal.out(SERVE_USAGE)
@@ -40,6 +47,7 @@ export async function serveCommand(args: readonly string[], terminal: Terminal):
     const serving = await startServing(options)
     terminal.out(options.json ? toJson(serving, options) : toText(serving, options))
     tellProblems(serving.project, terminal)
+    onServing?.(serving)
     await stopped
     await serving.close()
     return 0
@@ -64,6 +72,8 @@ function parse(
     'show-errors': { type: 'boolean' },
     'hide-errors': { type: 'boolean' },
     'no-a2a': { type: 'boolean' },
+    devtools: { type: 'boolean' },
+    'no-devtools': { type: 'boolean' },
     json: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   })
@@ -80,6 +90,8 @@ function parse(
     hostname,
     storage: values.storage,
     withoutA2A: values['no-a2a'] ?? false,
+    devtools:
+      values.devtools ?? (!values['no-devtools'] && isLoopback(hostname) && env.NODE_ENV !== 'production'),
     watch: values.watch ?? false,
     showErrors: values['show-errors'] ?? (!values['hide-errors'] && isDevelopment(env, hostname)),
     json: values.json ?? false,
@@ -103,10 +115,12 @@ function tellProblems({ warnings, failed }: Project, { problem }: Pick<Terminal,
 }
 
 const isDevelopment = ({ NODE_ENV }: Terminal['env'], hostname: string): boolean =>
-  NODE_ENV ? NODE_ENV === 'development' : /^(localhost|127(\.\d+){3}|::1)$/.test(hostname)
+  NODE_ENV ? NODE_ENV === 'development' : isLoopback(hostname)
+
+const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d+){3}|::1)$/.test(hostname)
 
 function toText({ origin, project, storage }: Serving, options: ServingOptions): string {
-  const { withoutA2A, watch, showErrors } = options
+  const { withoutA2A, watch, showErrors, devtools } = options
   const { config, agents, auth } = project
   const { http, unsupported, path } = config
   const url = origin + http.mountPrefix
@@ -120,6 +134,7 @@ function toText({ origin, project, storage }: Serving, options: ServingOptions):
     `  storage  ${storage === 'memory:' ? 'the memory of this process: a restart loses all threads; pass --storage agents.db to keep them' : storage}`,
     `  auth     ${auth?.authenticate ? config.auth?.file : 'none: anyone who can reach this server can read and change every thread'}`,
     `  errors   clients see ${showErrors ? 'the text of an agent’s error' : 'an error id'}`,
+    ...(devtools ? [`  devtools ${url}/devtools`] : []),
     ...(watch ? [`  watches  ${config.folder}`] : []),
     ...unsupported.map((text) => `Not supported: ${text}`),
   ].join('\n')
@@ -133,7 +148,7 @@ const MCP: Readonly<Record<McpState, (url: string) => string>> = {
 
 function toJson(
   { origin, port, project, storage }: Serving,
-  { hostname, withoutA2A, showErrors }: ServingOptions,
+  { hostname, withoutA2A, showErrors, devtools }: ServingOptions,
 ): string {
   const { config, agents, failed, warnings, auth } = project
   return JSON.stringify({
@@ -145,6 +160,7 @@ function toJson(
     agents: [...agents.keys()],
     a2a: !withoutA2A && !config.http.disabled.has('a2a'),
     mcp: mcpState(config.http) === 'on',
+    devtools,
     storage,
     auth: auth?.authenticate !== undefined,
     errors: showErrors ? 'text' : 'id',

@@ -273,5 +273,5 @@ test('placeholders are replaced in every argument, and the default is this packa
   const [program, ...args] = ownServer()
   expect(program).toBe(process.execPath)
   const options = ['--config', '{config}', '--host', '{host}', '--port', '{port}']
-  expect(args.slice(-8)).toEqual(['serve', '--hide-errors', ...options])
+  expect(args.slice(-9)).toEqual(['serve', '--hide-errors', '--no-devtools', ...options])
 })

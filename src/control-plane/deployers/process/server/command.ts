@@ -22,7 +22,8 @@ export function fillIn(
 export function ownServer(): StartCommand {
   const address = ['--host', '{host}', '--port', '{port}']
   // A deployment is not under development, whatever its address.
-  return [process.execPath, ...ownProgram(), 'serve', '--hide-errors', '--config', '{config}', ...address]
+  const deployed = ['--hide-errors', '--no-devtools']
+  return [process.execPath, ...ownProgram(), 'serve', ...deployed, '--config', '{config}', ...address]
 }
 
 function ownProgram(): readonly string[] {

@@ -1,0 +1,23 @@
+import type { ExitCode, Terminal } from '../terminal.ts'
+import { openPage } from './open-page.ts'
+import { serveCommand } from './serve.ts'
+
+export const DEV_USAGE = `agentwire dev  serves the graphs of a langgraph.json while you work on them
+
+It is “agentwire serve --watch --devtools”, and opens the devtools in your browser. It takes all options of “agentwire serve”, and
+
+  --no-open  opens no page
+  --help     this text`
+
+const NO_OPEN = '--no-open'
+
+export async function devCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  if (args.includes('--help') || args.includes('-h')) {
+    terminal.out(DEV_USAGE)
+    return 0
+  }
+  const given = ['--watch', '--devtools', ...args.filter((arg) => arg !== NO_OPEN)]
+  return serveCommand(given, terminal, ({ origin, project }) => {
+    if (!args.includes(NO_OPEN)) openPage(`${origin}${project.config.http.mountPrefix}/devtools`, terminal)
+  })
+}
