@@ -24,6 +24,26 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     const { SERVE_USAGE, serveCommand } = await import('./serve/serve.ts')
     return { usage: SERVE_USAGE, run: serveCommand }
   },
+  deploy: async () => {
+    const { DEPLOY_USAGE, deployCommand } = await import('./deploy/deploy.ts')
+    return { usage: DEPLOY_USAGE, run: deployCommand }
+  },
+  list: async () => {
+    const { LIST_USAGE, listCommand } = await import('./deploy/manage.ts')
+    return { usage: LIST_USAGE, run: listCommand }
+  },
+  logs: async () => {
+    const { LOGS_USAGE, logsCommand } = await import('./deploy/manage.ts')
+    return { usage: LOGS_USAGE, run: logsCommand }
+  },
+  rollback: async () => {
+    const { ROLLBACK_USAGE, rollbackCommand } = await import('./deploy/manage.ts')
+    return { usage: ROLLBACK_USAGE, run: rollbackCommand }
+  },
+  delete: async () => {
+    const { DELETE_USAGE, deleteCommand } = await import('./deploy/manage.ts')
+    return { usage: DELETE_USAGE, run: deleteCommand }
+  },
   'control-plane': async () => {
     const { CONTROL_PLANE_USAGE, controlPlaneCommand } = await import('./control-plane/control-plane.ts')
     return { usage: CONTROL_PLANE_USAGE, run: controlPlaneCommand }
@@ -36,6 +56,11 @@ agentwire storage migrate  creates the tables, or migrates them to this version 
 agentwire storage stats    shows what the database stores
 agentwire dev              serves the graphs of a langgraph.json, reloads them and opens the devtools
 agentwire serve            serves the graphs of a langgraph.json
+agentwire deploy           deploys this project to a control plane, and shows the progress
+agentwire list             lists the deployments of a control plane
+agentwire logs             prints the log of a deployment
+agentwire rollback         serves an earlier revision of a deployment again
+agentwire delete           deletes a deployment
 agentwire control-plane    serves the deployments API, and builds and runs deployments
 
   --help     shows this text; after a command, its options

@@ -291,11 +291,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The files that may load a package at run time. Types of any package may be imported by all. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
-  'eventsource-parser': /^src\/(tracing\/observe\/observe-response\.ts$|a2a\/|audit\/)/,
+  'eventsource-parser': /^src\/(tracing\/observe\/observe-response\.ts$|a2a\/|audit\/)|^cli\/deploy\//,
   jose: /^src\/(a2a\/card\/signature|control-plane\/api\/authentication\/jwt)\.ts$/,
   '@modelcontextprotocol/server': /^src\/mcp\//,
   oauth4webapi: /^src\/control-plane\/auth\/oauth-client\.ts$/,
-  'modern-tar': /^src\/control-plane\/deployers\/process\//,
+  'modern-tar': /^(?:src\/control-plane\/deployers\/process|cli\/deploy)\//,
   '@kubernetes/client-node': /^src\/control-plane\/deployers\/kubernetes\//,
   // The files of a project, and its own copies of tsx, of the parser of types and of the bundler of components.
   '(computed)': /^cli\/serve\/(graph-types|modules|typescript|ui)\.ts$/,

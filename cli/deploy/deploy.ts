@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import { AgentwireError } from '../../src/errors.ts'
+import { parseCommandLine } from '../options.ts'
+import { explain, size } from '../report.ts'
+import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
+import {
+  type Deployment,
+  findDeployment,
+  lookUp,
+  openPlane,
+  PLANE_OPTIONS,
+  PLANE_USAGE,
+  type Plane,
+} from './client.ts'
+import { followRevision } from './follow.ts'
+import { packProject } from './pack.ts'
+
+export const DEPLOY_USAGE = `agentwire deploy  uploads this project to a control plane, and waits until it is deployed
+
+  --name NAME     letters, digits and dashes; default: the name of the folder
+  --config FILE   default: langgraph.json
+  --repository URL, --ref REF
+                  deploys a repository instead; the default of REF is main
+  --image URI     deploys an image instead
+  --secret NAME=VALUE
+                  an environment variable of the deployment, once for each; default: those that it has
+${PLANE_USAGE}`
+
+const OPTIONS = {
+  name: { type: 'string' },
+  config: { type: 'string' },
+  repository: { type: 'string' },
+  ref: { type: 'string' },
+  image: { type: 'string' },
+  secret: { type: 'string', multiple: true },
+  ...PLANE_OPTIONS,
+} as const
+
+type Values = ReturnType<typeof parseCommandLine<typeof OPTIONS>>['values']
+
+export async function deployCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const { values, positionals } = parseCommandLine(args, OPTIONS)
+  if (values.help) {
+    terminal.out(DEPLOY_USAGE)
+    return 0
+  }
+  if (positionals.length > 0)
+    throw new UsageError(`agentwire deploy takes options alone, and not “${positionals[0]}”.`)
+  if (values.repository && values.image) throw new UsageError('--repository and --image exclude each other.')
+  const name = values.name ?? nameOf(resolve(dirname(values.config ?? 'langgraph.json')))
+  const show = values.json ? () => {} : terminal.out
+  return tellingErrors(terminal, async () => {
+    const plane = openPlane(values, terminal)
+    const deployment = await deploy(plane, name, values, show)
+    return awaitRevision(plane, deployment, { ...terminal, show, json: values.json ?? false })
+  })
+}
+
+const nameOf = (folder: string): string =>
+  basename(folder)
+    .replace(/[^A-Za-z0-9-]+/g, '-')
+    .replace(/^[^A-Za-z]+|-+$/g, '') || 'agent'
+
+/** Makes a revision of a new deployment, or of the one with this name. */
+async function deploy(
+  plane: Plane,
+  name: string,
+  values: Values,
+  show: (text: string) => void,
+): Promise<Deployment> {
+  const secrets = values.secret?.map(secretOf) ?? null
+  const known = await lookUp(plane, name)
+  if (values.repository || values.image) {
+    const { source, source_config, source_revision_config } = sourceOf(values)
+    show(`Deploys ${values.repository ?? values.image} as ${name}`)
+    if (known)
+      return plane.request('PATCH', `/v2/deployments/${known.id}`, { source_revision_config, secrets })
+    return plane.request('POST', '/v2/deployments', {
+      name,
+      source,
+      source_config,
+      source_revision_config,
+      secrets: secrets ?? [],
+    })
+  }
+  const config = resolve(values.config ?? 'langgraph.json')
+  if (!existsSync(config)) throw new UsageError(`There is no file ${config}.`)
+  const archive = await packProject(dirname(config))
+  const empty = {
+    name,
+    source: 'internal_source',
+    source_config: {},
+    source_revision_config: {},
+    secrets: secrets ?? [],
+  }
+  const { id } = known ?? (await plane.request<Deployment>('POST', '/v2/deployments', empty))
+  show(`Uploads ${size(archive.byteLength)} as ${name}`)
+  const source_tarball_path = await upload(plane, id, archive)
+  const source_revision_config = { source_tarball_path, langgraph_config_path: basename(config) }
+  return plane.request('PATCH', `/v2/deployments/${id}`, { source_revision_config, secrets })
+}
+
+function sourceOf({ repository, ref = 'main', image, config = 'langgraph.json' }: Values) {
+  if (image)
+    return {
+      source: 'external_docker',
+      source_config: { resource_spec: {} },
+      source_revision_config: { image_uri: image },
+    }
+  return {
+    source: 'github',
+    source_config: { repo_url: repository, deployment_type: 'prod', build_on_push: false },
+    source_revision_config: { repo_ref: ref, langgraph_config_path: config },
+  }
+}
+
+function secretOf(text: string): { readonly name: string; readonly value: string } {
+  const at = text.indexOf('=')
+  if (at > 0) return { name: text.slice(0, at), value: text.slice(at + 1) }
+  // The value itself is not shown.
+  throw new UsageError('--secret takes NAME=VALUE.')
+}
+
+/** Gives the path by which a revision names the upload. */
+async function upload(plane: Plane, id: string, archive: Uint8Array): Promise<string> {
+  const answer = await plane.request<{ upload_url: string; object_path: string }>(
+    'POST',
+    `/v2/deployments/${id}/upload-url`,
+  )
+  const response = await fetch(answer.upload_url, { method: 'PUT', body: archive as Uint8Array<ArrayBuffer> })
+  if (response.ok) return answer.object_path
+  throw new AgentwireError(
+    'refused',
+    `The upload was answered with ${response.status}: ${await response.text()}`,
+  )
+}
+
+/** Shows how the newest revision of a deployment gets on. The exit code is 0 once it serves. */
+export async function awaitRevision(
+  plane: Plane,
+  { id: deploymentId, name, latest_revision_id }: Deployment,
+  {
+    out,
+    problem,
+    show,
+    json,
+  }: Pick<Terminal, 'out' | 'problem'> & { readonly show: (text: string) => void; readonly json: boolean },
+): Promise<ExitCode> {
+  const revisionId = latest_revision_id!
+  const { status, reason } = await followRevision(plane, { deploymentId, revisionId }, show)
+  const isDeployed = status === 'DEPLOYED'
+  const url = isDeployed ? (await findDeployment(plane, name)).source_config.custom_url : null
+  if (json) out(JSON.stringify({ id: deploymentId, name, revision_id: revisionId, status, reason, url }))
+  else if (isDeployed) out(`${name} is deployed${url === null ? '' : ` at ${url}`}`)
+  else problem(`${name} is not deployed: ${status}${reason === null ? '' : `. ${reason}`}`)
+  return isDeployed ? 0 : 1
+}
+
+/** What the control plane refuses ends the command with 1. */
+export async function tellingErrors({ problem }: Terminal, work: () => Promise<ExitCode>): Promise<ExitCode> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AgentwireError)) throw error
+    problem(explain(error))
+    return 1
+  }
+}

@@ -1,0 +1,30 @@
+import type { Plane } from './client.ts'
+import { eventsOf } from './events.ts'
+
+/** How a revision ended. */
+export interface Outcome {
+  readonly status: string
+  readonly reason: string | null
+}
+
+const IS_FINAL = /^(?:DEPLOYED|\w+_FAILED|SKIPPED|INTERRUPTED)$/
+
+/** Shows each status of a revision and the lines of its build, and settles with its end. */
+export async function followRevision(
+  plane: Plane,
+  { deploymentId, revisionId }: { readonly deploymentId: string; readonly revisionId: string },
+  show: (line: string) => void,
+): Promise<Outcome> {
+  const began = performance.now()
+  const query = `types=status,build&revision_id=${revisionId}`
+  for await (const { event, data } of eventsOf(plane, deploymentId, query)) {
+    if (event === 'build') show(`  │ ${data.message.replaceAll('\n', '\n  │ ')}`)
+    if (event !== 'status' || data.id !== revisionId) continue
+    const { status, reason } = data
+    show(
+      `  ${status.padEnd(15)} ${((performance.now() - began) / 1_000).toFixed(1)} s${reason ? `  ${reason}` : ''}`,
+    )
+    if (IS_FINAL.test(status)) return { status, reason }
+  }
+  return { status: 'DELETED', reason: 'The deployment was deleted.' }
+}

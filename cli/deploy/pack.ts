@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process'
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
+import { join, posix } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { packTar, type TarEntry } from 'modern-tar'
+
+/** What is not for a server, or is made there. */
+const LEFT_OUT = /^(?:node_modules|\.git|\.agentwire|\.next|\.env(?:\..*)?|.*\.db(?:-\w+)?)$/
+
+/** The files of a project as a tar.gz. Those that git ignores are left out, as are packages, databases and `.env`. */
+export async function packProject(folder: string): Promise<Uint8Array> {
+  const entries: TarEntry[] = []
+  for (const path of filesOfGit(folder) ?? (await filesBelow(folder))) {
+    const stats = await lstat(join(folder, path)).catch(() => undefined)
+    const mode = (stats?.mode ?? 0) & 0o111 ? 0o755 : 0o644
+    if (stats?.isSymbolicLink())
+      entries.push({
+        header: { name: path, size: 0, type: 'symlink', linkname: await readlink(join(folder, path)) },
+      })
+    else if (stats?.isFile()) {
+      const body = new Uint8Array(await readFile(join(folder, path)))
+      entries.push({ header: { name: path, size: body.byteLength, mode, type: 'file' }, body })
+    }
+  }
+  return gzipSync(await packTar(entries))
+}
+
+/** Undefined where the folder is not in a repository. */
+function filesOfGit(folder: string): readonly string[] | undefined {
+  try {
+    const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      maxBuffer: 64 << 20,
+    })
+    return listed
+      .split('\0')
+      .filter((path) => path !== '' && !path.split('/').some((part) => LEFT_OUT.test(part)))
+  } catch {
+    return undefined
+  }
+}
+
+async function filesBelow(folder: string, at = ''): Promise<readonly string[]> {
+  const entries = await readdir(join(folder, at), { withFileTypes: true })
+  const kept = entries.filter(({ name }) => !LEFT_OUT.test(name))
+  const lists = kept.map(async (entry) => {
+    const path = posix.join(at, entry.name)
+    return entry.isDirectory() ? filesBelow(folder, path) : [path]
+  })
+  return (await Promise.all(lists)).flat()
+}
