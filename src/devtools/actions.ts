@@ -39,7 +39,7 @@ export async function postRun(context: DevtoolsContext, call: FaceCall): Promise
 export async function postFork(context: DevtoolsContext, call: FaceCall): Promise<Response> {
   const { checkpoint_id: checkpointId, input = null } = (await bodyOf(call)) as Partial<Fork>
   if (typeof checkpointId !== 'string' || checkpointId === '')
-    throw invalid('checkpoint_id: expected a non-empty string.')
+    throw invalid('checkpoint_id: expected a string that is not empty.')
   const run = { ...common(context, call), input, checkpointId, mustExist: true }
   const { runId } = await context.engine.start(run)
   return json({ run_id: runId } satisfies StartedRun)
