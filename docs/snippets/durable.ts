@@ -40,17 +40,4 @@ assert.equal(await lastText(restarted.engine, 'thread'), 'Hello there')
 await restarted.close()
 await again.close()
 
-// #region sqlite
-import { sqliteStorage } from 'agentwire/sqlite' // needs libsql on Node 20; nothing on 22.13 and newer
-
-export async function overSqlite(url = 'file:agents.db') {
-  const { setup, store, checkpointer } = sqliteStorage({ url })
-  await setup() // optional: the first call does it
-  return createAgentServer({ agents, store, checkpointer })
-}
-// #endregion
-
-const overFile = await overSqlite(`file:${join(folder, 'other.db')}`)
-await ask(overFile.engine, 'thread', 'Hi')
-await overFile.close()
 rmSync(folder, { recursive: true })

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
 import { ask, lastText } from './kit/ask.ts'
 
 // #region instance
@@ -29,21 +28,3 @@ assert.equal(await lastText(server.engine, threadId), 'Hello there')
 process.removeAllListeners('SIGTERM')
 await close()
 await storage.close()
-
-const url = process.env.DATABASE_URL
-
-const builder = new StateGraph(MessagesAnnotation)
-  .addNode('answer', () => ({ messages: [{ role: 'ai', content: 'Kept.' }] }))
-  .addEdge('__start__', 'answer')
-
-// #region saver
-import { MemorySaver } from '@langchain/langgraph'
-
-const { checkpointer, close: closeSaver } = postgresStorage({ url, serde: new MemorySaver().serde })
-const graph = builder.compile({ checkpointer })
-// #endregion
-
-const configurable = { thread_id: threadId }
-await graph.invoke({ messages: [] }, { configurable })
-assert.equal((await graph.getState({ configurable })).values.messages.at(-1).content, 'Kept.')
-await closeSaver()

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
-import { AIMessage } from '@langchain/core/messages'
-import { MemorySaver, MessagesAnnotation, StateGraph } from '@langchain/langgraph'
+import { MemorySaver } from '@langchain/langgraph'
 import { createEmbedServer, type ThreadSaver } from '@langchain/langgraph-api/experimental/embed'
+
+// #region embed
+import { AIMessage } from '@langchain/core/messages'
+import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
+import { createAgentServer } from 'agentwire'
+import { langgraph } from 'agentwire/langgraph'
 
 const graph = new StateGraph(MessagesAnnotation)
   .addNode('answer', ({ messages }) => ({ messages: [new AIMessage(`You said: ${messages.at(-1)?.text}`)] }))
   .addEdge('__start__', 'answer')
   .compile()
-
-// #region embed
-import { createAgentServer } from 'agentwire'
-import { langgraph } from 'agentwire/langgraph'
 
 // createEmbedServer({ graph: { agent: graph }, threads, checkpointer, store }) becomes
 const server = createAgentServer({ agents: { agent: langgraph(graph) } })

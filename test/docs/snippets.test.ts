@@ -15,7 +15,7 @@ const SHAPES: Readonly<Record<string, number>> = {
   'docs/tracing.md': 3,
 }
 
-const NEEDS_POSTGRES = new Set(['instance.ts', 'retention.ts'])
+const NEEDS_POSTGRES = new Set(['instance.ts', 'retention.ts', 'saver.ts'])
 
 /** Copies of the snippets whose servers listen on free ports, because those of the pages may be in use. */
 const copies = `.tmp/docs-snippets-${process.pid}`

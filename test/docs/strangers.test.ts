@@ -4,38 +4,23 @@ import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { beforeAll, expect, test } from 'vitest'
 import { root } from '../package/package.ts'
-import { read } from './fences.ts'
+import { pages, read } from './fences.ts'
 
-/** The pages that are guides, to be followed with a file open beside them. */
-const GUIDES = [
-  'README.md',
-  ...[
-    'react',
-    'models',
-    'graphs',
-    'functions',
-    'approvals',
-    'users',
-    'history',
-    'next',
-    'mounts',
-    'testing',
-    'memory',
-    'assistants',
-    'durable',
-    'deploying',
-    'cors',
-    'limits',
-    'crons',
-    'upgrading',
-    'engine',
-    'faces',
-    'ai-sdk',
-  ].map((name) => `docs/${name}.md`),
-]
+/** Pages whose blocks are not held to it yet. The list only shrinks. */
+const LATER = ['docs/ag-ui.md', 'docs/ai-sdk.md', 'docs/mcp.md', 'docs/openai.md']
+const GUIDES = pages.filter((page) => !LATER.includes(page))
 
 /** The blocks that do not compile yet, by their page and their number on it. The table only shrinks. */
-const BROKEN: Readonly<Record<string, readonly number[]>> = {}
+const BROKEN: Readonly<Record<string, readonly number[]>> = {
+  'docs/a2a.md': [3, 4, 5, 6, 7],
+  'docs/audits.md': [1, 3, 4, 5, 6],
+  'docs/control-plane.md': [1, 2, 3, 7],
+  'docs/devtools.md': [1, 2, 3, 4],
+  'docs/operating.md': [1, 2],
+  'docs/platform.md': [1, 3, 4],
+  'docs/runtimes.md': [1, 2],
+  'docs/tracing.md': [1, 2, 3, 4, 5],
+}
 
 interface Block {
   readonly page: string
