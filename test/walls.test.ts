@@ -19,6 +19,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/ids': ['src/bytes', 'src/sha256'],
   'src/http': ['src/options', 'src/errors', 'src/principal'],
   'src/messages': [],
+  // Of pages alone: nothing of a server may come along.
+  'src/react': [],
   'src/events': ['src/messages'],
   'src/formats': ['src/messages'],
   'src/tracing': ['src/options', 'src/errors', 'src/ids', 'src/messages', 'src/formats'],
@@ -311,6 +313,8 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   ws: /^adapters\/node\/sockets\.ts$/,
   // The build puts them into what is published: nobody installs them.
   zod: /^(cli|src\/(face|threads|platform|a2a|openai|ag-ui|ai-sdk|graph-store|audit|control-plane|schemas))\//,
+  '@langchain/react': /^src\/react\//,
+  react: /^src\/react\//,
   preact: /^src\/devtools\/page\//,
   rfc6902: /^src\/ag-ui\/state\.ts$/,
 }

@@ -51,6 +51,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/audit': 55.5,
   'agentwire/devtools': 64,
   'agentwire/face': 39.5,
+  'agentwire/react': 4,
   // All schemas with zod: what a server loads of them on demand is within it.
   'agentwire/schemas': 13.5,
   'agentwire/node': 8,

@@ -1,0 +1,20 @@
+/** Hooks around `useStream` of `@langchain/react` for what pages of agents write again and again. */
+export { type AgentClient, type AgentClientOptions, createAgentClient } from './client.ts'
+export type { Connection } from './connection.ts'
+export type { ThreadEntry } from './requests.ts'
+export { type Removal, searchThreads, type ThreadList, type ThreadStore } from './threads.ts'
+export {
+  contentOf,
+  type Upload,
+  type UploadBlock,
+  type UploadProblem,
+} from './uploads.ts'
+export {
+  type AgentStream,
+  type AgentStreamOptions,
+  type UseAgentStream,
+  useAgentStream,
+} from './use-agent-stream.ts'
+export { type QueuedMessage, useQueue } from './use-queue.ts'
+export { useReachable, useThread, useThreads } from './use-threads.ts'
+export { type UploadOptions, type UseUploads, useUploads } from './use-uploads.ts'

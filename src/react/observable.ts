@@ -1,0 +1,30 @@
+/** A value that tells when it has changed, as React's `useSyncExternalStore` reads it. */
+export interface Observable<Value> {
+  get(): Value
+  set(value: Value): void
+  subscribe(listener: () => void): () => void
+}
+
+/** `onUsed` runs when the first listener comes, and what it gives when the last one has gone. */
+export function observable<Value>(first: Value, onUsed?: () => () => void): Observable<Value> {
+  const listeners = new Set<() => void>()
+  let value = first
+  let onUnused: (() => void) | undefined
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return
+      value = next
+      for (const listener of listeners) listener()
+    },
+    subscribe(listener) {
+      // The same function may be given twice.
+      const own = (): void => listener()
+      listeners.add(own)
+      if (listeners.size === 1) onUnused = onUsed?.()
+      return () => {
+        if (listeners.delete(own) && listeners.size === 0) onUnused?.()
+      }
+    },
+  }
+}

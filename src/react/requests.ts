@@ -1,0 +1,81 @@
+/** A thread as a list shows it. */
+export interface ThreadEntry {
+  readonly id: string
+  /** What `rename` wrote, else the first words of its first message. Empty before there are any. */
+  readonly title: string
+  readonly updatedAt: Date
+  /** `busy` while a run goes on, `interrupted` while the agent waits for an answer, `error` where the last run failed. */
+  readonly status: 'idle' | 'busy' | 'interrupted' | 'error'
+  /** Undefined before the first run. */
+  readonly assistantId: string | undefined
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+export interface ThreadRequests {
+  find(query: { readonly ids?: readonly string[]; readonly limit?: number }): Promise<readonly ThreadEntry[]>
+  rename(id: string, title: string): Promise<void>
+  /** Outlives the page. A thread that is gone already counts as deleted. */
+  remove(id: string): Promise<void>
+  /** Stops what the agent does for a thread, whoever has started it. The server may not know the thread yet. */
+  cancel(id: string): Promise<void>
+}
+
+export function threadRequests(apiUrl: string, send: typeof fetch): ThreadRequests {
+  const request = async (method: string, path: string, body?: object, missing?: 'may be missing') => {
+    const response = await send(`${apiUrl}${path}`, {
+      method,
+      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      keepalive: method === 'DELETE',
+    })
+    if (response.ok || (missing && response.status === 404)) return response
+    throw Object.assign(new Error(await wordsOf(response)), { status: response.status })
+  }
+  const pathOf = (id: string): string => `/threads/${encodeURIComponent(id)}`
+  return {
+    async find(query) {
+      // States are not read for these fields, so that a page of threads is cheap.
+      const select = ['thread_id', 'updated_at', 'status', 'metadata']
+      const response = await request('POST', '/threads/search', { ...query, select })
+      return ((await response.json()) as WireThread[]).map(entryOf)
+    },
+    async rename(id, title) {
+      await request('PATCH', pathOf(id), { metadata: { title } })
+    },
+    async remove(id) {
+      await request('DELETE', pathOf(id), undefined, 'may be missing')
+    },
+    async cancel(id) {
+      await request('POST', '/runs/cancel', { thread_id: id, status: 'running' }, 'may be missing')
+    },
+  }
+}
+
+interface WireThread {
+  readonly thread_id: string
+  readonly updated_at: string
+  readonly status: ThreadEntry['status']
+  readonly metadata?: Readonly<Record<string, unknown>> | null
+}
+
+function entryOf({ thread_id, updated_at, status, metadata }: WireThread): ThreadEntry {
+  const { title, assistant_id } = metadata ?? {}
+  return {
+    id: thread_id,
+    title: typeof title === 'string' ? title : '',
+    updatedAt: new Date(updated_at),
+    status,
+    assistantId: typeof assistant_id === 'string' ? assistant_id : undefined,
+    metadata: metadata ?? {},
+  }
+}
+
+/** The server's own words where it has any. */
+async function wordsOf(response: Response): Promise<string> {
+  const text = await response.text()
+  try {
+    const { message, detail } = JSON.parse(text) as { readonly message?: unknown; readonly detail?: unknown }
+    return String(message ?? detail ?? response.statusText)
+  } catch {
+    return response.statusText
+  }
+}

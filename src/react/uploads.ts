@@ -1,0 +1,85 @@
+import { uniqueId } from './unique-id.ts'
+
+/** A file that waits to be sent with the next message. */
+export interface Upload {
+  readonly id: string
+  readonly kind: 'image' | 'audio' | 'video' | 'file'
+  readonly name: string
+  readonly mimeType: string
+  /** Its bytes, as a data URL. */
+  readonly url: string
+  readonly bytes: number
+}
+
+/** A file that was not taken: `size` where all files together would be larger than they may be, `unreadable` for folders. */
+export interface UploadProblem {
+  readonly name: string
+  readonly reason: 'size' | 'unreadable'
+}
+
+/** A content block as LangChain spells it, so that every provider takes it. */
+export type UploadBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: Upload['kind']
+      readonly mimeType: string
+      readonly metadata: { readonly filename: string }
+      readonly data?: string
+      readonly url?: string
+    }
+
+/** Reads files one after another, for as long as all together have at most `maxBytes`. */
+export async function readUploads(
+  files: readonly File[],
+  waiting: readonly Upload[],
+  maxBytes: number,
+): Promise<{ readonly uploads: readonly Upload[]; readonly problems: readonly UploadProblem[] }> {
+  const uploads: Upload[] = []
+  const problems: UploadProblem[] = []
+  let total = waiting.reduce((sum, { bytes }) => sum + bytes, 0)
+  for (const file of files) {
+    const { name } = file
+    if (total + file.size > maxBytes) {
+      problems.push({ name, reason: 'size' })
+      continue
+    }
+    const url = await dataUrlOf(file)
+    if (url === undefined) problems.push({ name, reason: 'unreadable' })
+    else {
+      const mimeType = file.type || 'application/octet-stream'
+      uploads.push({ id: uniqueId(), kind: kindOf(mimeType), name, mimeType, url, bytes: file.size })
+      total += file.size
+    }
+  }
+  return { uploads, problems }
+}
+
+const dataUrlOf = (file: File): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result))
+    reader.onerror = () => resolve(undefined)
+    reader.readAsDataURL(file)
+  })
+
+const kindOf = (mimeType: string): Upload['kind'] => {
+  const [kind = ''] = mimeType.split('/')
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
+}
+
+/** The content of a message: a plain text, or with files content blocks. A file with an address instead of bytes is sent as that. */
+export function contentOf(
+  text: string,
+  uploads: readonly Omit<Upload, 'id' | 'bytes'>[],
+): string | readonly UploadBlock[] {
+  if (uploads.length === 0) return text
+  return [
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...uploads.map(({ kind, mimeType, name, url }) => ({
+      type: kind,
+      mimeType,
+      ...(url.startsWith('data:') ? { data: url.slice(url.indexOf(',') + 1) } : { url }),
+      metadata: { filename: name },
+    })),
+  ]
+}

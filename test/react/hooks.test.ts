@@ -1,0 +1,194 @@
+import { fileURLToPath } from 'node:url'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { serve } from '../../adapters/node.ts'
+import { createAgentServer, defineAgent } from '../../src/index.ts'
+import { textOf } from '../../src/messages/index.ts'
+import { executablePath, launchBrowser } from '../kit/browser.ts'
+import { bundlePage, openScriptPage, problemsOf } from '../kit/site.ts'
+
+describe.runIf(executablePath !== undefined || process.env.CI === '1')('the hooks of a page', () => {
+  let browser: Browser
+  let site: Awaited<ReturnType<typeof openScriptPage>>
+
+  beforeAll(async () => {
+    site = await openScriptPage(
+      await bundlePage({ entryPoints: [fileURLToPath(new URL('page.tsx', import.meta.url))] }),
+    )
+    browser = await launchBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  /** A server whose agent says a word, then waits until it is let go, stopped or answered; and pages of it. */
+  async function start() {
+    let goOn = () => {}
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const agent = defineAgent({
+      async run({ messages, message, interrupt, signal }) {
+        const said = textOf(messages.findLast(({ role }) => role === 'user')!)
+        if (said === 'ask') {
+          const drink = await interrupt<string>({ question: 'Which drink?' })
+          await message().text(`You get ${drink}`)
+          return
+        }
+        const answer = message()
+        await answer.text(`Heard ${said}`)
+        if (said === 'wait') await Promise.race([gate, aborted(signal)])
+        await answer.text('.')
+      },
+    })
+    const server = createAgentServer({ agents: { agent }, authenticate: () => ({ id: 'page' }) })
+    const { origin, close } = await serve(server, { port: 0, silent: true })
+    const context = await browser.newContext()
+    onTestFinished(async () => {
+      goOn()
+      await context.close()
+      await close()
+    })
+    const problems: (readonly string[])[] = []
+    const open = async (search = `?api=${encodeURIComponent(origin)}`): Promise<Page> => {
+      const page = await context.newPage()
+      page.setDefaultTimeout(20_000)
+      problems.push(problemsOf(page))
+      await page.goto(`${site.origin}/${search}`)
+      return page
+    }
+    return { origin, open, goOn, problems: () => problems.flat() }
+  }
+
+  const say = async (page: Page, text: string): Promise<void> => {
+    await page.getByRole('textbox', { name: 'Message' }).fill(text)
+    await page.keyboard.press('Enter')
+  }
+  const shows = (page: Page, text: string) => page.getByText(text, { exact: true }).first().waitFor()
+  const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
+  const tabOf = (page: Page): string => new URL(page.url()).search
+
+  test('a run is stopped by the page that was loaded anew, and by a second tab', async () => {
+    const { open, problems } = await start()
+    const page = await open()
+    await say(page, 'wait')
+    await shows(page, 'Heard wait')
+    await page.reload()
+    await shows(page, 'running')
+    await shows(page, 'Heard wait')
+    const tab = await open(tabOf(page))
+    await shows(tab, 'running')
+    await press(tab, 'Stop')
+    for (const one of [page, tab]) await shows(one, 'idle')
+    await say(page, 'wait')
+    await shows(tab, 'running')
+    await page.reload()
+    await shows(page, 'running')
+    await press(page, 'Stop')
+    for (const one of [page, tab]) await shows(one, 'idle')
+    expect(problems()).toEqual([])
+  })
+
+  test('a question is asked in both tabs, and is gone in both when one has answered', async () => {
+    const { open, problems } = await start()
+    const page = await open()
+    await say(page, 'ask')
+    await shows(page, 'asking')
+    await page.reload()
+    await shows(page, 'asking')
+    const tab = await open(tabOf(page))
+    await shows(tab, 'asking')
+    await press(tab, 'Answer')
+    for (const one of [page, tab]) {
+      await shows(one, 'You get tea')
+      await shows(one, 'idle')
+    }
+    expect(problems()).toEqual([])
+  })
+
+  test('messages that are sent during a run wait, and can be taken back', async () => {
+    const { open, goOn } = await start()
+    const page = await open()
+    await say(page, 'wait')
+    await shows(page, 'Heard wait')
+    await say(page, 'two')
+    await say(page, 'three')
+    await press(page, 'Queued: two')
+    await page.getByRole('button', { name: 'Queued: two' }).waitFor({ state: 'detached' })
+    goOn()
+    await shows(page, 'Heard three.')
+    expect(await page.getByRole('list', { name: 'Messages' }).innerText()).not.toContain('two')
+  })
+
+  test('threads are renamed, searched, removed and brought back, and the other tab sees it', async () => {
+    const { origin, open } = await start()
+    const page = await open()
+    await say(page, 'apples')
+    await shows(page, 'Heard apples.')
+    const other = await open()
+    await say(other, 'pears')
+    await shows(other, 'Heard pears.')
+    const threads = (one: Page) => one.getByRole('list', { name: 'Threads' }).getByRole('listitem')
+    await expect.poll(() => threads(page).count()).toBe(2)
+    await threads(page).filter({ hasText: 'pears' }).getByRole('button', { name: 'Rename' }).click()
+    await threads(other).filter({ hasText: 'pears!' }).waitFor()
+    await other.getByRole('heading', { name: 'pears!' }).waitFor()
+    await page.getByRole('textbox', { name: 'Search' }).fill('PEAR')
+    await expect.poll(() => threads(page).count()).toBe(1)
+    await page.getByRole('textbox', { name: 'Search' }).fill('')
+
+    const remove = () =>
+      threads(page).filter({ hasText: 'pears' }).getByRole('button', { name: 'Remove' }).click()
+    const left = async (): Promise<unknown[]> => (await fetch(`${origin}/threads`)).json()
+    await remove()
+    await expect.poll(() => threads(page).count()).toBe(1)
+    expect(await left()).toHaveLength(2)
+    await page.evaluate('window.removal.undo()')
+    await expect.poll(() => threads(page).count()).toBe(2)
+    await remove()
+    await page.evaluate('window.removal.finish()')
+    expect(await left()).toHaveLength(1)
+    await expect.poll(() => threads(other).count()).toBe(1)
+    await threads(page).getByRole('button', { name: 'Remove' }).click()
+    await page.goto('about:blank')
+    await expect.poll(left).toEqual([])
+  })
+
+  test('files go out with a message, but those that are too large', async () => {
+    const { origin, open } = await start()
+    const page = await open()
+    await page.getByLabel('Files').setInputFiles([
+      { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('small') },
+      { name: 'large.png', mimeType: 'image/png', buffer: Buffer.alloc(6) },
+    ])
+    await shows(page, 'small.txt (file)')
+    await shows(page, 'large.png: size')
+    await say(page, 'look')
+    await shows(page, 'Heard look.')
+    const id = new URLSearchParams(tabOf(page)).get('thread')
+    const state = await (await fetch(`${origin}/threads/${id}/state`)).json()
+    expect(state.values.messages[0].content).toEqual([
+      { type: 'text', text: 'look' },
+      expect.objectContaining({ type: 'file', metadata: { filename: 'small.txt' } }),
+    ])
+    expect(await page.getByText('small.txt (file)').count()).toBe(0)
+  })
+
+  test('what is sent while the server is away arrives when it is back, once', async () => {
+    const { open } = await start()
+    const page = await open()
+    await page.getByRole('navigation').and(page.locator('[aria-busy=false]')).waitFor()
+    await page.route('**/threads/**', (route) => route.fulfill({ status: 503 }))
+    await say(page, 'late')
+    await page.getByText(/, away$/).waitFor()
+    await page.unroute('**/threads/**')
+    await shows(page, 'Heard late.')
+    expect(await page.getByText('Heard late.').count()).toBe(1)
+  })
+})
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
