@@ -32,8 +32,15 @@ export async function* inForm(
   { json = false, batches = false }: EventForm,
 ): EventStream<boolean, boolean> {
   for await (const logged of source) {
-    const events = json ? logged : logged.map((event) => (event.type === 'gap' ? event : plainEvent(event)))
+    const events = formed(logged, { json })
     if (batches) yield events
     else yield* events
   }
 }
+
+/** The events of one batch in that form. */
+export const formed = (
+  logged: readonly (LoggedEvent | LogGap)[],
+  { json = false }: Pick<EventForm, 'json'>,
+): readonly EventOf<boolean>[] =>
+  json ? logged : logged.map((event) => (event.type === 'gap' ? event : plainEvent(event)))

@@ -209,17 +209,21 @@ export async function* readRunLog(context: RunContext, request: RunsRequest): Lo
     () => {}, // Whatever makes this wait fail ends the subscription too.
   )
   let seen = after
+  // Not as a loop over `readLive`: every event would cost another turn of promises.
+  const { next, cancel } = openLive(context, { ...request, since: after }, wanted, over.signal)
   try {
-    for await (const events of readLive(context, { ...request, since: after }, wanted, over.signal)) {
+    for (let events = await next(); events; events = await next()) {
       yield events.filter(isShown)
       if (events.some((event) => isEndOf(event, last))) return
       const newest = events.at(-1)
       if (newest?.type === 'event') seen = newest.seq
     }
+    signal?.throwIfAborted()
     if (!over.signal.aborted) return
     for await (const rest of readLogBatches(logReader(context.store, threadId), wanted, seen))
       yield rest.filter(isShown)
   } finally {
+    cancel()
     stopWaiting.abort(null) // Without a reason it makes an error with a stack, which nobody sees.
   }
 }
@@ -229,17 +233,30 @@ export async function* readLive(
   context: RunContext,
   { signal, ...from }: LogCursor & Pick<ThreadEvents, 'signal'>,
   wanted: Matcher,
-  over?: AbortSignal,
 ): LoggedEvents {
-  const { next, cancel } = subscribeAs(context, from, wanted, AS_EVENTS)
-  for (const stop of [signal, over]) stop?.addEventListener('abort', cancel)
+  const { next, cancel } = openLive(context, { ...from, signal }, wanted)
   try {
     for (let events = await next(); events; events = await next()) yield events
     signal?.throwIfAborted()
   } finally {
-    for (const stop of [signal, over]) stop?.removeEventListener('abort', cancel)
     cancel()
   }
+}
+
+/** A subscription that ends when one of the signals aborts. */
+function openLive(
+  context: RunContext,
+  { signal, ...from }: LogCursor & Pick<ThreadEvents, 'signal'>,
+  wanted: Matcher,
+  over?: AbortSignal,
+) {
+  const { next, cancel: close } = subscribeAs(context, from, wanted, AS_EVENTS)
+  for (const stop of [signal, over]) stop?.addEventListener('abort', close)
+  const cancel = () => {
+    for (const stop of [signal, over]) stop?.removeEventListener('abort', close)
+    close()
+  }
+  return { next, cancel }
 }
 
 export const filterOf = ({ filter }: Pick<ThreadEvents, 'filter'>): Matcher =>
