@@ -12,6 +12,7 @@ const status = async (url: string, init?: RequestInit): Promise<number> => (awai
 describe('the section http', () => {
   test.each([
     ['disable_a2a', { '/.well-known/agent-card.json': 404, '/threads': 200, '/ok': 200 }],
+    ['disable_mcp', { '/mcp': 404, '/threads': 200, '/ok': 200 }],
     ['disable_meta', { '/ok': 404, '/info': 404, '/threads': 200 }],
     [
       'disable_threads',
@@ -43,6 +44,19 @@ describe('the section http', () => {
     const { origin, told } = await serve(folder, ['--no-a2a'])
     expect(told.a2a).toBe(false)
     expect(await status(`${origin}/.well-known/agent-card.json`)).toBe(404)
+  })
+
+  test('graphs are tools of MCP, below the prefix, for pages of this machine', async () => {
+    const http = { mount_prefix: '/my/api' }
+    const folder = project({ 'langgraph.json': { graphs, http }, 'graph.js': GRAPH })
+    const { told } = await serve(folder)
+    expect(told.mcp).toBe(true)
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    const headers = { ...json, accept: 'application/json, text/event-stream' }
+    const ask = (origin: string) =>
+      fetch(`${told.url}/mcp`, { method: 'POST', headers: { ...headers, origin }, body })
+    expect(await (await ask('http://localhost:6274')).text()).toContain('"name":"agent"')
+    expect((await ask('http://evil.example')).status).toBe(403)
   })
 
   test('mount_prefix is before everything, also before the URLs of the card, and /ok is at the root as well', async () => {

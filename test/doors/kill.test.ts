@@ -20,7 +20,8 @@ describe.each(backends)('over $name', (backend) => {
           scene.start({ hasDoors: true }),
           scene.start({ hasDoors: true }),
         ])
-        const talks = DOORS.map((door) => {
+        // A client of MCP is told the thread with the answer: test/mcp/leaving.test.ts has its lost processes.
+        const talks = DOORS.filter(({ name }) => name !== 'MCP').map((door) => {
           const place = { origin: killed.origin, threadId: randomUUID(), agent: 'story' }
           return { door, place, sent: sendStory(door, place, STORY) }
         })

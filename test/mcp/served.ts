@@ -22,7 +22,8 @@ export async function served(
   more: Partial<ServerOptions> = {},
 ): Promise<Served> {
   const { errors, reporters } = unexpectedErrors()
-  const server = createAgentServer({ agents, ...reporters, ...more, faces: [mcp(options)] } as ServerOptions)
+  const engineOptions = 'engine' in more ? {} : { agents, ...reporters }
+  const server = createAgentServer({ ...engineOptions, ...more, faces: [mcp(options)] } as ServerOptions)
   const { origin, close } = await serve(server, { port: 0, silent: true, closeTimeout: 500 })
   onTestFinished(async () => {
     await close()

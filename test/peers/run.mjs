@@ -81,6 +81,9 @@ const TESTS = [
   'test/a2a/remote/agent.test.ts',
   'test/a2a/card/card.test.ts',
   'test/a2a/card/signature.test.ts',
+  // @modelcontextprotocol/server.
+  'test/mcp/clients.test.ts',
+  'test/mcp/tasks.test.ts',
   // The bindings for React, with the SDK inside of them, and in a browser.
   'test/conformance/sdk-of-react.test.ts',
   'test/adapters/cors-browser.test.ts',
