@@ -12,7 +12,6 @@ const SHAPES: Readonly<Record<string, number>> = {
   'docs/a2a.md': 4,
   'docs/audits.md': 5,
   'docs/control-plane.md': 8,
-  'docs/tracing.md': 3,
 }
 
 const NEEDS_POSTGRES = new Set(['instance.ts', 'retention.ts', 'saver.ts'])

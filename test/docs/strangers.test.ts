@@ -15,11 +15,8 @@ const BROKEN: Readonly<Record<string, readonly number[]>> = {
   'docs/a2a.md': [3, 4, 5, 6, 7],
   'docs/audits.md': [1, 3, 4, 5, 6],
   'docs/control-plane.md': [1, 2, 3, 7],
-  'docs/devtools.md': [1, 2, 3, 4],
-  'docs/operating.md': [1, 2],
   'docs/platform.md': [1, 3, 4],
   'docs/runtimes.md': [1, 2],
-  'docs/tracing.md': [1, 2, 3, 4, 5],
 }
 
 interface Block {
