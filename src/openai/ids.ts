@@ -4,7 +4,10 @@ import { formatUuid, isUuid } from '../ids.ts'
  * What an id of this face names: a response, a conversation, an item of a response, a call that asks a question, or a request for approval.
  * Nothing is kept of an id. Its parts are in it, the thread first, so that what it names is found on any instance.
  */
-export type IdKind = 'resp' | 'conv' | 'msg' | 'rs' | 'fc' | 'call' | 'mcpr'
+export type IdKind = keyof typeof COUNTS
+
+/** How many parts the ids of each kind have. */
+const COUNTS = { resp: 2, conv: 1, msg: 3, rs: 3, fc: 3, call: 2, mcpr: 3 } as const
 
 /** An id with these parts. A UUID becomes its digits, so that ids stay short. */
 export const idOf = (kind: IdKind, ...parts: readonly string[]): string =>
@@ -17,7 +20,8 @@ export function partsOf(kind: IdKind, id: string): readonly string[] | undefined
     .slice(kind.length + 1)
     .split('.')
     .map(decode)
-  return parts.every((part) => part !== undefined) ? (parts as readonly string[]) : undefined
+  const isOurs = parts.length === COUNTS[kind] && parts.every((part) => part !== undefined)
+  return isOurs ? (parts as readonly string[]) : undefined
 }
 
 const isNumber = (text: string): boolean => /^\d{1,9}$/.test(text)

@@ -140,7 +140,7 @@ function createReading() {
     },
     decision(requestId: string, approve: boolean, reason: string | undefined) {
       const request = partsOf('mcpr', requestId)
-      if (request?.length !== 3) throw badRequest('input: approval_request_id is none of this server.')
+      if (!request) throw badRequest('input: approval_request_id is none of this server.')
       answer(request, { action: Number(request[2]), approve, reason })
     },
     reference(id: string) {

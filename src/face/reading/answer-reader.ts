@@ -223,6 +223,7 @@ export function createAnswerReader(): AnswerReader {
     for (const raw of messages) {
       if (!isRecord(raw)) continue
       const isKnown = raw.type === 'tool' ? isResolved(raw) : raw.type !== 'ai' || isTold(raw)
+      if (isKnown && raw.type === 'ai') tellCalls(raw)
       const message = isKnown ? undefined : decodeMessage(raw)
       if (message?.role === 'tool') addResult(message)
       else if (message?.role === 'assistant') addWhole(message)
@@ -232,6 +233,23 @@ export function createAnswerReader(): AnswerReader {
   const isTold = ({ id }: Record<string, unknown>): boolean =>
     // What has no id cannot be told from what was streamed.
     typeof id !== 'string' || told.has(messageKey({ id, owner: null }))
+
+  /** Tells the calls of a message that was told without them: LangGraph streams a message that a node returns, and leaves out its calls. */
+  function tellCalls({ id, tool_calls }: Record<string, unknown>): void {
+    if (typeof id !== 'string') return
+    for (const one of itemsOf(tool_calls)) {
+      if (!isRecord(one) || typeof one.id !== 'string' || typeof one.name !== 'string' || calls.has(one.id))
+        continue
+      const call = { id: one.id, name: one.name, owner: null, messageId: id, isServer: false }
+      const input = isRecord(one.args) ? one.args : {}
+      const key = messageKey({ id, owner: null })
+      told.set(key, new Set([...(told.get(key) ?? []), call.id]))
+      calls.set(call.id, { call, input, result: undefined })
+      out.push({ type: 'callStart', call })
+      out.push({ type: 'callArgs', call, args: JSON.stringify(input) })
+      out.push({ type: 'callEnd', call, input })
+    }
+  }
 
   const isResolved = ({ tool_call_id }: Record<string, unknown>): boolean => {
     const known = calls.get(String(tool_call_id))

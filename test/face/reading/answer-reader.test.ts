@@ -1,3 +1,4 @@
+import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../../src/agents/agent.ts'
@@ -151,6 +152,27 @@ test('a message that no model has streamed is told from the state', async () => 
     ]),
   )
   expect([...messages.values()]).toMatchObject([{ text: 'Whole.', calls: ['c'] }])
+})
+
+test('the calls of a message that a node returns are told from the state, once', async () => {
+  const message = {
+    role: 'ai',
+    content: '',
+    tool_calls: [{ id: 'call_1', name: 'now', args: { zone: 'UTC' } }],
+  }
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode('model', () => ({ messages: [message] }))
+    .addNode('after', () => ({}))
+    .addEdge('__start__', 'model')
+    .addEdge('model', 'after')
+    .compile()
+  const items = read(await eventsOf(serve(langgraph(graph))))
+  const ofCalls = items.filter(({ type }) => type.startsWith('call'))
+  expect(ofCalls).toMatchObject([
+    { type: 'callStart', call: { id: 'call_1', name: 'now', owner: null, messageId: expect.any(String) } },
+    { type: 'callArgs', args: '{"zone":"UTC"}' },
+    { type: 'callEnd', input: { zone: 'UTC' } },
+  ])
 })
 
 test('an approval names the call that waits for it', async () => {
