@@ -11,13 +11,13 @@ const assistant = defineAgent({
   },
 })
 const server = createAgentServer({ agents: { assistant }, faces: [openAi()] })
-const { origin } = await serve(server, { port: 3000 })
+const served = await serve(server, { port: 3000 })
 // #endregion
 
 // #region client
 import OpenAI from 'openai'
 
-const openai = new OpenAI({ baseURL: `${origin}/v1`, apiKey: 'a token that `authenticate` knows' })
+const openai = new OpenAI({ baseURL: `${served.origin}/v1`, apiKey: 'a token that `authenticate` knows' })
 const first = await openai.responses.create({ model: 'assistant', input: 'Hello' })
 const second = await openai.responses.create({
   model: 'assistant',
@@ -79,4 +79,4 @@ async function calledTools() {
   return calls
 }
 assert.equal((await calledTools())?.[0]?.id, 'call_1')
-await Promise.all([other.close(), server.close()])
+await Promise.all([other.close(), served.close()])
