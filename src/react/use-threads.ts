@@ -4,10 +4,13 @@ import { isServer } from './on-server.ts'
 import type { ThreadEntry } from './requests.ts'
 import type { ThreadList } from './threads.ts'
 
+/** What a server renders. React compares its HTML with this also where parts of a page come alive later, when the list is there. */
+const BEGIN: ThreadList = { entries: [], isLoaded: false, hasMore: false }
+
 /** The threads of the user, newest first. They are kept up to date while the page is in sight, and between the tabs of a browser. */
 export const useThreads: (client: AgentClient) => ThreadList = isServer
-  ? ({ threads }) => threads.get()
-  : ({ threads }) => useSyncExternalStore(threads.subscribe, threads.get, threads.get)
+  ? () => BEGIN
+  : ({ threads }) => useSyncExternalStore(threads.subscribe, threads.get, () => BEGIN)
 
 /** One thread, also where the list does not reach so far. Null where the server has none of this id, undefined before it was asked. */
 export const useThread: (
@@ -23,7 +26,7 @@ function useWatchedThread({ threads }: AgentClient, id: string | null | undefine
   useEffect(() => {
     if (id !== null && id !== undefined) return threads.watch(id)
   }, [threads, id])
-  return useSyncExternalStore(threads.subscribe, read, read)
+  return useSyncExternalStore(threads.subscribe, read, () => undefined)
 }
 
 /** False while requests wait for a server that does not answer. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { byDay, entryOf, search, type ThreadEntry, timeName } from '../../examples/chat/lib/thread-list.ts'
+import { byDay, timeName } from '../../examples/chat/lib/thread-list.ts'
+import type { ThreadEntry } from '../../src/react/index.ts'
 
 const now = new Date(2026, 10, 22, 14, 0)
 const entry = (title: string, updatedAt: Date): ThreadEntry => ({
@@ -8,30 +9,11 @@ const entry = (title: string, updatedAt: Date): ThreadEntry => ({
   updatedAt,
   status: 'idle',
   assistantId: 'agent',
+  metadata: {},
 })
 const at = (day: number, hour = 12) => new Date(2026, 10, day, hour)
 
 describe('the list of threads', () => {
-  it('reads what the server has in its records', () => {
-    const record = {
-      thread_id: 't',
-      updated_at: '2026-11-22T10:00:00.000Z',
-      status: 'busy',
-      metadata: { title: 'Tea', assistant_id: 'echo' },
-    }
-    expect(entryOf(record as never)).toEqual({
-      id: 't',
-      title: 'Tea',
-      updatedAt: new Date('2026-11-22T10:00:00.000Z'),
-      status: 'busy',
-      assistantId: 'echo',
-    })
-    expect(entryOf({ ...record, metadata: { title: '' } } as never)).toMatchObject({
-      title: 'New chat',
-      assistantId: undefined,
-    })
-  })
-
   it('is grouped by the days of the user, in its own order', () => {
     const entries = [at(22, 9), at(22, 0), at(21, 23), at(18), at(15)].map((date, n) => entry(`t${n}`, date))
     expect(byDay(entries, now).map((day) => [day.name, day.entries.length])).toEqual([
@@ -50,12 +32,5 @@ describe('the list of threads', () => {
     const minutesAgo = (minutes: number) => timeName(new Date(now.getTime() - minutes * 60_000), now)
     expect([0, 1, 59, 60, 839].map(minutesAgo)).toEqual(['now', '1m ago', '59m ago', '1h ago', '13h ago'])
     expect(timeName(at(21, 9), now)).toBe('09:00')
-  })
-
-  it('finds titles that have all words, in any order and case', () => {
-    const entries = ['Lunch at noon', 'Dinner at eight', 'A walk'].map((title) => entry(title, now))
-    expect(search(entries, 'NOON lun').map(({ title }) => title)).toEqual(['Lunch at noon'])
-    expect(search(entries, 'at').length).toBe(2)
-    expect(search(entries, 'breakfast')).toEqual([])
   })
 })

@@ -1,11 +1,10 @@
 'use client'
 
-import { Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { Suspense, useCallback, useMemo, useState } from 'react'
 import { later } from '../lib/later.ts'
 import { useNavigation } from '../lib/navigation.ts'
 import { focusComposer, stopRun } from '../lib/page.ts'
 import { SEARCH_ID } from '../lib/shortcuts.ts'
-import { openThread, watchThreads } from '../lib/threads.ts'
 import { useShortcuts } from '../lib/use-shortcuts.ts'
 import { useThreadGone } from '../lib/use-thread-gone.ts'
 import type { Start } from './conversation/conversation.tsx'
@@ -28,9 +27,6 @@ export function App() {
   const [isHelpOpen, setHelpOpen] = useState(false)
   const [start, setStart] = useState<Start & { readonly chatKey: string }>()
   const isGone = useThreadGone(navigation)
-
-  useEffect(watchThreads, [])
-  useEffect(() => openThread(navigation.threadId), [navigation.threadId])
 
   const open = (id: string): void => {
     setDrawerOpen(false)
@@ -96,7 +92,7 @@ export function App() {
         )}
         <main className="flex min-w-0 flex-1 flex-col">
           <Ready>
-            <Header onThreads={toggleThreads} onNew={startNew} onHelp={help} />
+            <Header threadId={navigation.threadId} onThreads={toggleThreads} onNew={startNew} onHelp={help} />
           </Ready>
           {conversation}
         </main>

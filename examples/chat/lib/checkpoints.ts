@@ -1,5 +1,6 @@
 import type { Checkpoint } from './branches.ts'
-import { apiUrl, client } from './client.ts'
+import { apiUrl } from './client.ts'
+import { states } from './states.ts'
 
 const PAGE = 100
 
@@ -34,5 +35,5 @@ interface ListAnswer {
 
 /** Makes a checkpoint the newest state of its thread, by a copy. So another branch is shown after a reload and on other pages too. */
 export async function showCheckpoint(threadId: string, checkpointId: string): Promise<void> {
-  await client.threads.updateState(threadId, { values: null, checkpointId, asNode: '__copy__' })
+  await states.updateState(threadId, { values: null, checkpointId, asNode: '__copy__' })
 }

@@ -1,7 +1,7 @@
 import type { AIMessage, BaseMessage } from '@langchain/core/messages'
-import { client } from './client.ts'
 import { mediaOf } from './media.ts'
 import { textOf } from './messages.ts'
+import { states } from './states.ts'
 import { readableName } from './tool-calls.ts'
 import { turnsOf } from './turns.ts'
 
@@ -26,7 +26,7 @@ const partsOf = (message: BaseMessage): readonly string[] => [
 /** Reads a thread and gives it to the user as a file. */
 export async function exportThread(id: string, title: string, agent: string): Promise<void> {
   // Its messages are JSON here, with the same fields.
-  const { values } = await client.threads.getState<{ messages?: readonly BaseMessage[] }>(id)
+  const { values } = await states.getState<{ messages?: readonly BaseMessage[] }>(id)
   download(
     `${fileNameOf(title)}.md`,
     conversationMarkdown(title, agent, values.messages ?? []),

@@ -1,5 +1,5 @@
 import { type ComponentType, lazy } from 'react'
-import { patientFetch } from './connection.ts'
+import { agents } from './client.ts'
 
 /** A component whose code loads when it is first shown. */
 export const later = <Props>(load: () => Promise<ComponentType<Props>>) =>
@@ -10,7 +10,7 @@ export async function loadPatiently<Part>(load: () => Promise<Part>): Promise<Pa
   try {
     return await load()
   } catch {
-    await patientFetch('/ok')
+    await agents.fetch('/ok')
     return load()
   }
 }

@@ -1,27 +1,7 @@
-import type { Thread } from '@langchain/langgraph-sdk'
+import type { ThreadEntry } from 'agentwire/react'
 
-/** A thread as the sidebar shows it. */
-export interface ThreadEntry {
-  readonly id: string
-  readonly title: string
-  readonly updatedAt: Date
-  readonly status: Thread['status']
-  /** Undefined before the first run. */
-  readonly assistantId: string | undefined
-}
-
-export const UNTITLED = 'New chat'
-
-export function entryOf({ thread_id, updated_at, status, metadata }: Thread): ThreadEntry {
-  const { title, assistant_id } = metadata ?? {}
-  return {
-    id: thread_id,
-    title: typeof title === 'string' && title !== '' ? title : UNTITLED,
-    updatedAt: new Date(updated_at),
-    status,
-    assistantId: typeof assistant_id === 'string' ? assistant_id : undefined,
-  }
-}
+/** What a thread is called. */
+export const nameOf = (entry: ThreadEntry | null | undefined): string => entry?.title || 'New chat'
 
 export interface Day {
   readonly name: string
@@ -60,10 +40,4 @@ export function timeName(date: Date, now = new Date()): string {
   if (minutes < 60) return `${minutes}m ago`
   if (dayName(date, now) === 'Today') return `${Math.floor(minutes / 60)}h ago`
   return new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(date)
-}
-
-/** The entries whose title has every word of the query, or the beginning of it. */
-export function search(entries: readonly ThreadEntry[], query: string): readonly ThreadEntry[] {
-  const words = query.toLowerCase().split(/\s+/)
-  return entries.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
 }

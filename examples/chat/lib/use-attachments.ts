@@ -1,26 +1,19 @@
-import { useState } from 'react'
+import { type UseUploads, useUploads } from 'agentwire/react'
 import { useToast } from '../components/ui/toasts.tsx'
-import { type Attachment, readFiles } from './attachments.ts'
+import { MAX_BYTES, problemOf } from './attachments.ts'
 
-export interface Attachments {
-  readonly waiting: readonly Attachment[]
+export interface Attachments extends Omit<UseUploads, 'add'> {
   add(files: readonly File[]): Promise<void>
-  remove(id: string): void
-  clear(): void
 }
 
-/** The files that wait to be sent with the next message. */
+/** The files that wait to be sent with the next message. What is not taken is said. */
 export function useAttachments(): Attachments {
   const toast = useToast()
-  const [waiting, setWaiting] = useState<readonly Attachment[]>([])
+  const uploads = useUploads({ maxBytes: MAX_BYTES })
   return {
-    waiting,
+    ...uploads,
     add: async (files) => {
-      const { attachments, problems } = await readFiles(files, waiting)
-      setWaiting((before) => [...before, ...attachments])
-      for (const text of problems) toast({ text })
+      for (const problem of await uploads.add(files)) toast({ text: problemOf(problem) })
     },
-    remove: (id) => setWaiting((before) => before.filter((one) => one.id !== id)),
-    clear: () => setWaiting([]),
   }
 }

@@ -1,5 +1,6 @@
+import { useThread } from 'agentwire/react'
 import { useEffect, useRef } from 'react'
-import { refreshThreads, renameThread, useThreads } from './threads.ts'
+import { agents } from './client.ts'
 import { titleOf } from './titles.ts'
 import type { Turn } from './turns.ts'
 import type { Chat } from './use-chat.ts'
@@ -10,12 +11,9 @@ export function useTitle(
   turns: readonly Turn[],
   isNew: boolean,
 ): void {
-  const { entries } = useThreads()
+  const entry = useThread(agents, threadId)
   const isNamed = useRef(!isNew)
-  const latest = useRef(entries)
-  latest.current = entries
   const firstTitle = useRef<string>(undefined)
-  const entry = entries.find(({ id }) => id === threadId)
   if (entry) firstTitle.current ??= entry.title
   const isComplete = threadId !== null && !isLoading && interrupts.length === 0 && turns.length > 0
 
@@ -23,15 +21,18 @@ export function useTitle(
     const [turn] = turns
     if (isNamed.current || !isComplete || !entry || !turn || turn.answer.length === 0) return
     isNamed.current = true
-    const { id, title: before } = entry
-    const name = async (): Promise<void> => {
-      // Other pages have given titles since the list was read.
-      await refreshThreads()
-      const others = latest.current.filter((one) => one.id !== id).map(({ title }) => title)
-      const title = titleOf(turn, others)
-      const isRenamed = before !== firstTitle.current
-      if (title !== undefined && title !== before && !isRenamed) await renameThread(id, title)
-    }
-    name().catch(console.warn)
+    if (entry.title === firstTitle.current) nameThread(entry.id, turn).catch(console.warn)
   }, [isComplete, entry, turns])
+}
+
+async function nameThread(id: string, turn: Turn): Promise<void> {
+  const { threads } = agents
+  // Other pages have given titles since the list was read.
+  await threads.refresh()
+  const others = threads.get().entries.filter((one) => one.id !== id)
+  const title = titleOf(
+    turn,
+    others.map((one) => one.title),
+  )
+  if (title !== undefined && title !== threads.entryOf(id)?.title) await threads.rename(id, title)
 }

@@ -1,24 +1,19 @@
 import { Suspense } from 'react'
 import { later } from '../../lib/later.ts'
-import type { Chat } from '../../lib/use-chat.ts'
+import type { Interrupt } from '../../lib/questions.ts'
 
 const Questions = later(async () => (await import('./questions.tsx')).Questions)
 
-/** While a run goes on nothing is asked: it may be the one that goes on with the answer of another tab. */
-export const isAsking = ({ interrupts, isLoading, isThreadLoading }: Chat): boolean =>
-  interrupts.length > 0 && !isLoading && !isThreadLoading
+interface ApprovalsProps {
+  readonly interrupts: readonly Interrupt[]
+  readonly onAnswer: (responses: Record<string, unknown>) => Promise<void>
+}
 
 /** What the agent waits for. */
-export function Approvals({ chat }: { readonly chat: Chat }) {
-  if (!isAsking(chat)) return null
-  const ids = chat.interrupts.map(({ id }) => id)
+export function Approvals({ interrupts, onAnswer }: ApprovalsProps) {
   return (
     <Suspense>
-      <Questions
-        key={ids.join()}
-        interrupts={chat.interrupts}
-        onAnswer={(responses) => chat.respondAll(responses)}
-      />
+      <Questions key={interrupts.map(({ id }) => id).join()} interrupts={interrupts} onAnswer={onAnswer} />
     </Suspense>
   )
 }

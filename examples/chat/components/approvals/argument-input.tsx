@@ -33,7 +33,7 @@ export function ArgumentInput({ field, isFirst, fault, onChange }: ArgumentInput
           {...shared}
           checked={text === 'true'}
           onChange={({ target }) => write(String(target.checked))}
-          className="size-4 accent-accent"
+          className="size-4 accent-brand"
         />
         {readableName(name)}
       </label>

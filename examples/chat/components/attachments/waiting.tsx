@@ -5,11 +5,11 @@ import { IconButton } from '../ui/icon-button.tsx'
 import { Picture } from '../ui/picture.tsx'
 
 /** What goes out with the next message. Each can be taken out again. */
-export function Waiting({ attachments: { waiting, remove } }: { readonly attachments: Attachments }) {
-  if (waiting.length === 0) return null
+export function Waiting({ attachments: { uploads, remove } }: { readonly attachments: Attachments }) {
+  if (uploads.length === 0) return null
   return (
     <ul aria-label="Files to send" className="flex flex-wrap gap-2 px-1 pb-2">
-      {waiting.map(({ id, kind, name, url, bytes }) => (
+      {uploads.map(({ id, kind, name, url, bytes }) => (
         <li key={id} className="flex items-center gap-2 rounded-xl border bg-panel p-1 text-sm">
           {kind === 'image' ? (
             <Picture src={url} alt="" className="size-10 rounded-lg object-cover" />

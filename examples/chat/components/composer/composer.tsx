@@ -1,6 +1,6 @@
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
 import { type ClipboardEvent, type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react'
-import { type Content, contentOf } from '../../lib/attachments.ts'
+import type { Content } from '../../lib/content.ts'
 import type { Attachments } from '../../lib/use-attachments.ts'
 import { Waiting } from '../attachments/waiting.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
@@ -24,10 +24,10 @@ export function Composer({ isNew, isRunning, isBlocked, attachments, onSend, onS
   const field = useRef<HTMLTextAreaElement>(null)
   // What was written before the code of the page was there.
   useLayoutEffect(() => setDraft(field.current!.value), [])
-  const canSend = !isBlocked && (draft.trim() !== '' || attachments.waiting.length > 0)
+  const canSend = !isBlocked && (draft.trim() !== '' || attachments.uploads.length > 0)
   const send = (): void => {
     if (!canSend) return
-    onSend(contentOf(draft.trim(), attachments.waiting))
+    onSend(attachments.contentOf(draft.trim()))
     setDraft('')
     attachments.clear()
   }
@@ -51,7 +51,7 @@ export function Composer({ isNew, isRunning, isBlocked, attachments, onSend, onS
         send()
       }}
     >
-      <div className="rounded-2xl border bg-raised p-2 shadow-sm focus-within:border-accent">
+      <div className="rounded-2xl border bg-raised p-2 shadow-sm focus-within:border-brand">
         <Waiting attachments={attachments} />
         <div className="flex items-end gap-1">
           <Ready>

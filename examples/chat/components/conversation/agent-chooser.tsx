@@ -19,7 +19,7 @@ export function AgentChooser({ agentId, onAgent }: AgentChooserProps) {
           return (
             <label
               key={id}
-              className="relative flex items-center gap-3 rounded-xl border border-line bg-raised p-3 text-left transition-colors hover:bg-hover has-checked:border-accent has-checked:ring-1 has-checked:ring-accent"
+              className="relative flex items-center gap-3 rounded-xl border border-line bg-raised p-3 text-left transition-colors hover:bg-hover has-checked:border-brand has-checked:ring-1 has-checked:ring-brand"
             >
               <input
                 type="radio"
@@ -32,7 +32,7 @@ export function AgentChooser({ agentId, onAgent }: AgentChooserProps) {
               />
               <Icon
                 aria-hidden
-                className={`size-5 shrink-0 ${id === agentId ? 'text-accent' : 'text-faint'}`}
+                className={`size-5 shrink-0 ${id === agentId ? 'text-brand' : 'text-faint'}`}
               />
               <span className="min-w-0">
                 <span className="block font-medium text-sm">{title}</span>

@@ -3,7 +3,7 @@ import { STREAM_CONTROLLER } from '@langchain/react'
 import { ArrowDown } from 'lucide-react'
 import { type DragEvent, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { AGENTS } from '../../lib/agents.ts'
-import type { Content } from '../../lib/attachments.ts'
+import type { Content } from '../../lib/content.ts'
 import { wordsOf } from '../../lib/errors.ts'
 import { artifactsOf } from '../../lib/files.ts'
 import { later } from '../../lib/later.ts'
@@ -12,9 +12,8 @@ import { useAttachments } from '../../lib/use-attachments.ts'
 import { type ChatState, useChat } from '../../lib/use-chat.ts'
 import { useHistories } from '../../lib/use-histories.ts'
 import { useStickToBottom } from '../../lib/use-stick-to-bottom.ts'
-import { useStop } from '../../lib/use-stop.ts'
 import { useTitle } from '../../lib/use-title.ts'
-import { Approvals, isAsking } from '../approvals/approvals.tsx'
+import { Approvals } from '../approvals/approvals.tsx'
 import { Composer } from '../composer/composer.tsx'
 import { Queue } from '../composer/queue.tsx'
 import { FilesButton } from '../files/files-button.tsx'
@@ -47,7 +46,17 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
   const [agentId, setAgentId] = useState(start?.agentId ?? AGENTS[0]!.id)
   // A thread that exists has an agent. Only a new one is asked for.
   const isNew = useRef(threadId === undefined).current
-  const chat = useChat({ threadId, assistantId: isNew ? agentId : undefined, onThreadId })
+  const {
+    stream: chat,
+    isRunning,
+    isAsking,
+    stop,
+    answer,
+  } = useChat({
+    threadId,
+    assistantId: isNew ? agentId : undefined,
+    onThreadId,
+  })
   const turns = useRef<readonly Turn[]>([])
   turns.current = turnsOf(chat.messages, turns.current)
   const { histories, historyOf, show } = useHistories(chat, turns.current)
@@ -98,7 +107,6 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
     event.preventDefault()
     void attachments.add([...event.dataTransfer.files])
   }
-  const { isRunning, stop } = useStop(chat)
   const isWaiting = chat.interrupts.length > 0
   const artifacts = artifactsOf(chat.values.files, chat.messages)
   const isEmpty = turns.current.length === 0 && !chat.isThreadLoading
@@ -121,11 +129,11 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
               <Turns
                 turns={turns.current}
                 histories={histories}
-                activity={isAsking(chat) ? 'waiting' : isRunning ? 'running' : 'idle'}
+                activity={isAsking ? 'waiting' : isRunning ? 'running' : 'idle'}
                 actions={actions}
               />
             </ChatProvider>
-            <Approvals chat={chat} />
+            {isAsking && <Approvals interrupts={chat.interrupts} onAnswer={answer} />}
           </div>
         </div>
         {artifacts.length > 0 && (

@@ -15,7 +15,7 @@ export function Welcome({ agentId, onAgent, onPrompt }: WelcomeProps) {
   const agent = AGENTS.find(({ id }) => id === agentId) ?? AGENTS[0]!
   return (
     <section className="mx-auto flex max-w-2xl flex-col items-center gap-5 pt-[8dvh] text-center">
-      <Mark className="size-12 text-accent" />
+      <Mark className="size-12 text-brand" />
       <h2 className="font-semibold text-2xl tracking-tight">What can I help with?</h2>
       <Ready>
         <AgentChooser agentId={agent.id} onAgent={onAgent} />

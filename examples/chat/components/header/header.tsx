@@ -1,32 +1,34 @@
+import { useThread } from 'agentwire/react'
 import { CircleHelp, Moon, PanelLeft, SquarePen, Sun } from 'lucide-react'
 import { useEffect } from 'react'
 import { AGENTS } from '../../lib/agents.ts'
+import { agents } from '../../lib/client.ts'
 import { ACTIONS_ID } from '../../lib/page.ts'
 import { toggleTheme } from '../../lib/theme.ts'
-import { UNTITLED } from '../../lib/thread-list.ts'
-import { useThreads } from '../../lib/threads.ts'
+import { nameOf } from '../../lib/thread-list.ts'
 import { ThreadMenu } from '../threads/thread-menu.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 
 interface HeaderProps {
+  readonly threadId: string | undefined
   readonly onThreads: () => void
   readonly onNew: () => void
   readonly onHelp: () => void
 }
 
 /** What the open thread is called and which agent it belongs to, and the buttons of the page. */
-export function Header({ onThreads, onNew, onHelp }: HeaderProps) {
-  const { open } = useThreads()
+export function Header({ threadId, onThreads, onNew, onHelp }: HeaderProps) {
+  const open = useThread(agents, threadId)
   const agent = AGENTS.find(({ id }) => id === open?.assistantId)
   useEffect(() => {
-    document.title = open ? `${open.title} · agentwire chat` : 'agentwire chat'
+    document.title = open ? `${nameOf(open)} · agentwire chat` : 'agentwire chat'
   }, [open])
   return (
     <header className="flex min-h-12 shrink-0 items-center gap-1 border-b px-2">
       <IconButton icon={PanelLeft} label="Show or hide threads" onClick={onThreads} />
       <IconButton icon={SquarePen} label="New chat" className="md:hidden" onClick={onNew} />
       <div className="flex min-w-0 flex-1 items-baseline gap-2 px-2">
-        <h1 className={open ? 'truncate font-medium text-sm' : 'sr-only'}>{open?.title ?? UNTITLED}</h1>
+        <h1 className={open ? 'truncate font-medium text-sm' : 'sr-only'}>{nameOf(open)}</h1>
         {agent && <span className="shrink-0 text-faint text-xs max-md:hidden">{agent.title}</span>}
       </div>
       <div id={ACTIONS_ID} className="contents" />

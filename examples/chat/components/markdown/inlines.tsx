@@ -44,7 +44,7 @@ function inline(token: MarkedToken) {
           checked={token.checked}
           disabled
           aria-label={token.checked ? 'Done' : 'Not done'}
-          className="mr-2 -ml-5 align-middle accent-accent"
+          className="mr-2 -ml-5 align-middle accent-brand"
         />
       )
     case 'link': {
@@ -56,7 +56,7 @@ function inline(token: MarkedToken) {
           title={token.title ?? undefined}
           target="_blank"
           rel="noopener noreferrer"
-          className="text-accent underline underline-offset-2"
+          className="text-brand underline underline-offset-2"
         >
           <Inlines tokens={token.tokens} />
         </a>

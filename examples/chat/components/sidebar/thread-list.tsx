@@ -1,7 +1,8 @@
+import { searchThreads, type ThreadEntry, useThreads } from 'agentwire/react'
 import { useEffect, useRef } from 'react'
+import { agents } from '../../lib/client.ts'
 import type { Navigation } from '../../lib/navigation.ts'
-import { byDay, search, type ThreadEntry } from '../../lib/thread-list.ts'
-import { deleteHidden, hide, loadMore, unhide, useThreads } from '../../lib/threads.ts'
+import { byDay, nameOf } from '../../lib/thread-list.ts'
 import { useToast } from '../ui/toasts.tsx'
 import { ThreadRow } from './thread-row.tsx'
 
@@ -12,10 +13,10 @@ interface ThreadListProps {
 }
 
 export function ThreadList({ query, navigation }: ThreadListProps) {
-  const { entries, isLoaded, hasMore } = useThreads()
+  const { entries, isLoaded, hasMore } = useThreads(agents)
   const list = useRef<HTMLDivElement>(null)
   const remove = useRemove(navigation)
-  const found = query === '' ? entries : search(entries, query)
+  const found = query === '' ? entries : searchThreads(entries, query)
   return (
     <div ref={list} tabIndex={-1} className="min-h-0 flex-1 overflow-y-auto outline-none">
       {byDay(found).map(({ name, entries }) => (
@@ -49,19 +50,18 @@ export function ThreadList({ query, navigation }: ThreadListProps) {
 /** Deletes a thread when the time to undo it has passed. */
 function useRemove(navigation: Navigation): (entry: ThreadEntry) => void {
   const toast = useToast()
-  return ({ id, title }) => {
+  return (entry) => {
+    const { id } = entry
+    const title = nameOf(entry)
     const isOpen = id === navigation.threadId
-    hide(id)
+    const removal = agents.threads.remove(id)
     if (isOpen) navigation.startNew()
     const undo = (): void => {
-      void unhide(id)
+      void removal.undo()
       if (isOpen) navigation.open(id)
     }
     const onGone = (): void => {
-      deleteHidden(id).catch(() => {
-        void unhide(id)
-        toast({ text: `“${title}” could not be deleted.` })
-      })
+      removal.finish().catch(() => toast({ text: `“${title}” could not be deleted.` }))
     }
     toast({ text: `“${title}” is deleted.`, action: { label: 'Undo', run: undo }, onGone })
   }
@@ -72,7 +72,7 @@ function More() {
   const end = useRef<HTMLParagraphElement>(null)
   useEffect(() => {
     const observer = new IntersectionObserver(([entry]) => {
-      if (entry?.isIntersecting) void loadMore()
+      if (entry?.isIntersecting) void agents.threads.loadMore()
     })
     observer.observe(end.current!)
     return () => observer.disconnect()

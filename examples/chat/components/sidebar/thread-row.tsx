@@ -1,8 +1,9 @@
+import type { ThreadEntry } from 'agentwire/react'
 import { type MouseEvent, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import { agents } from '../../lib/client.ts'
 import { hrefOf } from '../../lib/navigation.ts'
-import { type ThreadEntry, timeName } from '../../lib/thread-list.ts'
-import { renameThread } from '../../lib/threads.ts'
+import { nameOf, timeName } from '../../lib/thread-list.ts'
 import { ThreadMenu } from '../threads/thread-menu.tsx'
 import { useToast } from '../ui/toasts.tsx'
 import { TitleField } from './title-field.tsx'
@@ -15,14 +16,15 @@ interface ThreadRowProps {
 }
 
 const MARKS = {
-  busy: { className: 'animate-pulse bg-accent', text: 'Running' },
+  busy: { className: 'animate-pulse bg-brand', text: 'Running' },
   interrupted: { className: 'bg-warn', text: 'Waits for you' },
   error: { className: 'bg-bad', text: 'Failed' },
   idle: undefined,
 }
 
 export function ThreadRow({ entry, isOpen, onOpen, onRemove }: ThreadRowProps) {
-  const { id, title, updatedAt, status } = entry
+  const { id, updatedAt, status } = entry
+  const title = nameOf(entry)
   const [isRenaming, setRenaming] = useState(false)
   const link = useRef<HTMLAnchorElement>(null)
   const toast = useToast()
@@ -38,7 +40,7 @@ export function ThreadRow({ entry, isOpen, onOpen, onRemove }: ThreadRowProps) {
     flushSync(() => setRenaming(false))
     link.current?.focus()
     if (wanted === title) return
-    renameThread(id, wanted).catch(() => toast({ text: 'The thread could not be renamed.' }))
+    agents.threads.rename(id, wanted).catch(() => toast({ text: 'The thread could not be renamed.' }))
   }
   if (isRenaming)
     return (

@@ -1,7 +1,7 @@
+import { useReachable, useThread } from 'agentwire/react'
 import { CloudOff } from 'lucide-react'
-import { useReachable } from '../../lib/connection.ts'
+import { agents } from '../../lib/client.ts'
 import { isRefusal, wordsOf } from '../../lib/errors.ts'
-import { useThreads } from '../../lib/threads.ts'
 import type { Chat } from '../../lib/use-chat.ts'
 import { Button } from '../ui/button.tsx'
 
@@ -13,8 +13,8 @@ interface StatusProps {
 
 /** What went wrong, in words, with a way out. */
 export function Status({ chat, onAgain }: StatusProps) {
-  const isReachable = useReachable()
-  const { open } = useThreads()
+  const isReachable = useReachable(agents)
+  const thread = useThread(agents, chat.threadId)
   if (!isReachable)
     return (
       <p
@@ -26,7 +26,7 @@ export function Status({ chat, onAgain }: StatusProps) {
       </p>
     )
   // A page that came later has no error of the run, and knows by the thread that there was one.
-  const hasFailed = open?.status === 'error' && open.id === chat.threadId
+  const hasFailed = thread?.status === 'error'
   if (chat.isLoading || chat.isThreadLoading || (chat.error === undefined && !hasFailed)) return null
   const goOn = (): void => void chat.submit(null)
   return (

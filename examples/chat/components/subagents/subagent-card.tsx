@@ -8,7 +8,7 @@ import type { Chat } from '../../lib/use-chat.ts'
 const SubagentPanel = lazy(async () => ({ default: (await import('./subagent-panel.tsx')).SubagentPanel }))
 
 const MARKS = {
-  Running: 'animate-pulse bg-accent',
+  Running: 'animate-pulse bg-brand',
   Waiting: 'bg-warn',
   Done: 'bg-good',
   Failed: 'bg-bad',

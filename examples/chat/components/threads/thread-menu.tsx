@@ -1,8 +1,9 @@
+import type { ThreadEntry } from 'agentwire/react'
 import { Download, EllipsisVertical, Link, Pencil, Trash2 } from 'lucide-react'
 import { AGENTS } from '../../lib/agents.ts'
 import { exportThread } from '../../lib/export.ts'
 import { shareThread } from '../../lib/share.ts'
-import type { ThreadEntry } from '../../lib/thread-list.ts'
+import { nameOf } from '../../lib/thread-list.ts'
 import { Menu } from '../ui/menu.tsx'
 import { useToast } from '../ui/toasts.tsx'
 
@@ -15,7 +16,8 @@ interface ThreadMenuProps {
 
 /** What can be done with a thread. */
 export function ThreadMenu({ entry, className = '', onRename, onRemove }: ThreadMenuProps) {
-  const { id, title, assistantId } = entry
+  const { id, assistantId } = entry
+  const title = nameOf(entry)
   const toast = useToast()
   const agent = AGENTS.find((one) => one.id === assistantId)?.title ?? 'Agent'
   const share = (): void => {

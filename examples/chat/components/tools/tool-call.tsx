@@ -3,7 +3,7 @@ import { readableName, readResult, type ToolCall, type ToolStatus } from '../../
 import { Value } from './value.tsx'
 
 const STATUSES: Readonly<Record<ToolStatus, readonly [LucideIcon, string, string]>> = {
-  running: [LoaderCircle, 'animate-spin text-accent', 'running'],
+  running: [LoaderCircle, 'animate-spin text-brand', 'running'],
   waiting: [CircleHelp, 'text-warn', 'waits for you'],
   finished: [Check, 'text-good', 'done'],
   failed: [X, 'text-bad', 'failed'],

@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react'
 
 const KINDS = {
-  primary: 'bg-accent text-on-accent hover:opacity-90',
+  primary: 'bg-brand text-on-brand hover:opacity-90',
   plain: 'border border-line bg-raised hover:bg-hover',
   quiet: 'hover:bg-hover',
   danger: 'border border-bad text-bad hover:bg-hover',

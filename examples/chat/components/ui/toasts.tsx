@@ -53,7 +53,7 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
           >
             {text}
             {action && (
-              <Button kind="quiet" className="text-accent" onClick={action.run}>
+              <Button kind="quiet" className="text-brand" onClick={action.run}>
                 {action.label}
               </Button>
             )}

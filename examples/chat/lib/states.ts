@@ -1,0 +1,5 @@
+import { Client } from '@langchain/langgraph-sdk/client'
+import { agents, apiUrl } from './client.ts'
+
+/** Reads and writes the states of threads. */
+export const states = new Client({ apiUrl, callerOptions: { maxRetries: 1, fetch: agents.fetch } }).threads
