@@ -1,10 +1,12 @@
 import * as agUi from '@ag-ui/client'
+import OpenAI from 'openai'
 import type { Observable } from 'rxjs'
 import { decodeMessage, textOf } from '../../src/messages/index.ts'
 import { openChat } from '../ai-sdk/clients.ts'
 import { request, threadClient } from '../kit/client.ts'
 import { isTerminal, type Json } from '../kit/events.ts'
 import type { Door, Place } from './door.ts'
+import { responseIdOf } from './doors/openai.ts'
 
 /** A client that comes for an answer which goes on: the texts of the messages that it shows, once the answer has ended. */
 type Return = (place: Place) => Promise<readonly string[]>
@@ -53,6 +55,8 @@ export const RETURNS: Readonly<Record<string, Return>> = {
       return parts.filter(({ type }) => type === 'text').map(({ text }) => text)
     }),
 
+  'the Responses API': (place) => persistently(() => reread(place)),
+
   'AG-UI': (place) =>
     persistently(async () => {
       const agent = new ConnectingAgent(place)
@@ -61,6 +65,22 @@ export const RETURNS: Readonly<Record<string, Return>> = {
       if (problem) throw new Error(problem)
       return agent.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content as string)
     }),
+}
+
+/** The messages of a response that is read again from its first event. Those that a lost process has begun are incomplete. */
+async function reread(place: Place): Promise<readonly string[]> {
+  const client = new OpenAI({ baseURL: `${place.origin}/v1`, apiKey: 'key', maxRetries: 0 })
+  const texts: string[] = []
+  const stream = await client.responses.retrieve(responseIdOf(place)!, { stream: true })
+  let text = ''
+  for await (const event of stream) {
+    if (event.type === 'response.output_item.added') text = ''
+    if (event.type === 'response.output_text.delta') text += event.delta
+    if (event.type === 'response.output_item.done' && event.item.type === 'message')
+      if (event.item.status === 'completed') texts.push(text)
+    if (event.type === 'response.completed') return texts
+  }
+  throw new Error('The response has no end.')
 }
 
 /** An agent that can connect, as CopilotKit's can. */

@@ -14,7 +14,8 @@ export const tools: Door = {
   open(place) {
     const client = connect(new URL('/mcp', place.origin), 'auto')
     const call = async (name: string, args: Json): Promise<Shown> => {
-      const result = await (await client).call(name, args)
+      // A client does not notice that its stream has broken off: it waits as long as it is told to.
+      const result = await (await client).call(name, args, { timeout: 10_000 })
       threads.set(place, threadOf(result))
       const text = result.isError ? textOf(result) : result.content[0].text
       const asks = text.startsWith('The assistant asks')
