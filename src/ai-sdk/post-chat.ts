@@ -17,8 +17,11 @@ import {
   internalsOf,
   isAnswerEnded,
   lookAtThread,
+  RunError,
+  type RunReceipt,
   type RunRequest,
   receiptIn,
+  type ThreadLook,
   type ThreadRecord,
   type ThreadSnapshot,
   unanswered,
@@ -93,34 +96,50 @@ async function begin(chat: Chat): Promise<Followed> {
   }
 }
 
-/** A message that is sent again, after a connection was lost, starts nothing: its page gets what it has started. */
+/**
+ * A message that is sent again while it is answered, after a connection was lost, starts nothing: its page gets what it has started. After
+ * its answer has ended, a page means an edit by it, or that it be answered again: not every page says so.
+ */
 async function send(chat: Chat, message: SentMessage): Promise<Followed> {
   const { threadId, call } = chat
   const { engine } = chat.context
   const { principal } = call
   const command = await keyOf(message)
   const look = await lookAtThread(engine, { threadId, principal, command })
-  const receipt = receiptIn(look)
-  if (receipt && 'runId' in receipt) {
-    const { runId, appliedThroughSeq: after } = receipt
-    const answer = await engine.follow({ ...reading(chat), answerId: runId, runId, after })
-    if (answer) return begun(chat, answer, { userId: message.id, replies: [] })
+  const receipt = receiptOf(look)
+  if (!receipt)
+    return start(chat, message.id, {
+      ...inputOf(userMessage(message)),
+      command,
+      looked: look,
+      accept: refuseQuestions,
+    })
+  if (receipt === 'of another content') return edit(chat, message)
+  const { runId, appliedThroughSeq: after } = receipt
+  const answer = await engine.follow({ ...reading(chat), answerId: runId, runId, after })
+  if (!answer || answer.end) return edit(chat, message)
+  return begun(chat, answer, { userId: message.id, replies: [] })
+}
+
+/** What the message has started before. */
+function receiptOf(look: ThreadLook): RunReceipt | 'of another content' | undefined {
+  try {
+    const receipt = receiptIn(look)
+    return receipt && 'runId' in receipt ? receipt : undefined
+  } catch (error) {
+    if (error instanceof RunError && error.code === 'key_reused') return 'of another content'
+    throw error
   }
-  return start(chat, message.id, {
-    ...inputOf(userMessage(message)),
-    command,
-    looked: look,
-    accept: refuseQuestions,
-  })
 }
 
 async function edit(chat: Chat, message: SentMessage): Promise<Followed> {
   const { principal } = chat.call
   const place = { threadId: chat.threadId, principal, messageId: message.id }
   const checkpointId = await chat.context.engine.checkpointBefore(place)
+  const input = inputOf(userMessage(message))
   // A message that was refused before, or that no state has got, is sent by its page in this way, too.
-  if (checkpointId === undefined) return send(chat, message)
-  return start(chat, message.id, { ...inputOf(userMessage(message)), checkpointId })
+  if (checkpointId === undefined) return start(chat, message.id, { ...input, accept: refuseQuestions })
+  return start(chat, message.id, { ...input, checkpointId })
 }
 
 /** The run goes on from the state that has the message, and no answer to it. Where none has a next step, the message is given again. */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { aiSdk } from '../../src/ai-sdk/index.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
-import { chat as chatGraph, inOrder, supervised, toolAgent } from '../fixtures/graphs.ts'
+import { calculator, chat as chatGraph, inOrder, supervised, toolAgent } from '../fixtures/graphs.ts'
 import type { Json } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
 import { halting } from './agents.ts'
@@ -20,17 +20,6 @@ const asking = () =>
         { text: 'Gone.' },
       ),
     ),
-  )
-
-/** Adds with a tool in every turn. Its calls have ids of their own, as those of models have. */
-const counting = () =>
-  toolAgent((messages) =>
-    messages.at(-1)!.getType() === 'tool'
-      ? { text: 'It is five.' }
-      : {
-          text: 'Let me add.',
-          toolCalls: [{ id: `call_${messages.length}`, name: 'add', args: { a: 2, b: 3 } }],
-        },
   )
 
 describe.each(Object.entries(LIBRARIES))('the client of ai %s', (version, library) => {
@@ -52,7 +41,7 @@ describe.each(Object.entries(LIBRARIES))('the client of ai %s', (version, librar
   })
 
   test('sends another message, alone or with all before it', async () => {
-    const { origin } = await serve(langgraph(counting()))
+    const { origin } = await serve(langgraph(calculator()))
     const first = openChat({ origin, library })
     await first.chat.sendMessage({ text: 'What is 2 and 3?' })
     await first.chat.sendMessage({ text: 'And again?' })

@@ -100,23 +100,35 @@ test.each([
 })
 
 test('a message that is sent twice has one answer, which both are sent', async () => {
-  let runs = 0
-  const { origin } = await serve(
-    defineAgent({
-      async run({ message }) {
-        runs++
-        await message('Once.')
-      },
-    }),
-  )
+  const halted = halting()
+  const { origin, server } = await serve(halted.agent)
   const body = { id: 't', messages: [userMessage('x')] }
-  const send = async () => (await post(origin, '', body)).text()
-  const [first, second] = await Promise.all([send(), send()])
-  expect(first).toContain('Once.')
-  expect(second).toBe(first)
-  expect(runs).toBe(1)
+  const first = await post(origin, '', body)
+  await halted.reached
+  const second = await post(origin, '', body)
   const other = await post(origin, '', { id: 't', messages: [userMessage('y', 'user-x')] })
   expect(other.status).toBe(409)
+  halted.goOn()
+  const text = await first.text()
+  expect(text).toContain('whole.')
+  expect(await second.text()).toBe(text)
+  expect(await server.engine.listRuns({ threadId: 't' })).toHaveLength(1)
+})
+
+test('a page that says nothing of edits and of answers to write again gets both', async () => {
+  let runs = 0
+  const { origin } = await serve(
+    langgraph(chatGraph((messages) => ({ text: `${messages.at(-1)!.text}, ${++runs}` }))),
+  )
+  // As Vercel's template for chats does it: neither `trigger` nor `messageId`.
+  const prepareSendMessagesRequest = ({ id, messages }: Json) => ({ body: { id, message: messages.at(-1) } })
+  const { chat } = openChat({ origin, transport: { prepareSendMessagesRequest } })
+  await chat.sendMessage({ text: 'one' })
+  await chat.regenerate()
+  expect(chat.messages.map(textOf)).toEqual(['one', 'one, 2'])
+  await chat.sendMessage({ text: 'two', messageId: chat.messages[0]!.id })
+  expect(chat.messages.map(textOf)).toEqual(['two', 'two, 3'])
+  expect(shownOf(await historyOf(origin))).toEqual(shownOf(chat.messages))
 })
 
 test('a message that comes while another one is answered is refused', async () => {

@@ -114,7 +114,7 @@ export function createAnswerReader(): AnswerReader {
     for (const item of items) {
       if (item.type === 'callStart') {
         // The tool may have told of it first.
-        if (calls.has(item.call.id)) continue
+        if (calls.has(item.call.id) && !isOver(item.call)) continue
         told.set(messageKey(reader.message), new Set(reader.calls.keys()))
         calls.set(item.call.id, { call: item.call, input: undefined, result: undefined })
       } else if (item.type === 'callEnd' || item.type === 'callInvalid') {
@@ -128,6 +128,12 @@ export function createAnswerReader(): AnswerReader {
       }
       out.push(item)
     }
+  }
+
+  /** Whether the known call of this id is an earlier one: some models count their calls anew in each turn. */
+  function isOver({ id, messageId }: CallRef): boolean {
+    const known = calls.get(id)
+    return known?.result !== undefined && known.call.messageId !== null && known.call.messageId !== messageId
   }
 
   function addTool({ namespace, data }: ThreadEvent<'tools'>): void {
@@ -220,8 +226,11 @@ export function createAnswerReader(): AnswerReader {
       const lastInput = told.size === 0 ? messages.length - 1 : messages.findLastIndex(isInput)
       know(messages.slice(0, lastInput + 1))
     }
-    for (const raw of messages) {
+    const madeAt = placesOfCalls(messages)
+    for (const [at, raw] of messages.entries()) {
       if (!isRecord(raw)) continue
+      // A result from before the call is that of an earlier one with its id.
+      if (raw.type === 'tool' && at < (madeAt.get(raw.tool_call_id) ?? 0)) continue
       const isKnown = raw.type === 'tool' ? isResolved(raw) : raw.type !== 'ai' || isTold(raw)
       if (isKnown && raw.type === 'ai') tellCalls(raw)
       const message = isKnown ? undefined : decodeMessage(raw)
@@ -372,6 +381,15 @@ function at({ seq, timestamp, runId }: Place, details: readonly AnswerDetail[]):
 const keyOf = (namespace: Namespace): string => JSON.stringify(namespace)
 
 const messageKey = ({ owner, id }: Pick<MessageRef, 'owner' | 'id'>): string => `${owner ?? ''}\n${id}`
+
+/** Where in a state each call is made, by its id: the last time. */
+function placesOfCalls(messages: readonly unknown[]): ReadonlyMap<unknown, number> {
+  const places = new Map<unknown, number>()
+  for (const [at, raw] of messages.entries())
+    if (isRecord(raw) && raw.type === 'ai')
+      for (const call of itemsOf(raw.tool_calls)) if (isRecord(call)) places.set(call.id, at)
+  return places
+}
 
 const isInput = (message: unknown): boolean => isRecord(message) && message.type === 'human'
 

@@ -394,3 +394,26 @@ test('a block that the normal form has no type for comes once, whole', () => {
     { value: { type: 'chart', data: 'ab' } },
   ])
 })
+
+test('a call with the id of an earlier turn is another one, with a result of its own', () => {
+  const human = (id: string) => ({ type: 'human', id, content: 'Add.' })
+  const asks = (id: string) => ({
+    type: 'ai',
+    id,
+    content: '',
+    tool_calls: [{ type: 'tool_call', id: 'call_0', name: 'add', args: { id } }],
+  })
+  const gives = (id: string, content: string) => ({ type: 'tool', id, tool_call_id: 'call_0', content })
+  const before = [human('h1'), asks('a1'), gives('t1', '5'), human('h2')]
+  const items = read([
+    values(1, before),
+    values(2, [...before, asks('a2')]),
+    values(3, [...before, asks('a2'), gives('t2', '5')]),
+  ])
+  const calls = items.filter(({ type }) => type.startsWith('call') && type !== 'callArgs')
+  expect(calls).toMatchObject([
+    { type: 'callStart', call: { id: 'call_0', messageId: 'a2' } },
+    { type: 'callEnd', input: { id: 'a2' } },
+    { type: 'callResult', text: '5', seq: 3 },
+  ])
+})
