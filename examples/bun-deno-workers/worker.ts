@@ -1,4 +1,4 @@
-/** For Workers: the agents live in a Durable Object, which all requests of its name reach. */
+/** For Workers: the agents run in a Durable Object, and all requests for its name reach it. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons'
 import { type AgentServer, createAgentServer } from 'agentwire'
@@ -7,15 +7,14 @@ import { agents } from './agents.ts'
 // LangGraph does this itself on Node only. Without it, `interrupt()` does not find the run that calls it.
 AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage())
 
-// #region object
-/** A Durable Object: all requests of a name reach the same one, so its memory is the same for all of them. */
+/** All requests for one name reach the same Durable Object, so they share its memory. */
 export class Agents {
   readonly #server: AgentServer
   readonly #state: DurableObjectState
 
   constructor(state: DurableObjectState) {
     this.#state = state
-    // Not in the module: two objects may share it, and one may not wait for what the other does.
+    // Not in the module: two objects may share a module, and one may not wait for the other's work.
     this.#server = createAgentServer({ agents })
   }
 
@@ -23,7 +22,6 @@ export class Agents {
     return this.#server.fetch(request, this.#state)
   }
 }
-// #endregion
 
 interface DurableObjectState {
   waitUntil(work: Promise<unknown>): void
@@ -33,9 +31,7 @@ interface Env {
   readonly AGENTS: { getByName(name: string): { fetch(request: Request): Promise<Response> } }
 }
 
-// #region entry
 export default {
-  // One object for everybody. With the id of the user as its name, each user has their own.
+  // One object for everyone. Pass the user's id instead to give each user their own.
   fetch: (request: Request, env: Env): Promise<Response> => env.AGENTS.getByName('all').fetch(request),
 }
-// #endregion

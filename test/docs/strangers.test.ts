@@ -15,8 +15,6 @@ const BROKEN: Readonly<Record<string, readonly number[]>> = {
   'docs/a2a.md': [3, 4, 5, 6, 7],
   'docs/audits.md': [1, 3, 4, 5, 6],
   'docs/control-plane.md': [1, 2, 3, 7],
-  'docs/platform.md': [1, 3, 4],
-  'docs/runtimes.md': [1, 2],
 }
 
 interface Block {
