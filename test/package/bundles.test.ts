@@ -236,7 +236,7 @@ const onDemand = (names: readonly string[]): esbuild.Plugin => ({
 /** The package for which an entry exists. */
 function namesake(specifier: string): string {
   const last = specifier.split('/').at(-1)!
-  return last === 'opentelemetry' ? '@opentelemetry/api' : last
+  return { opentelemetry: '@opentelemetry/api', react: '@langchain/react' }[last] ?? last
 }
 
 function isBuiltin(name: string): boolean {
