@@ -30,8 +30,8 @@ async function open(settings: DeployerSettings): Promise<Deployer> {
 
 async function openProcess(settings: ProcessSettings): Promise<Deployer> {
   const { processDeployer } = await import('../../src/control-plane/deployers/process/process.ts')
-  const { dir, allowUploads, allowRepositories, hostname } = settings
-  const deployer = processDeployer({ dir, allowRepositories, hostname })
+  const { dir, allowUploads, allowRepositories, hostname, ports, agentKeys: apiKeys } = settings
+  const deployer = processDeployer({ dir, allowRepositories, hostname, ports, apiKeys })
   return allowUploads ? deployer : withoutUploads(deployer)
 }
 

@@ -21,6 +21,9 @@ export const CONTROL_PLANE_USAGE = `agentwire control-plane  serves the deployme
   --allow-repository URL  process: RUNS CODE from repositories whose URL starts with this one, such as
                           https://git.example/team/ or file:///srv/agents/; repeatable
   --public-host HOST      process: the address that deployments listen on; default: 127.0.0.1
+  --ports FIRST-LAST      process: the ports that deployments listen on, such as 4000-4099; default: any free port
+  --agent-key KEY         process: a key that callers of deployments need; repeatable; default: the list in AGENTWIRE_AGENT_KEYS,
+                          separated by commas, otherwise anyone who reaches a deployment can call it
 
   --json                  prints one line of JSON when the server is listening
   --help                  shows this text`
@@ -52,6 +55,9 @@ export interface ProcessSettings {
   readonly allowUploads: boolean
   readonly allowRepositories: readonly string[]
   readonly hostname: string
+  readonly ports: readonly [first: number, last: number] | undefined
+  /** Who may call deployments. Undefined for everybody. */
+  readonly agentKeys: readonly string[] | undefined
 }
 
 /** A deployer whose options are in a file. */
@@ -76,6 +82,8 @@ export function readSettings(args: readonly string[], { env }: Terminal): Contro
     'allow-uploads': { type: 'boolean' },
     'allow-repository': { type: 'string', multiple: true },
     'public-host': { type: 'string' },
+    ports: { type: 'string' },
+    'agent-key': { type: 'string', multiple: true },
     json: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   })
@@ -99,7 +107,7 @@ export function readSettings(args: readonly string[], { env }: Terminal): Contro
     ownKey,
     secretsKeys: values['secrets-key'] ?? listOf(env.AGENTWIRE_SECRETS_KEY),
     showSecrets: oneOf('--show-secrets', values['show-secrets'] ?? 'masked', ['masked', 'plaintext', 'none']),
-    deployer: deployerOf(values),
+    deployer: deployerOf(values, env),
     json: values.json ?? false,
   }
 }
@@ -111,13 +119,22 @@ interface DeployerValues {
   readonly 'allow-uploads'?: boolean
   readonly 'allow-repository'?: readonly string[]
   readonly 'public-host'?: string
+  readonly ports?: string
+  readonly 'agent-key'?: readonly string[]
 }
 
-const PROCESS_OPTIONS = ['dir', 'allow-uploads', 'allow-repository', 'public-host'] as const
+const PROCESS_OPTIONS = [
+  'dir',
+  'allow-uploads',
+  'allow-repository',
+  'public-host',
+  'ports',
+  'agent-key',
+] as const
 
-function deployerOf(values: DeployerValues): DeployerSettings {
+function deployerOf(values: DeployerValues, env: Terminal['env']): DeployerSettings {
   const name = oneOf('--deployer', values.deployer ?? 'process', ['process', 'command', 'kubernetes'])
-  return name === 'process' ? processOf(values) : configuredOf(name, values)
+  return name === 'process' ? processOf(values, env) : configuredOf(name, values)
 }
 
 function configuredOf(name: ConfiguredSettings['name'], values: DeployerValues): ConfiguredSettings {
@@ -129,7 +146,7 @@ function configuredOf(name: ConfiguredSettings['name'], values: DeployerValues):
   throw new UsageError(`The ${name} deployer reads its options from a file: pass --deployer-config FILE.`)
 }
 
-function processOf(values: DeployerValues): ProcessSettings {
+function processOf(values: DeployerValues, env: Terminal['env']): ProcessSettings {
   if (values['deployer-config'] !== undefined)
     throw new UsageError('--deployer-config is an option of the command and kubernetes deployers.')
   const allowUploads = values['allow-uploads'] ?? false
@@ -140,7 +157,22 @@ function processOf(values: DeployerValues): ProcessSettings {
     )
   }
   const { dir = '.agentwire', 'public-host': hostname = '127.0.0.1' } = values
-  return { name: 'process', dir, allowUploads, allowRepositories, hostname }
+  const agentKeys = values['agent-key'] ?? listOf(env.AGENTWIRE_AGENT_KEYS)
+  return {
+    name: 'process',
+    dir,
+    allowUploads,
+    allowRepositories,
+    hostname,
+    ports: values.ports === undefined ? undefined : portsOf(values.ports),
+    agentKeys: agentKeys.length > 0 ? agentKeys : undefined,
+  }
+}
+
+function portsOf(text: string): readonly [number, number] {
+  const [first, last] = text.split('-').map((port) => portOf(port, '--ports'))
+  if (first !== undefined && last !== undefined && first > 0 && first <= last) return [first, last]
+  throw new UsageError(`--ports takes the first and the last port, such as 4000-4099, and not “${text}”.`)
 }
 
 /** `NAME:KEY`, or a key alone, which has the name `default`. */

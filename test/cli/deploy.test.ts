@@ -51,7 +51,8 @@ test('deploy, list, logs, rollback and delete, with what is shown on the way', a
     ),
   })
   const [, url] = /deployed at (\S+)/.exec(first.text)!
-  expect((await chat(url!, 'agent')).texts[1]).toBe('first hello')
+  const { threadId, texts } = await chat(url!, 'agent')
+  expect(texts[1]).toBe('first hello')
 
   word('second')
   const { code, text } = await deploy('--json')
@@ -59,7 +60,13 @@ test('deploy, list, logs, rollback and delete, with what is shown on the way', a
     0,
     expect.objectContaining({ name: 'mine', status: 'DEPLOYED', url }),
   ])
-  expect((await chat(url!, 'agent')).texts[1]).toBe('second hello')
+  // The thread is that of the revision before.
+  expect((await chat(url!, 'agent', threadId)).texts).toEqual([
+    'hello',
+    'first hello',
+    'hello',
+    'second hello',
+  ])
   expect((await agentwire(['list'])).text).toMatch(new RegExp(`^mine +READY +${url}`, 'm'))
 
   const back = await agentwire(['rollback', 'mine'])

@@ -12,6 +12,7 @@ import {
 import { ownerOf } from '../../principal.ts'
 import { inheritTokens } from '../auth/inherit.ts'
 import type { ControlPlaneContext } from '../context.ts'
+import { pageRoute } from '../page/route.ts'
 import { inheritDeployments } from '../records/inherit.ts'
 import { validated } from './conditional.ts'
 import { documentRoute } from './document/route.ts'
@@ -30,7 +31,11 @@ export interface ApiOptions
 export function createApi({ operations, context, ...options }: ApiOptions): WebHandler {
   return createHandler({
     ...options,
-    routes: [...operations.map((operation) => routeOf(operation, context)), documentRoute(operations)],
+    routes: [
+      ...operations.map((operation) => routeOf(operation, context)),
+      documentRoute(operations),
+      pageRoute,
+    ],
     parseJson,
     encodeError: encodeErrors(context.onError),
     onError: context.onError,

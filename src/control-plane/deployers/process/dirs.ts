@@ -8,6 +8,7 @@ import { DeployError } from '../deployer.ts'
  * ```text
  * <dir>/deployments/<deployment>/<revision>/source       the source of a revision, installed and built
  * <dir>/deployments/<deployment>/<revision>/unfinished   exists while that is made again
+ * <dir>/data/<deployment>/threads.db                     what its servers keep, if they have no other storage
  * ```
  */
 export type Dirs = ReturnType<typeof dirsOf>
@@ -18,6 +19,7 @@ export function dirsOf(dir: string) {
   return {
     deployment,
     revision,
+    data: (id: string): string => join(dir, 'data', checkedId(id)),
     source: (deploymentId: string, id: string): string => join(revision(deploymentId, id), 'source'),
     unfinished: (deploymentId: string, id: string): string => join(revision(deploymentId, id), 'unfinished'),
   }

@@ -16,8 +16,10 @@ import { buildSource, refuseCommands } from './build.ts'
 import { dirsOf, removeFolder } from './dirs.ts'
 import { pathHider } from './hide-paths.ts'
 import { BACKEND_HOST } from './proxy/backend.ts'
+import { keyGate, openGate } from './proxy/gate.ts'
 import { fillIn, ownServer, type StartCommand } from './server/command.ts'
 import { createSite, type Site } from './server/site.ts'
+import { defaultStorage } from './server/storage.ts'
 import { readAllowed } from './source/repository.ts'
 import { DEFAULT_LIMITS, fetchSource, refuseSource } from './source/source.ts'
 
@@ -52,10 +54,20 @@ export interface ProcessDeployerOptions {
    * @default `agentwire serve` of this package
    */
   readonly start?: StartCommand | undefined
-  /** More variables for builds and servers, such as a `STORAGE_URL`. Secrets override them. */
+  /**
+   * More variables for builds and servers. Secrets override them. Where neither names a `STORAGE_URL`, servers
+   * of this package keep their threads in a SQLite file of the deployment, if `libsql` is installed.
+   */
   readonly env?: ((deployment: ProcessDeployment) => Readonly<Record<string, string>>) | undefined
   /** The address of all deployments. @default '127.0.0.1' */
   readonly hostname?: string | undefined
+  /** The first and the last port that deployments may have. @default any free port */
+  readonly ports?: readonly [first: number, last: number] | undefined
+  /**
+   * Who may call deployments: requests need one of these keys, as `X-Api-Key` or as a bearer token. The
+   * servers do not get it. @default everyone who reaches the port
+   */
+  readonly apiKeys?: readonly string[] | undefined
   /**
    * The URL of a deployment if a proxy in front leads to `port`. The proxy's `X-Forwarded-…` headers are
    * believed.
@@ -78,6 +90,8 @@ const OPTIONS: OptionTable<ProcessDeployerOptions> = {
   start: 'list',
   env: 'function',
   hostname: 'string',
+  ports: 'list',
+  apiKeys: 'list',
   publicUrl: 'function',
   readyTimeoutMs: 'number',
   graceMs: 'number',
@@ -92,11 +106,13 @@ const OPTIONS: OptionTable<ProcessDeployerOptions> = {
  */
 export function processDeployer(options: ProcessDeployerOptions): Deployer {
   checkOptions('processDeployer', options, OPTIONS)
+  checkPorts(options.ports)
   const { hostname = '127.0.0.1', publicUrl, readyTimeoutMs = 60_000, graceMs = 15_000 } = options
   const start = options.start ?? ownServer()
   const dirs = dirsOf(resolve(options.dir))
   const hidden = pathHider(resolve(options.dir))
   const allowed = readAllowed(options.allowRepositories ?? [])
+  const gate = options.apiKeys === undefined ? openGate : keyGate(options.apiKeys)
   const sites = new Map<string, Site>()
   let isClosed = false
 
@@ -104,7 +120,13 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
     if (isClosed) throw new DeployError('The deployer is closed.')
     const known = sites.get(deploymentId)
     if (known) return known
-    const site = createSite(hostname, publicUrl !== undefined, graceMs)
+    const site = createSite({
+      hostname,
+      ports: options.ports,
+      gate,
+      isBehindProxy: publicUrl !== undefined,
+      drainMs: graceMs,
+    })
     sites.set(deploymentId, site)
     return site
   }
@@ -127,7 +149,10 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
       const { folder, configPath } = await fetchFor(context)
       await build(context, folder, configPath)
     })
-    const env = envOf(context)
+    const env = {
+      ...(options.start === undefined && defaultStorage(dirs, context.deploymentId)),
+      ...envOf(context),
+    }
     const command = (port: number) => ({
       command: fillIn(start, { port, config: join(dir, configPath), dir }),
       cwd: dir,
@@ -189,6 +214,7 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
       await sites.get(deploymentId)?.close()
       sites.delete(deploymentId)
       await removeFolder(dirs.deployment(deploymentId))
+      await removeFolder(dirs.data(deploymentId))
     },
     async close() {
       isClosed = true
@@ -211,3 +237,12 @@ const deploymentOf = ({ deploymentId: id, name, owner }: DeploymentContext): Pro
   name,
   owner,
 })
+
+function checkPorts(ports: ProcessDeployerOptions['ports']): void {
+  if (ports === undefined) return
+  const [first, last] = ports
+  const isRange =
+    ports.every((port) => Number.isInteger(port) && port >= 1 && port <= 65_535) && first <= last
+  if (ports.length !== 2 || !isRange)
+    throw new TypeError('processDeployer: ports must be the first and the last port, such as [4000, 4099].')
+}

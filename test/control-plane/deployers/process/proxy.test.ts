@@ -11,15 +11,19 @@ import { buffer, text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Backend, createBackend } from '../../../../src/control-plane/deployers/process/proxy/backend.ts'
+import { type Gate, keyGate, openGate } from '../../../../src/control-plane/deployers/process/proxy/gate.ts'
 import { openProxy, type ReverseProxy } from '../../../../src/control-plane/deployers/process/proxy/proxy.ts'
 import { freePort, listen } from '../../../kit/listen.ts'
 import { eventually, gate } from '../../../kit/wait.ts'
 
-async function open(options: { readonly isBehindProxy?: boolean } = {}): Promise<ReverseProxy> {
+async function open(
+  options: { readonly isBehindProxy?: boolean; readonly gate?: Gate } = {},
+): Promise<ReverseProxy> {
   const proxy = await openProxy({
     hostname: '127.0.0.1',
     port: undefined,
     isBehindProxy: false,
+    gate: openGate,
     onError: (error) => expect.unreachable(error.message),
     ...options,
   })
@@ -471,14 +475,26 @@ test('500 MB pass through in little memory', async () => {
 
 test('a port that is taken is replaced by another one', async () => {
   const port = await listen(createServer().unref())
-  const proxy = await openProxy({ hostname: '127.0.0.1', port, isBehindProxy: false, onError: () => {} })
+  const proxy = await openProxy({
+    hostname: '127.0.0.1',
+    port,
+    isBehindProxy: false,
+    gate: openGate,
+    onError: () => {},
+  })
   onTestFinished(() => proxy.close())
   expect(proxy.port).not.toBe(port)
   expect((await fetchFrom(proxy)).status).toBe(503)
 })
 
 test('an address that is not of this machine is told', async () => {
-  const opened = openProxy({ hostname: '203.0.113.1', port: 4000, isBehindProxy: false, onError: () => {} })
+  const opened = openProxy({
+    hostname: '203.0.113.1',
+    port: 4000,
+    isBehindProxy: false,
+    gate: openGate,
+    onError: () => {},
+  })
   await expect(opened).rejects.toThrow('No port can be opened on 203.0.113.1: EADDRNOTAVAIL.')
 })
 
@@ -566,3 +582,45 @@ test('200 clients with kept connections and their streams notice nothing of 20 s
   expect(served.size).toBe(21)
   expect(streams).toBeGreaterThan(20)
 }, 60_000)
+
+test('a gate with keys lets in who has one, and the server does not get it', async () => {
+  const { proxy } = await openTo((req, res) => res.end(req.rawHeaders.join('\n')), {
+    gate: keyGate(['one', 'two']),
+  })
+  const as = async (headers: Record<string, string>, path = '/threads', method = 'GET') => {
+    const response = await fetchFrom(proxy, path, { headers, method })
+    return { status: response.status, seen: await response.text() }
+  }
+  for (const headers of [{}, { 'x-api-key': 'three' }, { authorization: 'Basic one' }] as Record<
+    string,
+    string
+  >[])
+    expect(await as(headers)).toEqual({ status: 401, seen: expect.stringContaining('X-Api-Key') })
+  const withKey = await as({ 'x-api-key': 'one', authorization: 'Bearer of-a-user' })
+  expect(withKey).toEqual({ status: 200, seen: expect.stringContaining('Bearer of-a-user') })
+  expect(withKey.seen).not.toMatch(/x-api-key/i)
+  const withBearer = await as({ authorization: 'bearer two' })
+  expect(withBearer.status).toBe(200)
+  expect(withBearer.seen).not.toMatch(/authorization/i)
+  expect((await as({}, '/ok')).status).toBe(200)
+  expect((await as({}, '/threads', 'OPTIONS')).status).toBe(200)
+  expect((await as({}, '/ok/../threads')).status).toBe(401)
+  const upgrade = 'GET /ok2 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+  expect(await exchangeRaw(proxy, upgrade)).toMatch(/^HTTP\/1\.1 401 /)
+})
+
+test('a range of ports is used from its first free one on, and nothing beside it', async () => {
+  const first = await freePort()
+  const options = {
+    hostname: '127.0.0.1',
+    ports: [first, first] as const,
+    gate: openGate,
+    isBehindProxy: false,
+    onError: () => {},
+  }
+  // A port of before that is not in the range is not taken again.
+  const proxy = await openProxy({ ...options, port: 1 })
+  onTestFinished(() => proxy.close())
+  expect(proxy.port).toBe(first)
+  await expect(openProxy({ ...options, port: undefined })).rejects.toThrow('EADDRINUSE')
+})

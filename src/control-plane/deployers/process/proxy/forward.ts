@@ -98,6 +98,11 @@ export function notRunning(exchange: Exchange): undefined {
   return refuse(exchange, 503, 'not_running', message, { 'retry-after': '1' })
 }
 
+export function forbidden(exchange: Exchange): undefined {
+  const message = 'Send a key of this deployment as X-Api-Key or as a bearer token.'
+  return refuse(exchange, 401, 'unauthorized', message)
+}
+
 function refuse({ res }: Exchange, status: number, error: string, message: string, headers = {}): undefined {
   res.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers })
   res.end(JSON.stringify({ error, message }))

@@ -3,13 +3,17 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { sleep } from '../../../../time.ts'
 import { DeployError } from '../../deployer.ts'
 import type { Backend } from './backend.ts'
-import { forward, notRunning } from './forward.ts'
+import { forbidden, forward, notRunning } from './forward.ts'
+import type { Gate } from './gate.ts'
 import { forwardUpgrade, isWebSocket, overlookUpgrade } from './upgrade.ts'
 
 export interface ProxyOptions {
   readonly hostname: string
   /** If it is taken, another one is used. Default: any free one. */
   readonly port: number | undefined
+  /** The first and the last port that may be used. Default: any free one. */
+  readonly ports?: readonly [first: number, last: number] | undefined
+  readonly gate: Gate
   /** Whether a proxy in front of this one says who the client is. */
   readonly isBehindProxy: boolean
   /** Called when a connection cannot be accepted. */
@@ -22,7 +26,8 @@ const KEEP_ALIVE_MS = 65_000
 /** A port that leads to one server at a time. */
 export type ReverseProxy = Awaited<ReturnType<typeof openProxy>>
 
-export async function openProxy({ hostname, port, isBehindProxy, onError }: ProxyOptions) {
+export async function openProxy(options: ProxyOptions) {
+  const { hostname, port, ports, gate, isBehindProxy, onError } = options
   let backend: Backend | undefined
   /** Connections with a request that is not answered yet. */
   const busy = new Set<Socket>()
@@ -30,7 +35,8 @@ export async function openProxy({ hostname, port, isBehindProxy, onError }: Prox
     const exchange = { req, res, isBehindProxy }
     busy.add(req.socket)
     res.once('close', () => busy.delete(req.socket))
-    if (backend) forward(exchange, backend)
+    if (!gate(req)) forbidden(exchange)
+    else if (backend) forward(exchange, backend)
     else notRunning(exchange)
   })
   server.keepAliveTimeout = KEEP_ALIVE_MS
@@ -40,7 +46,7 @@ export async function openProxy({ hostname, port, isBehindProxy, onError }: Prox
     const upgrade = { req, socket: socket as Socket, head }
     // An answer could not be told from that of the request before.
     if (busy.has(upgrade.socket)) socket.destroy()
-    else if (isWebSocket(upgrade)) forwardUpgrade(upgrade, backend, isBehindProxy)
+    else if (isWebSocket(upgrade)) forwardUpgrade(upgrade, { backend, gate, isBehindProxy })
     else overlookUpgrade(server, upgrade)
   })
   const sockets = new Set<Socket>()
@@ -50,7 +56,7 @@ export async function openProxy({ hostname, port, isBehindProxy, onError }: Prox
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  const bound = await listen(server, hostname, port)
+  const bound = await listen(server, hostname, candidates(port, ports))
   server.on('error', onError)
   let closed: Promise<void> | undefined
   /** Accepts no more connections. Settles when those that are open have ended. */
@@ -80,21 +86,35 @@ export async function openProxy({ hostname, port, isBehindProxy, onError }: Prox
 /** How long a taken port is waited for, in milliseconds: a killed process may hold it for a moment. */
 const TAKEN_MS = 1_000
 
-/** Listens on the wanted port, or on any free one if it is taken, and returns its number. */
-async function listen(server: Server, hostname: string, wanted = 0): Promise<number> {
+/** The ports to try, in this order. 0 is any free one. */
+function candidates(wanted: number | undefined, ports: ProxyOptions['ports']): readonly number[] {
+  if (ports === undefined) return wanted === undefined ? [0] : [wanted, 0]
+  const [first, last] = ports
+  const all = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+  return wanted !== undefined && all.includes(wanted)
+    ? [wanted, ...all.filter((port) => port !== wanted)]
+    : all
+}
+
+/** Listens on the first of the ports that is free, and returns its number. */
+async function listen(server: Server, hostname: string, ports: readonly number[]): Promise<number> {
+  const [wanted] = ports
   const waitUntil = performance.now() + TAKEN_MS
-  for (let port = wanted; ; ) {
-    try {
-      await listenOn(server, hostname, port)
-      return (server.address() as AddressInfo).port
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (port === 0)
-        throw new DeployError(`No port can be opened on ${hostname}: ${code}.`, { cause: error })
-      if (code === 'EADDRINUSE' && performance.now() < waitUntil) await sleep(50)
-      else port = 0
+  let taken: unknown
+  for (const port of ports)
+    for (let isWaiting = true; isWaiting; ) {
+      try {
+        await listenOn(server, hostname, port)
+        return (server.address() as AddressInfo).port
+      } catch (error) {
+        taken = error
+        const { code } = error as NodeJS.ErrnoException
+        isWaiting = port === wanted && code === 'EADDRINUSE' && performance.now() < waitUntil
+        if (isWaiting) await sleep(50)
+      }
     }
-  }
+  const { code } = taken as NodeJS.ErrnoException
+  throw new DeployError(`No port can be opened on ${hostname}: ${code}.`, { cause: taken })
 }
 
 function listenOn(server: Server, host: string, port: number): Promise<void> {

@@ -2,7 +2,8 @@ import { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import type { Backend } from './backend.ts'
-import { type Exchange, failed, notRunning, openRequest, sendBack } from './forward.ts'
+import { type Exchange, failed, forbidden, notRunning, openRequest, sendBack } from './forward.ts'
+import type { Gate } from './gate.ts'
 import { endToEnd, requestHeaders } from './headers.ts'
 
 /** A request that asks for another protocol on its connection. */
@@ -15,11 +16,16 @@ export interface Upgrade {
 
 export const isWebSocket = ({ req }: Upgrade): boolean => req.headers.upgrade?.toLowerCase() === 'websocket'
 
+interface UpgradeTarget {
+  readonly backend: Backend | undefined
+  readonly gate: Gate
+  readonly isBehindProxy: boolean
+}
+
 /** Connects the client to a web socket of the server. If there is none, the client gets the HTTP answer. */
 export function forwardUpgrade(
   { req, socket, head }: Upgrade,
-  backend: Backend | undefined,
-  isBehindProxy: boolean,
+  { backend, gate, isBehindProxy }: UpgradeTarget,
 ): void {
   // Node does not handle the connection any more.
   const res = new ServerResponse(req)
@@ -29,6 +35,10 @@ export function forwardUpgrade(
   socket.on('drain', () => res.emit('drain'))
   socket.on('error', () => socket.destroy())
   const exchange: Exchange = { req, res, isBehindProxy }
+  if (!gate(req)) {
+    forbidden(exchange)
+    return
+  }
   if (!backend) {
     notRunning(exchange)
     return

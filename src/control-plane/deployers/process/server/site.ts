@@ -1,14 +1,18 @@
 import { pause } from '../../../../time.ts'
 import { DeployError, type DeploymentContext } from '../../deployer.ts'
-import { openProxy, type ReverseProxy } from '../proxy/proxy.ts'
+import { openProxy, type ProxyOptions, type ReverseProxy } from '../proxy/proxy.ts'
 import type { ServerOptions } from './child.ts'
 import { type Server, startServer } from './server.ts'
 
 /** What runs for one deployment: a port, and the servers of its revisions, one of which gets the requests. */
 export type Site = ReturnType<typeof createSite>
 
-/** `drainMs`: how long the requests of a server have to end before it is stopped. */
-export function createSite(hostname: string, isBehindProxy: boolean, drainMs: number) {
+export interface SiteOptions extends Omit<ProxyOptions, 'port' | 'onError'> {
+  /** How long the requests of a server have to end before it is stopped, in milliseconds. */
+  readonly drainMs: number
+}
+
+export function createSite({ drainMs, ...place }: SiteOptions) {
   const servers = new Map<string, Promise<Server>>()
   const closing = new AbortController()
   let proxy: Promise<ReverseProxy> | undefined
@@ -25,7 +29,7 @@ export function createSite(hostname: string, isBehindProxy: boolean, drainMs: nu
   async function openPort(port: number | undefined, log: DeploymentContext['log']): Promise<ReverseProxy> {
     const onError = ({ message }: Error) => log(`A connection could not be accepted: ${message}`, 'ERROR')
     try {
-      const opened = await openProxy({ hostname, port, isBehindProxy, onError })
+      const opened = await openProxy({ ...place, port, onError })
       if (port !== undefined && opened.port !== port)
         log(`Port ${port} is in use. The deployment is now on port ${opened.port}.`, 'WARNING')
       return opened

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+
+/** Whether a request may reach the server of a deployment. */
+export type Gate = (req: IncomingMessage) => boolean
+
+export const openGate: Gate = () => true
+
+/**
+ * Lets requests pass that have one of the keys, as `X-Api-Key` or as a bearer token, and takes the key out of them, so that no server
+ * gets it. `GET /ok` and the preflights of browsers, which cannot have a key, pass as well.
+ */
+export function keyGate(keys: readonly string[]): Gate {
+  const known = new Set(keys.map(digest))
+  return (req) => {
+    const { headers, method, url = '' } = req
+    const given = [headers['x-api-key'], /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1]]
+    const [isKey, isBearer] = given.map((key) => typeof key === 'string' && known.has(digest(key)))
+    if (isKey) remove(req, 'x-api-key')
+    if (isBearer) remove(req, 'authorization')
+    return isKey || isBearer || method === 'OPTIONS' || (method === 'GET' && /^\/ok(?:\?|$)/.test(url))
+  }
+}
+
+/** Digests are compared, so that the time says nothing of a key. */
+const digest = (key: string): string => createHash('sha256').update(key).digest('base64')
+
+function remove(req: IncomingMessage, name: string): void {
+  delete req.headers[name]
+  for (let at = req.rawHeaders.length - 2; at >= 0; at -= 2)
+    if (req.rawHeaders[at]!.toLowerCase() === name) req.rawHeaders.splice(at, 2)
+}
