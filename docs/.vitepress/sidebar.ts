@@ -71,6 +71,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'REST event streams', link: '/docs/frames' },
       { text: 'useChat', link: '/docs/ai-sdk' },
       { text: 'OpenAI’s clients', link: '/docs/openai' },
+      { text: 'MCP tools', link: '/docs/mcp' },
       { text: 'A2A', link: '/docs/a2a' },
       { text: 'Tracing', link: '/docs/tracing' },
       { text: 'Migrate from LangGraph Platform', link: '/docs/migrate-langgraph-platform' },
