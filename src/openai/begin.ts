@@ -130,7 +130,16 @@ export const eventsOfRun = (
   { engine }: OpenAiContext,
   { threadId, principal, runId, after }: Begun,
   signal?: AbortSignal,
-) => engine.events({ threadId, principal, runId, after, signal, filter: ANSWER_EVENTS, batches: true })
+) =>
+  engine.events({
+    threadId,
+    principal,
+    runId,
+    after,
+    signal,
+    filter: ANSWER_EVENTS,
+    batches: true,
+  })
 
 /** A digest of a request, by which one that is sent again is known. */
 export const digestOf = async ({ route }: FaceCall, body: unknown): Promise<string> => uuidOf([route, body])

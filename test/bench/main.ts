@@ -15,6 +15,7 @@ import { importing } from './import.ts'
 import { lists } from './lists.ts'
 import { longContext } from './long-context.ts'
 import { memory } from './memory.ts'
+import { openAiStreams } from './openai.ts'
 import { page } from './page.ts'
 import { platform } from './platform.ts'
 import { replay } from './replay.ts'
@@ -43,6 +44,7 @@ for (const bench of [
   shortRun,
   floors,
   a2a,
+  openAiStreams,
   aiSdkChats,
   longContext,
   platform,

@@ -74,9 +74,12 @@ export function createChatWriter(head: ChatHead): ChatWriter {
     frames += `data: ${JSON.stringify(data)}\n\n`
   }
 
+  // All chunks begin and end in the same way. A piece of text costs what its own JSON costs.
+  const start = `data: ${JSON.stringify({ ...about, object: 'chat.completion.chunk' }).slice(0, -1)},"choices":[{"index":0,"delta":`
+  const usage = head.includeUsage ? ',"usage":null' : ''
+
   function chunk(delta: object, reason: string | null = null): void {
-    const choices = [{ index: 0, delta, logprobs: null, finish_reason: reason }]
-    emit({ ...about, object: 'chat.completion.chunk', choices, ...(head.includeUsage && { usage: null }) })
+    frames += `${start}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(reason)}}]${usage}}\n\n`
   }
 
   /** Keeps a piece, and gives it with what separates it from the message before. */
@@ -142,8 +145,8 @@ export function createChatWriter(head: ChatHead): ChatWriter {
     if (calls.length > 0) chunk({ tool_calls: calls.map((call, index) => ({ index, ...call })) })
     chunk({}, reason)
     if (head.includeUsage) {
-      const usage = chatUsage(ending.spent ?? NOTHING)
-      emit({ ...about, object: 'chat.completion.chunk', choices: [], usage })
+      const spent = chatUsage(ending.spent ?? NOTHING)
+      emit({ ...about, object: 'chat.completion.chunk', choices: [], usage: spent })
     }
   }
 

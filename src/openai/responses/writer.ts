@@ -1,6 +1,5 @@
 import type { AnswerDetail, AnswerItem, MessageRef } from '../../face/reading/answer-item.ts'
 import { createMessageReader, eventsOf } from '../../face/reading/message-reader.ts'
-import { formatSse } from '../../http/index.ts'
 import type { Annotation } from '../../messages/index.ts'
 import { itemsOf } from '../../messages/record.ts'
 import { createEnding } from '../ending.ts'
@@ -66,6 +65,9 @@ interface OpenMessage {
 export const responseIdOf = ({ threadId, runId }: Pick<ResponseHead, 'threadId' | 'runId'>): string =>
   idOf('resp', threadId, runId)
 
+const DELTA =
+  'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":'
+
 const seconds = (ms: number): number => Math.floor(ms / 1_000)
 
 /** Writes the answer of one run as the events of a response, those with a higher `sequence_number` than `after`. */
@@ -87,8 +89,7 @@ export function createResponseWriter(head: ResponseHead, after = -1): ResponseWr
   function emit(type: string, fields: object): void {
     const sequence_number = number++
     if (sequence_number <= after) return
-    const data = JSON.stringify({ type, sequence_number, ...fields })
-    frames += formatSse({ event: type, data })
+    frames += `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...fields })}\n\n`
   }
 
   function add(type: string, messageId: string | undefined, fields: object, id?: string): number {
@@ -120,7 +121,10 @@ export function createResponseWriter(head: ResponseHead, after = -1): ResponseWr
       })
     }
     open.content[part]!.text += text
-    emit('response.output_text.delta', { ...place(open.at), content_index: part, delta: text, logprobs: [] })
+    const sequence_number = number++
+    if (sequence_number <= after) return
+    // Most events are such pieces, so their frame is put together by hand.
+    frames += `${DELTA}${sequence_number},"item_id":"${output[open.at]!.item.id}","output_index":${open.at},"content_index":${part},"delta":${JSON.stringify(text)},"logprobs":[]}\n\n`
   }
 
   function openMessage(id: string): OpenMessage {
