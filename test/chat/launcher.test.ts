@@ -18,6 +18,19 @@ test('the demo prints its address, and the lines that it says to paste work', as
     url: `${origin}/a2a/agent`,
   })
 
+  // The doors that it names are open.
+  const get = async (path: string) => (await fetch(`${origin}${path}`)).json()
+  expect(demo.text()).toContain(`${origin}/v1\n`)
+  expect(await get('/v1/models')).toMatchObject({ object: 'list', data: [{ id: 'agent' }, {}, {}] })
+  expect(await get('/ag-ui/info')).toMatchObject({ agents: { agent: {}, secretary: {}, echo: {} } })
+  expect((await fetch(`${origin}/api/chat/nobody/stream`)).status).toBe(204)
+  const list = await fetch(`${origin}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  })
+  expect(await list.text()).toContain('"name":"secretary"')
+
   const lines = demo.text().split('\n')
   const [command, stream, state, a2a] = lines.filter((line) => line.startsWith('curl '))
   expect(await run('bash', ['-c', command!]).output(/}$/)).toMatch(

@@ -31,6 +31,10 @@ The page shows the text of what an agent has thrown, as in development. In produ
   Is it up?        ${origin}/ok
   All threads      ${origin}/threads
   Its agent card   ${origin}/.well-known/agent-card.json?assistant_id=agent
+  useChat          ${origin}/api/chat
+  AG-UI            ${origin}/ag-ui/agent
+  MCP              ${origin}/mcp
+  OpenAI's clients ${origin}/v1
 
 Try it from another terminal: start a run, watch its events (Ctrl-C ends that), read the state, call the agent over A2A.
 

@@ -1,6 +1,10 @@
 import { createAgentServer } from 'agentwire'
+import { agUi } from 'agentwire/ag-ui'
+import { aiSdk } from 'agentwire/ai-sdk'
 import { langgraph } from 'agentwire/langgraph'
+import { mcp } from 'agentwire/mcp'
 import { cachedServer } from 'agentwire/next'
+import { openAi } from 'agentwire/openai'
 import { openStorage } from 'agentwire/storage'
 import { echoAgent } from './agents/echo.ts'
 import { deepAgent, secretaryAgent } from './agents/graphs.ts'
@@ -25,5 +29,6 @@ export const server = cachedServer(
       // The demo is built for production, and shows why a run has failed all the same.
       errorMessage: process.env.DEMO === '1' || undefined,
       controlPlane: controlPlane(),
+      faces: [aiSdk(), agUi(), mcp(), openAi()],
     }),
 )

@@ -3,6 +3,7 @@ import { Button } from '../ui/button.tsx'
 import { Mark } from '../ui/mark.tsx'
 import { Ready } from '../ui/ready.tsx'
 import { AgentChooser } from './agent-chooser.tsx'
+import { AlsoServed } from './also-served.tsx'
 
 interface WelcomeProps {
   readonly agentId: string
@@ -28,6 +29,7 @@ export function Welcome({ agentId, onAgent, onPrompt }: WelcomeProps) {
           ))}
         </div>
       </Ready>
+      <AlsoServed />
     </section>
   )
 }
