@@ -2,14 +2,3 @@ export type { ClientTool } from '../face/client-tools.ts'
 export { aiSdk } from './group.ts'
 export { createAiSdkHandler } from './handler.ts'
 export type { AiSdkOptions } from './options.ts'
-export type {
-  ChatMessage,
-  ChatMetadata,
-  ChatPart,
-  DataPart,
-  FilePart,
-  SourcePart,
-  TokenUsage,
-  ToolPart,
-  ToolState,
-} from './ui-message.ts'

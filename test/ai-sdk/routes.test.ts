@@ -494,3 +494,12 @@ test('a call that is cut off by a stop does not stay open', async () => {
   expect(chat.status).toBe('ready')
   expect(chat.lastMessage!.parts.at(-1)).toMatchObject({ toolName: 'slow', state: 'output-error' })
 })
+
+test('the routes are in the OpenAPI document of the server', async () => {
+  const { origin } = await serve(says)
+  const { paths } = await (await fetch(`${origin}/openapi.json`)).json()
+  expect(paths['/chat'].servers).toEqual([{ url: '/api' }])
+  expect(paths['/chat'].post.requestBody.content['application/json'].schema.required).toEqual(['id'])
+  expect(Object.keys(paths['/chat/{thread_id}/stream'].get.responses)).toEqual(['200', '204', 'default'])
+  expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/chat/{thread_id}', '/chat/{thread_id}/stop']))
+})
