@@ -14,6 +14,7 @@ import { idleReaders } from './idle-readers.ts'
 import { importing } from './import.ts'
 import { lists } from './lists.ts'
 import { longContext } from './long-context.ts'
+import { mcpCalls } from './mcp.ts'
 import { memory } from './memory.ts'
 import { openAiStreams } from './openai.ts'
 import { page } from './page.ts'
@@ -46,6 +47,7 @@ for (const bench of [
   a2a,
   openAiStreams,
   aiSdkChats,
+  mcpCalls,
   longContext,
   platform,
   subscribers,

@@ -4,6 +4,7 @@ import { acceptSockets, toNode } from '../../../adapters/node.ts'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { aiSdk } from '../../../src/ai-sdk/index.ts'
 import { createAgentServer, memoryCheckpointer } from '../../../src/index.ts'
+import { mcp } from '../../../src/mcp/index.ts'
 import { openStorage } from '../../../src/storage/open.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'
 import {
@@ -38,7 +39,7 @@ const handler = createAgentServer({
     tokens: langgraph(tokensGraph),
     echoGraph: langgraph(echoGraph),
   },
-  faces: [aiSdk()],
+  faces: [aiSdk(), mcp()],
   authenticate: () => ({ id: 'bench' }),
   store,
   checkpointer,
