@@ -32,7 +32,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/control-plane': 59,
   'agentwire/control-plane/jwt': 2.5,
   'agentwire/control-plane/oauth': 15,
-  'agentwire/control-plane/process': 17,
+  'agentwire/control-plane/process': 17.5,
   'agentwire/mcp': 42,
   'agentwire/messages': 6.1,
   'agentwire/sqlite': 18,
@@ -76,7 +76,7 @@ const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[
  * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own; what answers A2A, the platform's REST and
  * requests about threads beside their runs; web sockets; the storage in memory; what an engine seldom does; the store for graphs; approvals in both spellings; how
  * graphs run for clients of the platform's REST, and their streams; crons and webhooks, the runner of jobs, and the requests that deliver
- * something, with what reads schedules and archives; the documents of APIs; and the schemas with zod, which come with the first body.
+ * something, with what reads schedules and archives; the documents of APIs and the page of a deployment; and the schemas with zod, which come with the first body.
  */
 const ON_DEMAND = [
   'approvals',
@@ -94,6 +94,7 @@ const ON_DEMAND = [
   'migrate',
   'open',
   'openapi',
+  'page',
   'read',
   'records',
   'report',
