@@ -12,9 +12,9 @@ const GUIDES = pages.filter((page) => !LATER.includes(page))
 
 /** The blocks that do not compile yet, by their page and their number on it. The table only shrinks. */
 const BROKEN: Readonly<Record<string, readonly number[]>> = {
-  'docs/a2a.md': [3, 4, 5, 6, 7],
+  'docs/a2a.md': [3, 4, 7],
   'docs/audits.md': [1, 3, 4, 5, 6],
-  'docs/control-plane.md': [1, 2, 3, 7],
+  'docs/control-plane.md': [2, 3, 7],
 }
 
 interface Block {
