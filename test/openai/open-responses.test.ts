@@ -4,7 +4,7 @@ import { assistant, eventsOf, served, WEATHER } from './served.ts'
 
 /**
  * The checks of Open Responses' compliance tests (github.com/openresponses/openresponses, 2026-04-24), in our words: what each request must be
- * answered with, which fields a response must have, and which events a stream may have. README.md of `test` says how to run theirs.
+ * answered with, which fields a response must have, and which events a stream may have. test/README.md says how to run theirs.
  */
 
 /** The required fields of `ResponseResource`, and what each may be. */
