@@ -50,7 +50,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   },
 }
 
-const USAGE = `agentwire create           makes a new project
+const USAGE = `agentwire create           creates a new project
 agentwire storage check    checks that the database is reachable, migrated and durable, and shows what it stores
 agentwire storage migrate  creates the tables, or migrates them to this version of agentwire
 agentwire storage stats    shows what the database stores

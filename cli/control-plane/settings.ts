@@ -172,7 +172,7 @@ function processOf(values: DeployerValues, env: Terminal['env']): ProcessSetting
 function portsOf(text: string): readonly [number, number] {
   const [first, last] = text.split('-').map((port) => portOf(port, '--ports'))
   if (first !== undefined && last !== undefined && first > 0 && first <= last) return [first, last]
-  throw new UsageError(`--ports takes the first and the last port, such as 4000-4099, and not “${text}”.`)
+  throw new UsageError(`--ports must be the first and the last port, such as 4000-4099, not “${text}”.`)
 }
 
 /** `NAME:KEY`, or a key alone, which has the name `default`. */

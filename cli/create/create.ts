@@ -8,18 +8,18 @@ import { CHOICES, type Choice, type Choices } from './choices.ts'
 import { exampleReader } from './examples.ts'
 import { type ProjectFiles, projectOf } from './project.ts'
 
-export const CREATE_USAGE = `agentwire create [DIR]  makes a new project: a server with an agent, and a test; default: my-agents
+export const CREATE_USAGE = `agentwire create [DIR]  creates a new project with a server, an agent and a test; default: my-agents
 
   --framework NAME        hono, express, fastify, next or node
   --storage NAME          sqlite, memory, postgres or redis
   --model NAME            scripted (offline), openai, anthropic or google
-  --auth, --no-auth       with users who sign in, or without
-  --page, --no-page       with a chat page, or without
+  --auth, --no-auth       with or without sign-in
+  --page, --no-page       with or without a chat page
   --no-install            does not run npm install
-  --yes                   asks nothing: what is not given is hono, sqlite, scripted, --no-auth, --page
-  --help                  this text
+  --yes                   does not ask; defaults: hono, sqlite, scripted, --no-auth, --page
+  --help                  shows this text
 
-It asks for what is not given, where it runs on a terminal.`
+On a terminal, it asks for the options you do not pass.`
 
 export async function createCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const { values, positionals } = parseCommandLine(args, {
@@ -39,11 +39,10 @@ export async function createCommand(args: readonly string[], terminal: Terminal)
     return 0
   }
   const [dir = 'my-agents', ...more] = positionals
-  if (more.length > 0)
-    throw new UsageError(`agentwire create takes one folder, and not “${more[0]}” as well.`)
+  if (more.length > 0) throw new UsageError(`agentwire create takes one folder; remove “${more[0]}”.`)
   const folder = resolve(dir)
   if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new UsageError(`${dir} is not empty: name a new folder.`)
+    throw new UsageError(`${dir} is not empty: choose a new folder.`)
   const given = givenOf(values)
   const ask = values.yes || terminal.ask === undefined ? undefined : askOnTerminal(terminal.ask, terminal.out)
   const choices = await choose(given, ask)
@@ -76,12 +75,12 @@ function givenOf(values: Partial<Values>): Given {
 function oneOf<Name extends Choice>(name: Name, value: string | undefined): Choices[Name] | undefined {
   const found = CHOICES[name].find((one) => one === value)
   if (found === undefined && value !== undefined)
-    throw new UsageError(`--${name} takes one of ${CHOICES[name].join(', ')}, and not “${value}”.`)
+    throw new UsageError(`--${name} must be one of ${CHOICES[name].join(', ')}, not “${value}”.`)
   return found as Choices[Name] | undefined
 }
 
 function yesOrNo(name: string, yes: boolean | undefined, no: boolean | undefined): boolean | undefined {
-  if (yes && no) throw new UsageError(`--${name} and --no-${name} exclude each other.`)
+  if (yes && no) throw new UsageError(`--${name} and --no-${name} cannot be used together.`)
   return yes ? true : no ? false : undefined
 }
 
@@ -91,9 +90,9 @@ async function choose(given: Given, ask: Ask | undefined): Promise<Choices> {
     (given[name] ?? (await ask?.one(question, CHOICES[name])) ?? CHOICES[name][0]) as Choices[Name]
   return {
     framework: await one('framework', 'Which framework?'),
-    storage: await one('storage', 'Where are threads kept?'),
+    storage: await one('storage', 'Where should threads be stored?'),
     model: await one('model', 'Which model? “scripted” needs no key and no network.'),
-    auth: given.auth ?? (await ask?.yes('Do users sign in?', false)) ?? false,
+    auth: given.auth ?? (await ask?.yes('Should users sign in?', false)) ?? false,
     page: given.page ?? (await ask?.yes('With a chat page?', true)) ?? true,
   }
 }
@@ -117,7 +116,7 @@ const describe = ({ framework, storage, model, auth, page }: Choices): string =>
   [framework, storage, model, auth ? 'sign-in' : 'no sign-in', page ? 'a page' : 'no page'].join(', ')
 
 async function install(folder: string, { out, problem }: Terminal): Promise<boolean> {
-  out('Runs npm install…')
+  out('Running npm install…')
   const child = spawn('npm', ['install', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' })
   const code = await new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(null))
@@ -135,7 +134,9 @@ function nextSteps(folder: string, { model, page, auth }: Choices, installed: bo
     ...steps.map((step) => `  ${step}`),
     '',
     `Then ${page ? 'open http://localhost:3000' : 'the agent is at http://localhost:3000/agents'}.`,
-    ...(auth ? ['The name and the password to sign in with are in .env.'] : []),
-    ...(model === 'scripted' ? [] : ['Put the key of the provider into .env first. “npm test” needs none.']),
+    ...(auth ? ['The user name and password are in .env.'] : []),
+    ...(model === 'scripted'
+      ? []
+      : ['Put the API key of the provider into .env first. “npm test” needs none.']),
   ].join('\n')
 }

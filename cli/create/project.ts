@@ -184,17 +184,17 @@ function readmeOf(name: string, { framework, auth, model, page }: Choices): stri
 \`\`\`sh
 npm install
 npm run dev     # ${page ? 'the page at http://localhost:3000, ' : ''}agents at http://localhost:3000/agents
-npm test        # without a key and without a network
+npm test        # without a key or network access
 npm run types
 \`\`\`
 
-| file | what it has |
+| file | contents |
 |---|---|
-| \`assistant.ts\`, \`tools.ts\` | the agent${model === 'scripted' ? ': a script that stands for a model' : ''} |
+| \`assistant.ts\`, \`tools.ts\` | the agent${model === 'scripted' ? ': a script in place of a model' : ''} |
 | \`agents.ts\` | the server of your agents. ${place} it below \`/agents\` |
-| \`storage.ts\` | where threads are kept |
-${auth ? '| `auth.ts` | who may call: users and passwords of `AGENT_USERS` in `.env` |\n' : ''}${page ? '| `page/` | the chat |\n' : ''}| \`offline/\` | ${model === 'scripted' ? 'the script' : 'what stands for the provider in tests'} |
-| \`.env\` | settings${model === 'scripted' ? '' : ', such as the key of the provider'}; it is not for your repository |
+| \`storage.ts\` | where threads are stored |
+${auth ? '| `auth.ts` | authentication: the users and passwords in `AGENT_USERS` in `.env` |\n' : ''}${page ? '| `page/` | the chat |\n' : ''}| \`offline/\` | ${model === 'scripted' ? 'the script' : 'replaces the provider in tests'} |
+| \`.env\` | settings${model === 'scripted' ? '' : ', such as the API key of the provider'}; do not commit it |
 
 The guides of agentwire are in \`node_modules/agentwire/docs\`.
 `

@@ -9,10 +9,10 @@ export const PLANE_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const
 
-export const PLANE_USAGE = `  --url URL       the control plane; default: AGENTWIRE_CONTROL_PLANE_URL of the environment, else http://127.0.0.1:8080
-  --api-key KEY   default: AGENTWIRE_API_KEY of the environment, which is the better place
+export const PLANE_USAGE = `  --url URL       the control plane; default: the environment variable AGENTWIRE_CONTROL_PLANE_URL, or http://127.0.0.1:8080
+  --api-key KEY   default: the environment variable AGENTWIRE_API_KEY (preferred)
   --json          prints JSON
-  --help          this text`
+  --help          shows this text`
 
 interface PlaneValues {
   readonly url?: string
@@ -80,7 +80,7 @@ async function reach(url: string, path: string, init: RequestInit): Promise<Resp
 /** The detail of an answer: a sentence, or the list of what is wrong with a request. */
 function refused(status: number, text: string): AgentwireError {
   const code = status === 401 || status === 403 ? 'forbidden' : status === 404 ? 'not_found' : 'refused'
-  return new AgentwireError(code, `The control plane answers ${status}: ${detailOf(text)}`)
+  return new AgentwireError(code, `The control plane returned ${status}: ${detailOf(text)}`)
 }
 
 function detailOf(text: string): string {
@@ -98,7 +98,10 @@ function detailOf(text: string): string {
 export async function findDeployment(plane: Plane, name: string): Promise<Deployment> {
   const found = await lookUp(plane, name)
   if (found) return found
-  throw new AgentwireError('not_found', `There is no deployment “${name}”. “agentwire list” shows them.`)
+  throw new AgentwireError(
+    'not_found',
+    `No deployment named “${name}”. Run “agentwire list” to see all of them.`,
+  )
 }
 
 export async function lookUp(plane: Plane, name: string): Promise<Deployment | undefined> {

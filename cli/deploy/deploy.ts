@@ -24,7 +24,7 @@ export const DEPLOY_USAGE = `agentwire deploy  uploads this project to a control
                   deploys a repository instead; the default of REF is main
   --image URI     deploys an image instead
   --secret NAME=VALUE
-                  an environment variable of the deployment, once for each; default: those that it has
+                  an environment variable of the deployment; repeatable; default: keeps the existing ones
 ${PLANE_USAGE}`
 
 const OPTIONS = {
@@ -46,8 +46,9 @@ export async function deployCommand(args: readonly string[], terminal: Terminal)
     return 0
   }
   if (positionals.length > 0)
-    throw new UsageError(`agentwire deploy takes options alone, and not “${positionals[0]}”.`)
-  if (values.repository && values.image) throw new UsageError('--repository and --image exclude each other.')
+    throw new UsageError(`agentwire deploy takes only options; remove “${positionals[0]}”.`)
+  if (values.repository && values.image)
+    throw new UsageError('--repository and --image cannot be used together.')
   const name = values.name ?? nameOf(resolve(dirname(values.config ?? 'langgraph.json')))
   const show = values.json ? () => {} : terminal.out
   return tellingErrors(terminal, async () => {
@@ -73,7 +74,7 @@ async function deploy(
   const known = await lookUp(plane, name)
   if (values.repository || values.image) {
     const { source, source_config, source_revision_config } = sourceOf(values)
-    show(`Deploys ${values.repository ?? values.image} as ${name}`)
+    show(`Deploying ${values.repository ?? values.image} as ${name}`)
     if (known)
       return plane.request('PATCH', `/v2/deployments/${known.id}`, { source_revision_config, secrets })
     return plane.request('POST', '/v2/deployments', {
@@ -85,7 +86,7 @@ async function deploy(
     })
   }
   const config = resolve(values.config ?? 'langgraph.json')
-  if (!existsSync(config)) throw new UsageError(`There is no file ${config}.`)
+  if (!existsSync(config)) throw new UsageError(`${config} does not exist.`)
   const archive = await packProject(dirname(config))
   const empty = {
     name,
@@ -95,7 +96,7 @@ async function deploy(
     secrets: secrets ?? [],
   }
   const { id } = known ?? (await plane.request<Deployment>('POST', '/v2/deployments', empty))
-  show(`Uploads ${size(archive.byteLength)} as ${name}`)
+  show(`Uploading ${size(archive.byteLength)} as ${name}`)
   const source_tarball_path = await upload(plane, id, archive)
   const source_revision_config = { source_tarball_path, langgraph_config_path: basename(config) }
   return plane.request('PATCH', `/v2/deployments/${id}`, { source_revision_config, secrets })
@@ -119,7 +120,7 @@ function secretOf(text: string): { readonly name: string; readonly value: string
   const at = text.indexOf('=')
   if (at > 0) return { name: text.slice(0, at), value: text.slice(at + 1) }
   // The value itself is not shown.
-  throw new UsageError('--secret takes NAME=VALUE.')
+  throw new UsageError('--secret must be NAME=VALUE.')
 }
 
 /** Gives the path by which a revision names the upload. */
@@ -130,10 +131,7 @@ async function upload(plane: Plane, id: string, archive: Uint8Array): Promise<st
   )
   const response = await fetch(answer.upload_url, { method: 'PUT', body: archive as Uint8Array<ArrayBuffer> })
   if (response.ok) return answer.object_path
-  throw new AgentwireError(
-    'refused',
-    `The upload was answered with ${response.status}: ${await response.text()}`,
-  )
+  throw new AgentwireError('refused', `The upload failed with ${response.status}: ${await response.text()}`)
 }
 
 /** Shows how the newest revision of a deployment gets on. The exit code is 0 once it serves. */

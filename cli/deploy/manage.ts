@@ -21,7 +21,7 @@ export async function listCommand(args: readonly string[], terminal: Terminal): 
   const { values, positionals } = parseCommandLine(args, PLANE_OPTIONS)
   if (values.help) return usage(terminal, LIST_USAGE)
   if (positionals.length > 0)
-    throw new UsageError(`agentwire list takes options alone, and not “${positionals[0]}”.`)
+    throw new UsageError(`agentwire list takes only options; remove “${positionals[0]}”.`)
   return tellingErrors(terminal, async () => {
     const plane = openPlane(values, terminal)
     const { resources } = await plane.request<{ resources: readonly Deployment[] }>(
@@ -29,7 +29,7 @@ export async function listCommand(args: readonly string[], terminal: Terminal): 
       '/v2/deployments?limit=100',
     )
     if (values.json) terminal.out(JSON.stringify(resources))
-    else if (resources.length === 0) terminal.out('There are no deployments.')
+    else if (resources.length === 0) terminal.out('No deployments.')
     else
       terminal.out(
         table(
@@ -40,11 +40,11 @@ export async function listCommand(args: readonly string[], terminal: Terminal): 
   })
 }
 
-export const LOGS_USAGE = `agentwire logs NAME  prints what the servers of a deployment have logged
+export const LOGS_USAGE = `agentwire logs NAME  prints the server log of a deployment
 
-  --build         the log of the newest build instead
-  --follow, -f    goes on with what they log from now on
-  --lines N       how many of the newest lines; default: 100
+  --build         prints the log of the newest build instead
+  --follow, -f    keeps printing new lines
+  --lines N       the number of newest lines to print; default: 100
 ${PLANE_USAGE}`
 
 export async function logsCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -58,7 +58,7 @@ export async function logsCommand(args: readonly string[], terminal: Terminal): 
   const name = nameIn(positionals, 'logs')
   const limit = Number(values.lines ?? 100)
   if (!(Number.isInteger(limit) && limit >= 1 && limit <= 1_000))
-    throw new UsageError('--lines takes a number from 1 to 1000.')
+    throw new UsageError('--lines must be a number from 1 to 1000.')
   const print = (entry: LogLine) => terminal.out(values.json ? JSON.stringify(entry) : lineOf(entry))
   return tellingErrors(terminal, async () => {
     const plane = openPlane(values, terminal)
@@ -85,9 +85,9 @@ interface LogLine {
 const lineOf = ({ timestamp, level, message }: LogLine): string =>
   `${timestamp} ${level.padEnd(7)} ${message}`
 
-export const ROLLBACK_USAGE = `agentwire rollback NAME [NUMBER]  serves an earlier revision again, without a build
+export const ROLLBACK_USAGE = `agentwire rollback NAME [NUMBER]  serves an earlier revision again, without building it
 
-NUMBER is that of the revision; default: the one that served before the present one.
+NUMBER is the revision number; default: the revision that served before the current one.
 
 ${PLANE_USAGE}`
 
@@ -97,14 +97,16 @@ export async function rollbackCommand(args: readonly string[], terminal: Termina
   const name = nameIn(positionals.slice(0, 1), 'rollback')
   const number = positionals[1]
   if (positionals.length > 2 || (number !== undefined && !/^\d+$/.test(number)))
-    throw new UsageError('agentwire rollback takes a name and the number of a revision.')
+    throw new UsageError(
+      'agentwire rollback takes the name of a deployment and optionally a revision number.',
+    )
   const json = values.json ?? false
   const show = json ? () => {} : terminal.out
   return tellingErrors(terminal, async () => {
     const plane = openPlane(values, terminal)
     const deployment = await findDeployment(plane, name)
     const target = earlier(deployment, await revisionsOf(plane, deployment), number)
-    show(`Rolls ${name} back to revision ${target.revision_number}`)
+    show(`Rolling ${name} back to revision ${target.revision_number}`)
     const path = `/v2/deployments/${deployment.id}/revisions/${target.id}/redeploy`
     return awaitRevision(plane, await plane.request<Deployment>('POST', path), { ...terminal, show, json })
   })
@@ -128,7 +130,7 @@ function earlier(
 
 export const DELETE_USAGE = `agentwire delete NAME  stops and removes a deployment
 
-  --yes           does not ask
+  --yes           does not ask for confirmation
 ${PLANE_USAGE}`
 
 export async function deleteCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -139,7 +141,7 @@ export async function deleteCommand(args: readonly string[], terminal: Terminal)
   if (values.help) return usage(terminal, DELETE_USAGE)
   const name = nameIn(positionals, 'delete')
   if (!values.yes && terminal.ask === undefined)
-    throw new UsageError('Say --yes: there is no terminal to ask at.')
+    throw new UsageError('Pass --yes: there is no terminal to ask for confirmation.')
   return tellingErrors(terminal, async () => {
     const plane = openPlane(values, terminal)
     const { id } = await findDeployment(plane, name)

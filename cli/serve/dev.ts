@@ -4,10 +4,10 @@ import { serveCommand } from './serve.ts'
 
 export const DEV_USAGE = `agentwire dev  serves the graphs of a langgraph.json while you work on them
 
-It is “agentwire serve --watch --devtools”, and opens the devtools in your browser. It takes all options of “agentwire serve”, and
+This runs “agentwire serve --watch --devtools” and opens the devtools in your browser. It takes all options of “agentwire serve”, and
 
-  --no-open  opens no page
-  --help     this text`
+  --no-open  does not open the browser
+  --help     shows this text`
 
 const NO_OPEN = '--no-open'
 

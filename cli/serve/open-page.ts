@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal.ts'
 export function openPage(url: string, { env, problem }: Terminal): void {
   const [program, ...args] = env.BROWSER ? [env.BROWSER] : (SYSTEM[process.platform] ?? ['xdg-open'])
   const child = spawn(program!, [...args, url], { detached: true, stdio: 'ignore' })
-  child.once('error', () => problem(`No browser was found. Open ${url} yourself, or give --no-open.`))
+  child.once('error', () => problem(`No browser was found. Open ${url} yourself, or pass --no-open.`))
   child.unref()
 }
 

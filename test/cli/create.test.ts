@@ -198,7 +198,7 @@ describe('the command', () => {
     const wrong = await create([join(folder, 'wrong'), '--framework', 'koa'])
     expect(wrong).toEqual({
       code: 2,
-      text: expect.stringContaining('--framework takes one of hono, express, fastify, next, node'),
+      text: expect.stringContaining('--framework must be one of hono, express, fastify, next, node'),
     })
     expect((await create(['x', '--page', '--no-page'])).code).toBe(2)
     expect(existsSync(join(folder, 'wrong'))).toBe(false)

@@ -47,7 +47,7 @@ test('deploy, list, logs, rollback and delete, with what is shown on the way', a
   expect(first).toEqual({
     code: 0,
     text: expect.stringMatching(
-      /Uploads [\d.]+ \w+ as mine\n[\s\S]*BUILDING +\d[\s\S]*DEPLOYED +\d.*\nmine is deployed at http/,
+      /Uploading [\d.]+ \w+ as mine\n[\s\S]*BUILDING +\d[\s\S]*DEPLOYED +\d.*\nmine is deployed at http/,
     ),
   })
   const [, url] = /deployed at (\S+)/.exec(first.text)!
@@ -72,7 +72,7 @@ test('deploy, list, logs, rollback and delete, with what is shown on the way', a
   const back = await agentwire(['rollback', 'mine'])
   expect(back).toEqual({
     code: 0,
-    text: expect.stringMatching(/Rolls mine back to revision 1\n[\s\S]*mine is deployed/),
+    text: expect.stringMatching(/Rolling mine back to revision 1\n[\s\S]*mine is deployed/),
   })
   expect((await chat(url!, 'agent')).texts[1]).toBe('first hello')
   expect((await agentwire(['rollback', 'mine', '2'])).code).toBe(0)
@@ -111,16 +111,16 @@ describe('what goes wrong is told in a sentence', () => {
     })
     expect(await agentwire(['list'], { key: 'wrong' })).toEqual({
       code: 1,
-      text: expect.stringMatching(/^The control plane answers 401: /),
+      text: expect.stringMatching(/^The control plane returned 401: /),
     })
     expect(await agentwire(['logs', 'nobody'])).toEqual({
       code: 1,
-      text: expect.stringMatching(/^There is no deployment “nobody”\./),
+      text: expect.stringMatching(/^No deployment named “nobody”\./),
     })
     const image = await agentwire(['deploy', '--name', 'image', '--image', 'example/agent:1'])
     expect(image).toEqual({
       code: 1,
-      text: expect.stringMatching(/^Deploys[^\n]+\nThe control plane answers 400: .*external_docker/),
+      text: expect.stringMatching(/^Deploying[^\n]+\nThe control plane returned 400: .*external_docker/),
     })
     expect((await agentwire(['logs'])).code).toBe(2)
     expect((await agentwire(['deploy', '--secret', 'X'])).code).toBe(2)

@@ -237,7 +237,9 @@ describe('the command line', () => {
     async (...args) => {
       const { code, text } = await run(program, args)
       expect(code).toBe(0)
-      expect(text).toMatch(/^agentwire storage check/)
+      expect(text).toMatch(
+        args[0] === 'storage' ? /^agentwire storage check/ : /^agentwire create .*\nagentwire storage check/,
+      )
     },
   )
 
