@@ -85,7 +85,7 @@ test('deploy, list, logs, rollback and delete, with what is shown on the way', a
   expect(await agentwire(['delete', 'mine'], { answer: 'n' })).toEqual({ code: 1, text: '' })
   expect(await agentwire(['delete', 'mine'])).toEqual({ code: 2, text: expect.stringContaining('--yes') })
   expect(await agentwire(['delete', 'mine', '--yes'])).toEqual({ code: 0, text: 'mine is deleted.' })
-  await expect.poll(async () => (await agentwire(['list'])).text).toBe('There are no deployments.')
+  await expect.poll(async () => (await agentwire(['list'])).text).toBe('No deployments.')
 }, 120_000)
 
 test('a build that fails ends the command with 1, its log and the reason; logs --build has it, too', async () => {
