@@ -1,4 +1,3 @@
-import OpenAI from 'openai'
 import { intercept } from './intercept.ts'
 
 /** What an API is asked: the bodies of its requests. */
@@ -44,12 +43,6 @@ export const calls = (name: string, args: object) => [
   }),
   chunk({}, 'tool_calls'),
 ]
-
-/** The client of OpenAI over recorded answers. */
-export function recordedOpenAI(answers: readonly (readonly object[])[]) {
-  const asked: Asked = []
-  return { asked, openai: new OpenAI({ apiKey: 'none', fetch: recorded(answers, asked) }) }
-}
 
 /** Answers all requests to OpenAI from here on with what was recorded, and gives what is asked. */
 export function fakeOpenAI(answers: readonly (readonly object[])[]): Asked {
