@@ -179,12 +179,15 @@ async function settle(
   const work = internalsOf(engine).working(threadId)
   if (work) call.waitUntil(work)
   const { progressToken } = request._meta ?? {}
-  const over = progressToken === undefined ? answer.ended() : tellProgress(asked, progressToken, answer)
+  let isTask = false
+  const over =
+    progressToken === undefined ? answer.ended() : tellProgress(asked, progressToken, answer, () => isTask)
   try {
     if (takesTasks(asked)) {
       const { afterMs = AFTER_MS } = options.tasks || {}
       await within(afterMs, over)
-      if (!answer.end) return { resultType: 'task', ...taskOf(context, answer.found) }
+      isTask = !answer.end
+      if (isTask) return { resultType: 'task', ...taskOf(context, answer.found) }
     }
     await over
   } catch (error) {

@@ -15,13 +15,14 @@ interface Progress {
 }
 
 /**
- * Reads an answer to its end, and tells its client of steps, calls of tools, and custom events. Of what comes at once only the last is
+ * Reads an answer to its end, or until its call is answered with a task, and tells its client of steps, calls of tools, and custom events. Of what comes at once only the last is
  * told, but for the agent's own numbers. Progress rises with each.
  */
 export async function tellProgress(
   { request }: McpCall,
   progressToken: string | number,
   answer: Answer<readonly (ThreadEvent | LogGap)[]>,
+  isAnswered: () => boolean,
 ): Promise<void> {
   const reader = createAnswerReader()
   let last = -1
@@ -31,6 +32,7 @@ export async function tellProgress(
     return request.notify({ method: 'notifications/progress', params })
   }
   for await (const batch of answer) {
+    if (isAnswered()) return
     let line: Progress | undefined
     for (const event of batch)
       for (const item of reader.push(event)) {

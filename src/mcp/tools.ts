@@ -49,7 +49,8 @@ async function madeTools({ context, call }: McpCall): Promise<readonly Assistant
     const { assistantId, graphId, name } = made
     const agent = engine.agents.get(graphId)
     const unique = `${legalName(name).slice(0, MAX_NAME - 13)}_${assistantId.slice(-12)}`
-    return agent ? [{ name: unique, assistantId, graphId, agent, made }] : []
+    const isTool = options.agents?.includes(graphId) ?? true
+    return agent && isTool ? [{ name: unique, assistantId, graphId, agent, made }] : []
   })
 }
 

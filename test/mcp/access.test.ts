@@ -213,7 +213,7 @@ test('refusals before MCP is spoken are JSON-RPC too, with their status', async 
 
 test('options that are none are refused at once', () => {
   expect(() => mcp({ input: 'text' as never })).toThrow('input must be "message" or "schema"')
-  expect(() => mcp({ tols: true } as never)).toThrow('there is no option tols')
+  expect(() => mcp({ tols: true } as never)).toThrow('option tols')
   expect(() => mcp({ protectedResource: { authorizationServers: [] } })).toThrow('authorizationServers')
   expect(() => createMcpHandler({ agents, mcp: { tasks: { afterMs: '5' } } } as never)).toThrow(
     'tasks.afterMs',

@@ -41,6 +41,16 @@ test('a call that takes long is a task, whose result is that of the call', async
   expect((await get(at, task.taskId)).result.content[0].text).toBe('half done')
 })
 
+test('a call whose progress is told becomes a task all the same', async () => {
+  const { opened, open } = gate()
+  const at = await served({ held: held({ opened, open }) }, AT_ONCE)
+  const params = { name: 'held', arguments: { message: 'done' }, _meta: { progressToken: 'p' } }
+  const { result } = await rpc(at, 'tools/call', params)
+  expect(result.resultType).toBe('task')
+  open()
+  expect((await settled(at, result.taskId, 'completed')).result.content[0].text).toBe('half done')
+})
+
 test('a client that cannot follow tasks waits, and may not ask for one', async () => {
   const at = await served(
     { chat: defineAgent({ run: ({ message }) => message('hi').then(() => undefined) }) },
