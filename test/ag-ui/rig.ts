@@ -2,7 +2,6 @@ import * as v1 from '@ag-ui/client'
 import * as core1 from '@ag-ui/core/schemas'
 import * as v0 from 'ag-ui-client-0'
 import * as core0 from 'ag-ui-core-0'
-import type { Observable } from 'rxjs'
 import { expect, onTestFinished, vi } from 'vitest'
 import { serve } from '../../adapters/node.ts'
 import { type AgUiOptions, agUi } from '../../src/ag-ui/index.ts'
@@ -95,7 +94,7 @@ export function clientOf(
     protected override connect(input: Parameters<typeof this.run>[0]): ReturnType<typeof this.run> {
       const url = `${base}/agent/${agentId}/connect`
       const response = () => this.fetch(url, this.requestInit(input))
-      return client.transformHttpEventStream(client.runHttpRequest(response)) as Observable<never>
+      return client.transformHttpEventStream(client.runHttpRequest(response)) as never
     }
   }
   const agent = new Agent({ url: `${base}/${agentId}`, threadId, headers, initialState, fetch: collecting })

@@ -1,6 +1,5 @@
 import * as agUi from '@ag-ui/client'
 import OpenAI from 'openai'
-import type { Observable } from 'rxjs'
 import { decodeMessage, textOf } from '../../src/messages/index.ts'
 import { openChat } from '../ai-sdk/clients.ts'
 import { request, threadClient } from '../kit/client.ts'
@@ -93,7 +92,7 @@ class ConnectingAgent extends agUi.HttpAgent {
   protected override connect(input: Parameters<typeof this.run>[0]): ReturnType<typeof this.run> {
     const url = `${this.#place.origin}/ag-ui/agent/${this.#place.agent}/connect`
     const response = () => fetch(url, this.requestInit(input))
-    return agUi.transformHttpEventStream(agUi.runHttpRequest(response)) as Observable<never>
+    return agUi.transformHttpEventStream(agUi.runHttpRequest(response)) as never
   }
 }
 

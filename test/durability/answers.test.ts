@@ -82,7 +82,7 @@ describe.each(backends)('$name', async (backend) => {
     expect(requests).toEqual([requests[0], requests[0]])
     expect(await read(instance, threadId, '')).toMatchObject({
       status: 'interrupted',
-      error: expect.stringContaining('was lost'),
+      error: expect.stringContaining('Send your message again'),
       interrupts: expect.objectContaining({}),
     })
     const next = await start(instance, threadId, { slowMs: 2 })

@@ -362,7 +362,7 @@ test('when a run with an answer is given up, its question is announced again, an
   ])
   expect(await engine.findThread({ threadId: 't' })).toMatchObject({
     status: 'interrupted',
-    error: expect.stringContaining('was lost'),
+    error: expect.stringContaining('Send your message again'),
     interrupts: [{ id }],
   })
   const answered = await answer(engine, { [id]: 'no' })

@@ -58,7 +58,7 @@ test('a run whose process is lost ends in exactly one failed event that says so'
   actors.b.finish()
   const events = await transcript(b.engine, 't', 2)
   expect(rootStates(events)).toEqual(['running', 'failed', 'running', 'completed'])
-  expect(events.find(isTerminal)?.params.data.error).toContain('was lost')
+  expect(events.find(isTerminal)?.params.data.error).toContain('Send your message again')
   expect(actors.b.tasks.map(({ runId }) => runId)).toEqual([queued.runId])
   actors.a.emit(custom('zombie'))
   actors.a.finish()
