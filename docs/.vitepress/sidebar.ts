@@ -72,6 +72,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'useChat', link: '/docs/ai-sdk' },
       { text: 'OpenAI’s clients', link: '/docs/openai' },
       { text: 'MCP tools', link: '/docs/mcp' },
+      { text: 'CopilotKit and AG-UI', link: '/docs/ag-ui' },
       { text: 'A2A', link: '/docs/a2a' },
       { text: 'Tracing', link: '/docs/tracing' },
       { text: 'Migrate from LangGraph Platform', link: '/docs/migrate-langgraph-platform' },

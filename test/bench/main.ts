@@ -1,4 +1,5 @@
 import { a2a } from './a2a.ts'
+import { agUi } from './ag-ui.ts'
 import { aiSdkChats } from './ai-sdk.ts'
 import { bigEvents } from './big-events.ts'
 import { burst, sockets } from './burst.ts'
@@ -48,6 +49,7 @@ for (const bench of [
   openAiStreams,
   aiSdkChats,
   mcpCalls,
+  agUi,
   longContext,
   platform,
   subscribers,

@@ -17,7 +17,7 @@ try {
   if (!install(folder, { '@copilotkit/react-core': version, react: '^19.0.0', 'react-dom': '^19.0.0' }, {}))
     process.exit(1)
   const page = join(folder, 'page.tsx')
-  cpSync(join(ROOT, 'test/ag-ui/copilotkit/page.tsx'), page)
+  cpSync(join(ROOT, 'examples/ag-ui/page.tsx'), page)
   const script = join(folder, 'page.js')
   await esbuild.build({
     entryPoints: [page],

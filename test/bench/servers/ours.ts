@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { acceptSockets, toNode } from '../../../adapters/node.ts'
+import { agUi } from '../../../src/ag-ui/index.ts'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { aiSdk } from '../../../src/ai-sdk/index.ts'
 import { createAgentServer, memoryCheckpointer } from '../../../src/index.ts'
@@ -39,7 +40,7 @@ const handler = createAgentServer({
     tokens: langgraph(tokensGraph),
     echoGraph: langgraph(echoGraph),
   },
-  faces: [aiSdk(), mcp()],
+  faces: [aiSdk(), mcp(), agUi()],
   authenticate: () => ({ id: 'bench' }),
   store,
   checkpointer,
@@ -176,6 +177,30 @@ async function streamRuns({ assistantId, say, times, modes }: RestRuns): Promise
   return (user + system) / times
 }
 
+type AgUiRuns = Omit<ShortRuns, 'channels'>
+
+/** The same over AG-UI. */
+async function agUiRuns({ assistantId, say, times }: AgUiRuns): Promise<number> {
+  const before = process.cpuUsage()
+  for (let i = 0; i < times; i++) {
+    const ids = { threadId: crypto.randomUUID(), runId: crypto.randomUUID() }
+    const messages = [{ id: crypto.randomUUID(), role: 'user', content: say }]
+    const response = await handler.fetch(
+      new Request(`http://127.0.0.1/ag-ui/${assistantId}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ...ids, protocolVersion: '1.0', messages }),
+      }),
+    )
+    const text = await response.text()
+    const frames = text.split('\ndata: ').length - 1
+    if (!text.includes('RUN_FINISHED') || frames < (Number(say) || 1))
+      throw new Error(`A stream had ${frames} frames.`)
+  }
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / times
+}
+
 /** The threads of `longTurns`, each with the turns that it has had. */
 const contexts = new Map<string, number>()
 
@@ -228,6 +253,7 @@ await serveCalls(server, {
   shortRuns,
   layers: layers(handler),
   streamRuns,
+  agUiRuns,
   waitRuns: waitRuns(handler),
   longTurns,
   bareRuns,

@@ -1,4 +1,4 @@
-/** A page of CopilotKit, for one agent and one thread, which its address names. */
+/** A page of CopilotKit with a tool of its own, an approval and a shared state. It needs no CopilotRuntime. */
 import {
   CopilotChat,
   CopilotKitProvider,
@@ -9,8 +9,10 @@ import {
 import { createRoot } from 'react-dom/client'
 import { z } from 'zod'
 
-const parameters = new URLSearchParams(location.search)
-const [runtimeUrl, agentId, threadId] = ['runtime', 'agent', 'thread'].map((name) => parameters.get(name)!)
+const query = new URLSearchParams(location.search)
+const runtimeUrl = query.get('runtime') ?? 'http://127.0.0.1:3000/ag-ui'
+const agentId = query.get('agent') ?? 'agent'
+const threadId = query.get('thread') ?? 'thread-1'
 
 interface Question {
   readonly interrupt: { readonly message?: string } | null
@@ -33,7 +35,7 @@ function Page() {
       <div id="question">
         {interrupt?.message}
         <button type="button" id="approve" onClick={() => resolve({ approved: true })}>
-          Yes
+          Approve
         </button>
       </div>
     ),
@@ -54,7 +56,7 @@ function Page() {
 const root = document.createElement('div')
 document.body.append(root)
 createRoot(root).render(
-  <CopilotKitProvider runtimeUrl={runtimeUrl} showDevConsole={false}>
+  <CopilotKitProvider runtimeUrl={runtimeUrl}>
     <Page />
   </CopilotKitProvider>,
 )
