@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, parse } from 'node:path'
 import { build } from 'esbuild'
 import Redis from 'ioredis'
 import Database from 'libsql'
@@ -310,9 +310,12 @@ async function fill(url: string): Promise<void> {
 
 async function bundle(outfile: string): Promise<void> {
   await build({
-    entryPoints: [join(root, 'cli/main.ts')],
-    outfile,
+    entryPoints: { [parse(outfile).name]: join(root, 'cli/main.ts') },
+    outdir: dirname(outfile),
+    outExtension: { '.js': '.mjs' },
     bundle: true,
+    // As in the package: what is loaded on demand is a file of its own.
+    splitting: true,
     // What npm installs with the package is always there.
     external: [...Object.keys(manifest.peerDependencies), '@langchain/*'],
     platform: 'node',

@@ -6,8 +6,6 @@ import { beforeAll, expect, test } from 'vitest'
 import { root } from '../package/package.ts'
 import { pages, read } from './fences.ts'
 
-/** Pages whose blocks are not held to it yet. The list only shrinks. */
-
 /** The blocks that do not compile yet, by their page and their number on it. The table only shrinks. */
 const BROKEN: Readonly<Record<string, readonly number[]>> = {
   'docs/a2a.md': [3, 4, 7],
