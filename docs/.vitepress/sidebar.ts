@@ -66,6 +66,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   {
     text: 'Connect',
     items: [
+      { text: 'Which protocol', link: '/docs/doors' },
       { text: 'Clients', link: '/docs/clients' },
       { text: 'LangGraph’s REST API', link: '/docs/platform' },
       { text: 'REST event streams', link: '/docs/frames' },
