@@ -149,7 +149,7 @@ export {
 export { createFace, createFaceHandler, type Face, type FaceSetup } from './create-face.ts'
 export { reporterOf } from './errors.ts'
 export type { EngineChoice, FaceOptions, HttpOptions, OwnEngine, SharedEngine } from './options.ts'
-export type { AnswerDetail, AnswerItem, CallRef, MessageRef } from './reading/answer-item.ts'
+export type { AnswerDetail, AnswerItem, BlockRef, CallRef, MessageRef } from './reading/answer-item.ts'
 export { ANSWER_EVENTS, type AnswerReader, createAnswerReader } from './reading/answer-reader.ts'
 export { type Approval, approvalsOf, type WaitingCall } from './reading/approvals.ts'
 export { requireThread } from './require-thread.ts'

@@ -1,6 +1,7 @@
 /** Hooks around `useStream` of `@langchain/react` for what pages of agents write again and again. */
 export { type AgentClient, type AgentClientOptions, createAgentClient } from './client.ts'
 export type { Connection } from './connection.ts'
+export type { Observable } from './observable.ts'
 export type { ThreadEntry } from './requests.ts'
 export { type Removal, searchThreads, type ThreadList, type ThreadStore } from './threads.ts'
 export {
@@ -11,6 +12,7 @@ export {
 } from './uploads.ts'
 export {
   type AgentStream,
+  type AgentStreamHook,
   type AgentStreamOptions,
   type UseAgentStream,
   useAgentStream,

@@ -43,7 +43,8 @@ class LastingAdapter extends HttpAgentServerAdapter {
   }
 }
 
-type AgentStreamHook = <State extends object = Record<string, unknown>>(
+/** Gives the conversation of a client, and keeps it up to date. */
+export type AgentStreamHook = <State extends object = Record<string, unknown>>(
   client: AgentClient,
   options: AgentStreamOptions,
 ) => UseAgentStream<State>

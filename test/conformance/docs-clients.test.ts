@@ -10,23 +10,6 @@ const ROUNDS = 100
 const examplesOf = (page: string): string[] =>
   [...readFileSync(join(root, page), 'utf8').matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!)
 
-/** What the examples assume: an agent and its input. */
-const AGENTS = `
-  const agents = {
-    agent: defineAgent({
-      async run({ message }) {
-        const answer = message()
-        for (const word of ['Hello', ' there']) await answer.text(word)
-      },
-    }),
-  }
-`
-const GIVEN = `
-  import { createAgentServer, defineAgent } from 'agentwire'
-  ${AGENTS}
-  const input = { messages: [{ type: 'human', content: 'Hi' }] }
-`
-
 /** Runs the code in as many fresh modules over one copy of the library, and gives what each exports as `seen`. */
 async function runs(name: string, code: string): Promise<unknown[]> {
   const folder = join(root, '.tmp', `docs-${name}-${process.pid}`)
@@ -63,7 +46,8 @@ test('the examples of the guide to the engine work together, a hundred times out
   )
   const seen = await runs(
     'engine',
-    `${GIVEN}${starts}${reads}${connects}
+    `import { createAgentServer } from 'agentwire'
+    ${starts}${reads}${connects}
     const text = await textOfRun(engine, { threadId: 'report-2026-11', principal: { id: 'cron' }, runId })
     const server = createAgentServer({ engine, authenticate: () => ({ id: 'cron' }) })
     const fetch = (url: string, init?: RequestInit) => server.fetch(new Request(url, init))
@@ -85,8 +69,7 @@ test('the test of the guide to testing passes, a hundred times out of a hundred'
   const [example] = examplesOf('docs/testing.md')
   const seen = await runs(
     'testing',
-    `import { defineAgent } from 'agentwire'
-    ${AGENTS}${example}
+    `${example}
     export const seen = [status, interrupts]`,
   )
   expect(seen).toEqual(everyTime(['success', []]))

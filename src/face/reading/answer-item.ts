@@ -22,13 +22,12 @@ export interface CallRef {
   readonly isServer: boolean
 }
 
-interface OfBlock {
+/** Which block of which message an item is about. */
+export interface BlockRef {
   readonly message: MessageRef
   /** Its place among the blocks of the message, in the order in which they began. */
   readonly index: number
 }
-
-type JsonObject = Readonly<Record<string, unknown>>
 
 /** What an item says, without where it is in the log. */
 export type AnswerDetail =
@@ -58,20 +57,20 @@ export type AnswerDetail =
       readonly whole: Message
       readonly isCut: boolean
     }
-  | (OfBlock & { readonly type: 'textStart' })
-  | (OfBlock & { readonly type: 'textDelta'; readonly text: string })
+  | (BlockRef & { readonly type: 'textStart' })
+  | (BlockRef & { readonly type: 'textDelta'; readonly text: string })
   /** `block` has the annotations. */
-  | (OfBlock & { readonly type: 'textEnd'; readonly block: TextBlock })
-  | (OfBlock & { readonly type: 'reasoningStart' })
-  | (OfBlock & { readonly type: 'reasoningDelta'; readonly text: string })
-  | (OfBlock & { readonly type: 'reasoningEnd'; readonly block: ReasoningBlock })
+  | (BlockRef & { readonly type: 'textEnd'; readonly block: TextBlock })
+  | (BlockRef & { readonly type: 'reasoningStart' })
+  | (BlockRef & { readonly type: 'reasoningDelta'; readonly text: string })
+  | (BlockRef & { readonly type: 'reasoningEnd'; readonly block: ReasoningBlock })
   /** A block that comes whole. */
-  | (OfBlock & { readonly type: 'media'; readonly block: MediaBlock })
-  | (OfBlock & { readonly type: 'other'; readonly value: unknown })
+  | (BlockRef & { readonly type: 'media'; readonly block: MediaBlock })
+  | (BlockRef & { readonly type: 'other'; readonly value: unknown })
   | { readonly type: 'callStart'; readonly call: CallRef }
   /** The next piece of the arguments' JSON text. */
   | { readonly type: 'callArgs'; readonly call: CallRef; readonly args: string }
-  | { readonly type: 'callEnd'; readonly call: CallRef; readonly input: JsonObject }
+  | { readonly type: 'callEnd'; readonly call: CallRef; readonly input: Readonly<Record<string, unknown>> }
   /** The arguments are no JSON object, or were cut off. `input` is their text. */
   | {
       readonly type: 'callInvalid'
@@ -109,7 +108,7 @@ export type AnswerDetail =
       readonly approvals: readonly Approval[] | undefined
     }
   /** The state of the agent itself, without its messages, after each step. */
-  | { readonly type: 'state'; readonly values: JsonObject }
+  | { readonly type: 'state'; readonly values: Readonly<Record<string, unknown>> }
   | {
       readonly type: 'custom'
       readonly name: string | undefined
@@ -122,7 +121,7 @@ export type AnswerDetail =
    */
   | { readonly type: 'retract'; readonly messages: readonly string[]; readonly calls: readonly string[] }
   /** The log has lost a part. `values` is the newest state, with its messages; what follows goes on from it. */
-  | { readonly type: 'gap'; readonly values: JsonObject }
+  | { readonly type: 'gap'; readonly values: Readonly<Record<string, unknown>> }
 
 /** What an answer says, in the order of the log. */
 export type AnswerItem = AnswerDetail & {
