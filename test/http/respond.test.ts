@@ -94,7 +94,7 @@ describe('jsonList', () => {
       return BIG
     })
     const response = await jsonList(items, report)
-    await expect(response.text()).rejects.toThrow('broken off')
+    await expect(response.text()).rejects.toThrow('interrupted')
     expect(report).toHaveBeenCalledExactlyOnceWith(new Error('postgres://app:secret@db'))
   })
 })

@@ -188,7 +188,7 @@ describe('sseResponse', () => {
     const { read } = readerOf(sseResponse({ next, cancel }, { onError }))
     await read()
     // Only the server learns the reason.
-    await expect(read()).rejects.toThrow('broken off')
+    await expect(read()).rejects.toThrow('interrupted')
     expect(onError.mock.calls).toEqual([[new Error('lost')]])
     expect(cancel).toHaveBeenCalledOnce()
   })
@@ -207,7 +207,7 @@ describe('sseResponse', () => {
       sseResponse({ next: () => Promise.reject(new Error('lost')), cancel }, { onError }),
     )
     await read()
-    await expect(read()).rejects.toThrow('broken off')
+    await expect(read()).rejects.toThrow('interrupted')
     expect(cancel).toHaveBeenCalledOnce()
   })
 

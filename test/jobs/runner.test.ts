@@ -221,7 +221,7 @@ test('each job is delivered to its end or given up, in its order and never twice
           // A process that is lost after it has written the end does not report it.
           if (!steps.some(({ what }) => what === 'lose')) expect(endedBy).toBe('job_given_up')
         }
-        const unplanned = reported.filter((error) => !/fault|given up/.test(String(error)))
+        const unplanned = reported.filter((error) => !/fault|Gave up/.test(String(error)))
         expect(unplanned).toEqual([])
         await world.close()
         expect(vi.getTimerCount()).toBe(0)

@@ -113,7 +113,7 @@ describe('a storage that never answers', () => {
     const closed = engine.close()
     await vi.advanceTimersByTimeAsync(60_000)
     await closed
-    expect(errors).toMatchObject([{ message: expect.stringContaining('did not answer') }])
+    expect(errors).toMatchObject([{ message: expect.stringContaining('not responding') }])
   })
 
   test('at the end of a run, does not hold up the close', async () => {
@@ -135,6 +135,6 @@ describe('a storage that never answers', () => {
     const closed = engine.close()
     await vi.advanceTimersByTimeAsync(60_000)
     await closed
-    expect(errors).toMatchObject([{ message: expect.stringContaining('did not answer') }])
+    expect(errors).toMatchObject([{ message: expect.stringContaining('not responding') }])
   })
 })

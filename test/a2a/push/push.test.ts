@@ -260,7 +260,7 @@ test.each([
     configuration: { pushNotificationConfig: config },
   })
   expect(sent.error.code).toBe(-32602)
-  expect(sent.error.message).toMatch(/^pushNotificationConfig: [^.]+\.( Give [^.]+\.)?$/)
+  expect(sent.error.message).toMatch(/^pushNotificationConfig: [^.]+\.( (Give|Use) [^.]+\.)?$/)
   expect((await store.list('threads')).docs).toEqual([])
   const { result } = await call(server, 'echo', 'message/send', user('hi'))
   const set = await call(server, 'echo', 'tasks/pushNotificationConfig/set', {

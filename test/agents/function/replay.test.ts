@@ -80,8 +80,10 @@ const hasMessages =
 test('the approval loop of the docs calls the model once per step and runs each approved tool once', async () => {
   const page = readFileSync(new URL('../../../docs/functions.md', import.meta.url), 'utf8')
   const [, code = ''] = /#approval -->\n```ts\n(.*?)```/s.exec(page)!
-  const source = code.replace(/^const \w+ =/, 'return')
-  const { outputText } = ts.transpileModule(source, { compilerOptions: { target: ts.ScriptTarget.ES2022 } })
+  const [source] = /(?<=const careful = )defineAgent\(.*?^}\)/ms.exec(code)!
+  const { outputText } = ts.transpileModule(`return ${source}`, {
+    compilerOptions: { target: ts.ScriptTarget.ES2022 },
+  })
   const requests: (readonly string[])[] = []
   const performed: unknown[] = []
   const openai = {
@@ -99,16 +101,30 @@ test('the approval loop of the docs calls the model once per step and runs each 
       },
     },
   }
-  const refund = ({ order }: { order: number }) => {
-    performed.push(order)
-    return 'sent'
-  }
-  const parts = { defineAgent, openai, openaiChat, completionsTarget, refund, tools: [] }
+  /** The agent of the page, whose tools are counted. */
+  const counted = ({ run, ...rest }: Parameters<typeof defineAgent>[0]) =>
+    defineAgent({
+      ...rest,
+      run(context) {
+        const tool: typeof context.tool = (name, args, work, options) => {
+          const once = (scope: Parameters<typeof work>[0]) => {
+            performed.push(args.order)
+            return work(scope)
+          }
+          return context.tool(name, args, once, options)
+        }
+        return run(Object.create(context, { tool: { value: tool } }))
+      },
+    })
+  const parts = { defineAgent: counted, openai, openaiChat, completionsTarget, tools: [] }
   const agent = new Function(...Object.keys(parts), outputText)(...Object.values(parts)) as Agent
   const thread = newThread()
   const attempts = await answerAll(agent, thread, true)
   expect(attempts).toHaveLength(3)
-  expect(requests).toEqual([['user: go'], ['user: go', 'assistant: ', 'tool: sent', 'tool: sent']])
+  expect(requests).toEqual([
+    ['user: go'],
+    ['user: go', 'assistant: ', 'tool: Order 1 is refunded.', 'tool: Order 2 is refunded.'],
+  ])
   expect(performed).toEqual([1, 2])
   const messages = messagesIn((await stateOf(agent, thread)).values)
   expect(
@@ -116,8 +132,8 @@ test('the approval loop of the docs calls the model once per step and runs each 
   ).toEqual([
     ['human', 'go'],
     ['ai', 'calls'],
-    ['tool', 'sent'],
-    ['tool', 'sent'],
+    ['tool', 'Order 1 is refunded.'],
+    ['tool', 'Order 2 is refunded.'],
     ['ai', 'Both are done.'],
   ])
   expect(attempts.flatMap(startedMessages)).toHaveLength(2)

@@ -78,7 +78,7 @@ describe.each(kinds)('uploads in $name', ({ installed, open }) => {
         await one.put(place, 'acme', small.length, new Blob([small]).stream())
         expect(await two.take(place)).toBe(true)
         await expect(one.put(place, 'acme', 1, new Blob(['x']).stream())).rejects.toThrow(
-          'A revision was made',
+          'A revision was already created',
         )
         await two.removeAll(place.deploymentId)
         expect(await one.open(place)).toBeUndefined()

@@ -439,7 +439,7 @@ describe('usage whose counts do not add up is corrected', () => {
       output_token_details: { reasoning: 10 },
       total_cost: 1,
     })
-    expect(metadata.conversion_issues).toEqual([expect.stringMatching(/^usage_metadata: .* cut /)])
+    expect(metadata.conversion_issues).toEqual([expect.stringMatching(/^usage_metadata: .* reduced /)])
     expect(JSON.stringify(outputs)).toContain('"reasoning_tokens":11')
   })
 
