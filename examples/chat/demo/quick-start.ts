@@ -15,8 +15,11 @@ export function quickStart(origin: string, key: string, repository: string): str
     secrets: [{ name: 'GREETING', value: 'Good morning' }],
   }
   const update = { secrets: [{ name: 'GREETING', value: 'Good evening' }] }
-  const message = { role: 'user', messageId: 'm1', parts: [{ kind: 'text', text: 'Who are you?' }] }
-  const send = { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } }
+  // A message that is sent again under its id is answered with what it got before: the agent keeps its threads.
+  const send = (messageId: string) => {
+    const message = { role: 'user', messageId, parts: [{ kind: 'text', text: 'Who are you?' }] }
+    return { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } }
+  }
   const body = (value: object) => `-H 'content-type: application/json' -d '${JSON.stringify(value)}'`
   return `api=${origin}/v2/deployments
 call() { curl -s -H 'x-api-key: ${key}' "$@"; }
@@ -26,9 +29,9 @@ id=$(call $api ${body(create)} | field id)
 revision=$(call $api/$id | field latest_revision_id)
 call $api/$id/revisions/$revision -H 'prefer: wait=30' | field status
 url=$(call $api/$id | field source_config.custom_url)
-curl -s $url/a2a/agent ${body(send)} | field result.artifacts[0].parts[0].text
+curl -s $url/a2a/agent ${body(send('m1'))} | field result.artifacts[0].parts[0].text
 
 revision=$(call -X PATCH $api/$id ${body(update)} | field latest_revision_id)
 call $api/$id/revisions/$revision -H 'prefer: wait=30' | field status
-curl -s $url/a2a/agent ${body(send)} | field result.artifacts[0].parts[0].text`
+curl -s $url/a2a/agent ${body(send('m2'))} | field result.artifacts[0].parts[0].text`
 }
