@@ -29,6 +29,12 @@ const ALL: readonly Choices[] = CHOICES.framework.flatMap((framework) =>
   ),
 )
 
+/** The compiler sees each framework with each storage, with and without a page; the models and the authentication take turns in them. */
+function isCompiled({ framework, storage, model, auth, page }: Choices): boolean {
+  const turn = CHOICES.framework.indexOf(framework) + CHOICES.storage.indexOf(storage)
+  return CHOICES.model.indexOf(model) === (turn + (page ? 1 : 0)) % 4 && auth === (turn % 2 === 1)
+}
+
 const nameOf = ({ framework, storage, model, auth, page }: Choices): string =>
   [framework, storage, model, ...(auth ? ['auth'] : []), ...(page ? ['page'] : [])].join('-')
 
@@ -46,7 +52,8 @@ async function create(args: readonly string[], answers?: readonly string[]) {
 }
 
 describe('every project', () => {
-  test('type-checks, and imports only files that it has and packages that it installs', () => {
+  test('imports only files that it has and packages that it installs, and type-checks', () => {
+    expect(ALL.filter(isCompiled)).toHaveLength(40)
     const files = new Map<string, string>()
     const wrong: string[] = []
     for (const choices of ALL) {
@@ -55,7 +62,7 @@ describe('every project', () => {
       const { dependencies, devDependencies } = JSON.parse(project.get('package.json')!)
       for (const [path, text] of project) {
         if (!/\.tsx?$/.test(path)) continue
-        files.set(join(folder, name, path), text)
+        if (isCompiled(choices)) files.set(join(folder, name, path), text)
         for (const imported of importsOf(text)) {
           const isThere = imported.startsWith('.')
             ? project.has(posix.join(posix.dirname(path), imported))
