@@ -43,7 +43,8 @@ function blocksOf(page: string): Block[] {
     const path = join(folder, named)
     if (!/^From /.test(paragraph.trim())) return { ...block, path }
     const link = /\]\(([^)#]+)\):$/.exec(paragraph)?.[1]
-    return { ...block, path, pieceOf: link === undefined ? path : join(root, dirname(page), link) }
+    const linked = link?.endsWith('/README.md') ? join(dirname(link), named) : link
+    return { ...block, path, pieceOf: linked === undefined ? path : join(root, dirname(page), linked) }
   })
 }
 
