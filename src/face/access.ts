@@ -53,8 +53,9 @@ export interface Permission {
 }
 
 /**
- * May refuse what ownership allows, or allow it within bounds, but cannot allow more: another owner's thread stays unknown. Called
- * before anything is read or changed; returning false or throwing refuses.
+ * Can refuse what ownership allows, or allow it within bounds, but cannot allow more: another owner's thread stays unknown. Called
+ * before anything is read or changed. Returning false answers 403; an error that it throws is answered with the status of an
+ * `HttpError`, otherwise with 500.
  */
 export type Authorize = (
   principal: Principal | null,

@@ -85,5 +85,5 @@ let warned = false
 function warnOpen(): void {
   if (warned) return
   warned = true
-  console.warn('agentwire: no `authenticate` option: every caller may read and change every thread.')
+  console.warn('agentwire: no `authenticate` option: anyone can read and change every thread.')
 }
