@@ -30,9 +30,9 @@ async function open(agent: string): Promise<Page> {
   const page = await browser.newPage()
   const query = new URLSearchParams({ runtime: `${served.origin}/ag-ui`, agent, thread: crypto.randomUUID() })
   // What is said before the page has its thread, CopilotKit drops.
-  const connected = page.waitForResponse((response) => response.url().endsWith('/connect'))
+  const connected = page.waitForEvent('requestfinished', (request) => request.url().endsWith('/connect'))
   await page.goto(`${site.origin}/?${query}`)
-  await (await connected).finished()
+  await connected
   await idle(page)
   return page
 }
