@@ -1,6 +1,7 @@
 import { createAccumulator } from '../messages/accumulator.ts'
 import { createMessageDecoder, decodeMessage, type Message } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
+import { createCallScopes } from './call-scopes.ts'
 import type { EventData, LifecycleData, ToolData } from './event-data.ts'
 import { createOpenMessages, isEnd } from './open-messages.ts'
 import type { LogGap, ThreadEvent } from './thread-event.ts'
@@ -79,8 +80,8 @@ export function createFold(): Fold {
   /** The newest messages of each state, by the call of its subagent. */
   const states = new Map<string | null, readonly unknown[]>()
   const calls = new Map<string, FoldedToolCall>()
-  /** Which call a namespace is that of. */
-  const callOf = new Map<string, string>()
+  const scopes = createCallScopes()
+  const { ownerOf } = scopes
   const open = createOpenMessages(({ namespace, runId }: ThreadEvent<'messages'>, id): Written => {
     const one: Written = {
       id,
@@ -99,15 +100,6 @@ export function createFold(): Fold {
   let written: Written[] = []
   let status: LifecycleData['event'] | undefined
 
-  /** The call that a namespace is in: the innermost of those that began at it or around it. */
-  function ownerOf(namespace: Namespace, length = namespace.length): string | null {
-    for (let end = length; end > 0; end--) {
-      const call = callOf.get(keyOf(namespace.slice(0, end)))
-      if (call !== undefined) return call
-    }
-    return namespace.slice(0, length).findLast((segment) => segment.startsWith('tools:')) ?? null
-  }
-
   function addMessage(event: ThreadEvent<'messages'>): void {
     const one = open.of(event)
     if (!one) return
@@ -120,7 +112,7 @@ export function createFold(): Fold {
   function addState({ namespace, superseded, data }: ThreadEvent<'values'>): void {
     const owner = ownerOf(namespace)
     // The states of other graphs within are parts of that one.
-    if (namespace.length > 0 && callOf.get(keyOf(namespace)) !== owner && namespace.at(-1) !== owner) return
+    if (namespace.length > 0 && !scopes.isAt(namespace, owner) && namespace.at(-1) !== owner) return
     if (!isRecord(data) || !Array.isArray(data.messages)) return
     const messages: readonly unknown[] = data.messages
     const kept = messages.filter((one) => !isRecord(one) || one.type !== 'remove')
@@ -138,7 +130,7 @@ export function createFold(): Fold {
     if (data.event === 'tool-started') {
       const parentId = ownerOf(namespace, namespace.length - 1)
       const { tool_name: name, input } = data
-      callOf.set(keyOf(namespace), id)
+      scopes.begin(namespace, id)
       calls.set(id, {
         id,
         name,

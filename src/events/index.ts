@@ -1,4 +1,5 @@
 export { agentEvent } from './agent-event.ts'
+export { createCallScopes } from './call-scopes.ts'
 export type {
   AgentEvent,
   CheckpointData,

@@ -1,4 +1,5 @@
 import {
+  createCallScopes,
   createOpenMessages,
   isEnd,
   type LogGap,
@@ -11,7 +12,7 @@ import { isRecord, itemsOf } from '../../messages/record.ts'
 import type { EventFilter } from '../../runs/index.ts'
 import type { AnswerDetail, AnswerItem, CallRef, MessageRef } from './answer-item.ts'
 import { approvalsOf, type WaitingCall } from './approvals.ts'
-import { createMessageReader, eventsOf, type MessageReader } from './message-reader.ts'
+import { createMessageReader, eventsOf, type MessageReader, textOfOutput } from './message-reader.ts'
 
 /** The events that an answer is read from. */
 export const ANSWER_EVENTS: EventFilter = {
@@ -22,8 +23,6 @@ export interface AnswerReader {
   /** The items of the next event of the log. How the events are batched makes no difference. */
   push(event: ThreadEvent | LogGap): readonly AnswerItem[]
 }
-
-type Namespace = readonly string[]
 
 interface KnownCall {
   readonly call: CallRef
@@ -52,8 +51,8 @@ export function createAnswerReader(): AnswerReader {
   /** The messages of the agent and of its subagents that were told, or were there before, by owner and id. */
   const told = new Map<string, ReadonlySet<string>>()
   const calls = new Map<string, KnownCall>()
-  /** Which call a namespace is that of. */
-  const callOf = new Map<string, string>()
+  const scopes = createCallScopes()
+  const { ownerOf } = scopes
   /** The errors of tools that no state has yet. */
   const failed = new Map<string, string>()
   /** The subagents that were told of in this run. */
@@ -64,14 +63,6 @@ export function createAnswerReader(): AnswerReader {
   let last: Place = { seq: 0, timestamp: 0, runId: '' }
   let out: AnswerDetail[] = []
   const open = createOpenMessages(beginMessage)
-
-  function ownerOf(namespace: Namespace, length = namespace.length): string | null {
-    for (let end = length; end > 0; end--) {
-      const call = callOf.get(keyOf(namespace.slice(0, end)))
-      if (call !== undefined) return call
-    }
-    return namespace.slice(0, length).findLast((segment) => segment.startsWith('tools:')) ?? null
-  }
 
   function beginMessage(event: ThreadEvent<'messages'>, id: string | undefined): Writing {
     const { namespace, node, data, seq } = event
@@ -139,7 +130,7 @@ export function createAnswerReader(): AnswerReader {
   function addTool({ namespace, data }: ThreadEvent<'tools'>): void {
     const { tool_call_id: id } = data
     if (data.event === 'tool-started') {
-      callOf.set(keyOf(namespace), id)
+      scopes.begin(namespace, id)
       if (calls.has(id)) return
       const owner = ownerOf(namespace, namespace.length - 1)
       const { tool_name: name, input: args } = data
@@ -378,8 +369,6 @@ function at({ seq, timestamp, runId }: Place, details: readonly AnswerDetail[]):
   return details as readonly AnswerItem[]
 }
 
-const keyOf = (namespace: Namespace): string => JSON.stringify(namespace)
-
 const messageKey = ({ owner, id }: Pick<MessageRef, 'owner' | 'id'>): string => `${owner ?? ''}\n${id}`
 
 /** Where in a state each call is made, by its id: the last time. */
@@ -400,11 +389,6 @@ const isSame = (
   one: { readonly status: string; readonly text: string },
   other: { readonly status: string; readonly text: string },
 ): boolean => one.status === other.status && one.text === other.text
-
-/** What a tool gave that is no tool message. */
-function textOfOutput(output: unknown): string {
-  return typeof output === 'string' ? output : (JSON.stringify(output) ?? '')
-}
 
 function parsed(args: string): unknown {
   try {

@@ -117,7 +117,7 @@ export function createMessageReader(message: MessageRef): MessageReader {
       case 'serverToolResult': {
         const call = calls.get(block.toolCallId)
         const { status, output } = block
-        const text = typeof output === 'string' ? output : (JSON.stringify(output) ?? '')
+        const text = textOfOutput(output)
         if (call) out.push({ type: 'callResult', call, status, message: undefined, text, output })
         return
       }
@@ -180,6 +180,10 @@ type CallBlock = {
 
 const isCall = (block: ContentBlock): block is ContentBlock & CallBlock =>
   block.type === 'toolCall' || block.type === 'serverToolCall'
+
+/** What a tool gave that is no tool message. */
+export const textOfOutput = (output: unknown): string =>
+  typeof output === 'string' ? output : (JSON.stringify(output) ?? '')
 
 /** A message that comes whole, as the events of one that is streamed. */
 export function eventsOf({ content, finishReason, usage, metadata, ...about }: Message): MessageEvent[] {
