@@ -1,5 +1,7 @@
+import { bodyAs, permit } from '../face/access.ts'
 import { type NamedAssistant, namedAssistant, reachesAssistant } from '../face/assistants.ts'
 import { type ClientTool, withClientTools } from '../face/client-tools.ts'
+import { commandKey } from '../face/idempotency-key.ts'
 import { ANSWER_EVENTS } from '../face/reading/answer-reader.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { runSettings } from '../face/run-config.ts'
@@ -36,6 +38,36 @@ export async function modelOf(
   if (agent.takesMessages === false)
     throw badRequest('model: this assistant keeps no messages, so that it cannot be called in this way.')
   return { graphId, assistant }
+}
+
+/** A request as its caller may make it. */
+export interface Admitted {
+  readonly call: FaceCall
+  readonly principal: Principal | null
+  /** The metadata that a new thread gets from `authorize`. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly command: CommandKey | undefined
+  /** The digest of the request. */
+  readonly request: string
+}
+
+/** Asks whether the caller may start a run of this model, on this thread where the request names one. Throws what refuses it. */
+export async function admit(
+  context: OpenAiContext,
+  asked: FaceCall,
+  name: string,
+  model: Model,
+  threadId: string | undefined,
+): Promise<Admitted> {
+  const resource = { threadId, assistantId: model.graphId }
+  const permitted = await permit(context.authorize, asked, 'runs:create', resource, asked.json)
+  const { principal } = permitted
+  const call: FaceCall = { ...asked, principal, json: async () => bodyAs(await asked.json(), permitted.body) }
+  if (principal !== asked.principal) await modelOf(context, principal, name)
+  const body = await asked.json()
+  const [command, request] = await Promise.all([commandKey(call, call.route, body), digestOf(call, body)])
+  const metadata = permitted.body?.metadata as Admitted['metadata']
+  return { call, principal, metadata, command, request }
 }
 
 /** Where a run begins. */
@@ -142,7 +174,7 @@ export const eventsOfRun = (
   })
 
 /** A digest of a request, by which one that is sent again is known. */
-export const digestOf = async ({ route }: FaceCall, body: unknown): Promise<string> => uuidOf([route, body])
+const digestOf = async ({ route }: FaceCall, body: unknown): Promise<string> => uuidOf([route, body])
 
 /** A request of a client that got no answer to the same one before. OpenAI's clients count. */
 const isSentAgain = ({ request }: FaceCall): boolean =>

@@ -1,17 +1,15 @@
-import { bodyAs, permit } from '../../face/access.ts'
 import { bodyOf } from '../../face/body.ts'
 import type { ClientTool } from '../../face/client-tools.ts'
-import { commandKey } from '../../face/idempotency-key.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json, SSE_HEADERS } from '../../http/index.ts'
 import { uuid7 } from '../../ids.ts'
 import { unbounded } from '../../principal.ts'
 import { internalsOf, lookAtThread, type ThreadLook, unanswered } from '../../runs/index.ts'
 import {
+  admit,
   type Begun,
   beginRun,
   createdAtOf,
-  digestOf,
   modelOf,
   type Place,
   placeAfter,
@@ -41,24 +39,15 @@ export async function postChat(context: OpenAiContext, asked: FaceCall): Promise
   const body = await bodyOf(chatSchema, asked)
   const given = readChat(body.messages)
   const model = await modelOf(context, unbounded(asked.principal), body.model)
-  const assistantId = model.graphId
-  const chat = await chatThreadOf(asked, body, model.assistant?.assistantId ?? assistantId)
+  const chat = await chatThreadOf(asked, body, model.assistant?.assistantId ?? model.graphId)
   const named = given.answers[0]?.threadId ?? chat?.threadId
-  const permitted = await permit(
-    context.authorize,
+  const { call, principal, metadata, command, request } = await admit(
+    context,
     asked,
-    'runs:create',
-    { threadId: named, assistantId },
-    asked.json,
+    body.model,
+    model,
+    named,
   )
-  const { principal } = permitted
-  const call: FaceCall = { ...asked, principal, json: async () => bodyAs(await asked.json(), permitted.body) }
-  if (permitted.principal !== asked.principal) await modelOf(context, principal, body.model)
-
-  const [command, request] = await Promise.all([
-    commandKey(call, call.route, await asked.json()),
-    digestOf(call, await asked.json()),
-  ])
   const look =
     named === undefined
       ? undefined
@@ -91,7 +80,7 @@ export async function postChat(context: OpenAiContext, asked: FaceCall): Promise
       details,
       isKept,
       command,
-      metadata: permitted.body?.metadata as Readonly<Record<string, unknown>> | undefined,
+      metadata,
       ...(turn !== undefined && { extraOps: (runId) => [putTurn(turn, runId)] }),
     }))
   return answered(context, call, body, begun, { ...head, ...whenOf(begun) }, isKept || command !== undefined)

@@ -1,15 +1,13 @@
-import { bodyAs, permit } from '../../face/access.ts'
 import { bodyOf } from '../../face/body.ts'
-import { commandKey } from '../../face/idempotency-key.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json } from '../../http/index.ts'
 import { unbounded } from '../../principal.ts'
 import { lookAtThread, type ThreadLook } from '../../runs/index.ts'
 import {
+  admit,
   type Begun,
   beginRun,
   createdAtOf,
-  digestOf,
   modelOf,
   type Place,
   placeAfter,
@@ -37,16 +35,13 @@ export async function postResponse(context: OpenAiContext, asked: FaceCall): Pro
   const given = withInstructions(readItems(body.input), body.instructions)
   const model = await modelOf(context, unbounded(asked.principal), body.model)
   const named = namedBy(body, given)
-  const resource = { threadId: named?.threadId, assistantId: model.graphId }
-  const permitted = await permit(context.authorize, asked, 'runs:create', resource, asked.json)
-  const { principal } = permitted
-  const call: FaceCall = { ...asked, principal, json: async () => bodyAs(await asked.json(), permitted.body) }
-  if (principal !== asked.principal) await modelOf(context, principal, body.model)
-
-  const [command, request] = await Promise.all([
-    commandKey(call, call.route, await asked.json()),
-    digestOf(call, await asked.json()),
-  ])
+  const { call, principal, metadata, command, request } = await admit(
+    context,
+    asked,
+    body.model,
+    model,
+    named?.threadId,
+  )
   const look = named && (await lookAtThread(context.engine, { threadId: named.threadId, principal, command }))
   if (named && !look?.thread) throw named.missing
   const found =
@@ -77,7 +72,7 @@ export async function postResponse(context: OpenAiContext, asked: FaceCall): Pro
       details,
       isKept: store,
       command,
-      metadata: permitted.body?.metadata as Readonly<Record<string, unknown>> | undefined,
+      metadata,
     }))
   const writer = createResponseWriter(headOf(begun, details))
   const leaving = {
