@@ -15,8 +15,9 @@ const CHECKS: Readonly<Record<RequirementId, Check>> = {
 }
 
 /**
- * What every adapter between a server and a `WebHandler` must do, as far as it applies to `target`. Each audit
- * starts the target anew, speaks to it over its socket, and checks that no stream stays open.
+ * The requirements of every adapter between a server framework and a `WebHandler`, limited to what applies to
+ * `target`. Each audit starts the target, sends requests over its socket, and checks that no stream stays
+ * open.
  */
 export function adapterAudits(target: AdapterTarget): readonly Audit[] {
   const ids = Object.keys(CHECKS) as RequirementId[]

@@ -1,6 +1,6 @@
 import { AgentwireError } from '../errors.ts'
 
-/** Something that must hold does not. The message says what was expected of what, and what was seen. */
+/** An audit failed. The message says what was checked, what was expected, and what was found. */
 export class AuditError extends AgentwireError {
   static override readonly brand = 'AuditError'
   readonly expected: unknown
@@ -16,7 +16,7 @@ export class AuditError extends AgentwireError {
 const DEADLINE_MS = 5_000
 const POLL_MS = 10
 
-/** Compares as JSON does. */
+/** Compares values as JSON. */
 export function equal(what: string, seen: unknown, expected: unknown): void {
   if (JSON.stringify(seen) !== JSON.stringify(expected)) throw new AuditError(what, expected, seen)
 }
@@ -25,7 +25,7 @@ export function hold(what: string, holds: boolean, expected: string, seen: unkno
   if (!holds) throw new AuditError(what, expected, seen)
 }
 
-/** The value of a promise that must settle. */
+/** The value of the promise. Throws `AuditError` if it does not settle within `ms`. */
 export async function within<T>(what: string, promise: Promise<T>, ms = DEADLINE_MS): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_resolve, reject) => {
@@ -38,7 +38,7 @@ export async function within<T>(what: string, promise: Promise<T>, ms = DEADLINE
   }
 }
 
-/** Waits for a condition on what `look` sees, and gives what it saw then. */
+/** Calls `look` until `holds` accepts its value, and returns that value. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T>,
@@ -54,7 +54,7 @@ export async function eventually<T>(
   }
 }
 
-/** Waits until `look` sees the same many times over, and gives it. */
+/** Calls `look` until it returns the same value ten times in a row, and returns that value. */
 export async function settled(what: string, look: () => Promise<number>): Promise<number> {
   const TIMES = 10
   let last = Number.NaN
@@ -66,7 +66,7 @@ export async function settled(what: string, look: () => Promise<number>): Promis
   })
 }
 
-/** The error a promise rejects with. */
+/** The error that the promise rejects with. */
 export async function rejection(what: string, promise: Promise<unknown>): Promise<unknown> {
   let value: unknown
   try {

@@ -13,8 +13,8 @@ import type { Audit } from './types.ts'
 
 export interface CheckpointerAuditOptions {
   /**
-   * Opens the saver, with the store whose leases fence it. Default: leases in memory. The saver may have other
-   * data. Every audit closes what it opened.
+   * Opens the saver, and the store whose leases fence it. Default: leases in memory. The saver may contain
+   * other data. Each audit closes what it opens.
    */
   readonly create: () => CheckpointerUnderAudit | Promise<CheckpointerUnderAudit>
 }
@@ -25,8 +25,8 @@ export interface CheckpointerUnderAudit {
 }
 
 /**
- * What every `Checkpointer` must do beyond `@langchain/langgraph-checkpoint-validation`: run that suite too.
- * Where the saver has no `keepLatest`, the audits of it check nothing.
+ * The requirements of every `Checkpointer`, in addition to `@langchain/langgraph-checkpoint-validation`: run
+ * that suite too. If the saver has no `keepLatest`, its audits check nothing.
  */
 export function checkpointerAudits(options: CheckpointerAuditOptions): Audit[] {
   checkOptions('checkpointerAudits', options, {

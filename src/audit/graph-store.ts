@@ -10,13 +10,13 @@ import { ttlRules } from './graph-store/ttl.ts'
 import type { Audit } from './types.ts'
 
 export interface GraphStoreAuditOptions {
-  /** Gives an empty store. */
+  /** Returns an empty store. */
   readonly create: () => GraphStoreLike | Promise<GraphStoreLike>
-  /** Gives an empty store that searches by similarity. Without it nothing of that is audited. */
+  /** Returns an empty store with similarity search. If omitted, the similarity rules are left out. */
   readonly createIndexed?: ((index: GraphStoreIndex) => GraphStoreLike | Promise<GraphStoreLike>) | undefined
   /**
-   * Advances the clock of the store, in milliseconds. Without it times to live are not audited: LangGraph
-   * requires none.
+   * Advances the store's clock by `ms` milliseconds. If omitted, time to live is not audited, because
+   * LangGraph does not require it.
    */
   readonly advance?: ((ms: number) => void | Promise<void>) | undefined
 }
@@ -28,7 +28,7 @@ const OPTIONS: OptionTable<GraphStoreAuditOptions> = {
 }
 
 /**
- * What every LangGraph `BaseStore` must do for graphs and for the platform's REST.
+ * The requirements of every LangGraph `BaseStore`, for graphs and for the platform's REST API.
  *
  * ```ts
  * for (const audit of graphStoreAudits({ create: () => new MyStore() })) test(audit.name, audit.fn)
@@ -63,5 +63,5 @@ async function contextOf(options: GraphStoreAuditOptions): Promise<GraphStoreCon
   }
 }
 
-/** A store of LangGraph has another type of `batch`, which does the same. */
+/** LangGraph types `batch` differently, but the method behaves the same. */
 const asGraphStore = (store: GraphStoreLike): GraphStore => store as unknown as GraphStore

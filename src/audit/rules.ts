@@ -1,14 +1,14 @@
-/** One thing that must hold in a context. */
+/** One requirement, checked in a context. */
 export interface Rule<Context> {
   readonly id: string
   readonly name: string
   readonly check: (context: Context) => Promise<void>
 }
 
-/** How the rules of a file are checked, by their ids. */
+/** The checks of a file's rules, by rule id. */
 export type Checks<Id extends string, Context> = Readonly<Record<Id, Rule<Context>['check']>>
 
-/** The rules of a file: what must hold, and how it is checked. */
+/** The rules of a file, from their names and their checks. */
 export const rulesOf = <Id extends string, Context>(
   names: Readonly<Record<Id, string>>,
   checks: Checks<Id, Context>,

@@ -7,31 +7,37 @@ import type { WebSocketFactory } from './server/socket.ts'
 import type { Audit } from './types.ts'
 
 export interface ServerAuditOptions {
-  /** Where the routes of the protocol are, such as `http://127.0.0.1:2024` or `https://example.com/api`. */
+  /** The base URL of the protocol's routes, such as `http://127.0.0.1:2024` or `https://example.com/api`. */
   readonly baseUrl: string
-  /** Answers its input with a message, and keeps `messages` in its state. Default: none is named. */
+  /**
+   * An assistant that answers its input with a message and keeps `messages` in its state. Default: requests
+   * name no assistant.
+   */
   readonly assistantId?: string | undefined
-  /** Sent with every request. Without them the rule about callers without credentials is skipped. */
+  /** Sent with every request. If omitted, the rule about callers without credentials is skipped. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Default: the global one. Its `signal` must disconnect. */
+  /** Replaces the global `fetch`. Aborting its `signal` must disconnect. */
   readonly fetch?: typeof fetch | undefined
   /**
-   * Opens a web socket: `(url, { headers }) => new WebSocket(url, { headers })`, with `WebSocket` of `ws` or of Node
-   * from 22 on. Without it the rules about web sockets are skipped.
+   * Opens a web socket: `(url, { headers }) => new WebSocket(url, { headers })`, with `WebSocket` from `ws`
+   * or from Node 22 or newer. If omitted, the web socket rules are skipped.
    */
   readonly webSocketFactory?: WebSocketFactory | undefined
-  /** Assistants that some rules need. Rules whose assistant is not named here are skipped. */
+  /** Assistants that some rules need. A rule whose assistant is missing is skipped. */
   readonly agents?: AuditedAgents | undefined
-  /** The input of a run that says `text`. Default: one human message with an id. */
+  /** Returns a run input that contains `text`. Default: one human message with an id. */
   readonly input?: ((text: string) => unknown) | undefined
-  /** Where streams are read: `/stream` of the protocol (default) or `/stream/events` of its clients. */
+  /** The stream route: the protocol's `/stream` (default) or its clients' `/stream/events`. */
   readonly streamPath?: string | undefined
-  /** Milliseconds that one audit may take. Default 10,000. Heartbeats of 5 seconds need that long. */
+  /**
+   * Time limit of one audit in milliseconds. Default 10,000. Do not set it below 10,000 if the server's
+   * heartbeat interval is 5 seconds.
+   */
   readonly timeoutMs?: number | undefined
 }
 
 export interface RunServerAuditsOptions extends ServerAuditOptions {
-  /** How many audits run at once. Default 4. */
+  /** The maximum number of audits that run at once. Default 4. */
   readonly concurrency?: number | undefined
 }
 
@@ -54,26 +60,26 @@ export interface ServerAudit extends Audit {
   /** Stable, such as `commands.run-start.returns-run-id`. */
   readonly rule: string
   readonly source: string
-  /** Why this audit cannot be made: `fn` does nothing then. */
+  /** Why this audit cannot run. If set, `fn` does nothing. */
   readonly skip?: string | undefined
 }
 
-/** What came of one audit. */
+/** The result of one audit. */
 export interface AuditResult {
   readonly name: string
   readonly rule: string
   readonly level: AuditLevel
-  /** False also for what was skipped: nothing is known of it. */
+  /** Also false if the audit was skipped. */
   readonly passed: boolean
   readonly skipped?: true | undefined
-  /** What was expected and what was seen, or why the audit was skipped. */
+  /** The expected and the found value, or the reason for skipping. */
   readonly detail?: string | undefined
   readonly durationMs: number
 }
 
 /**
- * What a running server of the Agent Streaming Protocol must do, as named checks for any test runner. Each audit
- * uses threads of its own and deletes them; other data may be on the server.
+ * The requirements of a server of the Agent Streaming Protocol, as named checks for any test runner. Each
+ * audit creates its own threads and deletes them. The server may contain other data.
  *
  * ```ts
  * for (const { name, fn, skip } of serverAudits({ baseUrl, assistantId: 'agent' })) test.skipIf(skip)(name, fn)
@@ -89,7 +95,7 @@ export function serverAudits(options: ServerAuditOptions): readonly ServerAudit[
   })
 }
 
-/** Why a rule cannot be checked; undefined where it can. */
+/** Why a rule cannot be checked, or undefined if it can. */
 function missing(
   { webSocketFactory, headers = {}, agents = {} }: ServerAuditOptions,
   needs: readonly Need[],
@@ -107,8 +113,8 @@ function missing(
 }
 
 /**
- * Runs the audits and gives their results, in the order of `serverAudits`. It does not reject.
- * A server conforms when each result has another level than MUST, or has passed or was skipped.
+ * Runs the audits and returns their results in the order of `serverAudits`. It does not reject. A server
+ * conforms if every result whose level is MUST has passed or was skipped.
  */
 export async function runServerAudits(options: RunServerAuditsOptions): Promise<readonly AuditResult[]> {
   const { concurrency = 4 } = options
@@ -134,7 +140,7 @@ async function resultOf({ name, rule, level, skip, fn }: ServerAudit): Promise<A
   return { name, rule, level, passed: detail === undefined, detail, durationMs }
 }
 
-/** How long an audit may take to say what it waited for, once its time has run out. */
+/** Time that a timed-out audit gets to report what it was waiting for, in milliseconds. */
 const GRACE_MS = 500
 
 async function withAuditContext(
@@ -160,7 +166,7 @@ async function withAuditContext(
     await within('the audit', check(audit), timeoutMs + GRACE_MS)
   } finally {
     clearTimeout(timer)
-    // Ends the streams that are still open.
+    // Closes the streams that are still open.
     leaving.abort(late)
     await clear()
   }
@@ -170,10 +176,10 @@ const humanInput = (text: string) => ({
   messages: [{ type: 'human', content: text, id: crypto.randomUUID() }],
 })
 
-/** Characters. What was seen may be a whole history. */
+/** In characters: the found value may be a complete history. */
 const MAX_DETAIL = 2_000
 
-/** The message of an error, with what lies behind a failed request. */
+/** The error's message, with the cause of a failed request. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error

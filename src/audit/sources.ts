@@ -2,7 +2,7 @@
 export const rfc = (number: number, section: string): string =>
   `https://www.rfc-editor.org/rfc/rfc${number}#section-${section}`
 
-/** A discussion of it, by the path on GitHub, such as `honojs/node-server/issues/246`. */
+/** An issue or discussion, by its path on GitHub, such as `honojs/node-server/issues/246`. */
 export const github = (path: string): string => `https://github.com/${path}`
 
 /** The HTML standard on event streams. */

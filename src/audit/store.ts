@@ -17,15 +17,21 @@ import { watchRules } from './store/watch.ts'
 import type { Audit } from './types.ts'
 
 export interface StoreAuditOptions {
-  /** Opens the store. It may have other data. Every audit closes what it opened. */
+  /** Opens the store. It may contain other data. Each audit closes what it opens. */
   readonly create: () => Store | Promise<Store>
-  /** `create` opens the same data each time, so that handles are audited together. Default false. */
+  /**
+   * Whether `create` opens the same data each time. If true, several handles are audited together. Default
+   * false.
+   */
   readonly reopens?: boolean | undefined
-  /** Advances the store's clock. Where absent, audits that need time wait, for some milliseconds. */
+  /**
+   * Advances the store's clock by `ms` milliseconds. If omitted, audits that depend on time wait for some
+   * milliseconds.
+   */
   readonly advance?: ((ms: number) => void | Promise<void>) | undefined
-  /** How many random sequences of operations are compared with a model. Default 20. */
+  /** The number of random operation sequences that are compared with a model. Default 20. */
   readonly sequences?: number | undefined
-  /** The first seed of them. Default 1. */
+  /** The seed of the first sequence. Default 1. */
   readonly seed?: number | undefined
 }
 
@@ -39,7 +45,7 @@ const OPTIONS: OptionTable<StoreAuditOptions> = {
 
 const STEPS = 40
 
-/** What every `Store` must do, as named checks for any test runner. */
+/** The requirements of every `Store`, as named checks for any test runner. */
 export function storeAudits(options: StoreAuditOptions): Audit[] {
   checkOptions('storeAudits', options, OPTIONS)
   const { reopens = false, sequences = 20, seed = 1 } = options
@@ -73,7 +79,7 @@ function sequenceRule(seed: number, clock: boolean): Rule<StoreContext> {
   }
 }
 
-/** Leaves out every step that the failure does not need. */
+/** Removes every step that the failure does not need. */
 async function cutDown(context: StoreContext, steps: readonly Step[], error: unknown): Promise<Error> {
   let left = [...steps]
   let cause = error

@@ -1,10 +1,10 @@
-/** One thing that must hold: `for (const audit of audits) test(audit.name, audit.fn)`. */
+/** One check: `for (const audit of audits) test(audit.name, audit.fn)`. */
 export interface Audit {
   /** Stable, such as `adapter.abort.idle`. */
   readonly id: string
   readonly name: string
-  /** Where it is required or was first seen to fail: a specification or an issue. */
+  /** The specification or issue that requires it. */
   readonly source?: string | undefined
-  /** Rejects with `AuditError` where it does not hold. */
+  /** Rejects with `AuditError` if the check fails. */
   readonly fn: () => Promise<void>
 }

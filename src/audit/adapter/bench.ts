@@ -4,7 +4,7 @@ import { adapterProbe, type Echo } from './probe.ts'
 import type { SourceState } from './sources.ts'
 import type { AdapterCapability, AdapterTarget, StartOptions } from './target.ts'
 
-/** What one check of an adapter needs, and does. */
+/** One check of an adapter, with the start options it needs. */
 export interface Check {
   readonly needs?: readonly (AdapterCapability | 'connect' | 'collect')[] | undefined
   readonly start?: StartOptions | undefined
@@ -13,36 +13,36 @@ export interface Check {
 
 export const check = (needs: Check['needs'], run: Check['run']): Check => ({ needs, run })
 
-/** A started target, seen from a client. Paths go below the mount. */
+/** A started target as a client sees it. Paths are relative to the mount path. */
 export interface Bench {
   /** Such as `http://127.0.0.1:3000`. */
   readonly origin: string
   /** Such as `127.0.0.1:3000`. */
   readonly host: string
-  /** Names the streams of this check. */
+  /** The key of this check's streams. */
   readonly key: string
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** A response that is still open, and what closes it. */
+  /** Returns a response whose body is still open, and a function that disconnects. */
   open(path: string, init?: RequestInit): Promise<{ readonly response: Response; leave(): void }>
   echo(path?: string, init?: RequestInit): Promise<Echo>
   state(): Promise<SourceState>
-  /** Waits for what the streams of this check come to. */
+  /** Waits until the streams of this check satisfy `holds`. */
   reach(what: string, holds: (state: SourceState) => boolean): Promise<SourceState>
   release(): Promise<void>
   connect(): Http1
-  /** The same, once a request has been sent: its head, and what follows it. */
+  /** The same after sending a raw request. */
   send(
     method: string,
     target: string,
     headers?: Readonly<Record<string, string>>,
     ...body: readonly Part[]
   ): Promise<Http1>
-  /** Ends the target. */
+  /** Closes the target. */
   close(): Promise<void>
   readonly collect: () => void
 }
 
-/** Runs a check against a target of its own, and sees to it that nothing stays behind. */
+/** Runs a check against its own target, and closes everything afterwards. */
 export async function runCheck(target: AdapterTarget, { start = {}, run }: Check): Promise<void> {
   const started = await target.start(adapterProbe(), start)
   const connections: Http1[] = []
@@ -95,7 +95,7 @@ export async function runCheck(target: AdapterTarget, { start = {}, run }: Check
   try {
     await run(bench)
     if (closed) return
-    // Every stream that a check opened must have been cancelled or have ended.
+    // Every stream that the check opened must have ended or been cancelled.
     await bench.reach('every stream let go of', isReleased)
   } finally {
     for (const connection of connections) await connection.cut()
@@ -103,7 +103,7 @@ export async function runCheck(target: AdapterTarget, { start = {}, run }: Check
   }
 }
 
-/** The head of a request, from the mount on. */
+/** The head of a raw request. The mount path is prepended to `path`. */
 export function head(
   { host }: Bench,
   method: string,

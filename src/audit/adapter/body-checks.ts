@@ -5,7 +5,7 @@ import type { Echo } from './probe.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const MEGABYTE = 1_000_000
-/** Longer than any adapter should take in what nobody reads. */
+/** Longer than an adapter should keep reading a body that the handler ignores. */
 const ENDLESS_MS = 5_000
 
 export const bodyChecks = {
@@ -92,7 +92,7 @@ export const bodyChecks = {
     const bytes = new TextEncoder().encode('é🙂')
     await http.send(head(bench, 'POST', '/probe/echo', { 'content-length': String(bytes.byteLength) }))
     for (const byte of bytes) {
-      // An answer in between: by then the server has read what came before.
+      // The state response proves that the server has read what was sent before.
       await bench.state()
       await http.send(new Uint8Array([byte]))
     }
@@ -106,7 +106,7 @@ export async function readEcho(http: Http1): Promise<Echo> {
   return JSON.parse(await http.body(answer))
 }
 
-/** The answer must come although the upload is not read, and then the connection must go on or end. */
+/** The response must arrive although the upload is not read. Then the connection must continue or close. */
 async function refused(bench: Bench, target: string): Promise<void> {
   const http = bench.connect()
   const size = 8 * MEGABYTE
@@ -125,7 +125,7 @@ async function refused(bench: Bench, target: string): Promise<void> {
 }
 
 function cutOff(error: unknown): 'cut' {
-  // An end of the connection is an answer too; a stall is not.
+  // A closed connection is also a valid outcome; a stall is not.
   if (error instanceof AuditError && error.seen === 'none') throw error
   return 'cut'
 }

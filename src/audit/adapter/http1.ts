@@ -3,14 +3,14 @@ import type { RawSocket } from './target.ts'
 
 export type Part = string | Uint8Array
 
-/** HTTP/1.1, byte by byte (RFC 9112). */
+/** A raw HTTP/1.1 connection (RFC 9112). */
 export interface Http1 {
   send(...parts: readonly Part[]): Promise<void>
-  /** The next response, its body left unread. */
+  /** The head of the next response. Its body stays unread. */
   head(): Promise<Head>
-  /** The body of a response, by its length or its chunks. */
+  /** The body of a response, by its Content-Length or its chunks. */
   body(head: Head): Promise<string>
-  /** Resolves when the other side has closed. What it still sends is dropped. */
+  /** Resolves when the server has closed the connection. Discards what it still sends. */
   closed(): Promise<void>
   cut(): Promise<void>
 }
@@ -83,7 +83,7 @@ export function openHttp1(socket: RawSocket): Http1 {
       }
     },
     async closed() {
-      // A reset is an end too.
+      // A reset also ends the connection.
       while (await fill().catch(ended)) buffered = new Uint8Array()
     },
     async cut() {

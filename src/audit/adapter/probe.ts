@@ -5,10 +5,10 @@ import { createTicker } from '../../http/ticker.ts'
 import type { Call, HandlerContext, WebHandler } from '../../http/types.ts'
 import { createSources, type Source, type Sources } from './sources.ts'
 
-/** In every error the probe throws. It must not reach a client. */
+/** Part of every error that the probe throws. It must not reach a client. */
 export const SECRET = 'the-secret-of-the-probe'
 
-/** What `/probe/echo` answers. */
+/** The response of `/probe/echo`. */
 export interface Echo {
   readonly method: string
   readonly url: string
@@ -29,8 +29,8 @@ interface Asked {
 type Special = (asked: Asked) => Response | Promise<Response>
 
 /**
- * The handler that adapters are audited with. `/probe/state/:key` answers its state, which is kept per key,
- * so that it may run in another process than the audits.
+ * The handler that adapters are audited with. `/probe/state/:key` returns the state of the streams with that
+ * key, so the handler can run in another process than the audits.
  */
 export function adapterProbe(): WebHandler {
   const sources = createSources()
@@ -46,7 +46,7 @@ export function adapterProbe(): WebHandler {
       ['GET', '/probe/stuck/:key', (call) => events(call, sources)],
     ],
   })
-  // Not async: one of the specials throws before there is a promise.
+  // Not async: one of the special routes throws synchronously.
   const handle = (request: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
     const found = /\/probe\/([a-z-]+)(?:\/([^/]*))?$/.exec(new URL(request.url).pathname)
     const special = SPECIALS.get(found?.[1] ?? '')
@@ -83,7 +83,7 @@ const SPECIALS = new Map<string, Special>(
     refuse: () => json({ error: 'payload_too_large' }, { status: 413 }),
     'refuse-midway': refuseMidway,
     upload,
-    // No word of a signal: the stream must be cancelled.
+    // This source does not use a signal: only cancelling the stream stops it.
     idle: ({ source }) => sse(source.stream({ opening: ': ok\n\n' })),
     watched,
     'watched-request': watchedRequest,
@@ -144,7 +144,7 @@ async function upload({ request, source }: Asked): Promise<Response> {
   }
 }
 
-/** Reads the body first: a request whose body is read closes early, and that is no disconnect. */
+/** Reads the body first. A request whose body has been read closes early, which is not a disconnect. */
 async function watched({ request, context, source }: Asked): Promise<Response> {
   source.request = request
   await request.text()
@@ -154,7 +154,7 @@ async function watched({ request, context, source }: Asked): Promise<Response> {
   return sse(source.stream({ opening: ': ok\n\n', gated: [] }))
 }
 
-/** Keeps nothing but a listener on the request's own signal. */
+/** Keeps only a listener on the request's own signal. */
 function watchedRequest({ request, source }: Asked): Response {
   request.signal.addEventListener('abort', () => source.state.aborted++)
   return sse(source.stream({ opening: ': ok\n\n' }))
@@ -166,7 +166,7 @@ async function gatedResponse({ source }: Asked): Promise<Response> {
   return sse(source.stream({ opening: ': ok\n\n' }))
 }
 
-/** An idle event stream of the library's own, with a heartbeat of its own when `beatMs` is given. */
+/** An idle event stream made by `eventStream`, with a heartbeat if `beatMs` is set. */
 function events({ params, signal }: Call, sources: Sources, beatMs?: number): Response {
   const source = sources.of(params.key!)
   const ticker = beatMs === undefined ? undefined : createTicker(beatMs)
@@ -179,7 +179,7 @@ function events({ params, signal }: Call, sources: Sources, beatMs?: number): Re
     source.state.cancelled++
     end()
   }
-  // Gives an event after it was cancelled: a stream that enqueues it fails.
+  // Returns an event after cancellation: a stream that enqueues it fails.
   const next = async () => {
     await ended
     return encodeSse({ data: 'too late' })

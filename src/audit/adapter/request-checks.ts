@@ -4,7 +4,7 @@ import { readEcho } from './body-checks.ts'
 
 const FORWARDED = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'public.example:8443' }
 
-/** What a page may send without its browser asking first. */
+/** A request that a page can send without a CORS preflight. */
 const TEXT = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{}' }
 
 export const requestChecks = {
@@ -65,7 +65,7 @@ export const requestChecks = {
     const http = await bench.send('GET', '//evil.example/probe/echo', { connection: 'close' })
     const answer = await http.head()
     const body = await http.body(answer)
-    // Some hosts redirect to the path with one slash: what must not happen is another host.
+    // Some hosts redirect to the path with one slash. The host must not change.
     const target = answer.status === 200 ? JSON.parse(body).url : (answer.headers.get('location') ?? '/')
     const { hostname } = new URL(target, bench.origin)
     hold('the host', hostname !== 'evil.example', 'not one from the path', target)

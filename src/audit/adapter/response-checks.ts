@@ -80,7 +80,7 @@ async function withoutSecret(response: Response): Promise<void> {
   hold('the body', !text.includes(SECRET) && !/^\s+at /m.test(text), 'no detail of the error', text)
 }
 
-/** The body must fail, and not come to an end that looks like one. */
+/** The body must fail, and must not look complete. */
 async function broken(response: Response): Promise<void> {
   const decoder = new TextDecoder()
   const reader = response.body!.getReader()

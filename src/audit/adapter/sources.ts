@@ -1,8 +1,8 @@
-/** What became of the streams under one key. */
+/** The state of the streams with one key. */
 export interface SourceState {
   started: boolean
   opened: number
-  /** Left by their reader. */
+  /** Cancelled by their readers. */
   cancelled: number
   /** Ended by themselves. */
   ended: number
@@ -11,23 +11,23 @@ export interface SourceState {
   bodyError: string | null
 }
 
-/** What a stream gives, in this order. One that names no end is idle until it is cancelled. */
+/** What a stream sends, in this order. A plan without an end is idle until it is cancelled. */
 export interface StreamPlan {
-  /** There at once. */
+  /** Sent immediately. */
   readonly opening?: string | undefined
-  /** Each after the gate has opened; then the end. */
+  /** Sent one by one after the gate opens. Then the stream ends. */
   readonly gated?: readonly string[] | undefined
-  /** This number of bytes, then the end. */
+  /** Sends this many bytes, then ends. */
   readonly bytes?: number | undefined
   readonly endless?: boolean | undefined
-  /** The message of the error that breaks the stream. */
+  /** The message of the error that the stream fails with. */
   readonly broken?: string | undefined
 }
 
 export interface Source {
   readonly state: SourceState
   readonly gate: Promise<void>
-  /** Kept from the garbage collector: it would take the request's signal too, which then never fires. */
+  /** Keeps the request from garbage collection, which would prevent its signal from firing. */
   request?: Request
   release(): SourceState
   stream(plan: StreamPlan): ReadableStream<Uint8Array>

@@ -2,7 +2,7 @@ import { equal, hold, rejection, settled, within } from '../check.ts'
 import { type Bench, type Check, check, head } from './bench.ts'
 import { CHUNK_BYTES } from './sources.ts'
 
-/** More than the socket buffers of both sides hold, and far less than a source gives that nothing stops. */
+/** More than the socket buffers of both sides hold, and far less than an unpaused source produces. */
 const PAUSED_BYTES = 48 * 1024 * 1024
 
 export const streamChecks = {
@@ -105,14 +105,14 @@ export const streamChecks = {
 
 const GZIP = { headers: { 'accept-encoding': 'gzip' } }
 
-/** Reads the beginning of a stream, and leaves. */
+/** Reads the start of a stream, then disconnects. */
 async function leave(bench: Bench, path: string, init?: RequestInit): Promise<void> {
   const stream = await bench.open(`/probe/${path}/${bench.key}`, init)
   await readUntil(stream.response, ': ok\n\n')
   stream.leave()
 }
 
-/** Checks that the first event of a stream comes before the second one is there. */
+/** Checks that the first event of a stream arrives before the second is sent. */
 async function comesInTwo(bench: Bench, path: string, init?: RequestInit): Promise<Response> {
   const { response } = await bench.open(`/probe/${path}/${bench.key}`, init)
   const rest = await readUntil(response, 'data: 1\n\n')
@@ -121,7 +121,7 @@ async function comesInTwo(bench: Bench, path: string, init?: RequestInit): Promi
   return response
 }
 
-/** Reads until `text` has come. Gives a function that reads the rest. */
+/** Reads until `text` arrives. Returns a function that reads the rest. */
 async function readUntil(response: Response, text: string): Promise<() => Promise<string>> {
   const reader = response
     .body!.pipeThrough(new TextDecoderStream() as never)

@@ -1,28 +1,28 @@
 import type { WebHandler } from '../../http/types.ts'
 
-/** An adapter under audit: what puts a handler behind a server. */
+/** An adapter under audit: it serves a handler with a server framework. */
 export interface AdapterTarget {
   readonly name: string
-  /** Serves `handler` until `close`. Another process may serve an `adapterProbe()` of its own. */
+  /** Serves `handler` until `close`. The server can run in another process, with its own `adapterProbe()`. */
   readonly start: (handler: WebHandler, options: StartOptions) => Promise<StartedTarget>
-  /** What applies to this adapter. A check that needs something else is left out. */
+  /** The capabilities of this adapter. Checks that need others are left out. */
   readonly can: readonly AdapterCapability[]
   /**
-   * Opens a TCP connection with the WinterTC sockets API, for HTTP/1.1 that `fetch` cannot send.
-   * `close` must cut the connection. Absent: checks that need it are left out.
+   * Opens a TCP connection with the WinterTC sockets API, for HTTP/1.1 requests that `fetch` cannot send.
+   * `close` must close the connection. If omitted, the checks that need it are left out.
    */
   readonly connect?: ((address: { hostname: string; port: number }) => RawSocket) | undefined
-  /** Runs a full garbage collection. Absent: the check that needs it is left out. */
+  /** Runs a full garbage collection. If omitted, the check that needs it is left out. */
   readonly collect?: (() => void) | undefined
 }
 
 export interface StartOptions {
   /**
-   * Mounts the handler at this path, such as `/agent`, before the host's own `GET /agent/host` that says `host`.
-   * Absent: at the root, before `GET /host`.
+   * Mounts the handler at this path, such as `/agent`, before the host's own `GET /agent/host`, which returns
+   * `host`. If omitted, mounts it at the root, before `GET /host`.
    */
   readonly mount?: string | undefined
-  /** Let the host believe `x-forwarded-*`. */
+  /** Makes the host trust `x-forwarded-*` headers. */
   readonly trustProxy?: boolean | undefined
   /** Headers that the host sets on each response before the handler runs. */
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -31,36 +31,36 @@ export interface StartOptions {
 export interface StartedTarget {
   /** Such as `http://127.0.0.1:3000`. */
   readonly origin: string
-  /** Where the global one will not do, as for HTTP/2. Its `signal` must disconnect. */
+  /** Replaces the global `fetch`, for example for HTTP/2. Aborting its `signal` must disconnect. */
   readonly fetch?: typeof fetch | undefined
-  /** Ends the handler, then the server. */
+  /** Closes the handler, then the server. */
   readonly close: () => Promise<void>
 }
 
 export type AdapterCapability =
-  /** A client that leaves is seen. */
+  /** The handler's stream is cancelled when the client disconnects. */
   | 'disconnect'
-  /** The abort of `context.signal` or `request.signal` follows it. */
+  /** A disconnect aborts `context.signal` or `request.signal`. */
   | 'signal'
-  /** A slow reader slows the source down. */
+  /** A slow client slows down the source. */
   | 'backpressure'
-  /** Headers leave before the first byte of the body. */
+  /** Headers are sent before the first byte of the body. */
   | 'early-headers'
-  /** A client that leaves is seen by each request that waits on its connection. */
+  /** A disconnect is reported to every request that waits on the connection. */
   | 'pipelining'
-  /** A handler that throws is answered. */
+  /** An error that the handler throws gets a response. */
   | 'errors'
-  /** A stream that breaks is broken off. */
+  /** A stream that fails is aborted, not ended. */
   | 'broken-streams'
-  /** No body parser of the host comes before the handler. */
+  /** No body parser of the host runs before the handler. */
   | 'own-bodies'
-  /** What is left of a refused upload is taken in, within bounds. */
+  /** The rest of a rejected upload is read, up to a limit. */
   | 'drain'
-  /** `request.url` is made of the target and the host of the request. */
+  /** `request.url` is built from the request's target and Host header. */
   | 'own-url'
   /** The `content-length` of a response reaches the client. */
   | 'length'
-  /** OPTIONS reaches the handler. */
+  /** OPTIONS requests reach the handler. */
   | 'options'
   | 'mount'
   | 'fall-through'

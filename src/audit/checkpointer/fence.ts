@@ -4,9 +4,9 @@ import { at, type CheckpointerContext, idOf, listAll, putDraft, valuesAt } from 
 
 const NAMES = {
   'fence.writes':
-    'writes through a fenced view while the lease is held, and refuses once it was taken or released',
-  'fence.reads': 'reads through a fenced view whoever holds the lease, and keeps what else the saver has',
-  'fence.race': 'accepts no write that starts after a take-over, however they interleave',
+    'writes through a fenced view while the lease is held, and rejects writes after it was taken or released',
+  'fence.reads': "reads through a fenced view regardless of the lease, and keeps the saver's other members",
+  'fence.race': 'accepts no write that starts after a takeover, however they interleave',
 }
 
 const checks: Checks<keyof typeof NAMES, CheckpointerContext> = {

@@ -7,14 +7,14 @@ type Shortening = Checkpointer & Required<Pick<Checkpointer, 'keepLatest'>>
 
 type ShorteningContext = CheckpointerContext & { readonly checkpointer: Shortening }
 
-/** A checkpoint that changes the channel `a`; `b` is as old as the first. */
+/** A checkpoint that changes the channel `a`. `b` is unchanged since the first. */
 function putChild(saver: Checkpointer, number: number, parent: number | undefined, draft: Draft) {
   const versions = { a: number, b: 1 }
   const changed = parent === undefined ? versions : { a: number }
   return putDraft(saver, number, { ...draft, parent, versions, changed, values: { a: `a${number}`, b: 'b' } })
 }
 
-/** A line of them. */
+/** A chain of checkpoints, each the child of the one before. */
 async function putLine(saver: Checkpointer, threadId: string, numbers: readonly number[], namespace = '') {
   for (const [i, number] of numbers.entries()) {
     await putChild(saver, number, numbers[i - 1], { threadId, namespace })
@@ -35,15 +35,14 @@ interface DeltaSaver {
 
 const NAMES = {
   'keep-latest.newest':
-    'keeps the newest checkpoint of each namespace as it was, with its writes, and touches no other thread',
-  'keep-latest.clocks':
-    'keeps what was put last, whatever the clocks said that made the ids, and nothing of the others',
+    'keeps the newest checkpoint of each namespace unchanged, with its writes, and changes no other thread',
+  'keep-latest.clocks': 'keeps only the checkpoint that was put last, whatever clocks generated the ids',
   'keep-latest.branches':
-    'keeps the values of the newest where branches number alike, and what each namespace had at the checkpoint that it is asked for',
+    "keeps the newest values if branches have the same version numbers, and each namespace's values at the requested checkpoint",
   'keep-latest.delta':
     'keeps the ancestors that delta channels are read from, back to the nearest with a value',
-  'keep-latest.concurrent': 'loses nothing that is put on top of the newest at the same time',
-  'keep-latest.fence': 'deletes nothing through a fenced view whose lease was taken',
+  'keep-latest.concurrent': 'loses no checkpoint that is put on top of the newest concurrently',
+  'keep-latest.fence': 'deletes nothing through a fenced view after another holder has taken the lease',
 }
 
 const checks: Checks<keyof typeof NAMES, ShorteningContext> = {
@@ -54,7 +53,7 @@ const checks: Checks<keyof typeof NAMES, ShorteningContext> = {
       await putLine(checkpointer, thread, [3, 4], 'child:1')
     }
     await write(5, 'task', { __interrupt__: { id: 'i', value: 1 } })
-    // What tasks write may come before the checkpoint.
+    // The writes of a task may arrive before their checkpoint.
     await write(6, 'task', { a: 'early' })
     const newest = async () => [
       await tuple(),
@@ -169,7 +168,7 @@ const checks: Checks<keyof typeof NAMES, ShorteningContext> = {
   },
 }
 
-/** A saver need not have `keepLatest`. Then these rules check nothing. */
+/** `keepLatest` is optional. Without it, these rules check nothing. */
 export const keepLatestRules = /* @__PURE__ */ rulesOf(NAMES, checks).map(
   ({ check, ...rule }): Rule<CheckpointerContext> => ({
     ...rule,

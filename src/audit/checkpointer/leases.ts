@@ -1,7 +1,7 @@
 import { FencedError } from '../../storage/errors.ts'
 import type { Op, Store } from '../../storage/store/store.ts'
 
-/** What the audits need of a store whose leases fence a saver. */
+/** What the audits need from a store whose leases fence a saver. */
 export interface Leases {
   readonly store: Pick<Store, 'assertFence'>
   take(partition: string, token: number): Promise<void>
@@ -18,7 +18,7 @@ export function leasesOf(store: Store): Leases {
   }
 }
 
-/** Leases in memory. They have no end, which no audit waits for. */
+/** Leases in memory. They do not expire; no audit waits for expiry. */
 export function memoryLeases(): Leases {
   const held = new Map<string, number>()
   return {

@@ -7,22 +7,22 @@ import type {
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
 
-/** What a rule is checked with: a saver that may hold other data, and names that nobody else uses. */
+/** The context of a rule: a saver that may contain other data, and unused names. */
 export interface CheckpointerContext {
   readonly checkpointer: Checkpointer
   readonly threadId: string
   /** Puts a checkpoint of the thread. */
   put(number: number, draft?: Omit<Draft, 'threadId'>): Promise<CheckpointConfig>
-  /** The channel values at a checkpoint of the thread, or at the newest. */
+  /** The channel values at a checkpoint of the thread. Default: the newest. */
   valuesOf(number?: number): ReturnType<typeof valuesAt>
-  /** The checkpoint of the thread with its writes, or the newest. */
+  /** The tuple of a checkpoint of the thread. Default: the newest. */
   tuple(number?: number): Promise<CheckpointTuple | undefined>
-  /** Puts what a task of the thread writes to channels. */
+  /** Puts the writes of one of the thread's tasks. */
   write(number: number, task: string, values: Readonly<Record<string, unknown>>): Promise<void>
-  /** Takes the lease of a partition, of the thread unless another is named. */
+  /** Takes the lease of a partition. Default: the thread's. */
   take(token: number, partition?: string): Promise<void>
   release(token: number): Promise<void>
-  /** A view of the saver that writes while the lease of the partition is held with this token. */
+  /** A view of the saver that writes only while the partition's lease is held with this token. */
   fenced(token: number, partition?: string): Checkpointer
   unique(): string
 }
@@ -30,7 +30,7 @@ export interface CheckpointerContext {
 export interface Draft {
   readonly threadId: string
   readonly namespace?: string
-  /** Its number. */
+  /** The number of the parent checkpoint. */
   readonly parent?: number | undefined
   readonly values?: Record<string, unknown>
   readonly versions?: Record<string, ChannelVersion>
@@ -39,7 +39,7 @@ export interface Draft {
   readonly metadata?: Record<string, unknown>
 }
 
-/** Ids that sort by number. */
+/** A checkpoint id. Ids sort by number. */
 export function idOf(number: number): string {
   return `1f000000-0000-6000-8000-${String(number).padStart(12, '0')}`
 }
@@ -65,7 +65,7 @@ export async function putDraft(saver: Checkpointer, number: number, draft: Draft
   return saver.put(config, checkpoint, meta, draft.changed ?? versions)
 }
 
-/** The channel values at a checkpoint, or at the newest. */
+/** The channel values at a checkpoint. Default: the newest. */
 export async function valuesAt(
   saver: Checkpointer,
   threadId: string,

@@ -9,13 +9,14 @@ import { same } from '../store/claims.ts'
 import { at, type CheckpointerContext, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 
 const NAMES = {
-  'list.order': 'lists newest first, across namespaces too',
-  'list.clocks': 'takes what was put last as the newest, whatever the clock said that made its id',
-  'list.filter': 'filters by equality on metadata, before it counts to the limit',
-  'writes.places': 'keeps the first write of a place, and the last one of the special channels',
-  'writes.concurrent': 'keeps concurrent writes of many tasks, also those that come before their checkpoint',
-  'threads.concurrent': 'keeps threads that are written at the same time apart',
-  'threads.delete': 'deletes checkpoints and writes of every namespace of a thread, and of no other',
+  'list.order': 'lists newest first, also across namespaces',
+  'list.clocks': 'treats the checkpoint that was put last as the newest, whatever clock generated its id',
+  'list.filter': 'filters by equality on metadata before it applies the limit',
+  'writes.places': 'keeps the first write of an index, and the last one of the special channels',
+  'writes.concurrent': 'keeps concurrent writes of many tasks, including those that precede their checkpoint',
+  'threads.concurrent': 'keeps threads that are written concurrently separate',
+  'threads.delete':
+    'deletes the checkpoints and writes of every namespace of a thread, and of no other thread',
 }
 
 const checks: Checks<keyof typeof NAMES, CheckpointerContext> = {
@@ -141,7 +142,7 @@ const checks: Checks<keyof typeof NAMES, CheckpointerContext> = {
 
 export const threadRules = /* @__PURE__ */ rulesOf(NAMES, checks)
 
-/** The numbers of the checkpoints that a list gives. */
+/** The numbers of the checkpoints in a list. */
 const numbersOf =
   (saver: Checkpointer) =>
   async (config: CheckpointConfig, options?: CheckpointListOptions): Promise<number[]> =>

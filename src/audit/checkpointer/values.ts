@@ -14,15 +14,16 @@ const ODD_IDS = [
 ]
 
 const NAMES = {
-  'values.round-trip': 'gives back checkpoint, metadata and addresses as they were put',
-  'values.large': 'keeps values of megabytes',
-  'values.isolated': 'keeps copies: changing what was put, or what was given back, changes nothing stored',
-  'values.carried-over': 'stores what changed, and reads the rest from the checkpoints before',
-  'values.branches': 'keeps the values of two branches apart, although both number their versions alike',
-  'values.newest': 'finds the newest, any one by its id, and nothing that was never put',
-  'values.odd-ids': 'takes any string as thread id and namespace, or refuses it, and touches nothing else',
-  'values.prototype-key': 'keeps a key named __proto__ as a key, and sets no prototype by it',
-  'values.addresses-required': 'refuses to write without a thread id, and writes without a checkpoint id',
+  'values.round-trip': 'returns checkpoint, metadata and addresses as they were put',
+  'values.large': 'stores values of several megabytes',
+  'values.isolated': 'stores copies: changing what was put or returned does not change what is stored',
+  'values.carried-over': 'stores the changed channels, and reads the others from earlier checkpoints',
+  'values.branches':
+    'keeps the values of two branches separate, even if their versions have the same numbers',
+  'values.newest': 'finds the newest checkpoint, any checkpoint by its id, and none that was never put',
+  'values.odd-ids': 'accepts any string as thread id and namespace, or rejects it, and changes nothing else',
+  'values.prototype-key': 'keeps a key named __proto__ as a key, and sets no prototype',
+  'values.addresses-required': 'rejects writes without a thread id, and accepts them without a checkpoint id',
 }
 
 const checks: Checks<keyof typeof NAMES, CheckpointerContext> = {
@@ -121,7 +122,7 @@ const checks: Checks<keyof typeof NAMES, CheckpointerContext> = {
     for (const [number, text] of Object.entries(wanted)) {
       same(await valuesOf(Number(number)), { text, base: 'base' }, `checkpoint ${number}`)
     }
-    // A fork: a copy of checkpoint 2 as another child of checkpoint 1, in which nothing is new.
+    // A fork: a copy of checkpoint 2 as another child of checkpoint 1, without new values.
     await branch(6, 1, 'left', 2)
     same(await valuesOf(), { text: 'left', base: 'base' }, 'the copy of a checkpoint')
   },

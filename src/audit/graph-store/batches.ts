@@ -7,11 +7,11 @@ import { bare, keysOf } from './rule.ts'
 type Found = GraphStoreItem | null
 
 const NAMES = {
-  'batch.order': 'gives the results of a batch in the order of its operations',
-  'batch.reads-first': 'lets the reads of a batch see what was there before it',
-  'batch.last-counts': 'does the last of several writes of one item',
-  'batch.refused': 'writes nothing of a batch of which an operation is refused',
-  'batch.empty': 'does a batch of no operations',
+  'batch.order': 'returns the results of a batch in the order of its operations',
+  'batch.reads-first': 'runs the reads of a batch before its writes',
+  'batch.last-counts': 'applies the last of several writes to an item',
+  'batch.refused': 'writes nothing of a batch if one of its operations is rejected',
+  'batch.empty': 'accepts a batch of no operations',
 }
 
 const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {

@@ -6,14 +6,14 @@ import { bare, moment, sortedKeys } from './rule.ts'
 const VALUE = { text: 'ä € 😀 \u2028', list: [1, null, { deep: [true] }], empty: {}, number: -0.5 }
 
 const NAMES = {
-  'items.round-trip': 'gives an item back as it was put, with its times as dates',
-  'items.missing': 'gives null for what is not there',
-  'items.replace': 'replaces the whole value, keeps createdAt, and lets updatedAt grow',
-  'items.delete': 'deletes one item and no other, and takes the deletion of what is not there',
-  'items.apart': 'keeps items of one key in several namespaces apart',
-  'items.names': 'takes names of objects, of other scripts and with spaces as keys and labels',
-  'items.refused': 'refuses namespaces that no item can have, and writes nothing',
-  'items.together': 'loses none of many writes at a time',
+  'items.round-trip': 'returns an item as it was put, with dates for its times',
+  'items.missing': 'returns null for an item that does not exist',
+  'items.replace': 'replaces the whole value, keeps createdAt, and advances updatedAt',
+  'items.delete': 'deletes only that item, and accepts the deletion of one that does not exist',
+  'items.apart': 'keeps items with the same key in different namespaces separate',
+  'items.names': 'accepts property names of objects, other scripts and spaces in keys and labels',
+  'items.refused': 'rejects namespaces that no item can have, and writes nothing',
+  'items.together': 'loses none of many concurrent writes',
 }
 
 const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
@@ -33,7 +33,7 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
   },
   async 'items.replace'({ store }) {
     await store.put(['a'], 'k', { one: 1, both: 1 })
-    // A store may give the object that it keeps.
+    // A store may return the object that it stores.
     const { createdAt, updatedAt } = (await store.get(['a'], 'k'))!
     const [created, updated] = [createdAt.getTime(), updatedAt.getTime()]
     await moment()

@@ -34,7 +34,7 @@ const namesOf = (namespaces: readonly string[][]): string[] => namespaces.map((l
 const NAMES = {
   'namespaces.match': 'lists namespaces by prefix, suffix and depth, each once',
   'namespaces.order': 'lists namespaces in the order of their names',
-  'namespaces.pages': 'gives every namespace on one page',
+  'namespaces.pages': 'returns every namespace on exactly one page',
 }
 
 const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {

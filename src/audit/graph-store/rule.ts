@@ -1,13 +1,13 @@
 import type { GraphStore, GraphStoreItem } from '../../graph-store/index.ts'
 
-/** What a store that searches by similarity is made with. */
+/** The options of a store with similarity search. */
 export interface GraphStoreIndex {
   readonly embed: (texts: string[]) => Promise<number[][]>
   readonly dims: number
   readonly fields?: string[] | undefined
 }
 
-/** What a rule needs. */
+/** The context of a rule. */
 export interface GraphStoreContext {
   /** An empty store. */
   readonly store: GraphStore
@@ -17,7 +17,7 @@ export interface GraphStoreContext {
 
 const WORDS = ['sun', 'rain', 'snow', 'wind']
 
-/** A vector of which words a text has, and a little of something that all texts share. */
+/** A bag-of-words vector, plus a small component that all texts share. */
 const embed = async (texts: string[]): Promise<number[][]> =>
   texts.map((text) => [...WORDS.map((word) => (text.includes(word) ? 1 : 0)), 0.1])
 
@@ -30,7 +30,7 @@ export const bare = (item: GraphStoreItem | null) =>
 export const keysOf = (items: readonly GraphStoreItem[]): string[] => items.map(({ key }) => key)
 export const sortedKeys = (items: readonly GraphStoreItem[]): string[] => keysOf(items).sort()
 
-/** Long enough for a clock of milliseconds to move. */
+/** Long enough for a millisecond clock to advance. */
 export const moment = (): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, 5)

@@ -34,11 +34,11 @@ const FILTERS: readonly (readonly [filter: Record<string, unknown>, keys: readon
 ]
 
 const NAMES = {
-  'search.prefix': 'finds what is under a prefix, by whole labels',
-  'search.filter': 'finds what a filter asks for',
-  'search.filter-prefix': 'finds with a filter only what is under the prefix',
-  'search.pages': 'gives every item on one page, ten at a time unless asked otherwise',
-  'search.current': 'finds an item by the value that it has now, and no more after its deletion',
+  'search.prefix': 'finds the items under a prefix, by whole labels',
+  'search.filter': 'finds the items that match a filter',
+  'search.filter-prefix': 'finds only items under the prefix if there is a filter too',
+  'search.pages': 'returns every item on exactly one page, ten by default',
+  'search.current': 'finds an item by its current value, and not after its deletion',
 }
 
 const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
@@ -69,7 +69,7 @@ const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {
   async 'search.pages'({ store }) {
     const keys = Array.from({ length: 23 }, (_, index) => `k${index + 10}`)
     const isOdd = (index: number) => Math.floor(index / 4) % 2
-    // No five items in a row are odd, neither in the order of their puts nor of their namespaces.
+    // No five items in a row are odd, either in put order or in namespace order.
     for (const [index, key] of keys.entries())
       await store.put(['a', `${index % 4}`], key, { odd: isOdd(index) })
     equal('without a limit', (await store.search(['a'])).length, 10)

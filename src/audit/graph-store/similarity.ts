@@ -9,11 +9,11 @@ const scoreOf = (items: readonly GraphStoreSearchItem[], key: string): number =>
   items.find((item) => item.key === key)?.score ?? Number.NaN
 
 const NAMES = {
-  'similarity.order': 'gives the nearest first, with scores that fall',
-  'similarity.bounds': 'compares what is under the prefix and matches the filter, and gives pages of it',
-  'similarity.fields': 'embeds the fields that it was told to, each for itself',
+  'similarity.order': 'returns the nearest first, with descending scores',
+  'similarity.bounds': 'compares the items under the prefix that match the filter, and returns them in pages',
+  'similarity.fields': 'embeds each configured field separately',
   'similarity.index': 'embeds the fields that a put names, or none for false',
-  'similarity.replace': 'compares the text that an item has now',
+  'similarity.replace': 'compares the current text of an item',
 }
 
 const checks: Checks<keyof typeof NAMES, GraphStoreContext> = {

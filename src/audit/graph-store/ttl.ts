@@ -6,8 +6,8 @@ import { sortedKeys } from './rule.ts'
 const MINUTE = 60_000
 
 const NAMES = {
-  'ttl.expires': 'has no item any more whose time to live is over',
-  'ttl.refresh': 'begins the time to live anew where a read asks for it, and not where it does not',
+  'ttl.expires': 'has no item whose time to live is over',
+  'ttl.refresh': 'restarts the time to live only if a read requests it',
   'ttl.put': 'gives an item the time to live of its last put',
 }
 

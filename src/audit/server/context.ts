@@ -3,13 +3,13 @@ import { ALL, at, resultOf, type WireEvent } from './events.ts'
 import { type AuditSocket, openSocket, type WebSocketFactory } from './socket.ts'
 import { type AuditStream, isStream, readStream } from './stream.ts'
 
-/** Assistants that some rules need. Rules whose assistant is not named are skipped. */
+/** Assistants that some rules need. A rule whose assistant is missing is skipped. */
 export interface AuditedAgents {
-  /** Asks once, with any payload, and completes after any answer. */
+  /** Raises one interrupt, with any payload, and completes after any response. */
   readonly interrupt?: string | undefined
-  /** Streams a message for at least a second and at most three, unless it is cancelled. */
+  /** Streams a message for one to three seconds, unless it is cancelled. */
   readonly slow?: string | undefined
-  /** Throws: its run fails. */
+  /** Throws, so that its run fails. */
   readonly failing?: string | undefined
   /** Sends custom events, at least one of them with a name. */
   readonly custom?: string | undefined
@@ -19,24 +19,24 @@ export interface AuditedAgents {
   readonly nested?: string | undefined
 }
 
-/** Where a rule is checked: a running server, and threads that nobody else uses. */
+/** The context of a rule: a running server, and unused threads. */
 export interface AuditContext {
   /** The assistant that answers with a message. */
   readonly assistantId: string | undefined
   readonly agents: AuditedAgents
-  /** The input of a run, as the caller of the audits wants it. */
+  /** A run input that contains `text`. */
   readonly input: (text: string) => unknown
-  /** A thread that does not exist yet. Default: for the assistant that answers. Deleted after the audit. */
+  /** A thread that does not exist yet. Default assistant: `assistantId`. Deleted after the audit. */
   thread(assistantId?: string, id?: string): AuditThread
   request(method: string, path: string, sent?: Sent): Promise<Answer>
-  /** Where a thread's stream is read, such as `/stream`. */
+  /** The stream route below a thread, such as `/stream`. */
   readonly streamPath: string
-  /** Fires when the time of the audit has run out. */
+  /** Fires when the audit has timed out. */
   readonly signal: AbortSignal
 }
 
 export interface Sent {
-  /** Goes out as JSON; a string as it is. */
+  /** Sent as JSON. A string is sent unchanged. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
@@ -44,49 +44,47 @@ export interface Sent {
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The parsed JSON body, or its text where it is not JSON. */
+  /** The parsed JSON body, or the text of a body that is not JSON. */
   readonly body: unknown
 }
 
-/** One thread, as a client without a library speaks to it. */
+/** One thread, used through plain requests without a client library. */
 export interface AuditThread {
   readonly id: string
   /** The params of `run.start`. */
   readonly runParams: Readonly<Record<string, unknown>>
   request(method: string, path: string, sent?: Sent): Promise<Answer>
-  /** Sends a command, and checks what every answer to one must be. */
+  /** Sends a command, and checks the fields that every response needs. */
   command(method: string, params?: unknown): Promise<unknown>
   /** The result of a command that must succeed. */
   ok(method: string, params?: unknown): Promise<unknown>
-  /** Checks that a command is refused with one of these codes. */
+  /** Checks that a command is rejected with one of these codes. */
   refused(codes: readonly string[], method: string, params?: unknown): Promise<void>
-  /** Starts a run and gives its id. */
+  /** Starts a run and returns its id. */
   start(params?: Readonly<Record<string, unknown>>): Promise<string>
-  /** Starts a run and gives a stream that was opened then. */
+  /** Starts a run, then opens a stream and returns it. */
   begin(params?: Readonly<Record<string, unknown>>): Promise<AuditStream>
-  /** The thread's events of every channel, or those of a filter. */
+  /** A stream of the thread's events. Default filter: every channel. */
   stream(filter?: Readonly<Record<string, unknown>>, more?: StreamOptions): Promise<AuditStream>
-  /** A web socket of the thread. The headers of `more` replace those of every request. */
+  /** A web socket of the thread. The headers in `more` replace `headers` of the options. */
   socket(more?: StreamOptions): Promise<AuditSocket>
-  /**
-   * Runs the agent `times` times in sequence. Returns the stream that saw it all, and the ids of the runs.
-   */
+  /** Runs the agent `times` times in sequence. Returns the stream with all events, and the run ids. */
   run(times?: number): Promise<Transcript>
-  /** The state over REST, which must be there. */
+  /** The state over REST, which must exist. */
   state(path?: string): Promise<unknown>
-  /** The state as soon as no run holds the thread. */
+  /** The state once no run is active on the thread. */
   idle(): Promise<unknown>
-  /** Runs the agent as `run` does, and gives also the state that is then there. */
+  /** Calls `run`, and returns the resulting state too. */
   finish(times?: number): Promise<Transcript & { readonly state: unknown }>
-  /** The events that a new reader gets, until `runs` runs have ended. Default: one. */
+  /** The events that a new subscriber receives until `runs` runs have ended. Default: one. */
   replay(runs?: number): Promise<readonly WireEvent[]>
-  /** The status of the answer to a request. */
+  /** The response status of a request. */
   status(method: string, path: string, sent?: Sent): Promise<number>
 }
 
 export interface StreamOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Below the thread. Default: the `streamPath` of the options. */
+  /** Relative to the thread. Default: `streamPath` of the options. */
   readonly path?: string | undefined
 }
 
@@ -105,7 +103,7 @@ export interface AuditContextOptions extends Omit<AuditContext, 'thread' | 'requ
 
 const POLL_MS = 20
 
-/** The context of one audit, and what deletes the threads that it made. */
+/** Opens the context of one audit. `close` deletes the threads that it created. */
 export function openAuditContext(options: AuditContextOptions): {
   readonly audit: AuditContext
   clear(): Promise<void>
@@ -114,7 +112,7 @@ export function openAuditContext(options: AuditContextOptions): {
   const base = options.baseUrl.replace(/\/+$/, '')
   const made = new Set<string>()
   const open = new Set<AbortController>()
-  // One listener for all: runtimes warn of a signal that has many.
+  // A single listener, because runtimes warn about signals with many listeners.
   const closeAll = () => {
     for (const leave of open) leave.abort()
   }
@@ -177,7 +175,7 @@ export function openAuditContext(options: AuditContextOptions): {
   }
 
   async function clear(): Promise<void> {
-    // An audit that ran out of time has a server that may not answer; nobody waits for it longer than this.
+    // After a timeout the server may not respond, so cleanup waits no longer than this.
     const within = AbortSignal.timeout(2_000)
     const remove = async (path: string) => {
       const response = await send('DELETE', path, {}, within)
@@ -241,7 +239,7 @@ function threadOf({ id, assistantId, input, signal, request, open, socket }: Thr
 
   async function run(times = 1): Promise<Transcript> {
     const runIds = [await start()]
-    // A stream that opens after its run was started has to replay what it missed.
+    // A stream that opens after its run has started must replay the earlier events.
     const opened = await stream()
     for (;;) {
       const events = await opened.untilEnd(runIds.length)

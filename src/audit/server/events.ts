@@ -1,7 +1,7 @@
 import { isRecord } from '../../messages/record.ts'
 import { hold } from '../check.ts'
 
-/** An event as it came. `namespace` is `[]` and `data` is undefined where the event has none. */
+/** An event as received. If the event has none, `namespace` is `[]` and `data` is undefined. */
 export interface WireEvent {
   readonly event_id: string
   readonly seq: number
@@ -9,7 +9,7 @@ export interface WireEvent {
   readonly namespace: readonly string[]
   readonly node: string | undefined
   readonly data: unknown
-  /** The event as it was sent. */
+  /** The event as sent. */
   readonly sent: unknown
 }
 
@@ -19,7 +19,7 @@ export function resultOf(method: string, answer: unknown): unknown {
   return at(answer, 'result')
 }
 
-/** Every channel there is. */
+/** Every channel. */
 export const ALL = [
   'values',
   'updates',
@@ -44,7 +44,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return found
 }
 
-/** The value if it is a list, else an empty list. */
+/** The value if it is a list, otherwise an empty list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 export function readEvent(sent: unknown): WireEvent | undefined {
@@ -63,10 +63,10 @@ export function readEvent(sent: unknown): WireEvent | undefined {
 
 export const isAtRoot = ({ namespace }: WireEvent): boolean => namespace.length === 0
 
-/** A lifecycle event of a run as a whole. */
+/** Whether an event is a lifecycle event of the run itself. */
 export const isRoot = (event: WireEvent): boolean => event.method === 'lifecycle' && isAtRoot(event)
 
-/** The end of a run. */
+/** Whether an event ends a run. */
 export const isEnding = (event: WireEvent): boolean =>
   isRoot(event) && ENDINGS.includes(at(event.data, 'event'))
 
@@ -75,7 +75,7 @@ export const hasEnded =
   (events: readonly WireEvent[]): boolean =>
     events.filter(isEnding).length >= runs
 
-/** The states of runs in the order of their events: `running`, `completed`, … */
+/** The run states in event order: `running`, `completed`, … */
 export const rootStates = (events: readonly WireEvent[]): unknown[] =>
   events.filter(isRoot).map(({ data }) => at(data, 'event'))
 
@@ -93,7 +93,7 @@ export const checkpointOf = (state: unknown): unknown => at(state, 'checkpoint',
 
 export const idsOf = (events: readonly WireEvent[]): string[] => events.map(({ event_id }) => event_id)
 
-/** What two readers must agree about. */
+/** The fields that two subscribers must receive alike. */
 export const sentOf = (events: readonly WireEvent[]): unknown[] => events.map(({ sent }) => sent)
 
 export interface StreamFilter {
@@ -102,7 +102,7 @@ export interface StreamFilter {
   readonly depth?: number | undefined
 }
 
-/** Whether an event is one of those that a filter asks for, as the clients of the protocol decide it. */
+/** Whether an event matches a filter, by the rules of the protocol's clients. */
 export function matches(event: WireEvent, { channels, namespaces, depth }: StreamFilter): boolean {
   const channel = channelOf(event)
   if (!channels.includes(channel) && !(channel.startsWith('custom:') && channels.includes('custom')))
@@ -121,7 +121,7 @@ function channelOf({ method, data }: WireEvent): string {
   return name === undefined || name === null ? method : `custom:${name}`
 }
 
-/** A segment without an id, such as `tools`, matches every task of that name. */
+/** A segment without an id, such as `tools`, matches every task with that name. */
 function sameSegment(wanted: string, seen: string | undefined): boolean {
   return (
     seen !== undefined && (wanted === seen || (!wanted.includes(':') && seen.split(':', 1)[0] === wanted))

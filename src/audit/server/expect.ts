@@ -6,14 +6,14 @@ import type { Reader } from './intake.ts'
 export const accepted = (what: string, status: number): void =>
   hold(`the status of ${what}`, status >= 200 && status < 300, '2xx', status)
 
-/** Checks that no event comes twice. */
+/** Checks that no event is repeated. */
 export function unrepeated(events: readonly WireEvent[]): void {
   const ids = idsOf(events)
   const repeated = ids.filter((id, index) => ids.indexOf(id) !== index)
   equal('the repeated ids', repeated, [])
 }
 
-/** Checks that two readers get the same until `runs` runs have ended. */
+/** Checks that two subscribers receive the same events until `runs` runs have ended. */
 export async function agree(
   readers: readonly [Reader, Reader],
   runs = 1,
@@ -23,7 +23,7 @@ export async function agree(
   equal('the events of the second reader', what(second!), what(first!))
 }
 
-/** Checks that readers that `open` resumes after an event get exactly the later ones, at three events. */
+/** Resumes after each of three events with `open`, and checks that exactly the later events arrive. */
 export async function resumes(
   events: readonly WireEvent[],
   open: (after: WireEvent) => Promise<Reader & { close(): unknown }>,
@@ -39,6 +39,6 @@ export async function resumes(
   }
 }
 
-/** Checks that a text is somewhere in a value, or that it is nowhere. */
+/** Checks that a text occurs in a value, or that it does not. */
 export const mentions = (what: string, value: unknown, text: string, isThere = true): void =>
   hold(what, JSON.stringify(value).includes(text) === isThere, `${isThere ? '' : 'no '}${text}`, value)

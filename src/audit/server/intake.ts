@@ -4,29 +4,29 @@ import { at, hasEnded, type WireEvent } from './events.ts'
 /** How a connection ended. */
 export type Ending = 'cleanly' | 'by breaking' | 'because time ran out'
 
-/** A connection whose events can be waited for. */
+/** A connection that can wait for events. */
 export interface Reader {
   readonly events: readonly WireEvent[]
-  /** The events once `done` holds of them. Rejects when the connection ends before, or time runs out. */
+  /** Returns the events once `done` accepts them. Rejects if the connection ends first or the time is up. */
   until(what: string, done: (events: readonly WireEvent[]) => boolean): Promise<readonly WireEvent[]>
-  /** The events so far, as soon as `runs` runs have ended. Default: one. Rejects as `until` does. */
+  /** Returns the events once `runs` runs have ended. Default: one. Rejects as `until` does. */
   untilEnd(runs?: number): Promise<readonly WireEvent[]>
-  /** How the connection ended. Undefined while it is open. */
+  /** How the connection ended, or undefined while it is open. */
   ended(): Ending | undefined
 }
 
-/** Takes in what comes over a connection. */
+/** Receives the messages of a connection. */
 export interface Intake extends Reader {
   readonly events: WireEvent[]
-  /** Lets those who wait look again, after something has come. */
+  /** Wakes the waiters after a message has arrived. */
   look(): void
-  /** The connection has ended. The first call counts. */
+  /** Marks the connection as ended. Only the first call has an effect. */
   over(how: Ending): void
-  /** What `find` finds, once it finds something. Rejects as `until` does. */
+  /** Waits until `find` returns a value, and returns it. Rejects as `until` does. */
   wait<Found>(what: string, find: () => Found | undefined): Promise<Found>
 }
 
-/** `name` is what the connection is called in errors, such as `stream`. */
+/** `name` is the connection's name in errors, such as `stream`. */
 export function createIntake(name: string): Intake {
   const events: WireEvent[] = []
   const waiting = new Set<() => void>()
@@ -62,7 +62,7 @@ export function createIntake(name: string): Intake {
   }
 }
 
-/** Each event in a word, for error messages. */
+/** A one-word summary of each event, for error messages. */
 function summary(events: readonly WireEvent[]): string {
   const words = events.map(({ method, namespace, data }) => {
     const event = at(data, 'event')

@@ -1,15 +1,15 @@
 import type { AuditContext, AuditedAgents } from './context.ts'
 
 /**
- * MUST: the published protocol requires it, or its published clients break without it.
- * SHOULD: the protocol or its clients recommend or make use of it. (RFC 2119.)
+ * As in RFC 2119. MUST: the published protocol requires it, or its published clients break without it.
+ * SHOULD: the protocol recommends it, or its clients use it.
  */
 export type AuditLevel = 'MUST' | 'SHOULD'
 
-/** What a rule cannot be checked without: an assistant, or an option of the audits. */
+/** What a rule needs to run: an assistant or an option of the audits. */
 export type Need = keyof AuditedAgents | 'webSocketFactory' | 'headers'
 
-/** One thing that a server of the protocol must or should do. */
+/** One requirement of a protocol server. */
 export interface Requirement {
   readonly level: AuditLevel
   readonly name: string
@@ -23,10 +23,10 @@ export interface ServerRule extends Requirement {
   readonly check: (audit: AuditContext) => Promise<void>
 }
 
-/** `source` and `needs` where they are not those of the file. */
+/** `source` and `needs` override those of the file. */
 type Require = (name: string, source?: string, ...needs: readonly Need[]) => Requirement
 
-/** Makes the requirements of a file, which share a source and needs. */
+/** Creates the requirements of a file, which share a source and needs. */
 export function rules(
   source: string,
   ...needs: readonly Need[]
@@ -42,7 +42,7 @@ export function rules(
   return { must: at('MUST'), should: at('SHOULD') }
 }
 
-/** How the rules of a file are checked, by their ids. */
+/** The checks of a file's rules, by rule id. */
 export type Checks<Id extends string> = Readonly<Record<Id, ServerRule['check']>>
 
 /** The rules of a file. */
@@ -54,26 +54,26 @@ export const rulesOf = <Id extends string>(
 
 const REPOSITORIES = 'https://github.com/langchain-ai'
 
-/** The published protocol, by the section of its README. */
+/** A section of the published protocol's README. */
 export const protocol = (section: string): string =>
   `${REPOSITORIES}/agent-protocol/blob/main/streaming/README.md#${section}`
 
-/** The published protocol's schema, which also says how threads, streams and message events behave. */
+/** The published protocol's schema. It also documents the behavior of threads, streams and message events. */
 export const SCHEMA = `${REPOSITORIES}/agent-protocol/blob/main/streaming/protocol.cddl`
 
-/** The JavaScript client of streams, which says more than the specification about what it relies on. */
+/** The JavaScript stream client, which relies on more than the specification says. */
 export const STREAM_CLIENT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk/src/client/stream`
 
-/** The client for Python: a web socket for each subscription, and commands over HTTP. */
+/** The Python client: one web socket for each subscription, and commands over HTTP. */
 export const PYTHON_CLIENT = `${REPOSITORIES}/langgraph/tree/main/libs/sdk-py/langgraph_sdk/stream`
 
-/** The JavaScript client of threads, their state and their history. */
+/** The JavaScript client for threads, their state and their history. */
 export const THREAD_CLIENT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk/src/client/threads`
 
-/** The JavaScript client of runs. */
+/** The JavaScript client for runs. */
 export const RUN_CLIENT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk/src/client/runs`
 
-/** The hooks, which cannot show what these rules ask for unless it is there. */
+/** The React hooks, which need what these rules require. */
 export const REACT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk-react/src`
 
 /** LangChain's example applications of the protocol. */

@@ -10,7 +10,7 @@ import { socketRules } from './rules/sockets.ts'
 import { stateRules } from './rules/states.ts'
 import { streamRules } from './rules/streams.ts'
 
-/** Every rule, in the order of a thread's life. */
+/** Every rule, in the order of a thread's life cycle. */
 export const serverRules: readonly ServerRule[] = [
   ...commandRules,
   ...runRules,

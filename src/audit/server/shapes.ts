@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import { hold } from '../check.ts'
 
-/** Zod comes with the first value that is checked. */
+/** Loads Zod with the first value that is checked. */
 const schemas = () => import('./wire.ts')
 
 export type ShapedMethod = keyof Awaited<ReturnType<typeof schemas>>['data']
@@ -13,7 +13,7 @@ function fits(what: string, schema: z.ZodMiniType, value: unknown): void {
   hold(what, false, [issue.message, ...keys].join(' in '), value)
 }
 
-/** Checks what every event must have, of an event as it was sent. */
+/** Checks the fields that every event needs. */
 export const isEnvelope = async (sent: unknown): Promise<void> =>
   fits('an event', (await schemas()).event, sent)
 

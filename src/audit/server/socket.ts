@@ -2,7 +2,7 @@ import { AuditError, equal } from '../check.ts'
 import { ALL, at, readEvent, resultOf } from './events.ts'
 import { createIntake, type Reader } from './intake.ts'
 
-/** What the audits use of a web socket: those of browsers, of Node from 22 on and of `ws` have it. */
+/** The part of a web socket that the audits use. Browsers, Node 22 or newer, and `ws` provide it. */
 export interface AuditedSocket {
   send(text: string): void
   close(): void
@@ -14,37 +14,37 @@ export interface AuditedSocket {
 
 export interface AuditedSocketEvent {
   readonly type: string
-  /** Of a message: its text. */
+  /** The text of a message. */
   readonly data?: unknown
-  /** Of an error, where its host tells it. */
+  /** The message of an error, if the runtime provides it. */
   readonly message?: string
 }
 
-/** Opens a web socket. Its handshake must have these headers, for servers that authenticate. */
+/** Opens a web socket. The handshake must send these headers, for servers that authenticate. */
 export type WebSocketFactory = (
   url: string,
   options: { readonly headers: Readonly<Record<string, string>> },
 ) => AuditedSocket
 
-/** An open web socket that takes in all that comes. */
+/** An open web socket that receives all messages. */
 export interface AuditSocket extends Reader {
-  /** Everything that came, answers and events, in order. */
+  /** All received messages, responses and events, in order. */
   readonly messages: readonly unknown[]
-  /** Sends a value as JSON, and a text as it is. */
+  /** Sends a value as JSON. A string is sent unchanged. */
   send(message: unknown): void
-  /** The answer to a command. */
+  /** The response to a command. */
   command(method: string, params?: unknown): Promise<unknown>
   /** The result of a command that must succeed. */
   ok(method: string, params?: unknown): Promise<unknown>
-  /** Opens a subscription to every channel, or to those of a filter, and gives its id. */
+  /** Opens a subscription and returns its id. Default filter: every channel. */
   subscribe(filter?: Readonly<Record<string, unknown>>): Promise<string>
   /** The next message that is not an event, after `after` events. */
   answer(after: number): Promise<unknown>
-  /** Settles when the socket has ended. */
+  /** Resolves when the socket has closed. */
   close(): Promise<void>
 }
 
-/** Opens a socket until `leave` is aborted. Rejects where the handshake fails. */
+/** Opens a socket until `leave` is aborted. Rejects if the handshake fails. */
 export async function openSocket(
   factory: WebSocketFactory,
   url: string,
@@ -126,7 +126,7 @@ export async function openSocket(
   }
 }
 
-/** The JSON of a message. Any other is left as it came, and no rule takes it for an answer or an event. */
+/** The parsed JSON of a message. Other data is kept as it is, and matches no rule. */
 function parsed(data: unknown): unknown {
   try {
     return typeof data === 'string' ? JSON.parse(data) : data

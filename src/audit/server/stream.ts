@@ -3,14 +3,14 @@ import { hold } from '../check.ts'
 import { readEvent } from './events.ts'
 import { createIntake, type Reader } from './intake.ts'
 
-/** One frame of the event stream. */
+/** One frame of an event stream. */
 export interface Frame {
   readonly id: string | undefined
   readonly event: string | undefined
   readonly data: string
 }
 
-/** An open event stream that takes in all that comes. */
+/** An open event stream that receives all events. */
 export interface AuditStream extends Reader {
   readonly response: Response
   readonly frames: readonly Frame[]
@@ -18,7 +18,7 @@ export interface AuditStream extends Reader {
   close(): void
 }
 
-/** Reads an answer as an event stream, until `leave` is aborted by the reader or after the audit's time. */
+/** Reads a response as an event stream until `leave` is aborted, by the reader or by the audit's timeout. */
 export function readStream(response: Response, leave: AbortController): AuditStream {
   const intake = createIntake('stream')
   const frames: Frame[] = []
@@ -51,7 +51,7 @@ export function readStream(response: Response, leave: AbortController): AuditStr
   return { ...intake, response, frames, comments, close: () => leave.abort() }
 }
 
-/** Checks that an answer is an event stream at all. */
+/** Checks that a response is an event stream. */
 export function isStream({ status, headers }: Response): void {
   const type = headers.get('content-type') ?? ''
   hold('the answer of a stream', status === 200, 'status 200', status)

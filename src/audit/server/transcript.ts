@@ -1,24 +1,24 @@
 import { equal, hold } from '../check.ts'
 import { at, dataOf, type WireEvent } from './events.ts'
 
-/** A message as the events of the `messages` channel tell it. */
+/** A message, assembled from `messages` events. */
 export interface ToldMessage {
   readonly id: string
-  /** Of its text blocks as their deltas add up, and as their ends repeat it. */
+  /** The text of its text blocks: the sum of their deltas, which must equal their final text. */
   streamed: string
   finished: string
 }
 
 interface Draft {
   readonly message: ToldMessage
-  /** The text of each block so far, by its index. Undefined once it has ended. */
+  /** The text of each open block by index. Undefined once the block has ended. */
   readonly blocks: Map<unknown, string | undefined>
 }
 
 /**
- * Checks that messages, keyed by namespace and node, start and end once, as do their blocks, each with its own
- * index. Blocks may overlap. Returns the messages that have ended. No decoder reads them, because a server may
- * send anything.
+ * Checks that messages, keyed by namespace and node, and their blocks start and end once, and that each block
+ * has its own index. Blocks may overlap. Returns the messages that have ended. It uses no decoder, because a
+ * server may send anything.
  */
 export function readMessages(events: readonly WireEvent[]): readonly ToldMessage[] {
   const drafts = new Map<string, Draft>()
@@ -72,7 +72,9 @@ function readBlock({ message, blocks }: Draft, event: unknown, data: unknown): v
   message.finished += String(text)
 }
 
-/** Checks that each tool call starts once, ends once, and says nothing before or after. Gives their ids. */
+/**
+ * Checks that each tool call starts once, ends once, and sends nothing before or after. Returns their ids.
+ */
 export function readToolCalls(events: readonly WireEvent[]): readonly string[] {
   const open = new Set<string>()
   const ids: string[] = []

@@ -1,18 +1,21 @@
 import * as z from 'zod/mini'
 
-/** What the audits check of the protocol. Other fields are allowed: the protocol is extensible. */
+/**
+ * The parts of the protocol that the audits check. Other fields are allowed, because the protocol is
+ * extensible.
+ */
 
 const fields = <Shape extends z.core.$ZodShape>(shape: Shape) => z.looseObject(shape, 'an object')
 const oneOf = <const Word extends string>(...words: readonly Word[]) =>
   z.enum(words, `one of ${words.join(', ')}`)
 
-/** By the value of the field `event`. */
+/** Selects a schema by the field `event`. */
 function byEvent(shapes: Readonly<Record<string, z.core.$ZodShape>>): z.ZodMiniType {
   const schemas = new Map(Object.entries(shapes).map(([event, shape]) => [event, fields(shape)]))
   return fields({ event: oneOf(...schemas.keys()) }).check(refined(({ event }) => schemas.get(event)))
 }
 
-/** A check by the schema that a value has chosen. */
+/** Validates a value with the schema that it selects. */
 const refined =
   <Value>(choose: (value: Value) => z.ZodMiniType | undefined) =>
   ({ value, issues }: z.core.ParsePayload<Value>): void => {
@@ -38,10 +41,10 @@ const DELTAS = new Map<string, z.ZodMiniType>([
   ['tool-call-delta', fields({ args: text })],
   ['block-delta', fields({ fields: block })],
 ])
-// A block that is delta and content in one is the older form of a delta; kinds of deltas may be added.
+// A block that is both delta and content is the older form of a delta. The protocol may add kinds of deltas.
 const delta = block.check(refined(({ type }) => DELTAS.get(type)))
 
-/** What every event has. */
+/** The fields of every event. */
 export const event = fields({
   type: oneOf('event'),
   event_id: z.string('a text that is not empty').check(z.minLength(1, 'a text that is not empty')),
@@ -55,7 +58,7 @@ export const event = fields({
   }),
 })
 
-/** A state of a thread, as `GET …/state` and `POST …/history` give it. */
+/** A state of a thread, as `GET …/state` and `POST …/history` return it. */
 export const state = fields({
   values: object,
   next: list,
@@ -66,7 +69,7 @@ export const state = fields({
   parent_checkpoint: z.nullable(checkpoint),
 })
 
-/** A message of a state. */
+/** A message in a state. */
 export const message = fields({ type: oneOf('human', 'ai', 'system', 'tool'), content: anything, id: text })
 
 /** `data` of the events of each method. */

@@ -4,13 +4,13 @@ export function claim(holds: boolean, what: string): asserts holds {
   if (!holds) throw new AuditError(what, true, false)
 }
 
-/** Compares values and structure, in which `undefined`, bytes, Map and Set count as what they are. */
+/** Compares values deeply. Unlike JSON, it distinguishes `undefined`, bytes, Map and Set. */
 export function same(seen: unknown, expected: unknown, what: string): void {
   const [found, wanted] = [show(seen), show(expected)]
   if (found !== wanted) throw new AuditError(what, cut(wanted), cut(found))
 }
 
-/** Resolves where `work` rejects with an error of this name. */
+/** Checks that `work` rejects with an error of this name. */
 export async function refused(work: Promise<unknown>, errorName: string, what: string): Promise<void> {
   same(nameOf(await rejection(what, work)), errorName, what)
 }
@@ -32,7 +32,7 @@ function cut(text: string): string {
   return text.length > 400 ? `${text.slice(0, 400)}… (${text.length} characters)` : text
 }
 
-/** JSON with sorted keys, and with what JSON would lose spelled out. */
+/** JSON with sorted keys that also shows what JSON would lose. */
 function show(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (inner === undefined) return '<undefined>'

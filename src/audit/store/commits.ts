@@ -20,12 +20,12 @@ import {
 } from './rule.ts'
 
 const NAMES = {
-  'commit.atomic': 'writes nothing of a commit whose guard or op fails, wherever it stands',
+  'commit.atomic': 'writes nothing of a commit whose guard or op fails, at any position',
   'commit.counters': 'loses none of many concurrent compare-and-set increments',
-  'commit.versions': 'gives the version of each put, in the order of the ops',
-  'commit.partitions-apart': 'changes one partition and no other',
-  'commit.aborted': 'refuses a commit whose signal has fired, and writes nothing',
-  'commit.large': 'takes hundreds of ops and megabytes in one commit',
+  'commit.versions': 'returns the version of each put, in the order of the ops',
+  'commit.partitions-apart': 'changes only the partition of the commit',
+  'commit.aborted': 'rejects a commit whose signal has fired, and writes nothing',
+  'commit.large': 'accepts hundreds of ops and megabytes in one commit',
 }
 
 const checks: Checks<keyof typeof NAMES, StoreContext> = {

@@ -32,17 +32,17 @@ const VALUES: readonly Json[] = [
 ]
 
 const NAMES = {
-  'documents.round-trip': 'gives back every JSON value as it was put',
-  'documents.absent': 'gives undefined for a document that is not there',
-  'documents.odd-ids': 'takes any string as partition, collection and id',
-  'documents.isolated': 'keeps a copy: neither what was put nor what was given back reaches it',
-  'documents.versions-rise': 'raises the version with each put, also after delete, clear and expiry',
-  'documents.ttl': 'keeps a document for its time to live, and no document after it',
+  'documents.round-trip': 'returns every JSON value as it was put',
+  'documents.absent': 'returns undefined for a document that does not exist',
+  'documents.odd-ids': 'accepts any string as partition, collection and id',
+  'documents.isolated': 'stores a copy: changing the value that was put or returned does not change it',
+  'documents.versions-rise': 'increases the version with each put, also after delete, clear and expiry',
+  'documents.ttl': 'keeps a document for its time to live and no longer',
   'documents.inspected':
-    'gives documents with the state of their partition, as get gives them, in the asked order',
-  'documents.not-json': 'refuses what is no JSON, and writes nothing of that commit',
+    'returns documents with the state of their partition, equal to get, in the requested order',
+  'documents.not-json': 'rejects values that are not JSON, and writes nothing of that commit',
   'documents.compare-and-set':
-    'holds a version guard only for that version, and an absence guard only for absence',
+    'passes a version guard only for that version, and an absence guard only if the document is absent',
 }
 
 const checks: Checks<keyof typeof NAMES, StoreContext> = {
@@ -195,7 +195,7 @@ export const documentRules = /* @__PURE__ */ rulesOf(NAMES, checks)
 const listIds = async (store: Store, collection: string): Promise<string[]> =>
   (await store.list(collection)).docs.map(({ id }) => id)
 
-/** Writes into a value that was given out. A frozen one may refuse. */
+/** Changes a returned value. A frozen value may throw. */
 function tamper(value: unknown): void {
   const given = value as { list: number[]; inner: { a: number } }
   for (const change of [() => given.list.push(3), () => (given.inner.a = 9)]) {

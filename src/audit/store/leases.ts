@@ -16,15 +16,15 @@ import {
 } from './rule.ts'
 
 const NAMES = {
-  'lease.claim': 'gives the lease with a token above all earlier ones, and to nobody else while it is held',
-  'lease.race': 'lets one of eight concurrent claims win',
+  'lease.claim': 'grants the lease with a token higher than all earlier ones, to one holder at a time',
+  'lease.race': 'grants the lease to one of eight concurrent claims',
   'lease.fence': 'lets only the holder write under a fence, until a higher token takes over',
-  'lease.expiry': "ends a lease by the store's clock: fenced, free, listed as expired, and taken once",
-  'lease.expired-order': 'lists expired leases oldest first, up to the limit, without those held or released',
-  'lease.renew': 'renews for the holder, also late, but never once another took over',
-  'lease.release': 'frees the lease for the holder only, and keeps the token',
-  'lease.in-one-commit': 'does the lease ops of a commit in order',
-  'lease.clock': "tells the store's clock, which moves on",
+  'lease.expiry': "expires a lease by the store's clock: fenced, free, listed as expired, and taken once",
+  'lease.expired-order': 'lists expired leases oldest first, up to the limit, without held or released ones',
+  'lease.renew': 'renews for the holder, also late, but never after another holder took over',
+  'lease.release': 'releases the lease for the holder only, and keeps the token',
+  'lease.in-one-commit': 'applies the lease ops of a commit in order',
+  'lease.clock': "returns the store's clock, which advances",
 }
 
 const checks: Checks<keyof typeof NAMES, StoreContext> = {

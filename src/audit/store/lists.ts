@@ -5,16 +5,16 @@ import { same } from './claims.ts'
 import { clear, isAbsent, listAll, pathOf, put, remove, SHORT, type StoreContext } from './rule.ts'
 
 const NAMES = {
-  'list.where': 'matches index fields by equality of value and type, all of them',
-  'list.order': 'orders by an index field, numbers by value, ties by partition and id, both ways',
-  'list.pages': 'pages through every document once, in order, whatever the page size',
-  'list.offset': 'leaves out as many documents as the offset says, in the order of the list',
-  'list.count': 'counts the documents that have a field, whatever happens to them',
-  'list.count-expired': 'does not count documents whose time was over before the last sweep',
-  'list.cursor-stable': 'keeps a cursor right while documents come and go',
-  'list.limits': 'gives 100 documents where no limit is set, and at most 1,000',
-  'list.bad-cursor': 'refuses a cursor it never gave',
-  'list.reads-own-writes': 'lists what a commit wrote as soon as the commit is done',
+  'list.where': 'matches all index fields by equality of value and type',
+  'list.order': 'orders by an index field, numbers by value, ties by partition and id, in both directions',
+  'list.pages': 'returns every document once, in order, for any page size',
+  'list.offset': 'skips offset documents, in the order of the list',
+  'list.count': 'counts the documents that have a field, after every kind of change',
+  'list.count-expired': 'does not count documents that expired before the last sweep',
+  'list.cursor-stable': 'keeps a cursor valid while documents are added and removed',
+  'list.limits': 'returns 100 documents if no limit is set, and at most 1,000',
+  'list.bad-cursor': 'rejects a cursor that it did not create',
+  'list.reads-own-writes': 'lists the writes of a commit as soon as it has resolved',
 }
 
 const checks: Checks<keyof typeof NAMES, StoreContext> = {

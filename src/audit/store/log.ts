@@ -18,19 +18,18 @@ import {
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 const NAMES = {
-  'log.numbered': 'numbers events from 1 without holes, and keeps bytes, topic and token of each',
-  'log.bytes': 'keeps every byte value, and copies what it was given or never changes it',
-  'log.batches': 'reads from any place, in batches of any size, always the same events',
-  'log.batch-bounds': 'keeps to the limits of a batch, but always gives one event',
-  'log.at-the-head': 'gives an empty batch at the head, beyond it and in a log that never was',
-  'log.concurrent':
-    'gives concurrent appends whole, each a run of its own, with no number twice and none left out',
-  'log.reader-behind-writer': 'shows a reader beside a writer every event once and in order',
-  'log.head-guard': 'holds a head guard only for the last number, and lets one of several win',
-  'log.trim-keep-last': 'keeps the last events in a trim by count, and shows the gap',
-  'log.trim-older-than': 'drops only events older than asked in a trim by age',
-  'log.clear': 'drops documents, log and lease in a clear, but never deals a number or token again',
-  'log.many-topics': 'keeps thousands of distinct topics apart',
+  'log.numbered': 'numbers events from 1 without gaps, and keeps the bytes, topic and token of each',
+  'log.bytes': 'keeps every byte value, and either copies its input or never changes it',
+  'log.batches': 'reads the same events from any position, in batches of any size',
+  'log.batch-bounds': 'respects the limits of a batch, but always returns at least one event',
+  'log.at-the-head': 'returns an empty batch at the head, beyond it, and for a log that does not exist',
+  'log.concurrent': 'keeps concurrent appends contiguous, without duplicate or missing numbers',
+  'log.reader-behind-writer': 'gives a concurrent reader every event once and in order',
+  'log.head-guard': 'passes a head guard only for the last number, and for one of several concurrent commits',
+  'log.trim-keep-last': 'keeps the last events in a trim by count, and reports the gap',
+  'log.trim-older-than': 'drops only events older than requested in a trim by age',
+  'log.clear': 'drops documents, log and lease in a clear, but never reuses a number or token',
+  'log.many-topics': 'keeps thousands of distinct topics separate',
 }
 
 const checks: Checks<keyof typeof NAMES, StoreContext> = {

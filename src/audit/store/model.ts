@@ -1,6 +1,6 @@
 import type { DocIndex, Guard, Json, LeaseRecord, Op } from '../../storage/store/store.ts'
 
-/** A step of a random sequence, as plain data, so that a failing one can be shown and cut down. */
+/** A step of a random sequence. It is plain data, so that a failing sequence can be printed and reduced. */
 export type Step =
   | {
       readonly step: 'commit'
@@ -13,12 +13,12 @@ export type Step =
   | { readonly step: 'sweep' }
 
 export type ModelGuard =
-  /** `off` is the distance from the version the document has, or had last. */
+  /** `off` is the distance from the document's current or last version. */
   | { readonly guard: 'version'; readonly collection: number; readonly id: string; readonly off: number }
   | Indexed<Exclude<Guard, { readonly guard: 'version' | 'head' }>>
   | { readonly guard: 'head'; readonly off: number }
 
-/** A collection is one of two. */
+/** Collections are numbered: there are two. */
 type Indexed<One> = One extends { readonly collection: string }
   ? Omit<One, 'collection'> & { readonly collection: number }
   : One
@@ -35,10 +35,10 @@ export interface ModelDoc {
   readonly expiresAt: number
 }
 
-/** What a partition is meant to hold: the simplest thing that could be right. */
+/** The expected state of a partition, in the simplest form. */
 export interface Model {
   readonly docs: readonly ModelDoc[]
-  /** Event `i` has number `i + 1`; dropped ones stay here. */
+  /** Event `i` has the number `i + 1`. Dropped events stay here. */
   readonly events: readonly { readonly text: string; readonly token: number }[]
   readonly firstRetained: number
   readonly token: number
@@ -47,7 +47,7 @@ export interface Model {
 
 export const EMPTY: Model = { docs: [], events: [], firstRetained: 1, token: 0, lease: undefined }
 
-/** The model after a commit, or the errors one of which the commit must be refused with. */
+/** The model after a commit, or the errors of which the commit must throw one. */
 export function applyCommit(
   model: Model,
   step: Step & { step: 'commit' },

@@ -1,6 +1,6 @@
-/** A small seeded generator (mulberry32): the same seed gives the same sequence everywhere. */
+/** A small seeded generator (mulberry32). The same seed gives the same sequence on every platform. */
 export interface Random {
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, inclusive. */
   int(low: number, high: number): number
   pick<T>(choices: readonly T[]): T
   chance(probability: number): boolean

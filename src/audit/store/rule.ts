@@ -10,25 +10,25 @@ import type {
 } from '../../storage/store/store.ts'
 import { claim } from './claims.ts'
 
-/** What a rule is checked with: a store that may hold other data, and names that nobody else uses. */
+/** The context of a rule: a store that may contain other data, and unused names. */
 export interface StoreContext {
   readonly store: Store
   readonly partition: string
-  /** A name nobody used before, for a partition or a collection. */
+  /** An unused name for a partition or a collection. */
   unique(): string
   /** Commits to the partition. */
   commit(...ops: readonly Op[]): Promise<Committed>
-  /** The same under guards. */
+  /** Commits to the partition under guards. */
   commitIf(guards: readonly Guard[], ...ops: readonly Op[]): Promise<Committed>
-  /** Another handle, closed after the check. */
+  /** Opens another handle, which is closed after the check. */
   open(): Promise<Store>
-  /** Returns when the store's clock has moved on by at least this much. */
+  /** Resolves when the store's clock has advanced by at least `ms`. */
   pass(ms: number): Promise<void>
 }
 
-/** Longer than any check takes. */
+/** Milliseconds. Longer than any check takes. */
 export const LONG = 600_000
-/** For checks that wait for the end of it. */
+/** Milliseconds, for checks that wait for expiry. */
 export const SHORT = 40
 
 export function put(
@@ -82,7 +82,7 @@ export const textsIn = async (...query: Parameters<typeof readAll>): Promise<str
 export const seqsIn = async (...query: Parameters<typeof readAll>): Promise<number[]> =>
   (await readAll(...query)).map(({ seq }) => seq)
 
-/** Reads to the head as a subscriber does, batch by batch, and checks the shape of each batch. */
+/** Reads to the head in batches, as a subscriber does, and checks the shape of each batch. */
 export async function readAll(
   store: Store,
   partition: string,
@@ -103,7 +103,7 @@ export async function readAll(
   }
 }
 
-/** Which document it is. */
+/** The partition and id of a document. */
 export const pathOf = ({ partition, id }: Pick<Doc, 'partition' | 'id'>): string => `${partition} ${id}`
 
 /** The documents of a list, page by page, until there are more than `most`. */

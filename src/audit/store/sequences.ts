@@ -17,7 +17,7 @@ import { append, headIs, isAbsent, isAt, LONG, listAll, pathOf, readAll, type St
 
 const IDS = ['a', 'b', 'c']
 
-/** `clock`: whether steps may depend on time, because the audit can move the store's clock. */
+/** `clock`: whether steps may depend on time, because the audit can advance the store's clock. */
 export function randomSteps(random: Random, count: number, clock: boolean): Step[] {
   let events = 0
   const document = () => ({ collection: random.int(0, 1), id: random.pick(IDS) })
@@ -72,7 +72,7 @@ export function randomSteps(random: Random, count: number, clock: boolean): Step
   return Array.from({ length: count }, step)
 }
 
-/** Runs the steps on new partitions and on the model, and compares after each. */
+/** Runs the steps on new partitions and on the model, and compares them after each step. */
 export async function compareWithModel(context: StoreContext, steps: readonly Step[]): Promise<void> {
   const comparison = createComparison(context)
   for (const [at, step] of steps.entries()) {
@@ -86,7 +86,7 @@ function createComparison({ store, unique, pass }: StoreContext) {
   const partitions = [unique(), unique()]
   const collections = [unique(), unique()]
   const models: Model[] = [EMPTY, EMPTY]
-  /** The last version of every document that ever was. */
+  /** The last version of every document that ever existed. */
   const versions = new Map<string, number>()
   const keyOf = (partition: number, collection: number, id: string) => `${partition} ${collection} ${id}`
   const clock = async () => (await store.inspect(partitions[0]!)).now
@@ -172,7 +172,7 @@ function createComparison({ store, unique, pass }: StoreContext) {
       docs.filter((doc) => doc.collection === collection && doc.index.k !== undefined).length
     const counted = await store.count(collections[collection]!, 'k')
     const least = live.reduce((sum, docs) => sum + having(docs), 0)
-    // Expired documents may count until a sweep.
+    // Expired documents may be counted until a sweep.
     const most = models.reduce((sum, model) => sum + having(model.docs), 0)
     claim(counted >= least && counted <= most, `${what}: counted ${counted}, there are ${least}`)
   }

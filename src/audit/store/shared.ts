@@ -3,11 +3,11 @@ import { refused, same } from './claims.ts'
 import { append, fence, free, LONG, put, type StoreContext, seqsIn, take, textsIn } from './rule.ts'
 import { notifies } from './watch.ts'
 
-/** For stores whose data outlives a handle: two handles on the same data. */
+/** For stores whose data outlives a handle: two handles open the same data. */
 const NAMES = {
-  'shared.sees-commits': 'shows one handle what another committed, and fences across handles',
-  'shared.rings': 'rings across handles within a second',
-  'shared.race': 'numbers appends of two handles without holes, and lets one of both claim',
+  'shared.sees-commits': 'shows one handle the commits of another, and fences across handles',
+  'shared.rings': 'notifies across handles within a second',
+  'shared.race': 'numbers the appends of two handles without gaps, and grants a lease to one of both',
   'shared.durable': 'keeps documents, log, lease and counters when a handle is closed',
 }
 

@@ -5,9 +5,9 @@ import { claim, outcome, refused, same } from './claims.ts'
 import { append, LONG, put, type StoreContext, take } from './rule.ts'
 
 const NAMES = {
-  'watch.rings': 'rings after a commit, when the change can be read, and not once it was stopped',
-  'watch.faulty-listener': 'commits although a listener throws, and notifies the others',
-  'handle.close': 'refuses every call after close, and lets it be closed twice',
+  'watch.rings': 'notifies after a commit, when the change can be read, and not after it was stopped',
+  'watch.faulty-listener': 'commits even if a listener throws, and notifies the others',
+  'handle.close': 'rejects every call after close, and can be closed twice',
 }
 
 const checks: Checks<keyof typeof NAMES, StoreContext> = {

@@ -17,60 +17,60 @@ const MALFORMED = [
 ]
 
 const RULES = {
-  'commands.run-start.returns-run-id': must('run.start answers success with a run_id'),
-  'commands.id.echoed': must('An answer has the id of its command'),
-  'commands.id.text': should('The id of a command may be text', STREAM_CLIENT),
+  'commands.run-start.returns-run-id': must('run.start succeeds and returns a run_id'),
+  'commands.id.echoed': must('A response has the id of its command'),
+  'commands.id.text': should('A command id may be a string', STREAM_CLIENT),
   'commands.meta.given': should(
-    'The answer to run.start says in meta which thread it is about and where its events begin',
+    'The response to run.start has the thread_id and applied_through_seq in meta',
   ),
   'commands.meta.not-ahead': must(
-    'applied_through_seq, where it is given, is before the first event of the run',
+    "applied_through_seq, if present, precedes the run's first event",
     STREAM_CLIENT,
   ),
-  'commands.unknown': must('An unknown command is refused with unknown_command and status 200'),
-  'commands.malformed': must('A body that is no command is refused with status 400'),
+  'commands.unknown': must('An unknown command is rejected with unknown_command and status 200'),
+  'commands.malformed': must('A body that is not a command is rejected with status 400'),
   'commands.malformed.envelope': should(
-    'What is no command gets the error of the protocol, with a null id',
+    'The response to a malformed command is a protocol error with a null id',
     SCHEMA,
   ),
   'commands.refused.no-thread': must(
-    'A command that is refused makes no thread',
+    'A rejected command does not create a thread',
     protocol('threads-runs-and-input'),
   ),
   'commands.run-start.unknown-assistant': must(
-    'An unknown assistant is refused with invalid_argument',
+    'An unknown assistant is rejected with invalid_argument',
     SCHEMA,
   ),
   'commands.run-start.state-at-once': must(
-    'Once run.start has answered, the state is there with an object in values',
+    'When run.start has returned, the thread has a state whose values is an object',
     STREAM_CLIENT,
   ),
   'commands.run-start.unknown-checkpoint': should(
-    'A run from a checkpoint that is not there is refused with no_such_checkpoint',
+    'A run from a checkpoint that does not exist is rejected with no_such_checkpoint',
     SCHEMA,
   ),
   'commands.state-get': should(
-    'state.get gives the values and the checkpoint of the state',
+    'state.get returns the values and the checkpoint of the state',
     protocol('state-and-checkpoints'),
   ),
   'commands.state-get.parts': should(
-    'state.get gives the keys that are asked for, and refuses a namespace that is not there',
+    'state.get returns only the requested keys, and rejects an unknown namespace',
     SCHEMA,
   ),
   'commands.list-checkpoints': should(
-    'state.listCheckpoints gives checkpoints newest first, by pages',
+    'state.listCheckpoints returns checkpoints newest first, in pages',
     protocol('state-and-checkpoints'),
   ),
-  'commands.get-tree': should('agent.getTree gives the root and how its run ended', SCHEMA),
-  'commands.fork': should('state.fork runs on from an earlier checkpoint', THREAD_CLIENT),
+  'commands.get-tree': should('agent.getTree returns the root namespace and the status of its run', SCHEMA),
+  'commands.fork': should('state.fork starts a run from an earlier checkpoint', THREAD_CLIENT),
   'commands.inject': should('input.inject adds a message to the state of an idle thread', SCHEMA),
   'commands.no-thread': should(
-    'Commands about a thread that is not there are refused with no_such_run',
+    'A command for a thread that does not exist is rejected with no_such_run',
     SCHEMA,
   ),
-  'commands.camel-case': should('Params are also read as the specification spells them, in camelCase'),
+  'commands.camel-case': should('Params are also accepted in camelCase, as the specification spells them'),
   'commands.run-start.bound': should(
-    'A thread stays with the assistant of its first run',
+    'A thread is bound to the assistant of its first run',
     STREAM_CLIENT,
     'tools',
   ),

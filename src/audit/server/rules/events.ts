@@ -7,53 +7,49 @@ import { readMessages, readToolCalls } from '../transcript.ts'
 
 const { must, should } = rules(SCHEMA)
 
-/** How the protocol's CDDL spells what its bindings, clients and servers spell in snake_case. */
+/** Field names in the protocol's CDDL that bindings, clients and servers spell in snake_case. */
 const CAMEL =
   /"(eventId|assistantId|runId|threadId|interruptId|toolCallId|toolName|graphName|parentId|appliedThroughSeq|inputTokens|outputTokens)":/
 
 const RULES = {
   'events.snake-case': must(
-    'The wire is snake_case',
+    'Field names on the wire are snake_case',
     'https://github.com/langchain-ai/agent-protocol/blob/main/streaming/js/protocol.ts',
   ),
-  'events.lifecycle': must('Events of lifecycle have the shape of the protocol', protocol('lifecycle')),
-  'events.values': must('Events of values have the shape of the protocol', protocol('values')),
-  'events.messages': must('Events of messages have the shape of the protocol', protocol('messages')),
-  'events.updates': should('Events of updates have the shape of the protocol', protocol('updates')),
-  'events.checkpoints': should(
-    'Events of checkpoints have the shape of the protocol',
-    protocol('checkpoints'),
-  ),
-  'events.tasks': should('Events of tasks have the shape of the protocol', protocol('tasks')),
-  'events.tools': must('Events of tools have the shape of the protocol', protocol('tools'), 'tools'),
-  'events.custom': must(
-    'Events of custom have the shape of the protocol',
-    protocol('custom-and-custom'),
-    'custom',
-  ),
-  'events.input': must('input.requested has the shape of the protocol', protocol('input'), 'interrupt'),
+  'events.lifecycle': must("lifecycle events match the protocol's schema", protocol('lifecycle')),
+  'events.values': must("values events match the protocol's schema", protocol('values')),
+  'events.messages': must("messages events match the protocol's schema", protocol('messages')),
+  'events.updates': should("updates events match the protocol's schema", protocol('updates')),
+  'events.checkpoints': should("checkpoints events match the protocol's schema", protocol('checkpoints')),
+  'events.tasks': should("tasks events match the protocol's schema", protocol('tasks')),
+  'events.tools': must("tools events match the protocol's schema", protocol('tools'), 'tools'),
+  'events.custom': must("custom events match the protocol's schema", protocol('custom-and-custom'), 'custom'),
+  'events.input': must("input.requested events match the protocol's schema", protocol('input'), 'interrupt'),
   'events.values.follow-checkpoints': must(
-    'Values of the root come right after their checkpoint',
+    'A root values event immediately follows its checkpoint',
     protocol('checkpoints'),
   ),
-  'events.values.final': must('The last values of a run have the messages of the state', protocol('values')),
+  'events.values.final': must(
+    'The last values event of a run has the messages of the state',
+    protocol('values'),
+  ),
   'messages.whole': must('Messages and their blocks start and end once, in order', protocol('messages')),
   'messages.whole.tools': must(
-    'Messages and their blocks start and end once where there are tools, too',
+    'Messages and their blocks start and end once in a run with tools',
     protocol('messages'),
     'tools',
   ),
   'messages.whole.nested': must(
-    'Messages and their blocks start and end once where there are subagents, too',
+    'Messages and their blocks start and end once in a run with subagents',
     protocol('messages'),
     'nested',
   ),
-  'messages.text': must('The deltas of a text add up to its end', protocol('messages')),
-  'messages.in-state': must('A streamed message is in the state under its id', REACT),
-  'messages.flat': must('Messages of the state are flat, with type, content and id', REACT),
+  'messages.text': must('The text deltas of a block add up to its final text', protocol('messages')),
+  'messages.in-state': must('A streamed message is in the state with the same id', REACT),
+  'messages.flat': must('Messages in the state are flat, with type, content and id', REACT),
   'tools.whole': must('Tool calls start and end once', protocol('tools'), 'tools'),
   'tools.in-state': must(
-    'The result of a tool call is in the state under its id',
+    'The result of a tool call is in the state with the same id',
     protocol('tools'),
     'tools',
   ),
@@ -141,7 +137,7 @@ async function areWhole(one: AuditThread): Promise<void> {
   readMessages((await one.run()).events)
 }
 
-/** The messages that a run has streamed, and the values of the state. */
+/** The streamed messages of a run, and the values of the state. */
 async function answered({ thread }: AuditContext) {
   const { events, state } = await thread().finish()
   const told = readMessages(events)
@@ -149,7 +145,7 @@ async function answered({ thread }: AuditContext) {
   return { told, values: at(state, 'values') }
 }
 
-/** Checks the shapes of the events of a method, of which a run of the assistant must have one. */
+/** Checks the shape of a method's events. The assistant's run must send at least one. */
 function haveShape(method: ShapedMethod, agent?: keyof AuditedAgents): ServerRule['check'] {
   return async ({ thread, agents }) => {
     const { events } = await thread(agent && agents[agent]).run()

@@ -17,18 +17,22 @@ const INVALID = [
 ]
 
 const RULES = {
-  'filter.channels': must('A reader gets the events of the channels it asks for, and no others'),
+  'filter.channels': must('A subscriber receives only the channels it requests'),
   'filter.input': must('The channel of input.requested is input', CHANNELS, 'interrupt'),
-  'filter.custom': must('custom has all custom events, custom:<name> those of that name', CHANNELS, 'custom'),
-  'filter.unknown': should('A channel and a key that nobody knows are ignored', protocol('extensibility')),
-  'filter.invalid': must('A filter of a wrong type is refused with status 400', SCHEMA),
+  'filter.custom': must(
+    'custom selects all custom events, custom:<name> those with that name',
+    CHANNELS,
+    'custom',
+  ),
+  'filter.unknown': should('Unknown channels and keys are ignored', protocol('extensibility')),
+  'filter.invalid': must('A filter of the wrong type is rejected with status 400', SCHEMA),
   'filter.namespaces': must(
-    'namespaces are prefixes, whose segments may be names without ids',
+    'namespaces are prefixes, and a segment may omit its id',
     protocol('namespaces'),
     'nested',
   ),
   'filter.depth': must(
-    'depth counts segments below the prefix, and nothing where there is none',
+    'depth counts the segments below the prefix, and has no effect without a prefix',
     protocol('namespaces'),
     'nested',
   ),
@@ -94,13 +98,16 @@ const checks: Checks<keyof typeof RULES> = {
 
 export const filterRules = /* @__PURE__ */ rulesOf(RULES, checks)
 
-/** The namespaces of a run, the deepest first. */
+/** The namespaces of a run, deepest first. */
 function prefixesOf(events: readonly WireEvent[]): readonly (readonly string[])[] {
   const namespaces = new Map(events.map(({ namespace }) => [namespace.join('|'), namespace]))
   return [...namespaces.values()].sort((a, b) => b.length - a.length)
 }
 
-/** A run, and what checks that a new reader gets exactly those of its events that a filter asks for. */
+/**
+ * Runs the agent. Returns a function that checks that a new subscriber receives exactly the events that match
+ * a filter.
+ */
 async function ran(one: AuditThread) {
   const { events } = await one.run()
   async function gets(filter: StreamFilter): Promise<void> {

@@ -16,37 +16,42 @@ import type { AuditStream } from '../stream.ts'
 
 const { must, should } = rules(protocol('input'), 'interrupt')
 
-/** An answer to a question that nobody has asked. */
+/** A response to an interrupt that does not exist. */
 const UNASKED = { namespace: [], interrupt_id: 'no-such-interrupt', response: 'yes' }
 
 const RULES = {
-  'interrupts.requested': must('A run that asks sends input.requested once, and then ends interrupted'),
-  'interrupts.value': should('input.requested has its payload under value, too', PYTHON_CLIENT),
-  'interrupts.state': must('The state lists open interrupts with their ids, and what comes next', REACT),
-  'interrupts.unmarked': must('Interrupts do not show as values or updates', REACT),
-  'interrupts.respond': must('input.respond lets the run go on to its end, and leaves nothing open'),
-  'interrupts.respond.list': must('input.respond takes a list of answers', SCHEMA),
-  'interrupts.respond.namespace': must('The namespace of an answer is advice: its id is enough', REACT),
+  'interrupts.requested': must(
+    'A run that raises an interrupt sends input.requested once, then ends as interrupted',
+  ),
+  'interrupts.value': should('input.requested also has its payload in value', PYTHON_CLIENT),
+  'interrupts.state': must('The state lists open interrupts with their ids, and the next nodes', REACT),
+  'interrupts.unmarked': must('Interrupts do not appear in values or updates events', REACT),
+  'interrupts.respond': must('input.respond resumes the run to its end and leaves no open interrupt'),
+  'interrupts.respond.list': must('input.respond accepts a list of responses', SCHEMA),
+  'interrupts.respond.namespace': must(
+    'The namespace of a response is optional: the interrupt id is enough',
+    REACT,
+  ),
   'interrupts.respond.run-id': should(
-    'input.respond gives the id of the run, so that it can be cancelled',
+    'input.respond returns the run_id, so that the run can be cancelled',
     SCHEMA,
   ),
   'interrupts.respond.unknown': must(
-    'An answer to an unknown interrupt is refused with no_such_interrupt, and the open one stays',
+    'A response to an unknown interrupt is rejected with no_such_interrupt, and the open interrupt remains',
     SCHEMA,
   ),
   'interrupts.respond.invalid': must(
-    'An answer that names no interrupt is refused with invalid_argument',
+    'A response without an interrupt id is rejected with invalid_argument',
     SCHEMA,
   ),
-  'interrupts.respond.twice': must('An interrupt can be answered once', SCHEMA),
-  'interrupts.none': rules(SCHEMA).must('An answer where nothing was asked is refused, and starts nothing'),
+  'interrupts.respond.twice': must('An interrupt can be answered only once', SCHEMA),
+  'interrupts.none': rules(SCHEMA).must('A response is rejected if no interrupt is open, and starts no run'),
   'interrupts.run-start': must(
-    'run.start on a thread that waits for an answer gives its input as the answer',
+    'run.start on an interrupted thread answers the interrupt with its input',
     protocol('threads-runs-and-input'),
   ),
   'interrupts.replay': must(
-    'A new reader is told of open interrupts, and not of answered ones',
+    'A new subscriber receives open interrupts, but not answered ones',
     STREAM_CLIENT,
   ),
 }
@@ -145,14 +150,14 @@ export const interruptRules = /* @__PURE__ */ rulesOf(RULES, checks)
 interface Asking {
   readonly one: AuditThread
   readonly id: string
-  /** The data of its event. */
+  /** The event's data. */
   readonly asked: unknown
   /** The params of `input.respond`. */
   readonly answer: Readonly<Record<string, unknown>>
   readonly stream: AuditStream
 }
 
-/** A thread whose run has asked and waits. */
+/** A thread whose run has raised an interrupt and ended. */
 async function asking({ thread, agents }: AuditContext): Promise<Asking> {
   const one = thread(agents.interrupt)
   const { stream } = await one.run()
@@ -165,7 +170,7 @@ async function asking({ thread, agents }: AuditContext): Promise<Asking> {
 const asksOf = (events: AuditStream['events']): unknown[] =>
   dataOf(events, 'input.requested').map((data) => at(data, 'interrupt_id'))
 
-/** The ids of the open interrupts of a state, each once: nested ones may be listed by their parents, too. */
+/** The distinct ids of a state's open interrupts. Parents may list nested interrupts too. */
 function openIn(state: unknown): unknown[] {
   const interrupts = listOf(at(state, 'tasks')).flatMap((task) => listOf(at(task, 'interrupts')))
   return [...new Set(interrupts.map((interrupt) => at(interrupt, 'id')))]

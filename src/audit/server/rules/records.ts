@@ -7,18 +7,18 @@ const { should } = rules(THREAD_CLIENT)
 
 const RULES = {
   'threads.create': should(
-    'POST /threads makes a thread, and refuses an id that is taken, unless told to take it',
+    'POST /threads creates a thread, and rejects an existing id unless if_exists is do_nothing',
   ),
-  'threads.get': should('GET /threads/{id} gives the record, and 404 where there is none'),
+  'threads.get': should('GET /threads/{id} returns the thread, or 404 if it does not exist'),
   'threads.status': should(
-    'The record of a thread that waits for an answer says interrupted',
+    'The status of a thread with an open interrupt is interrupted',
     THREAD_CLIENT,
     'interrupt',
   ),
   'threads.patch': should('PATCH /threads/{id} merges metadata'),
-  'threads.search': should('POST /threads/search finds threads by their metadata, by pages'),
+  'threads.search': should('POST /threads/search finds threads by metadata, in pages'),
   'threads.list': should('GET /threads lists threads newest first', EXAMPLES),
-  'threads.delete': should('A deleted thread is gone: record, state and history are 404', EXAMPLES),
+  'threads.delete': should('The thread, state and history of a deleted thread are 404', EXAMPLES),
 }
 
 const checks: Checks<keyof typeof RULES> = {

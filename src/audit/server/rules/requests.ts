@@ -10,18 +10,21 @@ const DEEP = 100_000
 const LARGE = 16 * 1024 * 1024
 
 const RULES = {
-  'requests.ids': should('An id of a thread is percent-decoded once, and may have any characters'),
+  'requests.ids': should('A thread id is percent-decoded once, and may have any characters'),
   'requests.deep': should(
-    'A body that is nested too deeply is refused, and the server lives',
+    'A body that is nested too deeply is rejected, and the server keeps running',
     rfc(8259, '9'),
   ),
-  'requests.large': should('A body of 16 MiB is refused, and the server lives', rfc(9110, '15.5.14')),
+  'requests.large': should(
+    'A body of 16 MiB is rejected, and the server keeps running',
+    rfc(9110, '15.5.14'),
+  ),
   'requests.other-origin': should(
-    'A command that a page of another origin sends as text is refused, and starts no run',
+    'A command sent as text by a page of another origin is rejected, and starts no run',
     CSRF,
   ),
   'requests.errors.quiet': should(
-    'What a server answers to broken requests has no stack trace',
+    'Responses to malformed requests have no stack trace',
     'https://cwe.mitre.org/data/definitions/209.html',
   ),
 }
@@ -29,7 +32,7 @@ const RULES = {
 const checks: Checks<keyof typeof RULES> = {
   async 'requests.ids'({ thread }) {
     for (const odd of ['a/b', '%41', 'a%2Fb', '?#', '日本語', 'e\u0301']) {
-      // A client may have run this before: each id is new by what follows.
+      // A client may have run this audit before. This suffix makes each id unused.
       const { id: unique } = thread()
       const one = thread(undefined, `${odd} ${unique}`)
       const { state } = await one.finish()
@@ -75,11 +78,14 @@ const checks: Checks<keyof typeof RULES> = {
 
 export const requestRules = /* @__PURE__ */ rulesOf(RULES, checks)
 
-/** The body of a command that starts a run. */
+/** The body of a run.start command. */
 const startOf = (assistant_id: unknown, input?: unknown): string =>
   JSON.stringify({ id: 1, method: 'run.start', params: { assistant_id, input } })
 
-/** Checks that a body starts no run, by a refusal or a cut connection, and that the server lives. */
+/**
+ * Checks that a body starts no run, that it is rejected or the connection closed, and that the server keeps
+ * running.
+ */
 async function refuses(
   { thread, signal }: AuditContext,
   body: string,
@@ -90,7 +96,7 @@ async function refuses(
     if (signal.aborted) throw error
     return undefined
   })
-  // A server may allow every page, and then says so.
+  // A server may allow all origins, if it says so.
   if (headers && answer?.headers.has('access-control-allow-origin')) return
   if (answer && answer.status !== 200)
     hold('the status', answer.status >= 400 && answer.status < 500, '4xx', answer.status)

@@ -7,34 +7,36 @@ import { type Checks, protocol, REACT, RUN_CLIENT, rules, rulesOf, THREAD_CLIENT
 const LIFECYCLE = protocol('lifecycle')
 const { must, should } = rules(LIFECYCLE)
 
-/** An id like those of runs. */
+/** An id in the format of run ids. */
 const NO_RUN = '01900000-0000-7000-8000-000000000000'
 
-/** What is done to a run in progress: a client cancels it, or starts another. */
+/** Rules about an active run: a client cancels it or starts another. */
 const busy = rules(RUN_CLIENT, 'slow')
 
 const RULES = {
-  'runs.one-ending': must('Each run of a thread is running and then ends once'),
-  'runs.ending-last': must('What a run tells of itself comes between its start and its end'),
-  'runs.message-ids-kept': must('Messages keep the ids that their client made', REACT),
+  'runs.one-ending': must('Each run of a thread starts once and ends once'),
+  'runs.ending-last': must('All events of a run come between its start and its end'),
+  'runs.message-ids-kept': must('Messages keep their client-generated ids', REACT),
   'runs.fork': should(
-    'A run from an earlier checkpoint goes on from there, without what came later',
+    'A run from an earlier checkpoint continues from it, without the later messages',
     THREAD_CLIENT,
   ),
-  'runs.failed': must('A run that fails ends in failed with the text of its error', REACT, 'failing'),
-  'runs.failed.next': must('After a run has failed the next one starts', LIFECYCLE, 'failing'),
-  'cancel.ends': busy.must('Cancel is answered with 2xx, and the run ends interrupted, without an error'),
-  'cancel.unknown': must('Cancel of a run that is not there is 404', RUN_CLIENT),
-  'cancel.wait': busy.should('Cancel with wait=1 is answered when the run has ended'),
+  'runs.failed': must('A run that fails ends with failed and the error message', REACT, 'failing'),
+  'runs.failed.next': must('After a run has failed, the next run can start', LIFECYCLE, 'failing'),
+  'cancel.ends': busy.must('Cancel responds with 2xx, and the run ends as interrupted, without an error'),
+  'cancel.unknown': must('Cancel of an unknown run is 404', RUN_CLIENT),
+  'cancel.wait': busy.should('Cancel with wait=1 responds when the run has ended'),
   'cancel.ended': should('Cancel of a run that has ended changes nothing', RUN_CLIENT),
-  'multitask.enqueue': busy.should('enqueue: a new run waits for the one in progress'),
-  'multitask.default': busy.should('Without a strategy: a new run waits for the one in progress'),
-  'multitask.reject': busy.should('reject: a run beside one in progress is refused, and does not start'),
-  'multitask.interrupt': busy.should(
-    'interrupt: the run in progress ends interrupted, then the new one starts',
+  'multitask.enqueue': busy.should('enqueue: a new run waits for the active one'),
+  'multitask.default': busy.should('Without a strategy, a new run waits for the active one'),
+  'multitask.reject': busy.should(
+    'reject: a new run is rejected while another is active, and does not start',
   ),
-  'multitask.rollback': busy.should('rollback: the run in progress leaves nothing in the state'),
-  'multitask.cancel-queued': busy.should('A run that waits can be cancelled, and never starts'),
+  'multitask.interrupt': busy.should(
+    'interrupt: the active run ends as interrupted, then the new run starts',
+  ),
+  'multitask.rollback': busy.should('rollback: the active run leaves nothing in the state'),
+  'multitask.cancel-queued': busy.should('A queued run can be cancelled, and then never starts'),
 }
 
 const checks: Checks<keyof typeof RULES> = {
@@ -152,7 +154,7 @@ async function replaced(one: AuditThread, multitaskStrategy: string, input?: unk
   return rootStates(await stream.untilEnd(2))
 }
 
-/** Checks that a second run of this strategy starts when the first has ended. */
+/** Checks that a second run with this strategy starts after the first has ended. */
 async function waits(one: AuditThread, multitaskStrategy?: string): Promise<void> {
   const stream = await one.begin()
   const second = await one.start({ multitaskStrategy })

@@ -14,59 +14,62 @@ const RULES = {
   'sockets.path': must('GET /threads/{id}/stream is a web socket'),
   'sockets.path.events': should('GET /threads/{id}/stream/events is the same web socket', STREAM_CLIENT),
   'sockets.unauthenticated': must(
-    'The web socket of a caller without credentials is refused',
+    'A web socket without credentials is rejected',
     WEBSOCKET,
     'webSocketFactory',
     'headers',
   ),
   'sockets.commands': must(
-    'A web socket takes commands, answers them, and carries the events of its subscription',
+    'A web socket accepts commands, responds to them, and carries the events of its subscription',
   ),
   'sockets.unknown-command': must(
-    'An unknown command over a web socket is refused with unknown_command',
+    'An unknown command over a web socket is rejected with unknown_command',
     SCHEMA,
   ),
   'sockets.malformed': must(
-    'A message that is no command is answered with an error whose id is null, and the web socket goes on',
+    'A message that is not a command gets an error with a null id, and the web socket stays open',
     SCHEMA,
   ),
-  'sockets.answer-first': must('A subscription is answered before its first event', STREAM_CLIENT),
+  'sockets.answer-first': must('The response to a subscription comes before its first event', STREAM_CLIENT),
   'sockets.before-thread': must(
-    'A subscription may be opened before its thread exists, and gets all events of the first run, whoever starts it',
+    'A subscription can be opened before its thread exists, and receives all events of the first run, whichever client starts it',
     PYTHON_CLIENT,
   ),
   'sockets.replay': must(
-    'A subscription to a thread that has runs gets what a new stream gets, then all that comes, without a hole',
+    'A subscription to a thread with runs receives what a new stream receives, then all new events, without a gap',
     protocol('replay-and-reconnection'),
   ),
   'sockets.replay.midway': must(
-    'A subscription in the middle of a run gets its beginning, then the rest',
+    'A subscription that opens during a run receives its earlier events, then the rest',
     protocol('replay-and-reconnection'),
     'webSocketFactory',
     'slow',
   ),
-  'sockets.since': must('since of a subscription gives exactly the later events, of all runs', PYTHON_CLIENT),
+  'sockets.since': must(
+    'since of a subscription returns exactly the later events, of all runs',
+    PYTHON_CLIENT,
+  ),
   'sockets.filter-alone': should(
-    'A filter without a command around it is a subscription, too, and gets nothing but its events',
+    'A bare filter, without a command around it, is also a subscription, and receives only its events',
     PYTHON_CLIENT,
   ),
   'sockets.unsubscribe': must(
-    'A subscription that was ended gets nothing more, and the others of its web socket go on',
+    "After unsubscribing, a subscription receives no more events, and the socket's other subscriptions continue",
   ),
   'sockets.unsubscribe.unknown': should(
-    'A subscription that is not there cannot be ended: no_such_subscription',
+    'Unsubscribing an unknown subscription is rejected with no_such_subscription',
     SCHEMA,
   ),
   'sockets.once': should(
-    'An event that several subscriptions of a web socket want is sent once',
+    'An event that matches several subscriptions of a web socket is sent once',
     STREAM_CLIENT,
   ),
   'sockets.reconnect': should(
-    'subscription.reconnect goes on with a subscription of another web socket, right after the last event',
+    "subscription.reconnect continues another web socket's subscription right after the last event",
     protocol('replay-and-reconnection'),
   ),
   'sockets.apart': must(
-    'The end of one web socket leaves the others of its thread as they are',
+    "Closing one web socket does not affect the thread's other web sockets",
     STREAM_CLIENT,
   ),
 }
@@ -203,7 +206,7 @@ const checks: Checks<keyof typeof RULES> = {
 
 export const socketRules = /* @__PURE__ */ rulesOf(RULES, checks)
 
-/** A web socket with a subscription to every channel, or to those of a filter. */
+/** A web socket with a subscription. Default filter: every channel. */
 async function subscribed(one: AuditThread, filter?: object): Promise<AuditSocket> {
   const socket = await one.socket()
   await socket.subscribe({ ...filter })

@@ -10,19 +10,22 @@ const { must, should } = rules(THREAD_CLIENT)
 const NO_CHECKPOINT = '1ef00000-0000-6000-8000-000000000000'
 
 const RULES = {
-  'state.missing': must('The state of a thread that is not there is 404, as JSON with a message', REACT),
-  'state.bootstrap': must('POST state makes a thread that was 404, and a run goes on from there', EXAMPLES),
-  'state.idle': must('The state of a thread whose run has completed has nothing next and no tasks', REACT),
+  'state.missing': must('The state of a thread that does not exist is 404, as JSON with a message', REACT),
+  'state.bootstrap': must(
+    'POST state creates a thread that was 404, and a run continues from that state',
+    EXAMPLES,
+  ),
+  'state.idle': must('The state after a completed run has no next nodes and no tasks', REACT),
   'state.shape': must('A state has values, next, tasks, metadata, checkpoint and parent_checkpoint'),
-  'state.at-checkpoint': should('The state at a checkpoint is the one that the history has'),
-  'state.written': should('A written state is a checkpoint of its own, on top of the newest'),
-  'state.busy': should('A state cannot be written while a run is in progress: 409', THREAD_CLIENT, 'slow'),
+  'state.at-checkpoint': should('The state at a checkpoint equals its history entry'),
+  'state.written': should('Writing the state creates a checkpoint on top of the newest'),
+  'state.busy': should('Writing the state while a run is active is 409', THREAD_CLIENT, 'slow'),
   'history.newest-first': should(
-    'The history begins with the state, and each item is the child of the one after it',
+    'The history starts with the current state, and each entry is the child of the next',
   ),
   'history.pages': should('limit and before, in each of its forms, page through the history'),
-  'history.metadata': should('The history can be asked for checkpoints with some metadata'),
-  'history.missing': should('The history of a thread that is not there is 404', EXAMPLES),
+  'history.metadata': should('The history can be filtered by checkpoint metadata'),
+  'history.missing': should('The history of a thread that does not exist is 404', EXAMPLES),
 }
 
 const checks: Checks<keyof typeof RULES> = {
