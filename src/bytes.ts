@@ -1,4 +1,4 @@
-/** One array with all the bytes, in order. A single chunk is given back as it is. */
+/** Concatenates chunks in order. A single chunk is returned as it is. */
 export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   if (chunks.length === 1) return chunks[0]!
   let size = 0

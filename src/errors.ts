@@ -1,10 +1,11 @@
 const BRANDS = /* @__PURE__ */ Symbol.for('agentwire.error')
 
 /**
- * The root of every error this library throws on purpose. `code` is stable and machine-readable; `message` says what to do.
+ * The base class of every error that this library throws on purpose. `code` is stable and machine-readable;
+ * `message` says what to do.
  *
- * Subclasses set their own `brand`: `instanceof` compares brands, not prototypes, because the ESM and CJS builds of this
- * library may live in one process.
+ * Each subclass sets its own `brand`. `instanceof` compares brands instead of prototypes, because the ESM and
+ * CJS builds of this library may be loaded in one process.
  */
 export class AgentwireError extends Error {
   static readonly brand: string = 'AgentwireError'
@@ -31,6 +32,6 @@ function lineage(type: typeof AgentwireError): readonly string[] {
   return brands
 }
 
-/** Logs an error with the id that its client was given: the default of every `onError`. */
+/** Logs an error with the id that was sent to the client: the default of every `onError`. */
 export const logError = (error: unknown, { id }: { readonly id: string }): void =>
   console.error(`agentwire: error ${id}`, error)

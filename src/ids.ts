@@ -6,13 +6,13 @@ const MAX_COUNT = 0xfff
 let last = { at: 0, count: 0 }
 
 /**
- * A UUID version 7 (RFC 9562 §5.7): 48 bits of milliseconds since 1970, 12 bits that count within one (§6.2, method 1), the rest
- * random. Sorts by time. Those of this process that are given no time sort in the order that they were made in, also when its clock
- * is set back.
+ * A UUID version 7 (RFC 9562 §5.7): 48 bits of milliseconds since 1970, a 12-bit counter within the
+ * millisecond (§6.2, method 1), and random bits. Ids sort by time. Ids of this process made without `now`
+ * sort in the order of creation, even if its clock is set back.
  */
 export function uuid7(now?: number): string {
   const bytes = randomBytes()
-  // A count begins in the lower half, so that there is room to count up.
+  // The counter starts in the lower half, to leave room for counting up.
   const start = ((bytes[6]! & 0x07) << 8) | bytes[7]!
   const { at, count } = now === undefined ? next(start) : { at: now, count: start }
   for (let i = 0; i < 6; i++) bytes[i] = Math.floor(at / 2 ** (8 * (5 - i))) & 0xff
@@ -22,7 +22,7 @@ export function uuid7(now?: number): string {
   return formatUuid(toHex(bytes))
 }
 
-/** The next time and count. A millisecond whose counts are used up borrows from the next one. */
+/** The next time and counter. If a millisecond has no counters left, the next one is used early. */
 function next(start: number): typeof last {
   const now = Date.now()
   if (now > last.at) last = { at: now, count: start }
@@ -33,7 +33,7 @@ function next(start: number): typeof last {
 
 let drawn = new Uint8Array(0)
 
-/** 16 random bytes, drawn 64 times at once because each draw is a call of the system. */
+/** 16 random bytes, drawn for 64 ids at once because each draw is a system call. */
 function randomBytes(): Uint8Array {
   if (drawn.length === 0) drawn = crypto.getRandomValues(new Uint8Array(1024))
   const bytes = drawn.subarray(0, 16)
@@ -41,7 +41,7 @@ function randomBytes(): Uint8Array {
   return bytes
 }
 
-/** A UUID version 8 (RFC 9562 §5.8): the same for the same value, of JSON. */
+/** A UUID version 8 (RFC 9562 §5.8), derived from a JSON value: equal values have equal ids. */
 export async function uuidOf(value: unknown): Promise<string> {
   const bytes = (await sha256(JSON.stringify(value))).slice(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
@@ -49,7 +49,7 @@ export async function uuidOf(value: unknown): Promise<string> {
   return formatUuid(toHex(bytes))
 }
 
-/** Puts the dashes of a UUID between 32 hexadecimal digits. */
+/** Formats 32 hexadecimal digits as a UUID. */
 export function formatUuid(digits: string): string {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }

@@ -1,4 +1,4 @@
-/** Makes a value when it is first asked for, such as a module: `lazy(() => import('./rare.ts'))`. */
+/** Creates a value, such as a module, on first use: `lazy(() => import('./rare.ts'))`. */
 export function lazy<T>(make: () => T): () => T {
   let made: T | undefined
   return () => (made ??= make())

@@ -1,31 +1,31 @@
 /**
- * What metadata have to be: values of keys, or operators on them, as in the filters of an `Auth` of LangGraph. All keys have to hold.
- * A key that the metadata lack holds for no value.
+ * Conditions on metadata: values by key, or operators, as in the filters of a LangGraph `Auth`. All keys must
+ * match. A key that is absent from the metadata never matches.
  */
 export type MetadataFilter = {
   readonly [key: string]: FilterValue | KeyOperators | readonly MetadataFilter[]
 } & {
-  /** At least one of them has to hold; none does where there are none. */
+  /** At least one filter must match. An empty list never matches. */
   readonly $or?: readonly MetadataFilter[]
-  /** All of them have to hold. */
+  /** All filters must match. */
   readonly $and?: readonly MetadataFilter[]
 }
 
 export interface KeyOperators {
-  /** The value itself. */
+  /** Equals this value. */
   readonly $eq?: FilterValue
-  /** The value is a list that has this item, or all of these. */
+  /** The metadata value is a list that contains this item, or all of these items. */
   readonly $contains?: FilterValue | readonly FilterValue[]
 }
 
-/** A value without parts, of which a filter can say that it is equal. */
+/** A scalar, which a filter can compare for equality. */
 export type FilterValue = string | number | boolean | null
 type Metadata = Readonly<Record<string, unknown>>
 
-/** Holds for nothing. */
+/** Matches nothing. */
 export const NOTHING: MetadataFilter = { $or: [] }
 
-/** Whether metadata are what a filter wants. Without a filter they are. */
+/** Whether metadata match a filter. Without a filter they do. */
 export const passes = (filter: MetadataFilter | undefined, metadata: Metadata): boolean =>
   Object.entries(filter ?? {}).every(([key, wanted]) => {
     if (key === '$or') return filtersOf(wanted).some((one) => passes(one, metadata))
@@ -39,7 +39,10 @@ export const passes = (filter: MetadataFilter | undefined, metadata: Metadata): 
     )
   })
 
-/** The values that keys have to have, whatever else a filter wants: a search for them finds all that passes, and perhaps more. */
+/**
+ * The values that keys must have, whatever else the filter requires: a search for them finds all matches, and
+ * possibly more.
+ */
 export function equalitiesOf(filter: MetadataFilter): Readonly<Record<string, FilterValue>> {
   // Without a prototype, because a key may have any name.
   const found: Record<string, FilterValue> = Object.create(null)
@@ -52,8 +55,8 @@ export function equalitiesOf(filter: MetadataFilter): Readonly<Record<string, Fi
 }
 
 /**
- * The value as a filter. Throws `TypeError`, naming the place, for anything that is none: a comparison with `undefined` or by an
- * operator that nobody knows must not let everything through.
+ * Validates a filter. Throws `TypeError` with the path of anything invalid: a comparison with `undefined` or
+ * an unknown operator must not match everything.
  */
 export function filterOf(value: unknown, place = 'filter'): MetadataFilter {
   if (!isObject(value)) throw new TypeError(`${place}: expected an object.`)
@@ -90,6 +93,6 @@ const operatorsOf = (wanted: unknown): KeyOperators =>
 const isScalar = (value: unknown): value is FilterValue =>
   value === null || ['string', 'number', 'boolean'].includes(typeof value)
 
-/** Not so a `Map` or a list, which would look like a filter that wants nothing. */
+/** False for a `Map` or a list, which would look like a filter without conditions. */
 const isObject = (value: unknown): value is Metadata =>
   Object.prototype.toString.call(value) === '[object Object]'

@@ -1,6 +1,9 @@
 import { AgentwireError } from './errors.ts'
 
-/** What an option may be, as an error says it. `required` is no kind, and may stand beside others. */
+/**
+ * The kinds of values that an option takes, with the words for error messages. `required` is a flag, not a
+ * kind, and can be combined with kinds.
+ */
 const KINDS = {
   string: 'a string',
   number: 'a number',
@@ -17,7 +20,7 @@ const KINDS = {
   required: '',
 } as const
 
-/** The kinds that are known by a method. */
+/** Kinds that are recognized by one of their methods. */
 const METHODS: { readonly [Name in KindName]?: string } = {
   store: 'commit',
   saver: 'getTuple',
@@ -36,10 +39,10 @@ function isOf(kind: KindName, value: unknown): boolean {
 
 type KindName = keyof typeof KINDS
 
-/** What an option may be: a kind, the table of an object's own options, or one of several. */
+/** What an option takes: a kind, a table of nested options, or a list of alternatives. */
 type Kind = KindName | Table | readonly (KindName | Table)[]
 
-/** The options of an object by their names. The name `*` stands for all others: those of a record, a map or a list. */
+/** Options by name. The name `*` matches all other names, such as the keys of a record, a map or a list. */
 export interface Table {
   readonly [name: string]: Kind
 }
@@ -50,7 +53,7 @@ type ValueOf<Options, Name> = Options extends { readonly [Known in Name & Proper
   ? Value
   : never
 
-/** The kinds that a type may have in a table. */
+/** The kinds that a table may use for a type. */
 type KindOf<Value> = Value extends string
   ? 'string'
   : Value extends number
@@ -65,12 +68,12 @@ type KindOf<Value> = Value extends string
 
 type KindsOf<Value> = 'any' | KindOf<Value> | readonly ('required' | KindOf<Value>)[]
 
-/** The table of exactly these options, each of a kind that its type has. */
+/** A table with exactly the names of an options type, each with a kind that fits its type. */
 export type OptionTable<Options> = {
   readonly [Name in KeysOf<Options>]-?: KindsOf<NonNullable<ValueOf<Options, Name>>>
 }
 
-/** What comes along where a whole storage is spread into options: `{ agents, ...await openStorage(url) }`. */
+/** The other fields of a storage, for options that spread one: `{ agents, ...await openStorage(url) }`. */
 export const STORAGE_PARTS: Table = {
   store: 'store',
   checkpointer: 'saver',
@@ -80,8 +83,9 @@ export const STORAGE_PARTS: Table = {
 }
 
 /**
- * Checks options as a user gave them, so that a misspelt one is an error at once and not a server without it. `undefined` counts as
- * absent. An instance of a class may have fields of its own. Throws `AgentwireError` `invalid_argument`.
+ * Checks the options that a user passed, so that a misspelled name is an error and is not ignored.
+ * `undefined` counts as absent. Instances of classes may have additional fields. Throws `AgentwireError`
+ * `invalid_argument`.
  */
 export function checkOptions(name: string, options: unknown, ...tables: readonly Table[]): void {
   const table: Table = Object.assign({}, ...tables)
@@ -133,13 +137,13 @@ const invalid = (message: string): AgentwireError => new AgentwireError('invalid
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** Also of another realm. */
+/** Also true for a plain object of another realm. */
 function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** The name that was probably meant: one that begins like it, or has few other letters. */
+/** The name that was probably meant: one with a common prefix, or a small edit distance. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   const given = name.toLowerCase()
   const ranked = names.map((known) => {
@@ -152,7 +156,7 @@ function nearest(name: string, names: readonly string[]): string | undefined {
   return near.sort(([, a], [, b]) => a - b)[0]?.[0]
 }
 
-/** How many letters are to be added, removed or replaced. */
+/** The Levenshtein distance: the number of letters to add, remove or replace. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at)
   for (const [index, letter] of [...from].entries()) {

@@ -1,8 +1,8 @@
 import { type MetadataFilter, passes } from './metadata-filter.ts'
 
 /**
- * Who a request comes from. Threads, runs, state and streams belong to `tenant` when it is set, else to `id`. A tenant and an id of the same
- * name are two owners.
+ * The caller of a request. Threads, runs, state and streams belong to the `tenant` if set, otherwise to the
+ * `id`. A tenant and an id with the same name are two different owners.
  */
 export interface Principal {
   readonly id: string
@@ -10,22 +10,28 @@ export interface Principal {
   readonly [claim: string]: unknown
 }
 
-/** What a caller reaches: the things of an owner, and of these the ones whose metadata pass the filter. */
+/** What a caller can access: the resources of an owner whose metadata match the filter. */
 export interface Access {
-  /** Null is the owner of all that is made without authentication. */
+  /** Null owns everything that is created without authentication. */
   readonly owner: string | null
-  /** Undefined: all that is the owner's. */
+  /** Undefined: all resources of the owner. */
   readonly metadataFilter: MetadataFilter | undefined
 }
 
-/** The owner of all that is made under an `Auth` of LangGraph, where filters alone decide who sees what. */
+/**
+ * The owner of everything that is created under a LangGraph `Auth`, where only filters decide who can access
+ * it.
+ */
 export const OWNED_BY_ALL = 'agentwire:everyone'
 
-/** Access that the server grants a principal apart from its claims. A symbol key is neither stored nor sent, and no claim can use it. */
+/**
+ * Access that the server grants a principal in addition to its claims. The key is a symbol, so it is neither
+ * stored nor sent, and a claim cannot set it.
+ */
 const ACCESS = /* @__PURE__ */ Symbol.for('agentwire.access')
 
 interface AccessDetails extends Access {
-  /** What agents are told of the user, where that is not the principal. */
+  /** The user that agents see, if it differs from the principal. */
   readonly user?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -34,7 +40,10 @@ type Caller = Principal | null | undefined
 const accessDetailsOf = (principal: Caller): AccessDetails | undefined =>
   (principal as { readonly [ACCESS]?: AccessDetails } | null | undefined)?.[ACCESS]
 
-/** What a principal may reach: of its tenant, else of its own. Without authentication there is one owner, null. */
+/**
+ * What a principal can access: the resources of its tenant if set, otherwise its own. Without authentication
+ * the only owner is null.
+ */
 export function accessOf(principal: Caller): Access {
   const { owner, metadataFilter } = accessDetailsOf(principal) ?? {
     owner: principal ? nameOwner(principal) : null,
@@ -43,71 +52,81 @@ export function accessOf(principal: Caller): Access {
   return { owner, metadataFilter }
 }
 
-/** The only place that spells an owner. No name of one kind can be spelled as the other kind is. */
+/** The only place that encodes an owner. The encodings of tenants and ids never collide. */
 const nameOwner = ({ tenant, id }: Principal): string => (tenant == null ? `[id]${id}` : `[tenant]${tenant}`)
 
 const SPELLED = /^\[(?:tenant|id)\]/
 
 const isFormer = (owner: string): boolean => !SPELLED.test(owner) && owner !== OWNED_BY_ALL
 
-/** The tenant or the id that an owner was made of. */
+/** The tenant or id that an owner was encoded from. */
 export const nameOf = (owner: string): string => owner.replace(SPELLED, '')
 
 /**
- * The owner under which earlier versions have kept the things of this one, and those of the other kind of the same name. Undefined where
- * there is none. A name that is spelled as an owner has none either: it would reach the things of that owner.
+ * The owner that earlier versions stored for this owner; a tenant and an id with the same name shared it.
+ * Undefined if there is none. A name that looks like an encoded owner has none, because it would give access
+ * to that owner's resources.
  */
 export function formerOwnerOf(owner: string | null): string | undefined {
   const name = owner !== null && SPELLED.test(owner) ? nameOf(owner) : undefined
   return name !== undefined && isFormer(name) ? name : undefined
 }
 
-/** In whose lists a thing is: in those of its owner. What an earlier version has made is in those of a tenant and of an id. */
+/**
+ * The owners whose lists contain a resource: its own owner. A resource from an earlier version is in the
+ * lists of both the tenant and the id.
+ */
 export const listedFor = (owner: string | null): readonly (string | null)[] =>
   owner !== null && isFormer(owner) ? [`[tenant]${owner}`, `[id]${owner}`] : [owner]
 
-/** The owner of a thing after somebody has written it: what an earlier version has made is then theirs alone. */
+/** The owner of a resource after a write: the first writer takes over a resource from an earlier version. */
 export const ownerAfter = (stored: string | null, writer: string | null): string | null =>
   stored !== null && formerOwnerOf(writer) === stored ? writer : stored
 
-/** Whether what is stored under one owner belongs to another: they are the same, or one is what an earlier version has called the other. */
+/** Whether a stored owner is the same as another, or is the other's encoding in an earlier version. */
 export const isOwnedBy = (stored: string | null, owner: string | null): boolean =>
   stored === owner ||
   (stored !== null && owner !== null && (formerOwnerOf(owner) === stored || formerOwnerOf(stored) === owner))
 
 export const ownerOf = (principal: Caller): string | null => accessOf(principal).owner
 
-/** Whose the names are that clients choose, such as idempotency keys: the owner's, or each user's own where they share one owner. */
+/**
+ * The scope of names that clients choose, such as idempotency keys: the owner, or the user if all users share
+ * one owner.
+ */
 export function namesOwnerOf(principal: Caller): string | null {
   const owner = ownerOf(principal)
   return principal && owner === OWNED_BY_ALL ? principal.id : owner
 }
 
-/** What agents are told of the user. */
+/** The user that agents see. */
 export const userOf = (principal: Principal): Readonly<Record<string, unknown>> =>
   accessDetailsOf(principal)?.user ?? principal
 
-/** The principal with some of its access replaced. What is left out stays as it is. */
+/** The principal with parts of its access replaced. Absent fields keep their values. */
 export const withAccess = (principal: Principal, access: Partial<AccessDetails>): Principal => ({
   ...principal,
   [ACCESS]: { ...accessOf(principal), ...accessDetailsOf(principal), ...access },
 })
 
-/** Somebody whose things are those of the owner. */
+/** A principal that acts for the owner. */
 export const actingFor = (owner: string | null): Principal | null =>
   owner === null ? null : withAccess({ id: nameOf(owner) }, { owner, metadataFilter: undefined })
 
-/** As a principal, code of the server that acts for all users of an `Auth` of LangGraph. */
+/** The principal of server code that acts for all users of a LangGraph `Auth`. */
 export const EVERYONE: Principal = /* @__PURE__ */ withAccess(
   { id: OWNED_BY_ALL },
   { owner: OWNED_BY_ALL, metadataFilter: undefined },
 )
 
-/** The principal with all that is its owner's: for what it has just made itself, and for looking what a permission is to be asked for. */
+/**
+ * The principal with access to all resources of its owner. For resources that it has just created, and for
+ * reading what a permission check needs.
+ */
 export const unbounded = (principal: Principal | null): Principal | null =>
   principal && withAccess(principal, { metadataFilter: undefined })
 
-/** Whether somebody with this access may know of a thing. To all others it does not exist. */
+/** Whether a caller with this access can see a resource. For all other callers it does not exist. */
 export const reaches = (
   { owner, metadataFilter }: Access,
   thing: { readonly owner: string | null; readonly metadata: Readonly<Record<string, unknown>> },

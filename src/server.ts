@@ -26,44 +26,51 @@ import type { AgentEngine } from './runs/index.ts'
 import { createThreadsGroup, THREADS_OPTIONS, type ThreadsOptions } from './threads/index.ts'
 import { VERSION } from './version.ts'
 
-/** The sections of a server, one for each face. */
+/** The parts of a server, one for each face. */
 export interface ServerFaces extends FaceOptions {
   /** The Agent Streaming Protocol under `/threads/…`. False turns it off. Default: on. */
   readonly threads?: ThreadsOptions | false | undefined
-  /** The REST of LangGraph's platform beside it: assistants, runs, the store, crons. False turns it off. Default: on. */
+  /**
+   * The REST API of LangGraph Platform: assistants, runs, the store and crons. False turns it off. Default:
+   * on.
+   */
   readonly platform?: PlatformOptions | false | undefined
-  /** A2A under `/a2a/{assistant_id}`, with the cards of the agents. False turns it off. Default: on. */
+  /** A2A under `/a2a/{assistant_id}`, with the agent cards. False turns it off. Default: on. */
   readonly a2a?: A2AOptions | false | undefined
   /**
-   * The control plane under `/v2/…`, of `createControlPlaneHandler` of `agentwire/control-plane`. It has options of its own, and is closed
-   * with the server. Default: none.
+   * The control plane under `/v2/…`, created by `createControlPlaneHandler` from `agentwire/control-plane`.
+   * It has its own options, and is closed with the server. Default: none.
    */
   readonly controlPlane?: WebHandler | undefined
   /**
-   * A page to watch the server live, under `/devtools`, behind `authenticate` like everything else. It is loaded when somebody asks for
-   * it. Default: off. See docs/devtools.md.
+   * A page under `/devtools` to watch the server live. `authenticate` applies to it. It is loaded on the
+   * first request. Default: off. See docs/devtools.md.
    */
   readonly devtools?: boolean | DevtoolsOptions | undefined
-  /** Faces of your own, made with `agentwire/face`. They share the engine, `authenticate` and `authorize`. Default: none. */
+  /**
+   * Your own faces, made with `agentwire/face`. They share the engine, `authenticate` and `authorize`.
+   * Default: none.
+   */
   readonly faces?: readonly ((setup: FaceSetup) => WebHandler)[] | undefined
+  /** Limits and switches of all routes. */
   readonly http?: ServerHttpOptions | undefined
 }
 
+/** The HTTP options of a server, with the switch names of the section `http` of a `langgraph.json`. */
 export interface ServerHttpOptions extends HttpOptions, PlatformSwitches {
-  /** Turns A2A off, as in the section `http` of a `langgraph.json`. Default: false. */
+  /** Turns A2A off, like `http.disable_a2a` in a `langgraph.json`. Default: false. */
   readonly disable_a2a?: boolean | undefined
 }
 
-/** A server that makes its engine, and closes it. */
+/** Options of a server that creates its own engine, and closes it. */
 export interface OwnEngineOptions extends ServerFaces, Omit<OwnEngine, 'onError'> {}
 
-/** A server over an engine that you have made, and close yourself after the server: its streams end with it. */
+/** Options of a server that uses your engine. Close the engine after the server: its streams end with it. */
 export interface SharedEngineOptions extends ServerFaces, SharedEngine {}
 
-/** An engine, or the options for one. */
+/** An engine, or the options to create one. */
 export type ServerOptions = OwnEngineOptions | SharedEngineOptions
 
-/** Everything mountable, and the engine below it: for code on the server that starts runs without HTTP. */
 const SERVER_OPTIONS: OptionTable<Omit<ServerFaces, keyof FaceOptions>> = {
   threads: ['false', THREADS_OPTIONS],
   platform: ['false', PLATFORM_OPTIONS],
@@ -73,11 +80,16 @@ const SERVER_OPTIONS: OptionTable<Omit<ServerFaces, keyof FaceOptions>> = {
   faces: 'list',
 }
 
+/** The handler of a server, to mount or to serve. */
 export interface AgentServer extends WebHandler {
+  /** The engine of the server, for code that starts or follows runs without HTTP. */
   readonly engine: AgentEngine
 }
 
-/** Serves agents: every endpoint group over one engine, as one handler to mount. */
+/**
+ * Creates a server for agents: all faces over one engine, as a single handler to mount. Throws
+ * `AgentwireError` `invalid_argument` for unknown or invalid options.
+ */
 export function createAgentServer(options: ServerOptions): AgentServer {
   const switches: OptionTable<ServerHttpOptions> = {
     ...HTTP_OPTIONS,
@@ -102,7 +114,7 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
 }
 
-/** `GET /openapi.json`, which describes all groups of the server. */
+/** `GET /openapi.json`, which describes all routes of the server. */
 function documentGroup(
   setup: FaceSetup,
   groups: readonly Omit<WebHandler, 'fetch'>[],
@@ -121,7 +133,7 @@ function documentGroup(
   })
 }
 
-/** The devtools as a handler that loads them for the first request that may be theirs. */
+/** A handler that loads the devtools on the first request that may be for them. */
 function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): Omit<WebHandler, 'fetch'> {
   let group: Promise<WebHandler> | undefined
   let closed = false

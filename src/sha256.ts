@@ -1,20 +1,20 @@
 /**
- * SHA-256 (FIPS 180-4). The platform's digest works on another thread, which costs ten times as much as hashing a short text here, so
- * that it is given the long ones only.
+ * SHA-256 (FIPS 180-4). The platform's digest runs on another thread, which takes ten times as long as
+ * hashing a short text here, so only long texts use it.
  */
 export async function sha256(text: string): Promise<Uint8Array> {
   const bytes = new TextEncoder().encode(text)
   return bytes.length > MAX_SHORT ? new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)) : hash(bytes)
 }
 
-/** In bytes. From here on the platform's is the cheaper one. */
+/** In bytes. For longer texts the platform's digest is faster. */
 const MAX_SHORT = 1_024
 
 const BLOCK = 64
 
 function hash(bytes: Uint8Array): Uint8Array {
   const { length } = bytes
-  // A one bit, zeros, and the length in bits as 64 bits fill the last block (§5.1.1).
+  // The last block is padded with a one bit, zeros, and the length in bits as a 64-bit number (§5.1.1).
   const padded = new DataView(new ArrayBuffer(Math.ceil((length + 9) / BLOCK) * BLOCK))
   new Uint8Array(padded.buffer).set(bytes)
   padded.setUint8(length, 0x80)
@@ -26,10 +26,10 @@ function hash(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(digest.buffer)
 }
 
-/** The words of the block that is hashed, used again for each because they are many. */
+/** The message schedule, reused for each block because there are many. */
 const words = /* @__PURE__ */ new Int32Array(64)
 
-/** §6.2.2, with its names. */
+/** §6.2.2, with its variable names. */
 function addBlock(state: Int32Array, message: DataView, start: number): void {
   for (let t = 0; t < 16; t++) words[t] = message.getInt32(start + 4 * t)
   for (let t = 16; t < 64; t++) {
@@ -61,7 +61,7 @@ type Word8 = readonly [number, number, number, number, number, number, number, n
 
 const rotated = (word: number, by: number): number => (word >>> by) | (word << (32 - by))
 
-/** The first 32 bits of the fractional parts of roots of the first primes (§4.2.2, §5.3.3). */
+/** The first 32 bits of the fractional parts of the roots of the first primes (§4.2.2, §5.3.3). */
 const fractions = (count: number, root: (prime: number) => number): Int32Array =>
   Int32Array.from(primes(count), (prime) => (root(prime) % 1) * 2 ** 32)
 

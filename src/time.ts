@@ -1,5 +1,6 @@
 /**
- * Settles after `ms` milliseconds, which may be infinite, or as soon as one of the signals aborts. Leaves no timer and no listener behind.
+ * Resolves after `ms` milliseconds (may be infinite), or when one of the signals aborts. Leaves no timer or
+ * listener behind.
  */
 export function pause(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
   if (signals.some(({ aborted }) => aborted)) return Promise.resolve()
@@ -14,23 +15,26 @@ export function pause(ms: number, ...signals: readonly AbortSignal[]): Promise<v
   })
 }
 
-/** Settles after `ms` milliseconds. Rejects with the signal's reason when that aborts first. */
+/** Resolves after `ms` milliseconds. Rejects with the signal's reason if it aborts first. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   await (signal ? pause(ms, signal) : pause(ms))
   signal?.throwIfAborted()
 }
 
 /**
- * The delay before attempt `attempt + 1`, in milliseconds: `firstMs`, doubled with each attempt up to `maxMs`, less a random part of up to a
- * quarter, which keeps clients that failed together from trying again together.
+ * The delay before attempt `attempt + 1`, in milliseconds: `firstMs`, doubled for each attempt up to `maxMs`,
+ * minus a random part of up to a quarter, so that clients that failed together do not retry together.
  */
 export const backoff = (attempt: number, firstMs: number, maxMs: number): number =>
   Math.min(maxMs, firstMs * 2 ** attempt) * (1 - Math.random() / 4)
 
-/** `ms` with a random part of a quarter more or less, which keeps instances that started together from working together. */
+/**
+ * `ms` plus or minus a random part of up to a quarter, so that instances that started together do not work in
+ * step.
+ */
 export const jitter = (ms: number): number => ms * (0.75 + Math.random() / 2)
 
-/** As `setTimeout`, with a timer that does not keep the process alive. */
+/** Like `setTimeout`, but the timer does not keep the process alive. */
 export function startTimer(ms: number, callback: () => void): ReturnType<typeof setTimeout> {
   const timer = setTimeout(callback, ms)
   // Outside Node a timer may be a number.
@@ -38,7 +42,7 @@ export function startTimer(ms: number, callback: () => void): ReturnType<typeof 
   return timer
 }
 
-/** Settles after this turn of the event loop, in which all promises that can settle have settled. */
+/** Resolves after the current turn of the event loop, when all promises that can settle have settled. */
 export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => void }
@@ -46,7 +50,7 @@ export const nextTurn = (): Promise<void> =>
     else setTimeout(resolve, 0)
   })
 
-/** Settles with `work`, or after so many milliseconds without it. Leaves no timer behind. */
+/** Settles with `work`, or resolves after `ms` milliseconds without it. Leaves no timer behind. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<void>((resolve) => {

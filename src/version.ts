@@ -1,2 +1,2 @@
-/** The version of this package, as its manifest has it. Bundles cannot read that one. */
+/** The version in package.json, repeated here because bundles cannot read that file. */
 export const VERSION = '0.1.0'

@@ -1,14 +1,14 @@
 type Namespace = readonly string[]
 
-/** Which call of a tool each namespace is that of. */
+/** Maps namespaces to the tool calls that they belong to. */
 export interface CallScopes {
-  /** A call has begun at this namespace. */
+  /** A call began at this namespace. */
   begin(namespace: Namespace, toolCallId: string): void
-  /** Whether this call has begun at the namespace itself. */
+  /** Whether this call began at exactly this namespace. */
   isAt(namespace: Namespace, toolCallId: string | null): boolean
   /**
-   * The call that a namespace is in, or the first `length` of its segments: the innermost of those that began at it or around it. A call
-   * that began before the first event is named by its segment, such as `tools:<task id>`. Null outside of all calls.
+   * The innermost call that contains a namespace, or its first `length` segments. If the call began before
+   * the first event, its segment such as `tools:<task id>`. Null outside of all calls.
    */
   ownerOf(namespace: Namespace, length?: number): string | null
 }

@@ -1,19 +1,19 @@
 import type { WireMessageEvent } from '../messages/index.ts'
 
-/** What happened to a run at its root, or to a namespace: docs/protocol.md §5.3. */
+/** A change of a run at the root, or of a namespace: docs/protocol.md §5.3. */
 export interface LifecycleData {
-  /** The root begins with `running`, any other namespace with `started`. */
+  /** The root begins with `running`, all other namespaces with `started`. */
   readonly event: 'running' | 'started' | 'completed' | 'failed' | 'interrupted'
   readonly graph_name?: string
-  /** At the root. */
+  /** Only at the root. */
   readonly run_id?: string
-  /** The log has it as a text. An agent may name its class, too. */
+  /** Text in the log. An agent may also send the error's class. */
   readonly error?: string | { readonly name: string; readonly message: string }
   readonly error_name?: string
   readonly cause?: { readonly type: 'toolCall'; readonly tool_call_id: string }
 }
 
-/** A call of a tool: docs/protocol.md §5.5. */
+/** A tool call: docs/protocol.md §5.5. */
 export type ToolData = { readonly tool_call_id: string } & (
   | {
       readonly event: 'tool-started'
@@ -22,7 +22,7 @@ export type ToolData = { readonly tool_call_id: string } & (
       readonly input: string
     }
   | { readonly event: 'tool-output-delta'; readonly delta: string }
-  /** The tool message, or a `Command` whose `update` has it. */
+  /** The tool message, or a `Command` whose `update` contains it. */
   | { readonly event: 'tool-finished'; readonly output: unknown }
   | { readonly event: 'tool-error'; readonly message: string }
 )
@@ -35,16 +35,16 @@ export interface InputRequestedData {
   readonly value?: unknown
 }
 
-/** What a node has changed: docs/protocol.md §5.8. */
+/** The update of a node: docs/protocol.md §5.8. */
 export interface UpdateData {
   readonly node: string
   readonly values: unknown
-  /** `values` is `{ value }`, because what the node gave is no object. */
+  /** `values` is `{ value }`, because the node did not return an object. */
   readonly bare?: true
   readonly metadata?: unknown
 }
 
-/** A checkpoint that was written: docs/protocol.md §5.9. */
+/** A written checkpoint: docs/protocol.md §5.9. */
 export interface CheckpointData {
   readonly id: string
   readonly parent_id?: string
@@ -64,31 +64,34 @@ export interface TaskData {
   readonly metadata?: unknown
 }
 
-/** What an agent's own code sends: docs/protocol.md §5.11. */
+/** An event from the agent's own code: docs/protocol.md §5.11. */
 export interface CustomData {
   readonly name?: string
   readonly payload: unknown
 }
 
-/** The `data` of an event by its `method`, in the protocol's names. The log passes on what agents write. */
+/** The `data` of an event by its `method`, with the protocol's names. The log passes on what agents write. */
 export interface EventData {
   readonly lifecycle: LifecycleData
   readonly messages: WireMessageEvent
   readonly tools: ToolData
-  /** The whole state of the namespace. */
+  /** The complete state of the namespace. */
   readonly values: unknown
   readonly updates: UpdateData
   readonly checkpoints: CheckpointData
   readonly tasks: TaskData
   readonly 'input.requested': InputRequestedData
   readonly custom: CustomData
-  /** A chunk of LangGraph's own stream, for clients of the REST. No channel of the protocol has it. */
+  /** A chunk of LangGraph's own stream, for clients of the REST API. No channel of the protocol has it. */
   readonly chunks: { readonly mode: string; readonly data: unknown }
 }
 
 export type EventMethod = keyof EventData
 
-/** An event of the Agent Streaming Protocol before the engine numbers it. Its `method` tells what its `data` is. */
+/**
+ * An event of the Agent Streaming Protocol before the engine numbers it. Its `method` determines the type of
+ * `data`.
+ */
 export type AgentEvent<Method extends EventMethod = EventMethod> = {
   [M in Method]: {
     readonly method: M

@@ -11,27 +11,27 @@ import { toolMessageOf } from './tool-message.ts'
 export interface FoldedMessage {
   readonly message: Message
   /**
-   * The call of the subagent that wrote it. Null: not a subagent. Where the call began before the first event
-   * that was read, the segment of its namespace, such as `tools:<task id>`.
+   * The call of the subagent that wrote the message. Null: the agent itself. If the call began before the
+   * first event that was read, the segment of its namespace, such as `tools:<task id>`.
    */
   readonly toolCallId: string | null
-  /** The run that wrote it. Undefined where it is known from a state only. */
+  /** The run that wrote it. Undefined if the message is only known from a state. */
   readonly runId: string | undefined
   readonly isFinished: boolean
 }
 
-/** A call of a tool, as far as it has come. */
+/** A tool call and its progress. */
 export interface FoldedToolCall {
   readonly id: string
   readonly name: string
   /** The arguments, as JSON text. */
   readonly input: string
-  /** The call of the subagent that made it, or null. */
+  /** The call of the subagent that made this call, or null. */
   readonly parentId: string | null
   readonly status: 'running' | 'finished' | 'failed'
-  /** What it has sent so far. */
+  /** The output streamed so far. */
   readonly output: string
-  /** Its tool message, once it is finished. */
+  /** The tool message, once the call is finished. */
   readonly result: Message | undefined
   readonly error: string | undefined
 }
@@ -39,17 +39,17 @@ export interface FoldedToolCall {
 export interface FoldedInterrupt {
   readonly id: string
   readonly value: unknown
-  /** The call that it came up in, or null. */
+  /** The call that asked the question, or null. */
   readonly toolCallId: string | null
 }
 
 export interface Folded {
-  /** What has become of the newest run. Undefined before the first event of one. */
+  /** The last lifecycle event of the newest run. Undefined before its first event. */
   readonly status: LifecycleData['event'] | undefined
-  /** In the order of the state; those that no state has yet come behind it. */
+  /** In the order of the state, followed by messages that are not in a state yet. */
   readonly messages: readonly FoldedMessage[]
   readonly toolCalls: readonly FoldedToolCall[]
-  /** The questions that the newest run has raised. */
+  /** The questions that the newest run asked. */
   readonly interrupts: readonly FoldedInterrupt[]
 }
 
@@ -60,7 +60,7 @@ export interface Fold {
 
 type Namespace = readonly string[]
 
-/** A message that events write. */
+/** A message that is written by events. */
 interface Written {
   readonly id: string | undefined
   readonly owner: string | null
@@ -68,13 +68,13 @@ interface Written {
   readonly decoder: ReturnType<typeof createMessageDecoder>
   readonly content: ReturnType<typeof createAccumulator>
   isFinished: boolean
-  /** Whether a state had it. It is gone with the first one that does not. */
+  /** Whether a state contained it. It is removed by the first state that does not. */
   wasInState: boolean
 }
 
 /**
- * Folds the events of a thread into its messages (also unfinished ones), tool calls and questions. It takes
- * the events of all channels in the order of the log, from any position: a state has what came before.
+ * Folds the events of a thread into its messages (including unfinished ones), tool calls and questions. Push
+ * the events of all channels in the order of the log, from any position: a state contains what came before.
  */
 export function createFold(): Fold {
   /** The newest messages of each state, by the call of its subagent. */
@@ -92,7 +92,7 @@ export function createFold(): Fold {
       isFinished: false,
       wasInState: false,
     }
-    // A message that is written again takes the place of the one before.
+    // A message that is written again replaces the earlier one.
     written = [...written.filter((other) => !isSame(other, one)), one]
     return one
   })
@@ -111,7 +111,7 @@ export function createFold(): Fold {
 
   function addState({ namespace, superseded, data }: ThreadEvent<'values'>): void {
     const owner = ownerOf(namespace)
-    // The states of other graphs within are parts of that one.
+    // The states of nested graphs are parts of that state.
     if (namespace.length > 0 && !scopes.isAt(namespace, owner) && namespace.at(-1) !== owner) return
     if (!isRecord(data) || !Array.isArray(data.messages)) return
     const messages: readonly unknown[] = data.messages
@@ -164,7 +164,7 @@ export function createFold(): Fold {
   return {
     push(event) {
       if (event.type === 'gap') {
-        // What was written meanwhile is in the state that follows.
+        // The next state contains what was written in the gap.
         for (const one of open.all()) written = written.filter((other) => other !== one)
         open.clear()
         return

@@ -1,17 +1,17 @@
 import type { AgentEvent } from './event-data.ts'
 
 /**
- * Follows which messages are being written. Several may be at once: the events of one share their namespace, node and
- * model call.
+ * Tracks the messages that are being written. There may be several at the same time. The events of a message
+ * share their namespace, node and model call.
  *
- * @param begin Makes what is kept of a message that begins.
+ * @param begin Creates the record of a message that begins.
  */
 export function createOpenMessages<Event extends AgentEvent<'messages'>, Message>(
   begin: (event: Event, id: string | undefined) => Message,
 ) {
   const open = new Map<string, Message>()
   return {
-    /** The message of an event, also of its first and its last one. Undefined where its first one is not known. */
+    /** The message of an event, including its first and last. Undefined if its first event is unknown. */
     of(event: Event): Message | undefined {
       const { namespace, node, data } = event
       const key = `${data.run_id}\n${node}\n${namespace.join('\n')}`
@@ -20,12 +20,12 @@ export function createOpenMessages<Event extends AgentEvent<'messages'>, Message
       if (isEnd(data)) open.delete(key)
       return message
     },
-    /** The messages that have no end. */
+    /** The messages without an end. */
     all: (): readonly Message[] => [...open.values()],
     clear: () => open.clear(),
   }
 }
 
-/** Whether a message ends with this event. */
+/** Whether this event ends a message. */
 export const isEnd = ({ event }: AgentEvent<'messages'>['data']): boolean =>
   event === 'message-finish' || event === 'error'

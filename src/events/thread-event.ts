@@ -1,36 +1,41 @@
 import type { AgentEvent, EventMethod } from './event-data.ts'
 
-/** An event of a thread's log, for code that reads it in process. Its `method` tells what its `data` is. */
+/**
+ * An event of a thread's log, for code that reads it in process. Its `method` determines the type of `data`.
+ */
 export type ThreadEvent<Method extends EventMethod = EventMethod> = AgentEvent<Method> & {
   readonly type: 'event'
-  /** Stable for ever: `<fencing token>-<seq>`; `synth:…` for a state that replaces events the log no longer has. */
+  /**
+   * Never changes: `<fencing token>-<seq>`, or `synth:…` for a state that replaces events that the log no
+   * longer has.
+   */
   readonly eventId: string
-  /** Its number in the log, from 1. A synthetic event has that of the last event before it. */
+  /** The sequence number in the log, from 1. A synthetic event has that of the last event before it. */
   readonly seq: number
   /** Milliseconds since 1970. */
   readonly timestamp: number
-  /** The run that sent it; empty for a synthetic event. */
+  /** The run that sent it. Empty for a synthetic event. */
   readonly runId: string
-  /** It only takes back, for clients that follow the state, what a lost attempt of the run has sent. */
+  /** Only retracts what a lost attempt of the run sent, for clients that follow the state. */
   readonly superseded?: true
 }
 
-/** Retention dropped events that the reader has not seen. The newest state follows. */
+/** Retention dropped events that the reader has not received. The newest state follows. */
 export interface LogGap {
   readonly type: 'gap'
-  /** The last sequence number that the reader has. */
+  /** The last sequence number that the reader received. */
   readonly after: number
   /** The first sequence number that the log still has. */
   readonly firstRetained: number
 }
 
-/** An event of the log that is parsed where somebody reads its data, for code that passes most of them on. */
+/** An event of the log whose data are parsed on first access, for code that passes most events on unread. */
 export type LoggedEvent<Method extends EventMethod = EventMethod> = ThreadEvent<Method> & {
-  /** `data` as JSON, as it was written. */
+  /** `data` as the JSON text that was written. */
   readonly json: string
 }
 
-/** Whether a run has ended with this event. */
+/** Whether this event ends a run. */
 export const isRunEnd = (event: AgentEvent): boolean =>
-  // Reading the data of a logged event parses it.
+  // Accessing the data of a logged event parses them.
   event.method === 'lifecycle' && event.namespace.length === 0 && event.data.event !== 'running'

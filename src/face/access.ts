@@ -31,31 +31,31 @@ export type ThreadAction =
   | 'store:delete'
   | 'store:list_namespaces'
 
-/** Reads what a client has sent: the body of a request, or the params of a command. It is not checked yet. */
+/** Reads what the client sent, unvalidated: the body of a request, or the params of a command. */
 export type ReadSent = () => Promise<unknown>
 
 export interface ThreadResource {
   /** Absent when listing. */
   readonly threadId?: string | undefined
   readonly assistantId?: string | undefined
-  /** Of an item of the store, or the prefix that is searched. */
+  /** Of a store item, or the prefix that is searched. */
   readonly namespace?: readonly string[] | undefined
-  /** Of an item of the store. */
+  /** Of a store item. */
   readonly key?: string | undefined
 }
 
-/** A request that may be answered, within bounds. */
+/** Permission with limits. */
 export interface Permission {
-  /** Only what has such metadata is there for the principal: in lists, counts and searches, and wherever an id is named. */
+  /** Limits the principal to resources whose metadata match: in lists, counts, searches and lookups by id. */
   readonly filter?: MetadataFilter | undefined
-  /** Fields that take the place of those of the body, such as `metadata` with more keys. */
+  /** Fields that replace those of the body, such as `metadata` with additional keys. */
   readonly body?: Readonly<Record<string, unknown>> | undefined
 }
 
 /**
- * Can refuse what ownership allows, or allow it within bounds, but cannot allow more: another owner's thread stays unknown. Called
- * before anything is read or changed. Returning false answers 403; an error that it throws is answered with the status of an
- * `HttpError`, otherwise with 500.
+ * Restricts access within what ownership allows. It can refuse an action or limit it, but it cannot grant
+ * access to another owner's resources. Called before anything is read or changed. Returning false answers
+ * 403. A thrown `HttpError` is answered with its status, any other error with 500.
  */
 export type Authorize = (
   principal: Principal | null,
@@ -64,14 +64,17 @@ export type Authorize = (
   sent: ReadSent,
 ) => boolean | Permission | Promise<boolean | Permission>
 
-/** Who may do it, and how. */
+/** The result of a permission check that passed. */
 export interface Permitted {
-  /** The principal to do it as: through it the engine knows the filter. */
+  /** The principal to act as. It carries the filter to the engine. */
   readonly principal: Principal | null
   readonly body: Permission['body']
 }
 
-/** Throws `HttpError` 403 where the principal may not, and `TypeError` for an answer that is none. */
+/**
+ * Throws `HttpError` 403 if the principal is not permitted, and `TypeError` if `authorize` returns an invalid
+ * value.
+ */
 export async function permit(
   authorize: Authorize | undefined,
   { principal }: Pick<Call, 'principal'>,
@@ -87,7 +90,10 @@ export async function permit(
   return { principal: principal && withAccess(principal, { metadataFilter }), body }
 }
 
-/** The body with the fields that a permission has put in their place. In a list of bodies each gets them, beside metadata of its own. */
+/**
+ * The body with the fields that the permission replaces. In a list of bodies, each body gets them, and its
+ * metadata are merged.
+ */
 export function bodyAs(body: unknown, permitted: Permission['body']): unknown {
   if (!permitted || Object.keys(permitted).length === 0 || typeof body === 'string') return body
   if (!Array.isArray(body)) return { ...(body as object | null | undefined), ...permitted }

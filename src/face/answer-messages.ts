@@ -1,19 +1,19 @@
 import type { StateSnapshot } from '../agents/agent.ts'
 import type { AgentEngine, FoundAnswer } from '../runs/index.ts'
 
-/** Where an answer begins among the messages of its thread, to be kept with it as its details. */
+/** Where an answer begins in the messages of its thread. Stored with the answer as its details. */
 export interface AnswerStart {
-  /** The message that began it. */
+  /** The message that started it. */
   readonly messageId?: string | undefined
-  /** The last message of the thread that has an id, when it began. Absent where there was none. */
+  /** The last message with an id in the thread when the answer began. Absent if there was none. */
   readonly after?: string | undefined
-  /** How many messages there were after that one, or in all. Default 0. */
+  /** The number of messages after that one, or in total. Default 0. */
   readonly unnamed?: number | undefined
 }
 
 /**
- * The state that an answer has left, also where other runs have gone on from it. Undefined where it has written none, or none that was
- * kept: the thread then has the state of the answers before.
+ * The state at the end of an answer, even if later runs continued from it. Undefined if the answer wrote no
+ * state, or if its state was not kept: the thread then has the state of the previous answers.
  */
 export async function stateAfter(
   engine: AgentEngine,
@@ -23,7 +23,7 @@ export async function stateAfter(
   if (thread.lastRunId !== null && runIds.includes(thread.lastRunId)) {
     const state = await engine.readState(thread)
     const by = state?.metadata.run_id
-    // A run that has failed at once, and a client that writes the state, leave one that is not the answer's.
+    // If a run failed at once, or a client updated the state, the current state is not the answer's.
     if (by === undefined || runIds.includes(String(by))) return state
   }
   for (const run_id of runIds.toReversed())
@@ -32,20 +32,21 @@ export async function stateAfter(
 }
 
 /**
- * The messages that came with an answer: from the one that began it, or from what follows the last one before it, where the agent keeps
- * the former under another id or not at all. Those before, which may be many, need not be decoded.
+ * The messages of an answer: from the one that started it or, if the agent stores that one under another id
+ * or not at all, from the first message after the previous answer. Earlier messages, which may be many, need
+ * not be decoded.
  */
 export function messagesOfAnswer(messages: readonly unknown[], start: AnswerStart): readonly unknown[] {
   const { messageId, after, unnamed = 0 } = start
   const placeOf = (id: string | undefined) =>
     id === undefined ? -1 : messages.findIndex((message) => idOf(message) === id)
   const last = placeOf(after)
-  // An agent that has dropped the last message before has dropped all of them.
+  // If the agent dropped the last earlier message, it dropped all earlier messages.
   const isKept = after === undefined || last >= 0
   return messages.slice(Math.max(0, placeOf(messageId), isKept ? last + 1 + unnamed : 0))
 }
 
-/** Where the messages of a state end, for an answer that begins there. */
+/** The end of the messages of a state, for an answer that begins there. */
 export function endOf(messages: readonly unknown[]): Pick<AnswerStart, 'after' | 'unnamed'> {
   const last = messages.findLastIndex((message) => typeof idOf(message) === 'string')
   const unnamed = messages.length - 1 - last

@@ -8,15 +8,21 @@ const ASSISTANT_KEYS: readonly string[] = ['graph_id', 'assistant_id']
 
 type Metadata = Readonly<Record<string, unknown>>
 
-/** What the assistant id of a request stands for. */
+/** The agent and assistant that a request's assistant id refers to. */
 export interface NamedAssistant {
-  /** The agent. Undefined where the request leaves the choice to the server. */
+  /** The agent. Undefined if the request leaves the choice to the server. */
   readonly graphId: string | undefined
-  /** Whose settings a run takes. Absent where the request names a graph without defaults: that is looked up in no store. */
+  /**
+   * The assistant with the settings of the run. Absent if the request names a graph without defaults, which
+   * needs no lookup.
+   */
   readonly assistant?: AssistantRecord | undefined
 }
 
-/** The assistant that a request names: by the name of an agent, an alias, or a UUID. The engine refuses a graph id that it does not know. */
+/**
+ * Finds the assistant that a request names: by an agent's name, an alias, or a UUID. The engine rejects an
+ * unknown graph id.
+ */
 export async function namedAssistant(
   engine: AgentEngine,
   principal: Principal | null,
@@ -30,7 +36,10 @@ export async function namedAssistant(
   return assistant ? { graphId: assistant.graphId, assistant } : { graphId: assistantId }
 }
 
-/** Whether a principal reaches the assistant that a request has named. Those of the system are everybody's. */
+/**
+ * Whether a principal can access the assistant that a request named. All principals can access system
+ * assistants.
+ */
 export const reachesAssistant = (
   principal: Principal | null,
   { assistant }: Pick<NamedAssistant, 'assistant'>,
@@ -41,7 +50,7 @@ const agentNamed = (engine: AgentEngine, name: string): string | undefined => {
   return engine.agents.has(id) ? id : undefined
 }
 
-/** The agent that metadata binds a new thread to, or undefined where they name none of this server. */
+/** The agent that metadata bind a new thread to. Undefined if they name no agent of this server. */
 export async function boundGraph(
   engine: AgentEngine,
   principal: Principal | null,
@@ -54,7 +63,9 @@ export async function boundGraph(
   return (await findAssistant(engine, principal, uuid))?.graphId
 }
 
-/** The assistant that a thread was made for or run with last, where its metadata have the UUID of one. */
+/**
+ * The assistant that a thread was created for or last ran with, if its metadata contain an assistant's UUID.
+ */
 export async function assistantOfThread(
   engine: AgentEngine,
   principal: Principal | null,
@@ -67,7 +78,7 @@ export async function assistantOfThread(
   return isOfThread ? assistant : undefined
 }
 
-/** The metadata as a thread keeps them: without an assistant id that names no assistant. */
+/** The metadata to store with a thread: without assistant ids that do not name an assistant. */
 export const threadMetadata = (engine: AgentEngine, metadata: Metadata = {}): Metadata =>
   Object.fromEntries(
     Object.entries(metadata).filter(

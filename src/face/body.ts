@@ -1,7 +1,7 @@
 import { type Call, HttpError } from '../http/index.ts'
 import { InvalidValue, parse, type Read, type Schema } from './parse.ts'
 
-/** A request's checked body. Throws 400 and names the invalid field. */
+/** The validated body of a request. Throws `HttpError` 400, which names the invalid field. */
 export async function bodyOf<S extends Schema>(schema: S, call: Pick<Call, 'json'>): Promise<Read<S>> {
   return readBy(
     schema,
@@ -10,7 +10,10 @@ export async function bodyOf<S extends Schema>(schema: S, call: Pick<Call, 'json
   )
 }
 
-/** A checked value. Throws the error that `refused` makes of a sentence that names the invalid field. */
+/**
+ * A validated value. Otherwise throws the error that `refused` creates from a sentence that names the invalid
+ * field.
+ */
 export function readBy<S extends Schema>(
   schema: S,
   value: unknown,

@@ -1,9 +1,9 @@
 import type { StoredConfig } from '../runs/index.ts'
 
 /**
- * A tool that a client runs itself. An agent finds the list as `config.configurable.client_tools`, in the form that `bindTools` of LangChain
- * takes. Where its model calls one of them it ends its run, with the calls in the last message of its state. They have no results then:
- * the client gives them as tool messages with its next request.
+ * A tool that the client runs. An agent finds the list in `config.configurable.client_tools`, in the form
+ * that LangChain's `bindTools` accepts. When the model calls one, the agent ends its run with the calls in
+ * the last message of its state. The client sends their results as tool messages in its next request.
  */
 export interface ClientTool {
   readonly type: 'function'
@@ -17,7 +17,7 @@ export interface ClientTool {
 
 const KEY = 'client_tools'
 
-/** The config of a run whose client has these tools. They take the place of what the client has set under their key. */
+/** The config of a run whose client has these tools. They replace what the client set under the same key. */
 export function withClientTools<Config extends Pick<StoredConfig, 'configurable'>>(
   config: Config,
   tools: readonly ClientTool[],
@@ -29,22 +29,28 @@ export function withClientTools<Config extends Pick<StoredConfig, 'configurable'
 interface Call {
   readonly id: string
   readonly name: string
-  /** The call of the subagent that has made it, or null. */
+  /** The call of the subagent that made this call, or null. */
   readonly owner: string | null
 }
 
-/** What the items of an answer say of calls. */
+/** Changes to calls in the items of an answer. */
 export type CallItem =
   | { readonly type: 'callStart' | 'callResult'; readonly call: Call }
   | { readonly type: 'retract'; readonly calls: readonly string[] }
 
 export interface PendingCalls {
   push(item: CallItem): void
-  /** In the order in which they began. They are known when the run has ended: until then the agent may run a tool of this name itself. */
+  /**
+   * In the order in which they began. Valid when the run has ended: before that, the agent may still run a
+   * tool with this name itself.
+   */
   ids(): readonly string[]
 }
 
-/** Tells which calls of an answer its client is to answer: those of its tools that the agent itself has made, and that have no result. */
+/**
+ * Tracks the calls that the client must answer: calls of its tools that the agent itself made and that have
+ * no result.
+ */
 export function createPendingCalls(tools: readonly ClientTool[]): PendingCalls {
   const names = new Set(tools.map((tool) => tool.function.name))
   const pending = new Set<string>()

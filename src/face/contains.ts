@@ -1,14 +1,14 @@
 import { HttpError } from '../http/index.ts'
 
-/** Comparisons of one search, which take some 50 ms. */
+/** The maximum of comparisons in one search, which take about 50 ms. */
 const MAX_COMPARED = 1_000_000
 
 type Check = (whole: unknown) => boolean
 
 /**
- * A check of JSON containment: every key of `part` is in the whole with a value that contains its own, every item of a list is
- * contained in some item of the other, and all else is equal. It throws 400 once all its calls have compared too much, because
- * lists of objects are compared pair by pair.
+ * A check of JSON containment: for every key of `part`, the whole has a value that contains its value; every
+ * item of a list is contained in some item of the other list; all other values are equal. Throws `HttpError`
+ * 400 when its calls together exceed the comparison limit, because lists of objects are compared pairwise.
  */
 export function containing(part: unknown): Check {
   let compared = 0

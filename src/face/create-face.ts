@@ -14,33 +14,33 @@ import { encodeRunError } from './errors.ts'
 import { checkFace, type EngineChoice, engineOf, type FaceOptions, groupOptions } from './options.ts'
 import { type FaceContext, type FaceRoute, guardRoutes } from './routes.ts'
 
-/** What a server gives each of its faces. */
+/** What a server passes to each of its faces. */
 export interface FaceSetup
   extends Pick<HandlerOptions, 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
   readonly engine: AgentEngine
   readonly authorize?: Authorize | undefined
-  /** Whether `http.cors` allows pages of an origin. */
+  /** Whether `http.cors` allows an origin. */
   readonly allowsOrigin?: ((origin: string) => boolean) | undefined
 }
 
-/** What a face is made of. */
+/** The definition of a face. */
 export interface Face<Context extends FaceContext = FaceContext>
   extends Pick<HandlerOptions, 'basePath' | 'parseJson' | 'textErrors'> {
-  /** Encodes errors as the protocol has them. Default: `{ error, message }` with the status that the error has over HTTP. */
+  /** Encodes errors for the protocol. Default: `{ error, message }` with the HTTP status of the error. */
   readonly encodeError?: EncodeError | undefined
   readonly routes: readonly FaceRoute<Context>[]
-  /** What the routes take and answer, for `GET /openapi.json`. Loaded when somebody asks for it. */
+  /** The requests and responses of the routes, for `GET /openapi.json`. Loaded on demand. */
   readonly describe?: (() => Promise<RouteDescriptions>) | undefined
-  /** What its endpoints are given in addition to the engine. Default: nothing. */
+  /** What the endpoints get in addition to the engine. Default: nothing. */
   readonly context?: Omit<Context, keyof FaceContext> | undefined
-  /** Called before each request that a route matches, such as to start work that the face does in the background. */
+  /** Called before each request that matches a route, such as to start background work of the face. */
   readonly onRequest?: (() => void) | undefined
-  /** Runs at the first `close()`, before an engine of its own closes. */
+  /** Runs on the first `close()`, before the face's own engine closes. */
   readonly onClose?: (() => void | Promise<void>) | undefined
 }
 
 /**
- * The handler of a face: its routes behind authentication and their permissions. See docs/faces.md.
+ * Creates the handler of a face: its routes, with authentication and permission checks. See docs/faces.md.
  *
  * @example
  * ```ts
@@ -75,10 +75,11 @@ export function createFace<Context extends FaceContext = FaceContext>(
 }
 
 /**
- * A face that is served alone, over an engine or the options for one.
+ * Creates the handler of a face that is served alone, with an engine or the options to create one. Throws
+ * `AgentwireError` `invalid_argument` for unknown or invalid options.
  *
- * @param name The function that makes it, for the sentences about its options.
- * @param own The options of the face beside those that all faces take.
+ * @param name The name of the calling function, for error messages about its options.
+ * @param own The options of this face, in addition to those of all faces.
  */
 export function standalone(
   name: string,
@@ -91,7 +92,10 @@ export function standalone(
   return withCors(create({ ...groupOptions(options), engine, onClose }), options.http?.cors)
 }
 
-/** A face of your own alone, over an engine or the options for one. */
+/**
+ * Creates the handler of your own face, served alone, with an engine or the options to create one. Throws
+ * `AgentwireError` `invalid_argument` for unknown or invalid options.
+ */
 export const createFaceHandler = (
   options: FaceOptions & EngineChoice,
   face: (setup: FaceSetup) => WebHandler,

@@ -3,7 +3,7 @@ import { json, type OnError, originOf, reportError } from '../http/index.ts'
 import { RunError, type RunErrorCode } from '../runs/index.ts'
 import type { FaceCall } from './routes.ts'
 
-/** Where it is not 404. */
+/** The HTTP status by code. All other codes are 404. */
 const HTTP_STATUS: Readonly<Partial<Record<RunErrorCode, number>>> = {
   invalid_argument: 400,
   thread_busy: 409,
@@ -13,14 +13,16 @@ const HTTP_STATUS: Readonly<Partial<Record<RunErrorCode, number>>> = {
   closing: 503,
 }
 
-/** A body of JSON, and the head of its response. */
+/** A JSON body, and the head of its response. */
 export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: object
 }
 
-/** A refusal of the engine or an agent as `{ error, message }` with a status. Undefined for any other error. */
+/**
+ * An error of the engine or an agent as `{ error, message }` with a status. Undefined for any other error.
+ */
 export function answerOfRunError(error: unknown): Answer | undefined {
   if (error instanceof RunError) {
     const { code, message } = error
@@ -35,7 +37,7 @@ export function answerOfRunError(error: unknown): Answer | undefined {
   return undefined
 }
 
-/** The same as a response. */
+/** The same as a `Response`. */
 export function encodeRunError(error: unknown): Response | undefined {
   const answer = answerOfRunError(error)
   return answer && json(answer.body, answer)
@@ -43,12 +45,15 @@ export function encodeRunError(error: unknown): Response | undefined {
 
 const httpCode = (code: RunErrorCode): string => (code.startsWith('no_such') ? 'not_found' : code)
 
-/** Reports what breaks a response off after its head. A deleted thread and a closing server are not failures. */
+/**
+ * Reports an error that ends a response after its headers were sent. A deleted thread and a closing server
+ * are not reported.
+ */
 export function reporterOf(
   { onError }: { readonly onError: OnError | undefined },
   { request, params }: FaceCall,
 ): (error: unknown) => void {
-  // Now, because a stream of many hours must not keep its request.
+  // Read now, because a long stream must not keep its request in memory.
   const origin = originOf(request, params)
   return (error) => {
     if (!(error instanceof RunError)) reportError(error, onError, origin)

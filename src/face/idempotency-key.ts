@@ -6,8 +6,8 @@ import { sha256 } from '../sha256.ts'
 const MAX_KEY = 255
 
 /**
- * The key that makes a request idempotent: the header `Idempotency-Key`, else `metadata.command_id` of its params. Undefined if
- * the client gave none. Throws 400.
+ * The key that makes a request idempotent: the header `Idempotency-Key`, otherwise `metadata.command_id` of
+ * its params. Undefined if the client sent none. Throws `HttpError` 400 for an invalid key.
  */
 export async function commandKey(
   { request }: Pick<Call, 'request'>,
@@ -34,7 +34,7 @@ function field(value: unknown, key: string): unknown {
     : undefined
 }
 
-/** JSON with sorted keys, so that equal values have equal texts. */
+/** JSON with sorted keys, so that equal values have equal text. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`

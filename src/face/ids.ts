@@ -1,10 +1,10 @@
 import { HttpError } from '../http/index.ts'
 
 const MAX_THREAD_ID = 512
-/** Names that savers built on plain objects cannot use as keys. */
+/** Names that checkpointers built on plain objects cannot use as keys. */
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** Any text may be a thread id, within what every storage can keep. Throws 400. */
+/** Any text can be a thread id, within what every storage supports. Throws `HttpError` 400. */
 export function threadIdOf(id: string | undefined): string {
   if (id !== undefined && isThreadId(id)) return id
   throw new HttpError(
@@ -17,6 +17,6 @@ export function threadIdOf(id: string | undefined): string {
 export const isThreadId = (id: string): boolean =>
   id !== '' && id.length <= MAX_THREAD_ID && !RESERVED.has(id) && isText(id)
 
-/** Has no control characters and no half of a surrogate pair. */
+/** Text without control characters and lone surrogates. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for
 const isText = (id: string): boolean => !/[\u0000-\u001f\u007f\p{Surrogate}]/u.test(id)

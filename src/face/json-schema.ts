@@ -2,10 +2,10 @@ import * as z from 'zod/mini'
 import type { JsonSchema } from '../http/index.ts'
 import type { Schema } from './parse.ts'
 
-/** What a client sends, as JSON Schema: it may send null for what it may leave out. */
+/** A request as JSON Schema: the client may send null for every optional field. */
 export const inputOf = (schema: Schema): JsonSchema => withNulls(jsonSchemaOf(schema, 'input')) as JsonSchema
 
-/** What a client is answered, as JSON Schema. */
+/** A response as JSON Schema. */
 export const outputOf = (schema: Schema): JsonSchema => jsonSchemaOf(schema, 'output')
 
 function jsonSchemaOf(schema: Schema, io: 'input' | 'output'): JsonSchema {

@@ -1,6 +1,6 @@
 import { type Call, HttpError } from '../http/index.ts'
 
-/** A whole number from the query string, at most `max`. Throws 400. */
+/** A whole number from 0 to `max` in the query string. Throws `HttpError` 400. */
 export function numberParam(call: Call, name: string, fallback: number, max: number): number {
   const text = call.url.searchParams.get(name)
   if (text === null || text === '') return fallback
@@ -9,11 +9,11 @@ export function numberParam(call: Call, name: string, fallback: number, max: num
   throw new HttpError(400, 'invalid_argument', `${name}: expected a whole number from 0 to ${max}.`)
 }
 
-/** Whether a switch in the query string is on. */
+/** Whether a flag in the query string is set. */
 export const isSet = ({ url }: Call, name: string): boolean =>
   ['1', 'true'].includes(url.searchParams.get(name) ?? '')
 
-/** Maps items in their order, `atOnce` of them at a time. */
+/** Maps items in order, `atOnce` of them at a time. */
 export async function* mapSome<T, R>(
   items: readonly T[],
   atOnce: number,
@@ -23,13 +23,13 @@ export async function* mapSome<T, R>(
     yield* await Promise.all(items.slice(at, at + atOnce).map(change))
 }
 
-/** The headers of a page: how many there are in all, and the offset of the next page where there is one. */
+/** The headers of a page: the total count, and the offset of the next page if there is one. */
 export const pageHeaders = (total: number, next: number): Record<string, string> => ({
   'x-pagination-total': String(total),
   ...(total > next && { 'x-pagination-next': String(next) }),
 })
 
-/** The named fields of a record, or all of them. */
+/** The selected fields of a record, or all of them. */
 export const withFields = <T extends object>(record: T, fields: readonly string[] | undefined): Partial<T> =>
   fields
     ? (Object.fromEntries(Object.entries(record).filter(([field]) => fields.includes(field))) as Partial<T>)

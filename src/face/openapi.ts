@@ -12,7 +12,7 @@ import {
 interface Described {
   readonly routes: readonly Route[]
   readonly descriptions: RouteDescriptions
-  /** The prefix of its routes, where it is not that of the document. */
+  /** The prefix of the routes, if it differs from that of the document. */
   readonly base?: string | undefined
 }
 
@@ -20,7 +20,7 @@ interface DocumentOptions {
   readonly version: string
   /** The prefix of the routes, or an empty string. */
   readonly base: string
-  /** Of those who call; undefined where everybody may. */
+  /** The schemes of callers. Undefined if anyone can call. */
   readonly security: SecuritySchemes | undefined
 }
 
@@ -28,14 +28,17 @@ type Group = Omit<WebHandler, 'fetch'>
 
 const PATH = '/openapi.json'
 
-/** `GET /openapi.json`: what the groups of a server take and answer. A group that has a document of its own adds its paths. */
+/**
+ * `GET /openapi.json`: the requests and responses of a server's groups. The paths of a group with its own
+ * document are added.
+ */
 export async function serveDocument(
   { url }: Pick<Call, 'url'>,
   groups: readonly Group[],
   { version, security }: Omit<DocumentOptions, 'base'>,
 ): Promise<Response> {
   const base = url.pathname.slice(0, -PATH.length)
-  // A host that mounts the server decides the prefix of all groups.
+  // If a host mounts the server, the host decides the prefix of all groups.
   const isMounted = base !== baseOf(groups.find(servesDocument))
   const own = groups.filter((group) => group.describe || !servesDocument(group))
   const described = own.map(async (group) => ({
@@ -62,7 +65,10 @@ function baseOf(group: Group | undefined): string | undefined {
   return first && group?.mountPaths?.()[0]?.slice(0, -`/${first[1].split('/')[1]}`.length)
 }
 
-/** The OpenAPI 3.1 document of groups of routes. Of two with one method and path, the first is in it, with the answers of both. */
+/**
+ * The OpenAPI 3.1 document of groups of routes. If two routes have the same method and path, the first is
+ * described, with the responses of both.
+ */
 function documentOf(groups: readonly Described[], { version, base, security }: DocumentOptions) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { routes, descriptions, base: own } of groups)

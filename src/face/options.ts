@@ -11,43 +11,51 @@ import { checkOptions, type OptionTable, STORAGE_PARTS, type Table } from '../op
 import { type AgentEngine, type AgentEngineOptions, ENGINE_OPTIONS, openEngine } from '../runs/index.ts'
 import type { Authorize } from './access.ts'
 
-/** What decides how requests are taken, whoever has the engine. */
+/** How requests are accepted, with any engine. */
 export interface FaceOptions {
   readonly http?: HttpOptions | undefined
-  /** Who a request comes from; null is answered with 401. Default: everybody may do everything, and the server says so once. */
+  /**
+   * Identifies the caller of a request. Null is answered with 401. Default: anyone can call everything, and
+   * the server warns about it once.
+   */
   readonly authenticate?: Authenticate | undefined
-  /** May refuse what ownership allows. Default: owners may do everything with what is theirs. */
+  /**
+   * Restricts access within what ownership allows. Default: owners can do everything with their own
+   * resources.
+   */
   readonly authorize?: Authorize | undefined
   /**
-   * Told of what went wrong on our side, with the error id that the client was given and what is known of the thread, the run and
-   * the request. What it throws or rejects with is ignored. Default: `console.error`.
+   * Called with errors that are the server's fault, with the error id that was sent to the client, and the
+   * thread, run and request if known. Errors that it throws or rejects with are ignored. Default:
+   * `console.error`.
    */
   readonly onError?: OnError | undefined
 }
 
 export interface HttpOptions {
-  /** Larger request bodies get 413. Default: 4 MiB. */
+  /** The maximum size of a request body, in bytes. Larger bodies get 413. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
   /**
-   * Which pages of other origins may call the server. Takes the section `http.cors` of a `langgraph.json` too. Default: none,
-   * but for `serve` of `agentwire/node`, which allows pages of this machine; `false` forbids these as well.
+   * The other origins whose pages may call the server. Also accepts the section `http.cors` of a
+   * `langgraph.json`. Default: none, except that `serve` from `agentwire/node` allows pages on the same
+   * machine. `false` forbids these, too.
    */
   readonly cors?: CorsOptions | LangGraphCors | false | undefined
 }
 
 export const HTTP_OPTIONS: OptionTable<HttpOptions> = { maxBodyBytes: 'number', cors: CORS }
 
-/** The options of an engine that the handler makes, and closes. */
+/** The options of an engine that the handler creates and closes. */
 export interface OwnEngine extends Omit<AgentEngineOptions, 'onError'> {
   readonly engine?: undefined
 }
 
-/** An engine that you have made, and close yourself after the handler: its streams end with it. */
+/** Your engine. Close it after the handler: its streams end with the handler. */
 export interface SharedEngine {
   readonly engine: AgentEngine
 }
 
-/** An engine, or the options for one. */
+/** An engine, or the options to create one. */
 export type EngineChoice = OwnEngine | SharedEngine
 
 const FACE_OPTIONS: OptionTable<FaceOptions> = {
@@ -57,12 +65,12 @@ const FACE_OPTIONS: OptionTable<FaceOptions> = {
   onError: 'function',
 }
 
-/** Checks the options of a face with those of its own, where it has an engine or makes one. */
+/** Validates the options of a face, its own options included, with an engine or the options to create one. */
 export function checkFace(name: string, options: unknown, own: Table): void {
   checkOptions(name, options, FACE_OPTIONS, ENGINE_OPTIONS, STORAGE_PARTS, { engine: 'object' }, own)
 }
 
-/** The engine of a handler, and what the handler does about it when it closes. */
+/** The engine of a handler, and what to close when the handler closes. */
 export function engineOf(options: EngineChoice & Pick<FaceOptions, 'onError'>): {
   readonly engine: AgentEngine
   readonly close: () => Promise<void>
@@ -73,7 +81,7 @@ export function engineOf(options: EngineChoice & Pick<FaceOptions, 'onError'>): 
   return { engine, close: engine.close }
 }
 
-/** What every group of routes is given. A server without authentication says so. */
+/** What every group of routes gets. Warns if the server has no authentication. */
 export function groupOptions({ authenticate, authorize, http, onError = logError }: FaceOptions) {
   if (!authenticate) warnOpen()
   const allowsOrigin = originCheck(http?.cors)

@@ -1,15 +1,15 @@
 import type * as z from 'zod/mini'
 
-/** How values are read by schemas of zod, without zod itself, which comes with the schemas. */
+/** Parses values with zod schemas, without importing zod itself, which comes with the schemas. */
 
 export type Schema<T = unknown> = z.ZodMiniType<T>
 export type Read<S extends Schema> = z.output<S>
 
-/** A value that is not what its schema expects. The message names the path and says what would be right. */
+/** A value that does not match its schema. The message has the path and the expected value. */
 export class InvalidValue extends Error {
   readonly path: string
   readonly expected: string
-  /** What the schema adds for its reader. */
+  /** Additional data that the schema attaches to the error. */
   readonly params: Readonly<Record<string, unknown>> | undefined
   constructor(path: string, { message, params }: { message: string; params?: Record<string, unknown> }) {
     super(`${path === '' ? '' : `${path}: `}expected ${message}.`)
@@ -19,7 +19,7 @@ export class InvalidValue extends Error {
   }
 }
 
-/** The value as its schema gives it. `at` is the path that it has itself. Throws an `InvalidValue`. */
+/** The parsed value. `at` is the path of the value itself. Throws `InvalidValue`. */
 export function parse<S extends Schema>(schema: S, value: unknown, at?: string): z.output<S> {
   const result = schema.safeParse(value, CONTEXT)
   if (result.success) return result.data
@@ -34,7 +34,10 @@ const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
 }
 
-/** What a value should have been, where its schema has no words of its own. It is of the call, as the configuration of zod is the application's. */
+/**
+ * The expected value in error messages, if the schema has no text of its own. Passed with each call, because
+ * the global configuration of zod belongs to the application.
+ */
 export const CONTEXT: z.core.ParseContextInternal<z.core.$ZodIssue> = {
   error(issue) {
     if (issue.code === 'invalid_value') return `one of ${issue.values.join(', ')}`
@@ -42,6 +45,6 @@ export const CONTEXT: z.core.ParseContextInternal<z.core.$ZodIssue> = {
     if (issue.code === 'too_small') return `${issue.minimum} or more items`
     return TYPES[String(issue.expected)]
   },
-  // Only the first error is told, so that a long list of wrong items costs no more than its first.
+  // Only the first error is reported, so that a long list of invalid items costs no more than one.
   abortEarly: true,
 }

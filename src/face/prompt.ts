@@ -1,6 +1,6 @@
 const PROMPTS = ['question', 'prompt', 'message', 'text', 'description']
 
-/** What an interrupt asks, in words where it has some, else as JSON. */
+/** The question of an interrupt as text: one of its text fields, otherwise its JSON. */
 export function promptText(value: unknown): string {
   if (typeof value === 'string') return value
   const fields = Object(value) as Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import { HttpError } from '../http/index.ts'
 import type { ThreadRecord } from '../runs/index.ts'
 import type { FaceCall, FaceContext } from './routes.ts'
 
-/** The thread that a request names, of its principal. Throws 404. */
+/** The thread that a request names, if its principal can access it. Throws `HttpError` 404. */
 export async function requireThread(
   { engine }: Pick<FaceContext, 'engine'>,
   call: FaceCall,

@@ -3,15 +3,15 @@ import { type AgentEngine, internalsOf } from '../runs/index.ts'
 import { type Authorize, bodyAs, permit, type ThreadAction, type ThreadResource } from './access.ts'
 import { threadIdOf } from './ids.ts'
 
-/** What the endpoints of every face are given. */
+/** What the endpoints of every face get. */
 export interface FaceContext {
   readonly engine: AgentEngine
   readonly authorize: Authorize | undefined
-  /** Called with errors that are the server's fault, with the id that the client was given. */
+  /** Called with errors that are the server's fault, with the id that was sent to the client. */
   readonly onError: OnError | undefined
 }
 
-/** A call about one thread; `threadId` is empty for routes without one. */
+/** A call about one thread. `threadId` is empty for routes without one. */
 export interface FaceCall extends Call {
   readonly threadId: string
 }
@@ -22,8 +22,8 @@ export type FaceEndpoint<Context extends FaceContext> = (
 ) => Promise<Response>
 
 /**
- * An endpoint whose code is loaded when it is called first, because many servers never call it. Mark each call as pure: it stands in a
- * table that bundlers drop where nobody uses it.
+ * An endpoint whose code is loaded on its first call, because many servers never call it. Mark each use as
+ * pure, so that bundlers can drop an unused table.
  */
 export function onDemand<Context extends FaceContext>(
   load: () => Promise<FaceEndpoint<Context>>,
@@ -32,9 +32,10 @@ export function onDemand<Context extends FaceContext>(
 }
 
 /**
- * A row of a face's route table. The permission `action` is checked before anything is read; it is null when the endpoint
- * checks one itself, because the body decides which, and `public` where anybody may call it, also without credentials.
- * `resourceOf` names the resource when the path does not. The method `SOCKET` is the handshake of a web socket.
+ * A row of a face's route table. The permission `action` is checked before anything is read. It is null if
+ * the endpoint checks a permission itself, because it depends on the body, and `public` if anyone can call
+ * the route without credentials. `resourceOf` returns the resource if the path does not contain it. The
+ * method `SOCKET` is the handshake of a web socket.
  */
 export type FaceRoute<Context extends FaceContext> = readonly [
   method: Method | 'SOCKET',

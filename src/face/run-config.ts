@@ -1,7 +1,7 @@
 import { mergeSettings, type RunSettings } from '../assistants/index.ts'
 import { type Limits, RunError, type RunRequest, type StoredConfig } from '../runs/index.ts'
 
-/** A run's config as clients send it. */
+/** The config of a run as clients send it. */
 export interface RunConfigWire {
   readonly configurable?: Readonly<Record<string, unknown>> | undefined
   readonly recursion_limit?: number | undefined
@@ -12,11 +12,11 @@ export interface RunConfigWire {
 /** Keys that the server sets, or that address a checkpoint: `forkPoint` reads `checkpoint_id`. */
 const SERVER_KEYS = new Set(['thread_id', 'run_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
 
-/** Keys beginning with `__` are the engine's internals. */
+/** Keys that begin with `__` are internal to the engine. */
 const isFree = (key: string): boolean =>
   !key.startsWith('__') && !key.startsWith('langgraph_auth') && !SERVER_KEYS.has(key)
 
-/** LangChain copies metadata key by key, and each time all of it: 15,000 keys stop a process for minutes. */
+/** LangChain copies all metadata for each key, so 15,000 keys block a process for minutes. */
 const MAX_KEYS = 1_000
 
 function freeKeys(
@@ -30,8 +30,8 @@ function freeKeys(
 }
 
 /**
- * The stored config of a run, reduced to the keys that a client may set, in the metadata as well: tracers read ids and users there. Throws
- * `RunError` for more than 1,000 keys.
+ * The config to store with a run, reduced to the keys that a client may set. This includes the metadata,
+ * because tracers read ids and users from them. Throws `RunError` for more than 1,000 keys.
  */
 export function runConfig(
   config: RunConfigWire | undefined,
@@ -47,7 +47,10 @@ export function runConfig(
   }
 }
 
-/** What a run is configured with, of what its assistant, its thread and its request say. Those further right win. */
+/**
+ * The config of a run, merged from its assistant, its thread and its request. Later arguments take
+ * precedence.
+ */
 export function runSettings(
   limits: Pick<Limits, 'configurable'>,
   ...all: readonly (RunSettings | undefined)[]
@@ -56,7 +59,7 @@ export function runSettings(
   return { config: runConfig(config, metadata, limits), ...(Object.keys(context).length > 0 && { context }) }
 }
 
-/** The checkpoint a client forks from: the SDK puts it into the config. */
+/** The checkpoint that a client forks from: the SDK sends it in the config. */
 export function forkPoint(config: RunConfigWire | undefined): string | undefined {
   const id = config?.configurable?.checkpoint_id
   return typeof id === 'string' && id !== '' ? id : undefined

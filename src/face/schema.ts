@@ -2,17 +2,17 @@ import * as z from 'zod/mini'
 import { CONTEXT, type Read, type Schema } from './parse.ts'
 
 /**
- * What the schemas of all faces are made of: the kinds of values that the wire has, null as nothing, and refusals with a path. They are
- * loaded with the first value that they read, so that zod costs the start of a server nothing.
+ * The parts of all faces' schemas: the kinds of values on the wire, null as absent, and errors with a path.
+ * They are loaded with the first value that is parsed, so that zod does not slow down the start of a server.
  */
 
-/** Refuses a value from within a transformation. `path` leads from it to the part that is wrong. */
+/** Rejects a value during a transformation. `path` leads from the value to the invalid part. */
 export function refuse(payload: z.core.ParsePayload, message: string, ...path: PropertyKey[]): never {
   payload.issues.push({ code: 'custom', input: payload.value, message, path })
   return z.NEVER
 }
 
-/** Reads a part of a value by a schema that a transformation has chosen. */
+/** Parses part of a value with a schema that a transformation chose. */
 export function parseWithin<S extends Schema>(
   payload: z.core.ParsePayload,
   schema: S,
@@ -26,10 +26,13 @@ export function parseWithin<S extends Schema>(
   return z.NEVER
 }
 
-/** Any value, also null. */
+/** Any value, including null. */
 export const anything = z.optional(z.unknown())
 
-/** An object of any keys but `__proto__`: written into another object by its name, it would change that object's prototype. */
+/**
+ * An object with any keys except `__proto__`, which would change the prototype of an object that it is copied
+ * to.
+ */
 export const record = z.looseObject({})
 
 export const nonEmpty = text('a string that is not empty', 1)
@@ -47,14 +50,14 @@ export function number(expected: string, ...checks: z.core.$ZodCheck<number>[]) 
   return z.number(expected).check(...checks)
 }
 
-/** A text of one form. */
+/** A string with a given format. */
 export function textOf(expected: string, fits: (text: string) => boolean) {
   return z.string(expected).check((payload) => {
     if (!fits(payload.value)) refuse(payload, expected)
   })
 }
 
-/** The length is checked before the items, each of which costs more than its bytes. */
+/** The length is checked before the items, because validating an item costs more than parsing it. */
 export function list<Item extends Schema>(item: Item, min: number, max?: number) {
   return z.array(item).check(z.minLength(min), ...(max === undefined ? [] : [z.maxLength(max)]))
 }
@@ -69,7 +72,10 @@ export function map<From extends Schema, To>(
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An object with these keys. Others are ignored, and null is nothing where its schema does not take it: many clients send it for what they leave out. */
+/**
+ * An object with these keys. Other keys are ignored. Null counts as absent if the schema of the key does not
+ * accept it, because many clients send null for absent fields.
+ */
 export function object<Shape extends z.core.$ZodShape>(
   shape: Shape,
   prepare: (value: unknown) => unknown = (value) => value,

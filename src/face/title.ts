@@ -1,6 +1,6 @@
 const MAX_TITLE = 80
 
-/** A thread's title: the text of the first human message of its first input. */
+/** The title of a thread: the text of the first human message in its first input. */
 export function titleOf(input: unknown): string | undefined {
   const messages = (input as { readonly messages?: unknown } | null | undefined)?.messages
   const list = Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]
@@ -16,7 +16,7 @@ type Fields = { readonly [key: string]: unknown }
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
 
-/** LangChain's flat messages, role/content pairs, tuples, constructor envelopes and bare strings all count. */
+/** Accepts LangChain's flat messages, role/content pairs, tuples, constructor envelopes and plain strings. */
 function isHuman(message: unknown): boolean {
   if (typeof message === 'string') return true
   if (Array.isArray(message)) return isHumanRole(message[0])

@@ -4,16 +4,13 @@ export const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024
 export const MAX_DEPTH = 100
 
 export interface ReadJsonOptions {
-  /** Default 4 MiB, counted while reading. */
+  /** The maximum size in bytes, counted while reading. Default: 4 MiB. */
   readonly maxBytes?: number | undefined
-  /** How deep arrays and objects may nest; a scalar has depth 0. Default 100. */
+  /** The maximum nesting of arrays and objects; a scalar has depth 0. Default: 100. */
   readonly maxDepth?: number | undefined
-  /** The body as an earlier body parser left it. Only its depth is checked, and the request is not read. */
+  /** The body that an earlier parser read. Only its depth is checked, and the request is not read. */
   readonly parsedBody?: unknown
-  /**
-   * Parses a non-empty body. Its errors are passed on. Default: `JSON.parse`, whose errors are
-   * `invalid_json`.
-   */
+  /** Parses a non-empty body. Its errors are passed on. Default: `JSON.parse`, with `invalid_json` errors. */
   readonly parse?: ((text: string) => unknown) | undefined
   /** Default: the signal of the request. */
   readonly signal?: AbortSignal | undefined
@@ -22,8 +19,8 @@ export interface ReadJsonOptions {
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The JSON body of a request; `undefined` when it is empty. Throws `HttpError`: 413 `payload_too_large`, 400 `invalid_encoding`
- * (not UTF-8), `invalid_json`, `too_deep`, `incomplete_body` (the client disconnected).
+ * The JSON body of a request; `undefined` if it is empty. Throws `HttpError`: 413 `payload_too_large`, 400
+ * `invalid_encoding` (not UTF-8), `invalid_json`, `too_deep`, `incomplete_body` (the client disconnected).
  */
 export async function readJson(request: Request, options: ReadJsonOptions = {}): Promise<unknown> {
   const { maxDepth = MAX_DEPTH, parsedBody } = options
@@ -37,7 +34,7 @@ export async function readJson(request: Request, options: ReadJsonOptions = {}):
   return (options.parse ?? parse)(text)
 }
 
-/** The text of a body, whatever is in it. Throws as `readJson` does, but for what is about JSON. */
+/** The body of a request as text. Throws like `readJson`, except for errors about JSON. */
 export async function readText(
   request: Request,
   { maxBytes = DEFAULT_MAX_BODY_BYTES, signal = request.signal }: Omit<ReadJsonOptions, 'parsedBody'> = {},
@@ -63,7 +60,7 @@ async function readBytes(request: Request, maxBytes: number, signal: AbortSignal
       const { done, value } = await reader.read()
       if (done) break
       length += value.byteLength
-      if (!(length <= maxBytes)) throw tooLarge(maxBytes) // The negation also refuses NaN, from hosts whose chunks are not bytes.
+      if (!(length <= maxBytes)) throw tooLarge(maxBytes) // The negation also rejects NaN, from hosts whose chunks are not bytes.
       chunks.push(value)
     }
     if (signal.aborted) throw incomplete(signal.reason)
@@ -107,7 +104,7 @@ function parse(text: string): unknown {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Counts brackets outside of strings, to refuse deep JSON before it is parsed. Only meaningful for JSON. */
+/** Counts brackets outside strings, to reject deep JSON before it is parsed. Only meaningful for JSON. */
 export function isTextDeeper(text: string, maxDepth: number): boolean {
   let depth = 0
   let inString = false

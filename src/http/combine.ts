@@ -4,8 +4,8 @@ import { socketOf } from './sockets/socket.ts'
 import type { HandlerContext, WebHandler } from './types.ts'
 
 /**
- * Combines handlers into one that tries them in order. When one knows the path but not the method (405, or the answer to
- * OPTIONS), the others are tried too; if none has the method, their `Allow` headers are joined.
+ * Combines handlers into one that tries them in order. If one has the path but not the method (405, or the
+ * answer to OPTIONS), the others are tried too. If none has the method, their `Allow` headers are joined.
  */
 export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHandler {
   const handle = async (request: Request, context?: HandlerContext): Promise<Response | undefined> => {
@@ -31,7 +31,7 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
   }
 }
 
-/** Whether another handler may have the method, or the path without a web socket. */
+/** Whether another handler may have the method, or the same path without a web socket. */
 const isRefusal = ({ status }: Response): boolean => status === 405 || status === 426
 
 function joinAllow([first, ...others]: readonly Response[]): Response | undefined {

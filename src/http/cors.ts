@@ -4,29 +4,31 @@ import { calledUrl, isUnasked } from './origins.ts'
 import { empty, knownBody } from './respond.ts'
 import type { HandlerContext, WebHandler } from './types.ts'
 
-/** Which pages of other origins may call a handler. */
+/** The other origins whose pages may call a handler. */
 export interface CorsOptions {
-  /** Such as `https://app.example.com`; `*` is every origin. */
+  /** Origins such as `https://app.example.com`; `*` allows every origin. */
   readonly origins: string | readonly string[]
-  /** Additional request headers, besides those of the protocol; `*` is every header. Default none. */
+  /**
+   * Request headers to allow in addition to those of the protocol; `*` allows every header. Default: none.
+   */
   readonly headers?: readonly string[] | undefined
-  /** Whether cookies are sent. Needs named origins. Default false. */
+  /** Whether cookies are sent. Requires named origins. Default: false. */
   readonly credentials?: boolean | undefined
 }
 
 /** The section `http.cors` of a `langgraph.json`. */
 export interface LangGraphCors {
-  /** Default: every origin, or none where `allow_origin_regex` is set. */
+  /** Default: every origin, or none if `allow_origin_regex` is set. */
   readonly allow_origins?: readonly string[] | undefined
-  /** Must match the whole origin. */
+  /** A regular expression that must match the whole origin. */
   readonly allow_origin_regex?: string | undefined
   /** Default: all methods of the route. */
   readonly allow_methods?: readonly string[] | undefined
   readonly allow_headers?: readonly string[] | undefined
   readonly allow_credentials?: boolean | undefined
-  /** Additional response headers, besides those of the protocol. */
+  /** Response headers to expose in addition to those of the protocol. */
   readonly expose_headers?: readonly string[] | undefined
-  /** How long a browser may keep the answer to a preflight, in seconds. Default 600. */
+  /** How long a browser may cache the answer to a preflight, in seconds. Default: 600. */
   readonly max_age?: number | undefined
 }
 
@@ -45,7 +47,7 @@ const CORS_OPTIONS: OptionTable<CorsOptions | LangGraphCors> = {
 }
 export const CORS = ['false', CORS_OPTIONS] as const
 
-/** What clients of the protocol send, in browsers. */
+/** The headers that browser clients of the protocol send. */
 const HEADERS =
   'a2a-extensions,a2a-version,authorization,content-type,idempotency-key,if-match,if-none-match,last-event-id,mcp-method,mcp-name,mcp-protocol-version,prefer,traceparent,tracestate,x-api-key,x-tenant-id'
 /** The response headers that pages may read. */
@@ -55,7 +57,7 @@ const EXPOSED =
 const originsIn = (given: Partial<CorsOptions> & LangGraphCors): readonly string[] =>
   [given.origins ?? given.allow_origins ?? (given.allow_origin_regex ? [] : '*')].flat()
 
-/** Whether pages of an origin may call. */
+/** A check whether pages of an origin may call. */
 export function originCheck(
   options: CorsOptions | LangGraphCors | false | undefined,
 ): (origin: string) => boolean {
@@ -72,9 +74,9 @@ export function originCheck(
 }
 
 /**
- * The handler with the headers of CORS (Fetch standard, §3.2) on every response, also on errors and streams, and with answers
- * to preflights. A response that already allows an origin is left as it is. `false` allows no origin, also where the host has
- * a default. Throws `AgentwireError` `invalid_argument`.
+ * Adds the CORS headers (Fetch standard, §3.2) to every response, including errors and streams, and answers
+ * preflights. A response that already allows an origin is not changed. `false` allows no origin, even if the
+ * host has a default. Throws `AgentwireError` `invalid_argument`.
  */
 export function withCors(
   handler: WebHandler,
@@ -116,8 +118,9 @@ export function withCors(
   }
 
   /**
-   * Removes the headers that show the origin from what an allowed page sent without a preflight, which is
-   * refused otherwise. Such requests may carry cookies, as every handshake does: `credentials` admits them.
+   * Removes the headers that show the origin from requests that an allowed page sent without a preflight,
+   * which are rejected otherwise. These may carry cookies, as every handshake does: `credentials` allows
+   * them.
    */
   const trusted = (request: Request, context: HandlerContext | undefined): Request => {
     const origin = request.headers.get('origin')
@@ -139,7 +142,7 @@ export function withCors(
   return { ...handler, cors: true, handle: through(handler.handle), fetch: through(handler.fetch) }
 }
 
-/** The headers of a `Response` that came from elsewhere may be immutable, and it may be sent again. */
+/** The headers of a `Response` from elsewhere may be immutable, and it may be sent again. */
 function copy(response: Response): Response {
   return knownBody(response) === undefined ? new Response(response.body, response) : response
 }

@@ -1,15 +1,18 @@
 /** JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What a route takes and answers, as OpenAPI has it. Parameters of the path follow from its pattern. */
+/** The request and responses of a route, for OpenAPI. The path parameters are derived from its pattern. */
 export interface RouteDescription {
   readonly summary: string
-  /** Parameters of the query by name. */
+  /** The query parameters by name. */
   readonly query?: Readonly<Record<string, JsonSchema>> | undefined
   readonly body?: JsonSchema | undefined
-  /** What the body of each answer is, by its status; null where it is empty. Errors are added to them. */
+  /** The response bodies by status; null for an empty body. Errors are added automatically. */
   readonly answers: Readonly<Record<number, JsonSchema | null>>
-  /** Whether the answer with 200 is a stream of server-sent events, instead of JSON or in addition to it. */
+  /**
+   * Whether the 200 response is a stream of server-sent events, instead of JSON or as an alternative.
+   * Default: false.
+   */
   readonly streams?: boolean | undefined
 }
 

@@ -3,11 +3,13 @@ import { json, knownBody } from './respond.ts'
 
 export interface HttpErrorOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** For the log only: it never reaches a response. */
+  /** For logs only: it is never sent in a response. */
   readonly cause?: unknown
 }
 
-/** Ends a request with this status. Clients see `code` and `message`: put no secret and no cause in them. */
+/**
+ * Ends a request with this status. Clients see `code` and `message`, so do not put secrets or causes in them.
+ */
 export class HttpError extends AgentwireError {
   static override readonly brand = 'HttpError'
   readonly status: number
@@ -20,29 +22,29 @@ export class HttpError extends AgentwireError {
   }
 }
 
-/** Where an error happened, as far as that is known. */
+/** The location of an error, as far as it is known. */
 export interface ErrorOrigin {
   readonly threadId?: string | undefined
   readonly runId?: string | undefined
-  /** The `x-request-id` header of the request, which a proxy or the client has set. */
+  /** The `x-request-id` header of the request, set by a proxy or the client. */
   readonly requestId?: string | undefined
 }
 
 export interface ErrorInfo extends ErrorOrigin {
-  /** The error id that the client was given, by which its report leads to the logged error. */
+  /** The error id that was sent to the client, to find the logged error. */
   readonly id: string
 }
 
 /**
- * Called with every error that is the server's fault, and with every failure of a run. It cannot change the
- * response; its own errors are ignored.
+ * Called with every error that is the server's fault, and with every failed run. It cannot change the
+ * response. Errors that it throws or rejects with are ignored.
  */
 export type OnError = (error: unknown, info: ErrorInfo) => unknown
 
 /**
- * The response for an error, `{ "error": code, "message": … }`: an `HttpError` with its own status, an unavailable storage as
- * 503 with `Retry-After`, anything else as 500 `internal_error` without details. From status 500 up the body also has an `id`,
- * and `onError` gets the error with the same id.
+ * The response for an error, `{ "error": code, "message": … }`: an `HttpError` with its own status,
+ * unavailable storage as 503 with `Retry-After`, anything else as 500 `internal_error` without details. From
+ * status 500 the body also has an `id`, and `onError` gets the error with the same id.
  */
 export function errorResponse(error: unknown, onError?: OnError, origin?: ErrorOrigin): Response {
   const { status, code, message, headers } = toHttpError(error)
@@ -50,13 +52,13 @@ export function errorResponse(error: unknown, onError?: OnError, origin?: ErrorO
   return json(status < 500 ? body : { ...body, id: reportError(error, onError, origin) }, { status, headers })
 }
 
-/** Whether a request takes text and no JSON. */
+/** Whether a client accepts text but not JSON. */
 export function wantsText(request: Request): boolean {
   const accept = request.headers.get('accept') ?? ''
   return /\btext\/plain\b/i.test(accept) && !/\*\/\*|\bapplication\/(\*|json\b)/i.test(accept)
 }
 
-/** An error as LangGraph's own server writes it: the bare sentence, and where there is one the error id. */
+/** An error in the format of LangGraph's own server: the plain message, with the error id if there is one. */
 export function asText(response: Response): Response {
   const body = knownBody(response)
   const { message, id } = typeof body === 'string' ? JSON.parse(body) : {}
@@ -75,13 +77,16 @@ export function reportError(error: unknown, onError: OnError | undefined, origin
   return id
 }
 
-/** Calls a reporter of errors. What it throws or rejects with is dropped, because there is nowhere to report it. */
+/**
+ * Calls an error reporter. Errors that it throws or rejects with are dropped, because there is nowhere to
+ * report them.
+ */
 export function callReporter(call: () => unknown): void {
   const report = async () => call()
   report().catch(() => {})
 }
 
-/** Where an error of this request happened. Route parameters with other names tell nothing. */
+/** The location of an error in this request. Other route parameters are ignored. */
 export function originOf(request: Request, params: Readonly<Record<string, string>> = {}): ErrorOrigin {
   const requestId = request.headers.get('x-request-id')
   return {
@@ -91,7 +96,7 @@ export function originOf(request: Request, params: Readonly<Record<string, strin
   }
 }
 
-/** The part of any error that a client may see. */
+/** The part of an error that a client may see. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error
   if (!isUnavailable(error)) {

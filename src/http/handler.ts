@@ -18,20 +18,20 @@ import { isHandshake, withBearer } from './sockets/socket.ts'
 import type { Call, HandlerContext, Principal, Route, WebHandler } from './types.ts'
 
 /**
- * Identifies the caller of a request. `null` is answered with 401, a `Response` is sent as it is, and a thrown error is
- * answered with 500 without details unless it is an `HttpError`.
+ * Identifies the caller of a request. `null` is answered with 401, a `Response` is sent as it is, and a
+ * thrown error is answered with 500 without details unless it is an `HttpError`.
  */
 export interface Authenticate {
   (request: Request): Principal | Response | null | Promise<Principal | Response | null>
   /**
-   * The accepted schemes, for clients that ask first, such as readers of the A2A card.
-   * `Object.assign(authenticate, { schemes })` sets them. Default: a bearer token.
+   * The accepted schemes, for clients that ask before they call, such as readers of the A2A card. Set them
+   * with `Object.assign(authenticate, { schemes })`. Default: a bearer token.
    */
   readonly schemes?: SecuritySchemes | undefined
 }
 
 /**
- * Encodes an error for a protocol; `undefined` means the default shape. `call` is absent before a route has
+ * Encodes an error for a protocol; `undefined` means the default shape. `call` is absent until a route has
  * matched and the caller is known.
  */
 export type EncodeError = (
@@ -43,7 +43,7 @@ export type EncodeError = (
 /** A request that was answered with an error. */
 export interface Refusal {
   readonly method: string
-  /** The pattern of the route; undefined when none matched. */
+  /** The pattern of the route. Undefined if none matched. */
   readonly route: string | undefined
   readonly status: number
   /** Such as `unauthorized`. */
@@ -57,23 +57,23 @@ export interface HandlerOptions {
    */
   readonly basePath?: string | undefined
   /**
-   * Without it all requests are accepted with `principal: null`. Not called if the host gives
-   * `context.principal`.
+   * Identifies callers. Not called if the host sets `context.principal`. Default: all requests are accepted
+   * with `principal: null`.
    */
   readonly authenticate?: Authenticate | undefined
-  /** Default 4 MiB. */
+  /** The maximum size of a request body, in bytes. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
   /** Parses a body, for protocols with their own error for invalid JSON. Default: `JSON.parse`. */
   readonly parseJson?: ((text: string) => unknown) | undefined
   /**
-   * Encodes every error, including the handler's own (401, 404, 405 and 503 as `HttpError`, whose `headers` belong in the
-   * response). Default: `errorResponse`.
+   * Encodes every error, including the handler's own (401, 404, 405 and 503 as `HttpError`, whose `headers`
+   * belong in the response). Default: `errorResponse`.
    */
   readonly encodeError?: EncodeError | undefined
   readonly onError?: OnError | undefined
   /** Called for every request that is answered with an error. Must not throw. */
   readonly onRefuse?: ((refusal: Refusal) => void) | undefined
-  /** Whether callers that accept text but not JSON get errors as a bare sentence. Default: they get JSON. */
+  /** Whether clients that accept text but not JSON get errors as plain text. Default: they get JSON. */
   readonly textErrors?: boolean | undefined
   /** Runs once, at the first `close()`. */
   readonly onClose?: (() => void | Promise<void>) | undefined
@@ -159,7 +159,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
   }
 }
 
-/** The answer to a path that no route matches. It repeats nothing of the request. */
+/** The error for a path that no route matches. It repeats nothing of the request. */
 export function notFound(mountPaths: readonly string[]): HttpError {
   const message = `No route matches this path. agentwire serves ${[...new Set(mountPaths)].join(', ')} here.`
   return new HttpError(404, 'not_found', message)
@@ -178,8 +178,8 @@ function needsHandshake(): HttpError {
 }
 
 /**
- * The caller of a request, a response that refuses it, or null without authentication. Throws `HttpError` 401
- * where `authenticate` returns null.
+ * The caller of a request, a response that rejects it, or null without authentication. Throws `HttpError` 401
+ * if `authenticate` returns null.
  */
 export async function identify(
   request: Request,
@@ -192,7 +192,7 @@ export async function identify(
     const headers = { 'www-authenticate': 'Bearer' }
     throw new HttpError(401, 'unauthorized', 'This request needs valid credentials.', { headers })
   }
-  // Ownership is decided by the id: principals without one would share their threads.
+  // Ownership depends on the id: principals without one would share their threads.
   if (!isResponse(principal) && (typeof principal.id !== 'string' || principal.id === '')) {
     throw new TypeError('A principal must have an id, a non-empty string.')
   }
@@ -238,14 +238,17 @@ function createCall(
 
 const requests = new WeakMap<AbortSignal, Request>()
 
-/** Node 20 loses the signal of a collected `Request` (nodejs/node#55428): with its signal the request stays. */
+/**
+ * Node 20 loses the signal of a garbage-collected `Request` (nodejs/node#55428), so the signal keeps its
+ * request alive.
+ */
 function ownSignal(request: Request): AbortSignal {
   requests.set(request.signal, request)
   return request.signal
 }
 
-/** The answer to HEAD. The body is cancelled unread, so that a stream releases its source. */
+/** The response to HEAD. The body is cancelled unread, so that a stream releases its source. */
 function withoutBody(response: Response): Response {
-  response.body?.cancel().catch(() => {}) // No caller waits for the cancel.
+  response.body?.cancel().catch(() => {}) // No caller waits for the cancellation.
   return new Response(null, response)
 }

@@ -3,19 +3,19 @@ import { publicOrigin } from './public-base.ts'
 import { isHandshake } from './sockets/socket.ts'
 import type { HandlerContext, RouteKind } from './types.ts'
 
-/** The URL that the client has called, where the host knows it better than the request. */
+/** The URL that the client called, with the host from `context` if the host of the request differs. */
 export function calledUrl({ url }: Request, { host }: Pick<HandlerContext, 'host'> = {}): URL {
   const called = new URL(url)
   if (host) {
-    called.port = '' // A host without one leaves it as it was.
+    called.port = '' // A host without a port would keep the old port.
     called.host = host
   }
   return called
 }
 
 /**
- * Whether a browser marks a request as coming from another origin's page (Fetch Metadata, §2.3; RFC 6454,
- * §7). Browsers that do not send the site of the page send its origin.
+ * Whether a browser marks a request as coming from a page of another origin (Fetch Metadata, §2.3; RFC 6454,
+ * §7). Browsers that do not send the page's site send its origin.
  */
 export function isCrossOrigin({ headers }: Request, url: URL): boolean {
   const site = headers.get('sec-fetch-site')
@@ -28,15 +28,15 @@ export function isCrossOrigin({ headers }: Request, url: URL): boolean {
 
 const JSON_TYPE = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
 
-/** Whether a body is declared as JSON. */
+/** Whether a content type is JSON. */
 export const isJsonType = (type: string | null): boolean => type !== null && JSON_TYPE.test(type)
 
-/** What a request does: `acting` changes something although it is a GET. */
+/** The effect of a request: `acting` changes something although it is a GET. */
 type Effect = RouteKind | 'acting' | undefined
 
 /**
- * Whether a page of another origin may have sent this without a preflight (Fetch standard, §4.8): CORS then
- * only keeps the page from reading the answer, after the effect.
+ * Whether a page of another origin may have sent this without a preflight (Fetch standard, §4.8). CORS then
+ * only keeps the page from reading the response, after the effect.
  */
 export function isUnasked(request: Request, url: URL, effect?: Effect): boolean {
   const { method, headers } = request
@@ -46,7 +46,7 @@ export function isUnasked(request: Request, url: URL, effect?: Effect): boolean 
   if (!reads && isJsonType(headers.get('content-type'))) return false
   if (!reads && hasBody(request)) return true
   const mode = headers.get('sec-fetch-mode')
-  // Links lead from other pages to ours, and files are there for all pages.
+  // Links from other pages are allowed, and all pages may load assets.
   const isNavigation = mode === 'navigate' && !(reads && effect !== 'acting')
   return isNavigation || (mode === 'no-cors' && effect !== 'asset')
 }

@@ -1,12 +1,12 @@
 import type { Call } from './types.ts'
 
-/** The headers that `publicBase` reads, which a cache must tell apart. */
+/** The headers that `publicBase` reads. Caches must vary on them. */
 export const BASE_HEADERS = 'X-Forwarded-Proto, Forwarded'
 
 /**
- * Where the caller reaches the server: the origin of the request and the path before its route. Hosts build
- * the request's URL from headers that clients may forge, so only the parsed origin and the matched path are
- * used. A proxy is trusted for the scheme alone.
+ * The URL at which the caller reaches the server: the origin of the request and the path before its route.
+ * Hosts build the request's URL from headers that clients can forge, so only the parsed origin and the
+ * matched path are used. A proxy is trusted for the scheme only.
  */
 export function publicBase({ request: { headers }, url, route }: Call): string {
   const segments = url.pathname.replace(/\/$/, '').split('/')

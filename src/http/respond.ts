@@ -1,23 +1,24 @@
 const encoder = /* @__PURE__ */ new TextEncoder()
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-// A symbol property rather than a WeakMap: it needs no shared state, `Symbol.for` makes it the same key in the ESM and the CJS
-// build, and a Response that a host rebuilt with another body or other headers rightly loses it.
+// A symbol property instead of a WeakMap: it needs no shared state, `Symbol.for` returns the same key in the
+// ESM and the CJS build, and a Response that a host rebuilt with another body or headers loses it, as it
+// should.
 const BODY = /* @__PURE__ */ Symbol.for('agentwire.body')
 
 export interface ResponseOptions {
-  /** Default 200. */
+  /** Default: 200. */
   readonly status?: number | undefined
-  /** Names in lower case. They override those set here. */
+  /** Headers with lowercase names. They override the default headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-/** A JSON response with its length, whose text `knownBody` returns. `undefined` is sent as `null`. */
+/** A JSON response with its length. `knownBody` returns its text. `undefined` is sent as `null`. */
 export function json(value: unknown, options?: ResponseOptions): Response {
   return jsonText(JSON.stringify(value) ?? 'null', options)
 }
 
-/** The same of a value that is JSON text already. */
+/** Like `json`, for a value that is already JSON text. */
 export function jsonText(text: string, { status = 200, headers }: ResponseOptions = {}): Response {
   const response = new Response(text, {
     status,
@@ -26,14 +27,14 @@ export function jsonText(text: string, { status = 200, headers }: ResponseOption
   return Object.defineProperty(response, BODY, { value: text })
 }
 
-/** How much of a list is gathered before it is sent, in characters. */
+/** How much of a list is buffered before it is sent, in characters. */
 const PART_LENGTH = 65_536
 
 /**
- * A JSON array that is written while `items` are read, at the pace of its reader, so that a long list is
- * never in memory as a whole. Rejects where `items` fail before the first part is full. A later failure is
- * passed to `onError` and aborts the response, so that it cannot be mistaken for a complete one. A short list
- * is a response of `json`.
+ * A JSON array that is written while `items` are read, at the reader's pace, so that a long list is never in
+ * memory as a whole. Rejects if `items` fail before the first part is full. A later failure is passed to
+ * `onError` and aborts the response, so that it cannot be mistaken for a complete one. A short list is sent
+ * like `json`.
  */
 export async function jsonList(
   items: AsyncIterable<unknown>,
@@ -79,7 +80,9 @@ async function* listParts(items: AsyncIterable<unknown>): AsyncGenerator<string,
   return `${text}]`
 }
 
-/** The error of a body that cannot continue. Some servers send it to the client, so it hides the cause. */
+/**
+ * The error of a body that cannot continue. It hides the cause, because some servers send it to the client.
+ */
 export const brokenOff = (): DOMException => new DOMException('The stream was interrupted.', 'AbortError')
 
 /** A response without a body. */
@@ -87,7 +90,7 @@ export function empty(status = 204, headers?: Readonly<Record<string, string>>):
   return new Response(null, { status, headers: { ...headers } })
 }
 
-/** The whole body of a response made by `json`, which an adapter can send without reading a stream. */
+/** The complete body of a response made by `json`, which an adapter can send without reading a stream. */
 export function knownBody(response: Response): string | Uint8Array | undefined {
   if (response.bodyUsed) return undefined
   return (response as { readonly [BODY]?: string })[BODY]

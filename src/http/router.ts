@@ -8,10 +8,10 @@ export type Match =
       readonly endpoint: Endpoint
       readonly pattern: string
       readonly routeKind: RouteKind | undefined
-      /** Decoded, in an object without a prototype: `__proto__` is an id like any other. */
+      /** Decoded, in an object without a prototype: `__proto__` is a valid id. */
       readonly params: Readonly<Record<string, string>>
     }
-  /** Only routes of other methods match this path. `allow` is the list for the `Allow` header. */
+  /** The path matches only routes with other methods. `allow` is the list for the `Allow` header. */
   | { readonly kind: 'method'; readonly allow: readonly string[] }
   | { readonly kind: 'none' }
 
@@ -37,9 +37,9 @@ interface Node {
 }
 
 /**
- * A trie over the raw segments of a path. A static segment takes precedence over a parameter, unless only the parameter's route
- * has the method. A parameter takes one non-empty segment and is decoded once, so `a%2Fb` is an id. One trailing slash is
- * tolerated. HEAD is answered by GET.
+ * A trie over the raw segments of a path. A static segment takes precedence over a parameter, unless only the
+ * parameter's route has the method. A parameter takes one non-empty segment and is decoded once, so `a%2Fb`
+ * is an id. One trailing slash is accepted. HEAD requests use the GET route.
  */
 export function createRouter(routes: readonly Route[]): Router {
   const root = createNode()
@@ -63,7 +63,9 @@ export function createRouter(routes: readonly Route[]): Router {
   }
 }
 
-/** The pathname below a mount prefix, else undefined. `/api` contains `/api` and `/api/x`, not `/apis`. */
+/**
+ * The pathname below a mount prefix, otherwise undefined. `/api` contains `/api` and `/api/x`, not `/apis`.
+ */
 export function stripBase(pathname: string, basePath: string): string | undefined {
   const base = normalizeBase(basePath)
   if (!pathname.startsWith(base)) return undefined
@@ -71,7 +73,7 @@ export function stripBase(pathname: string, basePath: string): string | undefine
   return rest === '' || rest.startsWith('/') ? rest : undefined
 }
 
-/** `api`, `/api` and `/api/` are the same prefix; `/` is the empty one. */
+/** `api`, `/api` and `/api/` are the same prefix; `/` is the empty prefix. */
 export function normalizeBase(basePath: string): string {
   const base = basePath.endsWith('/') ? basePath.slice(0, -1) : basePath
   return base === '' || base.startsWith('/') ? base : `/${base}`

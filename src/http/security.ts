@@ -1,4 +1,4 @@
-/** One way in which a client proves who it is, as OpenAPI writes it. Source: OpenAPI 3.1.1 §4.8.27. */
+/** A way for clients to authenticate, in the shape of OpenAPI. Source: OpenAPI 3.1.1 §4.8.27. */
 export type SecurityScheme = { readonly description?: string | undefined } & (
   | {
       readonly type: 'http'
@@ -10,23 +10,23 @@ export type SecurityScheme = { readonly description?: string | undefined } & (
   | {
       readonly type: 'apiKey'
       readonly in: 'header' | 'query' | 'cookie'
-      /** Of the header, the query parameter or the cookie. */
+      /** The name of the header, query parameter or cookie. */
       readonly name: string
     }
   | {
       readonly type: 'oauth2'
       readonly flows: OAuthFlows
-      /** Of the authorization server's metadata (RFC 8414). */
+      /** The URL of the authorization server's metadata (RFC 8414). */
       readonly oauth2MetadataUrl?: string | undefined
     }
   | { readonly type: 'openIdConnect'; readonly openIdConnectUrl: string }
   | { readonly type: 'mutualTLS' }
 )
 
-/** The schemes by their names. A client needs one of them. */
+/** The schemes by name. A client needs one of them. */
 export type SecuritySchemes = Readonly<Record<string, SecurityScheme>>
 
-/** Exactly one of them, because A2A 1.0 lets a scheme have one: give each flow a scheme of its own. */
+/** Set exactly one flow, because A2A 1.0 allows one per scheme. Use a separate scheme for each flow. */
 export interface OAuthFlows {
   readonly authorizationCode?:
     | (OAuthFlow & {
@@ -36,7 +36,7 @@ export interface OAuthFlows {
       })
     | undefined
   readonly clientCredentials?: (OAuthFlow & { readonly tokenUrl: string }) | undefined
-  /** RFC 8628. A2A 0.3 does not know it. */
+  /** RFC 8628. A2A 0.3 does not support it. */
   readonly deviceCode?:
     | (OAuthFlow & { readonly deviceAuthorizationUrl: string; readonly tokenUrl: string })
     | undefined
@@ -46,6 +46,6 @@ export interface OAuthFlows {
 
 export interface OAuthFlow {
   readonly refreshUrl?: string | undefined
-  /** What each scope is for. */
+  /** The description of each scope by its name. */
   readonly scopes: Readonly<Record<string, string>>
 }

@@ -1,6 +1,9 @@
 import { type StreamOptions, type StreamSource, streamResponse } from './stream.ts'
 
-/** Headers of every event stream. `no-transform` prevents compression, `x-accel-buffering` prevents buffering in nginx. */
+/**
+ * The headers of every event stream. `no-transform` prevents compression, `x-accel-buffering` prevents
+ * buffering in nginx.
+ */
 export const SSE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
@@ -13,17 +16,20 @@ const HEARTBEAT = /* @__PURE__ */ encoder.encode(': heartbeat\n\n')
 
 /** One event of an event stream (WHATWG HTML, "Server-sent events"). */
 export interface SseEvent {
-  /** Must not contain CR, LF or NUL: a client would store a different id from the one the server can resume from. */
+  /**
+   * Must not contain CR, LF or NUL: a client would store a different id from the one that the server can
+   * resume from.
+   */
   readonly id?: string | undefined
-  /** CR and LF are dropped. */
+  /** CR and LF are removed. */
   readonly event?: string | undefined
-  /** CR, LF and CRLF each end a line: a client reads them all as LF. */
+  /** CR, LF and CRLF each end a line: a client reads all of them as LF. */
   readonly data: string
-  /** Milliseconds, a whole number. */
+  /** The reconnection time in milliseconds, a whole number. */
   readonly retry?: number | undefined
 }
 
-/** The frame of one event. Throws a `TypeError` when `id` or `retry` cannot be sent. */
+/** Formats one event. Throws `TypeError` if `id` or `retry` cannot be sent. */
 export function formatSse({ id, event, data, retry }: SseEvent): string {
   let frame = idLine(id)
   if (event !== undefined) frame += `event: ${event.replace(/[\r\n]/g, '')}\n`
@@ -35,18 +41,18 @@ export function formatSse({ id, event, data, retry }: SseEvent): string {
   return `${frame}data: ${data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n\n`
 }
 
-/** The line of an event's id, or nothing. Throws a `TypeError` for an id that cannot be sent. */
+/** The line of an event's id, or an empty string. Throws `TypeError` for an id that cannot be sent. */
 export function idLine(id: string | undefined): string {
   if (id === undefined) return ''
   if (/[\r\n\0]/.test(id)) throw new TypeError('An event id must not contain CR, LF or NUL.')
   return `id: ${id}\n`
 }
 
-/** `formatSse` as UTF-8, to be encoded once and shared by all readers. */
+/** `formatSse` as UTF-8 bytes, to encode once and share between all readers. */
 export function encodeSse(event: SseEvent): Uint8Array {
   return encoder.encode(formatSse(event))
 }
 
-/** An event stream that is pulled from `source`. Heartbeats are comments. */
+/** A stream of server-sent events, pulled from `source`. Heartbeats are comments. */
 export const sseResponse = (source: StreamSource, options: StreamOptions = {}): Response =>
   streamResponse(source, { headers: SSE_HEADERS, opening: OPENING, heartbeat: HEARTBEAT }, options)

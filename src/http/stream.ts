@@ -8,23 +8,27 @@ const HEARTBEAT_MS = 5_000
 const encoder = /* @__PURE__ */ new TextEncoder()
 const heartbeats = /* @__PURE__ */ createTicker(HEARTBEAT_MS)
 
-/** What the body of a streamed response is read from. */
+/** The source of a streamed response body. */
 export interface StreamSource {
   /**
-   * The next bytes, or undefined when the stream should end. Called again only after the reader took the previous bytes, so
-   * that nothing is read ahead. Must settle after `cancel`.
+   * The next bytes, or undefined at the end of the stream. Called again only after the reader took the
+   * previous bytes, so nothing is read ahead. Must settle after `cancel`.
    */
   next(): Promise<Uint8Array | undefined>
-  /** Releases everything. Called exactly once, however the stream ends. */
+  /** Releases all resources. Called exactly once, however the stream ends. */
   cancel(): void
 }
 
-/** How a stream looks on the wire. */
+/** The format of a stream on the wire. */
 export interface StreamFraming {
   readonly headers: Readonly<Record<string, string>>
-  /** Bytes that readers ignore. They are sent at once, so that nothing holds the headers back. Default: none. */
+  /**
+   * Bytes that readers ignore. They are sent at once, so that no proxy holds back the headers. Default: none.
+   */
   readonly opening?: Uint8Array | undefined
-  /** Bytes that readers ignore, which show on an idle stream that the connection is alive. Default: none. */
+  /**
+   * Bytes that readers ignore, sent on an idle stream to show that the connection is alive. Default: none.
+   */
   readonly heartbeat?: Uint8Array | undefined
 }
 
@@ -32,17 +36,20 @@ export interface StreamOptions {
   /** Ends the stream with an error when it aborts, for hosts that do not cancel the body. */
   readonly signal?: AbortSignal | undefined
   /**
-   * Called with the reason when the source fails. The reader learns only that the stream broke. What it throws or rejects with
-   * is ignored.
+   * Called with the reason if the source fails. The reader only sees that the stream broke. Errors that it
+   * throws or rejects with are ignored.
    */
   readonly onError?: ((error: unknown) => unknown) | undefined
-  /** Triggers the heartbeats of idle streams. Default: one ticker of 5 seconds, shared by all streams. */
+  /**
+   * Triggers the heartbeats of idle streams. Default: one ticker with an interval of 5 seconds, shared by all
+   * streams.
+   */
   readonly ticker?: Ticker | undefined
 }
 
 /**
- * A response that is pulled from `source` at the pace of its reader. A failing source and an abort end it with an error, because clients
- * treat a clean end as final and do not reconnect.
+ * A response that is pulled from `source` at the reader's pace. A failed source and an abort end it with an
+ * error, because clients treat a clean end as final and do not reconnect.
  */
 export function streamResponse(
   source: StreamSource,
@@ -69,12 +76,13 @@ export function streamResponse(
       reason = error
     }
     const fail = () => controller.error(reason)
-    // Deno cancels the body right after the abort, and logs the error of a body that broke before. Queued bytes must not be read.
+    // Deno cancels the body right after the abort, and logs an error if the body broke before that. Queued
+    // bytes must not be read.
     if (controller.desiredSize === 0) queueMicrotask(fail)
     else fail()
   }
 
-  // A negative size means that bytes wait for a stalled reader, which needs no heartbeat on top of them.
+  // A negative size means that bytes wait for a stalled reader, which needs no additional heartbeat.
   const sendHeartbeat = () => controller.desiredSize === 0 && controller.enqueue(heartbeat!)
 
   const body = new ReadableStream<Uint8Array>(
@@ -103,21 +111,25 @@ export function streamResponse(
       },
       cancel: end,
     },
-    // Nothing is read ahead: `pull` is called only while a reader waits, so a stalled reader holds at most one heartbeat.
+    // Nothing is read ahead: `pull` is called only while a reader waits, so a stalled reader holds at most
+    // one heartbeat.
     { highWaterMark: 0 },
   )
   return new Response(body, { headers: { ...headers } })
 }
 
-/** A source over an async iterable. */
+/** A source that reads an async iterable. */
 export interface IterableSource extends StreamSource {
-  /** Waits for the first part, so that a failure before it can be answered with an error. Rejects with that failure. */
+  /**
+   * Waits for the first part, so that an early failure can be answered with an error. Rejects with that
+   * failure.
+   */
   ready(): Promise<void>
 }
 
 /**
- * Reads an async iterable of text or bytes as the body of a stream, one part for each pull. The signal that `read` is given fires when the
- * reader has left or `signal` aborts.
+ * Reads an async iterable of text or bytes as a stream body, one part for each pull. The signal passed to
+ * `read` fires when the reader disconnects or `signal` aborts.
  */
 export function sourceOf(
   read: (signal: AbortSignal) => AsyncIterable<string | Uint8Array>,
@@ -132,8 +144,8 @@ export function sourceOf(
 
   function cancel(): void {
     signal?.removeEventListener('abort', abort)
-    stop.abort(null) // Without a reason it makes an error with a stack, which nobody sees.
-    // The stream has ended: there is no reader left to get this error.
+    stop.abort(null) // Without a reason, `abort` creates an error with a stack that is never read.
+    // The stream has ended, so there is no reader for this error.
     parts.return?.().catch(() => {})
   }
 

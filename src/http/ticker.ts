@@ -1,6 +1,6 @@
-/** One interval timer, shared by many callbacks. */
+/** An interval timer that many callbacks share. */
 export interface Ticker {
-  /** Calls `beat` every interval, until the returned function is called or `beat` throws. */
+  /** Calls `beat` at every interval, until the returned function is called or `beat` throws. */
   add(beat: () => unknown): () => void
 }
 
@@ -34,7 +34,7 @@ export function createTicker(intervalMs: number): Ticker {
 }
 
 function unref<T>(timer: T): T {
-  // Only some runtimes have it; elsewhere a timer is a number.
+  // Only some runtimes have it; in others a timer is a number.
   ;(timer as { unref?: () => void }).unref?.()
   return timer
 }

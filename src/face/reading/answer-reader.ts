@@ -20,19 +20,21 @@ export const ANSWER_EVENTS: EventFilter = {
 }
 
 export interface AnswerReader {
-  /** The items of the next event of the log. How the events are batched makes no difference. */
+  /** The items of the next event of the log. They do not depend on how the events are batched. */
   push(event: ThreadEvent | LogGap): readonly AnswerItem[]
 }
 
 interface KnownCall {
   readonly call: CallRef
-  /** Undefined while it is written. */
+  /** Undefined while the arguments are being written. */
   input: unknown
-  /** Of the attempt in which it was told. */
+  /** With the fencing token of the attempt that reported it. */
   result: { readonly status: 'success' | 'error'; readonly text: string; readonly token: string } | undefined
 }
 
-/** A message that is being written. Of a tool's, only its end is told, as the result of its call. */
+/**
+ * A message that is being written. For a tool message, only its end is reported, as the result of its call.
+ */
 type Writing =
   | {
       readonly decoder: ReturnType<typeof createMessageDecoder>
@@ -44,18 +46,22 @@ type Writing =
     }
 
 /**
- * Reads the events of an answer, from its beginning or from any place in it, as what a client is shown of it: a pure function of the
- * log. Messages and calls from before the first event are known from the first state, and are not told.
+ * Converts the events of an answer to items that clients show, starting at its beginning or any position in
+ * it. A pure function of the log. Messages and calls from before the first event are taken from the first
+ * state, and are not reported.
  */
 export function createAnswerReader(): AnswerReader {
-  /** The messages of the agent and of its subagents that were told, or were there before, by owner and id. */
+  /**
+   * The calls of each message of the agent and its subagents that was reported or existed before, by owner
+   * and id.
+   */
   const told = new Map<string, ReadonlySet<string>>()
   const calls = new Map<string, KnownCall>()
   const scopes = createCallScopes()
   const { ownerOf } = scopes
-  /** The errors of tools that no state has yet. */
+  /** Errors of tools that are not in a state yet. */
   const failed = new Map<string, string>()
-  /** The subagents that were told of in this run. */
+  /** The subagents that were reported in this run. */
   const subagents = new Set<string>()
   let isFirstState = true
   let isAfterGap = false
@@ -75,7 +81,7 @@ export function createAnswerReader(): AnswerReader {
 
   function startMessage(message: MessageRef): MessageReader {
     tellSubagent(message.owner)
-    // A message that is written again takes the place of the one before.
+    // A message that is written again replaces the earlier one.
     retract([message.id], message.owner)
     const reader = createMessageReader(message)
     told.set(messageKey(message), new Set())
@@ -100,11 +106,11 @@ export function createAnswerReader(): AnswerReader {
     if (superseded) retract([reader.message.id], reader.message.owner)
   }
 
-  /** Adds items of a message, and keeps its calls. */
+  /** Adds items of a message, and records its calls. */
   function tell(items: readonly AnswerDetail[], reader: MessageReader): void {
     for (const item of items) {
       if (item.type === 'callStart') {
-        // The tool may have told of it first.
+        // The tool may have reported the call first.
         if (calls.has(item.call.id) && !isOver(item.call)) continue
         told.set(messageKey(reader.message), new Set(reader.calls.keys()))
         calls.set(item.call.id, { call: item.call, input: undefined, result: undefined })
@@ -121,7 +127,9 @@ export function createAnswerReader(): AnswerReader {
     }
   }
 
-  /** Whether the known call of this id is an earlier one: some models count their calls anew in each turn. */
+  /**
+   * Whether the known call with this id is an earlier one: some models restart their call ids in each turn.
+   */
   function isOver({ id, messageId }: CallRef): boolean {
     const known = calls.get(id)
     return known?.result !== undefined && known.call.messageId !== null && known.call.messageId !== messageId
@@ -148,7 +156,7 @@ export function createAnswerReader(): AnswerReader {
     if (data.event === 'tool-output-delta')
       out.push({ type: 'callOutput', call: known.call, text: data.delta })
     else if (data.event === 'tool-error') {
-      // The agent may make another message of it, which the next state has.
+      // The agent may turn it into another message, which is in the next state.
       if (known.call.owner === null) failed.set(id, data.message)
       else tellResult(known, 'error', undefined, data.message)
     } else {
@@ -178,7 +186,7 @@ export function createAnswerReader(): AnswerReader {
     if (subagents.delete(call.id)) out.push({ type: 'subagentEnd', call, status })
   }
 
-  /** Tells that a call is that of a subagent, and those around it. */
+  /** Reports that a call belongs to a subagent, after the calls around it. */
   function tellSubagent(owner: string | null): void {
     const known = owner === null ? undefined : calls.get(owner)
     if (!known || subagents.has(known.call.id)) return
@@ -209,18 +217,18 @@ export function createAnswerReader(): AnswerReader {
     if (Object.keys(values).length > 0) out.push({ type: 'state', values })
   }
 
-  /** Tells the messages of a state that nobody has streamed. */
+  /** Reports the messages of a state that were not streamed. */
   function addMessages(messages: readonly unknown[]): void {
     if (isFirstState) {
       isFirstState = false
-      // Where something was told already, only what comes before the last input is from before.
+      // If something was reported already, only messages up to the last input are old.
       const lastInput = told.size === 0 ? messages.length - 1 : messages.findLastIndex(isInput)
       know(messages.slice(0, lastInput + 1))
     }
     const madeAt = placesOfCalls(messages)
     for (const [at, raw] of messages.entries()) {
       if (!isRecord(raw)) continue
-      // A result from before the call is that of an earlier one with its id.
+      // A result before the call belongs to an earlier call with the same id.
       if (raw.type === 'tool' && at < (madeAt.get(raw.tool_call_id) ?? 0)) continue
       const isKnown = raw.type === 'tool' ? isResolved(raw) : raw.type !== 'ai' || isTold(raw)
       if (isKnown && raw.type === 'ai') tellCalls(raw)
@@ -231,10 +239,13 @@ export function createAnswerReader(): AnswerReader {
   }
 
   const isTold = ({ id }: Record<string, unknown>): boolean =>
-    // What has no id cannot be told from what was streamed.
+    // A message without an id cannot be distinguished from the streamed ones.
     typeof id !== 'string' || told.has(messageKey({ id, owner: null }))
 
-  /** Tells the calls of a message that was told without them: LangGraph streams a message that a node returns, and leaves out its calls. */
+  /**
+   * Reports calls that a streamed message lacked: LangGraph streams a message that a node returns without its
+   * calls.
+   */
   function tellCalls({ id, tool_calls }: Record<string, unknown>): void {
     if (typeof id !== 'string') return
     for (const one of itemsOf(tool_calls)) {
@@ -262,7 +273,7 @@ export function createAnswerReader(): AnswerReader {
     tell(reader.end(false), reader)
   }
 
-  /** Takes messages as known, with their calls and results. */
+  /** Records messages as known, with their calls and results. */
   function know(messages: readonly unknown[]): void {
     for (const message of messages.map(decodeMessage)) {
       if (message?.role === 'assistant' && message.id !== undefined) {
@@ -363,7 +374,9 @@ export function createAnswerReader(): AnswerReader {
 
 type Place = Pick<AnswerItem, 'seq' | 'timestamp' | 'runId'>
 
-/** Details at their place in the log. They were made just now, so they are changed instead of copied for each event. */
+/**
+ * Adds the position in the log to the details. They were just created, so they are modified and not copied.
+ */
 function at({ seq, timestamp, runId }: Place, details: readonly AnswerDetail[]): readonly AnswerItem[] {
   for (const detail of details) Object.assign(detail, { seq, timestamp, runId })
   return details as readonly AnswerItem[]
@@ -371,7 +384,7 @@ function at({ seq, timestamp, runId }: Place, details: readonly AnswerDetail[]):
 
 const messageKey = ({ owner, id }: Pick<MessageRef, 'owner' | 'id'>): string => `${owner ?? ''}\n${id}`
 
-/** Where in a state each call is made, by its id: the last time. */
+/** The last position in a state where each call is made, by call id. */
 function placesOfCalls(messages: readonly unknown[]): ReadonlyMap<unknown, number> {
   const places = new Map<unknown, number>()
   for (const [at, raw] of messages.entries())

@@ -1,31 +1,32 @@
 import { isRecord, itemsOf, sameJson } from '../../messages/record.ts'
 
-/** An action that a question asks to decide on, as LangChain's human-in-the-loop middleware has it. */
+/** An action that a question asks to approve, in the form of LangChain's human-in-the-loop middleware. */
 export interface Approval {
-  /** Its place among the decisions of the answer. */
+  /** The position among the decisions of the response. */
   readonly index: number
   readonly name: string
   readonly args: Readonly<Record<string, unknown>>
   readonly description: string | undefined
-  /** Of `approve`, `edit`, `reject` and others that the middleware takes. */
+  /** The decisions that the middleware accepts, such as `approve`, `edit` and `reject`. */
   readonly allowedDecisions: readonly string[]
-  /** The open call of this name and these arguments. Undefined where there is none. */
+  /** The open call with this name and arguments. Undefined if there is none. */
   readonly callId: string | undefined
 }
 
-/** A call that waits, among which the one of an action is found. */
+/** A call without a result, which may match an action. */
 export interface WaitingCall {
   readonly id: string
   readonly name: string
   readonly input: unknown
 }
 
-/** What the middleware takes where the question does not say. */
+/** What the middleware accepts if the question does not say. */
 const DECISIONS: readonly string[] = ['approve', 'edit', 'reject']
 
 /**
- * The actions that a question asks to decide on: `{ actionRequests: [{ name, args, description? }], reviewConfigs?: [{ actionName,
- * allowedDecisions }] }`. Undefined for any other question. Of equal calls, the first is that of the first equal action.
+ * The actions that a question asks to approve:
+ * `{ actionRequests: [{ name, args, description? }], reviewConfigs?: [{ actionName, allowedDecisions }] }`.
+ * Undefined for any other question. Equal calls are matched to equal actions in order.
  */
 export function approvalsOf(
   value: unknown,

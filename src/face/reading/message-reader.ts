@@ -3,25 +3,25 @@ import type { ContentBlock, Message, MessageEvent } from '../../messages/index.t
 import { defined } from '../../messages/record.ts'
 import type { AnswerDetail, CallRef, MessageRef } from './answer-item.ts'
 
-/** Reads one message of an assistant, block by block. */
+/** Converts one assistant message to items, block by block. */
 export interface MessageReader {
   readonly message: MessageRef
-  /** The calls that it makes. */
+  /** The calls that the message makes. */
   readonly calls: ReadonlyMap<string, CallRef>
   push(event: MessageEvent): readonly AnswerDetail[]
-  /** Ends what is open, and the message. */
+  /** Ends the open blocks, and the message. */
   end(isCut: boolean): readonly AnswerDetail[]
 }
 
-/** How far a block has been told. */
+/** The part of a block that was reported. */
 interface Told {
   readonly index: number
   readonly type: ContentBlock['type']
-  /** How much of its text, or of its arguments. */
+  /** The length of the text or arguments that were reported. */
   length: number
-  /** Of a call, once its id and its name are known. */
+  /** Set for a call, once its id and name are known. */
   call: CallRef | undefined
-  /** The arguments were written anew, and do not go on with what was told. The end of the call has them. */
+  /** The arguments were rewritten and do not continue the reported part. The end of the call has them. */
   isStale: boolean
   isEnded: boolean
 }
@@ -46,7 +46,10 @@ export function createMessageReader(message: MessageRef): MessageReader {
     return told
   }
 
-  /** The block of a slot that is being told: it begins where nothing of it was told, or where another one takes its place. */
+  /**
+   * The block of a slot that is being reported. Begins a new one if nothing of it was reported, or if another
+   * block replaces it.
+   */
   function openAt(slot: Slot, out: AnswerDetail[]): Told {
     const { block } = slot.draft
     const known = blocks.get(slot.key)
@@ -66,7 +69,7 @@ export function createMessageReader(message: MessageRef): MessageReader {
     })
   }
 
-  /** Tells the arguments of a call, of which the first pieces may come before its name. */
+  /** Reports the arguments of a call. The first parts may arrive before its name. */
   function addArgs(told: Told, block: CallBlock, whole: string, more: string, out: AnswerDetail[]): void {
     const isFirst = told.call === undefined
     const call = told.call ?? startCall(told, block, out)
@@ -133,7 +136,7 @@ export function createMessageReader(message: MessageRef): MessageReader {
     const out: AnswerDetail[] = []
     const before = event.type === 'blockStart' ? draft.slot(event.index) : undefined
     const replaced = before && blocks.get(before.key)
-    // A block that the normal form has no type for comes whole as often as it grows.
+    // A block without a type in the normal form is sent whole each time it grows.
     const grows = event.type === 'blockStart' && event.block.type === 'nonStandard'
     if (before && replaced && !(grows && replaced.type === 'nonStandard'))
       finish(replaced, before.done ?? before.draft.block, out)
@@ -181,11 +184,11 @@ type CallBlock = {
 const isCall = (block: ContentBlock): block is ContentBlock & CallBlock =>
   block.type === 'toolCall' || block.type === 'serverToolCall'
 
-/** What a tool gave that is no tool message. */
+/** The text of a tool's output that is not a tool message. */
 export const textOfOutput = (output: unknown): string =>
   typeof output === 'string' ? output : (JSON.stringify(output) ?? '')
 
-/** A message that comes whole, as the events of one that is streamed. */
+/** The events that a complete message would have had if streamed. */
 export function eventsOf({ content, finishReason, usage, metadata, ...about }: Message): MessageEvent[] {
   const blocks = content.flatMap((block, index): MessageEvent[] => [
     { type: 'blockStart', index, block },

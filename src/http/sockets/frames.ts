@@ -1,14 +1,14 @@
 const encoder = /* @__PURE__ */ new TextEncoder()
 const decoder = /* @__PURE__ */ new TextDecoder()
 
-/** The first byte of a frame that is a whole text message. */
+/** The first byte of a frame that contains a complete text message. */
 const TEXT = 0x81
 const LENGTH_16 = 126
 const LENGTH_64 = 127
 
 /**
- * Writes what comes before the text of a frame as servers send it (RFC 6455, §5.2): without a mask, so that all sockets can share it.
- * Gives the offset where its text begins.
+ * Writes the header of a text frame from a server (RFC 6455, §5.2): unmasked, so that all sockets can share
+ * it. Returns the offset where the text begins.
  */
 export function writeHead(target: Uint8Array, at: number, length: number): number {
   target[at++] = TEXT
@@ -19,7 +19,7 @@ export function writeHead(target: Uint8Array, at: number, length: number): numbe
   const bytes = length < 65_536 ? 2 : 8
   target[at++] = bytes === 2 ? LENGTH_16 : LENGTH_64
   if (bytes === 8) {
-    // No text has four gigabytes.
+    // No text reaches four gigabytes.
     target.fill(0, at, at + 4)
     at += 4
     target[at++] = length >>> 24
@@ -30,10 +30,10 @@ export function writeHead(target: Uint8Array, at: number, length: number): numbe
   return at
 }
 
-/** The most bytes that a frame has before its text. */
+/** The maximum size of a frame header, in bytes. */
 const MAX_HEAD = 10
 
-/** One text, in UTF-8, as a frame. */
+/** One UTF-8 text as a frame. */
 export function frameOf(text: Uint8Array): Uint8Array {
   const frame = new Uint8Array(MAX_HEAD + text.length)
   const at = writeHead(frame, 0, text.length)
@@ -44,7 +44,7 @@ export function frameOf(text: Uint8Array): Uint8Array {
 /** One text as a frame. */
 export const textFrame = (text: string): Uint8Array => frameOf(encoder.encode(text))
 
-/** The texts of such frames, for hosts whose sockets frame by themselves. */
+/** The texts of such frames, for hosts whose sockets do the framing. */
 export function textsOf(frames: Uint8Array): string[] {
   const texts: string[] = []
   for (let at = 0; at < frames.length; ) {

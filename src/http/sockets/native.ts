@@ -2,10 +2,10 @@ import type { HandlerContext, WebHandler } from '../types.ts'
 import { textsOf } from './frames.ts'
 import { type SocketPeer, type SocketSession, socketOf } from './socket.ts'
 
-/** What we use of the web sockets of Deno and Workers. */
+/** The part of Deno's and Workers' web sockets that is used here. */
 interface WebSocketLike {
   binaryType?: string
-  /** Workers do not tell it. */
+  /** Workers do not have it. */
   readonly bufferedAmount?: number
   send(text: string): void
   close(code: number, reason: string): void
@@ -28,17 +28,23 @@ interface Runtime {
   }
 }
 
-/** How much may wait in a socket before its session pauses, in bytes. */
+/** How much may be buffered in a socket before its session pauses, in bytes. */
 const BUFFERED = 65_536
-/** How often a socket is asked whether it has room, at first and for one that has had none for long. */
+/** How often a full socket is polled: the interval at first, and its maximum after backing off. */
 const POLL_MS = 1
 const MAX_POLL_MS = 50
-/** How much a socket is sent in all where the host does not tell what waits, in bytes: a stalled one may hold all of it. */
+/**
+ * How much is sent to a socket in total if the host does not report the buffered amount, in bytes: a stalled
+ * socket may buffer all of it.
+ */
 const UNTOLD = 64 * 1024 * 1024
-/** A socket whose peer does not answer pings for so long ends, in seconds. */
+/** A socket ends if its peer does not answer pings for this long, in seconds. */
 const IDLE_S = 30
 
-/** A handler whose `fetch` and `handle` switch to web sockets on Deno and Workers, and on Bun where its `Server` is the context. */
+/**
+ * A handler whose `fetch` and `handle` switch to web sockets on Deno and Workers, and on Bun if its `Server`
+ * is the context.
+ */
 export function upgrading(handler: WebHandler): WebHandler {
   const through =
     <Answer extends Response | undefined>(
@@ -62,7 +68,7 @@ function upgrade(
   if (context?.upgrade) {
     const headers: Record<string, string> =
       protocol === undefined ? {} : { 'sec-websocket-protocol': protocol }
-    // Bun takes no notice of a response to a request that it has upgraded.
+    // Bun ignores the response to a request that it upgraded.
     return context.upgrade(request, { data: session, headers }) ? new Response(null) : undefined
   }
   if (Deno?.upgradeWebSocket) {
@@ -105,7 +111,7 @@ function bind(socket: WebSocketLike, session: SocketSession): void {
   )
   socket.addEventListener('close', () => {
     end()
-    // Workers leave it to the program to answer the close of a client, which waits for that.
+    // On Workers the program must answer a client's close, and the client waits for that.
     closeBy(socket, 1000, '')
   })
   socket.addEventListener('error', end)
@@ -115,7 +121,8 @@ function bind(socket: WebSocketLike, session: SocketSession): void {
       sent += frames.length
       if (socket.bufferedAmount === undefined && sent > UNTOLD) {
         end()
-        // A code that clients take as final: most would come back for the same events from the first on.
+        // Clients treat this code as final. After others, most would reconnect and read the same events from
+        // the start.
         socket.close(4413, 'A socket on this host cannot carry more. Read this thread as a stream.')
       }
       if (!isFull()) return true
@@ -126,7 +133,7 @@ function bind(socket: WebSocketLike, session: SocketSession): void {
   })
 }
 
-/** The codes that a web socket of the Web may be closed with, for those that only servers may send: 4000 and a status of HTTP. */
+/** Codes that Web web sockets may send, in place of those reserved for servers: 4000 plus an HTTP status. */
 const WEB_CODES: Readonly<Record<number, number>> = {
   1001: 4503,
   1008: 4429,
@@ -144,7 +151,7 @@ function closeBy(socket: WebSocketLike, code: number, reason: string): void {
   }
 }
 
-/** What we use of a socket of Bun. */
+/** The part of Bun's socket that is used here. */
 export interface BunSocket {
   readonly data: unknown
   send(text: string): number
@@ -153,10 +160,10 @@ export interface BunSocket {
 
 const sessionOf = ({ data }: BunSocket): SocketSession => data as SocketSession
 
-/** The `websocket` option of `Bun.serve`, to use with the `fetch` of a handler. */
+/** The `websocket` option of `Bun.serve`, to use with a handler's `fetch`. */
 export const bunSockets = {
   maxPayloadLength: 16 * 1024 * 1024,
-  // Beyond its limit Bun drops texts. A session sends no more than one batch to a socket that is full.
+  // Bun drops texts above this limit. A session sends at most one batch to a full socket.
   backpressureLimit: 1_073_741_824,
   idleTimeout: IDLE_S,
   sendPings: true,
@@ -164,7 +171,7 @@ export const bunSockets = {
     const peer: SocketPeer = {
       send(frames) {
         let taken = true
-        // -1 means that the text waits for the network.
+        // -1 means that the text is buffered.
         for (const text of textsOf(frames)) taken = socket.send(text) !== -1 && taken
         return taken
       },

@@ -1,38 +1,38 @@
 import { HttpError } from '../errors.ts'
 import { json } from '../respond.ts'
 
-/** A web socket, as its session uses it. */
+/** A web socket, as its session sees it. */
 export interface SocketPeer {
   /**
-   * Sends whole text frames (RFC 6455, §5), which the server's sockets share. False where the network does not take them at once:
-   * the session then waits for `drain`.
+   * Sends complete text frames (RFC 6455, §5), which all sockets of the server share. Returns false if they
+   * are buffered: the session then waits for `drain`.
    */
   send(frames: Uint8Array): boolean
-  /** Ends the socket with a close code (RFC 6455, §7.4). */
+  /** Closes the socket with a close code (RFC 6455, §7.4). */
   close(code: number, reason: string): void
 }
 
-/** What a handler does with a web socket. An adapter binds it to a socket of its host. No method throws. */
+/** A handler's side of a web socket. An adapter binds it to a socket of its host. No method throws. */
 export interface SocketSession {
-  /** What the handshake answers as `Sec-WebSocket-Protocol`. */
+  /** The `Sec-WebSocket-Protocol` of the handshake response. */
   readonly protocol: string | undefined
-  /** A socket with a longer message is closed with 1009. */
+  /** In bytes. A socket that receives a longer message is closed with 1009. */
   readonly maxMessageBytes: number
   /** Called once, before any other method. */
   open(peer: SocketPeer): void
   message(data: string | Uint8Array): void
-  /** The network has taken what `send` had to keep. */
+  /** The buffered frames of `send` were written. */
   drain(): void
-  /** The socket has closed, from either side. */
+  /** The socket was closed, from either side. */
   close(): void
 }
 
-// A symbol property, as for the body of a response: what wraps a handler passes the response on as it is.
+// A symbol property, like the body of a response: wrappers of a handler pass the response on unchanged.
 const SESSION = /* @__PURE__ */ Symbol.for('agentwire.socket')
 
 /**
- * The answer to a handshake that is accepted. An adapter that can switch to a web socket binds the session; for any other host the
- * response is 426.
+ * The response to an accepted handshake. An adapter that can switch to a web socket binds the session; any
+ * other host sends the response as 426.
  */
 export function socketResponse(session: SocketSession): Response {
   const message =
@@ -52,7 +52,10 @@ export const socketOf = (response: Response): SocketSession | undefined =>
 export const isHandshake = ({ method, headers }: Request): boolean =>
   method === 'GET' && headers.get('upgrade')?.toLowerCase() === 'websocket'
 
-/** What begins the subprotocol in which a browser sends a token, because its web sockets send no other header. */
+/**
+ * The prefix of the subprotocol in which a browser sends a token, because its web sockets cannot send other
+ * headers.
+ */
 const BEARER = 'bearer.'
 
 /** The subprotocols that a handshake offers, in order. */
@@ -62,15 +65,18 @@ const offered = ({ headers }: Request): readonly string[] =>
     ?.split(',')
     .map((name) => name.trim()) ?? []
 
-/** The subprotocol to answer with: a browser gives up where none of those that it has offered is chosen. */
+/**
+ * The subprotocol to answer with: a browser closes the connection if the server selects none of those it
+ * offered.
+ */
 export function chosenProtocol(request: Request): string | undefined {
   const names = offered(request)
   return names.find((name) => !name.startsWith(BEARER)) ?? names[0]
 }
 
 /**
- * A handshake with the token of its subprotocol `bearer.<token>`, percent-encoded, as its `Authorization`. Other requests stay as they
- * are. Throws `HttpError` 400 for a token that no header can carry.
+ * A handshake with the token of its subprotocol `bearer.<token>`, percent-encoded, as its `Authorization`.
+ * Other requests are not changed. Throws `HttpError` 400 for a token that a header cannot contain.
  */
 export function withBearer(request: Request): Request {
   if (!isHandshake(request) || request.headers.has('authorization')) return request
