@@ -5,7 +5,7 @@ import { answer } from './node/listener.ts'
 import { type Forwarded, first, header } from './node/target.ts'
 import type { NodeRequest, NodeResponse } from './node/types.ts'
 
-/** What we use of the requests of Express 4 and 5. */
+/** The part of an Express 4 or 5 request that the adapter uses. */
 export interface ExpressRequest extends NodeRequest {
   /** The mount path, `''` at the root. */
   readonly baseUrl: string
@@ -29,8 +29,8 @@ export type ExpressMiddleware = (
 
 /**
  * Middleware for Express 4 and 5, before or after `express.json()`. `app.use('/agent', toExpress(handler))`
- * makes `/agent` the base path. Paths without a route go to the rest of the app. Forwarded headers count
- * where the app's `trust proxy` says so.
+ * makes `/agent` the base path. A path without a route falls through to the rest of the app. Forwarded
+ * headers are trusted according to the app's `trust proxy` setting.
  */
 export function toExpress(handler: WebHandler, options: ExpressOptions = {}): ExpressMiddleware {
   checkOptions('toExpress', options, EXPRESS_OPTIONS)
@@ -47,7 +47,9 @@ export function toExpress(handler: WebHandler, options: ExpressOptions = {}): Ex
   }
 }
 
-/** Express decides which proxies to trust. Its `hostname` lacks the port, which is read from the header. */
+/**
+ * Express decides which proxies to trust. Its `hostname` has no port, so the port is read from the header.
+ */
 function forwarded(req: ExpressRequest): Forwarded {
   const { protocol, hostname } = req
   const hosts = [first(header(req, 'x-forwarded-host')), header(req, 'host')]

@@ -6,7 +6,7 @@ import { acceptSockets, type UpgradeServer } from './node/sockets.ts'
 import { type Forwarded, header } from './node/target.ts'
 import type { NodeRequest, NodeResponse } from './node/types.ts'
 
-/** What we use of a Fastify request, over HTTP/1 or HTTP/2. */
+/** The part of a Fastify request that the adapter uses, over HTTP/1 or HTTP/2. */
 export interface FastifyRequest {
   readonly raw: NodeRequest
   readonly protocol: string
@@ -14,7 +14,7 @@ export interface FastifyRequest {
   readonly log: { error(details: object, message: string): void }
 }
 
-/** What we use of a Fastify reply. */
+/** The part of a Fastify reply that the adapter uses. */
 export interface FastifyReply {
   readonly raw: NodeResponse
   getHeaders(): Record<string, number | string | string[] | undefined>
@@ -22,7 +22,7 @@ export interface FastifyReply {
   callNotFound(): unknown
 }
 
-/** What we use of a Fastify 5 instance. */
+/** The part of a Fastify 5 instance that the adapter uses. */
 export interface FastifyInstance {
   readonly prefix: string
   readonly server: UpgradeServer
@@ -42,7 +42,7 @@ export interface FastifyInstance {
 }
 
 export interface FastifyOptions {
-  /** Called with failures that the handler does not answer itself. Default: the request's log. */
+  /** Called for errors that the handler does not answer. Default: logs them with the request's logger. */
   readonly onError?: OnError | undefined
 }
 
@@ -54,10 +54,10 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
  * A plugin for Fastify 5: `app.register(toFastify(handler), { prefix: '/agent' })`. The prefix is the base
- * path. A path without a route goes to the app's not-found handler. The handler reads bodies, within its own
- * limits. Earlier hooks run, and headers they set are sent; `onSend` does not run. Web sockets, which need
- * the package `ws`, bypass the hooks. Closing the app closes the handler first, so that open streams do not
- * block it.
+ * path. A path without a route goes to the app's not-found handler. The handler reads request bodies and
+ * applies its own limits. Earlier hooks run, and the headers they set are sent; `onSend` does not run. Web
+ * sockets need the package `ws` and bypass the hooks. Closing the app closes the handler first, so that open
+ * streams do not block it.
  */
 export function toFastify(handler: WebHandler, options: FastifyOptions = {}): FastifyPlugin {
   checkOptions('toFastify', options, FASTIFY_OPTIONS)
@@ -95,14 +95,14 @@ export function toFastify(handler: WebHandler, options: FastifyOptions = {}): Fa
       cutSockets()
     })
     for (const url of mounted ? ['/', '/*'] : ['/*']) {
-      // `@fastify/cors` may already have registered a route for every OPTIONS.
+      // `@fastify/cors` may already have registered an OPTIONS route for every path.
       const method = METHODS.filter((name) => !instance.hasRoute({ method: name, url: prefix + url }))
       instance.route({ method, url, handler: serve })
     }
   }
 }
 
-/** Fastify decides which proxies to trust. Without any, the bridge finds the host. */
+/** Fastify decides which proxies to trust. If it trusts none, the bridge determines the host. */
 function forwarded({ protocol, host, raw }: FastifyRequest): Forwarded {
   const own = header(raw, ':authority') ?? header(raw, 'host') ?? ''
   return { protocol, host: host === own ? undefined : host }

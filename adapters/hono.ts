@@ -5,9 +5,9 @@ import { withoutBody } from './without-body.ts'
 
 /**
  * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path. A path without a
- * route is left to the rest of the app. On Workers, `request.signal` needs the flag `enable_request_signal`;
- * streams work without it. `@hono/node-server` sends the message of an error that breaks a stream to the
- * client.
+ * route falls through to the rest of the app. On Workers, `request.signal` needs the flag
+ * `enable_request_signal`; streams work without it. `@hono/node-server` sends the message of an error that
+ * breaks a stream to the client.
  */
 export function toHono(handler: WebHandler): Hono {
   return new Hono().all('*', async (c, next) => {
@@ -27,7 +27,10 @@ function mountOf(c: Context): string {
   return c.req.path.split('/', route.split('/').length).join('/')
 }
 
-/** The request with a readable body. Rebuilt only if read, because that loses its stream and signal. */
+/**
+ * The request with a readable body. It is rebuilt only if the body was read, because rebuilding loses the
+ * request's stream and signal.
+ */
 async function readableRequest(c: Context): Promise<Request> {
   const { raw } = c.req
   if (!raw.bodyUsed) return raw
@@ -35,7 +38,7 @@ async function readableRequest(c: Context): Promise<Request> {
   return new Request(raw.url, { method, headers, signal, body: await c.req.arrayBuffer() })
 }
 
-/** Bun's `Server`, which switches to web sockets, is the environment, or its `server`. */
+/** Bun's `Server`, which upgrades to web sockets, is the environment or its `server`. */
 function upgrade({ env }: Context): Pick<HandlerContext, 'upgrade'> | undefined {
   if (!('Bun' in globalThis)) return undefined
   const server: HandlerContext | undefined = env?.server ?? env
@@ -47,6 +50,6 @@ function waitUntil(c: Context): ((work: Promise<unknown>) => void) | undefined {
     const { executionCtx } = c
     return (work) => executionCtx.waitUntil(work)
   } catch {
-    return undefined // Hono throws where the runtime has none.
+    return undefined // Hono throws if the runtime has no execution context.
   }
 }

@@ -7,7 +7,7 @@ import { withoutBody } from './without-body.ts'
 declare const EdgeRuntime: string | undefined
 
 export interface NextOptions {
-  /** The folder of the route: `/agent` for `app/agent/[[...path]]/route.ts`. Default: the handler's own. */
+  /** The route's folder: `/agent` for `app/agent/[[...path]]/route.ts`. Default: the handler's own. */
   readonly basePath?: string | undefined
 }
 
@@ -25,10 +25,11 @@ export interface NextRoutes {
 }
 
 /**
- * The exports of a route file of Next 15 and 16: `export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } =
+ * The exports of a route file in Next 15 and 16: `export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } =
  * toNext(handler)`. Next answers HEAD through `GET`. `runtime`, `dynamic` and `maxDuration` must be literals
- * in the route file. The host of an agent's card is the `Host` header, because `request.url` names the
- * machine. Throws `AgentwireError` `not_supported` in the Edge runtime, which ends runs with their request.
+ * in the route file. The host in an agent card is the `Host` header, because `request.url` contains the
+ * machine's own name. Throws `AgentwireError` `not_supported` in the Edge runtime, which ends a run with its
+ * request.
  */
 export function toNext(handler: WebHandler, options: NextOptions = {}): NextRoutes {
   checkOptions('toNext', options, NEXT_OPTIONS)
@@ -42,29 +43,29 @@ export function toNext(handler: WebHandler, options: NextOptions = {}): NextRout
   const route: NextRoute = async (request) => {
     const host = request.headers.get('host') ?? undefined
     const response = await handler.fetch(request, { basePath, host, waitUntil: waitUntil() })
-    // For HEAD, and for a client that has disconnected, Next neither reads the body nor cancels it.
+    // For HEAD, and for a client that has disconnected, Next neither reads nor cancels the body.
     return request.method === 'HEAD' || request.signal.aborted ? withoutBody(response) : response
   }
   return { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route, OPTIONS: route }
 }
 
-/** What a host that runs Next serverless gives it, under the name that Next documents for such hosts. */
+/** The `waitUntil` of a host that runs Next serverless, under the name that Next documents for such hosts. */
 function waitUntil(): HandlerContext['waitUntil'] {
   const key = Symbol.for('@next/request-context')
   const host = (globalThis as { [key]?: { get(): HandlerContext | undefined } })[key]
   return host?.get()?.waitUntil
 }
 
-/** What is kept between reloads and shared by all bundles of a process. */
+/** What survives reloads and is shared by all bundles of a process. */
 interface Kept {
   readonly storage: unknown
   server: WebHandler
 }
 
 /**
- * The one server of a Next process, whichever bundle asks. `open` opens the storage, once. `make` makes the
- * server over it: once in production, and in `next dev` again when an edit reloads the calling file. The new
- * one then answers all requests, and the old one closes after `drainMs`. A second server of an app needs
+ * The one server of a Next process, shared by all bundles. `open` opens the storage, once. `make` creates the
+ * server: once in production, and in `next dev` again when an edit reloads the calling file. The new server
+ * then answers all requests, and the old one closes after `drainMs`. A second server in the same app needs
  * another `name`.
  */
 export function cachedServer<Storage, Server extends WebHandler>(
@@ -83,7 +84,7 @@ export function cachedServer<Storage, Server extends WebHandler>(
     before.server = make(storage)
     server.close().catch((error) => console.error('agentwire: the replaced server did not close.', error))
   }
-  // Code that was loaded earlier, also of other bundles, reaches the newest server.
+  // Code that was loaded earlier, including other bundles, reaches the newest server.
   return new Proxy(kept.server as Server, { get: (_, key) => Reflect.get(kept.server, key) })
 }
 

@@ -3,10 +3,13 @@ import type { WebSocket } from 'ws'
 import type { SocketSession } from '../../src/http/sockets/socket.ts'
 import type { Ticker } from '../../src/http/ticker.ts'
 
-/** How long a client may take to end a socket that the server closes, in milliseconds. */
+/** How long a client may take to close a socket that the server closes, in milliseconds. */
 const CLOSE_MS = 2_000
 
-/** Binds a session to a web socket and its connection, which ends if silent between two pings. */
+/**
+ * Binds a session to a web socket and its connection. Closes the connection if it is silent between two
+ * pings.
+ */
 export function bindSocket(
   webSocket: WebSocket,
   socket: Socket,
@@ -22,7 +25,7 @@ export function bindSocket(
     isAlive = false
     webSocket.ping()
   })
-  /** The newest unanswered ping. One pong answers all before it (RFC 6455, §5.5.3). */
+  /** The newest unanswered ping. One pong answers all earlier pings (RFC 6455, §5.5.3). */
   let pinged: Buffer | undefined
   const pong = () => {
     if (!pinged || socket.writableNeedDrain) return
@@ -30,7 +33,7 @@ export function bindSocket(
     pinged = undefined
   }
   const drain = () => {
-    // A slow reader's pong waits behind unread frames; reading them also shows that it is alive.
+    // A slow reader's pong waits behind unread frames. Reading those frames also shows that it is alive.
     alive()
     pong()
     session.drain()
@@ -46,7 +49,7 @@ export function bindSocket(
     alive()
     session.message(isBinary ? data : data.toString())
   })
-  // The socket closes itself after an overlong message or an invalid frame.
+  // The socket closes itself after an oversized message or an invalid frame.
   webSocket.on('error', () => {})
   webSocket.on('close', () => {
     stopPings()
@@ -54,8 +57,7 @@ export function bindSocket(
     session.close()
   })
   session.open({
-    // The frames are shared by all sockets, and written between those of `ws`. None may follow the close
-    // frame.
+    // All sockets share the frames, which are written between those of `ws`. None may follow the close frame.
     send: (frames) => webSocket.readyState === webSocket.OPEN && socket.write(frames),
     close(code, reason) {
       webSocket.close(code, reason)

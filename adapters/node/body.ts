@@ -1,11 +1,11 @@
 import { AgentwireError } from '../../src/errors.ts'
 import type { NodeRequest } from './types.ts'
 
-/** The bounds within which an unread upload is drained, so that its sender can read the response. */
+/** Limits for draining an unread upload, so that its sender can read the response. */
 const DRAIN_BYTES = 16 * 1024 * 1024
 const DRAIN_MS = 1_000
 
-/** The request body, read from the socket only as fast as the stream is read. */
+/** The request body. The socket is read only as fast as the stream is. */
 export function bodyStream(req: NodeRequest): ReadableStream<Uint8Array> {
   let controller: ReadableStreamDefaultController<Uint8Array>
   let started = false
@@ -55,8 +55,8 @@ export function bodyStream(req: NodeRequest): ReadableStream<Uint8Array> {
 }
 
 /**
- * Discards the rest of an upload, and closes the connection if it exceeds the limits. Unread, it would stall
- * the keep-alive connection or be read without limit. Call it before the response ends.
+ * Discards the rest of an upload, and closes the connection if it exceeds the limits. An unread upload would
+ * stall the keep-alive connection or be read without limit. Call it before the response ends.
  */
 export function discardUpload(req: NodeRequest): void {
   if (req.readableEnded || req.destroyed || (req.complete && !req.readableDidRead)) return

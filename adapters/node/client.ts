@@ -5,11 +5,11 @@ export interface Client {
   readonly gone: boolean
   /** Created on first use, because a signal costs more than the rest of a small request. */
   readonly signal: AbortSignal
-  /** Calls back when the client disconnects, at once if it already has. */
+  /** Calls back when the client disconnects, or immediately if it already has. */
   onGone(callback: (reason: DOMException) => void): void
-  /** Marks the response as complete: what happens to the connection after that is not an abort. */
+  /** Marks the response as complete. What happens to the connection after that is not an abort. */
   finish(): void
-  /** Returns the exchange to the host, without any listener of this adapter. */
+  /** Returns the exchange to the host and removes this adapter's listeners. */
   handBack(): void
 }
 
@@ -33,7 +33,7 @@ export function watchClient(req: NodeRequest, res: NodeResponse): Client {
 
   // `res`, not `req`: a request closes as soon as its body is read.
   res.on('close', disconnect)
-  // Without a listener a write that races with the disconnect would end the process.
+  // Without a listener, a write that races with the disconnect would end the process.
   res.on('error', disconnect)
   // A pipelined response waits without a socket, and emits no `close` when the connection closes.
   const pipelined = req.httpVersionMajor < 2 && (res as { readonly socket?: unknown }).socket === null

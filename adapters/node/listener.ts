@@ -11,7 +11,10 @@ import type { NodeRequest, NodeResponse } from './types.ts'
 export interface NodeOptions {
   /** The path this handler is mounted at, such as `/agent`. Default: the handler's own. */
   readonly basePath?: string | undefined
-  /** Trust `x-forwarded-proto` and `x-forwarded-host`. Only behind a proxy that sets them. Default false. */
+  /**
+   * Trust `x-forwarded-proto` and `x-forwarded-host`. Set it only behind a proxy that sets them. Default
+   * false.
+   */
   readonly trustProxy?: boolean | undefined
   /** Called for errors that the handler does not answer. Default `console.error`. */
   readonly onError?: OnError | undefined
@@ -26,8 +29,8 @@ export const NODE_OPTIONS: OptionTable<NodeOptions> = {
 export type NodeListener = (req: NodeRequest, res: NodeResponse, next?: (error?: unknown) => void) => void
 
 /**
- * A listener for `http.createServer`, `https`, `http2` and Connect. Paths without a route go to `next`;
- * without `next` they get the handler's 404.
+ * A listener for `http.createServer`, `https`, `http2` and Connect. A path without a route goes to `next`;
+ * without `next`, it gets the handler's 404.
  */
 export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeListener {
   checkOptions('toNode', options, NODE_OPTIONS)
@@ -52,16 +55,16 @@ export interface Exchange {
   readonly next?: (() => void) | undefined
   /** Called right before the response is written. */
   readonly takeOver?: (() => void) | undefined
-  /** Switches to a web socket where the handler has accepted its handshake. */
+  /** Switches to a web socket if the handler has accepted the handshake. */
   readonly upgrade?: ((session: SocketSession) => Promise<void>) | undefined
 }
 
-/** Answers one request. Never throws, and leaves no promise that rejects. */
+/** Answers one request. It never throws and leaves no rejected promise. */
 export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange): void {
   const client = watchClient(req, res)
   const onError: OnError = exchange.onError ?? ((error, { id }) => console.error(id, error))
   const report = (error: unknown) => {
-    // An abort, by the client or by the handler itself, is reported by the handler if it is a failure.
+    // The handler itself reports an abort, by the client or by the handler, if it is a failure.
     if (!isAbort(error)) reportError(error, onError)
   }
   const send = (response: Response) => {

@@ -12,7 +12,7 @@ export interface Incoming {
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
-/** Throws `HttpError` where a Web `Request` is impossible: 400 for a bad target or host, 405 for TRACE. */
+/** Throws `HttpError` if no Web `Request` can be built: 400 for an invalid target or host, 405 for TRACE. */
 export function toRequest(req: NodeRequest, forwarded: Forwarded | undefined, client: Client): Incoming {
   const url = requestUrl(req, forwarded)
   if (url === undefined) {
@@ -45,7 +45,7 @@ function toHeaders(req: NodeRequest, parsed: boolean): Headers {
     const name = raw[at]!
     if (name.startsWith(':')) continue
     const value = raw[at + 1]!
-    // That there is no body stays true, whatever a parser made of it.
+    // A request without a body has none, whatever a body parser returned.
     const isOfBody =
       parsed && value !== '0' && /^(?:content-length|content-encoding|transfer-encoding)$/i.test(name)
     if (!isOfBody) headers.append(name, value)
@@ -56,7 +56,7 @@ function toHeaders(req: NodeRequest, parsed: boolean): Headers {
   return headers
 }
 
-/** Serializes a parsed body again, only if the handler reads it in spite of `parsedBody`. */
+/** Serializes a parsed body again, but only if the handler reads the body despite `parsedBody`. */
 function serialized(value: unknown, contentType: string | undefined): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
@@ -82,7 +82,7 @@ function text(value: unknown, contentType: string | undefined): string {
   return JSON.stringify(value)
 }
 
-/** `express.text()` and `express.raw()` leave the body as it came. */
+/** `express.text()` and `express.raw()` leave the body unparsed. */
 function isRaw(value: unknown): value is string | Uint8Array {
   return typeof value === 'string' || value instanceof Uint8Array
 }

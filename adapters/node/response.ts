@@ -8,7 +8,7 @@ type Report = (error: unknown) => void
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 const HTTP2_INTERNAL_ERROR = 2
 
-/** Sends the response at its reader's pace. Resolves when it is written or the client has disconnected. */
+/** Sends the response at the client's pace. Resolves when it is written or the client has disconnected. */
 export async function sendResponse(
   response: Response,
   req: NodeRequest,
@@ -48,7 +48,7 @@ export async function sendResponse(
       }
     }
   } catch (error) {
-    // If the source itself failed, cancelling rejects with the same error again.
+    // If the source itself failed, `cancel` rejects with the same error again.
     reader.cancel(error).catch((again) => again !== error && report(again))
     throw error
   }
@@ -56,8 +56,8 @@ export async function sendResponse(
 }
 
 /**
- * Closes the connection of a response that failed after its head, so that it does not look complete. Waits a
- * turn first, so that earlier writes are sent.
+ * Closes the connection of a response that failed after its head, so that it does not look complete. Waits
+ * one turn first, so that earlier writes are sent.
  */
 export async function abortResponse(req: NodeRequest, res: NodeResponse): Promise<void> {
   await nextTurn()

@@ -8,7 +8,7 @@ import { NODE_OPTIONS, type NodeOptions, toNode } from './listener.ts'
 import { acceptSockets } from './sockets.ts'
 
 export interface ServeOptions extends NodeOptions {
-  /** 0 lets the system choose. */
+  /** With 0, the system chooses a port. */
   readonly port: number
   /** The address to listen on: `0.0.0.0` for all addresses, as containers need. @default 127.0.0.1 */
   readonly hostname?: string | undefined
@@ -16,7 +16,7 @@ export interface ServeOptions extends NodeOptions {
   readonly host?: string | undefined
   /** Do not print the address. @default false */
   readonly silent?: boolean | undefined
-  /** Milliseconds that requests in flight get on close, before they are disconnected. @default 5000 */
+  /** Milliseconds that active requests get on close, before they are disconnected. @default 5000 */
   readonly closeTimeout?: number | undefined
 }
 
@@ -32,7 +32,7 @@ export interface Served {
   readonly port: number
   /** Such as `http://127.0.0.1:3000`. */
   readonly origin: string
-  /** Accepts no more connections, closes the handler and its streams, then the server. Safe to call twice. */
+  /** Stops accepting connections, closes the handler and its streams, then the server. Safe to call twice. */
   readonly close: () => Promise<void>
 }
 
@@ -41,10 +41,10 @@ export class ListenError extends AgentwireError {
   static override readonly brand = 'ListenError'
 }
 
-/** The origins of this machine's own pages, for handlers without `http.cors`. */
+/** The origins of pages served from this machine, for handlers without `http.cors`. */
 export const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?` }
 
-/** Serves a handler over plain HTTP on Node, and prints its address. Rejects with `ListenError`. */
+/** Serves a handler over plain HTTP on Node and prints its address. Rejects with `ListenError`. */
 export async function serve(handler: WebHandler, options: ServeOptions): Promise<Served> {
   checkOptions('serve', options, NODE_OPTIONS, SERVE_OPTIONS)
   const { hostname: host = options.host ?? '127.0.0.1', closeTimeout = 5_000 } = options
@@ -73,7 +73,7 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
     const ended = new Promise<void>((resolve) => {
       server.close(() => resolve())
     })
-    // Browsers open connections ahead of need. Until their first request, Node does not count them as idle.
+    // Browsers open connections in advance. Until the first request, Node does not count them as idle.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
     server.on('request', (_req, res) => res.setHeader('connection', 'close'))
     const sweep = setInterval(() => server.closeIdleConnections(), 50)

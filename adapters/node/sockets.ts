@@ -10,7 +10,7 @@ import { bindSocket } from './bind-socket.ts'
 import { answer, NODE_OPTIONS, type NodeOptions } from './listener.ts'
 import { forwardedHeaders } from './target.ts'
 
-/** What we use of a server of `node:http` or `node:https`. */
+/** The part of a `node:http` or `node:https` server that the adapter uses. */
 export interface UpgradeServer {
   on(event: 'upgrade', listener: (...handshake: unknown[]) => void): unknown
   listenerCount(event: 'upgrade'): number
@@ -35,13 +35,13 @@ interface Handshake {
   readonly head: Buffer
 }
 
-/** The handlers of a server, which share one listener: the last one answers requests without a route. */
+/** The handlers of each server. They share one listener; the last one answers requests without a route. */
 const mounted = new WeakMap<UpgradeServer, Mount[]>()
 
 /**
- * Takes the web sockets of a server of `node:http`, for a handler that answers its requests through `toNode`,
- * Express or Hono. Needs the package `ws`. A handshake without a route is left to the server's other
- * `upgrade` listeners. The result disconnects the sockets that are still open, for when the server must end.
+ * Accepts web sockets on a `node:http` server, for a handler that serves requests through `toNode`, Express
+ * or Hono. Needs the package `ws`. A handshake without a route is left to the server's other `upgrade`
+ * listeners. Returns a function that disconnects all open sockets, for shutting down the server.
  */
 export function acceptSockets(
   server: UpgradeServer,
@@ -52,7 +52,10 @@ export function acceptSockets(
   return mountSockets(server, { handler, options, pings: PINGS })
 }
 
-/** As `acceptSockets`. A socket is pinged with `pings`, and disconnected if silent since the last. */
+/**
+ * Like `acceptSockets`. A socket is pinged with `pings`, and disconnected if it was silent since the last
+ * ping.
+ */
 export function mountSockets(server: UpgradeServer, given: Omit<Mount, 'open'>): () => void {
   const mount: Mount = { ...given, open: new Set() }
   const mounts = mounted.get(server)
@@ -68,10 +71,10 @@ function listen(server: UpgradeServer, mounts: Mount[]): void {
   server.on('upgrade', (...given) => {
     const [req, socket, head] = given as [IncomingMessage, Socket, Buffer]
     const handshake = { req, socket, head }
-    // A handshake is a GET: on any other request the header asks for nothing (RFC 6455, §4.1).
+    // A handshake is a GET. On any other request, the header has no effect (RFC 6455, §4.1).
     if (req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket')
       shake(server, mounts, handshake)
-    // With this listener Node leaves every upgrade to it, such as those of clients that offer HTTP/2.
+    // With this listener, Node leaves every upgrade to it, such as those of clients that offer HTTP/2.
     else if (server.listenerCount('upgrade') === 1) goOnWithout(server, handshake)
   })
 }
@@ -83,7 +86,7 @@ function shake(server: UpgradeServer, mounts: readonly Mount[], handshake: Hands
   const res = new ServerResponse(req)
   res.shouldKeepAlive = false
   res.assignSocket(socket)
-  // A client that does not end its side would keep the connection for ever.
+  // A client that does not close its side would keep the connection open forever.
   res.on('finish', () => socket.destroySoon())
   const attempt = (at: number): void => {
     const { handler, options, pings, open } = mounts[at]!
@@ -116,7 +119,7 @@ function shake(server: UpgradeServer, mounts: readonly Mount[], handshake: Hands
 
 let loading: Promise<(session: SocketSession) => WebSocketServer> | undefined
 
-/** `ws`, which is loaded for the first socket. It does the handshakes and reads the frames of clients. */
+/** Loads `ws` for the first socket. It handles handshakes and reads client frames. */
 const load = () =>
   (loading ??= import('ws').then(
     ({ WebSocketServer }) =>
@@ -137,7 +140,7 @@ const load = () =>
     },
   ))
 
-/** Gives a request back to its server as one without an upgrade. */
+/** Returns a request to its server as one without an upgrade. */
 function goOnWithout(server: UpgradeServer, { req, socket, head }: Handshake): void {
   const lines = [`${req.method} ${req.url} HTTP/1.1`]
   for (let at = 0; at < req.rawHeaders.length; at += 2) {

@@ -1,6 +1,6 @@
 import type { NodeRequest } from './types.ts'
 
-/** What a trusted proxy said about the request it received. */
+/** What a trusted proxy reported about the request that it received. */
 export interface Forwarded {
   readonly protocol?: string | undefined
   readonly host?: string | undefined
@@ -9,7 +9,7 @@ export interface Forwarded {
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 
-/** The absolute URL of a request (RFC 9112 §3.2, §3.3). Undefined where target or host are invalid. */
+/** The absolute URL of a request (RFC 9112 §3.2, §3.3). Undefined if its target or host is invalid. */
 export function requestUrl(req: NodeRequest, forwarded: Forwarded | undefined): string | undefined {
   const target = req.originalUrl ?? req.url ?? '/'
   const absolute = ABSOLUTE.exec(target)
@@ -18,12 +18,12 @@ export function requestUrl(req: NodeRequest, forwarded: Forwarded | undefined): 
   const host =
     forwarded?.host ?? absolute?.[1] ?? header(req, ':authority') ?? header(req, 'host') ?? 'localhost'
   if (!HOST.test(host)) return undefined
-  // Joined as text, never resolved: a path that begins with `//` must not name another host.
+  // Joined as text, never resolved: a path that begins with `//` must not change the host.
   const url = `${scheme(req, forwarded)}://${host}${path}`
   return URL.canParse(url) ? url : undefined
 }
 
-/** The first values of `x-forwarded-proto` and `x-forwarded-host`: those of the client's request. */
+/** The first values of `x-forwarded-proto` and `x-forwarded-host`, which describe the client's request. */
 export function forwardedHeaders(req: NodeRequest): Forwarded {
   return {
     protocol: first(header(req, 'x-forwarded-proto')),

@@ -9,7 +9,7 @@ export type ResponseEvents = (event: 'drain' | 'error' | 'close', listener: () =
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
-  /** The whole target, where a framework has cut the mount path off `url`. */
+  /** The complete target, if a framework has removed the mount path from `url`. */
   readonly originalUrl?: string | undefined
   readonly httpVersionMajor: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -29,7 +29,7 @@ export interface NodeRequest {
   destroy(): unknown
 }
 
-/** What we use of `http.ServerResponse` and `http2.Http2ServerResponse`. */
+/** The part of `http.ServerResponse` and `http2.Http2ServerResponse` that the adapter uses. */
 export interface NodeResponse {
   statusMessage: string
   readonly headersSent: boolean
@@ -41,7 +41,7 @@ export interface NodeResponse {
   write(chunk: Uint8Array): boolean
   end(body?: string | Uint8Array): unknown
   destroy(): unknown
-  /** Sends what a compressing middleware holds back. */
+  /** Sends what a compressing middleware has buffered. */
   flush?(): void
   readonly on: ResponseEvents
   readonly off: ResponseEvents

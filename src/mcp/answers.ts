@@ -4,16 +4,16 @@ import { unbounded } from '../principal.ts'
 import { type FoundAnswer, isAnswerEnded, type OpenInterrupt, unanswered } from '../runs/index.ts'
 import type { McpCall } from './context.ts'
 
-/** An answer of the caller, who may do this to it. */
+/** An answer that the caller is permitted to use. */
 export interface PermittedAnswer {
   readonly found: FoundAnswer
-  /** The caller as it may. */
+  /** The caller, with the filter of the permission. */
   readonly principal: Principal | null
 }
 
 /**
- * The caller's answer of this id, of one of its runs, or the active one of the thread. Undefined where it is another's or there is
- * none. Throws 403.
+ * The caller's answer with this id, with one of its run ids, or the thread's active one. Undefined if it does
+ * not exist or has another owner. Throws 403.
  */
 export async function permittedAnswer(
   { context: { engine, authorize }, call }: McpCall,
@@ -28,13 +28,13 @@ export async function permittedAnswer(
   return found && { found, principal }
 }
 
-/** What an answer has asked and nobody has answered. */
+/** The open interrupts of an answer. */
 export const openIn = ({ thread, record }: FoundAnswer): readonly OpenInterrupt[] =>
   record.state === 'input-required'
     ? unanswered(thread).filter(({ runId }) => record.runIds.includes(runId))
     : []
 
-/** The question for which a thread waits: a message is no answer to it. */
+/** The answer whose question a thread is waiting on. A message does not answer it. */
 export async function waitingAnswer(
   { context: { engine } }: McpCall,
   thread: { readonly threadId: string; readonly principal: Principal | null },
@@ -43,10 +43,10 @@ export async function waitingAnswer(
   return found && !isAnswerEnded(found.record) && openIn(found).length > 0 ? found : undefined
 }
 
-/** What names an answer to clients: its thread and one of its runs. */
+/** The address of an answer for clients: its thread and one of its runs. */
 export const addressOf = (threadId: string, runId: string): string => `${threadId}:${runId}`
 
-/** Reads what `addressOf` gives. Nothing in it is believed: whose the answer is, is looked up. */
+/** Parses an address. Clients can forge it, so the owner is always looked up. */
 export function readAddress(
   address: string,
 ): { readonly threadId: string; readonly answerId: string } | undefined {

@@ -33,10 +33,13 @@ export interface ToolParams {
 
 type Followed = Answer<EventItem<false, true>>
 
-/** What a call is answered with: a result, what it needs of the user, or a task. */
+/** The response to a call: a result, input requests for the user, or a task. */
 type Called = Fields
 
-/** `tools/call`: runs an assistant, or goes on with a run of it that has asked. What is refused is told to the model. */
+/**
+ * `tools/call`: runs an assistant, or resumes a run of it that has raised an interrupt. Rejections are
+ * returned to the model.
+ */
 export async function callTool(asked: McpCall, { name, arguments: args = {} }: ToolParams): Promise<Called> {
   const tool = await findTool(asked, name)
   if (!tool) throw invalidParams(`There is no tool ${JSON.stringify(name.slice(0, 200))}.`)
@@ -85,7 +88,7 @@ const definedOf = ({ after, unnamed }: ReturnType<typeof endOf>) => ({
   ...(unnamed !== undefined && { unnamed }),
 })
 
-/** The call again, with what the client has made of the questions. It starts no second run. */
+/** The repeated call, with the client's responses to the questions. It starts no second run. */
 async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise<Called> {
   const address = readAddress(state)
   const permitted = address && (await permittedAnswer(asked, 'runs:create', address))
@@ -97,7 +100,7 @@ async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise
     throw invalidParams('requestState: it is none of this tool.')
   const { found } = permitted
   const { threadId } = found.thread
-  // A later run has the answer of somebody else already.
+  // Otherwise a later run already has a response from another caller.
   const isOpen = found.record.runIds.at(-1) === address.answerId
   const questions = isOpen ? questionsOf(openIn(found)) : []
   const { answers, refused } = readResponses(questions, asked.request.inputResponses)
@@ -106,7 +109,7 @@ async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise
   return proceed(asked, tool, permitted, answers).catch(toolError)
 }
 
-/** `answer_question`: answers one question of a thread, for clients that show no forms. */
+/** `answer_question`: answers one question of a thread, for clients that cannot show forms. */
 export async function answerQuestion(asked: McpCall, { arguments: args = {} }: ToolParams): Promise<Called> {
   const { threadId, questionId, answer } = args as Fields
   return respond().catch(toolError)
@@ -123,7 +126,7 @@ export async function answerQuestion(asked: McpCall, { arguments: args = {} }: T
     if (others.length > 0)
       throw new RunError('invalid_argument', 'questionId: several questions wait. Name one of them.')
     const { id, form } = question
-    // Models give a text where a form has one field for it.
+    // Models send a string for a form with one field.
     const read = readAnswer(form, answer) ?? readAnswer(form, { answer })
     if (!read)
       throw new RunError('invalid_argument', `answer: expected what fits ${JSON.stringify(form.schema)}.`)
@@ -131,7 +134,7 @@ export async function answerQuestion(asked: McpCall, { arguments: args = {} }: T
   }
 }
 
-/** Gives an answer what it has asked for, where it has, and follows it. */
+/** Resumes an answer with the responses, if it has open questions, and follows it. */
 async function proceed(
   asked: McpCall,
   tool: AssistantTool,
@@ -164,8 +167,9 @@ const common = ({ call: { request } }: McpCall) => ({
 const AFTER_MS = 5_000
 
 /**
- * Waits until an answer has ended or asks; where its client can follow tasks, not for long. A client that leaves ends it, where its call
- * has started it and nobody else in this process follows it.
+ * Waits until an answer has ended or raises an interrupt; if the client can follow tasks, for at most
+ * `afterMs`. If the client disconnects, the answer is cancelled if this call started it and no other call in
+ * this process follows it.
  */
 async function settle(
   asked: McpCall,
@@ -206,7 +210,7 @@ async function outcomeOf(asked: McpCall, tool: AssistantTool, found: FoundAnswer
     : resultOf(asked.context, tool, found)
 }
 
-/** What an answer asks, as forms where its client shows them. */
+/** The questions of an answer, as forms if the client shows them. */
 async function asks(asked: McpCall, tool: AssistantTool, found: FoundAnswer): Promise<Called> {
   const { threadId, runIds } = found.record
   const questions = questionsOf(openIn(found))

@@ -4,7 +4,7 @@ import type { McpOptions } from './options.ts'
 
 export interface McpContext extends FaceContext {
   readonly options: McpOptions
-  /** Whether callers are asked who they are. */
+  /** Whether callers must authenticate. */
   readonly isGuarded: boolean
   readonly allowsOrigin: (origin: string) => boolean
 }
@@ -20,10 +20,10 @@ export interface McpCall {
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The extension of tasks. Source: SEP-2663. */
+/** The tasks extension. Source: SEP-2663. */
 export const TASKS = 'io.modelcontextprotocol/tasks'
 
-/** What the client of a request can do. Earlier revisions say it once, to a server that forgets it. */
+/** The client's capabilities. In earlier revisions a client sends them once, and this server is stateless. */
 function capabilitiesOf({ isModern, request: { envelope } }: McpCall): Fields {
   return isModern ? Object((envelope as Fields | undefined)?.[CLIENT_CAPABILITIES_META_KEY]) : {}
 }
@@ -33,7 +33,7 @@ export const takesTasks = (asked: McpCall): boolean => {
   return asked.context.options.tasks !== false && TASKS in Object(extensions)
 }
 
-/** Whether the client shows forms. A client that tells no mode does. */
+/** Whether the client shows forms. A client that lists no mode does. */
 export function takesForms(asked: McpCall): boolean {
   const { elicitation } = capabilitiesOf(asked)
   if (typeof elicitation !== 'object' || elicitation === null) return false

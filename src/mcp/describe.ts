@@ -14,7 +14,10 @@ const metadata: RouteDescription = {
 const jsonrpc = { const: '2.0' }
 const id = { type: ['string', 'integer', 'null'] }
 
-/** The routes of MCP, for the OpenAPI document. What a method takes and gives is in the specification of MCP. */
+/**
+ * The MCP routes for the OpenAPI document. The MCP specification describes the params and results of its
+ * methods.
+ */
 export const DESCRIPTIONS: RouteDescriptions = {
   'POST /mcp': {
     summary: 'Calls a method of the Model Context Protocol, 2026-07-28 or earlier.',

@@ -8,16 +8,16 @@ import { refuseForeignOrigin } from './origins.ts'
 import { cancelTask, getTask, updateTask } from './tasks.ts'
 import { ANSWER_TOOL, listTools } from './tools.ts'
 
-/** How long nothing may be sent on a stream, in milliseconds. */
+/** The longest silence on a stream, in milliseconds. */
 const KEEP_ALIVE_MS = 5_000
 
-/** `POST /mcp`: one request of either era. A server lives as long as its request: nothing of a client is remembered. */
+/** `POST /mcp`: one request of either era. Each request gets its own server, so no client state is kept. */
 export async function postMcp(context: McpContext, call: FaceCall): Promise<Response> {
   refuseForeignOrigin(context, call)
   const parsedBody = await call.json()
   const { method } = Object(parsedBody) as { readonly method?: unknown }
   const handler = createMcpHandler(({ era }) => serverOf(context, call, era === 'modern'), {
-    // A call may take long: its stream has bytes from the start, so that no proxy gives it up.
+    // A call may take long. Its stream sends bytes from the start, so that no proxy closes it.
     responseMode: method === 'tools/call' ? 'sse' : 'auto',
     keepAliveMs: KEEP_ALIVE_MS,
   })
@@ -27,7 +27,7 @@ export async function postMcp(context: McpContext, call: FaceCall): Promise<Resp
   })
 }
 
-/** Any params: handlers check what they need of them. */
+/** Any params. Handlers validate the ones that they use. */
 const PARAMS = {
   params: {
     '~standard': {
@@ -49,7 +49,7 @@ function serverOf(context: McpContext, call: FaceCall, isModern: boolean): Serve
     },
   )
 
-  /** Answers a request, or throws what its client may see. */
+  /** Answers a request, or throws an error that the client may see. */
   const answering =
     <Params, Result>(answer: (asked: McpCall, params: Params) => Promise<Result>) =>
     async (params: Params, { mcpReq: request }: { readonly mcpReq: McpCall['request'] }): Promise<Result> => {
@@ -66,7 +66,7 @@ function serverOf(context: McpContext, call: FaceCall, isModern: boolean): Serve
     const answersQuestion = params.name === ANSWER_TOOL && context.options.answers !== false
     return (answersQuestion ? answerQuestion : callTool)(asked, params)
   })
-  // The package checks what is sent, and our types need not be its.
+  // The package validates what is sent, so our types can differ from the package's.
   server.setRequestHandler('tools/list', (_, ctx) => list(undefined, ctx) as Promise<never>)
   server.setRequestHandler('tools/call', ({ params }, ctx) => callAny(params, ctx) as Promise<never>)
   if (!hasTasks) return server

@@ -15,7 +15,10 @@ export const invalidParams = (message: string): ProtocolError => new ProtocolErr
 export const noTasks = (): ProtocolError =>
   new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS]: {} } } })
 
-/** What was refused to the caller, who can mend it. Undefined for what is the server's fault, and for a server that closes. */
+/**
+ * The reason for a rejection that the caller can correct. Undefined for a server error, and for a server that
+ * is closing.
+ */
 function refusalOf(error: unknown): string | undefined {
   const isRefusal =
     error instanceof AgentInputError ||
@@ -24,14 +27,14 @@ function refusalOf(error: unknown): string | undefined {
   return isRefusal ? (error as AgentwireError).message : undefined
 }
 
-/** A refusal as the result of a tool, which a model reads. Throws what is none. */
+/** A rejection as a tool result, for the model to read. Rethrows any other error. */
 export function toolError(error: unknown): Fields {
   const text = refusalOf(error)
   if (text === undefined) throw error
   return { content: [{ type: 'text', text }], isError: true }
 }
 
-/** An error as clients see it. What is the server's fault is reported, and told by its reference alone. */
+/** An error as clients see it. A server error is reported, and the client only sees its reference. */
 export function protocolError({ context, call }: McpCall, error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error
   const refusal = refusalOf(error)

@@ -9,15 +9,15 @@ import { checkMcpOptions, type McpOptions } from './options.ts'
 import { challenging, getMetadata, METADATA } from './protected-resource.ts'
 
 /**
- * Agents as tools of the Model Context Protocol, under `/mcp`, for `createAgentServer({ agents, faces: [mcp()] })`. Needs the package
- * `@modelcontextprotocol/server`. See docs/mcp.md.
+ * Agents as tools of the Model Context Protocol, under `/mcp`, for `createAgentServer({ agents, faces:
+ * [mcp()] })`. Needs the package `@modelcontextprotocol/server`. See docs/mcp.md.
  */
 export function mcp(options: McpOptions = {}): (setup: FaceSetup) => WebHandler {
   checkMcpOptions('mcp', options)
   return (setup) => createMcpGroup(setup, options)
 }
 
-/** MCP alone, over an engine or the options for one. */
+/** The MCP endpoint alone, over an engine or the options for one. */
 export const createMcpHandler = (
   options: FaceOptions & EngineChoice & { readonly mcp?: McpOptions | undefined },
 ): WebHandler => {
@@ -46,7 +46,7 @@ function createMcpGroup(setup: FaceSetup, options: McpOptions): WebHandler {
 
 const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts').catch(missingPackage))
 
-/** Each method has a permission of its own. */
+/** Each method has its own permission. */
 const MCP: FaceRoute<McpContext> = [
   'POST',
   '/mcp',

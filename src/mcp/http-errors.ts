@@ -1,14 +1,14 @@
 import { AgentwireError } from '../errors.ts'
 import { HttpError, json } from '../http/index.ts'
 
-/** The codes of what is refused before MCP is spoken. */
+/** JSON-RPC error codes of requests that are rejected before MCP handles them. */
 const CODES: Readonly<Partial<Record<string, number>>> = {
   invalid_json: -32700,
   invalid_encoding: -32700,
   incomplete_body: -32700,
 }
 
-/** Refusals of HTTP as JSON-RPC, with their status. */
+/** HTTP rejections as JSON-RPC errors, with their status. */
 export function encodeMcpError(error: unknown): Response | undefined {
   if (!(error instanceof HttpError)) return undefined
   const { status, headers, code, message } = error
@@ -16,7 +16,7 @@ export function encodeMcpError(error: unknown): Response | undefined {
   return json(body, { status, headers })
 }
 
-/** Makes the import of an optional package an error that says what to do. */
+/** Turns a failed import of the optional package into an error with the next step. */
 export function missingPackage(cause: unknown): never {
   const { code, message } = Object(cause) as { readonly code?: unknown; readonly message?: unknown }
   const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'

@@ -2,45 +2,54 @@ import { AgentwireError } from '../errors.ts'
 import { checkOptions, type OptionTable } from '../options.ts'
 
 export interface McpOptions {
-  /** Such as `/api`, for `/api/mcp`. Default: none. */
+  /** The path prefix, such as `/api` for `/api/mcp`. Default: none. */
   readonly basePath?: string | undefined
-  /** Which agents are tools, by their ids. Default: all of them. */
+  /** The ids of the agents that are tools. Default: all. */
   readonly agents?: readonly string[] | undefined
-  /** Whether the assistants that clients have made over the REST are tools too, the newest 100 of the caller's. Default: false. */
+  /**
+   * Whether assistants that clients created over REST are also tools: the caller's newest 100. Default:
+   * false.
+   */
   readonly stored?: boolean | undefined
   /**
-   * What tools take. `message`: a text, where the agent keeps messages; else what the agent's input schema says. `schema`: always
-   * that, also where it is a list of messages. Default: `message`.
+   * The arguments of tools. `message`: a text if the agent keeps messages, otherwise the agent's input
+   * schema. `schema`: always the input schema, even if it is a list of messages. Default: `message`.
    */
   readonly input?: 'message' | 'schema' | undefined
-  /** Whether callers may go on with a conversation, by an argument `threadId` that each answer names. Default: true. */
+  /**
+   * Whether callers can continue a conversation with the argument `threadId`, which each answer returns.
+   * Default: true.
+   */
   readonly threads?: boolean | undefined
-  /** Whether there is the tool `answer_question`, for clients that show no forms. Default: true. */
+  /** Whether there is a tool `answer_question`, for clients that cannot show forms. Default: true. */
   readonly answers?: boolean | undefined
-  /** Calls that take long become tasks, for clients that can follow them. False: never. Default: after 5 seconds. */
+  /**
+   * When a long call becomes a task, for clients that can follow tasks. False: never. Default: after 5
+   * seconds.
+   */
   readonly tasks?: McpTaskOptions | false | undefined
-  /** The name of the server, as hosts show it. Default: `agentwire`. */
+  /** The server's name, as hosts show it. Default: `agentwire`. */
   readonly name?: string | undefined
-  /** What a model should know of all tools of this server. Default: nothing. */
+  /** Instructions for models about the tools of this server. Default: none. */
   readonly instructions?: string | undefined
-  /** Where callers get the tokens that `authenticate` takes. Default: the server does not say. */
+  /** Where callers get the tokens that `authenticate` accepts. Default: not published. */
   readonly protectedResource?: McpResource | undefined
 }
 
 export interface McpTaskOptions {
   /** How long a call may take before it becomes a task, in milliseconds. Default: 5000. */
   readonly afterMs?: number | undefined
-  /** How often clients should ask for a task, in milliseconds. Default: 2000. */
+  /** The recommended polling interval of a task, in milliseconds. Default: 2000. */
   readonly pollIntervalMs?: number | undefined
 }
 
 /** The metadata of a protected resource (RFC 9728, §2). */
 export interface McpResource {
-  /** The issuers of tokens, such as `https://login.example.com`. At least one. */
+  /** The token issuers, such as `https://login.example.com`. At least one. */
   readonly authorizationServers: readonly string[]
-  /** What tokens may be asked for. Default: nothing is said of it. */
+  /** The scopes that clients may request. Default: not published. */
   readonly scopes?: readonly string[] | undefined
-  /** The URL for which tokens are issued. Default: the one that the client has called. */
+  /** The URL that tokens are issued for. Default: the URL that the client called. */
   readonly resource?: string | undefined
 }
 

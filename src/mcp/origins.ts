@@ -5,9 +5,10 @@ import type { McpContext } from './context.ts'
 const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\])$/
 
 /**
- * Throws 403 for a request of a page that may not call: one of another origin, unless it is of this machine or `http.cors` names it.
- * Where nobody is asked who they are, also one of an origin that has taken the name of the server, as after DNS rebinding: a page that
- * has the name of a local server resolved to this machine. Programs that are no browsers send no origin.
+ * Throws 403 for a page of another origin, unless the page is on this machine or `http.cors` lists its
+ * origin. If callers need no authentication, an origin with the server's own host name is rejected too,
+ * because of DNS rebinding: a page can make its own host name resolve to this machine. Programs other than
+ * browsers send no Origin header.
  */
 export function refuseForeignOrigin(
   { isGuarded, allowsOrigin }: McpContext,

@@ -5,7 +5,7 @@ import { isRecord } from '../messages/record.ts'
 import type { Answer, EventFilter } from '../runs/index.ts'
 import type { McpCall } from './context.ts'
 
-/** The events that progress is told of. */
+/** The events that progress notifications are made from. */
 export const PROGRESS_EVENTS: EventFilter = { channels: ['lifecycle', 'tools', 'custom'] }
 
 interface Progress {
@@ -15,8 +15,9 @@ interface Progress {
 }
 
 /**
- * Reads an answer to its end, or until its call is answered with a task, and tells its client of steps, calls of tools, and custom events. Of what comes at once only the last is
- * told, but for the agent's own numbers. Progress rises with each.
+ * Reads an answer to its end, or until its call is answered with a task, and notifies the client of steps,
+ * tool calls and custom events. From one batch of events, only the last message is sent, except for the
+ * agent's own numbers. Progress increases with each notification.
  */
 export async function tellProgress(
   { request }: McpCall,
@@ -44,7 +45,7 @@ export async function tellProgress(
   }
 }
 
-/** What an item says of how far the agent is. A custom event may have `{ progress, total?, message? }`. */
+/** The progress in an item. A custom event may be `{ progress, total?, message? }`. */
 function progressOf(item: AnswerItem): Progress | undefined {
   if (item.type === 'node') return item.state === 'started' ? { message: item.name } : undefined
   if (item.type === 'callStart') return { message: `Calls ${item.call.name}` }

@@ -12,10 +12,16 @@ import type { McpOptions } from './options.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
-/** Where clients look for the metadata: with the path of the server, and without it. Source: RFC 9728, §3.1. */
+/**
+ * The paths where clients look for the metadata: with the server's path and without it. Source: RFC 9728,
+ * §3.1.
+ */
 export const METADATA: readonly string[] = [`${WELL_KNOWN}/mcp`, WELL_KNOWN]
 
-/** `GET /.well-known/oauth-protected-resource/mcp`: who issues the tokens for this server. Pages of any origin may read it. */
+/**
+ * `GET /.well-known/oauth-protected-resource/mcp`: the issuers of tokens for this server. Pages of any origin
+ * may read it.
+ */
 export async function getMetadata({ options }: McpContext, call: FaceCall): Promise<Response> {
   const { authorizationServers, scopes, resource } = options.protectedResource!
   const metadata = {
@@ -28,7 +34,7 @@ export async function getMetadata({ options }: McpContext, call: FaceCall): Prom
   return json(metadata, { headers })
 }
 
-/** The handler whose 401 says where the metadata are. Source: RFC 9728, §5.1. */
+/** Adds the location of the metadata to the handler's 401 responses. Source: RFC 9728, §5.1. */
 export function challenging(
   handler: WebHandler,
   { basePath = '', protectedResource }: McpOptions,

@@ -6,31 +6,31 @@ import type { OpenInterrupt } from '../runs/index.ts'
 import type { Fields } from './context.ts'
 import { checkOf } from './schemas.ts'
 
-/** What an interrupt asks, as a form of a client: a flat object of texts, numbers, switches and choices. */
+/** An interrupt as a form for a client: a flat object of strings, numbers, booleans and choices. */
 export interface Form {
   readonly message: string
   readonly schema: JsonSchema
-  /** What the interrupt is answered with; undefined for what is no answer. */
+  /** The response to the interrupt, or undefined if the content does not fit the form. */
   answerOf(content: Fields): { readonly answer: unknown } | undefined
-  /** What it is answered with where the user declines. Absent where only the caller can tell. */
+  /** The response if the user declines. Absent if only the caller can decide. */
   readonly declined?: { readonly answer: unknown } | undefined
 }
 
-/** An open question, under the key by which a client answers it. */
+/** An open question, with the key that a client answers it by. */
 export interface Question {
   readonly key: string
   readonly id: string
   readonly form: Form
 }
 
-/** The questions of a result. A form may name its key, which else is the id of the interrupt. */
+/** The questions of a result. A form may name its key. Default: the interrupt id. */
 export const questionsOf = (open: readonly OpenInterrupt[]): readonly Question[] =>
   open.map(({ id, value }) => {
     const { key } = Object(value) as Fields
     return { id, key: isForm(value) && typeof key === 'string' ? key : id, form: formOf(value) }
   })
 
-/** A question as MCP has it: an interrupt with `{ message, requestedSchema }`. */
+/** Whether an interrupt is already an MCP form: `{ message, requestedSchema }`. */
 const isForm = (
   value: unknown,
 ): value is { readonly message: string; readonly requestedSchema: JsonSchema } =>
@@ -57,7 +57,7 @@ export function formOf(value: unknown): Form {
   }
 }
 
-/** A choice for each action, with what a rejection or an edit needs. */
+/** A choice for each action, with the fields that a rejection or an edit needs. */
 function approvalForm(approvals: readonly Approval[]): Form {
   const of = (name: string, { index }: Approval): string =>
     approvals.length > 1 ? `${name}_${index + 1}` : name
@@ -114,7 +114,7 @@ function jsonObject(text: unknown): Fields | undefined {
   }
 }
 
-/** Questions as requests that the client is to fulfil. */
+/** Questions as the input requests that the client must fulfil. */
 export const inputRequestsOf = (questions: readonly Question[]): Fields =>
   Object.fromEntries(
     questions.map(({ key, form: { message, schema } }) => [
@@ -124,13 +124,13 @@ export const inputRequestsOf = (questions: readonly Question[]): Fields =>
   )
 
 export interface Responses {
-  /** By interrupt id. Questions that the client has not answered as their forms ask are missing. */
+  /** By interrupt id. Questions without a valid response are missing. */
   readonly answers: Readonly<Record<string, unknown>>
-  /** What the user has done instead of answering. */
+  /** What the user did instead of responding. */
   readonly refused?: 'declined' | 'cancelled' | undefined
 }
 
-/** What a client has made of the requests. Keys of others are ignored. */
+/** The client's responses to the input requests. Unknown keys are ignored. */
 export function readResponses(questions: readonly Question[], responses: Fields = {}): Responses {
   const answers: Record<string, unknown> = {}
   let refused: Responses['refused']
@@ -145,7 +145,7 @@ export function readResponses(questions: readonly Question[], responses: Fields 
   return { answers, refused }
 }
 
-/** The answer that the content of a form is. Undefined where it does not fit. */
+/** The response that a form's content stands for. Undefined if it does not fit the form. */
 export function readAnswer(form: Form, content: unknown): { readonly answer: unknown } | undefined {
   try {
     checkOf(form.schema)(content)

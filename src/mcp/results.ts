@@ -26,7 +26,10 @@ export const errorResult = (text: string, threadId: string): ToolResult => ({
 /** For programs. Models do not see it. */
 const metaOf = (threadId: string) => ({ _meta: { 'agentwire/threadId': threadId } })
 
-/** What an answer that has ended gives: the last message of the agent, or the values that its output schema names. */
+/**
+ * The result of an answer that has ended: the agent's last message, or the values that its output schema
+ * names.
+ */
 export async function resultOf(
   { engine, options }: McpContext,
   { agent }: AssistantTool,
@@ -68,7 +71,7 @@ const threadNote = (threadId: string): Fields =>
     `(To go on with this conversation, call the tool again with threadId ${JSON.stringify(threadId)}.)`,
   )
 
-/** What an agent has written, as MCP has it. Thoughts and calls of tools are not for others. */
+/** An agent's content as MCP content. Reasoning and tool calls are left out. */
 function contentOf(block: ContentBlock): readonly Fields[] {
   switch (block.type) {
     case 'text':
@@ -98,7 +101,7 @@ function mediaContent({ type, base64, url, mimeType, id = 'file', extras }: Medi
   ]
 }
 
-/** The questions of an answer in words, for a client that shows no forms: a model reads what to do. */
+/** The questions of an answer as text, for a client that cannot show forms. It tells the model what to do. */
 export async function questionsResult(
   { options }: McpContext,
   { agent }: AssistantTool,
@@ -113,7 +116,7 @@ export async function questionsResult(
     asked.length > 0
       ? `The assistant asks:\n\n${asked.join('\n\n')}`
       : 'The assistant has stopped before it was done.'
-  // A client that knows an output schema takes no result without structured content.
+  // A client that knows an output schema rejects a result without structured content.
   const hasOutput = (await outputSchemaOf(agent, options)) !== undefined
   return {
     content: [textContent(text)],

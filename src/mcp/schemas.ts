@@ -8,18 +8,18 @@ import { isRecord } from '../messages/record.ts'
 import type { Fields } from './context.ts'
 import type { McpOptions } from './options.ts'
 
-/** What the arguments of a call say. */
+/** The parsed arguments of a call. */
 export interface ToolInput {
   readonly input: unknown
-  /** The conversation to go on with. Undefined begins one. */
+  /** The conversation to continue. Undefined starts a new one. */
   readonly threadId: string | undefined
-  /** The id of the message of the user, where the input is one. */
+  /** The id of the user's message, if the input is a message. */
   readonly messageId?: string | undefined
 }
 
 interface Input {
   readonly schema: JsonSchema
-  /** Throws `AgentInputError` for arguments that the schema does not allow. */
+  /** Throws `AgentInputError` if the arguments do not match the schema. */
   read(args: Fields): ToolInput
 }
 
@@ -32,7 +32,7 @@ const MESSAGE: JsonSchema = { type: 'string', minLength: 1, description: 'What t
 
 const described = new WeakMap<Agent, Promise<AgentSchemas | undefined>>()
 
-/** An agent whose schemas cannot be read is one that does not tell them. */
+/** If the agent's schemas cannot be read, the agent counts as one without schemas. */
 function schemasOf(agent: Agent): Promise<AgentSchemas | undefined> {
   const read = async () => (await agent.describe?.())?.schemas()
   const known = described.get(agent) ?? read().catch(() => undefined)
@@ -40,7 +40,7 @@ function schemasOf(agent: Agent): Promise<AgentSchemas | undefined> {
   return known
 }
 
-/** What a tool takes: a message, or what the agent's input schema says, with the conversation to go on with. */
+/** The input of a tool: a message or the agent's input schema, and the conversation to continue. */
 export async function inputOf(
   agent: Agent,
   { input = 'message', threads = true }: McpOptions,
@@ -74,8 +74,8 @@ export async function inputOf(
 }
 
 /**
- * What a tool gives as structured content, where the agent says what it gives and that is no list of messages. Nothing is required of
- * it: a graph that has asked has not written all of its state.
+ * The tool's structured output, if the agent has an output schema that is not a list of messages. No field is
+ * required, because an interrupted graph has not written all of its state.
  */
 export async function outputSchemaOf(
   agent: Agent,
@@ -92,7 +92,10 @@ export async function outputSchemaOf(
 
 export const propertiesOf = ({ properties }: JsonSchema): Fields => Object(properties)
 
-/** A schema whose root is an object, as tools must have, with no references to other documents. Undefined where it is of something else. */
+/**
+ * A schema with an object at its root, as tools require, and no references to other documents. Undefined for
+ * any other schema.
+ */
 function objectSchema(schema: JsonSchema): JsonSchema | undefined {
   const rest = withoutRemote(schema) as Record<string, unknown>
   const { $ref, $defs, definitions } = rest
@@ -117,7 +120,7 @@ function withoutRemote(value: unknown): unknown {
 
 type Check = (value: unknown) => void
 
-/** A check of values against a schema. One that no validator understands allows everything. */
+/** Validates values with a schema. A schema that the validator does not support accepts everything. */
 export function checkOf(schema: JsonSchema): Check {
   const standard = compiled(schema)?.['~standard']
   return (value) => {

@@ -12,7 +12,10 @@ const POLL_MS = 2_000
 
 type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
 
-/** A run that has failed has given a result, which says so: only what the agent has declined is an error of the protocol. */
+/**
+ * A failed run is a completed task, because its result reports the failure. Only a rejection by the agent is
+ * a protocol error.
+ */
 const STATUS: Readonly<Record<FoundAnswer['record']['state'], TaskStatus>> = {
   submitted: 'working',
   working: 'working',
@@ -38,7 +41,7 @@ export function taskOf({ options }: McpContext, { thread, record }: FoundAnswer)
   }
 }
 
-/** The caller's task. Throws `invalid params` for one that is another's. */
+/** The caller's task. Throws `invalid params` if it has another owner. */
 async function taskIn(
   asked: McpCall,
   action: Parameters<typeof permittedAnswer>[1],
@@ -50,7 +53,7 @@ async function taskIn(
   throw invalidParams('taskId: there is no such task.')
 }
 
-/** `tasks/get`: a task with its result, or with what it asks. */
+/** `tasks/get`: a task with its result, or with its input requests. */
 export async function getTask(asked: McpCall, params: Fields) {
   const { context } = asked
   const { found } = await taskIn(asked, 'threads:read', params)
@@ -66,19 +69,22 @@ export async function getTask(asked: McpCall, params: Fields) {
   return tool ? { ...task, result: await resultOf(context, tool, found) } : task
 }
 
-/** The questions under keys that no other question of the task has: an agent may ask twice at one place. */
+/** The questions of a task, with unique keys: an agent may raise several interrupts at the same place. */
 const questionsOfTask = (found: FoundAnswer): readonly Question[] =>
   questionsOf(openIn(found)).map((question) => ({
     ...question,
     key: `${question.id}.${found.record.runIds.at(-1)}`,
   }))
 
-/** `tasks/update`: answers questions. The task goes on when all are answered: what was answered before is kept until then. */
+/**
+ * `tasks/update`: answers questions. The task continues when all are answered. Until then, earlier responses
+ * are stored.
+ */
 export async function updateTask(asked: McpCall, params: Fields): Promise<object> {
   const { engine } = asked.context
   const { found, principal } = await taskIn(asked, 'runs:create', params)
   const questions = questionsOfTask(found)
-  // They stand beside the params, where they are read before.
+  // The responses are next to the params, where they are read first.
   const { answers: given } = readResponses(questions, asked.request.inputResponses)
   if (Object.keys(given).length === 0) return {}
   const answers = await hold(asked, found, given)
@@ -89,7 +95,7 @@ export async function updateTask(asked: McpCall, params: Fields): Promise<object
   return {}
 }
 
-/** `tasks/cancel`. One that has ended stays as it is. */
+/** `tasks/cancel`. It does not change a task that has ended. */
 export async function cancelTask(asked: McpCall, params: Fields): Promise<object> {
   const { found, principal } = await taskIn(asked, 'runs:cancel', params)
   const { threadId, taskId: answerId } = found.record
@@ -99,7 +105,7 @@ export async function cancelTask(asked: McpCall, params: Fields): Promise<object
 
 const COLLECTION = 'mcp_answers'
 
-/** Answers to some of the questions that the run of a task has asked. */
+/** Responses to some of the open questions of a task's run. */
 interface Held {
   readonly answers: Fields
   readonly doc: Doc | undefined
@@ -108,11 +114,11 @@ interface Held {
 async function readHeld({ context: { engine } }: McpCall, { record }: FoundAnswer): Promise<Held> {
   const doc = await internalsOf(engine).store.get(record.threadId, COLLECTION, record.taskId)
   const { runId, answers } = Object(doc?.value) as { readonly runId?: unknown; readonly answers?: Fields }
-  // Those of an earlier run were given.
+  // Responses to an earlier run were already delivered.
   return { doc, answers: answers && runId === record.runIds.at(-1) ? answers : {} }
 }
 
-/** Keeps answers with those that were given before, and gives all of them. */
+/** Stores responses with the earlier ones, and returns all of them. */
 const hold = (asked: McpCall, found: FoundAnswer, given: Fields): Promise<Fields> =>
   retryConflicts(async () => {
     const { threadId, taskId: id, runIds } = found.record

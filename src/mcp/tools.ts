@@ -9,15 +9,15 @@ import { inputOf, outputSchemaOf } from './schemas.ts'
 /** An assistant as a tool. */
 export interface AssistantTool {
   readonly name: string
-  /** As permissions name it: the id of its graph, or its own where somebody has made it. */
+  /** The id that permissions use: the graph id, or the assistant's own id if a client created it. */
   readonly assistantId: string
   readonly graphId: string
   readonly agent: Agent
-  /** Absent for that of the graph itself. */
+  /** The stored assistant. Absent for the graph's own. */
   readonly made?: AssistantRecord | undefined
 }
 
-/** The tool that answers what another one has asked. */
+/** The tool that answers the questions of other tools. */
 export const ANSWER_TOOL = 'answer_question'
 
 const MAX_NAME = 128
@@ -25,7 +25,7 @@ const MAX_STORED = 100
 
 const legalName = (name: string): string => name.replace(/[^\w.-]/g, '_').slice(0, MAX_NAME) || '_'
 
-/** The tools of the agents. Of two whose ids differ only in what no name may have, the second has a number. */
+/** The tools of the agents. If two ids become the same tool name, the second name gets a number. */
 function graphTools({ engine: { agents }, options }: McpContext): readonly AssistantTool[] {
   const taken = new Set([ANSWER_TOOL])
   const all = [...agents].map(([graphId, agent]): AssistantTool => {
@@ -38,7 +38,7 @@ function graphTools({ engine: { agents }, options }: McpContext): readonly Assis
   return options.agents ? all.filter(({ graphId }) => options.agents!.includes(graphId)) : all
 }
 
-/** The tools of assistants that were made, whose names have the end of their ids. */
+/** The tools of stored assistants. Their names end with the end of their ids. */
 async function madeTools({ context, call }: McpCall): Promise<readonly AssistantTool[]> {
   const { engine, authorize, options } = context
   const permitted = await unlessForbidden(permit(authorize, call, 'assistants:search', {}))
@@ -63,7 +63,7 @@ async function unlessForbidden<T>(permission: Promise<T>): Promise<T | undefined
   }
 }
 
-/** The tool of this name. Whether the caller may use it is asked when it runs. */
+/** The tool with this name. The caller's permission is checked when it runs. */
 export async function findTool(asked: McpCall, name: string): Promise<AssistantTool | undefined> {
   const named = (tool: AssistantTool): boolean => tool.name === name
   return (
@@ -72,7 +72,7 @@ export async function findTool(asked: McpCall, name: string): Promise<AssistantT
   )
 }
 
-/** The tool of a graph, whose answers it reads. */
+/** The tool of a graph, which reads the graph's answers. */
 export const toolOfGraph = (context: McpContext, graphId: string): AssistantTool | undefined =>
   graphTools(context).find((tool) => tool.graphId === graphId)
 
@@ -86,7 +86,7 @@ interface ToolList {
   }[]
 }
 
-/** `tools/list`: the assistants that the caller may know of, always in the same order. */
+/** `tools/list`: the assistants that the caller may read, always in the same order. */
 export async function listTools(asked: McpCall): Promise<ToolList> {
   const { context, call } = asked
   const { authorize, options } = context

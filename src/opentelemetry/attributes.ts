@@ -5,14 +5,14 @@ import type { RunEvent } from '../runs/index.ts'
 export type RunEventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>
 export type RunEndEvent = RunEventOf<'run.ended'> | RunEventOf<'run.interrupted'>
 
-/** What the semantic conventions call the providers that our formats name otherwise. */
+/** Provider names in the semantic conventions that differ from ours. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   amazon_bedrock: 'aws.bedrock',
   google: 'gcp.gemini',
   mistral: 'mistral_ai',
 }
 
-/** What spans and metrics both say of a call: nothing that is different for each call. */
+/** The attributes that a call's span and its metrics share. None is different for each call. */
 export function modelCallAttributes({ provider, model, error }: ModelCall): Attributes {
   return {
     'gen_ai.operation.name': 'chat',
@@ -22,13 +22,13 @@ export function modelCallAttributes({ provider, model, error }: ModelCall): Attr
   }
 }
 
-/** The class of an error that its text begins with. Any other word of the text could be an id. */
+/** The error class at the start of the text. Any other word could be an id. */
 const errorTypeOf = (error: string): string =>
   /^[A-Z]\w*(?:Error|Exception)(?=:)/.exec(error)?.[0] ?? '_OTHER'
 
 export const secondsBetween = (from: number, to: number): number => Math.max(0, to - from) / 1000
 
-/** How a run ended: the status alone does not tell a cancelled run from one that waits for answers. */
+/** How a run ended. The status alone does not distinguish a cancelled run from an interrupted one. */
 export const endingAttributes = (event: RunEndEvent): Attributes => ({
   'agentwire.run.status': event.status,
   'agentwire.run.reason': event.type === 'run.interrupted' ? 'interrupted' : event.reason,

@@ -3,7 +3,7 @@ import type { ModelCall } from '../agents/agent.ts'
 import type { EngineMeasures, ServerEvent } from '../runs/index.ts'
 import { endingAttributes, modelCallAttributes, type RunEndEvent, secondsBetween } from './attributes.ts'
 
-/** What the gauges read: an engine. */
+/** The engine that the gauges measure. */
 export interface MeasuredEngine {
   measure(): Promise<EngineMeasures>
 }
@@ -13,16 +13,16 @@ export interface ServerMetrics {
   readonly watch: (engine: MeasuredEngine) => () => void
 }
 
-/** In seconds: runs take from milliseconds to an hour. */
+/** In seconds. Runs take from milliseconds to an hour. */
 const RUN_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
-/** Those of the semantic conventions, as are the next. */
+/** These and the following boundaries are from the semantic conventions. */
 const CALL_SECONDS = Array.from({ length: 14 }, (_, i) => 0.01 * 2 ** i)
 const FIRST_CHUNK_SECONDS = [
   0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ]
 const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 
-/** Counts what happens. No attribute is an id: backends keep a series for each value. */
+/** The metrics of a server. No attribute is an id, because backends keep a series for each value. */
 export function createServerMetrics(meter: Meter): ServerMetrics {
   const histogram = (name: string, unit: string, description: string, buckets: number[]) =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: buckets } })
@@ -106,7 +106,7 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
 
   function watch(engine: MeasuredEngine): () => void {
     const observe = async (result: BatchObservableResult): Promise<void> => {
-      // A store that is away cannot be asked. A gap says so better than the last value would.
+      // If the store is unavailable, the gauge has a gap instead of its last value.
       const measures = await engine.measure().catch(() => undefined)
       if (!measures) return
       for (const key of KEYS) result.observe(gauges[key], measures[key])

@@ -7,21 +7,23 @@ import { createRunSpans } from './spans.ts'
 export type { MeasuredEngine } from './metrics.ts'
 
 export interface OpenTelemetryOptions {
-  /** Makes the spans. Default: `agentwire` of the global tracer provider. */
+  /** Creates the spans. Default: the tracer `agentwire` of the global tracer provider. */
   readonly tracer?: Tracer | undefined
-  /** Makes the instruments. Default: `agentwire` of the global meter provider at the first event. */
+  /**
+   * Creates the instruments. Default: the meter `agentwire` of the global meter provider, at the first event.
+   */
   readonly meter?: Meter | undefined
 }
 
 const OPTIONS: OptionTable<OpenTelemetryOptions> = { tracer: 'object', meter: 'object' }
 
-/** What turns the events of a server into spans and metrics. */
+/** Turns a server's events into spans and metrics. */
 export interface OpenTelemetry {
   /** For the `observe` option of a server or an engine. Errors go to OpenTelemetry's `diag` logger. */
   readonly observe: (event: ServerEvent) => void
   /**
-   * Registers the gauges of an engine: runs that execute and wait, subscribers and their lag. They call
-   * `engine.measure()` when metrics are collected. Returns the function that stops them.
+   * Registers gauges for an engine: active and queued runs, subscribers and their lag. They call
+   * `engine.measure()` when metrics are collected. Returns a function that unregisters them.
    */
   readonly watch: (engine: MeasuredEngine) => () => void
 }
@@ -29,16 +31,16 @@ export interface OpenTelemetry {
 const NAME = 'agentwire'
 
 /**
- * Turns the events of a server's `observe` into OpenTelemetry: a run is a span, the model calls of `model()` are
- * its children, the `traceparent` of the request that started it is its parent. Names follow the semantic
- * conventions for generative AI; docs/operating.md lists them.
+ * Turns the events of a server's `observe` option into OpenTelemetry spans and metrics. A run is a span. Its
+ * model calls by `model()` are child spans. The `traceparent` of the request that started the run is its
+ * parent. Names follow the semantic conventions for generative AI; docs/operating.md lists them.
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry {
   checkOptions('openTelemetry', options, OPTIONS)
   const { tracer, meter } = options
   const recordSpans = createRunSpans(tracer ?? trace.getTracer(NAME))
   let opened: ServerMetrics | undefined
-  // Unlike a global tracer, a global meter does not follow a provider that is registered later.
+  // Unlike a global tracer, a global meter does not switch to a provider that is registered later.
   const openMetrics = () => (opened ??= createServerMetrics(meter ?? metrics.getMeter(NAME)))
   return {
     observe(event) {
@@ -49,7 +51,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry
   }
 }
 
-/** Exporters and processors of others must neither break a run nor each other. */
+/** An error in an exporter or processor must not break a run or another exporter. */
 function guard(record: () => void): void {
   try {
     record()

@@ -19,15 +19,15 @@ import {
 } from './attributes.ts'
 import { parseTraceparent } from './traceparent.ts'
 
-/** A frozen process may never see the end of a run: its span must not be kept forever. */
+/** A frozen process may never see the end of a run. Its span must not stay open forever. */
 const MAX_OPEN_SPANS = 10_000
 
 /** Why the span of an attempt ends before its run does. */
 type AttemptEnd = 'handed_over' | 'fenced' | 'taken_over' | 'forgotten'
 
-/** Makes a span of every attempt of a run, and of every call of a model a child of it. */
+/** Creates a span for every attempt of a run, and a child span for every model call. */
 export function createRunSpans(tracer: Tracer, maxOpen = MAX_OPEN_SPANS): (event: ServerEvent) => void {
-  /** By run id, the oldest first. */
+  /** By run id, oldest first. */
   const open = new Map<string, Span>()
 
   return (event) => {
@@ -84,9 +84,9 @@ export function createRunSpans(tracer: Tracer, maxOpen = MAX_OPEN_SPANS): (event
     const { runId, at, durationMs, usage, status } = event
     const known = open.get(runId)
     open.delete(runId)
-    // A run that was dropped while it waited has done nothing.
+    // A run that was dropped while it was queued has no span.
     if (!known && durationMs === null) return
-    // Else the process that ran it is lost, and its span with it.
+    // Otherwise the process that executed the run is lost, together with its span.
     const span = known ?? startRun(event, at - durationMs!, {}, callerOf(event))
     span.setAttributes({ ...endingAttributes(event), ...usageOf(usage) })
     if (status === 'error' && event.type === 'run.ended') addError(span, event)
@@ -117,15 +117,15 @@ export function createRunSpans(tracer: Tracer, maxOpen = MAX_OPEN_SPANS): (event
   }
 }
 
-/** What the semantic conventions call a finish reason. */
+/** A finish reason as the semantic conventions spell it. */
 const spell = (reason: string): string =>
   reason === 'toolCalls' ? 'tool_call' : reason === 'contentFilter' ? 'content_filter' : reason
 
 const callerOf = ({ traceparent }: RunEvent): SpanContext | undefined => parseTraceparent(traceparent)
 
 /**
- * The caller's span, else none. Never the active span: a run that waited starts in the async context of the run
- * before it, which another request may have started.
+ * The caller's span, or none. Never the active span: a queued run starts in the async context of the run
+ * before it, which may belong to another request.
  */
 function parentOf(event: RunEvent): Context {
   const caller = callerOf(event)

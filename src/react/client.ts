@@ -3,13 +3,13 @@ import { threadRequests } from './requests.ts'
 import { createThreadStore, type ThreadStore } from './threads.ts'
 
 export interface AgentClientOptions {
-  /** Where the server is mounted, such as `https://example.com/agents`. */
+  /** The URL where the server is mounted, such as `https://example.com/agents`. */
   readonly apiUrl: string
-  /** Makes each request, for instance with a token. Default: `fetch`. */
+  /** Sends each request, for example with a token. Default: the global `fetch`. */
   readonly fetch?: typeof fetch
 }
 
-/** What the hooks of a page share. Make one for each server, beside the components. */
+/** The state that all hooks of a page share. Create one for each server, outside of components. */
 export interface AgentClient extends Connection {
   readonly apiUrl: string
   readonly threads: ThreadStore

@@ -2,21 +2,21 @@ import { type Observable, observable } from './observable.ts'
 import { uniqueId } from './unique-id.ts'
 
 export interface Connection {
-  /** `fetch` that does not give up while the server is away. */
+  /** A `fetch` that retries while the server is unavailable. */
   readonly fetch: typeof fetch
-  /** False while requests wait for a server that does not answer. */
+  /** False while requests wait for a server that does not respond. */
   readonly reachable: Pick<Observable<boolean>, 'get' | 'subscribe'>
 }
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 5_000
-/** What proxies answer, and servers that shut down or whose storage is away. */
+/** The statuses of proxies, and of servers that are shutting down or have lost their storage. */
 const AWAY = [502, 503, 504]
 
 /**
- * Requests that wait for a server that is away: they are made again until there is an answer or the caller aborts. What the user sends
- * meanwhile arrives later, and streams go on without a reload of the page. A command has a key, so that the server does it once also where only
- * its answer was lost.
+ * A connection that repeats requests while the server is unavailable, until it responds or the caller aborts.
+ * Messages that the user sends meanwhile arrive later, and streams continue without a page reload. A command
+ * has an idempotency key, so the server runs it only once even if a response was lost.
  */
 export function createConnection(send: typeof fetch = (...args) => fetch(...args)): Connection {
   const reachable = observable(true)
@@ -35,7 +35,7 @@ export function createConnection(send: typeof fetch = (...args) => fetch(...args
   return { fetch: patient, reachable }
 }
 
-/** Ends early where the browser is online again, and where the caller has aborted. */
+/** Ends early when the browser is online again or the caller aborts. */
 function pause(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

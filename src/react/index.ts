@@ -1,4 +1,4 @@
-/** Hooks around `useStream` of `@langchain/react` for what pages of agents write again and again. */
+/** Hooks around `useStream` of `@langchain/react` for what most agent pages need. */
 export { type AgentClient, type AgentClientOptions, createAgentClient } from './client.ts'
 export type { Connection } from './connection.ts'
 export type { Observable } from './observable.ts'

@@ -1,11 +1,14 @@
-/** A value that tells when it has changed, as React's `useSyncExternalStore` reads it. */
+/** A value with change notifications, for React's `useSyncExternalStore`. */
 export interface Observable<Value> {
   get(): Value
   set(value: Value): void
   subscribe(listener: () => void): () => void
 }
 
-/** `onUsed` runs when the first listener comes, and what it gives when the last one has gone. */
+/**
+ * `onUsed` runs when the first listener subscribes. The function it returns runs when the last one
+ * unsubscribes.
+ */
 export function observable<Value>(first: Value, onUsed?: () => () => void): Observable<Value> {
   const listeners = new Set<() => void>()
   let value = first
@@ -18,7 +21,7 @@ export function observable<Value>(first: Value, onUsed?: () => () => void): Obse
       for (const listener of listeners) listener()
     },
     subscribe(listener) {
-      // The same function may be given twice.
+      // A caller may pass the same function twice.
       const own = (): void => listener()
       listeners.add(own)
       if (listeners.size === 1) onUnused = onUsed?.()

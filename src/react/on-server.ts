@@ -1,5 +1,6 @@
 /**
- * Renders on a server begin with what a page begins with, and call nothing of React: in Next, packages that Node loads by itself find another React
- * than the page's, whose hooks fail there. So no app has to be configured for these.
+ * On a server, these hooks return a page's initial state and do not call React. In Next, packages that Node
+ * loads itself get another copy of React than the page's, and its hooks fail there. This way, an app needs no
+ * configuration for these hooks.
  */
 export const isServer = typeof document === 'undefined'

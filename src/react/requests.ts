@@ -1,10 +1,16 @@
-/** A thread as a list shows it. */
+/** A thread as a list entry. */
 export interface ThreadEntry {
   readonly id: string
-  /** What `rename` wrote, else the first words of its first message. Empty before there are any. */
+  /**
+   * The title that `rename` set, otherwise the first words of the first message. Empty before there is a
+   * message.
+   */
   readonly title: string
   readonly updatedAt: Date
-  /** `busy` while a run goes on, `interrupted` while the agent waits for an answer, `error` where the last run failed. */
+  /**
+   * `busy` while a run is active, `interrupted` while the agent waits for a response, `error` if the last run
+   * failed.
+   */
   readonly status: 'idle' | 'busy' | 'interrupted' | 'error'
   /** Undefined before the first run. */
   readonly assistantId: string | undefined
@@ -14,9 +20,11 @@ export interface ThreadEntry {
 export interface ThreadRequests {
   find(query: { readonly ids?: readonly string[]; readonly limit?: number }): Promise<readonly ThreadEntry[]>
   rename(id: string, title: string): Promise<void>
-  /** Outlives the page. A thread that is gone already counts as deleted. */
+  /** The request outlives the page. A thread that does not exist counts as deleted. */
   remove(id: string): Promise<void>
-  /** Stops what the agent does for a thread, whoever has started it. The server may not know the thread yet. */
+  /**
+   * Cancels all runs of a thread, whichever client started them. The thread may not exist on the server yet.
+   */
   cancel(id: string): Promise<void>
 }
 
@@ -33,7 +41,7 @@ export function threadRequests(apiUrl: string, send: typeof fetch): ThreadReques
   const pathOf = (id: string): string => `/threads/${encodeURIComponent(id)}`
   return {
     async find(query) {
-      // States are not read for these fields, so that a page of threads is cheap.
+      // These fields do not read any state, so a page of threads is cheap.
       const select = ['thread_id', 'updated_at', 'status', 'metadata']
       const response = await request('POST', '/threads/search', { ...query, select })
       return ((await response.json()) as WireThread[]).map(entryOf)
@@ -69,7 +77,7 @@ function entryOf({ thread_id, updated_at, status, metadata }: WireThread): Threa
   }
 }
 
-/** The server's own words where it has any. */
+/** The server's error message, if it sent one. */
 async function wordsOf(response: Response): Promise<string> {
   const text = await response.text()
   try {

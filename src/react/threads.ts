@@ -2,37 +2,43 @@ import { observable } from './observable.ts'
 import type { ThreadEntry, ThreadRequests } from './requests.ts'
 
 export interface ThreadList {
-  /** Newest first, without those that are being removed. */
+  /** Newest first, without threads that are being removed. */
   readonly entries: readonly ThreadEntry[]
-  /** False before the first answer of the server. */
+  /** False before the server's first response. */
   readonly isLoaded: boolean
   readonly hasMore: boolean
 }
 
-/** A thread that is out of the list, and can come back until `finish` is called or the page is left. */
+/** A thread that is hidden from the list. It can be restored until `finish` is called or the page closes. */
 export interface Removal {
   undo(): Promise<void>
-  /** Deletes the thread. Where the server refuses, it comes back and this rejects. */
+  /** Deletes the thread. If the server rejects the deletion, the thread reappears and this rejects. */
   finish(): Promise<void>
 }
 
-/** The threads of the user: one list for all of a page, which is read again while something on the page shows it. */
+/** The user's threads: one list for the whole page. It is refreshed while something on the page shows it. */
 export interface ThreadStore {
   get(): ThreadList
   subscribe(listener: () => void): () => void
-  /** An entry of the list, or a thread beyond it that is watched. Null where the server has none of this id, undefined before it was asked. */
+  /**
+   * A list entry, or a watched thread that is not in the list. Null if the server has no such thread,
+   * undefined before the first response.
+   */
   entryOf(id: string): ThreadEntry | null | undefined
-  /** Reads this thread too, also where the list does not reach so far. Returns what ends that. */
+  /** Also loads this thread if it is not in the list. Returns a function that stops watching. */
   watch(id: string): () => void
   refresh(): Promise<void>
-  /** Something has changed on this page: its list and those of the other tabs are read again. */
+  /** Call it after a change on this page. The lists of this page and of other tabs are refreshed. */
   changed(): Promise<void>
-  /** Reads one page more, or all that a search looks through. */
+  /** Loads one more page, or with `'all'` every page, for a search. */
   loadMore(all?: 'all'): Promise<void>
-  /** Rejects with an error that has the `status` where the server refuses, as `stop` does and the others. */
+  /**
+   * Rejects with an error with the response's `status` if the server rejects the request. `stop` and the
+   * other methods do the same.
+   */
   rename(id: string, title: string): Promise<void>
   remove(id: string): Removal
-  /** Stops what the agent does for a thread, whoever has started it. */
+  /** Cancels all runs of a thread, whichever client started them. */
   stop(id: string): Promise<void>
 }
 
@@ -41,18 +47,21 @@ const MOST = 1_000
 const POLL_MS = 5_000
 
 interface Known extends ThreadList {
-  /** The watched threads that are not in the list. */
+  /** Watched threads that are not in the list. */
   readonly others: ReadonlyMap<string, ThreadEntry | null>
 }
 
-/** `name` is that of the channel by which the tabs of a browser tell each other of changes. Other browsers see them with their next poll. */
+/**
+ * `name` is the name of the channel that notifies the browser's other tabs of changes. Other browsers see
+ * them with their next poll.
+ */
 export function createThreadStore(requests: ThreadRequests, name: string): ThreadStore {
   const known = observable<Known>({ entries: [], isLoaded: false, hasMore: false, others: new Map() }, follow)
   const watched = new Map<string, number>()
   /** Threads whose removal can still be undone. */
   const hidden = new Set<string>()
   let wanted = PAGE
-  /** Open while the list is shown: an open one keeps a process of Node alive. */
+  /** Open only while the list is shown, because an open channel keeps a Node process alive. */
   let channel: BroadcastChannel | undefined
 
   const set = (change: Partial<Known>): void => known.set({ ...known.get(), ...change })
@@ -78,7 +87,7 @@ export function createThreadStore(requests: ThreadRequests, name: string): Threa
     channel?.postMessage('changed')
   }
 
-  /** Keeps the list up to date while the page is in sight. */
+  /** Keeps the list up to date while the page is visible. */
   function follow(): () => void {
     let isReading = false
     const read = async (): Promise<void> => {
@@ -159,7 +168,7 @@ export function createThreadStore(requests: ThreadRequests, name: string): Threa
   }
 }
 
-/** The entries whose title has every word of the query, or the beginning of it. */
+/** The entries whose title contains every word of the query, ignoring case. */
 export function searchThreads(entries: readonly ThreadEntry[], query: string): readonly ThreadEntry[] {
   const words = query.toLowerCase().split(/\s+/)
   return entries.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))

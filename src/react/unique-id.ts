@@ -1,4 +1,4 @@
-/** 128 random bits as text. `crypto.randomUUID` is missing on pages without https. */
+/** 128 random bits as text. `crypto.randomUUID` does not exist on pages without https. */
 export const uniqueId = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',

@@ -1,23 +1,25 @@
 import { uniqueId } from './unique-id.ts'
 
-/** A file that waits to be sent with the next message. */
+/** A file to send with the next message. */
 export interface Upload {
   readonly id: string
   readonly kind: 'image' | 'audio' | 'video' | 'file'
   readonly name: string
   readonly mimeType: string
-  /** Its bytes, as a data URL. */
+  /** The file's bytes, as a data URL. */
   readonly url: string
   readonly bytes: number
 }
 
-/** A file that was not taken: `size` where all files together would be larger than they may be, `unreadable` for folders. */
+/**
+ * A file that was rejected: `size` if all files together would exceed the limit, `unreadable` for a folder.
+ */
 export interface UploadProblem {
   readonly name: string
   readonly reason: 'size' | 'unreadable'
 }
 
-/** A content block as LangChain spells it, so that every provider takes it. */
+/** A content block in LangChain's format, which every provider accepts. */
 export type UploadBlock =
   | { readonly type: 'text'; readonly text: string }
   | {
@@ -28,7 +30,7 @@ export type UploadBlock =
       readonly url?: string
     }
 
-/** Reads files one after another, for as long as all together have at most `maxBytes`. */
+/** Reads files one after another, as long as their total size is at most `maxBytes`. */
 export async function readUploads(
   files: readonly File[],
   waiting: readonly Upload[],
@@ -67,7 +69,10 @@ const kindOf = (mimeType: string): Upload['kind'] => {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'
 }
 
-/** The content of a message: a plain text, or with files content blocks. A file with an address instead of bytes is sent as that. */
+/**
+ * The content of a message: a string, or content blocks if there are files. A file with an address instead of
+ * bytes is sent by its address.
+ */
 export function contentOf(
   text: string,
   uploads: readonly Omit<Upload, 'id' | 'bytes'>[],

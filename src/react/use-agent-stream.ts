@@ -7,35 +7,44 @@ import { useStop } from './use-stop.ts'
 import { useThread } from './use-threads.ts'
 
 export interface AgentStreamOptions {
-  /** The thread to open. Undefined in a new chat: the first message makes the thread. The component is bound to it: give it a `key`. */
+  /**
+   * The thread to open. Undefined in a new chat: the first message creates the thread. The component is bound
+   * to the thread, so give it a `key`.
+   */
   readonly threadId: string | undefined
-  /** The agent of a new thread. Undefined: the server's default. A thread that exists keeps its own. */
+  /** The agent for a new thread. Default: the server's. An existing thread keeps its agent. */
   readonly assistantId?: string | undefined
-  /** A new chat has made its thread. */
+  /** Called when a new chat has created its thread. */
   readonly onThreadId?: (threadId: string) => void
 }
 
 export type AgentStream<State extends object = Record<string, unknown>> = ReturnType<typeof useStream<State>>
 
 export interface UseAgentStream<State extends object> {
-  /** What `useStream` gives. Its `stop` ends only a run that this page has started: use the other one. */
+  /**
+   * The result of `useStream`. Its `stop` only ends runs that this page started: use the `stop` next to it.
+   */
   readonly stream: AgentStream<State>
-  /** The agent is at work for the thread, whoever has asked it. */
+  /** Whether a run is active on the thread, whichever client started it. */
   readonly isRunning: boolean
   /**
-   * The agent waits for the answers to `stream.interrupts`. While a run goes on nothing is asked: it may be the one that goes on with the answer
-   * of another tab.
+   * Whether the agent waits for responses to `stream.interrupts`. False while a run is active: it may be the
+   * run that another tab resumed.
    */
   readonly isAsking: boolean
-  /** Stops the agent, whoever has started it: also after a reload and from another tab. Rejects where the server refuses. */
+  /**
+   * Cancels the run, whichever client started it, also after a reload or from another tab. Rejects if the
+   * server rejects it.
+   */
   readonly stop: () => Promise<void>
-  /** Answers the open questions, by the ids of their interrupts, in one command. */
+  /** Responds to the open interrupts, by interrupt id, in one command. */
   readonly answer: (responses: Record<string, unknown>) => Promise<void>
 }
 
 /**
- * The SDK closes the adapter where the first message of a thread is refused, and uses it for the next message all the same. The SDK ends
- * the streams by themselves, and a message that waits for the server is to arrive also when another chat is opened.
+ * The SDK closes the adapter if the first message of a thread is rejected, but uses it again for the next
+ * message. The SDK ends streams itself, and a message that waits for the server should arrive even if the
+ * user opens another chat.
  */
 class LastingAdapter extends HttpAgentServerAdapter {
   override close(): Promise<void> {
@@ -43,15 +52,16 @@ class LastingAdapter extends HttpAgentServerAdapter {
   }
 }
 
-/** Gives the conversation of a client, and keeps it up to date. */
+/** Returns a client's conversation and keeps it up to date. */
 export type AgentStreamHook = <State extends object = Record<string, unknown>>(
   client: AgentClient,
   options: AgentStreamOptions,
 ) => UseAgentStream<State>
 
 /**
- * One conversation: `useStream` whose stop, answers and running state hold after a reload, in a second tab and while the server is away. Rendered on
- * a server, its stream is empty and does nothing, and the SDK's hooks that read more of it (`useMessages` …) have to wait for the browser.
+ * One conversation: `useStream` whose stop, responses and running state also work after a reload, in a second
+ * tab and while the server is unavailable. On a server, it renders an empty stream that does nothing. The
+ * SDK's hooks that read more of the stream, such as `useMessages`, must wait for the browser.
  */
 export const useAgentStream: AgentStreamHook = isServer ? streamOnServer : useStreamOnPage
 

@@ -4,8 +4,9 @@ import type { AgentClient } from './client.ts'
 import type { ThreadEntry } from './requests.ts'
 
 /**
- * Keeps a conversation and the list of threads in step with each other. A thread without a run has no stream, and no event tells that an
- * interrupt was answered elsewhere: the state is read again where the list tells of a change.
+ * Synchronizes a conversation with the list of threads. A thread without a run has no stream, and no event
+ * reports that an interrupt was answered elsewhere. So the state is read again when the list reports a
+ * change.
  */
 export function useInStep(
   { threads }: AgentClient,
@@ -17,7 +18,7 @@ export function useInStep(
   const asks = stream.interrupts.length > 0
   const updatedAt = thread?.updatedAt.getTime()
   const seen = useRef(updatedAt)
-  // The first run opens the stream, which stays open and tells of all later ones.
+  // The first run opens the stream, which stays open and reports all later runs.
   const hasStream = useRef(false)
   const wasLoading = useRef(false)
 

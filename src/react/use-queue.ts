@@ -1,17 +1,20 @@
 import { type AnyStream, useSubmissionQueue } from '@langchain/react'
 import { isServer } from './on-server.ts'
 
-/** A message that was sent during a run, with `multitaskStrategy: 'enqueue'`. It is sent when the run has ended. */
+/**
+ * A message that was sent during a run, with `multitaskStrategy: 'enqueue'`. It is sent when the run has
+ * ended.
+ */
 export interface QueuedMessage {
   readonly id: string
-  /** As it was given to `submit`: a text or content blocks. */
+  /** The content that `submit` received: a string or content blocks. */
   readonly content: unknown
   /** Its text, or the names of its files. */
   readonly text: string
   remove(): Promise<void>
 }
 
-/** The messages that wait, in order. */
+/** The queued messages, in order. */
 export const useQueue: (stream: AnyStream) => readonly QueuedMessage[] = isServer ? () => [] : useQueueOnPage
 
 function useQueueOnPage(stream: AnyStream): readonly QueuedMessage[] {

@@ -4,19 +4,20 @@ import type { AgentClient } from './client.ts'
 import type { ThreadEntry } from './requests.ts'
 
 /**
- * Stops what the agent does for a thread, whoever has started it. `useStream().stop()` cancels only a run that this page has started: after
- * a reload it would just stop listening. The page goes on to listen, and learns as every other page that the run has ended.
+ * Cancels all runs of a thread, whichever client started them. `useStream().stop()` only cancels a run that
+ * this page started: after a reload, it only stops listening. The page keeps listening, and learns from the
+ * stream that the run has ended, like every other page.
  */
 export function useStop(
   { threads }: AgentClient,
   { isLoading, threadId }: AnyStream,
   thread: ThreadEntry | null | undefined,
 ): { readonly isRunning: boolean; readonly stop: () => Promise<void> } {
-  // A page that is loaded in the middle of a run knows it by the thread before the stream has told of it.
+  // A page that is loaded during a run knows it from the thread before the stream reports it.
   const isBusy = thread?.status === 'busy'
   const isWanted = useRef(false)
 
-  // Who stops at once is faster than the message that starts the run.
+  // A user may stop before the message that starts the run has been sent.
   useEffect(() => {
     if (!isLoading) isWanted.current = false
     else if (isWanted.current && isBusy && threadId !== null) threads.stop(threadId).catch(console.warn)

@@ -4,15 +4,24 @@ import { isServer } from './on-server.ts'
 import type { ThreadEntry } from './requests.ts'
 import type { ThreadList } from './threads.ts'
 
-/** What a server renders. React compares its HTML with this also where parts of a page come alive later, when the list is there. */
+/**
+ * What a server renders. React also compares its HTML with this when parts of a page hydrate later, after the
+ * list has loaded.
+ */
 const BEGIN: ThreadList = { entries: [], isLoaded: false, hasMore: false }
 
-/** The threads of the user, newest first. They are kept up to date while the page is in sight, and between the tabs of a browser. */
+/**
+ * The user's threads, newest first. They are kept up to date while the page is visible, and across the
+ * browser's tabs.
+ */
 export const useThreads: (client: AgentClient) => ThreadList = isServer
   ? () => BEGIN
   : ({ threads }) => useSyncExternalStore(threads.subscribe, threads.get, () => BEGIN)
 
-/** One thread, also where the list does not reach so far. Null where the server has none of this id, undefined before it was asked. */
+/**
+ * One thread, even if it is not in the list. Null if the server has no such thread, undefined before the
+ * first response.
+ */
 export const useThread: (
   client: AgentClient,
   id: string | null | undefined,
@@ -29,7 +38,7 @@ function useWatchedThread({ threads }: AgentClient, id: string | null | undefine
   return useSyncExternalStore(threads.subscribe, read, () => undefined)
 }
 
-/** False while requests wait for a server that does not answer. */
+/** False while requests wait for a server that does not respond. */
 export const useReachable: (client: AgentClient) => boolean = isServer
   ? () => true
   : ({ reachable }) => useSyncExternalStore(reachable.subscribe, reachable.get, () => true)

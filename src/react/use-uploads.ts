@@ -4,7 +4,7 @@ import { contentOf, readUploads, type Upload, type UploadBlock, type UploadProbl
 
 export interface UseUploads {
   readonly uploads: readonly Upload[]
-  /** Gives the files that were not taken. */
+  /** Returns the rejected files. */
   add(files: readonly File[]): Promise<readonly UploadProblem[]>
   remove(id: string): void
   clear(): void
@@ -13,11 +13,14 @@ export interface UseUploads {
 }
 
 export interface UploadOptions {
-  /** Of all files of a message together: base64 makes four bytes of three. Default: 3,000,000. */
+  /**
+   * The limit for all files of a message together, in bytes. Base64 turns three bytes into four. Default:
+   * 3,000,000.
+   */
   readonly maxBytes?: number
 }
 
-/** The files that wait to be sent with the next message. */
+/** The files to send with the next message. */
 export const useUploads: (options?: UploadOptions) => UseUploads = isServer
   ? uploadsOnServer
   : useUploadsOnPage
