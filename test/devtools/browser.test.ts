@@ -10,6 +10,7 @@ import { researchers, supervised, threeSteps, twoApprovals } from '../fixtures/g
 import { executablePath, launchBrowser } from '../kit/browser.ts'
 import { listen } from '../kit/listen.ts'
 import { eventually, gate } from '../kit/wait.ts'
+import { guarded } from './graphs.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const question = { messages: [{ type: 'human', content: 'x?' }] }
@@ -108,6 +109,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
         steps: langgraph(threeSteps((_, { configurable }) => void colors.push(configurable?.color))),
         asks: langgraph(supervised()),
         two: langgraph(twoApprovals()),
+        guarded: langgraph(guarded()),
         ticks: ticks.agent,
       },
       authenticate: (request) => {
@@ -257,6 +259,32 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await names.filter({ hasText: 'researcher' }).waitFor()
     await page.locator('.span.subagent').click()
     expect(await page.locator('.span-facts').innerText()).toMatch(/done began .* after the run/)
+  })
+
+  test('folds the steps and the events of middleware, and remembers who wants to see them', async () => {
+    await ended('t', 'guarded', question)
+    page = await open('threads/t/steps')
+    const names = page.locator('.span .name')
+    await names.nth(3).waitFor()
+    const texts = async () => (await names.allInnerTexts()).map((text) => text.trim())
+    expect(await texts()).toEqual(['run guarded', 'model_request', 'tool add', 'model_request'])
+    await page.getByRole('tab', { name: 'Log' }).click()
+    const events = page.getByRole('row', { name: /after_agent/ })
+    await page.getByRole('row', { name: 'model_request begins' }).first().waitFor()
+    expect(await events.count()).toBe(0)
+    await page.getByRole('button', { name: /^\d+ middleware events$/ }).click()
+    await events.first().waitFor()
+    await page.reload()
+    await events.first().waitFor()
+    await page.getByRole('tab', { name: 'Steps' }).click()
+    await names.filter({ hasText: 'Limits.before_agent' }).click()
+    await page.locator('.span-facts').waitFor()
+    // A selected step is in the address, and stays where the others are folded.
+    await page.getByRole('button', { name: '10 middleware steps' }).click()
+    await eventually(async () => (await names.count()) === 5)
+    expect(await texts()).toContain('Limits.before_agent')
+    await page.keyboard.press('Escape')
+    await eventually(async () => (await names.count()) === 4)
   })
 
   test('shows what each checkpoint has changed, and forks from one', async () => {

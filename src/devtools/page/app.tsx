@@ -9,7 +9,7 @@ import { ThreadView } from './views/thread.tsx'
 import { ThreadList } from './views/thread-list.tsx'
 
 export function App() {
-  const [view, id, tab = 'conversation'] = useRoute()
+  const [view, id, tab = 'conversation', item] = useRoute()
   const threadId = view === 'threads' ? id : undefined
   const isServer = view === 'server'
   const isNew = view === 'new'
@@ -38,7 +38,7 @@ export function App() {
         ) : threadId === undefined ? (
           <Newest />
         ) : (
-          <ThreadView key={threadId} threadId={threadId} tab={tab} />
+          <ThreadView key={threadId} threadId={threadId} tab={tab} item={item} />
         )}
       </main>
     </div>

@@ -114,3 +114,8 @@ export const routeTo = (...parts: readonly string[]): string => `#/${parts.map(e
 export function go(...parts: readonly string[]): void {
   location.hash = routeTo(...parts)
 }
+
+/** The same for what is selected: the browser's Back button leaves the view, however much was selected in it. */
+export function select(...parts: readonly string[]): void {
+  location.replace(routeTo(...parts))
+}

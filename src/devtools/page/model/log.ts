@@ -1,5 +1,6 @@
 import type { EventData, EventMethod } from '../../../events/index.ts'
 import type { Frame } from './frames.ts'
+import { isMiddleware } from './middleware.ts'
 
 /** One event as the page keeps it. Its payload stays text until somebody looks at it. */
 export interface LogEntry {
@@ -11,6 +12,8 @@ export interface LogEntry {
   readonly namespace: readonly string[]
   /** What kind of its method it is, such as `content-block-delta`. */
   readonly kind: string
+  /** Whether a step of middleware sent it that neither failed nor asked. */
+  readonly isMiddleware: boolean
   readonly bytes: number
   /** By the server's clock, in milliseconds since 1970. */
   readonly at: number
@@ -128,6 +131,7 @@ function entryOf(
     channel: channelOf(event),
     namespace,
     kind: kindOf(event) ?? '',
+    isMiddleware: isOfMiddleware(event),
     bytes,
     at,
     sinceLast: before && before.at > 0 ? Math.max(0, at - before.at) : undefined,
@@ -138,8 +142,8 @@ function entryOf(
 
 function gapOf({ after, first_retained: first }: WireGap, { data: text, bytes }: Frame): LogEntry {
   const kind = `${first - after - 1} events are gone`
-  const about = { method: 'gap', channel: 'gap', namespace: [], kind, at: 0, sinceLast: undefined }
-  return { ...about, seq: first - 1, bytes, latency: undefined, text }
+  const about = { method: 'gap', channel: 'gap', namespace: [], kind, isMiddleware: false, at: 0 }
+  return { ...about, seq: first - 1, bytes, sinceLast: undefined, latency: undefined, text }
 }
 
 function channelOf({ method, params }: WireEvent): string {
@@ -166,18 +170,33 @@ function kindOf({ method, params }: WireEvent): string | undefined {
   }
 }
 
+function isOfMiddleware({ method, params }: WireEvent): boolean {
+  const { namespace, node } = params
+  if (method === 'input.requested') return false
+  if (method === 'tasks') {
+    const { name, error, interrupts } = params.data
+    return isMiddleware(name) && !error && !(interrupts?.length > 0)
+  }
+  const names = [method === 'updates' ? params.data.node : node, ...namespace.map(nameOf)]
+  return names.some((name) => name !== undefined && isMiddleware(name))
+}
+
+const nameOf = (segment: string): string => segment.replace(/:.*/, '')
+
 export interface LogFilter {
   /** Empty: all. */
   readonly channels: ReadonlySet<string>
   /** A prefix, as one text. Empty: all. */
   readonly namespace: string
+  readonly hidesMiddleware: boolean
 }
 
 export const namespaceText = (namespace: readonly string[]): string => namespace.join(' › ')
 
-export const matches = ({ channels, namespace }: LogFilter, entry: LogEntry): boolean =>
+export const matches = ({ channels, namespace, hidesMiddleware }: LogFilter, entry: LogEntry): boolean =>
   entry.method === 'gap' ||
-  ((channels.size === 0 || channels.has(entry.channel)) &&
+  (!(hidesMiddleware && entry.isMiddleware) &&
+    (channels.size === 0 || channels.has(entry.channel)) &&
     (namespace === '' || `${namespaceText(entry.namespace)} › `.startsWith(`${namespace} › `)))
 
 /** How far the page's clock is ahead of the server's, by the answer that took the least time. */

@@ -197,3 +197,11 @@ const below = (span: Span, depth: number): readonly SpanRow[] =>
   [...span.children].sort((a, b) => a.startedAt - b.startedAt).flatMap((child) => rowsOf(child, depth + 1))
 
 const worse = (a: Span, b: Span): Span['status'] => (b.status === 'completed' ? a.status : b.status)
+
+/** The row of a span, or of the call that its step was merged with. */
+export const rowWith = (rows: readonly SpanRow[], id: string): SpanRow | undefined =>
+  rows.find(({ span }) => span.id === id) ??
+  rows.find(({ span }) => split(span.namespace.at(-1) ?? '')[1] === id)
+
+export const hasSpan = (span: Span, id: string): boolean =>
+  span.id === id || span.children.some((child) => hasSpan(child, id))

@@ -1,11 +1,14 @@
 /** @jsxImportSource preact */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { moveKeys, useKeys } from '../data/keys.ts'
+import { useSwitch } from '../data/remembered.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { fieldOf } from '../model/json.ts'
 import { type LogEntry, matches, namespaceText } from '../model/log.ts'
+import { MIDDLEWARE } from '../model/middleware.ts'
 import { bytesText, clockText, durationText, shortSegment } from '../model/text.ts'
 import { JsonTree } from './json-tree.tsx'
+import { MiddlewareToggle } from './middleware-toggle.tsx'
 import { Empty, Select, Size } from './parts.tsx'
 
 /** As in the style sheet, in pixels: only the rows in sight are drawn. */
@@ -18,12 +21,13 @@ export function LogView({ live }: { readonly live: LiveLog }) {
   const [namespace, setNamespace] = useState('')
   const [paused, setPaused] = useState<readonly LogEntry[]>()
   const [selected, setSelected] = useState<LogEntry>()
+  const [isUnfolded, toggleMiddleware] = useSwitch(MIDDLEWARE)
   const all = paused ?? log.entries
   // The log changes in place: its version says when.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const shown = useMemo(
-    () => all.filter((entry) => matches({ channels, namespace }, entry)),
-    [all, version, channels, namespace],
+    () => all.filter((entry) => matches({ channels, namespace, hidesMiddleware: !isUnfolded }, entry)),
+    [all, version, channels, namespace, isUnfolded],
   )
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const known = useMemo(() => namesIn(all), [all, version])
@@ -64,6 +68,12 @@ export function LogView({ live }: { readonly live: LiveLog }) {
           options={[['', 'all namespaces'], ...known.namespaces]}
           onChange={setNamespace}
         />
+        <MiddlewareToggle
+          what="event"
+          count={known.middleware}
+          isOn={isUnfolded}
+          onToggle={toggleMiddleware}
+        />
         <button type="button" aria-pressed={paused !== undefined} onClick={pause}>
           {paused ? `Go on (${log.last - (paused.at(-1)?.seq ?? 0)} new)` : 'Pause'}
         </button>
@@ -81,14 +91,16 @@ export function LogView({ live }: { readonly live: LiveLog }) {
 function namesIn(entries: readonly LogEntry[]) {
   const channels = new Map<string, number>()
   const namespaces = new Map<string, string>()
-  for (const { channel, namespace } of entries) {
+  let middleware = 0
+  for (const { channel, namespace, isMiddleware } of entries) {
+    if (isMiddleware) middleware += 1
     channels.set(channel, (channels.get(channel) ?? 0) + 1)
     if (namespace.length > 0)
       namespaces.set(namespaceText(namespace), namespaceText(namespace.map(shortSegment)))
   }
   const byName = ([a]: readonly [string, ...unknown[]], [b]: readonly [string, ...unknown[]]) =>
     a < b ? -1 : 1
-  return { channels: [...channels].sort(byName), namespaces: [...namespaces].sort(byName) }
+  return { channels: [...channels].sort(byName), namespaces: [...namespaces].sort(byName), middleware }
 }
 
 const COLUMNS: readonly (readonly [name: string, title?: string])[] = [

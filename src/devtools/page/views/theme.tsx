@@ -1,21 +1,17 @@
 /** @jsxImportSource preact */
 import { useState } from 'preact/hooks'
+import { remember, remembered } from '../data/remembered.ts'
 
 type Theme = 'auto' | 'light' | 'dark'
 
-const KEY = 'agentwire-devtools-theme'
+const NAME = 'theme'
 const NEXT: Readonly<Record<Theme, Theme>> = { auto: 'light', light: 'dark', dark: 'auto' }
 
 const isTheme = (text: string | null): text is Theme => text !== null && Object.hasOwn(NEXT, text)
 
-/** Storage is refused to pages in some private windows. */
 function stored(): Theme {
-  try {
-    const text = localStorage.getItem(KEY)
-    return isTheme(text) ? text : 'auto'
-  } catch {
-    return 'auto'
-  }
+  const text = remembered(NAME)
+  return isTheme(text) ? text : 'auto'
 }
 
 function apply(theme: Theme): void {
@@ -30,11 +26,7 @@ export function ThemeButton() {
     const next = NEXT[theme]
     setTheme(next)
     apply(next)
-    try {
-      localStorage.setItem(KEY, next)
-    } catch {
-      // It holds until the page is closed.
-    }
+    remember(NAME, next)
   }
   return (
     <button type="button" class="quiet" onClick={change} title="Change the colours">

@@ -29,7 +29,14 @@ const TELLING = new Set(['lifecycle', 'input.requested'])
 const POLL_MS = 5_000
 const SETTLE_MS = 150
 
-export function ThreadView({ threadId, tab }: { readonly threadId: string; readonly tab: string }) {
+interface ThreadViewProps {
+  readonly threadId: string
+  readonly tab: string
+  /** What is selected in the view, such as a step. */
+  readonly item?: string | undefined
+}
+
+export function ThreadView({ threadId, tab, item }: ThreadViewProps) {
   const { data: thread, error, refresh } = usePolled<ThreadDetail>(threadPath(threadId), POLL_MS)
   const [checkpoints, setCheckpoints] = useState(0)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -85,7 +92,7 @@ export function ThreadView({ threadId, tab }: { readonly threadId: string; reado
         {live.error && <Problem>{live.error.message}</Problem>}
         {tab === 'conversation' && <ConversationView thread={thread} live={live} onDone={refresh} />}
         {tab === 'log' && <LogView live={live} />}
-        {tab === 'steps' && <TimelineView live={live} />}
+        {tab === 'steps' && <TimelineView threadId={threadId} live={live} selected={item} />}
         {tab === 'state' && <StateView threadId={threadId} live={live} changes={checkpoints} />}
         {tab === 'interrupts' && <InterruptsView thread={thread} onDone={refresh} />}
         {tab === 'runs' && <RunsView thread={thread} onDone={refresh} />}

@@ -1,27 +1,49 @@
 /** @jsxImportSource preact */
 import { useMemo, useState } from 'preact/hooks'
 import { clock } from '../data/api.ts'
-import { useNow } from '../data/hooks.ts'
+import { select, useNow } from '../data/hooks.ts'
 import { moveKeys, useKeys } from '../data/keys.ts'
+import { useSwitch } from '../data/remembered.ts'
 import type { LiveLog } from '../data/use-log.ts'
+import { foldMiddleware } from '../model/fold-middleware.ts'
 import { namespaceText } from '../model/log.ts'
-import { rowsOf, type Span, type SpanRow } from '../model/spans.ts'
+import { MIDDLEWARE } from '../model/middleware.ts'
+import { hasSpan, rowsOf, rowWith, type Span, type SpanRow } from '../model/spans.ts'
 import { clockText, durationText, shortId } from '../model/text.ts'
+import { MiddlewareToggle } from './middleware-toggle.tsx'
 import { Empty, Select, Status } from './parts.tsx'
 
+interface TimelineViewProps {
+  readonly threadId: string
+  readonly live: LiveLog
+  /** The id of the step that the address names. */
+  readonly selected: string | undefined
+}
+
 /** The subagents and steps of a run, each as long as it took. */
-export function TimelineView({ live: { tree, version } }: { readonly live: LiveLog }) {
+export function TimelineView({ threadId, live: { tree, version }, selected }: TimelineViewProps) {
   const [chosen, setChosen] = useState<string>()
-  const [selected, setSelected] = useState<string>()
-  const run = tree.runs.find(({ id }) => id === chosen) ?? tree.runs.at(-1)
+  const [isUnfolded, toggleMiddleware] = useSwitch(MIDDLEWARE)
+  const named = selected === undefined ? undefined : tree.runs.find((one) => hasSpan(one, selected))
+  const run = named ?? tree.runs.find(({ id }) => id === chosen) ?? tree.runs.at(-1)
   // The tree changes in place: its version says when.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
-  const rows = useMemo(() => (run ? rowsOf(run) : []), [run, version])
+  const { rows, middleware } = useMemo(() => {
+    if (!run) return { rows: [], middleware: 0 }
+    const { span, count } = foldMiddleware(run, selected)
+    return { rows: rowsOf(isUnfolded ? run : span), middleware: count }
+  }, [run, version, isUnfolded, selected])
   const pageTime = useNow(run?.endedAt === undefined)
-  const at = rows.findIndex(({ span }) => span.id === selected)
+  const row = selected === undefined ? undefined : rowWith(rows, selected)
+  const at = row ? rows.indexOf(row) : -1
+  const go = (id?: string) => select('threads', threadId, 'steps', ...(id === undefined ? [] : [id]))
+  const choose = (id: string | undefined) => {
+    setChosen(id === tree.runs.at(-1)?.id ? undefined : id)
+    go()
+  }
   useKeys([
-    ...moveKeys(rows, at, ({ span }) => setSelected(span.id)),
-    ...(selected ? [['Escape', () => setSelected(undefined)] as const] : []),
+    ...moveKeys(rows, at, ({ span }) => go(span.id)),
+    ...(row ? [['Escape', () => choose(run?.id)] as const] : []),
   ])
   if (!run) return <Empty>No run is in the events of this page.</Empty>
   const now = Math.max(run.startedAt + 1, clock.toServer(pageTime) ?? pageTime)
@@ -29,28 +51,24 @@ export function TimelineView({ live: { tree, version } }: { readonly live: LiveL
   return (
     <div class="timeline stack">
       <div class="bar line wrap small">
-        <Select
-          label="Run"
-          value={run.id}
-          options={tree.runs.toReversed().map(optionOf)}
-          onChange={setChosen}
-        />
+        <Select label="Run" value={run.id} options={tree.runs.toReversed().map(optionOf)} onChange={choose} />
         <span class="dim">
           {durationText(end - run.startedAt)}
           {run.firstTokenAt !== undefined &&
             ` · first token after ${durationText(run.firstTokenAt - run.startedAt)}`}
           {` · ${rows.length - 1} steps`}
         </span>
+        <MiddlewareToggle what="step" count={middleware} isOn={isUnfolded} onToggle={toggleMiddleware} />
       </div>
       <div class="spans" role="tree" aria-label="Subagents and steps" tabIndex={0}>
-        {rows.map((row) => (
+        {rows.map((one) => (
           <SpanLine
-            key={row.span.id}
-            row={row}
+            key={one.span.id}
+            row={one}
             from={run.startedAt}
             to={end}
-            isSelected={row.span.id === selected}
-            onSelect={() => setSelected(row.span.id === selected ? undefined : row.span.id)}
+            isSelected={one === row}
+            onSelect={() => (one === row ? choose(run.id) : go(one.span.id))}
           />
         ))}
       </div>

@@ -89,7 +89,7 @@ describe('the log', () => {
     log.add(frame(3, 'values', { namespace: ['tools:12'] }))
     const seqs = (channels: string[], namespace: string) =>
       log.entries
-        .filter((entry) => matches({ channels: new Set(channels), namespace }, entry))
+        .filter((entry) => matches({ channels: new Set(channels), namespace, hidesMiddleware: false }, entry))
         .map(({ seq }) => seq)
     expect(seqs([], '')).toEqual([1, 2, 3])
     expect(seqs(['values'], '')).toEqual([2, 3])

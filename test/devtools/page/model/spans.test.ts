@@ -1,33 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Agent } from '../../../../src/agents/agent.ts'
 import { langgraph } from '../../../../src/agents/langgraph/langgraph.ts'
-import { createFrameReader } from '../../../../src/devtools/page/model/frames.ts'
-import { createLog, type WireEvent } from '../../../../src/devtools/page/model/log.ts'
+import type { WireEvent } from '../../../../src/devtools/page/model/log.ts'
 import { createSpanTree, rowsOf } from '../../../../src/devtools/page/model/spans.ts'
 import { defineAgent } from '../../../../src/index.ts'
-import { subscribe } from '../../../../src/runs/index.ts'
 import { approval, researchers } from '../../../fixtures/graphs.ts'
-import { ALL_CHANNELS } from '../../../kit/channels.ts'
-import { engineOf } from '../../../kit/engine.ts'
-import { isTerminal } from '../../../kit/events.ts'
+import { readRun } from './read-run.ts'
 
-/** The tree of a run, of the bytes that a page would read. */
-async function treeOf(agent: Agent, input: unknown) {
-  const engine = engineOf({ a: agent })
-  await engine.start({ threadId: 't', assistantId: 'a', input })
-  const subscription = subscribe(engine, { threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
-  const [read, log, tree] = [createFrameReader(), createLog({ events: 1e6, bytes: 1e9 }), createSpanTree()]
-  for (let isOver = false; !isOver; ) {
-    for (const frame of read((await subscription.next())!)) {
-      const event = log.add(frame)
-      if (event) tree.add(event)
-      isOver ||= event !== undefined && isTerminal(event as never)
-    }
-  }
-  subscription.cancel()
-  await engine.close()
-  return tree
-}
+const treeOf = async (...given: Parameters<typeof readRun>) => (await readRun(...given)).tree
 
 const shape = (tree: ReturnType<typeof createSpanTree>) =>
   rowsOf(tree.runs.at(-1)!).map(
