@@ -7,58 +7,63 @@ import type { AgentDescription } from './description.ts'
 import type { AgentProfile } from './profile.ts'
 
 /**
- * Turns an input into a stream of protocol events. `langgraph(graph)` and `defineAgent({ … })` make agents.
- * Only the run engine calls `stream`.
+ * Converts an input to a stream of protocol events. `langgraph(graph)` and `defineAgent({ … })` create
+ * agents. Only the run engine calls `stream`.
  */
 export interface Agent extends AgentProfile {
   readonly name?: string | undefined
   readonly description?: string | undefined
-  /** Lets another process continue a run from its last checkpoint when the process of the run has died. */
+  /** Whether another process may continue a run from its last checkpoint if the run's process dies. */
   readonly resumable: boolean
-  /** The agent's own saver. Without one, the agent gets the server's. */
+  /** The agent's own checkpointer. Default: the server's. */
   readonly checkpointer?: Checkpointer | undefined
-  /** How its values are written where a saver serializes them and was given no serde. Default: as JSON. */
+  /**
+   * Serializes the values of its checkpoints, for checkpointers that serialize and have no serde of their
+   * own. Default: JSON.
+   */
   readonly serde?: Serde | undefined
-  /** Whether runs read `AgentTask.classic`. Otherwise frames are made of protocol events. Default false. */
+  /** Whether runs use `AgentTask.classic`. Otherwise frames are made from protocol events. Default: false. */
   readonly supportsStreamModes?: boolean | undefined
-  /** What the assistant of its name is configured with. Default: nothing. */
+  /** The configuration of the assistant with the agent's name. Default: empty. */
   readonly defaults?: AgentDefaults | undefined
-  /** False where its state has no `messages`, so that nobody can send it text. Default true. */
+  /** Whether the agent accepts text. False if its state has no `messages`. Default: true. */
   readonly takesMessages?: boolean | undefined
-  /** Called before a run is accepted. Throws `AgentInputError` for an input that every run would refuse. */
+  /** Called before a run is accepted. Throws `AgentInputError` for an input that every run would reject. */
   validateInput?(input: unknown): void | Promise<void>
   /**
-   * Reads what the agent needs of a request. Called once, before a run is accepted; what it throws refuses
-   * the run. The result is stored with the run as JSON, and every attempt gets it as `config.context`.
+   * Reads what the agent needs from a request. Called once, before a run is accepted; an error that it throws
+   * rejects the run. The result is stored with the run as JSON, and every attempt gets it as
+   * `config.context`.
    */
   context?(request: ContextRequest): unknown
   /**
-   * Whether an A2A client gets a task, which it can follow and continue, or waits for a message. Asked once,
-   * before a run is accepted; what it throws refuses the run. Default: `task`.
+   * Whether an A2A client gets a task, which it can follow and continue, or waits for a message. Called once,
+   * before a run is accepted; an error that it throws rejects the run. Default: `task`.
    */
   answersWith?: ((request: ContextRequest) => AnswerKind | Promise<AnswerKind>) | undefined
   /**
-   * One attempt of one run. Ends when the agent is done or waits at an interrupt, and throws when it has
-   * failed. The engine makes the `lifecycle` events of the root. An agent yields one only to say
-   * `interrupted`: it has stopped at a breakpoint, and continues with a `null` input. Every `data` is plain
-   * JSON (see `toJson`).
+   * One attempt of a run. Ends when the agent is done or waits at an interrupt, and throws if it fails. The
+   * engine creates the `lifecycle` events of the root. An agent yields one only to report `interrupted`: it
+   * stopped at a breakpoint, and continues with a `null` input. Every `data` is plain JSON (see `toJson`).
    */
   stream(task: AgentTask): AsyncIterable<AgentEvent>
-  /** The state at a checkpoint, or undefined when there is no checkpoint. */
+  /** The state at a checkpoint. Undefined if there is no checkpoint. */
   getState(at: StateAddress, options?: { readonly subgraphs?: boolean }): Promise<StateSnapshot | undefined>
-  /** The snapshots, newest first. */
+  /** The snapshots of the thread, newest first. */
   getHistory(at: StateAddress, options?: HistoryOptions): AsyncIterable<StateSnapshot>
   /**
-   * The graph and the schemas that pages show. `config` is that of an assistant, for agents that are made by
-   * it. Default: one step of unknown schemas.
+   * The graph and schemas that UIs show. `config` is the config of an assistant, for agents that depend on
+   * it. Default: one step with unknown schemas.
    */
   describe?(config?: Readonly<Record<string, unknown>>): AgentDescription | Promise<AgentDescription>
-  /** Writes a checkpoint with the source `update`. Throws `AgentInputError` for values the state refuses. */
+  /**
+   * Writes a checkpoint with the source `update`. Throws `AgentInputError` for values that the state rejects.
+   */
   updateState(at: StateAddress, update: StateUpdate): Promise<{ readonly checkpointId: string }>
   /**
-   * Writes a checkpoint for each step, as if a run had taken these steps, and gives the id of the last one.
-   * Each step has at least one update. Throws `AgentInputError` for what the state refuses. Absent if not
-   * supported.
+   * Writes a checkpoint for each step, as if a run had executed these steps, and returns the id of the last
+   * one. Each step has at least one update. Throws `AgentInputError` for values that the state rejects.
+   * Absent if not supported.
    */
   bulkUpdateState?(
     at: StateAddress,
@@ -66,9 +71,9 @@ export interface Agent extends AgentProfile {
   ): Promise<{ readonly checkpointId: string }>
 }
 
-/** The defaults of an agent's runs, which their assistant, their thread and their request override. */
+/** The defaults of an agent's runs. The assistant, the thread and the request override them. */
 export interface AgentDefaults {
-  /** A `RunnableConfig` as clients of the REST send it, such as `{ configurable: { model: 'small' } }`. */
+  /** A `RunnableConfig` in the form of the REST API, such as `{ configurable: { model: 'small' } }`. */
   readonly config?: Readonly<Record<string, unknown>> | undefined
   /** The keys of a graph's runtime context. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
@@ -78,11 +83,11 @@ export type AnswerKind = 'task' | 'message'
 
 export interface ContextRequest {
   readonly threadId: string
-  /** Who asks. Null on a server without authentication. */
+  /** The caller. Null on a server without authentication. */
   readonly principal: Principal | null
-  /** The HTTP request, whose body has been read. Undefined for runs that code on the server starts. */
+  /** The HTTP request, with its body already read. Undefined for runs that server code starts. */
   readonly request: Request | undefined
-  /** The input of the run. Undefined where it answers interrupts. */
+  /** The input of the run. Undefined if the run answers interrupts. */
   readonly input: unknown
 }
 
@@ -91,45 +96,48 @@ export interface AgentTask {
   readonly runId: string
   readonly assistantId: string
   readonly start: RunInput
-  /** The checkpoint to start from instead of the newest: of a fork, or restored by a rollback. It exists. */
+  /**
+   * The checkpoint to start from instead of the newest: that of a fork, or one that a rollback restored. It
+   * exists.
+   */
   readonly checkpointId?: string | undefined
   readonly config: RunConfig
   /** Runs a graph with LangGraph's stream modes, for a REST client. Other agents may ignore it. */
   readonly classic?: StreamModesRun | undefined
-  /** The highest `config.recursionLimit` for an agent that sets no limit of its own. Default: none. */
+  /** The maximum of `config.recursionLimit` for an agent without its own limit. Default: none. */
   readonly maxRecursionLimit?: number | undefined
-  /** Who asked for the run. Null on a server without authentication. */
+  /** The caller that requested the run. Null on a server without authentication. */
   readonly principal: Principal | null
   readonly checkpointer: Checkpointer
-  /** The long-term memory of who owns the thread, over all threads. */
+  /** The long-term memory of the thread's owner, shared by all of the owner's threads. */
   readonly graphStore: GraphStore
   /**
-   * Aborts on cancel. What the agent sends or saves afterwards is dropped, except what belongs to a
-   * checkpoint that is being saved.
+   * Aborts when the run is cancelled. Later events and writes are dropped, except those of a checkpoint that
+   * is being saved.
    */
   readonly signal: AbortSignal
   /**
-   * Takes a function that saves what no checkpoint has yet, such as the message that was being written, and
-   * gives the events of that. It is called at most once, after the stream of a cancelled run has ended.
+   * Registers a function that saves what is not in a checkpoint yet, such as an unfinished message, and
+   * returns its events. It is called at most once, after the stream of a cancelled run has ended.
    */
   readonly onStop?: ((save: () => Promise<readonly AgentEvent[]>) => void) | undefined
-  /** Called after each call of a model, by agents that can observe them. Never throws. */
+  /** Called after each model call, by agents that can observe them. Never throws. */
   readonly onModelCall?: ((call: ModelCall) => void) | undefined
 }
 
-/** A call of a model, for those who operate the server. */
+/** A model call, for the operators of the server. */
 export interface ModelCall {
   /** Milliseconds since 1970. */
   readonly startedAt: number
-  /** When the first content came; null when none did. */
+  /** When the first content arrived. Null if there was none. */
   readonly firstTokenAt: number | null
   readonly endedAt: number
-  /** Such as `openai`; undefined where the format does not tell. */
+  /** Such as `openai`. Undefined if the format does not have it. */
   readonly provider: string | undefined
   readonly model: string | undefined
   readonly finishReason: string | undefined
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined
-  /** Why it failed. */
+  /** The reason if the call failed. */
   readonly error: string | undefined
 }
 
@@ -146,27 +154,27 @@ export type RunInput =
     }
 
 /**
- * How LangGraph's servers run a graph for REST clients: with `graph.stream`, where the content of a message
- * stays the model's text. Runs of the streaming protocol use `streamEvents` version 3, where it is a list of
- * blocks.
+ * Options for running a graph as LangGraph's servers do for REST clients: with `graph.stream`, where the
+ * content of a message is the model's text. Runs of the streaming protocol use `streamEvents` version 3,
+ * where it is a list of blocks.
  */
 export interface StreamModesRun {
-  /** The stream modes that the client asked for, by their names in the REST, such as `messages-tuple`. */
+  /** The stream modes that the client requested, with their REST names, such as `messages-tuple`. */
   readonly modes: readonly string[]
-  /** Whether it asked for the chunks of subgraphs too. */
+  /** Whether the client requested the chunks of subgraphs, too. */
   readonly subgraphs: boolean
 }
 
-/** Execution options of a run, added to the configuration of its agent. Plain functions ignore them. */
+/** Execution options of a run, merged into the agent's configuration. Plain functions ignore them. */
 export interface GraphConfig {
-  /** The nodes before which the run stops; `*` stands for all of them. */
+  /** The nodes before which the run stops; `*` means all nodes. */
   readonly interruptBefore?: '*' | readonly string[] | undefined
   readonly interruptAfter?: '*' | readonly string[] | undefined
   /** When checkpoints are saved: before the next step, during it, or at the end. Default: `async`. */
   readonly durability?: 'sync' | 'async' | 'exit' | undefined
   /** The namespace of the checkpoint to start from. Default: the root. */
   readonly checkpointNs?: string | undefined
-  /** The checkpoints of the graphs around that one, by their namespaces. */
+  /** The checkpoints of the enclosing graphs, by namespace. */
   readonly checkpointMap?: Readonly<Record<string, string>> | undefined
 }
 
@@ -175,27 +183,27 @@ export interface RunConfig extends GraphConfig {
   readonly recursionLimit?: number | undefined
   readonly tags?: readonly string[] | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** What the agent's `context` made of the request, as plain JSON. */
+  /** The result of the agent's `context` for this run, as plain JSON. */
   readonly context?: unknown
 }
 
 export interface StateAddress {
   readonly threadId: string
   readonly checkpointer: Checkpointer
-  /** The long-term memory of who owns the thread, for agents whose state is written by their own code. */
+  /** The long-term memory of the thread's owner, for agents whose own code writes the state. */
   readonly graphStore?: GraphStore
   readonly checkpointId?: string | undefined
-  /** The segments of the namespace joined by `|`. The root is `''`. */
+  /** The segments of the namespace joined with `|`. The root is `''`. */
   readonly checkpointNs?: string | undefined
-  /** The config of the last run of the thread by a REST client, for graphs that are made by their config. */
+  /** The config of the thread's last run by a REST client, for graphs that depend on their config. */
   readonly config?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface HistoryOptions {
   readonly limit?: number | undefined
-  /** A checkpoint id. The history begins with the checkpoints before it. */
+  /** A checkpoint id. The history starts before this checkpoint. */
   readonly before?: string | undefined
-  /** Metadata that the checkpoints must have, compared by equality. */
+  /** Metadata that checkpoints must have, compared for equality. */
   readonly filter?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -205,7 +213,7 @@ export interface StateUpdate {
 }
 
 export interface StepUpdate extends StateUpdate {
-  /** What a node may return in place of values. */
+  /** What a node may return instead of values. */
   readonly command?:
     | { readonly update?: unknown; readonly goto?: unknown; readonly resume?: unknown }
     | undefined
@@ -224,7 +232,7 @@ export interface PendingInterrupt {
 }
 
 export interface StateSnapshot {
-  /** The whole state of the namespace, as plain JSON. */
+  /** The complete state of the namespace, as plain JSON. */
   readonly values: Readonly<Record<string, unknown>>
   readonly next: readonly string[]
   readonly tasks: readonly SnapshotTask[]
@@ -241,9 +249,9 @@ export interface SnapshotTask {
   readonly path: readonly unknown[]
   readonly error: string | null
   readonly interrupts: readonly PendingInterrupt[]
-  /** The address at which a subgraph of this task keeps its state. */
+  /** The address at which a subgraph of this task stores its state. */
   readonly checkpoint: CheckpointRef | null
-  /** The state of that subgraph, when it was requested. */
+  /** The state of that subgraph, if it was requested. */
   readonly state: StateSnapshot | null
   readonly result: unknown
 }

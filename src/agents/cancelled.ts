@@ -1,10 +1,12 @@
 import type { WireMessage } from '../messages/index.ts'
 import type { CheckpointTuple } from '../storage/checkpointer/checkpointer.ts'
 
-/** The key of the metadata of a checkpoint that only adds what a cancelled run had written. */
+/** Metadata of a checkpoint that only adds the output of a cancelled run. */
 export const PARTIAL = { agentwire_cancelled: true }
 
-/** The checkpoint before one that only adds what a cancelled run wrote: a run without input starts there. */
+/**
+ * The checkpoint before one that only adds the output of a cancelled run: a run without input starts there.
+ */
 export function beforePartial(tuple: CheckpointTuple | undefined): string | undefined {
   const { metadata, parentConfig } = tuple ?? {}
   const isPartial =
@@ -14,13 +16,13 @@ export function beforePartial(tuple: CheckpointTuple | undefined): string | unde
 
 const CANCELLED = 'cancelled'
 
-/** The end of a message that was being written when its run was cancelled, on the wire and in the state. */
+/** The end of a message that was unfinished when its run was cancelled, on the wire and in the state. */
 export const CUT_OFF = { finish_reason: CANCELLED } as const
 
 /**
- * What a cancel keeps of an assistant message that no node or function has kept yet: its text, undefined if
- * there is none. Without results of its calls or signatures of its thoughts, a provider would refuse those in
- * the next request.
+ * The part of an assistant message that a cancel keeps if no node or function stored it yet: its text.
+ * Undefined if there is none. Calls without results and reasoning without signatures are dropped, because a
+ * provider would reject them in the next request.
  */
 export function partialMessage(
   id: string,
@@ -29,7 +31,7 @@ export function partialMessage(
   isFinished = false,
 ): WireMessage | undefined {
   if (text === '') return undefined
-  // A message in the flat form is written out here: the encoder of all messages is much larger.
+  // The flat form is written here, because the general message encoder is much larger.
   return {
     type: 'ai',
     id,

@@ -2,7 +2,7 @@ import type { CheckpointConfig, CheckpointListOptions } from '../storage/checkpo
 import type { CheckpointRef, HistoryOptions, StateAddress } from './agent.ts'
 import { toJson } from './to-json.ts'
 
-/** A state address as the config that a checkpointer takes. */
+/** A state address as a checkpointer's config. */
 export function configOf({
   threadId,
   checkpointId,
@@ -27,12 +27,12 @@ export function refOf({ configurable = {} }: CheckpointConfig): CheckpointRef {
   }
 }
 
-/** Lists checkpoints as a checkpointer's `list` does: the one at the address, or all of its namespace. */
+/** Lists checkpoints like a checkpointer's `list`: the one at the address, or all in its namespace. */
 type ReadList<T> = (at: StateAddress, options: CheckpointListOptions) => AsyncIterable<T | undefined>
 
 /**
- * A history from the address on, newest first. If it begins at a checkpoint, those before it follow as the
- * checkpointer orders them: the clocks that made their ids may differ.
+ * The history from an address, newest first. If the address has a checkpoint, earlier checkpoints follow in
+ * the order of the checkpointer, because their ids may come from different clocks.
  */
 export async function* historyOf<T>(
   at: StateAddress,

@@ -1,12 +1,15 @@
 /** JSON Schema of any draft. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** The shapes of what an agent takes and gives, each null where it is not known. */
+/** The schemas of an agent's inputs and outputs; null if unknown. */
 export interface AgentSchemas {
   readonly input: JsonSchema | null
   readonly output: JsonSchema | null
   readonly state: JsonSchema | null
-  /** Of both `config.configurable` and the runtime context, which LangGraph.js does not tell apart. */
+  /**
+   * The schema of both `config.configurable` and the runtime context, which LangGraph.js does not
+   * distinguish.
+   */
   readonly config: JsonSchema | null
 }
 
@@ -20,12 +23,12 @@ export interface AgentDrawing {
   }[]
 }
 
-/** How an agent looks from outside. */
+/** The public description of an agent. */
 export interface AgentDescription {
-  /** `xray` replaces nodes by the nodes of their subgraphs: at all levels, or down to the given level. */
+  /** `xray` replaces nodes with the nodes of their subgraphs: at all levels, or down to the given level. */
   drawing(options: { readonly xray: boolean | number }): Promise<AgentDrawing>
   schemas(): Promise<AgentSchemas>
-  /** The schemas of subgraphs by namespace, such as `parent|child`. `recurse` adds those within them. */
+  /** The schemas of subgraphs by namespace, such as `parent|child`. `recurse` includes nested subgraphs. */
   subgraphs(options: {
     readonly namespace?: string | undefined
     readonly recurse: boolean

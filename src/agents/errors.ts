@@ -1,6 +1,6 @@
 import { AgentwireError } from '../errors.ts'
 
-/** The caller gave an agent values, a node or an answer it cannot take. The message names what and why. */
+/** Values, a node or an answer that an agent cannot accept. The message says which and why. */
 export class AgentInputError extends AgentwireError {
   static override readonly brand: string = 'AgentInputError'
   constructor(message: string, options?: { readonly cause?: unknown }) {
@@ -8,14 +8,14 @@ export class AgentInputError extends AgentwireError {
   }
 }
 
-/** An agent's own code, such as a reducer, refused the values. Its message may be confidential. */
+/** The agent's own code, such as a reducer, rejected the values. The message may be confidential. */
 export class AgentRefusal extends AgentInputError {
   static override readonly brand = 'AgentRefusal'
 }
 
 /**
- * The agent declines its task. The run fails, and clients are shown this reason (its first 2,000 characters).
- * `onError` is not called, because nothing is broken. A function calls `reject`; a node of a graph throws it.
+ * The agent declines its task. The run fails, and clients see the reason (its first 2,000 characters).
+ * `onError` is not called, because this is not a defect. A function calls `reject`; a graph node throws it.
  */
 export class AgentRejection extends AgentwireError {
   static override readonly brand = 'AgentRejection'
@@ -24,14 +24,14 @@ export class AgentRejection extends AgentwireError {
   }
 }
 
-/** Marks an error whose message was written for clients: they get it in place of an error id. */
+/** Marks an error whose message is written for clients: they get it instead of an error id. */
 export const FOR_CLIENTS: unique symbol = /* @__PURE__ */ Symbol.for('agentwire.for-clients')
 
-/** The message for clients that an error has, or one that has caused it. */
+/** The message for clients of an error or one of its causes. */
 export const messageForClients = (error: unknown): string | undefined =>
   causesOf(error).find((cause) => FOR_CLIENTS in cause)?.message
 
-/** The rejection that an error is, or that has caused it. */
+/** The rejection in an error or its causes. */
 export const rejectionOf = (error: unknown): AgentRejection | undefined =>
   causesOf(error).find((cause) => cause instanceof AgentRejection)
 

@@ -2,14 +2,14 @@ import { isRecord } from '../messages/record.ts'
 import { isImmutable } from '../storage/checkpointer/shared.ts'
 import { rememberRecent } from './recent.ts'
 
-/** How many characters of text are remembered, and at most twice as many. */
+/** The number of characters to remember; at most twice as many are kept. */
 const REMEMBERED = 2_000_000
 
 const textOf = /* @__PURE__ */ rememberRecent<object, string>(REMEMBERED, ({ length }) => length)
 
 /**
- * `JSON.stringify` of a state. Most of an immutable list, such as the messages of a function's state, was in the
- * state before: the text of each item is made once.
+ * `JSON.stringify` of a state. Most items of an immutable list, such as the messages of a function's state,
+ * were in the previous state, so the text of each item is created once.
  */
 export function stateToJson(state: unknown): string | undefined {
   if (!isRecord(state) || !Object.values(state).some(isImmutableList)) return JSON.stringify(state)

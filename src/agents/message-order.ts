@@ -9,13 +9,13 @@ type Position = Pick<AgentEvent, 'namespace' | 'node'>
 const NOTHING: readonly Fields[] = []
 
 interface BlockState {
-  /** Its position in the message, of those that have started: 0, 1, 2, … */
+  /** The position among the message's started blocks: 0, 1, 2, … */
   readonly index: number
   /** The block so far. Tool calls have their arguments as text. */
   readonly block: Block
-  /** The content of the last finish, while nothing was added after it. */
+  /** The content of the last finish, unless something was added after it. */
   finished?: unknown
-  /** How much of the arguments was sent. */
+  /** The length of the arguments that were sent. */
   sentArgs: number
 }
 
@@ -24,12 +24,12 @@ interface MessageState {
   readonly at: Position
   readonly start: Fields
   isFinished: boolean
-  /** By the indexes of the engine. */
+  /** By the engine's indexes. */
   readonly blocks: Map<number, BlockState>
   open?: BlockState | undefined
 }
 
-/** A message of an assistant, as far as it was written. */
+/** An assistant message, as far as it was written. */
 export interface WrittenMessage {
   readonly at: Position
   readonly id: string
@@ -41,26 +41,27 @@ export interface WrittenMessage {
 const ROOT: Position = { namespace: [] }
 
 /**
- * Brings the message events of every release of LangGraph to those of the protocol: `message-start` has a
- * role, one block is open at a time, blocks are numbered 0, 1, 2, …, and deltas of a tool call are
- * `block-delta` with all arguments so far. One normalizer serves one run.
+ * Converts the message events of every LangGraph release to the protocol's form: `message-start` has a role,
+ * one block is open at a time, blocks are numbered 0, 1, 2, …, and deltas of a tool call are `block-delta`
+ * with all arguments so far. One normalizer serves one run.
  *
  * The engine finishes all blocks at the end of their message, and may return to an earlier one. Here, a block
  * that starts or continues finishes the open one, and a block that continues starts again with its content so
  * far.
  *
- * The engine has the indexes of the model, which may skip some: if it gives 0 to a text, a message that only
- * calls a tool begins with 1. LangGraph's client fails on such a message, and shows no more messages of its
- * namespace.
+ * The engine uses the model's indexes, which may have gaps: if index 0 is reserved for text, a message that
+ * only calls a tool begins with 1. LangGraph's client fails on such a message, and shows no more messages of
+ * its namespace.
  */
 export function createMessageNormalizer() {
   const messages = new Map<string, MessageState>()
   let begun: MessageState[] = []
 
   /**
-   * The events to send instead of one, or undefined for the event as it is, which costs most deltas nothing.
+   * The events to send in place of an event. Undefined means that the event is sent unchanged, which is free
+   * for most deltas.
    *
-   * @param key Names the message among those that are written at the same time.
+   * @param key Distinguishes messages that are written at the same time.
    */
   function normalize(key: string, data: Fields, at = ROOT): readonly Fields[] | undefined {
     const { event } = data
@@ -95,7 +96,7 @@ export function createMessageNormalizer() {
     /** The messages that were written since `forgetWritten`. */
     written: () => begun.flatMap(writtenMessage),
     forgetWritten: () => void (begun = []),
-    /** What ends the messages that are being written, because the run was cancelled. */
+    /** The events that end unfinished messages when the run is cancelled. */
     cut(): readonly { readonly at: Position; readonly data: Fields }[] {
       const open = [...messages.values()]
       messages.clear()
@@ -150,7 +151,7 @@ function finish(message: MessageState, data: Fields): readonly Fields[] | undefi
   return placed(before, state, data)
 }
 
-/** The events before one of a block, and that one with the index of its block. */
+/** The events before an event, followed by the event with its block's index. */
 const placed = (
   before: readonly Fields[],
   { index }: BlockState,
@@ -175,8 +176,8 @@ function reopen(message: MessageState, state: BlockState, data: Fields): readonl
 }
 
 /**
- * LangGraph 1.7 sends slices of the arguments; the protocol repeats all of them. They are sent once they have
- * grown by a sixteenth, so that the bytes stay linear in their length.
+ * LangGraph 1.7 sends slices of the arguments; the protocol repeats them completely. They are sent each time
+ * they have grown by a sixteenth, which keeps the total size linear.
  */
 function wholeArgs(state: BlockState, data: Fields): Fields | undefined {
   const { type, id, name, args } = state.block
@@ -187,7 +188,7 @@ function wholeArgs(state: BlockState, data: Fields): Fields | undefined {
   return { ...data, index: state.index, delta: { type: 'block-delta', fields } }
 }
 
-/** A block as the engine finishes it: the arguments of a tool call are parsed. */
+/** A block as the engine finishes it: with the arguments of a tool call parsed. */
 function finishedBlock(block: Block): Block {
   if (block.type !== 'tool_call_chunk') return { ...block }
   const { id, name, args } = block

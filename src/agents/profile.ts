@@ -2,22 +2,25 @@ import { AgentwireError } from '../errors.ts'
 import { defined, isRecord } from '../messages/record.ts'
 import type { OptionTable } from '../options.ts'
 
-/** What an agent tells other agents of itself. Its A2A card shows it. */
+/** The capabilities that an agent publishes to other agents, in its A2A card. */
 export interface AgentProfile {
-  /** What it can do, at least one. Default: one skill with the agent's name and description. */
+  /** What the agent can do; at least one skill. Default: one skill with the agent's name and description. */
   readonly skills?: readonly AgentSkill[] | undefined
-  /** The media types that it reads, such as `text/plain`. A2A messages with others are refused. */
+  /**
+   * The media types that the agent accepts, such as `text/plain`. A2A messages with other types are rejected.
+   * Default: all types are accepted, and the card has `text/plain` and `application/json`.
+   */
   readonly inputModes?: readonly string[] | undefined
-  /** The media types that it writes. Default: the face's own. */
+  /** The media types of the agent's output. Default: `text/plain` and `application/json`. */
   readonly outputModes?: readonly string[] | undefined
   /**
-   * The keys of its input that the data parts of A2A messages may set. `*`: all keys. Default: the input keys
-   * of a graph's state, or those that the `input` schema of a function names.
+   * The input keys that the data parts of A2A messages may set. `*`: all keys. Default: the input keys of a
+   * graph's state, or the keys of a function's `input` schema.
    */
   readonly inputKeys?: readonly string[] | '*' | undefined
 }
 
-/** `profileOf` says what is wrong with their contents. */
+/** `profileOf` validates their contents. */
 export const AGENT_PROFILE: OptionTable<AgentProfile> = {
   skills: 'any',
   inputModes: 'any',
@@ -25,7 +28,7 @@ export const AGENT_PROFILE: OptionTable<AgentProfile> = {
   inputKeys: ['string', 'list'],
 }
 
-/** Something that an agent can do. Source: the A2A specification, `AgentSkill`. */
+/** A capability of an agent. Source: the A2A specification, `AgentSkill`. */
 export interface AgentSkill {
   /** Unique within the agent. */
   readonly id: string
@@ -33,15 +36,17 @@ export interface AgentSkill {
   readonly description: string
   /** Keywords, at least one. */
   readonly tags: readonly string[]
-  /** Requests that it can answer. */
+  /** Requests that the skill can answer. */
   readonly examples?: readonly string[] | undefined
-  /** The media types that it reads, where they differ from those of the agent. */
+  /** The accepted media types, if they differ from the agent's. */
   readonly inputModes?: readonly string[] | undefined
-  /** The media types that it writes, where they differ from those of the agent. */
+  /** The media types of the output, if they differ from the agent's. */
   readonly outputModes?: readonly string[] | undefined
 }
 
-/** The profile in the options. Throws `AgentwireError` (`invalid_agent`) if no agent card can have it. */
+/**
+ * The profile in the options. Throws `AgentwireError` `invalid_agent` if it is not valid in an agent card.
+ */
 export function profileOf({ skills, inputModes, outputModes, inputKeys }: AgentProfile): AgentProfile {
   const ids = new Set<string>()
   checkModes('', inputModes, outputModes)
@@ -65,7 +70,7 @@ function checkModes(place: string, input: unknown, output: unknown): void {
   checkList(`${place}outputModes`, output, isMediaType, 'media types')
 }
 
-/** An agent card has no empty lists. */
+/** Lists in an agent card must not be empty. */
 function checkList(path: string, list: unknown, isItem: (item: unknown) => boolean, items: string): void {
   if (list !== undefined && !(Array.isArray(list) && list.length > 0 && list.every(isItem)))
     refuse(path, `a non-empty list of ${items}`)
@@ -73,7 +78,7 @@ function checkList(path: string, list: unknown, isItem: (item: unknown) => boole
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
 
-/** `type/subtype`, with parameters or without. Source: RFC 6838 §4.2. */
+/** `type/subtype`, optionally with parameters. Source: RFC 6838 §4.2. */
 const isMediaType = (value: unknown): boolean =>
   typeof value === 'string' && /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+(\s*;.+)?$/.test(value)
 

@@ -1,6 +1,6 @@
 /**
- * What was made of objects, for those that were used lately. It keeps what weighs `limit` to twice as much, and
- * never longer than the object itself.
+ * A cache of values derived from objects. It keeps recently used values with a total weight between `limit`
+ * and twice that, and no value longer than its object.
  */
 export function rememberRecent<Key extends object, Value>(
   limit: number,

@@ -1,7 +1,7 @@
 import type { AgentEvent, CheckpointData } from '../events/index.ts'
 import type { PendingInterrupt, StateSnapshot } from './agent.ts'
 
-/** Asks for an answer. The protocol calls the value `payload`; LangGraph's clients read `value`. */
+/** Requests an answer. The protocol names the value `payload`; LangGraph's clients read `value`. */
 export const inputRequested = (
   namespace: readonly string[],
   { id, value }: PendingInterrupt,
@@ -11,7 +11,7 @@ export const inputRequested = (
   data: { interrupt_id: id, payload: value, value },
 })
 
-/** The events of a saved state of the root, as in a run: the checkpoint, then its values. */
+/** The events of a saved root state, like in a run: the checkpoint, then its values. */
 export const stateEvents = ({
   checkpoint,
   parentCheckpoint,
@@ -24,7 +24,7 @@ export const stateEvents = ({
     data: {
       id: checkpoint.checkpointId,
       ...(parentCheckpoint && { parent_id: parentCheckpoint.checkpointId }),
-      // Savers store what LangGraph gives them.
+      // Checkpointers store what LangGraph passes to them.
       step: metadata.step as number,
       source: metadata.source as CheckpointData['source'],
     },

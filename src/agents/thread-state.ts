@@ -37,7 +37,7 @@ export const presentState = (snapshot: StateSnapshot): ThreadState => ({
   parent_checkpoint: snapshot.parentCheckpoint && presentCheckpoint(snapshot.parentCheckpoint),
 })
 
-/** The address of a paused subgraph has no checkpoint id, and means the newest one. */
+/** The address of a paused subgraph has no checkpoint id, and refers to its newest checkpoint. */
 const presentCheckpoint = (ref: CheckpointRef): CheckpointWire => ({
   thread_id: ref.threadId,
   checkpoint_ns: ref.checkpointNs,

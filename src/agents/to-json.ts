@@ -3,23 +3,26 @@ import { typeOfClass } from '../messages/wire/classes.ts'
 import { isImmutable } from '../storage/checkpointer/shared.ts'
 
 /**
- * Turns any value into plain JSON, and never throws. Plain JSON is returned as it is, without a copy.
+ * Converts any value to plain JSON, and never throws. Plain JSON is returned as it is, without a copy.
  *
  * - LangChain messages become flat objects, `{ type, content, id, … }`, also from their serialized envelope.
- * - `undefined`, functions and symbols are left out of objects and are `null` in arrays, as are `NaN` and
+ * - `undefined`, functions and symbols are omitted from objects and become `null` in arrays, as do `NaN` and
  *   infinities.
  * - Values with `toJSON` become its result, errors `{ name, message }`, a `BigInt` its digits, maps objects
  *   (or lists of pairs if a key is not a string), sets lists, and bytes base64.
  * - A cycle becomes `'[circular]'`, a value that throws when it is read `'[unreadable]'`, and one that is
  *   nested too deep `'[too deep]'`.
  *
- * A message is converted once and remembered, because every step of an agent shows all earlier messages.
+ * A message is converted once and remembered, because every step of an agent contains all earlier messages.
  */
 export function toJson(value: unknown): unknown {
   return convert(value, []) ?? null
 }
 
-/** The same for copies that nobody converts again: remembering thousands of messages takes as long as converting them. */
+/**
+ * The same for copies that are converted only once: remembering thousands of messages takes as long as
+ * converting them.
+ */
 export function toJsonOnce(value: unknown): unknown {
   const path: Path = []
   path.isOnce = true
@@ -31,11 +34,11 @@ type Path = object[] & { isOnce?: true }
 
 type Fields = Record<string, unknown>
 
-/** No real state is nested this deep, and the stack and `JSON.stringify` allow much more. */
+/** No real state is nested this deep, and the stack and `JSON.stringify` support much more. */
 const MAX_DEPTH = 500
 const UNREADABLE = '[unreadable]'
 
-/** Gives `undefined` where a value has no JSON. */
+/** Returns `undefined` for a value without JSON. */
 function convert(value: unknown, path: Path): unknown {
   switch (typeof value) {
     case 'string':
@@ -53,7 +56,7 @@ function convert(value: unknown, path: Path): unknown {
 }
 
 function convertObject(value: object, path: Path): unknown {
-  // A state or a field of it: looking up every object would cost more than it saves.
+  // A state or one of its fields: looking up every object would cost more than it saves.
   if (path.length < 2 && isImmutable(value)) return value
   if (path.includes(value)) return '[circular]'
   if (path.length === MAX_DEPTH) return '[too deep]'
@@ -128,7 +131,7 @@ function convertOwn(value: Fields, path: Path, read = readField): Fields {
   return copy
 }
 
-/** Converts an object with properties that cannot be read. Only those are lost. */
+/** Converts an object with unreadable properties. Only those are lost. */
 function convertCarefully(value: Fields, path: Path): unknown {
   try {
     return convertOwn(value, path, tryField)
@@ -154,7 +157,7 @@ const isMessage = (value: object): value is Message => {
   return typeof toDict === 'function' && (typeof getType === 'function' || typeof _getType === 'function')
 }
 
-/** Fields that may be set later, which `toDict` misses. A message is converted again when one changes. */
+/** Fields that may be set later, which `toDict` omits. A message is converted again if one changes. */
 const LATE_FIELDS = [
   'content',
   'id',
@@ -177,15 +180,15 @@ function convertMessage(message: Message, path: Path): unknown {
   return json
 }
 
-/** The names of the fields that `toDict` gives, by the class of a message and what it was made of. */
+/** The field names that `toDict` returns, by the class of a message and its constructor arguments. */
 const shapes = new WeakMap<object, Map<string, readonly string[]>>()
 
-/** How many shapes are remembered of a class. */
+/** The number of shapes to remember for each class. */
 const MAX_SHAPES = 100
 
 const shapeOf = ({ lc_kwargs: given }: Message): string => Object.keys(Object(given)).join()
 
-/** The fields of a message like one that was read before, because `toDict` takes many times as long. */
+/** The fields of a message with a known shape, because `toDict` takes many times as long. */
 function quickFields(message: Message): Fields | undefined {
   const keys = shapes.get(message.constructor)?.get(shapeOf(message))
   if (!keys) return undefined
@@ -202,11 +205,10 @@ function readFields(message: Message): Fields {
   const { type, data } = message.toDict()
   const fields: Fields = {}
   const keys = Object.keys(data)
-  // `toDict` escapes values that look like an envelope, so fields are read from the message where it has
-  // them.
+  // `toDict` escapes values that look like an envelope, so fields are read from the message if it has them.
   for (const key of keys) set(fields, key, key in message ? message[key] : data[key])
   fields.type = type
-  // Attributes and secrets of a class depend on its values.
+  // The attributes and secrets of a class depend on its values.
   if (message.lc_attributes === undefined && message.lc_secrets === undefined) {
     let ofClass = shapes.get(message.constructor)
     if (!ofClass || ofClass.size === MAX_SHAPES) shapes.set(message.constructor, (ofClass = new Map()))
@@ -222,7 +224,9 @@ function isUnchanged(message: Message, seen: readonly unknown[]): boolean {
   return true
 }
 
-/** What `JSON.stringify` makes of a message: `{ lc: 1, type: 'constructor', id: […], kwargs }`. */
+/**
+ * The form that `JSON.stringify` produces for a message: `{ lc: 1, type: 'constructor', id: […], kwargs }`.
+ */
 function convertEnvelope(value: Fields, path: Path): unknown {
   const type = typeOfClass(value.id)
   if (type === undefined || typeof value.kwargs !== 'object' || value.kwargs === null)

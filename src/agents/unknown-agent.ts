@@ -1,7 +1,7 @@
 import type { Agent } from './agent.ts'
 import { configOf, listTuples } from './checkpoint-config.ts'
 
-/** Reads the threads of a removed agent from their checkpoints. Anything else throws `refusal()`. */
+/** Reads the threads of a removed agent from their checkpoints. All other methods throw `refusal()`. */
 export function unknownAgent(refusal: () => Error): Agent {
   return {
     resumable: false,
@@ -23,5 +23,5 @@ export function unknownAgent(refusal: () => Error): Agent {
   }
 }
 
-/** Few servers have such threads. */
+/** Loaded on demand, because few servers have such threads. */
 const reader = () => import('./langgraph/unknown-graph.ts')

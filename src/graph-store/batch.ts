@@ -6,7 +6,10 @@ import type { GraphStoreOperation, GraphStorePut } from './types.ts'
 import { embedTexts, textsOf, type Vectors } from './vectors.ts'
 import { lastWrites, writeItems } from './write.ts'
 
-/** Does operations on one owner's items, and gives their results in order. Throws before any is done where one is wrong. */
+/**
+ * Executes operations on one owner's items, and returns their results in order. If an operation is invalid,
+ * it throws before any is executed.
+ */
 export async function runBatch(
   shelf: Shelf,
   operations: readonly GraphStoreOperation[],
@@ -25,7 +28,7 @@ export async function runBatch(
 
 const isPut = (operation: GraphStoreOperation): operation is GraphStorePut => 'value' in operation
 
-/** LangGraph gives null for a write. */
+/** LangGraph returns null for a write. */
 function readFor(shelf: Shelf, operation: GraphStoreOperation, vectors: Vectors): unknown {
   if ('namespacePrefix' in operation) return searchItems(shelf, operation, vectors)
   if ('value' in operation) return null

@@ -11,7 +11,7 @@ const LABELS = 'The labels of a namespace must be non-empty strings without peri
 const KEY = `A key must be a string of at most ${MAX_KEY} characters.`
 const TTL = 'ttl must be a number of minutes above 0, or null.'
 
-/** Reads take any namespace, also the empty one. */
+/** Reads accept any namespace, including an empty one. */
 const namespace = z
   .array(z.string(LABELS).check(z.regex(/^[^.\0]+$/, LABELS)), 'A namespace must be an array of strings.')
   .check(
@@ -76,7 +76,7 @@ function schemaOf(operation: GraphStoreOperation) {
   return 'value' in operation && operation.value !== null ? PUT : READ
 }
 
-/** The code of a wrong field. */
+/** The error code of an invalid field. */
 const CODES: Readonly<Record<PropertyKey, string>> = {
   namespace: 'invalid_namespace',
   namespacePrefix: 'invalid_namespace',
@@ -85,7 +85,7 @@ const CODES: Readonly<Record<PropertyKey, string>> = {
   value: 'invalid_value',
 }
 
-/** Checks an operation before anything of its batch is done. */
+/** Validates an operation. Called for a whole batch before any operation is executed. */
 export function assertOperation(operation: GraphStoreOperation): void {
   const { error } = z.safeParse(schemaOf(operation), operation)
   if (!error) return

@@ -4,7 +4,6 @@ import { createGraphStore } from './graph-store.ts'
 import type { Owner } from './layout.ts'
 import type { GraphStore, GraphStoreLike, GraphStoreOptions, GraphStoreTtl } from './types.ts'
 
-/** The stores for graphs of a server: one for each owner, or one that was given and is everybody's. */
 const TTL: OptionTable<GraphStoreTtl> = { defaultTtl: 'number', refreshOnRead: 'boolean' }
 
 const GRAPH_STORE_OPTIONS: OptionTable<GraphStoreOptions> = {
@@ -14,6 +13,7 @@ const GRAPH_STORE_OPTIONS: OptionTable<GraphStoreOptions> = {
   ttl: TTL,
 }
 
+/** The graph stores of a server: one for each owner, or a given one that all owners share. */
 export interface GraphStores {
   readonly isShared: boolean
   of(owner: Owner): GraphStore

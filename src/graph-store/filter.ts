@@ -1,5 +1,6 @@
 /**
- * Whether a value matches a filter, by the rules of LangGraph's `InMemoryStore`; objects compare by content.
+ * Whether a value matches a filter, with the rules of LangGraph's `InMemoryStore`. Objects are compared by
+ * content.
  */
 export function matchesFilter(
   value: Readonly<Record<string, unknown>>,

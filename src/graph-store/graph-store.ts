@@ -6,7 +6,7 @@ import type { GraphStore, GraphStoreMatch, GraphStoreOperation, GraphStoreOption
 /** Loaded with the first operation. */
 let operations: Promise<typeof import('./batch.ts')> | undefined
 
-/** One owner's store for graphs. Owners see nothing of each other, whatever they ask for. */
+/** The graph store of one owner. No operation can access the items of other owners. */
 export function createGraphStore(store: Store, owner: Owner, options: GraphStoreOptions = {}): GraphStore {
   const shelf: Shelf = { store, owner, options }
 
@@ -15,7 +15,7 @@ export function createGraphStore(store: Store, owner: Owner, options: GraphStore
     return (await runBatch(shelf, asked)) as Results
   }
 
-  /** The result of a batch of one. */
+  /** The result of a batch with one operation. */
   const only = async <Result>(operation: GraphStoreOperation): Promise<Result> =>
     (await batch<[Result]>([operation]))[0]
 

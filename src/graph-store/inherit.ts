@@ -4,7 +4,7 @@ import { pagesOf } from '../storage/store/pages.ts'
 import type { Store } from '../storage/store/store.ts'
 import { fieldOf, ITEMS, type Owner, partitionOf, putItem, putNamespace, storedItem } from './layout.ts'
 
-/** Copies, once, the items that earlier versions kept under the owner's former name. */
+/** Copies the items that earlier versions stored under the owner's former name, once. */
 export const inheritItems = (store: Store, owner: Owner): Promise<void> =>
   inherit(store, {
     owner,

@@ -3,14 +3,14 @@ import type { GraphStoreItem } from './types.ts'
 import type { StoredVector } from './vectors.ts'
 
 export const ITEMS = 'graph-items'
-/** One document for each namespace that has had an item. Deleted when a read finds the namespace empty. */
+/** One document for each namespace that has items. Deleted when a read finds the namespace empty. */
 export const NAMESPACES = 'graph-namespaces'
 const NAMESPACE_ID = 'namespace'
 
 export type Owner = string | null
 type Put = Op & { readonly op: 'put' }
 
-/** An item as it is stored, in the partition of its namespace, under its key. */
+/** An item as it is stored: in the partition of its namespace, under its key. */
 export interface StoredItem {
   readonly namespace: readonly string[]
   readonly key: string
@@ -18,12 +18,12 @@ export interface StoredItem {
   /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly updatedAt: number
-  /** In minutes; absent where it lives for ever. */
+  /** In minutes. Absent if the item does not expire. */
   readonly ttl?: number
   readonly vectors?: readonly StoredVector[]
 }
 
-/** Namespaces are written independently of each other, and the writes of one namespace atomically. */
+/** Namespaces are written independently. The writes of one namespace are atomic. */
 export const partitionOf = (owner: Owner, namespace: readonly string[]): string =>
   `graph-store:${JSON.stringify([owner, ...namespace])}`
 

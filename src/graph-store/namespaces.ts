@@ -18,7 +18,7 @@ interface Names {
   readonly owner: Owner
 }
 
-/** How many namespaces are looked at together whether they have items. */
+/** How many namespaces are checked for items at the same time. */
 const AT_ONCE = 20
 
 export async function listNamespaces(
@@ -50,7 +50,7 @@ export async function listNamespaces(
   return [...listed.values()].slice(offset, end)
 }
 
-/** What all namespaces begin with that can match: the longest prefix before a wildcard. */
+/** The prefix of all namespaces that can match: the longest prefix before a wildcard. */
 function commonPrefix(conditions: readonly GraphStoreMatch[]): readonly string[] {
   const prefixes = conditions
     .filter(({ matchType }) => matchType === 'prefix')
@@ -66,14 +66,16 @@ function matches(namespace: readonly string[], { matchType, path }: GraphStoreMa
   )
 }
 
-/** Drops a namespace whose last item was deleted. */
+/** Deletes a namespace whose last item was deleted. */
 export async function dropIfEmpty(names: Names, namespace: readonly string[]): Promise<void> {
   const { store, owner } = names
   const { docs } = await store.list(NAMESPACES, { partition: partitionOf(owner, namespace), limit: 1 })
   if (docs[0]) await hasItems(names, namespace, docs[0].version)
 }
 
-/** Whether a namespace has items. Without any it is dropped, unless it has changed since its version was read. */
+/**
+ * Whether a namespace has items. An empty namespace is deleted, unless it changed after its version was read.
+ */
 async function hasItems(
   { store, owner }: Names,
   namespace: readonly string[],

@@ -12,7 +12,7 @@ import type {
 } from './types.ts'
 import { scoreOf, type Vectors } from './vectors.ts'
 
-/** One owner's items, as everything in this folder sees them. */
+/** One owner's items, for all functions of this folder. */
 export interface Shelf {
   readonly store: Store
   readonly owner: Owner
@@ -62,7 +62,7 @@ async function newest(shelf: Shelf, search: GraphStoreSearch, end: number): Prom
   return found
 }
 
-/** Compares every item with the query, and keeps no more of them than `end` asks for, twice over. */
+/** Compares every item with the query. Keeps the best `end` items, and as many without vectors. */
 async function nearest(
   shelf: Shelf,
   search: GraphStoreSearch,
@@ -84,7 +84,10 @@ async function nearest(
 
 const byScore = (a: Found, b: Found): number => b.score! - a.score!
 
-/** The documents under the prefix that match the filter, last changed first. Unfiltered, at most `wanted`. */
+/**
+ * The documents under the prefix that match the filter, last changed first. Without a filter, at most
+ * `wanted`.
+ */
 async function* matching(
   { store, owner }: Shelf,
   { namespacePrefix, filter }: GraphStoreSearch,
@@ -96,7 +99,10 @@ async function* matching(
     yield hasFilter ? docs.filter((doc) => matchesFilter(storedItem(doc).value, filter)) : docs
 }
 
-/** Begins the time to live of items anew. One that has been changed meanwhile has a new one already. */
+/**
+ * Restarts the time to live of items. Skips an item that changed in the meantime, because its time has
+ * restarted already.
+ */
 async function refresh(
   { store, owner, options }: Shelf,
   docs: readonly Doc[],

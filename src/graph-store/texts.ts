@@ -1,6 +1,7 @@
 /**
- * The texts of a value at a path, as LangGraph reads paths: `$` is the whole value as JSON, `a.b` a field,
- * `a[0]`, `a[-1]` and `a[*]` items of an array, `*` every field, `{a,b.c}` several. Other values become JSON.
+ * The texts of a value at a path, with LangGraph's path syntax: `$` is the whole value as JSON, `a.b` a
+ * field, `a[0]`, `a[-1]` and `a[*]` items of an array, `*` every field, `{a,b.c}` several paths. Other values
+ * become JSON.
  */
 export function textsAt(value: unknown, path: string): string[] {
   if (path === '' || path === '$') return textOf(value)

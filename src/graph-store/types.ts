@@ -1,21 +1,22 @@
 /**
- * The long-term memory of agents: JSON objects by namespace and key, over all threads. It has the methods of
- * LangGraph's `BaseStore`, so that either can replace the other.
+ * The long-term memory of agents: JSON objects by namespace and key, shared by all threads. It has the
+ * methods of LangGraph's `BaseStore`, so each can replace the other. Methods throw `GraphStoreError` for
+ * invalid arguments.
  */
 export interface GraphStore {
   /**
-   * Does several operations in one call. Reads see the state before the batch, and of several writes of one
-   * item the last one counts. The writes of one namespace are atomic. Results are in the order of the
-   * operations.
+   * Executes several operations in one call. Reads see the state before the batch. If a batch writes an item
+   * several times, the last write wins. The writes of one namespace are atomic. Results are in the order of
+   * the operations.
    */
   batch<Results = unknown[]>(operations: readonly GraphStoreOperation[]): Promise<Results>
-  /** Null where there is no such item. */
+  /** Null if the item does not exist. */
   get(namespace: string[], key: string, options?: GraphStoreReadOptions): Promise<GraphStoreItem | null>
   /**
    * Creates or replaces an item.
    *
    * @param index The fields to embed: paths such as `title` or `chapters[*].text`, or false for none.
-   *   Default: the fields of the store.
+   * Default: `fields` of the store.
    */
   put(
     namespace: string[],
@@ -25,9 +26,11 @@ export interface GraphStore {
     options?: GraphStoreWriteOptions,
   ): Promise<void>
   delete(namespace: string[], key: string): Promise<void>
-  /** The items under a prefix, last changed first, or nearest to `query` first. `[]` is the prefix of all. */
+  /**
+   * The items under a prefix, last changed first, or nearest to `query` first. `[]` matches all namespaces.
+   */
   search(namespacePrefix: string[], options?: GraphStoreSearchOptions): Promise<GraphStoreSearchItem[]>
-  /** The namespaces that have items, in the order of their names. */
+  /** The namespaces that have items, ordered by name. */
   listNamespaces(options?: GraphStoreNamespaceOptions): Promise<string[][]>
   start(): void | Promise<void>
   stop(): void | Promise<void>
@@ -38,49 +41,52 @@ export interface GraphStoreItem {
   key: string
   namespace: string[]
   createdAt: Date
-  /** It grows with every put. */
+  /** Increases with every put. */
   updatedAt: Date
 }
 
 export interface GraphStoreSearchItem extends GraphStoreItem {
-  /** The cosine similarity to the query, from -1 to 1. Absent where nothing was compared. */
+  /** The cosine similarity to the query, from -1 to 1. Absent if nothing was compared. */
   score?: number
 }
 
 export interface GraphStoreReadOptions {
-  /** Whether what is read lives on for its whole time to live from now. Default: `ttl.refreshOnRead` of the store. */
+  /** Whether reading an item restarts its time to live. Default: `ttl.refreshOnRead` of the store. */
   refreshTtl?: boolean
 }
 
 export interface GraphStoreWriteOptions {
-  /** How long the item lives, in minutes. Null is for ever. Default: `ttl.defaultTtl` of the store. */
+  /**
+   * The time to live of the item, in minutes. Null: it does not expire. Default: `ttl.defaultTtl` of the
+   * store.
+   */
   ttl?: number | null
 }
 
 export interface GraphStoreSearchOptions extends GraphStoreReadOptions {
   /**
-   * Conditions on fields of the value, all of which must hold: a value, or `$eq`, `$ne`, `$gt`, `$gte`,
+   * Conditions on fields of the value, all of which must match: a value, or `$eq`, `$ne`, `$gt`, `$gte`,
    * `$lt`, `$lte`, `$in` and `$nin`.
    */
   filter?: Record<string, unknown>
-  /** Default 10. */
+  /** Default: 10. */
   limit?: number
-  /** Default 0. */
+  /** Default: 0. */
   offset?: number
-  /** Orders by similarity to this text. It has no effect on a store without `embed`. */
+  /** Orders by similarity to this text. Has no effect on a store without `embed`. */
   query?: string
 }
 
 export interface GraphStoreNamespaceOptions {
-  /** How the namespaces begin. `*` stands for any one label. */
+  /** The first labels of the namespaces. `*` matches any one label. */
   prefix?: string[]
-  /** How they end. */
+  /** The last labels of the namespaces. `*` matches any one label. */
   suffix?: string[]
   /** Longer namespaces are cut to this number of labels, and listed once. */
   maxDepth?: number
-  /** Default 100. */
+  /** Default: 100. */
   limit?: number
-  /** Default 0. */
+  /** Default: 0. */
   offset?: number
 }
 
@@ -113,7 +119,7 @@ export interface GraphStoreListNamespaces {
   offset?: number
 }
 
-/** An operation of a batch, with the members by which LangGraph tells them apart. */
+/** An operation of a batch, with the fields by which LangGraph distinguishes them. */
 export type GraphStoreOperation = GraphStoreGet | GraphStorePut | GraphStoreSearch | GraphStoreListNamespaces
 
 /** Any LangGraph `BaseStore`, such as `InMemoryStore` or `PostgresStore`. */
@@ -123,23 +129,23 @@ export interface GraphStoreLike extends Omit<GraphStore, 'batch'> {
 
 export interface GraphStoreOptions {
   /**
-   * Embeds texts, in their order, so that `search` can order by similarity to a `query`. Called once for all
-   * texts of a batch. Default: none.
+   * Embeds texts in order, so that `search` can order by similarity to a `query`. Called once for all texts
+   * of a batch. Default: none.
    */
   readonly embed?: ((texts: string[]) => Promise<readonly (readonly number[])[]>) | undefined
-  /** The length of the vectors. Default: any, but the same for all. */
+  /** The length of the vectors. Default: any length, but the same for all vectors. */
   readonly dims?: number | undefined
   /**
    * The texts of a value to embed: paths such as `title`, `chapters[*].text` or `notes[-1]`. Default: `$`,
-   * all of it as JSON.
+   * the whole value as JSON.
    */
   readonly fields?: readonly string[] | undefined
   readonly ttl?: GraphStoreTtl | undefined
 }
 
 export interface GraphStoreTtl {
-  /** How long items live that are put without a `ttl`, in minutes. Default: for ever. */
+  /** The time to live of items that are put without a `ttl`, in minutes. Default: items do not expire. */
   readonly defaultTtl?: number | undefined
-  /** Whether reading an item begins its time to live anew. Default: true. */
+  /** Whether reading an item restarts its time to live. Default: true. */
   readonly refreshOnRead?: boolean | undefined
 }

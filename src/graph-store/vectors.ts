@@ -2,20 +2,20 @@ import { GraphStoreError } from './errors.ts'
 import { textsAt } from './texts.ts'
 import type { GraphStoreOptions, GraphStorePut } from './types.ts'
 
-/** A vector of length 1 in 32-bit floats, as base64: a fifth of what its numbers are as JSON. */
+/** A vector of length 1 in 32-bit floats, as base64: a fifth of the size of its JSON. */
 export type StoredVector = string
 
-/** Vectors by their texts. */
+/** Vectors by text. */
 export type Vectors = ReadonlyMap<string, Float32Array>
 
-/** The texts of an item that are to be embedded. */
+/** The texts of an item to embed. */
 export function textsOf({ value, index }: GraphStorePut, { embed, fields }: GraphStoreOptions): string[] {
   if (!embed || value === null || index === false) return []
   const paths = index ?? fields ?? ['$']
   return [...new Set(paths.flatMap((path) => textsAt(value, path)))].filter((text) => text !== '')
 }
 
-/** Embeds texts, each once. */
+/** Embeds each distinct text once. Throws `GraphStoreError` `embed_failed` for invalid vectors. */
 export async function embedTexts(
   texts: Iterable<string>,
   { embed, dims }: GraphStoreOptions,
@@ -47,7 +47,7 @@ export function encodeVector(vector: Float32Array): StoredVector {
   return btoa(text)
 }
 
-/** The cosine similarity of the nearest of an item's vectors. Undefined where it has none of this length. */
+/** The highest cosine similarity of an item's vectors. Undefined if none has this length. */
 export function scoreOf(
   stored: readonly StoredVector[] | undefined,
   query: Float32Array,
@@ -55,7 +55,7 @@ export function scoreOf(
   let best: number | undefined
   for (const text of stored ?? []) {
     const vector = decodeVector(text)
-    // It is from another model, of a time before `embed` was changed.
+    // It is from an earlier model, before `embed` was changed.
     if (vector.length !== query.length) continue
     let score = 0
     for (let at = 0; at < vector.length; at++) score += vector[at]! * query[at]!

@@ -7,13 +7,13 @@ import type { Shelf } from './read.ts'
 import type { GraphStorePut } from './types.ts'
 import { encodeVector, textsOf, type Vectors } from './vectors.ts'
 
-/** The writes that count, with their values as they will be read: of several writes of one item only the last. */
+/** The last write of each item, with values converted to JSON. */
 export function lastWrites(puts: readonly GraphStorePut[]): GraphStorePut[] {
   const last = new Map(puts.map((put) => [JSON.stringify([put.namespace, put.key]), put]))
   return [...last.values()].map((put) => ({ ...put, value: put.value && asJson(put.value) }))
 }
 
-/** Writes each namespace in a commit of its own. */
+/** Writes each namespace in its own commit. */
 export async function writeItems(
   shelf: Shelf,
   puts: readonly GraphStorePut[],
@@ -39,7 +39,7 @@ async function writeNamespace(
   await retryOnConflict(() => tryWrite(shelf, partition, puts[0]!.namespace, drafts))
 }
 
-/** What an item will be, but for its times. Undefined where it is deleted. */
+/** An item to write, except for its times. Undefined if it is deleted. */
 type Draft = ReturnType<typeof draftOf>
 
 function draftOf({ options }: Shelf, put: GraphStorePut, vectors: Vectors) {
@@ -70,14 +70,14 @@ async function tryWrite(
     const old = found && storedItem(found)
     const times = {
       createdAt: old?.createdAt ?? now,
-      // It grows where the clock does not, or where another instance has a faster one.
+      // Increases even if the clock does not, or if another instance has a faster clock.
       updatedAt: old ? Math.max(now, old.updatedAt + 1) : now,
     }
     return [putItem(owner, { ...draft, ...times })]
   })
   if (ops.length === 0) return
   const guards = drafts.map(({ key }, index) => itemAt(key, before[index]))
-  // Its version rises with every new item, so that nobody drops a namespace which has just got one.
+  // Its version increases with every new item, so that a namespace with a new item is not deleted.
   const begins = drafts.some(({ draft }, index) => draft && !before[index])
   await store.commit(partition, { guards, ops: begins ? [...ops, putNamespace(owner, namespace)] : ops })
   if (drafts.some(({ draft }) => !draft)) await dropIfEmpty({ store, owner }, namespace)

@@ -6,9 +6,9 @@ import { defined, type Fields } from './record.ts'
 
 /** Builds messages from their events, in time linear in the number of events. */
 export interface Accumulator {
-  /** Adds the next event. It never changes the event, and never throws for anything a provider may send. */
+  /** Adds the next event. It never changes the event, and never throws, whatever the provider sent. */
   push(event: MessageEvent): void
-  /** The message of a choice so far. Default: the first. A call with cut-off arguments is invalid. */
+  /** The message of a choice so far. Default: the first choice. A call with cut-off arguments is invalid. */
   message(choice?: number): Message
   messages(): readonly Message[]
   readonly error: MessageError | undefined
@@ -41,15 +41,15 @@ export function createAccumulator(): Accumulator {
   }
 }
 
-/** One message that is being streamed. The accumulator and the wire encoder share it. */
+/** A message that is being streamed. The accumulator and the wire encoder share it. */
 export interface MessageDraft {
   push(event: MessageEvent): void
   message(): Message
-  /** The block that got the last event of this index. */
+  /** The block that received the last event with this index. */
   slot(index: number): Slot | undefined
 }
 
-/** A block that is being streamed, or is finished. */
+/** A block that is being streamed or is finished. */
 export interface Slot {
   /** Unique in the message. Blocks are ordered by their keys. */
   readonly key: number
@@ -73,7 +73,7 @@ export function createMessageDraft(): MessageDraft {
     return slot
   }
 
-  /** Some providers give text and a call the same index. The second type gets a block behind the first. */
+  /** Some providers use one index for text and a call. The second type gets a new block after the first. */
   function slotFor(index: number, delta: Delta): Slot {
     const slot = current.get(index)
     if (slot && fits(slot, delta)) return slot

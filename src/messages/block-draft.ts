@@ -3,7 +3,7 @@ import type { BlockPatch, Delta } from './events.ts'
 import { defined } from './record.ts'
 import { withRawArgs } from './tool-args.ts'
 
-/** A block that is being streamed. Pieces are only appended; `toBlock` puts the block together. */
+/** A block that is being streamed. Parts are only appended; `toBlock` assembles the block. */
 export interface BlockDraft {
   block: ContentBlock
   text: string | undefined
@@ -16,7 +16,7 @@ export function createDraft(block: ContentBlock): BlockDraft {
   return { block, text: undefined, args: undefined, base64: undefined, annotations: undefined }
 }
 
-/** The block that a delta starts if no `blockStart` came before it. */
+/** The block that a delta starts if there was no `blockStart`. */
 export function impliedBlock(delta: Delta): ContentBlock {
   switch (delta.type) {
     case 'reasoning':
@@ -32,7 +32,7 @@ export function impliedBlock(delta: Delta): ContentBlock {
   }
 }
 
-/** The types of blocks that take each delta. All take `fields`. */
+/** The block types that accept each delta. All accept `fields`. */
 const TAKERS: Readonly<Record<Exclude<Delta['type'], 'fields'>, readonly ContentBlock['type'][]>> = {
   text: ['text'],
   annotation: ['text'],

@@ -1,6 +1,6 @@
 import { isRecord } from './record.ts'
 
-/** Fields of a provider that the normal form has no name for, kept as plain JSON. */
+/** Provider fields without a name in the normal form, as plain JSON. */
 export type Extras = Readonly<Record<string, unknown>>
 
 interface BlockFields {
@@ -14,7 +14,7 @@ export interface TextBlock extends BlockFields {
   readonly annotations?: readonly Annotation[]
 }
 
-/** The thoughts of a model. Signatures and encrypted forms are in `extras`. */
+/** The reasoning of a model. `extras` has signatures and encrypted forms. */
 export interface ReasoningBlock extends BlockFields {
   readonly type: 'reasoning'
   readonly text: string
@@ -37,7 +37,7 @@ export interface ToolCallBlock extends BlockFields {
   readonly args: Readonly<Record<string, unknown>>
 }
 
-/** A tool call whose arguments are no JSON object. They stay as the model wrote them. */
+/** A tool call whose arguments are not a JSON object. They are kept as the model wrote them. */
 export interface InvalidToolCallBlock extends BlockFields {
   readonly type: 'invalidToolCall'
   readonly name?: string
@@ -46,7 +46,7 @@ export interface InvalidToolCallBlock extends BlockFields {
   readonly error: string
 }
 
-/** A call of a tool that the provider runs itself, such as web search. */
+/** A call of a tool that the provider runs, such as web search. */
 export interface ServerToolCallBlock extends BlockFields {
   readonly type: 'serverToolCall'
   readonly name: string
@@ -60,7 +60,7 @@ export interface ServerToolResultBlock extends BlockFields {
   readonly output?: unknown
 }
 
-/** A block of a type that the normal form does not know. `value` is the whole block. */
+/** A block with an unknown type. `value` is the whole block. */
 export interface NonStandardBlock extends BlockFields {
   readonly type: 'nonStandard'
   readonly value: unknown
@@ -112,7 +112,7 @@ const FIELDS = new Map<unknown, readonly string[]>([
   ['nonStandard', ['value']],
 ])
 
-/** Whether a value is a block of the normal form, without any other field. */
+/** Whether a value is a block in the normal form, without other fields. */
 export function isContentBlock(value: unknown): value is ContentBlock {
   if (!isRecord(value)) return false
   const fields = FIELDS.get(value.type)

@@ -4,7 +4,7 @@ import type { Usage } from './usage.ts'
 
 /**
  * An event of a streamed message: one start, any number of blocks, one finish. Blocks are ordered by index
- * and may interleave. A stream of several choices numbers them in `choice`, which defaults to 0.
+ * and may interleave. If a stream has several choices, `choice` numbers them. Default: 0.
  */
 export type MessageEvent =
   | MessageStart
@@ -21,7 +21,7 @@ interface EventFields {
 
 export interface MessageStart extends EventFields {
   readonly type: 'messageStart'
-  /** Default `assistant`. */
+  /** Default: `assistant`. */
   readonly role?: Role
   readonly id?: string
   readonly name?: string
@@ -29,7 +29,7 @@ export interface MessageStart extends EventFields {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** A tool call may start with empty `name` and `args`, which `fields` and `args` deltas fill in. */
+/** A tool call may start with empty `name` and `args`, filled in by `fields` and `args` deltas. */
 export interface BlockStart extends EventFields {
   readonly type: 'blockStart'
   readonly index: number
@@ -46,9 +46,9 @@ export type Delta =
   /** Appends to the text of a text or reasoning block. */
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  /** Appends to the raw JSON of a tool call's arguments, which is parsed once, at the end. */
+  /** Appends to a tool call's arguments as raw JSON text, which is parsed once, at the end. */
   | { readonly type: 'args'; readonly args: string }
-  /** Appends base64. Each piece but the last has a length divisible by four and no padding. */
+  /** Appends base64. Every part except the last has a length divisible by four and no padding. */
   | { readonly type: 'data'; readonly base64: string }
   | { readonly type: 'annotation'; readonly annotation: Annotation }
   /** Sets fields of the block; `extras` are merged key by key. */
@@ -69,7 +69,7 @@ export interface BlockPatch {
 export interface BlockFinish extends EventFields {
   readonly type: 'blockFinish'
   readonly index: number
-  /** The whole block, if the provider repeats it. It replaces the accumulated one. */
+  /** The complete block, if the provider repeats it. It replaces the accumulated block. */
   readonly block?: ContentBlock
 }
 
@@ -86,7 +86,7 @@ export interface MessageFinish extends EventFields {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** The model call failed in the middle of the message. */
+/** The model call failed during the message. */
 export interface MessageError extends EventFields {
   readonly type: 'error'
   readonly message: string

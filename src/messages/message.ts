@@ -4,10 +4,10 @@ import type { Usage } from './usage.ts'
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool' | 'reasoning'
 
-/** Why a model stopped, in one spelling for all providers. `metadata` has the provider's own reason. */
+/** Why a model stopped, with the same values for all providers. `metadata` has the provider's own reason. */
 export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'contentFilter' | 'pause' | 'error' | 'other'
 
-/** A message in the normal form, to which all providers, the protocol and traces are read. */
+/** A message in the normal form. All provider formats, the protocol and traces are converted to it. */
 export interface Message {
   readonly role: Role
   readonly id?: string
@@ -19,7 +19,7 @@ export interface Message {
   readonly status?: 'success' | 'error'
   readonly finishReason?: FinishReason
   readonly usage?: Usage
-  /** Plain JSON about the response: the model, the provider, the raw finish reason. */
+  /** Plain JSON about the response: model, provider, raw finish reason. */
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly extras?: Extras
 }
@@ -44,7 +44,10 @@ const FIELDS = new Set([
   'extras',
 ])
 
-/** Whether a value is a message of the normal form. Others have `role` and `content` too, and more. */
+/**
+ * Whether a value is a message in the normal form. Other formats have `role` and `content`, too, but
+ * additional fields.
+ */
 export function isMessage(value: unknown): value is Message {
   if (!isRecord(value) || !ROLES.has(value.role) || !Array.isArray(value.content)) return false
   return Object.keys(value).every((key) => FIELDS.has(key)) && value.content.every(isContentBlock)

@@ -1,11 +1,11 @@
-/** An object whose fields may hold anything. */
+/** An object with fields of any type. */
 export type Fields = Readonly<Record<string, unknown>>
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The items of a list; none of anything else. */
+/** The items of a list; empty for any other value. */
 export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
@@ -17,7 +17,7 @@ export function filterFields<Value>(
   return Object.fromEntries(Object.entries(fields).filter(([key, value]) => isKept(key, value)))
 }
 
-/** The fields that have a value. */
+/** The fields that are not undefined. */
 export function defined<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {

@@ -3,7 +3,10 @@ import { type Fields, isRecord } from './record.ts'
 
 export type Parsed = { readonly args: Fields } | { readonly args: string; readonly error: string }
 
-/** Parses the raw arguments of a tool call. Empty text means none; what is no JSON object is an error. */
+/**
+ * Parses the raw arguments of a tool call. Empty text means no arguments; anything except a JSON object is an
+ * error.
+ */
 export function parseToolArgs(raw: string): Parsed {
   if (raw.trim() === '') return { args: {} }
   try {

@@ -1,13 +1,13 @@
 import type { Fields } from './record.ts'
 /**
  * The tokens of one model call. `inputTokens` and `outputTokens` include their details and add up to
- * `totalTokens`. Details are a partition: they never overlap, and their sum never exceeds their total.
+ * `totalTokens`. Details never overlap, and their sum never exceeds their total.
  */
 export interface Usage {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly totalTokens: number
-  /** Any keys, spelled as in price tables: `cache_read`, `cache_creation`, `ephemeral_5m_input_tokens`, … */
+  /** Any keys, named as in price tables: `cache_read`, `cache_creation`, `ephemeral_5m_input_tokens`, … */
   readonly inputDetails?: UsageDetails
   /** Any keys: `reasoning`, `audio`, … */
   readonly outputDetails?: UsageDetails
@@ -21,7 +21,7 @@ export interface Usage {
 
 export type UsageDetails = Readonly<Record<string, number>>
 
-/** The totals of a call, which both include their details. */
+/** The totals of a call. Both inputs must include their details. */
 export const totalsOf = (
   inputTokens: number,
   outputTokens: number,
@@ -31,15 +31,15 @@ export const totalsOf = (
   totalTokens: inputTokens + outputTokens,
 })
 
-/** The value as a number of tokens or dollars, or 0 if it cannot be one. */
+/** The value if it is a valid number of tokens or dollars, otherwise 0. */
 export const countOf = (value: unknown): number =>
   typeof value === 'number' && value > 0 && value < 1e15 ? value : 0
 
 /**
- * Makes details a partition of their total, without those that are zero. Details that overlap or exceed the
- * total are cut: earlier ones keep their count, and later ones get what is left.
+ * Splits a total into details that do not overlap, without zeros. Details that overlap or exceed the total
+ * are reduced: earlier ones keep their count, later ones get the rest.
  *
- * @param onCut Called with each detail that is cut, and the count it had.
+ * @param onCut Called with each detail that is reduced, and its original count.
  */
 export function partition(
   total: number,

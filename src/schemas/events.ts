@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** The events of the protocol as they are sent: docs/protocol.md §5. Fields that are not named here are allowed. */
+/** The protocol's events on the wire: docs/protocol.md §5. Additional fields are allowed. */
 
 const text = z.string()
 const count = z.int().check(z.gte(0))

@@ -8,7 +8,7 @@ import * as threads from '../threads/answers.ts'
 import * as wire from '../threads/wire.ts'
 import { eventSchema } from './events.ts'
 
-/** Written out, so that the types of a schema need no package but the one that this entry is in. */
+/** Expanded, so that a schema's types need no other package. */
 type Plain<T> = T extends object ? { [Key in keyof T]: Plain<T[Key]> } : T
 
 /* @__NO_SIDE_EFFECTS__ */
@@ -28,7 +28,7 @@ function standard<S extends Schema>(schema: S): StandardSchemaV1<unknown, Plain<
   }
 }
 
-/** A command of the protocol, whose params have a schema of their own. */
+/** A command of the protocol. Its params have their own schema. */
 export const command = /* @__PURE__ */ standard(wire.commandSchema)
 export const commandAnswer = /* @__PURE__ */ standard(threads.commandAnswer)
 /** The params of `run.start`. */
@@ -47,7 +47,7 @@ export const stateFork = /* @__PURE__ */ standard(wire.stateForkSchema)
 export const getTree = /* @__PURE__ */ standard(wire.getTreeSchema)
 /** The filter of a subscription. */
 export const streamParams = /* @__PURE__ */ standard(wire.streamSchema)
-/** An event of a thread, as it is sent. */
+/** An event of a thread on the wire. */
 export const threadEvent = /* @__PURE__ */ standard(eventSchema)
 
 export const threadCreate = /* @__PURE__ */ standard(wire.threadCreateSchema)
@@ -64,12 +64,12 @@ export const assistantPatch = /* @__PURE__ */ standard(assistants.assistantPatch
 export const assistantSearch = /* @__PURE__ */ standard(assistants.assistantSearchSchema)
 export const assistant = /* @__PURE__ */ standard(platform.assistant)
 
-/** What makes a cron, in addition to the fields of its runs. */
+/** The request that creates a cron, in addition to the fields of its runs. */
 export const cronCreate = /* @__PURE__ */ standard(crons.cronSchema)
 export const cronSearch = /* @__PURE__ */ standard(crons.cronSearchSchema)
 export const cron = /* @__PURE__ */ standard(platform.cron)
 
-/** An item of the store for graphs. */
+/** An item of the graph store. */
 export const storeItem = /* @__PURE__ */ standard(platform.item)
 
 export type RunStart = StandardSchemaV1.InferOutput<typeof runStart>

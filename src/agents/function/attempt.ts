@@ -13,7 +13,7 @@ import { type Attempt, idsAt, isSuspended, type Scope } from './scope.ts'
 import type { AgentContext, AgentDefinition } from './types.ts'
 import { createWriter } from './writing/writer.ts'
 
-/** One attempt of one run. It starts with the first `next`. */
+/** One attempt of a run. It starts with the first `next`. */
 export function attempt<Input>(
   definition: AgentDefinition<Input>,
   task: AgentTask,
@@ -23,7 +23,7 @@ export function attempt<Input>(
   const cancel = () => queue.close({ error: signal.reason })
   const queue = createEventQueue((early, error) => {
     signal.removeEventListener('abort', cancel)
-    // After a good end the function may go on with work of its own, so its signal stays quiet.
+    // After a successful end the function may continue its own work, so its signal does not fire.
     if (early) stop.abort(signal.aborted ? signal.reason : error)
   })
   if (signal.aborted) cancel()
@@ -58,7 +58,7 @@ async function open<Input>(
   const scope = openAttempt({ task, at, queue, signal, chain, plan, journal })
   const started = taskEvent(scope.attempt.taskId, { input: channels[INPUT], triggers: ['__start__'] })
   let save: () => Promise<readonly AgentEvent[]> = async () => []
-  // The function hears of the cancel behind this, and may end its messages then, or fail.
+  // The function's listeners run after this one, and may end or fail its messages.
   signal.addEventListener('abort', () => (save = cutOff(scope)))
   task.onStop?.(() => save())
   const context = contextOf(task, scope, plan.input.value as Input)
@@ -66,7 +66,7 @@ async function open<Input>(
   return [...first, started]
 }
 
-/** Runs the function, and then finishes, suspends or fails the attempt. Never rejects. */
+/** Runs the function, then finishes, suspends or fails the attempt. Never rejects. */
 async function perform<Input>(
   definition: AgentDefinition<Input>,
   context: AgentContext<Input>,
@@ -94,7 +94,7 @@ async function perform<Input>(
   }
 }
 
-/** The writer, with what belongs to the run assigned to it, because its getters must stay getters. */
+/** The writer with the run's fields assigned to it. Its getters must stay getters. */
 function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentContext<Input> {
   const { threadId, runId, assistantId, principal, config, graphStore } = task
   return Object.assign(createWriter(scope), {
@@ -119,7 +119,10 @@ function finish(scope: Scope, change: unknown): void {
   queue.end()
 }
 
-/** Takes the state and the open messages at a cancel. The result saves them and gives the events. */
+/**
+ * Captures the state and the open messages when the run is cancelled. The result saves them and returns their
+ * events.
+ */
 function cutOff({ openWrites, state }: Scope): () => Promise<readonly AgentEvent[]> {
   const ends = [...openWrites].flatMap((open) => open.cut())
   const save = state.prepareSave()
@@ -157,24 +160,24 @@ function fail({ attempt, openWrites }: Scope, error: unknown): void {
       [RETRIED, retried],
     ])
     const rejection = rejectionOf(error)
-    // Its name lets clients see its text.
+    // With this name, clients can see the message.
     const shown = rejection ? { name: rejection.name, message: rejection.message } : message
     return [...childEvents(attempt, 'failed', shown), taskEvent(taskId, { error: shown })]
   })
   queue.end({ error })
 }
 
-/** Commits the changes that are not committed, and the journal for a second attempt. */
+/** Commits uncommitted changes, and the journal for a second attempt. */
 function commitRest(
   { root, subagents, journal }: Attempt,
   { bare = false, force = false }: { bare?: boolean; force?: boolean },
 ): void {
   for (const subagent of subagents) subagent.flush()
-  // The checkpoints of the subagents may change the journal, so it is compared when the commit's turn comes.
+  // The checkpoints of the subagents may change the journal, so it is compared when the commit runs.
   root.commitIf(() => force || journal.hasChanged(), { bare })
 }
 
-/** The events that end the namespaces that are still open, innermost first. */
+/** The events that end open namespaces, innermost first. */
 function childEvents(
   { started }: Attempt,
   event: 'failed' | 'interrupted',

@@ -34,18 +34,18 @@ import { changeOf, frozenCopy, messagesOf, publicState, readInput, reduce, type 
 
 export interface Plan {
   readonly state: State
-  /** The state in which the run began, and what led from it to `state`. */
+  /** The state at the start of the run, and the log that leads from it to `state`. */
   readonly initial: State
   readonly entries: readonly LogEntry[]
   readonly retried?: ReadonlySet<string>
   /** The source of a checkpoint to write first. Absent if the run continues from `base`. */
   readonly source?: CheckpointDetails['source'] | undefined
   readonly channels: Channels
-  /** The input of the function. Absent where there is nothing to run. */
+  /** The input of the function. Absent if there is nothing to run. */
   readonly input?: { readonly value: unknown }
   /** The journal of an earlier attempt of this run, if there was one. */
   readonly journal?: RunJournal
-  /** The newest checkpoint of that attempt, where this one goes on from it. */
+  /** The newest checkpoint of that attempt, if this one continues from it. */
   readonly head?: string | undefined
   readonly pending: readonly SavedInterrupt[]
 }
@@ -70,7 +70,10 @@ export async function planAttempt(
   return { ...(await planContinuation(schema, state, base, checkpointId !== undefined)), head }
 }
 
-/** The state of a checkpoint. A run that goes on writes the messages again that a cancel has cut off. */
+/**
+ * The state of a checkpoint. A run that continues rewrites the messages that a cancel cut off, so they are
+ * removed.
+ */
 function stateOf(channels: Channels, start: RunInput): State {
   const state = publicState(channels)
   if (channels[INPUT] === undefined || (start.kind === 'input' && start.value !== null)) return state
@@ -89,7 +92,7 @@ async function planInput(schema: Schema, raw: unknown, state: State): Promise<Pl
 /** A plan in which nothing has happened yet. */
 const planOf = (state: State) => ({ state, initial: state, entries: [], pending: [] })
 
-/** The function runs again from the state of the thread: after a failure, after a cancel, or as a fork. */
+/** Runs the function again from the state of the thread: after a failure, after a cancel, or as a fork. */
 async function planContinuation(
   schema: Schema,
   state: State,
@@ -101,7 +104,7 @@ async function planContinuation(
   const begun: Plan = { ...planOf(state), source, channels: defined({ [INPUT]: raw }) }
   if (raw === undefined) return begun
   const value = await readInput(schema, raw)
-  // A fork of a run's first checkpoint is another run, so it gets ids of its own.
+  // A fork of a run's first checkpoint is a different run with its own ids.
   if (fork && saved === undefined) return { ...begun, input: { value } }
   const journal = journalOf(base.channels, base.id)
   const past = pastOf(base, state)
@@ -127,7 +130,7 @@ function pastOf(
   return { initial, entries: withOutsideChange(initial, entries, state, answeredPath), retried }
 }
 
-/** The channels, besides the state, with which another attempt can continue a run. */
+/** The channels, in addition to the state, that another attempt needs to continue a run. */
 function channelsFor(
   input: unknown,
   journal: RunJournal,
@@ -171,9 +174,8 @@ async function planResume(
 }
 
 /**
- * The checkpoint from which a subagent continues: the one in the journal, or a newer one of an attempt that
- * was lost before it wrote the journal. That one was written while `head` was the newest checkpoint of the
- * run.
+ * The checkpoint from which a subagent continues: the one in the journal, or a newer one from an attempt that
+ * was lost before it wrote the journal. The latter was written while `head` was the run's newest checkpoint.
  */
 async function loadChild(at: StateAddress, head: string | undefined): Promise<LoadedCheckpoint | undefined> {
   const newest = head === undefined ? undefined : await loadCheckpoint({ ...at, checkpointId: undefined })

@@ -24,12 +24,12 @@ export type CheckpointChain = ReturnType<typeof createCheckpointChain>
 
 export interface CheckpointDetails {
   readonly source: CheckpointMetadata['source']
-  /** The newest checkpoints of the namespaces around this one, by namespace. */
+  /** The newest checkpoints of the enclosing namespaces, by namespace. */
   readonly parents?: Readonly<Record<string, string>>
   readonly runId?: string
 }
 
-/** The checkpoint at the address, or the newest one of its namespace. */
+/** The checkpoint at the address, or the newest in its namespace. */
 export async function loadCheckpoint(at: StateAddress): Promise<LoadedCheckpoint | undefined> {
   const tuple = await at.checkpointer.getTuple(readOnly(configOf(at)))
   return tuple && { id: tuple.checkpoint.id, channels: channelsOf(tuple), tuple }
@@ -42,7 +42,7 @@ function channelsOf({ checkpoint }: CheckpointTuple): Channels {
   return Object.freeze(channels)
 }
 
-/** Writes the checkpoints of one namespace behind `base`, each with the one before it as its parent. */
+/** Writes the checkpoints of one namespace after `base`, each with the previous one as its parent. */
 export function createCheckpointChain(at: StateAddress, base: LoadedCheckpoint | undefined) {
   let head = base && dataOf(base.tuple)
   let channels: Channels = base?.channels ?? {}
@@ -85,7 +85,7 @@ export function createCheckpointChain(at: StateAddress, base: LoadedCheckpoint |
   }
 
   return {
-    /** The newest checkpoint of the chain. It is undefined before the first one. */
+    /** The newest checkpoint of the chain. Undefined before the first one. */
     head: () => head,
     put,
     putWrites: (taskId: string, writes: [channel: string, value: unknown][]) =>
@@ -103,16 +103,16 @@ function dataOf({ checkpoint, metadata, parentConfig }: CheckpointTuple): Checkp
   }
 }
 
-/** The newest version that this process has made of the time. */
+/** The newest time-based version that this process created. */
 let lastVersion = 0
 
 /**
- * Versions rise and hold the time: savers keep one value per channel and version, so two branches of a thread
- * must not give the same version to different values.
+ * Versions increase and contain the time: checkpointers store one value per channel and version, so two
+ * branches of a thread must not use the same version for different values.
  */
 function nextVersion(before: ChannelVersion | undefined): ChannelVersion {
   const floor = typeof before === 'number' ? before : Number.parseInt(before ?? '0', 10)
-  // Several may be given in one millisecond. The random part is for those of other processes.
+  // One millisecond may need several versions. The random part distinguishes processes.
   lastVersion = Math.max(lastVersion + 1, Date.now() * 1_000 + Math.floor(Math.random() * 1_000))
   return Math.max(floor + 1, lastVersion)
 }

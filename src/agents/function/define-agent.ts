@@ -34,8 +34,9 @@ export interface FunctionAgent extends Agent {
 }
 
 /**
- * Makes an agent from a function. Its state has checkpoints, history and forks as that of a LangGraph thread,
- * and it does not need LangGraph.
+ * Creates an agent from a function. Its state has checkpoints, history and forks, like a LangGraph thread,
+ * and it does not need LangGraph. Throws `AgentwireError`: `invalid_argument` for unknown or invalid options,
+ * `invalid_agent` for an invalid profile.
  *
  * ```ts
  * const echo = defineAgent({
@@ -75,13 +76,12 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
   }
 }
 
-/** The keys that every function takes, and those that its schema names. */
+/** The keys that every function accepts, and those in its schema. */
 const namedKeys = (schema: JsonSchema | null): readonly string[] => [
   'messages',
   ...Object.keys(Object(schema?.properties)),
 ]
 
-/** The schema of the input, if its library follows Standard JSON Schema (zod does from 4.2 on). */
 const DEFINITION: OptionTable<Omit<AgentDefinition<unknown>, keyof AgentProfile>> = {
   name: 'string',
   description: 'string',
@@ -92,6 +92,7 @@ const DEFINITION: OptionTable<Omit<AgentDefinition<unknown>, keyof AgentProfile>
   run: ['required', 'function'],
 }
 
+/** The schema of the input, if its library supports Standard JSON Schema (zod does since 4.2). */
 function inputSchema(input: AgentDefinition<unknown>['input']): JsonSchema | null {
   const standard = input?.['~standard'] as StandardJsonSchema | undefined
   try {

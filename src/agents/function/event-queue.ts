@@ -6,9 +6,11 @@ interface Step {
   readonly done: () => void
 }
 
-/** `ready` waits while at least this many entries wait, or this much text in characters. */
+/** `ready` waits while at least this many entries, or this much text in characters, are queued. */
 const HIGH_WATER = { count: 64, length: 1024 * 1024 }
-/** With this many entries or this much text waiting, the next entry stops a function that never awaits. */
+/**
+ * When this many entries, or this much text, are queued, the next entry fails a function that never awaits.
+ */
 const MAX_WAITING = { count: 65_536, length: 64 * 1024 * 1024 }
 
 const DONE = { done: true, value: undefined } as const
@@ -18,13 +20,12 @@ const NOTHING = () => {}
 export type EventQueue = ReturnType<typeof createEventQueue>
 
 /**
- * The queue between a function that writes and an engine that reads. Entries are taken in the order in which
- * they were added: an event is handed over; a step runs when its turn comes, writes a checkpoint and gives
- * further events.
+ * The queue between a function that writes and the engine that reads. Entries are taken in order: an event is
+ * passed on; a step runs when it is first in the queue, writes a checkpoint and returns further events.
  *
- * When it is closed before its end, all its promises reject, so that the function continues in its `finally`.
- * Nobody has to handle these rejections. After its end, promises that cannot be fulfilled never settle,
- * because the function has returned.
+ * If the queue is closed early, all its promises reject, so that the function continues in its `finally`.
+ * These rejections need no handler. After the end of the queue, promises that cannot be fulfilled never
+ * settle, because the function has returned.
  *
  * @param onClose Called once, when the queue is closed or its last entry is taken. `early`: entries may be
  * missing.
@@ -41,12 +42,12 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
   let caughtUp: (() => void)[] = []
   let reading: Promise<void> | undefined
   const waiting = new Set<(error: unknown) => void>()
-  /** What every call gives once the queue was closed before its end. */
+  /** The result of every call after an early close. */
   let refusal: Promise<never> | undefined
 
   const count = (): number => entries.length - taken
 
-  /** Replaces entries that were taken by events, whose text is not counted because the state has it. */
+  /** Replaces taken entries with events. Their text is not counted, because the state contains it. */
   function replaceTaken(events: readonly AgentEvent[]): void {
     entries = [...events, ...entries.slice(taken)]
     lengths = [...events.map(() => 0), ...lengths.slice(taken)]
@@ -56,7 +57,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
   function push(entry: AgentEvent | Step): void {
     if (closed || ended) return
     const length = isStep(entry) ? 0 : textLength(entry.data)
-    // Short events are limited by number, so that the end of its message may follow one long event.
+    // Short events are limited by number, so that a long event may be followed by the end of its message.
     const isLong = length > MAX_WAITING.length / MAX_WAITING.count
     const isOverflow = count() >= MAX_WAITING.count || (isLong && waitingLength >= MAX_WAITING.length)
     entries.push(entry)
@@ -82,7 +83,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
     return entry
   }
 
-  /** Ends the queue at once and drops the entries that wait. */
+  /** Ends the queue immediately and drops the queued entries. */
   function close(reason?: { readonly error: unknown }): void {
     if (closed) return
     const early = !ended || count() > 0
@@ -102,7 +103,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
     onClose(early, failure?.error)
   }
 
-  /** Settles with `work`, or before it where the queue is closed. */
+  /** Settles with `work`, or earlier if the queue is closed. */
   function race<T>(work: Promise<T>): Promise<T> {
     const raced = new Promise<T>((resolve, reject) => {
       waiting.add(reject)
@@ -112,7 +113,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
     return handled(raced)
   }
 
-  /** The end of the stream: it throws its error once, and is done from then on. */
+  /** The end of the stream: throws the error once, and is done after that. */
   function finish(): IteratorReturnResult<undefined> {
     const thrown = failure
     failure = undefined
@@ -122,7 +123,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
 
   async function take(): Promise<IteratorResult<AgentEvent, undefined>> {
     for (;;) {
-      // Once it is closed, what is left are the events of the step that was running.
+      // After a close, the remaining entries are the events of the step that was running.
       const entry = shift()
       if (closed && !entry) return finish()
       if (!entry) {
@@ -161,7 +162,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
       })
       return turn
     },
-    /** Settles when the step has ended that is running, because it writes. */
+    /** Settles when the running step has ended, because it writes. */
     async return() {
       close()
       await reading
@@ -172,7 +173,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
   return {
     put: (event: AgentEvent) => push(event),
     step: (work: Step['work']): Promise<void> => race(new Promise((done) => push({ work, done }))),
-    /** Back-pressure: settles at once while few events wait, otherwise when the engine has caught up. */
+    /** Backpressure: settles at once while few events are queued, otherwise when the engine has caught up. */
     ready(): Promise<void> {
       if (refusal) return refusal
       if (ended) return new Promise(() => {})
@@ -180,7 +181,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
       return race(new Promise((resolve) => caughtUp.push(resolve)))
     },
     race,
-    /** Accepts no more entries. Those added before are taken, then `error` is thrown if one is given. */
+    /** Accepts no more entries. Earlier entries are still taken, then `error` is thrown if present. */
     end(reason?: { readonly error: unknown }): void {
       if (closed || ended) return
       ended = true
@@ -197,7 +198,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
 
 const isStep = (entry: AgentEvent | Step): entry is Step => 'work' in entry
 
-/** About how many characters the value is as JSON. */
+/** The approximate length of the value as JSON, in characters. */
 function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length
   let length = 8
@@ -207,7 +208,7 @@ function textLength(value: unknown): number {
 
 const cancelled = (): AgentwireError => new AgentwireError('cancelled', 'The run was cancelled.')
 
-/** Marks a promise as handled: nobody has to await it. */
+/** Marks a promise as handled, so that awaiting it is optional. */
 export function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise

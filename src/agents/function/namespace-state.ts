@@ -11,18 +11,18 @@ import type { CallLog, CompletedCall } from './journal/call-log.ts'
 import { changeBetween } from './journal/change.ts'
 import { messagesOf, reduce, type State } from './state.ts'
 
-/** The name of the one node that a function is when it is seen as a graph. */
+/** The name of the only node of a function that is shown as a graph. */
 export const NODE = 'agent'
 
 export type NamespaceState = ReturnType<typeof createNamespaceState>
 
 interface CommitOptions {
   readonly source?: CheckpointDetails['source']
-  /** Runs right before the checkpoint is written, while the one before it is still the head. */
+  /** Runs right before the checkpoint is written, while the previous one is still the head. */
   readonly before?: () => Promise<void>
   /** Events between `updates` and `checkpoints`. They are sent before the checkpoint is written. */
   readonly between?: readonly AgentEvent[]
-  /** Writes the state alone, because the run ends with it and nothing will be continued. */
+  /** Writes only the state, because the run ends and nothing will be continued. */
   readonly final?: boolean
   readonly bare?: boolean
 }
@@ -32,14 +32,17 @@ interface NamespaceStateOptions {
   readonly initial: State
   readonly chain: CheckpointChain
   readonly queue: EventQueue
-  /** The channels besides the state. `commit` calls it, and its result when the checkpoint is written. */
+  /**
+   * The channels in addition to the state. `commit` calls it, and calls its result when the checkpoint is
+   * written.
+   */
   readonly channels: () => () => Channels
   readonly details: () => Omit<CheckpointDetails, 'source'>
   readonly log: CallLog
   readonly afterCommit?: (checkpoint: CheckpointData) => Promise<void>
 }
 
-/** The state of one namespace (the run's own, or a subagent's) during an attempt, and how it is published. */
+/** The state of one namespace (the run's own, or a subagent's) during an attempt, and its publication. */
 export function createNamespaceState(options: NamespaceStateOptions) {
   const { namespace, chain, queue, log } = options
   let state = options.initial
@@ -59,7 +62,7 @@ export function createNamespaceState(options: NamespaceStateOptions) {
 
   const commit = (options?: CommitOptions): Promise<void> => queue.step(prepareCommit(options))
 
-  /** Queues what led to the state as it is now. The result is the step that writes it. */
+  /** Queues the events that led to the current state. The result is the step that writes the state. */
   function prepareCommit({
     source = 'loop',
     before,
@@ -91,9 +94,9 @@ export function createNamespaceState(options: NamespaceStateOptions) {
     chain,
     log,
     current: () => state,
-    /** The state as the function sees it: see `openCallLog`. */
+    /** The state that the function sees: see `openCallLog`. */
     seen: () => log.seen() ?? state,
-    /** Makes `next` the current state. The next `commit` publishes `update`. */
+    /** Sets the current state to `next`. The next `commit` publishes `update`. */
     change,
     update(update: unknown, makeId: () => string): void {
       const next = reduce(state, update, makeId)
@@ -104,7 +107,7 @@ export function createNamespaceState(options: NamespaceStateOptions) {
       if (keys.includes('messages')) given.messages = addedBetween(messagesOf(state), messagesOf(next))
       change(given, next)
     },
-    /** Logs a call as completed, together with the change of the state that `apply` makes. */
+    /** Logs a completed call, together with the state change that `apply` makes. */
     complete(call: CompletedCall, apply: () => void, thrown?: unknown): void {
       const before = state
       apply()
@@ -116,8 +119,8 @@ export function createNamespaceState(options: NamespaceStateOptions) {
     /** Queues a checkpoint of the current state and its events. Settles when it is written. */
     commit,
     /**
-     * Takes the current state. The result writes it unless the newest checkpoint has it, without the queue,
-     * which is closed, and gives the events.
+     * Captures the current state. The result writes it unless the newest checkpoint contains it, and returns
+     * the events. It does not use the queue, which is closed.
      */
     prepareSave(): () => Promise<readonly AgentEvent[]> {
       const taken = state
@@ -127,7 +130,7 @@ export function createNamespaceState(options: NamespaceStateOptions) {
     flush(): void {
       if (isDirty()) void commit()
     },
-    /** Commits if the state is dirty, or if `isNeeded` says so when the turn of the commit comes. */
+    /** Commits if the state is dirty, or if `isNeeded` returns true when the commit runs. */
     commitIf(isNeeded: () => boolean, commitOptions: CommitOptions): void {
       const dirty = isDirty()
       const write = prepareCommit(commitOptions)
@@ -137,7 +140,7 @@ export function createNamespaceState(options: NamespaceStateOptions) {
   }
 }
 
-/** The messages of `after` that are not in `before`. What both begin with is most of them. */
+/** The messages of `after` that are not in `before`. Most messages are in their common prefix. */
 function addedBetween<T>(before: readonly T[], after: readonly T[]): readonly T[] {
   let at = 0
   while (at < before.length && before[at] === after[at]) at++

@@ -16,7 +16,7 @@ import { type Answer, derivedId, type OpenJournal, type SavedInterrupt } from '.
 import type { NamespaceState } from './namespace-state.ts'
 
 export interface Attempt {
-  /** The id of the one task that the function is when it is seen as a graph. */
+  /** The id of the only task of a function that is shown as a graph. */
   readonly taskId: string
   readonly queue: EventQueue
   readonly journal: OpenJournal
@@ -26,16 +26,16 @@ export interface Attempt {
   /** The state of the run's own namespace. */
   readonly root: NamespaceState
   readonly subagents: readonly NamespaceState[]
-  /** The interrupts of earlier attempts that have no answer. They stay pending until this attempt ends. */
+  /** The unanswered interrupts of earlier attempts. They stay pending until this attempt ends. */
   readonly pending: readonly SavedInterrupt[]
-  /** Set once a replay differed from the attempts before it. Every call then rejects with it. */
+  /** Set when a replay differs from earlier attempts. Every call then rejects with this error. */
   divergence: { readonly error: unknown } | undefined
   readonly signal: AbortSignal
-  /** Tells the engine of a call of a model that is over. */
+  /** Reports a finished model call to the engine. */
   readonly onModelCall: ((call: ModelCall) => void) | undefined
   /** Calls of tools and subagents that have not settled. */
   readonly running: Set<Promise<unknown>>
-  /** Namespaces that have started and not ended. */
+  /** Namespaces that have started but not ended. */
   readonly started: Set<readonly string[]>
   openState(namespace: readonly string[]): Promise<NamespaceState>
 }
@@ -47,13 +47,13 @@ export interface Scope {
   /** The namespace of this scope's interrupts. */
   readonly namespace: readonly string[]
   readonly path: string
-  /** The position of the outermost call around this scope in its assistant message. */
+  /** The index of the outermost enclosing call in its assistant message. */
   readonly callIndex?: number
   /** The calls of this turn of the event loop, which wait for the assistant message that they share. */
   batch: CallBatch | undefined
   readonly openWrites: Set<OpenWrite>
   calls: number
-  /** Set once an interrupt of this scope waits for its answer. A suspended scope writes nothing. */
+  /** Set when an interrupt of this scope waits for its answer. A suspended scope writes nothing. */
   suspended: boolean
 }
 
@@ -70,7 +70,7 @@ export interface OpenWrite {
   end(): void
   /** Ends the message unfinished, with an event for its readers. */
   fail(reason: string): void
-  /** Adds what stays of it to the state, because the run was cancelled, and gives the events that end it. */
+  /** Adds the part to keep to the state when the run is cancelled, and returns the events that end it. */
   cut(): readonly AgentEvent[]
 }
 
@@ -91,13 +91,13 @@ export function createScope(
   }
 }
 
-/** The position of the next call: `0`, `1`, and inside of that one `1/0`, … */
+/** The position of the next call: `0`, `1`, and `1/0`, … inside the latter. */
 export function nextPath(scope: Scope): string {
   const count = scope.calls++
   return scope.path === '' ? `${count}` : `${scope.path}/${count}`
 }
 
-/** The same call of an earlier attempt, if it has completed. Throws where that was another call. */
+/** The same call in an earlier attempt, if it completed. Throws if it was a different call. */
 export function replayedCall({ attempt, state }: Scope, call: CallIdentity): CompletedCall | undefined {
   try {
     const { path } = call
@@ -119,16 +119,19 @@ export const idOf = ({ attempt }: Scope, path: string): string => derivedId(atte
 export const callIdOf = (scope: Scope, path: string): string =>
   `call_${idOf(scope, path).replaceAll('-', '')}`
 
-/** Ids for what is added at `path`, in the order of addition. */
+/** Ids for items that are added at `path`, in the order of addition. */
 export function idsAt(scope: Scope, path: string): () => string {
   let count = 0
   return () => idOf(scope, `${path}/${count++}`)
 }
 
-/** How many decoded messages are remembered, and at most twice as many: those of long threads would add up. */
+/**
+ * The number of decoded messages to remember; at most twice as many are kept. Long threads would use too much
+ * memory.
+ */
 const REMEMBERED = 5_000
 
-/** `null` is for what is no message. */
+/** `null` for values that are not messages. */
 const decoded = /* @__PURE__ */ rememberRecent<WireMessage, Message | null>(REMEMBERED, () => 1)
 
 /** The messages in the normal form. */
@@ -141,7 +144,7 @@ export function normalMessages(messages: readonly WireMessage[]): readonly Messa
   return normal
 }
 
-/** Frozen, because it is shared with the runs that come. */
+/** Frozen, because later runs share it. */
 const decode = (wire: WireMessage): Message | null => freeze(decodeMessage(wire) ?? null)
 
 function freeze<T>(value: T): T {
@@ -161,7 +164,7 @@ export class Suspended extends AgentwireError {
 export const isSuspended = (error: unknown): boolean =>
   causesOf(error).some((cause) => cause instanceof Suspended)
 
-/** A rejection where the scope is suspended, or its replay has differed, and it may not write. */
+/** A rejection if the scope is suspended or its replay has diverged, so that it may not write. */
 export function rejectSuspended({ suspended, attempt }: Scope): Promise<never> | undefined {
   const { divergence } = attempt
   if (!suspended && !divergence) return undefined

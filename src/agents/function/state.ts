@@ -13,12 +13,13 @@ const RESERVED = '__'
 const REMOVE_ALL = '__remove_all__'
 
 /**
- * The state after an update: an object, or a list of `[key, value]`. Values replace those of the state;
- * `undefined` removes the key. `messages` are merged as LangGraph does: a message replaces the one with its
- * id or is appended, and `{ type: 'remove', id }` removes one (`__remove_all__`: all before it).
+ * The state after an update, which is an object or a list of `[key, value]`. Values replace those of the
+ * state; `undefined` removes the key. `messages` are merged like in LangGraph: a message replaces the one
+ * with the same id or is appended, and `{ type: 'remove', id }` removes one (`__remove_all__`: all earlier
+ * messages).
  *
- * @param makeId Makes the ids of messages that have none.
- * @throws AgentInputError naming the key or the position.
+ * @param makeId Creates ids for messages without one.
+ * @throws AgentInputError with the key or position.
  */
 export function reduce(state: State, update: unknown, makeId: () => string): State {
   if (update === undefined || update === null) return state
@@ -37,22 +38,22 @@ export function messagesOf(state: State): readonly WireMessage[] {
   return itemsOf(state.messages) as readonly WireMessage[]
 }
 
-/** The state in the channels of a checkpoint, without the channels of the engines. */
+/** The state in the channels of a checkpoint, without the engines' channels. */
 export function publicState(channels: Fields): State {
   return filterFields(channels, (key) => !key.startsWith(RESERVED) && !key.startsWith('branch:'))
 }
 
-/** The input of a run as a change of the state. Neither an object nor a string: no change. */
+/** The input of a run as a state change. Undefined unless it is an object or a string. */
 export function changeOf(raw: unknown): unknown {
   if (typeof raw === 'string') return { messages: [raw] }
   return isRecord(raw) ? raw : undefined
 }
 
 /**
- * The input as the function gets it: the schema's output, or without a schema the object itself. A string is
- * a user's message.
+ * The input as the function gets it: the output of the schema, or the object itself if there is no schema. A
+ * string is a user message.
  *
- * @throws AgentInputError naming the path.
+ * @throws AgentInputError with the path.
  */
 export async function readInput<Input>(
   schema: StandardSchemaV1<unknown, Input> | undefined,
@@ -74,13 +75,15 @@ function pathOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
   return ['input', ...keys].join('.')
 }
 
-/** A frozen JSON copy, so that neither the agent nor the engine can change what the other sees. */
+/** A frozen JSON copy, so that the agent and the engine cannot change each other's values. */
 export function frozenCopy(value: unknown): unknown {
   const copy = copyFrozen(toJson(value))
   return typeof copy === 'object' && copy !== null ? asImmutable(copy) : copy
 }
 
-/** A frozen copy of plain JSON. Its texts are shared, which makes it much cheaper than a structured clone. */
+/**
+ * A frozen copy of plain JSON. Its strings are shared, which makes it much cheaper than a structured clone.
+ */
 function copyFrozen(json: unknown): unknown {
   if (typeof json !== 'object' || json === null) return json
   if (Array.isArray(json)) return Object.freeze(json.map(copyFrozen))
@@ -89,7 +92,7 @@ function copyFrozen(json: unknown): unknown {
   return Object.freeze(copy)
 }
 
-/** Adds a tool's answer behind the message with the call, and behind the answers that already follow it. */
+/** Inserts a tool's answer after the message with the call, and after other answers to that message. */
 export function insertAnswer(state: State, answer: WireMessage): State {
   const messages = messagesOf(state)
   const frozen = frozenCopy(answer) as WireMessage
@@ -120,7 +123,10 @@ function mergeMessages(
   const merged: (WireMessage | undefined)[] = [...current]
   const list: readonly unknown[] = Array.isArray(update) ? update : [update]
   let placeBefore = placesIn(current, list.length)
-  /** Where messages of the update went. One that was removed keeps its place for another with its id. */
+  /**
+   * The positions of the update's messages. A removed message keeps its position for another with the same
+   * id.
+   */
   const places = new Map<string | undefined, number>()
   for (const [at, item] of list.entries()) {
     const message = toWireMessage(toJson(item))
@@ -146,7 +152,7 @@ function mergeMessages(
   return asImmutable(Object.freeze(merged.filter((message) => message !== undefined)))
 }
 
-/** Fewer updates than this look through the messages, more have an index of them. */
+/** Smaller updates search the messages; larger ones index them. */
 const MANY = 8
 
 function placesIn(
@@ -158,7 +164,7 @@ function placesIn(
     return (id) => places.get(id)
   }
   return (id) => {
-    // No findLastIndex: a call for each message is most of its time.
+    // Not findLastIndex: a callback for each message takes most of its time.
     for (let place = messages.length - 1; place >= 0; place--) if (messages[place]!.id === id) return place
     return undefined
   }

@@ -56,7 +56,7 @@ export const threadState: Required<
     for (const update of steps.flat()) {
       if (update.command?.goto != null || update.command?.resume != null)
         throw new AgentInputError('This agent has no nodes, so a command can only have `update`.')
-      // The input of a run has a node of its own in graphs; a function has its values alone.
+      // In graphs, a separate node represents the input of a run. A function only has the values.
       const asNode = update.asNode === '__input__' ? undefined : update.asNode
       const values = update.command?.update ?? update.values
       checkpointId = (await threadState.updateState({ ...at, checkpointId }, { values, asNode })).checkpointId
@@ -83,7 +83,7 @@ export const threadState: Required<
           ? {}
           : unfinishedChannels(base)
     const { id } = await chain.put({ ...state, ...channels }, { source: 'update' })
-    // Without a node, an update leaves the interrupts of the run pending.
+    // Without a node, an update keeps the interrupts of the run pending.
     if (asNode === undefined && base) await saveInterrupts(chain, savedInterrupts(base.tuple))
     return { checkpointId: id }
   },
@@ -149,7 +149,7 @@ function tasksOf(tuple: CheckpointTuple, channels: Channels): readonly SnapshotT
   return [self, ...waitingTasks(interrupts, threadId), ...finished]
 }
 
-/** One task for each call of the run with a pending interrupt inside of it, at any depth. */
+/** One task for each call of the run that contains a pending interrupt, at any depth. */
 function waitingTasks(interrupts: readonly SavedInterrupt[], threadId: string): readonly SnapshotTask[] {
   const segments = new Set(interrupts.flatMap(({ namespace }) => namespace.slice(0, 1)))
   return [...segments].map((segment) => {

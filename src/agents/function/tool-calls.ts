@@ -7,22 +7,22 @@ import type { ToolContext, Writer } from './types.ts'
 
 export interface ToolCallHandlers {
   /**
-   * The tools, by name. Each gets the arguments as the model wrote them, unchecked. The model reads the
-   * result, or the message of an error that is thrown.
+   * The tools, by name. Each gets the arguments as the model wrote them, unvalidated. The model reads the
+   * result, or the message of a thrown error.
    */
   readonly tools?: Readonly<Record<string, (args: never, context: ToolContext) => unknown>>
   /**
-   * The subagents, by name. The model calls the tool `task` with `{ subagent_type, description }`, by which
-   * clients know subagents. It reads what the function returns, or the subagent's last message.
+   * The subagents, by name. The model calls the tool `task` with `{ subagent_type, description }`, which is
+   * how clients recognize subagents. It reads the function's result, or the subagent's last message.
    */
   readonly subagents?: Readonly<Record<string, (context: Writer) => unknown>>
-  /** The names of the tools that the user is asked about before they run. */
+  /** The names of the tools that the user must approve before they run. */
   readonly approve?: readonly string[]
 }
 
 type Call = ToolCallBlock | InvalidToolCallBlock
 
-/** What the user decided about a call, in the words of LangChain's human-in-the-loop middleware. */
+/** The user's decision about a call, in the format of LangChain's human-in-the-loop middleware. */
 type Decision =
   | { readonly type: 'approve' }
   | { readonly type: 'edit'; readonly editedAction: { readonly args: Fields } }
@@ -31,14 +31,14 @@ type Decision =
 const DECISIONS = ['approve', 'edit', 'reject'] as const
 
 /**
- * Answers the tool calls of a model's message: asks the user about those that need approval, in one
- * interrupt, and runs all of them at once. The model reads an error for a call that is invalid, fails or is
- * rejected. Gives false if the message has no calls, which is when the model is done.
+ * Answers the tool calls of a model's message: asks the user for approval where needed, in one interrupt, and
+ * runs all calls in parallel. The model reads an error for a call that is invalid, fails or is rejected.
+ * Returns false if the message has no calls, which means that the model is done.
  *
  * The interrupt is `{ actionRequests: [{ name, args }], reviewConfigs: [{ actionName, allowedDecisions }] }`,
  * and its answer `{ decisions }`, one for each request: `{ type: 'approve' }`,
- * `{ type: 'edit', editedAction: { name, args } }` or `{ type: 'reject', message? }`. An answer of another
- * shape is asked for again, with an `error` that says why.
+ * `{ type: 'edit', editedAction: { name, args } }` or `{ type: 'reject', message? }`. If the answer has
+ * another shape, the user is asked again, with an `error` that explains why.
  *
  * ```ts
  * let reply: Message
@@ -60,7 +60,7 @@ export async function runToolCalls(
     ),
   )
   if (edited.size > 0) {
-    // The model must read the call that was made, and not the one that it wanted.
+    // The model must read the call that was executed, not the one that it requested.
     const content = reply.content.map((block) => edited.get(block as ToolCallBlock) ?? block)
     await context.setState({ messages: [encodeMessage({ ...reply, content })] })
   }
@@ -81,7 +81,7 @@ const isCall = (block: Message['content'][number]): block is Call =>
 
 const isValid = (call: Call): call is ToolCallBlock => call.type === 'toolCall'
 
-/** Asks the user about the calls that need it, until there is a decision about each. */
+/** Asks the user about the calls that need approval, until there is a decision about each. */
 async function decide(
   context: Writer,
   calls: readonly Call[],
@@ -119,7 +119,7 @@ async function answer(
   decision: Decision | undefined,
 ): Promise<void> {
   const { id, name = 'unknown' } = call
-  const options = { toolCallId: id! } // `model` gives an id to every call.
+  const options = { toolCallId: id! } // `model` gives every call an id.
   const refuse = (reason: string, args: Fields = {}) =>
     context.tool(name, args, () => Promise.reject(new Error(reason)), options)
   if (!isValid(call)) return refuse(`The arguments are not a JSON object: ${call.error}`)

@@ -8,22 +8,25 @@ import type { Run } from '../../tracing/run.ts'
 import type { Agent, RunConfig } from '../agent.ts'
 import type { AgentProfile } from '../profile.ts'
 
-/** The options of `defineAgent`. It throws `AgentwireError` (`invalid_agent`) for invalid ones. */
+/** The options of `defineAgent`. */
 export interface AgentDefinition<Input> extends AgentProfile, Pick<Agent, 'answersWith'> {
   readonly name?: string
   readonly description?: string
-  /** Any Standard Schema (zod, valibot, arktype). Without one, `input` is the object as it was sent. */
+  /** Any Standard Schema (zod, valibot, arktype). Without one, `input` is the object that the client sent. */
   readonly input?: StandardSchemaV1<unknown, Input>
-  /** Another process runs the function again from its last checkpoint if its process dies. Default: false. */
+  /**
+   * Whether another process runs the function again from its last checkpoint if its process dies. Default:
+   * false.
+   */
   readonly resumable?: boolean
-  /** The agent's own saver. Default: the server's. */
+  /** The agent's own checkpointer. Default: the server's. */
   readonly checkpointer?: Checkpointer
   /**
-   * The agent. Its result is merged into the state, as by `setState`.
+   * The agent. Its result is merged into the state, like the change of `setState`.
    *
    * After an answer to an `interrupt`, the function **runs again from its start**, with the same input and
-   * the answers so far. Calls of the writer that had completed are not made again: they give the same result,
-   * by position. Between them the function must be deterministic, or it fails with
+   * the answers so far. Writer calls that completed earlier are not repeated: they return the same result, by
+   * position. Between context calls, the function must be deterministic, otherwise it fails with
    * `nondeterministic_replay`. docs/functions.md has the rules.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
@@ -42,56 +45,57 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
   readonly thread: { readonly id: string }
   readonly run: { readonly id: string }
   readonly assistant: { readonly id: string }
-  /** Who asked for the run, as `authenticate` named them. Null on a server without authentication. */
+  /** The caller that requested the run, from `authenticate`. Null on a server without authentication. */
   readonly principal: Principal | null
   readonly config: RunConfig
   /**
-   * The long-term memory of the thread's owner, over all threads: graphs get it as `store`. A function that
-   * runs again reads it again, so read it in a `step` if that must give the same.
+   * The long-term memory of the thread's owner, shared by all of the owner's threads. Graphs get it as
+   * `store`. A function that runs again reads it again, so use a `step` if the result must be the same.
    */
   readonly store: GraphStore
-  /** Declines the task: the run fails, and clients are shown this reason. `onError` is not called. */
+  /** Declines the task: the run fails, and clients see this reason. `onError` is not called. */
   reject(reason: string): never
 }
 
 /**
  * Writes messages, tool calls, events and state to the clients of a run, in the order of the calls. Awaiting
- * them is optional and gives back-pressure: a promise settles when the reader has caught up. A function that
- * never awaits fails when 65,536 events or 64 Mi characters wait.
+ * the calls is optional and applies backpressure: a promise settles when the reader has caught up. A function
+ * that never awaits fails when 65,536 events or 64 Mi characters are queued.
  *
- * Once the run is cancelled, calls have no effect and their promises reject with a `cancelled` error, also
- * those that wait already, so that a function continues in its `finally`. These promises need no handler, but
- * those that you derive from them do. `signal` aborts at the same time.
+ * When the run is cancelled, calls have no effect and their promises, including pending ones, reject with a
+ * `cancelled` error, so that a function continues in its `finally`. These promises need no handler, but
+ * promises that you derive from them do. `signal` aborts at the same time.
  */
 export interface Writer {
   /** The current state, frozen, as clients see it: its messages have LangChain's flat form. */
   readonly state: Readonly<Record<string, unknown>>
-  /** The messages of that state, in the normal form. */
+  /** The messages of the state in the normal form. */
   readonly messages: readonly Message[]
   /** Aborts when the run is cancelled or abandoned. */
   readonly signal: AbortSignal
-  /** Streams an assistant message, which `end` or the end of the function adds to the state. */
+  /** Streams an assistant message. `end`, or the end of the function, adds it to the state. */
   message(options?: MessageOptions): MessageWriter
-  /** Writes a whole assistant message. */
+  /** Writes a complete assistant message. */
   message(text: string, options?: MessageOptions): Promise<Message>
-  /** Streams an artifact, which `end` adds to the state. The end of the function ends open artifacts. */
+  /** Streams an artifact. `end` adds it to the state. The end of the function ends open artifacts. */
   artifact(options?: ArtifactOptions): ArtifactWriter
   /**
-   * Writes a whole artifact: a result of the task apart from its messages, such as a report or a file. It
-   * settles like a message.
+   * Writes a complete artifact: a result of the task that is separate from its messages, such as a report or
+   * a file. It settles like a message.
    *
    * Clients get it as events of the channel `custom:artifact`, and in the state under `artifacts`.
-   * docs/functions.md has both.
+   * docs/functions.md describes both.
    */
   artifact(content: string | ContentBlock | readonly ContentBlock[], options?: ArtifactOptions): Promise<void>
   /**
-   * Streams the answer of a model: reads a provider's stream with its format into an assistant message, and
-   * gives the message. Its tool calls are blocks with ids, to be passed to `tool`; calls without an id get
-   * one. Only the first of several choices is shown. A function that opens the stream is not called in a
-   * replay.
+   * Streams a model's answer: reads a provider's stream with its format into an assistant message, and
+   * returns the message. Its tool calls are blocks with ids, which you can pass to `tool`; calls without an
+   * id get one. If there are several choices, only the first is shown. If `stream` is a function, it is not
+   * called in a replay.
    *
    * Rejects with the error of the stream, or with `model_failed` for an error that the provider reports in
-   * it. The message is then shown as failed and not added to the state. A cancel of the run stops the stream.
+   * the stream. The message is then shown as failed and not added to the state. Cancelling the run stops the
+   * stream.
    *
    * ```ts
    * const reply = await model(() => openai.chat.completions.create({ ...request, stream: true }), openaiChat)
@@ -101,8 +105,8 @@ export interface Writer {
   /**
    * Runs a tool: shows it to clients, then adds its result to the messages. Calls in the same turn of the
    * event loop share one assistant message. If the tool throws, an error result is added, and the call
-   * rejects. Where the function runs again, the call gives the result as JSON, or an error with the same
-   * name, message and `code`.
+   * rejects. If the function runs again, the call returns the result as JSON, or an error with the same name,
+   * message and `code`.
    *
    * @param input The arguments of the call, as plain JSON. Clients see them.
    */
@@ -114,7 +118,7 @@ export interface Writer {
   ): Promise<T>
   /**
    * Runs a subagent: a function with its own messages, state and namespace, which clients show as a card.
-   * Gives what it returns, or the text of its last message.
+   * Returns its result, or the text of its last message.
    *
    * @param description The task, which is the first message of the subagent.
    */
@@ -125,10 +129,10 @@ export interface Writer {
     options?: CallOptions,
   ): Promise<SubagentResult<T>>
   /**
-   * Runs a part of the function once and keeps its result as JSON, for what depends on the time, on chance or
-   * on another service. Clients are not shown it. Where the function runs again, the call gives the result,
-   * or an error with the same name, message and `code`. An interrupted step runs again as a whole: `state`
-   * has what it had written.
+   * Runs part of the function once and stores its result as JSON. Use it for anything that depends on time,
+   * randomness or another service. Clients do not see it. If the function runs again, the call returns the
+   * stored result, or an error with the same name, message and `code`. An interrupted step runs again from
+   * its beginning: `state` has what it already wrote.
    */
   step<T>(run: (context: StepContext) => T | Promise<T>): Promise<T>
   /** Sends an event of the `custom` channel. */
@@ -138,11 +142,14 @@ export interface Writer {
   /**
    * Asks the user. Without an answer it rejects with an error that ends the attempt (do not catch it), and
    * the caller can write nothing more. After the answer the function runs again, and this call resolves with
-   * the answer. Several interrupts may wait at once. The attempt waits for tools and subagents that run in
-   * parallel with an interrupt. An answer is valid for this payload only.
+   * the answer. Several interrupts may be pending at once. The attempt waits for tools and subagents that run
+   * in parallel with an interrupt. An answer is valid only for this payload.
    */
   interrupt<Answer = unknown>(payload: unknown): Promise<Answer>
-  /** Changes the state; settles when its checkpoint is written. Throws `AgentInputError` if invalid. */
+  /**
+   * Changes the state. Settles when its checkpoint is written. Throws `AgentInputError` for an invalid
+   * change.
+   */
   setState(change: StateChange): Promise<void>
 }
 
@@ -157,7 +164,7 @@ export interface MessageOptions {
 }
 
 export interface ArtifactOptions {
-  /** It replaces the artifact with this id. Default: derived from the run and the order of calls. */
+  /** Replaces the artifact with this id. Default: an id derived from the run and the order of the calls. */
   readonly id?: string
   readonly name?: string
   readonly description?: string
@@ -165,20 +172,25 @@ export interface ArtifactOptions {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** Streams an artifact. Writing after its end throws a `TypeError`. An empty one gets an empty text. */
+/**
+ * Streams an artifact. Writing after its end throws a `TypeError`. An empty artifact gets an empty text
+ * block.
+ */
 export interface ArtifactWriter {
   readonly id: string
-  /** Pieces that follow each other are one text block in the end. */
+  /** Consecutive texts become one text block. */
   text(text: string): Promise<void>
-  /** A whole block of any kind. */
+  /** Adds a complete block of any kind. */
   block(block: ContentBlock): Promise<void>
-  /** A block of JSON. */
+  /** Adds a JSON block. */
   data(value: unknown): Promise<void>
-  /** Ends the artifact and adds it to the state. Ending twice does nothing. */
+  /** Ends the artifact and adds it to the state. Ending twice has no effect. */
   end(): Promise<void>
 }
 
-/** The chunks of a model's answer, as a provider or its SDK streams them, or a function that opens them. */
+/**
+ * The chunks of a model's answer, as a provider or its SDK streams them, or a function that opens the stream.
+ */
 export type ModelStream =
   | AsyncIterable<unknown>
   | ReadableStream<unknown>
@@ -198,12 +210,12 @@ export interface MessageWriter {
   readonly id: string
   text(text: string): Promise<void>
   reasoning(text: string): Promise<void>
-  /** A whole block of any kind. */
+  /** Adds a complete block of any kind. */
   block(block: ContentBlock): Promise<void>
-  /** Adds a tool call and gives its block, whose id can be passed to `tool`. */
+  /** Adds a tool call and returns its block, whose id you can pass to `tool`. */
   toolCall(call: ToolCallRequest): Promise<ToolCallBlock & { readonly id: string }>
   usage(usage: Usage): Promise<void>
-  /** Ends the message and adds it to the state. Ending twice gives the same message. */
+  /** Ends the message and adds it to the state. Ending twice returns the same message. */
   end(details?: MessageEnd): Promise<Message>
 }
 
@@ -224,17 +236,17 @@ export interface CallOptions {
   readonly toolCallId?: string
 }
 
-/** What a step writes with. Its messages and its state are those of the function around it. */
+/** The writer of a step. Its messages and state are those of the enclosing function. */
 export interface StepContext extends Writer {
   /**
-   * An idempotency key for services that the step calls: the same if the step runs again because its process
-   * was lost, and another one in another run.
+   * An idempotency key for services that the step calls. It stays the same if the step runs again after a
+   * lost process, and differs between runs.
    */
   readonly id: string
 }
 
 export interface ToolContext extends Pick<Writer, 'signal' | 'custom' | 'interrupt'> {
   readonly toolCallId: string
-  /** Shows a piece of the tool's output while it runs. Anything but a string is sent as JSON. */
+  /** Streams part of the tool's output while it runs. Values other than strings are sent as JSON. */
   output(delta: unknown): Promise<void>
 }

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../events/index.ts'
 import { type Fields, isRecord } from '../../messages/record.ts'
 import type { Agent, AgentTask, SnapshotTask, StateSnapshot } from '../agent.ts'
 
-/** What `humanInTheLoopMiddleware` asks, and the name of each field in the middleware of Python. */
+/** The fields of a `humanInTheLoopMiddleware` question, with the names of LangChain's Python middleware. */
 const SNAKE_CASE: Readonly<Record<string, string>> = {
   actionRequests: 'action_requests',
   reviewConfigs: 'review_configs',
@@ -12,9 +12,9 @@ const SNAKE_CASE: Readonly<Record<string, string>> = {
 }
 
 /**
- * The agent with approvals in both spellings: requests of `humanInTheLoopMiddleware` have the names of
- * LangChain's Python in addition to its own, and answers may use either. Pages written for Python's agents
- * read no others.
+ * The agent with approvals in both naming styles: requests of `humanInTheLoopMiddleware` have the names of
+ * LangChain's Python in addition to their own, and answers may use either. Pages written for Python agents
+ * only read the Python names.
  */
 export function withSnakeCaseApprovals(agent: Agent): Agent {
   return {
@@ -37,7 +37,7 @@ export function withSnakeCaseApprovals(agent: Agent): Agent {
 
 const isApproval = (value: unknown): value is Fields => isRecord(value) && Array.isArray(value.actionRequests)
 
-/** A question with both names of each field. Any other value is left as it is. */
+/** A question with both names for each field. Other values are not changed. */
 function spelled(value: unknown): unknown {
   if (!isApproval(value)) return value
   const { reviewConfigs } = value
@@ -70,14 +70,14 @@ async function answersOf(agent: Agent, task: AgentTask, answers: Answers): Promi
   )
 }
 
-/** The Agent Inbox answers with a list. Whether that is meant for the middleware, only the question tells. */
+/** The Agent Inbox answers with a list. Only the question shows whether it is for the middleware. */
 async function approvalsOf(agent: Agent, task: AgentTask): Promise<ReadonlySet<string>> {
   const snapshot = await agent.getState({ ...task, config: undefined })
   const interrupts = snapshot?.tasks.flatMap((one) => one.interrupts) ?? []
   return new Set(interrupts.filter(({ value }) => isApproval(value)).map(({ id }) => id))
 }
 
-/** The types of the Agent Inbox, and what they are in the middleware. */
+/** The types of the Agent Inbox, with the middleware's names. */
 const TYPES: Readonly<Record<string, string>> = { accept: 'approve', response: 'reject', ignore: 'reject' }
 
 const isResponseList = (answer: unknown): answer is readonly unknown[] =>
@@ -85,7 +85,10 @@ const isResponseList = (answer: unknown): answer is readonly unknown[] =>
   answer.length > 0 &&
   answer.every((one) => isRecord(one) && (one.type === 'edit' || String(one.type) in TYPES))
 
-/** A decision of LangChain's middleware, of Python's, or of the Agent Inbox, which has only `args`. */
+/**
+ * A decision in the format of LangChain's middleware, the Python middleware, or the Agent Inbox, which only
+ * has `args`.
+ */
 function decisionOf(decision: unknown): unknown {
   if (!isRecord(decision)) return decision
   const { type, message, args, edited_action, editedAction = edited_action } = decision
@@ -115,7 +118,7 @@ const spelledSnapshot = (snapshot: StateSnapshot): StateSnapshot => ({
   ),
 })
 
-/** An event with both spellings wherever it tells an interrupt. */
+/** An event with both names for fields of interrupts. */
 function spelledEvent(event: AgentEvent): AgentEvent {
   switch (event.method) {
     case 'input.requested': {
@@ -133,7 +136,10 @@ function spelledEvent(event: AgentEvent): AgentEvent {
   }
 }
 
-/** A chunk of LangGraph's stream: the interrupts themselves, or a checkpoint whose tasks wait at some. */
+/**
+ * A chunk of LangGraph's stream: the interrupts themselves, or a checkpoint with tasks that wait at
+ * interrupts.
+ */
 function spelledChunk(mode: unknown, data: unknown): unknown {
   if (mode === 'interrupt') return spelledInterrupts(data)
   if (mode !== 'debug' || !isRecord(data) || !isRecord(data.payload)) return data

@@ -14,9 +14,9 @@ export interface Command extends CommandFields {
 }
 
 /**
- * A `Command` for graphs of a copy of LangGraph that cannot be imported here. Every release knows it by
- * `lg_name`, but not a plain object since 1.5. The fields are mutable, because graphs with a schema replace
- * `update`.
+ * A `Command` for graphs from a copy of LangGraph that cannot be imported here. Every release recognizes it
+ * by `lg_name`, but since 1.5 does not accept a plain object. The fields are mutable, because graphs with a
+ * schema replace `update`.
  */
 class ForeignCommand implements Command {
   readonly lg_name = 'Command'
@@ -35,7 +35,7 @@ type SendClass = new (node: string, args: unknown) => object
 
 interface Classes {
   readonly Command: new (fields: CommandFields) => Command
-  /** The engine knows its own class only. */
+  /** The engine only recognizes its own class. */
   readonly Send?: SendClass
 }
 
@@ -53,8 +53,8 @@ export async function commandFor(
 }
 
 /**
- * The classes of the graph's own LangGraph. A process can hold several copies, such as one for `import` and
- * one for `require`; the one imported here is used only for graphs of it.
+ * The classes of the graph's own LangGraph. A process can contain several copies, such as one for `import`
+ * and one for `require`. The copy imported here is used only for its own graphs.
  */
 async function classesOf(graph: object): Promise<Classes> {
   try {
@@ -64,7 +64,7 @@ async function classesOf(graph: object): Promise<Classes> {
     ])
     if (graph instanceof Pregel) return engine as unknown as Classes
   } catch {
-    // The graph's LangGraph may be bundled, without a module to import.
+    // The graph's LangGraph may be bundled, so that no module can be imported.
   }
   return { Command: ForeignCommand }
 }
@@ -74,10 +74,10 @@ interface Destination {
   readonly input?: unknown
 }
 
-/** A destination that is no node: only what is due goes on. */
+/** A destination that is not a node: only pending tasks continue. */
 const END = '__end__'
 
-/** The targets of `goto`. Unknown nodes are refused here, because the engine ignores them. */
+/** The targets of `goto`. Unknown nodes are rejected here, because the engine ignores them. */
 function knownDestinations(goto: unknown, nodes: Graph['nodes']): readonly unknown[] {
   const list: readonly unknown[] = Array.isArray(goto) ? goto : [goto]
   for (const one of list) {

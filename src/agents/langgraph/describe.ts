@@ -1,7 +1,7 @@
 import type { AgentDescription, AgentDrawing, AgentSchemas, JsonSchema } from '../description.ts'
 import type { Graph } from './graph.ts'
 
-/** What a graph says of itself at run time. The types of an `Annotation` exist in TypeScript only. */
+/** The description of a graph at run time. The types of an `Annotation` only exist in TypeScript. */
 export const describeGraph = (graph: Graph): AgentDescription => ({
   drawing: async ({ xray }) => (await graph.getGraphAsync({ xray })).toJSON() as AgentDrawing,
   schemas: async () => schemasOf(graph, await readSchemas()),
@@ -14,7 +14,7 @@ export const describeGraph = (graph: Graph): AgentDescription => ({
   },
 })
 
-/** Imported here, so that bundles of one file load LangGraph's schemas only to describe a graph. */
+/** A dynamic import, so that single-file bundles load LangGraph's schemas only to describe a graph. */
 const readSchemas = () => import('@langchain/langgraph/zod/schema')
 
 function schemasOf(graph: Graph, of: Awaited<ReturnType<typeof readSchemas>>): AgentSchemas {
@@ -22,13 +22,16 @@ function schemasOf(graph: Graph, of: Awaited<ReturnType<typeof readSchemas>>): A
   return {
     input: known(() => of.getInputTypeSchema(graph)),
     output: known(() => of.getOutputTypeSchema(graph)),
-    // A `StateSchema` writes its own schema. Of zod schemas the platform shows what nodes may write.
+    // A `StateSchema` produces its own JSON Schema. For zod schemas, LangGraph Platform shows what nodes may
+    // write.
     state: known(() => state?.getJsonSchema?.() ?? of.getUpdateTypeSchema(graph)),
     config: known(() => of.getConfigTypeSchema(graph)),
   }
 }
 
-/** LangChain throws for a zod schema that JSON Schema cannot express. It is then unknown. */
+/**
+ * LangChain throws for a zod schema that JSON Schema cannot express. Such a schema is reported as unknown.
+ */
 function known(read: () => unknown): JsonSchema | null {
   try {
     return (read() as JsonSchema | undefined) ?? null

@@ -15,7 +15,7 @@ const INTERRUPT = '__interrupt__'
 const CUSTOM_CHANNEL = 'custom:'
 const REMOVE_ALL = '__remove_all__'
 
-/** Translates the events of one run from LangGraph's engine to those of the Agent Streaming Protocol. */
+/** Translates the events of one run from LangGraph's engine to the Agent Streaming Protocol. */
 export function createTranslator() {
   const requested = new Set<string>()
   const paused = new Set<string>()
@@ -25,7 +25,7 @@ export function createTranslator() {
   let checkpointId: string | undefined
   let held: AgentEvent | undefined
 
-  /** Requests each interrupt where it is seen first: the engine repeats it in every namespace around. */
+  /** Requests each interrupt where it appears first: the engine repeats it in every enclosing namespace. */
   function request(namespace: readonly string[], interrupts: unknown): readonly AgentEvent[] {
     if (!Array.isArray(interrupts)) return NOTHING
     return (interrupts as readonly GraphInterrupt[])
@@ -34,7 +34,7 @@ export function createTranslator() {
       .map((interrupt) => inputRequested(namespace, interrupt))
   }
 
-  /** The engine reports a namespace that waits as completed. For clients it is interrupted. */
+  /** The engine reports a waiting namespace as completed. For clients it is interrupted. */
   function lifecycle(namespace: readonly string[], data: Fields): readonly AgentEvent[] {
     if (namespace.length === 0) return NOTHING
     const waits = data.event === 'completed' && (atBreakpoint || paused.has(namespace.join('|')))
@@ -48,7 +48,7 @@ export function createTranslator() {
     return [ofEngine('tasks', namespace, data)]
   }
 
-  /** A graph that stops tells its interrupts, of which a static breakpoint has none. */
+  /** A graph that stops reports its interrupts. At a static breakpoint there are none. */
   function stop(namespace: readonly string[], interrupts: unknown): readonly AgentEvent[] {
     if (!Array.isArray(interrupts) || interrupts.length > 0) return request(namespace, interrupts)
     atBreakpoint = true
@@ -60,14 +60,14 @@ export function createTranslator() {
     forgetWritten()
   }
 
-  /** The engine writes out a `RemoveMessage` for all messages as if it were an empty answer. */
+  /** The engine sends a `RemoveMessage` for all messages as if it were an empty answer. */
   function isRemoval(key: string, { event, id }: Fields): boolean {
     if (event === 'message-start' && id === REMOVE_ALL) removals.add(key)
     else return event === 'message-finish' && removals.delete(key)
     return true
   }
 
-  /** One event of the `messages` channel. Raw `provider` events are not part of the protocol. */
+  /** Converts an event of the `messages` channel. Raw `provider` events are not part of the protocol. */
   function messages(at: Position, data: Fields): readonly AgentEvent[] {
     const { namespace, node } = at
     if (data.event === 'provider') return NOTHING
@@ -111,8 +111,8 @@ export function createTranslator() {
   }
 
   /**
-   * Keeps a `checkpoints` event right before its `values`, because clients pair them by position. `custom`
-   * events, the only ones in between, go first.
+   * Sends a `checkpoints` event right before its `values`, because clients pair them by position. `custom`
+   * events, the only events in between, are sent first.
    */
   function pair(events: readonly AgentEvent[]): readonly AgentEvent[] {
     const event = events[0]
@@ -129,15 +129,15 @@ export function createTranslator() {
 
   return {
     translate: (event: EngineEvent) => pair(rewrite(event)),
-    /** What the nodes of the graph itself have written since its newest checkpoint. */
+    /** What the graph's own nodes wrote since its newest checkpoint. */
     unsaved: () => ({ checkpointId, messages: written().filter(({ at }) => at.namespace.length <= 1) }),
-    /** The events that end the messages which are being written, because the run was cancelled. */
+    /** The events that end unfinished messages when the run is cancelled. */
     cut: () => cut().map(({ at, data }) => messageEvent(at, data)),
     rest: () => (held ? [held] : NOTHING),
   }
 }
 
-/** An event of the engine, whose data has the shape of the protocol's, as JSON. */
+/** An engine event whose data have the protocol's shape, as JSON. */
 const ofEngine = <M extends EventMethod>(
   method: M,
   namespace: readonly string[],
@@ -158,8 +158,8 @@ function withBlock(data: Fields): Fields {
 }
 
 /**
- * The engine appends to the block that it announced. If a start event is read late, it already has what its
- * deltas will repeat, so it is emptied.
+ * The engine appends to the block that it announced. If a start event is read late, it already contains what
+ * its deltas repeat, so it is emptied.
  */
 function emptied(block: Fields): Fields {
   switch (block.type) {
@@ -174,13 +174,13 @@ function emptied(block: Fields): Fields {
 
 const MEDIA = new Set(['image', 'audio', 'video', 'file'])
 
-/** On the wire the bytes of media are in `data`, and names are in snake_case. */
+/** On the wire, `data` has the bytes of media, and names are in snake_case. */
 function spellMedia(block: Fields): Fields {
   const { base64: data, mimeType: mime_type, fileId: file_id, ...rest } = block
   return { ...rest, ...defined({ data, mime_type, file_id }) }
 }
 
-/** Interrupts that a tool raises come as a list in its error. It has not failed; it runs again. */
+/** An interrupt of a tool arrives as a list in its error. The tool has not failed; it runs again. */
 function isPause({ event, message }: Fields): boolean {
   if (event !== 'tool-error' || typeof message !== 'string' || !message.startsWith('[')) return false
   try {
@@ -195,5 +195,5 @@ function isPause({ event, message }: Fields): boolean {
   }
 }
 
-/** The engine makes the ids of interrupts with XXH3, a hash of 128 bits. */
+/** The engine creates interrupt ids with XXH3, a 128-bit hash. */
 const isInterruptId = (id: unknown): boolean => typeof id === 'string' && /^[0-9a-f]{32}$/.test(id)

@@ -8,13 +8,13 @@ import type {
 } from '../../storage/checkpointer/checkpointer.ts'
 import { withVersions } from './saver-views.ts'
 
-/** What this folder uses of a compiled graph (`Pregel`, `@langchain/langgraph` 1.4 and later). */
+/** The part of a compiled graph (`Pregel`, `@langchain/langgraph` 1.4 and later) that this folder uses. */
 export interface Graph {
   readonly nodes: Fields
   readonly channels?: Fields | undefined
   readonly name?: string | undefined
   readonly description?: string | undefined
-  /** With `false` the graph never writes a checkpoint. */
+  /** If `false`, the graph never writes a checkpoint. */
   readonly checkpointer?: unknown
   readonly store?: unknown
   readonly config?: { readonly recursionLimit?: number } | undefined
@@ -23,7 +23,7 @@ export interface Graph {
     options: RunOptions & { readonly version: 'v3' },
   ): EventStream | Promise<EventStream>
   streamEvents(input: unknown, options: ClassicOptions): AsyncIterable<unknown>
-  /** What `stream` reads from. Subclasses of LangChain's runnables override it. */
+  /** The source of `stream`. Subclasses of LangChain's runnables override it. */
   _streamIterator(input: unknown, options: ClassicOptions): AsyncGenerator<unknown, void, undefined>
   getState(config: CheckpointConfig, options?: { readonly subgraphs?: boolean }): Promise<GraphState>
   getStateHistory(
@@ -40,7 +40,7 @@ export interface Graph {
     recurse: boolean,
   ): AsyncIterable<readonly [name: string, graph: Graph]>
   getGraphAsync(config: { readonly xray: boolean | number }): Promise<{ toJSON(): unknown }>
-  /** What it was compiled of. A `StateSchema` writes its own JSON schema. */
+  /** The builder of the compiled graph. A `StateSchema` produces its own JSON Schema. */
   readonly builder?: {
     readonly _schemaRuntimeDefinition?: { readonly getJsonSchema?: () => unknown } | undefined
   }
@@ -48,7 +48,7 @@ export interface Graph {
 
 export interface RunOptions extends CheckpointConfig {
   readonly signal: AbortSignal
-  /** The id of the run at its root, also in traces. */
+  /** The id of the root run, also in traces. */
   readonly runId: string
   readonly recursionLimit?: number
   readonly tags?: string[]
@@ -59,7 +59,7 @@ export interface RunOptions extends CheckpointConfig {
   readonly durability?: 'sync' | 'async' | 'exit'
 }
 
-/** What makes the graph give chunks of several modes, with those of its subgraphs. */
+/** Options that make the graph stream chunks of several modes, including those of subgraphs. */
 export interface ClassicOptions extends RunOptions {
   readonly version: 'v2'
   readonly streamMode: string[]
@@ -69,12 +69,15 @@ export interface ClassicOptions extends RunOptions {
 
 export type GraphChunk = readonly [namespace: readonly string[], mode: string, data: unknown]
 
-/** The result of `streamEvents` of version 3: the events, and promises that reject when something fails. */
+/** The result of `streamEvents` version 3: the events, and promises that reject on failure. */
 export interface EventStream extends AsyncIterable<EngineEvent>, Projections {
   readonly output?: PromiseLike<unknown>
 }
 
-/** The calls of `createAgent` graphs. Their promises must be handled, or a failing tool ends the process. */
+/**
+ * The calls of `createAgent` graphs. Their promises must be handled, otherwise a failing tool ends the
+ * process.
+ */
 export interface Projections {
   readonly toolCalls?: AsyncIterable<{ readonly output?: PromiseLike<unknown> }>
   readonly subagents?: AsyncIterable<Projections & { readonly output?: PromiseLike<unknown> }>
@@ -116,8 +119,8 @@ export interface GraphInterrupt {
 }
 
 /**
- * What `langgraph()` takes: the result of `StateGraph.compile()`, or an object with such a `graph`, such as
- * an agent of `createAgent` or `createDeepAgent`.
+ * The graphs that `langgraph()` accepts: the result of `StateGraph.compile()`, or an object with such a
+ * `graph`, such as an agent from `createAgent` or `createDeepAgent`.
  */
 export type LangGraphAgent = CompiledGraphLike | { readonly graph: CompiledGraphLike }
 
@@ -127,7 +130,7 @@ export interface CompiledGraphLike {
   getState(...config: never[]): unknown
 }
 
-/** The graph inside of an agent. Throws for anything else, such as a `StateGraph` before `compile()`. */
+/** The graph inside an agent. Throws for anything else, such as a `StateGraph` before `compile()`. */
 export function graphOf(agent: LangGraphAgent): Graph {
   const { graph = agent as Partial<CompiledGraphLike> }: { readonly graph?: Partial<CompiledGraphLike> } =
     Object(agent)
@@ -142,7 +145,7 @@ export function graphOf(agent: LangGraphAgent): Graph {
 
 /**
  * A copy of the graph with another checkpointer, if one is given, and with a store, if it has none.
- * LangGraph's `withConfig` copies the fields of a graph in the same way; subgraphs take both from the run.
+ * LangGraph's `withConfig` copies the fields of a graph in the same way; subgraphs inherit both from the run.
  */
 export function withStorage(
   graph: Graph,

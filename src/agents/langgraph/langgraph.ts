@@ -11,14 +11,14 @@ export type * from '../../graph-store/types.ts'
 export type { CompiledGraphLike, LangGraphAgent } from './graph.ts'
 
 export interface LangGraphOptions extends AgentProfile, Pick<Agent, 'answersWith'> {
-  /** Default: the name with which the graph was compiled. */
+  /** Default: the name of the compiled graph. */
   readonly name?: string
-  /** Default: the description with which the graph was compiled. */
+  /** Default: the description of the compiled graph. */
   readonly description?: string
   /**
-   * Makes the runtime context of a run (the graph's `contextSchema`) from its request, as plain JSON that is
-   * stored with the run. Nodes, tools and middleware read `runtime.context`. What it throws refuses the run;
-   * an `AgentInputError` tells the client why.
+   * Creates the runtime context of a run (the graph's `contextSchema`) from its request, as plain JSON that
+   * is stored with the run. Nodes, tools and middleware read `runtime.context`. An error that it throws
+   * rejects the run; an `AgentInputError` tells the client why.
    *
    * ```ts
    * langgraph(graph, { context: ({ principal }) => ({ userId: principal?.id }) })
@@ -26,10 +26,11 @@ export interface LangGraphOptions extends AgentProfile, Pick<Agent, 'answersWith
    */
   readonly context?: (request: ContextRequest) => unknown
   /**
-   * Approvals in both spellings. Requests of `humanInTheLoopMiddleware` get `action_requests`,
-   * `review_configs`, `action_name` and `allowed_decisions` in addition to `actionRequests` and so on, and an
-   * answer may have `edited_action` in place of `editedAction`. Pages written for LangChain's Python, such as
-   * agent-chat-ui and the Agent Inbox, read only these names. Default: false.
+   * Whether approvals use both naming styles. Requests of `humanInTheLoopMiddleware` then have
+   * `action_requests`, `review_configs`, `action_name` and `allowed_decisions` in addition to
+   * `actionRequests` and so on, and an answer may have `edited_action` instead of `editedAction`. Pages
+   * written for LangChain's Python, such as agent-chat-ui and the Agent Inbox, only read these names.
+   * Default: false.
    */
   readonly snakeCaseApprovals?: boolean
 }
@@ -43,14 +44,14 @@ const LANGGRAPH_OPTIONS: OptionTable<Omit<LangGraphOptions, keyof AgentProfile>>
 }
 
 /**
- * Makes an agent from a LangGraph graph: a compiled `StateGraph`, or the result of `createAgent` or
+ * Creates an agent from a LangGraph graph: a compiled `StateGraph`, or the result of `createAgent` or
  * `createDeepAgent`. It needs `@langchain/langgraph` 1.4 or later.
  *
- * A graph that was compiled with a checkpointer keeps it, one with `checkpointer: false` keeps no state, and
- * any other gets the server's. The graph itself never changes.
+ * A graph that was compiled with a checkpointer uses it, one with `checkpointer: false` stores no state, and
+ * any other uses the server's. The graph itself is never changed.
  *
- * Throws `AgentwireError` (`invalid_agent`) for anything but a compiled graph, and for invalid `skills` or
- * modes.
+ * Throws `AgentwireError`: `invalid_agent` for anything except a compiled graph and for an invalid profile,
+ * `invalid_argument` for unknown or invalid options.
  */
 export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {}): Agent {
   const graph = graphOf(agent)
@@ -63,7 +64,7 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
     serde: langchainSerde,
     supportsStreamModes: true,
     takesMessages: graph.channels === undefined || 'messages' in graph.channels,
-    // LangGraph takes those of the input schema from among them.
+    // The keys of the input schema are among these.
     inputKeys: Object.keys(graph.channels ?? {}).filter((key) => !/^__|:/.test(key)),
     ...profileOf(options),
     answersWith: options.answersWith,
@@ -82,7 +83,7 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
   return options.snakeCaseApprovals ? withApprovals(made) : made
 }
 
-/** The agent with approvals in both spellings. Their code is loaded with the first run or state. */
+/** The agent with approvals in both naming styles. The code is loaded with the first run or state. */
 function withApprovals(agent: Agent): Agent {
   let spelled: Promise<Agent> | undefined
   const load = () =>
@@ -99,10 +100,10 @@ function withApprovals(agent: Agent): Agent {
   }
 }
 
-/** Uses a saver that revives messages and other LangChain objects, unless the saver was given a serde. */
+/** Uses a checkpointer that revives messages and other LangChain objects, unless it was given a serde. */
 function withMessages<T extends { readonly checkpointer: Checkpointer }>(place: T): T {
   return { ...place, checkpointer: place.checkpointer.withSerde?.(langchainSerde) ?? place.checkpointer }
 }
 
-/** A graph that was compiled without a name has the name `LangGraph`. */
+/** A graph that was compiled without a name is called `LangGraph`. */
 const givenName = (name: string | undefined) => (name === 'LangGraph' ? undefined : name)

@@ -10,11 +10,11 @@ import { withVersions } from './saver-views.ts'
 type Unsaved = ReturnType<Translator['unsaved']>
 
 /**
- * Adds the messages that the nodes were writing to the state, in a checkpoint behind the newest one with the
- * same next nodes and tasks. Gives its events.
+ * Adds unfinished messages of the nodes to the state, in a checkpoint after the newest one with the same next
+ * nodes and tasks. Returns its events.
  *
- * If a node of the step has ended or waits for an answer, nothing is added: its results belong to the
- * checkpoint before.
+ * Adds nothing if a node of the step has ended or waits for an answer: its results belong to the previous
+ * checkpoint.
  */
 export async function keepPartial(
   { threadId, checkpointer }: Pick<AgentTask, 'threadId' | 'checkpointer'>,
@@ -22,7 +22,7 @@ export async function keepPartial(
   readState: (at: StateAddress) => Promise<StateSnapshot | undefined>,
 ): Promise<readonly AgentEvent[]> {
   if (messages.length === 0 || checkpointId === undefined) return []
-  // Until the run's own checkpoint is saved the newest one may be of another branch.
+  // Until the run's own checkpoint is saved, the newest one may belong to another branch.
   const tuple =
     (await checkpointer.getTuple(configOf({ threadId, checkpointId }))) &&
     (await checkpointer.getTuple(configOf({ threadId })))
@@ -67,7 +67,10 @@ function versionAfter(checkpointer: Checkpointer, versions: readonly (number | s
   return saver.getNextVersion(newest)
 }
 
-/** Where a run without input continues: before what its cancelled nodes wrote, as they run again. */
+/**
+ * The checkpoint where a run without input continues: before the output of its cancelled nodes, because they
+ * run again.
+ */
 export async function continuationOf({
   threadId,
   checkpointer,

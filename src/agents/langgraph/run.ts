@@ -24,7 +24,7 @@ export async function* streamGraph(
   task: AgentTask,
 ): AsyncGenerator<AgentEvent, void, undefined> {
   const { start, signal } = task
-  // Only the `signal` option stops the engine's nodes, and they must also stop when the reader leaves.
+  // Only the `signal` option stops the engine's nodes, and they must also stop when the reader ends early.
   const stop = new AbortController()
   const abort = () => stop.abort(signal.reason)
   if (signal.aborted) abort()
@@ -53,7 +53,7 @@ export async function* streamGraph(
     const { classic } = task
     const stream = await outsideAnyRun(async () => {
       if (!classic) return streamEventsV3(runnable, input, options)
-      // Loaded where a client of the REST needs it: it reads the messages of every provider.
+      // Loaded on demand for REST clients, because it reads the messages of every provider.
       const { streamClassic } = await import('./classic/run-classic.ts')
       return streamClassic(runnable, input, options, classic)
     })
@@ -70,7 +70,7 @@ export async function* streamGraph(
     if (failure) throw failure.error
     ended = true
   } catch (error) {
-    // The graph may throw another error, but it was stopped because its state could not be saved.
+    // The graph may throw a different error, but it was stopped because its state could not be saved.
     throw failure ? failure.error : error
   } finally {
     signal.removeEventListener('abort', abort)
@@ -122,7 +122,7 @@ const POSITION_KEYS = new Set(['checkpoint_id', 'checkpoint_ns', 'checkpoint_map
 const withoutReserved = (configurable: Fields): Record<string, unknown> =>
   filterFields(configurable, (key) => !key.startsWith('__') && !POSITION_KEYS.has(key))
 
-/** Runs the graph with `streamEvents` version 3, whose events are the protocol's. */
+/** Runs the graph with `streamEvents` version 3, whose events have the protocol's format. */
 async function streamEventsV3(
   graph: Graph,
   input: unknown,
@@ -133,7 +133,9 @@ async function streamEventsV3(
   return { events: run, settled: () => Promise.resolve(run.output).catch(() => {}) }
 }
 
-/** Handles every promise of the run, so that no rejection ends the process. The failure comes as an event. */
+/**
+ * Handles every promise of the run, so that no rejection ends the process. The failure arrives as an event.
+ */
 function consume({ output, toolCalls, subagents }: Projections & Pick<EventStream, 'output'>): void {
   output?.then(undefined, () => {})
   drain(toolCalls, (call) => call.output?.then(undefined, () => {}))
@@ -145,6 +147,6 @@ function drain<T>(items: AsyncIterable<T> | undefined, take: (item: T) => void):
   const takeAll = async () => {
     for await (const item of items) take(item)
   }
-  // These lists fail with the run, which reports the failure itself.
+  // These lists fail together with the run, which reports the failure itself.
   takeAll().catch(() => {})
 }

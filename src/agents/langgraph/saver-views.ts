@@ -2,7 +2,10 @@ import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/
 import { FencedError } from '../../storage/errors.ts'
 import { sleep } from '../../time.ts'
 
-/** LangGraph asks its saver for the next version of a channel, which our contract leaves open. */
+/**
+ * LangGraph requests the next version of a channel from its checkpointer, which our contract does not
+ * require.
+ */
 export function withVersions(checkpointer: Checkpointer): Checkpointer {
   if ('getNextVersion' in checkpointer) return checkpointer
   const next = (version: number | undefined): number => (version ?? 0) + 1
@@ -10,9 +13,9 @@ export function withVersions(checkpointer: Checkpointer): Checkpointer {
 }
 
 /**
- * A saver whose writes never fail. The first failure goes to `onFailure`, which must stop the run; later
- * writes are dropped. LangGraph awaits its writes only at the end of the run, and Node ends the process for
- * an unhandled rejection.
+ * A checkpointer whose writes never fail. The first failure is passed to `onFailure`, which must stop the
+ * run; later writes are dropped. LangGraph awaits its writes only at the end of the run, and Node ends the
+ * process for an unhandled rejection.
  */
 export function captureWriteErrors(
   checkpointer: Checkpointer,
@@ -41,9 +44,9 @@ export function captureWriteErrors(
 }
 
 /**
- * A saver that waits one turn of the event loop before the run fails: at the error of a task, and at the last
- * steps before `recursionLimit`. LangGraph then drops what its stream still holds, such as the end of a
- * message and the last values, but first waits for pending writes.
+ * A checkpointer that waits one turn of the event loop before the run fails: at the error of a task, and at
+ * the last steps before `recursionLimit`. When it fails, LangGraph drops what its stream still holds, such as
+ * the end of a message and the last values, but it waits for pending writes first.
  */
 export function delayFailure(checkpointer: Checkpointer, recursionLimit: number): Checkpointer {
   let steps = 0
@@ -62,7 +65,7 @@ export function delayFailure(checkpointer: Checkpointer, recursionLimit: number)
   })
 }
 
-/** A saver that remembers its failures, to tell them from errors that the values of an update cause. */
+/** A checkpointer that records its failures, to distinguish them from errors in the values of an update. */
 export function rememberFailures(inner: Checkpointer) {
   const failures = new Set<unknown>()
   const checkpointer = mapMembers(inner, (_, member) => {
@@ -86,8 +89,8 @@ function withWrites(
 }
 
 /**
- * A saver whose members pass through `change`, with bound methods. The proxy's target is a blank object,
- * because a frozen saver would forbid changes.
+ * A checkpointer whose members pass through `change`, with bound methods. The proxy's target is an empty
+ * object, because a frozen checkpointer would forbid changes.
  */
 export function mapMembers(
   inner: Checkpointer,

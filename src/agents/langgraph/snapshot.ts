@@ -5,11 +5,11 @@ import { configOf, refOf } from '../checkpoint-config.ts'
 import { toJson, toJsonOnce } from '../to-json.ts'
 import type { GraphInterrupt, GraphState, GraphTask } from './graph.ts'
 
-/** A `StateSnapshot` of LangGraph as ours, or undefined where there is no checkpoint. */
+/** Converts LangGraph's `StateSnapshot` to ours. Undefined if there is no checkpoint. */
 export function toSnapshot(state: GraphState): StateSnapshot | undefined {
   if (state.createdAt === undefined) return undefined
   return {
-    // LangGraph makes it of a copy of the checkpoint.
+    // LangGraph creates it from a copy of the checkpoint.
     values: valuesOf(toJsonOnce(state.values)),
     next: [...state.next],
     tasks: state.tasks.map(toTask),
@@ -20,7 +20,10 @@ export function toSnapshot(state: GraphState): StateSnapshot | undefined {
   }
 }
 
-/** The state as an object. Any other value, as of an `entrypoint`, gets LangGraph's key for it. */
+/**
+ * The state as an object. Any other value, such as that of an `entrypoint`, is stored under LangGraph's key
+ * for it.
+ */
 export const toValues = (values: unknown): Record<string, unknown> => valuesOf(toJson(values))
 
 function valuesOf(json: unknown): Record<string, unknown> {
@@ -58,9 +61,9 @@ type PendingWrites = NonNullable<CheckpointTuple['pendingWrites']>
 const WAITING_CHANNELS = new Set(['__interrupt__', '__resume__', '__scheduled__'])
 
 /**
- * The tasks that have written or failed after their answer. Their interrupts stay in the checkpoint, but do
- * not wait. An error of a task without an answer is older than its question, because a retried task keeps its
- * error.
+ * The tasks that wrote or failed after their answer. Their interrupts are still in the checkpoint, but no
+ * longer pending. The error of a task without an answer is older than its question, because a retried task
+ * keeps its error.
  */
 export function answeredTasks(pendingWrites: PendingWrites): ReadonlySet<string> {
   const resumed = new Set(
@@ -72,7 +75,7 @@ export function answeredTasks(pendingWrites: PendingWrites): ReadonlySet<string>
   return new Set(done.map(([taskId]) => taskId))
 }
 
-/** The snapshot without interrupts that are answered, if only a part of those of several tasks is. */
+/** The snapshot without answered interrupts, if only some of several tasks were answered. */
 export async function withoutAnswered(
   snapshot: StateSnapshot,
   checkpointer: Checkpointer,

@@ -30,8 +30,8 @@ export function stateOf(
         return snapshot && (await withoutAnswered(snapshot, at.checkpointer))
       } catch (error) {
         if (error instanceof AgentwireError || failures.has(error)) throw error
-        // LangGraph applies the pending input first, and throws if a reducer refuses it. The checkpoint can
-        // be read.
+        // LangGraph applies the pending input first, and throws if a reducer rejects it. The checkpoint can
+        // still be read.
       }
     }
     const tuple = await at.checkpointer.getTuple(configOf(at))
@@ -91,17 +91,20 @@ export function stateOf(
   return { getState, getHistory, updateState, bulkUpdateState }
 }
 
-/** LangGraph refuses a node that a graph does not have, but takes what every object has for one. */
+/** LangGraph rejects unknown nodes, but accepts the names of properties that every object inherits. */
 function requireOwnNode({ nodes }: Graph, asNode: string | undefined): void {
   if (asNode === undefined || !(asNode in nodes) || Object.hasOwn(nodes, asNode)) return
   throw new AgentInputError(`Node "${asNode}" does not exist`)
 }
 
-/** Whether LangGraph, LangChain or a schema has thrown: the message says what is wrong with the values. */
+/**
+ * Whether LangGraph, LangChain or a schema threw the error: its message then says what is wrong with the
+ * values.
+ */
 const isAboutValues = (error: unknown): boolean =>
   error instanceof Error && ('lc_error_code' in error || ('issues' in error && Array.isArray(error.issues)))
 
-/** The graph that keeps its state at this namespace, over the checkpointer and the store of the address. */
+/** The graph that stores its state in this namespace, with the checkpointer and store of the address. */
 async function find(
   graph: Graph,
   { checkpointNs = '', ...storage }: StateAddress,
@@ -125,7 +128,7 @@ const ownConfig = (target: Graph, at: StateAddress): CheckpointConfig => ({
 
 /**
  * The node of an update without `asNode`: the first update of a thread is its input, and messages come from
- * the model of an agent. Otherwise LangGraph takes the node that wrote last.
+ * an agent's model. Otherwise LangGraph uses the node that wrote last.
  */
 async function defaultNode(graph: Graph, at: StateAddress, values: unknown): Promise<string | undefined> {
   if (values === null || values === undefined) return undefined

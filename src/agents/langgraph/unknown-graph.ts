@@ -7,9 +7,9 @@ import type { GraphInterrupt } from './graph.ts'
 import { answeredTasks, messageOf, toPending, toValues } from './snapshot.ts'
 
 /**
- * A snapshot of a namespace whose graph a tool runs, such as a subagent of a deep agent, so that it cannot be
- * found from the root. Only the checkpoint is read: values and next nodes are complete, but of the tasks only
- * those are known, by id, that wait at an interrupt or have failed.
+ * A snapshot of a namespace whose graph runs inside a tool, such as a subagent of a deep agent, so that it
+ * cannot be found from the root. It is read from the checkpoint only: values and next nodes are complete. Of
+ * the tasks, it only has those that wait at an interrupt or failed, by id.
  */
 export function readUnknownGraph(tuple: CheckpointTuple): StateSnapshot {
   const { checkpoint, config, metadata, parentConfig } = tuple
@@ -29,7 +29,7 @@ const ROOT = '__root__'
 const TASKS = '__pregel_tasks'
 const BRANCH = 'branch:to:'
 
-/** The state, without the channels that belong to the engine. */
+/** The state without the engine's channels. */
 function stateOf(channels: Fields): unknown {
   if (ROOT in channels) return channels[ROOT]
   return Object.fromEntries(
@@ -39,7 +39,7 @@ function stateOf(channels: Fields): unknown {
   )
 }
 
-/** The nodes that have not seen the newest write of their trigger, and the nodes that a `Send` goes to. */
+/** The nodes that have not seen the newest write of their trigger, and the targets of `Send`. */
 function nextNodes({ channel_values, channel_versions, versions_seen }: Checkpoint): readonly string[] {
   const triggered = Object.keys(channel_values)
     .filter((channel) => channel.startsWith(BRANCH))
@@ -52,7 +52,10 @@ function nextNodes({ channel_values, channel_versions, versions_seen }: Checkpoi
   return [...triggered, ...sends(channel_values[TASKS]).map(({ node }) => String(node))]
 }
 
-/** The channel of sends holds a list; in older releases of LangGraph two, the second with the sends. */
+/**
+ * The channel of sends contains a list. In older releases of LangGraph it contains two, the second with the
+ * sends.
+ */
 function sends(channel: unknown): readonly { readonly node?: unknown }[] {
   if (!Array.isArray(channel)) return []
   return Array.isArray(channel[1]) ? channel[1] : channel

@@ -11,8 +11,8 @@ import { parseToolArgs } from '../tool-args.ts'
 import { fromWire, toWire, type WireNames } from './names.ts'
 
 /**
- * A content block as the protocol and LangChain's messages (standard content v1) spell it. Fields that the
- * normal form does not know are on the block itself and become `extras`.
+ * A content block with the names of the protocol and LangChain's messages (standard content v1). Other fields
+ * are on the block itself and become `extras`.
  */
 export interface WireBlock {
   readonly type: string
@@ -31,7 +31,7 @@ const CITATION: WireNames = {
 const MEDIA_FIELDS = /* @__PURE__ */ Object.entries(MEDIA).flat()
 const CITATION_FIELDS = /* @__PURE__ */ Object.entries(CITATION).flat()
 
-/** The fields of each type of block on the wire, whose names extras therefore cannot have. */
+/** The wire fields of each block type, which extras cannot use as names. */
 const OWN_FIELDS: Readonly<Record<ContentBlock['type'], readonly string[]>> = {
   text: ['text', 'annotations'],
   reasoning: ['reasoning'],
@@ -46,7 +46,7 @@ const OWN_FIELDS: Readonly<Record<ContentBlock['type'], readonly string[]>> = {
   nonStandard: ['value'],
 }
 
-/** Writes a block. Base64 goes into `data`, where the JavaScript client reads it. */
+/** Encodes a block. Base64 is written to `data`, where the JavaScript client reads it. */
 export function encodeBlock(block: ContentBlock): WireBlock {
   return {
     ...flatExtras(block.extras, OWN_FIELDS[block.type]),
@@ -88,7 +88,10 @@ function encodeFields(block: ContentBlock): WireBlock {
   }
 }
 
-/** Reads a block in LangChain's snake_case or camelCase, or OpenAI's `image_url`. Others stay whole. */
+/**
+ * Decodes a block in LangChain's snake_case or camelCase, or OpenAI's `image_url`. Other blocks are kept
+ * whole.
+ */
 export function decodeBlock(wire: unknown): ContentBlock {
   if (typeof wire === 'string') return { type: 'text', text: wire }
   const block = isRecord(wire) ? decodeRecord(wire) : undefined
@@ -153,7 +156,7 @@ function decodeFields(wire: Record<string, unknown>): ContentBlock | undefined {
 function decodeMedia(wire: Record<string, unknown>, type: MediaType): MediaBlock | undefined {
   const fields = fromWire(wire, MEDIA)
   if (Object.values(fields).some((value) => typeof value !== 'string')) return undefined
-  // A medium with a `source` or `file` is a provider's own block, which stays whole.
+  // Media with a `source` or `file` are provider-specific blocks, which are kept whole.
   if (wire.source !== undefined || (type === 'file' && isRecord(wire.file))) return undefined
   return { type, ...fields }
 }
@@ -192,7 +195,7 @@ function decodeAnnotation(wire: unknown): Annotation {
 
 const call = ({ name }: Record<string, unknown>) => ({ name: typeof name === 'string' ? name : '' })
 
-/** `id` and `extras` of a block or an annotation. */
+/** `id` and `extras` of a block or annotation. */
 function unknownFields(
   wire: Record<string, unknown>,
   own: readonly string[],
@@ -203,7 +206,7 @@ function unknownFields(
   return defined({ id: typeof id === 'string' ? id : undefined, extras: nonEmpty(all) })
 }
 
-/** Extras are fields of the block. Those whose names are taken go under `extras`. */
+/** Extras become fields of the block. Extras with reserved names are nested under `extras`. */
 function flatExtras(extras: Extras | undefined, own: readonly string[]): Record<string, unknown> | undefined {
   if (!extras) return undefined
   const taken = (key: string) => COMMON_FIELDS.includes(key) || own.includes(key)

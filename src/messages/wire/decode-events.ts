@@ -8,13 +8,13 @@ import { fromWire, type WireNames } from './names.ts'
 import { decodeUsage } from './usage.ts'
 
 export interface MessageDecoder {
-  /** The message events of one event of the channel. Texts and arguments are pieces, never repeated. */
+  /** The message events for one event of the channel. Text and arguments are increments, never repeated. */
   push(data: WireMessageEvent): readonly MessageEvent[]
 }
 
 const CHUNK = /_chunk$/
 
-/** The fields of a `block-delta` that the normal form has. All others are extras. */
+/** The fields of a `block-delta` with a name in the normal form. All others are extras. */
 const PATCH: WireNames = {
   id: 'id',
   name: 'name',
@@ -26,15 +26,15 @@ const PATCH: WireNames = {
 }
 
 /**
- * Decodes the events of one message of the `messages` channel: the inverse of `createMessageEncoder`. A block
- * that starts again replaces what was there, as its content is whole.
+ * Decodes the events of one message on the `messages` channel: the inverse of `createMessageEncoder`. A block
+ * that starts again replaces the previous one, because its content is complete.
  */
 export function createMessageDecoder(): MessageDecoder {
-  /** The arguments of the calls that are being written, as far as they were given. */
+  /** The arguments of unfinished calls received so far. */
   const args = new Map<number, string>()
-  /** How many annotations each text has. */
+  /** The number of annotations of each text. */
   const annotations = new Map<number, number>()
-  /** The blocks that the normal form has no type for. They are given whole, as often as they grow. */
+  /** Blocks without a type in the normal form. They are sent whole each time they grow. */
   const unknown = new Map<number, Record<string, unknown>>()
 
   function start(index: number, content: WireBlock): readonly MessageEvent[] {
@@ -48,7 +48,7 @@ export function createMessageDecoder(): MessageDecoder {
     return [{ type: 'blockStart', index, block }, ...moreArgs(index, isChunk && content.args)]
   }
 
-  /** `whole` is the text of all arguments so far. */
+  /** `whole` is the complete text of the arguments so far. */
   function moreArgs(index: number, whole: unknown): readonly MessageEvent[] {
     if (typeof whole !== 'string') return []
     const before = args.get(index) ?? ''
@@ -131,7 +131,7 @@ export function createMessageDecoder(): MessageDecoder {
   }
 }
 
-/** The field that each type of delta has a piece of. LangGraph 1.7 sends arguments in slices. */
+/** The field that each type of delta appends to. LangGraph 1.7 sends arguments in slices. */
 const PIECES: Readonly<Record<string, string>> = {
   'text-delta': 'text',
   'reasoning-delta': 'reasoning',
@@ -139,7 +139,7 @@ const PIECES: Readonly<Record<string, string>> = {
   'tool-call-delta': 'args',
 }
 
-/** Adds a delta to a block as it is on the wire. Tool calls have their arguments as text. */
+/** Adds a delta to a block in wire form. Tool calls have their arguments as text. */
 export function appendDelta(block: Record<string, unknown>, delta: Fields): void {
   if (delta.type === 'block-delta') Object.assign(block, delta.fields)
   const name = PIECES[delta.type as string]

@@ -8,13 +8,13 @@ import { encodeUsage, type WireUsage } from './usage.ts'
 
 /** The `data` of an event of the protocol's `messages` channel: docs/protocol.md §5.4. */
 export type WireMessageEvent = {
-  /** The id of the model call, in events of graphs. */
+  /** The id of the model call, in events from graphs. */
   readonly run_id?: string
 } & (
   | {
       readonly event: 'message-start'
       readonly id?: string
-      /** `ai`, `human`, `system` or `tool`. Default `ai`. */
+      /** `ai`, `human`, `system` or `tool`. Default: `ai`. */
       readonly role?: string
       readonly name?: string
       readonly tool_call_id?: string
@@ -37,11 +37,11 @@ export type WireDelta =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly reasoning: string }
   | { readonly type: 'data-delta'; readonly data: string; readonly encoding: 'base64' }
-  /** Replaces fields of the block. `args` of a tool call is the whole text so far. */
+  /** Replaces fields of the block. `args` of a tool call is the complete text so far. */
   | { readonly type: 'block-delta'; readonly fields: Readonly<Record<string, unknown>> }
 
 export interface MessageEncoder {
-  /** Encodes an event. Other choices than the first are left out, because the channel carries one message. */
+  /** Encodes an event. Only the first choice is encoded, because the channel carries one message. */
   push(event: MessageEvent): void
   /** The message so far. */
   message(): Message
@@ -70,11 +70,11 @@ const APPENDED = ['text', 'reasoning', 'data', 'args']
 
 /**
  * Encodes message events as `data` of the `messages` channel. Deltas of a tool call repeat all arguments so
- * far, because the client replaces them; they are sent once these have grown by a sixteenth, so that the
- * bytes stay linear.
+ * far, because the client replaces them. They are sent each time the arguments have grown by a sixteenth,
+ * which keeps the total size linear.
  *
- * @param deliver Called with each event at once. An `error` is the last one: a failed message has no finish.
- * @param id The id of the message. It overrides that of the stream.
+ * @param deliver Called with each event at once. `error` is the last event: a failed message has no finish.
+ * @param id The id of the message. Overrides the id in the stream.
  */
 export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, id?: string): MessageEncoder {
   const draft = createMessageDraft()
@@ -101,7 +101,7 @@ export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, 
         id: named.id,
         name,
         tool_call_id: toolCallId,
-        // The protocol's message metadata is flat.
+        // The protocol's message metadata are flat.
         metadata: metadata && filterFields(metadata, isScalar),
       }),
     })

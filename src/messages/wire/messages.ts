@@ -19,7 +19,9 @@ export interface WireMessage {
 
 const V1 = 'v1'
 
-/** Writes a message. Content that is one plain text becomes a string, any other standard content blocks. */
+/**
+ * Encodes a message. If the content is one plain text it becomes a string, otherwise standard content blocks.
+ */
 export function encodeMessage(message: Message): WireMessage {
   const { role, content, metadata, finishReason, usage } = message
   const { artifact, ...extras } = message.extras ?? {}
@@ -47,7 +49,7 @@ export function encodeMessage(message: Message): WireMessage {
   }
 }
 
-/** Reads a message in any spelling that `toWireMessage` takes. Returns undefined for anything else. */
+/** Decodes a message in any form that `toWireMessage` accepts. Undefined for anything else. */
 export function decodeMessage(value: unknown): Message | undefined {
   const wire = toWireMessage(value)
   const role = wire && ROLES.get(wire.type)
@@ -77,10 +79,9 @@ export function decodeMessage(value: unknown): Message | undefined {
 }
 
 /**
- * Converts a message in any spelling that clients and developers use to the flat form: `{ type, content }`,
- * `{ role, content }`, `[role, content]`, `{ type, data }`, a bare string (a user's text), a LangChain
- * message or its envelope, or the normal form. Unknown fields are kept. Undefined for a value that is no
- * message.
+ * Converts a message in any form that clients and developers use to the flat form: `{ type, content }`,
+ * `{ role, content }`, `[role, content]`, `{ type, data }`, a plain string (user text), a LangChain message
+ * or its envelope, or the normal form. Unknown fields are kept. Undefined for a value that is not a message.
  */
 export function toWireMessage(value: unknown): WireMessage | undefined {
   if (typeof value === 'string') return flat('human', { content: value })
@@ -148,7 +149,10 @@ function decodeContent(wire: WireMessage): ContentBlock[] {
   return blocks
 }
 
-/** Adds a call unless the content has it. It replaces a provider's own block of it, such as `tool_use`. */
+/**
+ * Adds a call unless the content already has it. Replaces the provider's own block of the call, such as
+ * `tool_use`.
+ */
 function addCall(blocks: ContentBlock[], call: ContentBlock): void {
   if (call.type !== 'toolCall' && call.type !== 'invalidToolCall') return
   const place = blocks.findIndex((block) => isSameCall(block, call))

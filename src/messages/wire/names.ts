@@ -1,8 +1,8 @@
 import type { Fields } from '../record.ts'
-/** The names of fields in the normal form, each with the name that the field has on the wire. */
+/** Field names in the normal form, mapped to their names on the wire. */
 export type WireNames = Readonly<Record<string, string>>
 
-/** The fields of `names` that have a value, under their names on the wire. */
+/** The fields of `names` that are not undefined, under their wire names. */
 export function toWire(fields: object, names: WireNames): Record<string, unknown> {
   const wire: Record<string, unknown> = {}
   for (const name in names) {
@@ -12,7 +12,10 @@ export function toWire(fields: object, names: WireNames): Record<string, unknown
   return wire
 }
 
-/** The fields of `names` that have a value on the wire. Default `read`: under their own names too. */
+/**
+ * The fields of `names` that are present on the wire. By default, `read` also accepts the names of the normal
+ * form.
+ */
 export function fromWire(
   wire: Fields,
   names: WireNames,

@@ -5,30 +5,36 @@ import type { Channels } from '../checkpoints.ts'
 import type { State } from '../state.ts'
 import { applyChange, type Change, changeBetween } from './change.ts'
 
-/** What must be the same when the function runs again. */
+/** The properties of a call that must not change when the function runs again. */
 export interface CallIdentity {
   /** The position of the call: see `nextPath`. */
   readonly path: string
   readonly kind: 'message' | 'artifact' | 'model' | 'tool' | 'subagent' | 'step' | 'setState' | 'interrupt'
   readonly name?: string
-  /** A hash of what the call was made with. */
+  /** A hash of the arguments. */
   readonly given?: string
 }
 
-/** What an attempt has completed. An unfinished run keeps each entry in a channel of its checkpoints. */
+/**
+ * An entry for completed work of an attempt. An unfinished run stores each entry in a channel of its
+ * checkpoints.
+ */
 export type LogEntry = CompletedCall | OutsideChange
 
 export interface CompletedCall extends CallIdentity {
   readonly change?: Change | undefined
-  /** The id of a message or an artifact, or the result of a tool or a subagent as JSON. */
+  /** The id of a message or artifact, or the result of a tool or subagent as JSON. */
   readonly result?: unknown
   readonly error?: { readonly name: string; readonly message: string; readonly code?: unknown }
 }
 
-/** A change of the state that the function has not made, such as one that comes with an answer. */
+/** A change of the state that the function did not make, such as one that comes with an answer. */
 export interface OutsideChange {
   readonly kind: 'outside'
-  /** The interrupt that was answered with it. Empty where the change is seen with the call before it. */
+  /**
+   * The interrupt that was answered with it. Empty if the change becomes visible together with the previous
+   * call.
+   */
   readonly path: string
   readonly change: Change
 }
@@ -36,8 +42,8 @@ export interface OutsideChange {
 export type CallLog = ReturnType<typeof openCallLog>
 
 /**
- * The log of one namespace. An attempt replays what earlier ones completed, by position, and adds to it.
- * During the replay, the function sees the state that it saw at that position.
+ * The log of one namespace. An attempt replays the completed calls of earlier attempts, by position, and adds
+ * new ones. During the replay, the function sees the state as it was at that position.
  *
  * @param initial The state before the first entry.
  */
@@ -65,18 +71,18 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
 
   async function deliver(): Promise<void> {
     isDelivering = true
-    // The other calls of this turn are waiting by then.
+    // By then, the other calls of this turn are waiting.
     await Promise.resolve()
     while (waiting.size > 0) {
-      // A replayed call that comes before may be made yet.
+      // An earlier replayed call may still be made.
       if (first().place > position && first().place < recorded.length) await sleep(0)
       const call = first()
-      // A new call that completed before it is not written yet.
+      // A new call that completed earlier is not written yet.
       if ([...unwritten].some((place) => place < call.place)) break
       if (call.place < recorded.length) advanceTo(call.place + 1)
       waiting.delete(call)
       call.resolve()
-      // What its branch of the function does next comes before what another one does.
+      // The function's code after this call runs before the code after the next one.
       if (open-- > 1) await sleep(0)
     }
     isDelivering = false
@@ -92,7 +98,7 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
   }
 
   return {
-    /** The call that was completed at this position. Throws where it was another one. */
+    /** The call that was completed at this position. Throws if it was a different call. */
     replayed(call: CallIdentity): CompletedCall | undefined {
       const place = places.get(call.path)
       const before = place === undefined ? undefined : recorded[place]!
@@ -107,17 +113,17 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
       made.add(call.path)
       return before
     },
-    /** Counts a call that has begun. It ends with its turn. */
+    /** Counts a call that has begun, until its turn. */
     begin: () => void open++,
-    /** The call ends without a turn, because it waits for an answer. */
+    /** Ends a call without a turn, because it waits for an answer. */
     abandon: () => void open--,
     /**
-     * Settles at the turn of a replayed call. Calls complete in the order of the log, and each open one gets
-     * its own turn of the event loop: the branches of a function then make their next calls in the same order
+     * Settles at the turn of a replayed call. Calls complete in the order of the log, and each open call gets
+     * its own turn of the event loop. The branches of a function then make their next calls in the same order
      * in every attempt.
      */
     turnOf: (path: string) => waitFor(places.get(path)!),
-    /** The same for the call that was added last. Its turn comes when it is written, too. */
+    /** The same for the last added call, after it is written. */
     async turnOfLast(written: Promise<void>): Promise<void> {
       const place = entries.length - 1
       unwritten.add(place)
@@ -125,14 +131,14 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
       unwritten.delete(place)
       await waitFor(place)
     },
-    /** Shows the state as it was when the entry at this position was added. Without one it does nothing. */
+    /** Advances the visible state to the entry at this position. Does nothing if there is none. */
     advance(path: string): void {
       const place = places.get(path)
       if (place !== undefined) advanceTo(place + 1)
     },
-    /** The state at the position of the replay. Undefined once the function sees the current state. */
+    /** The state at the replay's position. Undefined once the function sees the current state. */
     seen: (): State | undefined => (isLive || position === recorded.length ? undefined : state),
-    /** @param thrown What the call has thrown, where it has failed. */
+    /** @param thrown The error of a failed call. */
     add(call: CompletedCall, thrown?: unknown): void {
       entries.push(call)
       dirty = true
@@ -145,12 +151,12 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
       thrownBy.set(call, error)
       return error
     },
-    /** The positions of the failed calls that this error comes from, which the next attempt makes again. */
+    /** The positions of the failed calls that caused this error. The next attempt repeats them. */
     failuresBehind(error: unknown): readonly string[] {
       const causes = new Set<unknown>()
       for (let at = error; at instanceof Error && !causes.has(at); at = at.cause as Error) causes.add(at)
       const caused = entries.filter((entry) => thrownBy.has(entry) && causes.has(thrownBy.get(entry)))
-      // An error that was thrown in place of another one most likely comes from what failed last.
+      // An error without a recorded cause most likely comes from the last failed calls.
       const last = entries.slice(entries.findLastIndex((entry) => !('error' in entry)) + 1)
       return (caused.length > 0 ? caused : last).map(({ path }) => path)
     },
@@ -159,7 +165,7 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
         (entry): entry is CompletedCall =>
           entry.kind !== 'outside' && !made.has(entry.path) && !isInside(entry.path, places),
       ),
-    /** Whether calls were added since `channels` was called. */
+    /** Whether calls were added since the last call of `channels`. */
     get dirty() {
       return dirty
     },
@@ -172,28 +178,28 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []) 
 
 const isSeenAtOnce = (entry: LogEntry | undefined): boolean => entry?.kind === 'outside' && entry.path === ''
 
-/** Whether a call around this position has completed, so that what is inside of it is not run again. */
+/** Whether a call around this position has completed, so that its inner calls are not repeated. */
 function isInside(path: string, places: ReadonlyMap<string, number>): boolean {
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
     if (places.has(path.slice(0, path[end - 1] === '!' ? end - 1 : end))) return true
   return false
 }
 
-/** The channels with the entries, each with its place in the log behind this prefix. */
+/** The prefix of the channels for the entries. It is followed by the entry's index in the log. */
 const CHANNEL = '__call__'
 
 export const channelsOf = (entries: readonly LogEntry[]): Channels =>
   Object.fromEntries(entries.map((entry, place) => [`${CHANNEL}${place}`, entry]))
 
-/** What the positions of the calls in a step begin with. */
+/** The prefix of the positions of calls inside a step. */
 export const insideStep = (path: string): string => `${path}!`
 
-/** The outermost step around a position, or ''. */
+/** The position of the outermost step around a position, or an empty string. */
 const stepAround = (path: string): string => path.slice(0, Math.max(path.indexOf('!/'), 0))
 
 /**
- * @param retried The positions of calls that are made again. What they changed stays, as does what incomplete
- * steps changed: such a step runs again as a whole.
+ * @param retried The positions of calls to repeat. Their state changes are kept. So are those of incomplete
+ * steps, which run again from the beginning.
  */
 export function entriesOf(channels: Channels, retried: ReadonlySet<string> = new Set()): readonly LogEntry[] {
   const entries: LogEntry[] = []
@@ -207,7 +213,7 @@ export function entriesOf(channels: Channels, retried: ReadonlySet<string> = new
   })
 }
 
-/** The log, with the change that leads from its end to `state`. See `OutsideChange` for `path`. */
+/** The log with the change from its end to `state`. See `OutsideChange` for `path`. */
 export function withOutsideChange(
   initial: State,
   entries: readonly LogEntry[],

@@ -4,7 +4,7 @@ import type { State } from '../state.ts'
 export interface Change {
   readonly set?: State
   readonly unset?: readonly string[]
-  /** Lists that grow with every call are not repeated by each. */
+  /** Lists that grow with every call are stored as differences. */
   readonly messages?: Splice
   readonly artifacts?: Splice
 }
@@ -17,7 +17,7 @@ interface Splice {
 
 const LISTS = ['messages', 'artifacts'] as const
 
-/** Undefined where the states are equal. */
+/** Undefined if the states are equal. */
 export function changeBetween(before: State, after: State): Change | undefined {
   const unset = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
   const changed = Object.entries(after).filter(

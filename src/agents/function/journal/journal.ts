@@ -3,38 +3,41 @@ import type { CheckpointTuple } from '../../../storage/checkpointer/checkpointer
 import type { Channels, CheckpointChain } from '../checkpoints.ts'
 import { publicState, type State } from '../state.ts'
 
-/** The channel with the raw input of an unfinished run. Only a checkpoint that has it can be continued. */
+/**
+ * The channel with the raw input of an unfinished run. Only a checkpoint with this channel can be continued.
+ */
 export const INPUT = '__input__'
 export const INITIAL = '__initial__'
 export const JOURNAL = '__run__'
 const INTERRUPT = '__interrupt__'
 export const ERROR = '__error__'
-/** The channel of pending writes with the positions of the failed calls that another attempt makes again. */
+/** The channel of pending writes with the positions of failed calls that the next attempt repeats. */
 export const RETRIED = '__retried__'
 const MESSAGES = 'messages'
 const CALL_INDEX = '__call_index__'
 
 export interface Answer {
   readonly value: unknown
-  /** The digest of what was asked. */
+  /** The digest of the question. */
   readonly given: string
 }
 
 /**
- * What a second attempt must know of the first. All checkpoints of an unfinished run but the first have it.
+ * What the second attempt of a run needs from the first. All checkpoints of an unfinished run except the
+ * first have it.
  */
 export interface RunJournal {
-  /** The id of the run's first checkpoint. All ids of the run derive from it. */
+  /** The id of the run's first checkpoint. All ids of the run are derived from it. */
   readonly seed: string
-  /** The answers so far, by the path of the interrupt that asked. */
+  /** The answers so far, by the path of their interrupt. */
   readonly answers: Readonly<Record<string, Answer>>
-  /** How many `custom` events each scope has sent. */
+  /** The number of `custom` events that each scope sent. */
   readonly customs: Readonly<Record<string, number>>
   /** The newest checkpoint of each subagent, by namespace. */
   readonly children: Readonly<Record<string, string>>
 }
 
-/** The state in which the run of a checkpoint began. The run's first checkpoint has it as its own. */
+/** The state at the start of a checkpoint's run. For the run's first checkpoint, its own state. */
 export const initialOf = (channels: Channels): State =>
   (channels[INITIAL] as State | undefined) ?? publicState(channels)
 
@@ -54,7 +57,7 @@ export function openJournal(first: RunJournal) {
     setChild(namespace: string, checkpointId: string): void {
       journal = { ...journal, children: { ...journal.children, [namespace]: checkpointId } }
     },
-    /** Whether the next `custom` event of this scope was not sent by an earlier attempt. Counts the event. */
+    /** Whether an earlier attempt did not send the next `custom` event of this scope. Counts the event. */
     isNewCustom(scope: string): boolean {
       const count = (counts.get(scope) ?? 0) + 1
       counts.set(scope, count)
@@ -63,9 +66,8 @@ export function openJournal(first: RunJournal) {
       return true
     },
     /**
-     * Takes the journal for a checkpoint. It counts `custom` events up to this call, and has the children at
-     * the time when the result is called, because checkpoints of subagents that are committed earlier are
-     * written by then.
+     * Takes the journal for a checkpoint. It counts `custom` events up to this call. The children are read
+     * when the result is called, because by then the earlier commits of subagents are written.
      */
     take(): () => RunJournal {
       const { customs } = journal
@@ -83,7 +85,7 @@ export interface SavedInterrupt {
   readonly given: string
   readonly namespace: readonly string[]
   readonly order: number
-  /** The position of the outermost tool call around it in its assistant message. */
+  /** The index of the outermost enclosing tool call in its assistant message. */
   readonly callIndex?: number
 }
 
@@ -97,7 +99,7 @@ export function writesTo(channel: string, { pendingWrites = [] }: CheckpointTupl
   return pendingWrites.filter((write) => write[1] === channel)
 }
 
-/** The positions of calls that led to a failure. The attempt after it makes them again. */
+/** The positions of calls that caused a failure. The next attempt repeats them. */
 export const retriedCalls = (tuple: CheckpointTuple): ReadonlySet<string> =>
   new Set(writesTo(RETRIED, tuple).flatMap(([, , paths]) => paths as string[]))
 
@@ -108,7 +110,7 @@ export async function saveInterrupts(
   for (const interrupt of interrupts) await chain.putWrites(interrupt.id, [[INTERRUPT, interrupt]])
 }
 
-/** The pending writes with the answer of a subagent's call. `finishedTasks` reads them again. */
+/** The pending writes with a subagent's answer. `finishedTasks` reads them. */
 export function answerWrites(callIndex: number, answer: unknown): [channel: string, value: unknown][] {
   return [
     [MESSAGES, [answer]],
@@ -130,8 +132,8 @@ export function finishedTasks(tuple: CheckpointTuple): readonly FinishedTask[] {
 }
 
 /**
- * The id that belongs to `path` in a run. It depends only on `seed` (a UUID) and `path`, so that a call that
- * runs again gets the same id. It has the shape of a UUID.
+ * The id for `path` in a run. It depends only on `seed` (a UUID) and `path`, so that a repeated call gets the
+ * same id. It has the format of a UUID.
  */
 export function derivedId(seed: string, path: string): string {
   const digits = seed.replaceAll('-', '').padEnd(16, '0')
@@ -140,13 +142,13 @@ export function derivedId(seed: string, path: string): string {
   return formatUuid(`${digits.slice(0, 16)}a${tail.slice(1)}`)
 }
 
-/** A hash of JSON, for comparison. */
+/** A hash of a JSON value, for comparison. */
 export const digestOf = (value: unknown): string =>
   hash(JSON.stringify([value]))
     .map((half) => half.toString(16).padStart(8, '0'))
     .join('')
 
-/** 64 bits that depend on every character: two multiplicative hashes that are mixed at the end. */
+/** A 64-bit hash that depends on every character: two multiplicative hashes that are mixed at the end. */
 function hash(text: string): readonly [number, number] {
   let a = 0x9e3779b9
   let b = 0x85ebca6b

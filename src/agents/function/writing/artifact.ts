@@ -6,7 +6,7 @@ import { idOf, nextPath, type OpenWrite, rejectSuspended, replayedCall, type Sco
 import { frozenCopy, type State } from '../state.ts'
 import type { ArtifactOptions, ArtifactWriter } from '../types.ts'
 
-/** Streams an artifact of a scope. If an earlier attempt has completed it, it stays as it is. */
+/** Streams an artifact of a scope. An artifact that an earlier attempt completed is not changed. */
 export function openArtifact(scope: Scope, options: ArtifactOptions = {}): ArtifactWriter {
   const { attempt, state } = scope
   const { queue, runId } = attempt
@@ -24,7 +24,7 @@ export function openArtifact(scope: Scope, options: ArtifactOptions = {}): Artif
 
   const open: OpenWrite = { end: finish, fail: () => close('failed'), cut: () => [] }
   if (phase === 'open' && !replayed) {
-    // What was written earlier is published in the state before this artifact begins.
+    // Earlier changes are published in the state before this artifact begins.
     state.flush()
     scope.openWrites.add(open)
     send('start', about)
@@ -36,7 +36,7 @@ export function openArtifact(scope: Scope, options: ArtifactOptions = {}): Artif
     queue.put(state.event('custom', { name: 'artifact', payload }))
   }
 
-  /** @param isChunk A piece of a text, which continues the text before it. */
+  /** @param isChunk Part of a text, which continues the previous text. */
   function add(block: WireBlock, isChunk = false): Promise<void> {
     const append = isChunk && isText
     isText = isChunk
@@ -79,7 +79,7 @@ export function openArtifact(scope: Scope, options: ArtifactOptions = {}): Artif
     return turn ?? Promise.resolve()
   }
 
-  /** Writing to an ended artifact throws also if nobody awaits the writer, because it is a mistake. */
+  /** Writing to an ended artifact throws even if the call is not awaited, because it is a mistake. */
   function refused(): Promise<never> | undefined {
     if (phase === 'ended') throw new TypeError('The artifact has ended. Start a new one.')
     return rejectSuspended(scope)
@@ -101,7 +101,7 @@ export async function writeArtifact(
 ): Promise<void> {
   const blocks: readonly ContentBlock[] =
     typeof content === 'string' ? [{ type: 'text', text: content }] : [content].flat()
-  // A block that is refused leaves no half artifact.
+  // Validated first, so that an invalid block does not leave a partial artifact.
   blocks.forEach(assertBlock)
   const writer = openArtifact(scope, options)
   for (const block of blocks) void writer.block(block)
@@ -118,7 +118,7 @@ function assertBlock(block: unknown): void {
     throw new TypeError("An artifact takes content blocks, such as { type: 'text', text: 'Hello' }.")
 }
 
-/** The artifacts of a state with one more, which replaces the one of its id. */
+/** The artifacts of a state with one added. It replaces an artifact with the same id. */
 function withArtifact({ artifacts }: State, id: string, artifact: unknown): readonly unknown[] {
   const before = itemsOf(artifacts)
   const place = before.findIndex((one) => (Object(one) as { readonly id?: unknown }).id === id)

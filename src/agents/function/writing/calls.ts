@@ -13,7 +13,7 @@ export interface Call {
   readonly id: string
   readonly path: string
   readonly namespace: readonly string[]
-  /** Its position among the calls of its assistant message. */
+  /** The index among the calls of its assistant message. */
   readonly index: number
 }
 
@@ -25,7 +25,7 @@ export interface CallRequest<T> {
   run(call: Call): Promise<T>
 }
 
-/** Publishes a call, runs it, and adds its answer to the state. Rejects with what `run` throws. */
+/** Publishes a call, runs it, and adds its answer to the state. Rejects with the error that `run` throws. */
 export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise<T> {
   const { attempt, state } = scope
   const { kind, name, options } = request
@@ -80,7 +80,7 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
 type Outcome = Pick<CompletedCall, 'result' | 'error'>
 
 /**
- * Runs a call, and settles it with its outcome and what it gave or threw. One that waits for an answer ends
+ * Runs a call, and settles it with its outcome and its result or error. A call that waits for an answer ends
  * without a turn.
  */
 export async function settled<T>(
@@ -100,14 +100,14 @@ export async function settled<T>(
   return result
 }
 
-/** Gives what the call gave in an earlier attempt, in its turn. */
+/** Returns the call's result in an earlier attempt, in its turn. */
 export async function replayCall<T>({ state }: Scope, call: CompletedCall): Promise<T> {
   await state.log.turnOf(call.path)
   if (call.error) throw state.log.revive(call)
   return call.result as T
 }
 
-/** Adds the call to the assistant message of this turn. Gives its position once it is published. */
+/** Adds the call to the assistant message of this turn. Returns its index once the message is published. */
 async function announce(scope: Scope, path: string, call: CallBatch['calls'][number]): Promise<number> {
   scope.batch ??= startBatch(scope, path)
   const { calls, announced } = scope.batch
@@ -134,7 +134,7 @@ function startBatch(scope: Scope, path: string): CallBatch {
   return { calls, announced }
 }
 
-/** Publishes the assistant message with the call, if it is not yet. Gives the position of the call in it. */
+/** Publishes the assistant message with the call if necessary. Returns the index of the call in it. */
 function flushCall({ state }: Scope, callId: string): number {
   state.flush()
   for (const { tool_calls: calls } of [...messagesOf(state.current())].reverse()) {

@@ -34,18 +34,19 @@ export interface MessageDraft {
   readonly ended: Message | undefined
   push(event: MessageEvent): void
   ready(): Promise<void>
-  /** To be called once, after `end`. Settles when it is the turn of the message. */
+  /** Call once, after `end`. Settles at the turn of the message. */
   turn(): Promise<void>
-  /** Adds the message to the state as far as it is written. Ending twice gives the same message. */
+  /** Adds the message to the state, as far as it is written. Ending twice returns the same message. */
   end(): Message
   /** Reports to readers that the message will not be finished. */
   fail(reason: string): void
 }
 
 /**
- * Starts a message of a scope. One that an earlier attempt has completed is that message, whatever is pushed.
+ * Starts a message of a scope. If an earlier attempt completed it, returns that message and ignores pushed
+ * events.
  *
- * @param close Pushes the closing events, also where the function ends before the message does.
+ * @param close Pushes the closing events, even if the function ends before the message.
  */
 export function openDraft(
   scope: Scope,
@@ -61,7 +62,7 @@ export function openDraft(
   const slot = freeSlot(scope)
   const node = slot === 0 ? NODE : `${NODE}:${slot + 1}`
   let put = (event: AgentEvent): unknown => attempt.queue.put(event)
-  // The chunks of a provider may go back and forth between blocks.
+  // A provider's chunks may alternate between blocks.
   const normalize = kind === 'model' ? createMessageNormalizer().normalize : undefined
   const send = (data: WireMessageEvent) => {
     const sent = normalize?.('', data) as readonly WireMessageEvent[] | undefined
@@ -96,7 +97,7 @@ export function openDraft(
     if (partial) state.update({ messages: [partial] }, () => id)
     if (message.content.length === 0) return []
     const ends: AgentEvent[] = []
-    // The queue has closed: what was cancelled says no more by itself.
+    // The queue is closed: a cancelled run sends nothing itself.
     put = (event) => ends.push(event)
     encoder.push({ type: 'messageFinish', metadata: CUT_OFF })
     return ends
@@ -135,7 +136,7 @@ export function replayedDraft({ state }: Scope, { path, result, change }: Comple
     },
     end() {
       log.advance(path)
-      // A message that did not change the state, because it was there already, is looked up in it.
+      // A message that did not change the state, because it was already there, is read from the state.
       const added = [
         ...messagesOf(change?.set ?? {}),
         ...(change?.messages?.added ?? []),
@@ -148,7 +149,7 @@ export function replayedDraft({ state }: Scope, { path, result, change }: Comple
   }
 }
 
-/** Clients assemble messages by namespace and node, so messages written at once need different nodes. */
+/** Clients assemble messages by namespace and node, so concurrent messages need different nodes. */
 function freeSlot({ openWrites }: Scope): number {
   const taken = new Set([...openWrites].map(({ node }) => node))
   let slot = 0
@@ -200,7 +201,7 @@ export function openMessage(
     return ready()
   }
 
-  /** Writing to an ended message throws also if nobody awaits the writer, because it is a mistake. */
+  /** Writing to an ended message throws even if the call is not awaited, because it is a mistake. */
   function refused(): Promise<never> | undefined {
     if (draft.ended) throw new TypeError('The message has ended. Start a new one.')
     return rejectSuspended(scope)

@@ -78,7 +78,7 @@ export async function streamModel(
     if (failure) throw new AgentwireError('model_failed', failure.message)
     const message = draft.end()
     end()
-    // A function that goes on with work of its own must not make the call again when its process is lost.
+    // A function that continues with other work must not repeat the call if its process is lost.
     setTimeout(() => state.flush())
     await state.log.turnOfLast(attempt.queue.ready())
     return message
@@ -105,7 +105,7 @@ async function replayModel(scope: Scope, call: CompletedCall, given: ModelStream
     Promise.resolve(given).then(
       (stream) => stop(stream, iterate(stream)),
       () => {},
-    ) // Nobody needs its error.
+    ) // Its error does not matter.
   if (call.error) {
     await log.turnOf(call.path)
     throw log.revive(call)
@@ -128,7 +128,7 @@ function trace(run: Run, format: Format) {
   }
 }
 
-/** What the engine observes of a call: its time, model and token usage. */
+/** The engine's observations of a call: its time, model and token usage. */
 function observeCall(format: Format) {
   const startedAt = Date.now()
   let firstTokenAt: number | null = null
@@ -161,8 +161,8 @@ function observeCall(format: Format) {
 }
 
 /**
- * Detaches events from the provider's chunks, so that neither can change the other. Names the message, and
- * gives every tool call an id.
+ * Detaches events from the provider's chunks, so that changes to one do not affect the other. Names the
+ * message, and gives every tool call an id.
  */
 function detacherOf(
   scope: Scope,
@@ -204,9 +204,9 @@ function detacherOf(
   }
 }
 
-/** Stops a stream, also while it waits. SDKs end the request when the controller of its stream is aborted. */
+/** Stops a stream, even while it waits. SDKs end the request when the controller of its stream is aborted. */
 function stop(stream: object | undefined, chunks: AsyncIterator<unknown> | undefined): void {
   const { controller } = (stream ?? {}) as { readonly controller?: unknown }
   if (controller instanceof AbortController) controller.abort()
-  chunks?.return?.().catch(() => {}) // The source may fail while it closes, and nobody needs that error.
+  chunks?.return?.().catch(() => {}) // The source may fail while it closes, and that error does not matter.
 }

@@ -110,7 +110,9 @@ export function createWriter(scope: Scope): Writer {
   }
 }
 
-/** Starts a call that the attempt waits for. Awaiting it is optional: its error is in the state too. */
+/**
+ * Starts a call that the attempt waits for. Awaiting it is optional, because its error is also in the state.
+ */
 function startCall<T>(scope: Scope, start: () => Promise<T>): Promise<T> {
   const refused = rejectSuspended(scope)
   if (refused) return refused
@@ -165,7 +167,7 @@ async function runStep<T>(scope: Scope, run: (context: StepContext) => T | Promi
   state.log.begin()
   if (replayed) return replayCall(scope, replayed)
   const place = { path: insideStep(path), namespace, ...defined({ callIndex }) }
-  // Messages of one namespace need different nodes, so the step shares the list of open ones.
+  // Messages of one namespace need different nodes, so the step shares the list of open messages.
   const inner = { ...createScope(attempt, state, place), openWrites: scope.openWrites }
 
   const context = Object.assign(createWriter(inner), { id: derivedId(attempt.runId, path) })
@@ -227,7 +229,7 @@ function interruptOf(scope: Scope): Writer['interrupt'] {
       return Promise.resolve(answer.value as Answer)
     }
     attempt.interrupts.raise({ path, value, given, namespace, ...defined({ callIndex }) })
-    // The scope is suspended before anybody can see the rejection, but after the calls of the same turn,
+    // The scope is suspended before any handler sees the rejection, but after the calls of the same turn,
     // because tools may be called in parallel with an interrupt.
     queueMicrotask(() => (scope.suspended = true))
     return handled(Promise.reject(new Suspended()))

@@ -6,12 +6,12 @@ interface ToolCall {
   readonly namespace: readonly string[]
 }
 
-/** What the chunks of a classic run leave out of the calls of models and tools. */
+/** Information about model and tool calls that the chunks of a classic run lack. */
 export type CallWatch = ReturnType<typeof createCallWatch>
 
 /**
- * Watches the calls of a run. Its callbacks run during the calls, and the chunks are read later, so it only
- * records where a tool was called from, and how many chunks a message has.
+ * Observes the calls of a run. Its callbacks run during the calls, but the chunks are read later. It
+ * therefore only records where each tool was called, and how many chunks each message has.
  */
 export function createCallWatch() {
   const tools: ToolCall[] = []
@@ -21,7 +21,7 @@ export function createCallWatch() {
     name: 'agentwire',
     // The engine must wait for the handlers.
     awaitHandlers: true,
-    // It has nothing to do with these, and calling it all the same costs as much.
+    // These are not used here, and calling the handler for them would cost as much.
     ignoreChain: true,
     ignoreRetriever: true,
     ignoreCustomEvent: true,
@@ -51,14 +51,14 @@ export function createCallWatch() {
     },
   }
   return {
-    /** A handler of LangChain's callbacks, to be given to the run. */
+    /** A LangChain callback handler to pass to the run. */
     handler,
-    /** The namespace of the task that has called a tool. Undefined where it is not known. */
+    /** The namespace of the task that called a tool. Undefined if unknown. */
     placeOf(id: unknown, name: unknown): readonly string[] | undefined {
       const at = tools.findIndex((call) => call.id === id && call.name === name)
       return at < 0 ? undefined : tools.splice(at, 1)[0]!.namespace
     },
-    /** Whether the model had ended the message after this number of chunks. */
+    /** Whether the model ended the message after this number of chunks. */
     hasEnded(place: string, messageId: string, chunks: number): boolean {
       const key = `${place} ${messageId}`
       return ended.get(key) === chunks && ended.delete(key)

@@ -12,7 +12,7 @@ type Namespace = readonly string[]
 const INTERRUPT = '__interrupt__'
 
 /**
- * Makes events of version 3 of the engine from the chunks of a classic run, and passes on the chunks that the
+ * Converts the chunks of a classic run to events of the engine's version 3, and passes on the chunks that the
  * client requested and that cannot be derived from events.
  */
 export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
@@ -105,8 +105,8 @@ const chunk = (namespace: Namespace, mode: string, data: unknown): EngineEvent =
   event('chunks', namespace, { mode, data: toJson(data) })
 
 /**
- * The update of one node. A value that is no object is wrapped in one, as version 3 does, and marked `bare`,
- * because REST clients get it as it was.
+ * The update of one node. A value that is not an object is wrapped in one, like in version 3, and marked
+ * `bare`, because REST clients get the original value.
  */
 function updates(namespace: Namespace, data: Fields): readonly EngineEvent[] {
   const { __metadata__: metadata, ...nodes } = data
@@ -125,7 +125,9 @@ function updates(namespace: Namespace, data: Fields): readonly EngineEvent[] {
   })
 }
 
-/** Releases before 1.7 stream a message under the task that wrote it, and not under its graph. */
+/**
+ * Releases before 1.7 stream a message in the namespace of the task that wrote it, instead of its graph's.
+ */
 function graphOf(namespace: Namespace, { langgraph_checkpoint_ns: place }: Fields): Namespace {
   return namespace.length > 0 && namespace.join('|') === place ? namespace.slice(0, -1) : namespace
 }
@@ -152,7 +154,7 @@ function toolData({ event: kind, toolCallId, name, input, data, output, error }:
   }
 }
 
-/** A chunk of the mode `debug`. The event before a task has its payload, which is not repeated. */
+/** A chunk of the mode `debug`. The payload of a task is not repeated, because the previous event has it. */
 function debug(namespace: Namespace, { payload, ...data }: Fields): EngineEvent {
   return chunk(
     namespace,
@@ -161,7 +163,7 @@ function debug(namespace: Namespace, { payload, ...data }: Fields): EngineEvent 
   )
 }
 
-/** A checkpoint with the names of the REST, and without what belongs to the engine. */
+/** A checkpoint with REST names, without the engine's internals. */
 function checkpoint({ config, parentConfig, tasks, ...payload }: Fields): Fields {
   const items = (tasks ?? []) as readonly Fields[]
   return {

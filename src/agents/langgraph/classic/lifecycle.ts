@@ -3,7 +3,7 @@ import type { EngineEvent } from '../graph.ts'
 
 type Status = 'started' | 'completed' | 'failed'
 
-/** Tells when the graphs below the root start and end, which only version 3 of the engine does by itself. */
+/** Reports when nested graphs start and end, which the engine only does itself in version 3. */
 export function createLifecycle() {
   const running = new Map<string, readonly string[]>()
   const known = new Set<string>()
@@ -36,13 +36,13 @@ export function createLifecycle() {
   }
 
   return {
-    /** The lifecycle events due before the events of a namespace. */
+    /** The lifecycle events to send before the events of a namespace. */
     before(namespace: readonly string[]): readonly EngineEvent[] {
       const ended = ends(ending, 'completed')
       ending = []
       return ended.length === 0 && known.has(namespace.join('|')) ? ended : [...ended, ...starts(namespace)]
     },
-    /** Notes a task of a namespace. When it has its result, the graph that it has run has ended. */
+    /** Records a task of a namespace. When the task has a result, the graph that it ran has ended. */
     noteTask(namespace: readonly string[], task: Fields): void {
       if ('result' in task) ending.push([...namespace, `${task.name}:${task.id}`].join('|'))
     },

@@ -32,12 +32,12 @@ interface OpenMessage {
   end(): readonly EngineEvent[]
 }
 
-/** Makes the message events of the protocol from the message chunks of a classic run. */
+/** Converts the message chunks of a classic run to message events of the protocol. */
 export function createMessageReader(calls: CallWatch) {
   const open = new Map<string, OpenMessage>()
 
   function read(message: StreamedMessage, metadata: MessageMetadata): readonly EngineEvent[] {
-    // The answers of tools come with the state, as in version 3.
+    // Tool answers come with the state, like in version 3.
     if (message.getType() === 'tool') return []
     const isChunk = typeof message.concat === 'function'
     const place = metadata.langgraph_checkpoint_ns ?? ''
@@ -59,16 +59,16 @@ export function createMessageReader(calls: CallWatch) {
 
   return {
     read,
-    /** The ends of messages whose model has ended. Their chunks do not say it. */
+    /** The ends of messages whose model has ended. Their chunks do not contain it. */
     finishEnded: () =>
       open.size === 0 ? [] : finish(({ place, id, chunks }) => calls.hasEnded(place, id, chunks)),
-    /** The ends of messages of a task that has ended. */
+    /** The ends of messages whose task has ended. */
     finishIn: (place: string) => finish((message) => message.place === place),
     finishAll: () => finish(() => true),
   }
 }
 
-/** The models of several tasks may give the same id. */
+/** The models of several tasks may use the same id. */
 const keyOf = ({ place, id }: Pick<OpenMessage, 'place' | 'id'>): string => `${place} ${id}`
 
 function begin(id: string, place: string, metadata: MessageMetadata): OpenMessage {
@@ -104,7 +104,7 @@ function whole(message: StreamedMessage, id: string, about: MessageMetadata): re
   })
 }
 
-/** An encoder of one message, whose events are those of the engine. */
+/** An encoder of one message that produces engine events. */
 function encoding(
   id: string,
   { langgraph_node: node, langgraph_checkpoint_ns: place = '' }: MessageMetadata,
@@ -114,7 +114,7 @@ function encoding(
   const encoder: MessageEncoder = createMessageEncoder((data: WireMessageEvent) =>
     events.push({
       method: 'messages',
-      // It tells messages apart that one node writes at the same time.
+      // Distinguishes messages that one node writes concurrently.
       params: {
         namespace,
         ...(node !== undefined && { node }),

@@ -7,16 +7,16 @@ import { createChunkReader } from './chunks.ts'
 
 const PROTOCOL_MODES = ['values', 'updates', 'messages', 'tools', 'custom', 'tasks']
 
-/** The events of a run as version 3 gives them, by chunk, and the end of the graph's own work. */
+/** The events of a run in the format of version 3, by chunk, and the end of the graph's own work. */
 export interface ClassicStream {
   readonly events: AsyncIterable<readonly EngineEvent[]>
-  /** Settles when the graph does nothing more, also where nobody reads its events to their end. */
+  /** Settles when the graph has stopped, even if its events are not read to the end. */
   settled(): Promise<unknown>
 }
 
 /**
- * Runs a graph with `graph.stream`, where messages stay as the model gave them. For clients that want the
- * events of every runnable, `streamEvents` of version 2 has the same chunks among them.
+ * Runs a graph with `graph.stream`, where messages stay as the model sent them. For clients that request the
+ * events of every runnable, `streamEvents` version 2 contains the same chunks.
  */
 export async function streamClassic(
   graph: Graph,
@@ -25,13 +25,14 @@ export async function streamClassic(
   classic: StreamModesRun,
 ): Promise<ClassicStream> {
   const wanted = new Set(classic.modes)
-  // The engine has no other way to give its checkpoints whole.
+  // The engine provides complete checkpoints only in this mode.
   const modes =
     wanted.has('debug') || wanted.has('checkpoints') ? [...PROTOCOL_MODES, 'debug'] : PROTOCOL_MODES
   const calls = createCallWatch()
   const asked = {
     ...options,
-    // Any version but the third streams chunks. With one, the engine tells the checkpoint of the next values.
+    // Any version except the third streams chunks. If a version is set, the engine reports the checkpoint of
+    // the next values.
     version: 'v2' as const,
     streamMode: modes,
     subgraphs: true as const,
@@ -62,7 +63,7 @@ export async function streamClassic(
       if (!isOver) rest = drain(chunks)
     }
 
-    /** The chunks of the graph itself come as events of its run. */
+    /** The chunks of the graph itself arrive as events of its run. */
     function fromEvent(event: RunnableEvent): readonly EngineEvent[] {
       if (event.tags?.includes('langsmith:hidden')) return []
       if (event.event === 'on_chain_stream' && event.run_id === options.runId)
@@ -75,8 +76,8 @@ export async function streamClassic(
 }
 
 /**
- * The chunks of a graph from its engine. `stream` would wrap each one in three Web streams, and set up the
- * callbacks of the run for it again.
+ * The chunks of a graph from its engine. `stream` would wrap each chunk in three Web streams, and set up the
+ * run's callbacks again for each.
  */
 function chunksOf(graph: Graph, input: unknown, options: ClassicOptions): AsyncIterable<unknown> {
   const chunks = graph._streamIterator(input, options)
@@ -85,7 +86,7 @@ function chunksOf(graph: Graph, input: unknown, options: ClassicOptions): AsyncI
   }
 }
 
-/** An event of `streamEvents` of version 2. */
+/** An event of `streamEvents` version 2. */
 interface RunnableEvent {
   readonly event: string
   readonly run_id: string
@@ -93,11 +94,11 @@ interface RunnableEvent {
   readonly data?: { readonly chunk?: unknown }
 }
 
-/** Reads a stream that was stopped to its end, which comes when the graph has ended. */
+/** Reads a stopped stream to its end, which is when the graph has ended. */
 async function drain(chunks: AsyncIterator<unknown>): Promise<void> {
   try {
     while (!(await chunks.next()).done);
   } catch {
-    // It was stopped, and its error is that of the run.
+    // It was stopped, and its error is the error of the run.
   }
 }
