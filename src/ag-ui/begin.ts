@@ -22,16 +22,19 @@ import { messagesIn, toolMessage, userMessage, waitingCalls } from './messages.t
 import { isKeyOfRun } from './state.ts'
 import { type RunAgentInput, TAKEN } from './wire.ts'
 
-/** An answer that is read, from the run on that a request has started, or had started before. */
+/**
+ * An answer to read, starting with the run that a request has started, or that an earlier identical request
+ * had started.
+ */
 export interface Begun {
   readonly answer: Answer<readonly (ThreadEvent | LogGap)[]>
-  /** The messages that its client has. */
+  /** The messages that the client already has. */
   readonly before: readonly Message[]
 }
 
 /**
- * Starts the run that a client asks for. Undefined where nothing is to be started: the thread waits for answers, of which the client has
- * not given all, or the client has nothing new to say about a question that nobody asks any more.
+ * Starts the run that a client requests. Returns undefined if there is nothing to start: the client has not
+ * answered all open questions of the thread, or it only answers a question that is no longer open.
  */
 export async function begin(
   { context, call, agent, assistantId, assistant, metadata }: AgUiCall,
@@ -82,7 +85,7 @@ export async function begin(
   const isKey = (key: string): boolean => agent.inputKeys === '*' || (agent.inputKeys ?? []).includes(key)
   const update: Fields = {
     ...changedState(input.state, values, (key) => isKey(key) && mayWrite(options.clientState, key)),
-    // What graphs read that were written for LangGraph's integration of AG-UI, and for CopilotKit's.
+    // The keys that graphs for LangGraph's AG-UI integration and CopilotKit's integration read.
     ...(isNamed(agent.inputKeys, 'ag-ui') && { 'ag-ui': { tools: clientTools, context: facts } }),
     ...(isNamed(agent.inputKeys, 'copilotkit') && { copilotkit: { actions: clientTools, context: facts } }),
   }
@@ -120,7 +123,10 @@ export async function begin(
   return { answer: await engine.follow({ ...following, start }), before }
 }
 
-/** A page that goes on after a tool of its own may send another message under the id of its run, so the id alone is no key. */
+/**
+ * After a client-side tool, a page may send another message under the same run id, so the id alone is not a
+ * key.
+ */
 async function keyOf({ runId, messages = [], resume = [] }: RunAgentInput): Promise<CommandKey> {
   const fingerprint = await uuidOf([runId, messages.length, messages.at(-1) ?? null, resume])
   return { key: `ag-ui:${fingerprint}`, fingerprint }
@@ -128,7 +134,10 @@ async function keyOf({ runId, messages = [], resume = [] }: RunAgentInput): Prom
 
 type Sent = NonNullable<RunAgentInput['messages']>
 
-/** Which messages of a thread a client has. Results are known by their calls: their ids may be others. */
+/**
+ * Whether the client has a message of the thread. Tool results are matched by call id, because their own ids
+ * may differ.
+ */
 function isKnownTo(sent: Sent): (message: Message) => boolean {
   const ids = new Set(sent.map(({ id }) => id))
   const calls = new Set(sent.map(({ toolCallId }) => toolCallId))
@@ -136,17 +145,20 @@ function isKnownTo(sent: Sent): (message: Message) => boolean {
 }
 
 interface News {
-  /** What the client adds to the thread. */
+  /** Messages that the client adds to the thread. */
   readonly added: readonly Message[]
-  /** What the thread has, up to the newest message that the client has. */
+  /** The thread's messages up to the newest one that the client has. */
   readonly shared: readonly Message[]
-  /** What the thread has after it. */
+  /** The thread's messages after it. */
   readonly unseen: readonly Message[]
-  /** Whether that newest message is the user's. */
+  /** Whether the newest shared message is the user's. */
   readonly endsWithUser: boolean
 }
 
-/** The messages at the end of what a client sends, of the user and of the tools that it has run. What stands before is the thread's. */
+/**
+ * The new messages at the end of a client's list: user messages and results of client-side tools. Everything
+ * before them comes from the thread.
+ */
 function newMessages(sent: Sent, history: readonly Message[]): News {
   const ids = new Set(history.map(({ id, role, toolCallId }) => (role === 'tool' ? toolCallId : id)))
   const isOld = ({ id, role, toolCallId }: Sent[number]): boolean =>
@@ -168,8 +180,9 @@ function newMessages(sent: Sent, history: readonly Message[]): News {
 }
 
 /**
- * The checkpoint from which the run goes on. A client that adds nothing after a message of the user wants its answer written again;
- * whether one that adds something has left out messages or has not seen them, only its server knows.
+ * The checkpoint that the run continues from. A client that adds nothing after a user message wants the
+ * answer regenerated. If it does add messages, only the server's option can tell whether it dropped the
+ * messages in between or has not seen them.
  */
 async function forkOf(
   { added, unseen, endsWithUser }: News,
@@ -187,7 +200,7 @@ const isNamed = (keys: readonly string[] | '*' | undefined, key: string): boolea
 const mayWrite = (keys: boolean | readonly string[] | undefined, key: string): boolean =>
   typeof keys === 'object' ? keys.includes(key) : keys !== false
 
-/** What a page has changed of the state. The rest is the thread's. */
+/** The state keys that a page has changed. The others keep the thread's values. */
 function changedState(state: unknown, values: Fields, isTaken: (key: string) => boolean): Fields {
   if (!isRecord(state)) return {}
   return filterFields(

@@ -7,19 +7,19 @@ import { HttpError } from '../http/index.ts'
 import { unbounded } from '../principal.ts'
 import type { AgUiContext } from './context.ts'
 
-/** A call of an agent about a thread, as its caller may do it. */
+/** A permitted call to an agent about a thread. */
 export interface AgUiCall {
   readonly context: AgUiContext
   readonly call: FaceCall
   readonly agent: Agent
   readonly assistantId: string
-  /** Whose settings a run takes. */
+  /** The assistant whose settings the run uses. */
   readonly assistant: NamedAssistant['assistant']
-  /** What the metadata of a new thread and a run are to be, where the permission says so. */
+  /** The metadata that `authorize` sets on a new thread and a run. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The agent that the path names. Throws 404 for one that is not there, or not for this caller, and 403. */
+/** The agent that the path names. Throws 404 if it does not exist or the caller has no access, and 403. */
 export async function permitted(
   context: AgUiContext,
   call: FaceCall,

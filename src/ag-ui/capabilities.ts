@@ -1,6 +1,8 @@
 import type { Agent } from '../agents/agent.ts'
 
-/** What an agent of this server can do, in the words of AG-UI. Source: `AgentCapabilities` of `@ag-ui/core` 1.0.0. */
+/**
+ * The capabilities of a server's agent in AG-UI's format. Source: `AgentCapabilities` of `@ag-ui/core` 1.0.0.
+ */
 export const capabilitiesOf = ({ name, description }: Agent): object => ({
   identity: { ...(name !== undefined && { name }), ...(description !== undefined && { description }) },
   transport: {

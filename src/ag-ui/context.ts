@@ -1,7 +1,7 @@
 import type { FaceContext } from '../face/routes.ts'
 import type { AgUiOptions } from './options.ts'
 
-/** What every endpoint of this group needs. */
+/** The context of every endpoint in this group. */
 export interface AgUiContext extends FaceContext {
   readonly options: AgUiOptions
 }

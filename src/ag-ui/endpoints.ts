@@ -11,7 +11,7 @@ import { clientRunId, followRun, followThread } from './follow.ts'
 import { eventStream } from './stream.ts'
 import { CONNECT_INPUT, RUN_INPUT, STOP_INPUT } from './wire.ts'
 
-/** `POST /ag-ui/{agent_id}`, and `POST /ag-ui/agent/{agent_id}/run` as CopilotKit has it. */
+/** `POST /ag-ui/{agent_id}`, and CopilotKit's `POST /ag-ui/agent/{agent_id}/run`. */
 export async function run(context: AgUiContext, given: FaceCall): Promise<Response> {
   const input = await bodyOf(RUN_INPUT, given)
   const { threadId } = input
@@ -30,7 +30,10 @@ export async function run(context: AgUiContext, given: FaceCall): Promise<Respon
   return response
 }
 
-/** `POST /ag-ui/agent/{agent_id}/connect`: the thread as it is, and the answer that goes on. No event for an unknown thread. */
+/**
+ * `POST /ag-ui/agent/{agent_id}/connect`: the thread's messages and state, then its active answer. Sends no
+ * event for an unknown thread.
+ */
 export async function connect(context: AgUiContext, given: FaceCall): Promise<Response> {
   const input = await bodyOf(CONNECT_INPUT, given)
   const { threadId } = input
@@ -44,7 +47,10 @@ export async function connect(context: AgUiContext, given: FaceCall): Promise<Re
   })
 }
 
-/** `POST /ag-ui/agent/{agent_id}/stop/{thread_id}`: stops the answer that goes on, or the one of the run that the page names. */
+/**
+ * `POST /ag-ui/agent/{agent_id}/stop/{thread_id}`: stops the active answer, or the one of the run that the
+ * page names.
+ */
 export async function stop(context: AgUiContext, given: FaceCall): Promise<Response> {
   const { runId } = await bodyOf(STOP_INPUT, given)
   const { threadId } = given
@@ -52,7 +58,7 @@ export async function stop(context: AgUiContext, given: FaceCall): Promise<Respo
   const { engine } = context
   const { principal } = call.call
   const { record } = (await engine.findAnswer({ threadId, principal })) ?? {}
-  // A question is not stopped: it is answered.
+  // A question can only be answered, not stopped.
   if (!record || record.state === 'input-required') return json({ stopped: false })
   const current = record.openRunIds[0]
   const isOther =
@@ -62,7 +68,7 @@ export async function stop(context: AgUiContext, given: FaceCall): Promise<Respo
   return json({ stopped: true })
 }
 
-/** `GET /ag-ui/info`: the agents, for pages of CopilotKit. */
+/** `GET /ag-ui/info`: the agents, for CopilotKit pages. */
 export async function info({ engine }: AgUiContext): Promise<Response> {
   const agents = [...engine.agents].map(([id, agent]) => [
     id,

@@ -10,24 +10,24 @@ import { messagesIn, toClient, waitingCalls } from './messages.ts'
 import { createStateTeller, type StateTeller } from './state.ts'
 import { createWriter } from './write.ts'
 
-/** What a client says of itself and of its run. */
+/** What a client says about itself and its run. */
 export interface Client {
   readonly threadId: string
   readonly runId: string
   readonly protocolVersion?: string | undefined
-  /** The names of the tools that it runs. */
+  /** The names of its client-side tools. */
   readonly toolNames: readonly string[]
 }
 
 type Events = AsyncGenerator<readonly AgUiEvent[], void, undefined>
 
-/** The run of a client: an answer until it ends or asks. */
+/** A client's run: an answer until it ends or raises an interrupt. */
 export async function* followRun(call: AgUiCall, client: Client, begun: Begun): Events {
   yield [started(client)]
   yield* followAnswer(call, client, begun, createStateTeller())
 }
 
-/** A thread as it is, and the answer that goes on. */
+/** A thread's messages and state, then its active answer. */
 export async function* followThread(
   call: AgUiCall,
   client: Client,
@@ -76,7 +76,7 @@ async function* followAnswer(
   }
   const { end, found } = answer
   const isAsking = end?.status === 'asks'
-  // The thread may have gone on: clients get it as it is.
+  // Read the thread again: it may have changed, and clients receive its current state.
   const thread =
     (await engine.findThread({ threadId: answer.threadId, principal: call.principal })) ?? found.thread
   const { values } = (await engine.readState(thread)) ?? {}
@@ -99,7 +99,7 @@ async function* followAnswer(
   ]
 }
 
-/** The id that a client has given to a run; that of the engine where no client of this protocol has started it. */
+/** The id that a client has given to a run, or the engine's id if no client of this protocol started it. */
 export async function clientRunId(
   { context: { engine }, call: { principal } }: AgUiCall,
   threadId: string,
@@ -140,6 +140,6 @@ const asking = (
 ): AgUiEvent =>
   ended(client, { type: 'interrupt', interrupts: interruptsOf(questions, waitingCalls(messages)) })
 
-/** Older clients know no such outcome. To them the run is over. */
+/** Older clients do not know this outcome. For them, the run has finished. */
 const canceled = (client: Client): AgUiEvent =>
   ended(client, speaksV1(client.protocolVersion) ? { type: 'cancelled' } : undefined)

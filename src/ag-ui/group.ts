@@ -7,7 +7,8 @@ import type { AgUiContext } from './context.ts'
 import { AG_UI_OPTIONS, type AgUiOptions } from './options.ts'
 
 /**
- * AG-UI as a face of a server: runs for `HttpAgent`, and the routes of CopilotKit's runtime. See docs/ag-ui.md.
+ * AG-UI as a face of a server: runs for `HttpAgent`, and the routes of CopilotKit's runtime. See
+ * docs/ag-ui.md.
  *
  * @example
  * ```ts
@@ -19,7 +20,7 @@ export function agUi(options: AgUiOptions = {}): (setup: FaceSetup) => WebHandle
   return (setup) => createAgUiGroup(setup, options)
 }
 
-/** A route table over the engine. What answers is loaded with the first request. */
+/** A route table over the engine. The endpoints are loaded with the first request. */
 export const createAgUiGroup = (setup: FaceSetup, options: AgUiOptions = {}): WebHandler =>
   createFace<AgUiContext>(setup, {
     basePath: options.basePath,
@@ -34,7 +35,7 @@ const run = /* @__PURE__ */ onDemand<AgUiContext>(async () => (await endpoints()
 const stopAgent = /* @__PURE__ */ onDemand<AgUiContext>(async () => (await endpoints()).stop)
 
 const ROUTES: readonly FaceRoute<AgUiContext>[] = [
-  // The body names the thread.
+  // The thread is in the body.
   ['POST', '/ag-ui/:agent_id', null, run],
   ['GET', '/ag-ui/info', 'assistants:search', /* @__PURE__ */ onDemand(async () => (await endpoints()).info)],
   ['POST', '/ag-ui/agent/:agent_id/run', null, run],

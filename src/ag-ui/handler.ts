@@ -4,7 +4,7 @@ import type { WebHandler } from '../http/index.ts'
 import { createAgUiGroup } from './group.ts'
 import { AG_UI_OPTIONS, type AgUiOptions } from './options.ts'
 
-/** AG-UI alone, over an engine or the options for one. */
+/** The AG-UI handler alone, over an engine or the options for one. */
 export const createAgUiHandler = (
   options: FaceOptions & EngineChoice & { readonly agUi?: AgUiOptions | undefined },
 ): WebHandler =>

@@ -6,10 +6,10 @@ import type { RunAgentInput } from './wire.ts'
 
 type ResumeEntry = NonNullable<RunAgentInput['resume']>[number]
 
-/** The id of what is asked where an agent has stopped before a node, and has asked nothing. */
+/** The question id for an agent that has stopped before a node without an interrupt. */
 export const BREAKPOINT = 'breakpoint'
 
-/** The open questions as clients have them: at least one. */
+/** The open questions in AG-UI's format: at least one. */
 export const interruptsOf = (
   questions: readonly OpenInterrupt[],
   calls: readonly WaitingCall[],
@@ -60,7 +60,10 @@ const decisionsSchema = (approvals: readonly Approval[]): object => ({
   required: ['decisions'],
 })
 
-/** The answers by the ids of the questions, or undefined where a question has none. Those to questions that are not open are ignored. */
+/**
+ * The answers by question id, or undefined if a question has none. Answers to questions that are not open are
+ * ignored.
+ */
 export function answersTo(
   questions: readonly OpenInterrupt[],
   resume: readonly ResumeEntry[],
@@ -71,7 +74,10 @@ export function answersTo(
   return Object.fromEntries(answers.map(([id, entry, value]) => [id, answerOf(entry!, value)]))
 }
 
-/** What the agent is given: the payload, or the decisions that it stands for. A dismissed question is rejected, or answered with null. */
+/**
+ * The agent's resume value: the payload, or the decisions that it stands for. A dismissed question is
+ * rejected, or answered with null.
+ */
 function answerOf({ status, payload }: ResumeEntry, question: unknown): unknown {
   const approvals = approvalsOf(question)
   if (!approvals) return status === 'cancelled' ? null : (payload ?? null)

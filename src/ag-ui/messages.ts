@@ -3,36 +3,39 @@ import { type ContentBlock, decodeMessage, type MediaType, type Message, textOf 
 import { defined, itemsOf } from '../messages/record.ts'
 import type { ContentPart, Taken } from './wire.ts'
 
-/** A message as clients keep it. */
+/** A message in AG-UI's format. */
 export interface AgUiMessage {
   readonly id: string
   readonly role: string
   readonly [field: string]: unknown
 }
 
-/** The messages of a state in the normal form. Undefined where the agent keeps none. */
+/** The messages of a state in the normal form. Undefined if the agent keeps none. */
 export function messagesIn(values: Readonly<Record<string, unknown>> | undefined): Message[] | undefined {
   if (!Array.isArray(values?.messages)) return undefined
   return itemsOf(values.messages).flatMap((message, at) => {
     const read = decodeMessage(message)
-    // Clients need an id, and a history only gets longer.
+    // Clients need an id, and a history only grows, so the index is stable.
     return read ? [{ ...read, id: read.id ?? `message-at-${at}` }] : []
   })
 }
 
-/** The id of a thought. It is counted among those of its message, because streams and states number blocks in different ways. */
+/**
+ * The id of a reasoning block. It counts the reasoning blocks of its message, because streams and states
+ * number blocks differently.
+ */
 export const reasoningId = (messageId: string, at: number): string => `${messageId}:reasoning-${at}`
 
-/** The id of the result of a call. Nobody knows that of the message before it is in the state. */
+/** The id of a call's result. The result message's own id is unknown until it is in the state. */
 export const resultId = (callId: string): string => `${callId}:result`
 
-/** Marks results that a client has sent, which keep the id that it has given them. */
+/** Marks results that a client has sent. They keep the client's id. */
 const OF_CLIENT = 'ag_ui'
 
-/** Messages as clients have them, in the order that clients make when they read them as events. */
+/** Messages in AG-UI's format, in the order that clients build from the events. */
 export function toClient(messages: readonly Message[]): AgUiMessage[] {
   const all: AgUiMessage[] = []
-  /** Results stand behind the message that has called, and those that stand there already. */
+  /** A result goes after the message with its call, and after that message's earlier results. */
   const callers = new Map<string, AgUiMessage>()
   const answered = new Set(messages.map(({ toolCallId }) => toolCallId))
   const insert = (result: AgUiMessage, callId: string): void => {
@@ -95,7 +98,7 @@ const resultOf = (callId: string, content: string): AgUiMessage => ({
   content,
 })
 
-/** The id of the call that a block is. */
+/** The call id of a block, if it is a call. */
 export const callIdOf = (block: ContentBlock): string | undefined => callOf(block)?.id
 
 function callOf(block: ContentBlock) {
@@ -106,7 +109,7 @@ function callOf(block: ContentBlock) {
   return { id: block.id, type: 'function', function: { name: block.name ?? '', arguments: args } }
 }
 
-/** What a tool has given, as the one text that clients take. */
+/** A tool's result as a single string, which is all that clients accept. */
 export const resultText = (content: readonly ContentBlock[]): string =>
   content.every(({ type }) => type === 'text') ? textOf({ content }) : JSON.stringify(content)
 
@@ -130,7 +133,10 @@ function contentOf(content: readonly ContentBlock[]): unknown {
   })
 }
 
-/** The calls of the newest message of the agent that have no result: once a run has ended, those that wait for a client. */
+/**
+ * The calls of the agent's newest message without a result: after the run has ended, the ones that wait for
+ * the client.
+ */
 export function waitingCalls(messages: readonly Message[]): readonly WaitingCall[] {
   const at = messages.findLastIndex(({ role }) => role === 'assistant')
   const results = new Set(messages.slice(at + 1).map(({ toolCallId }) => toolCallId))
@@ -141,7 +147,7 @@ export function waitingCalls(messages: readonly Message[]): readonly WaitingCall
   )
 }
 
-/** A message of the user in the normal form. */
+/** A user message in the normal form. */
 export const userMessage = ({ id, content, name }: Taken): Message => ({
   role: 'user',
   id,
@@ -149,7 +155,7 @@ export const userMessage = ({ id, content, name }: Taken): Message => ({
   ...defined({ name }),
 })
 
-/** The result of a tool that the client has run. */
+/** The result of a client-side tool. */
 export const toolMessage = ({ id, content, error }: Taken, call: WaitingCall): Message => ({
   role: 'tool',
   id,

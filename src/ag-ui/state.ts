@@ -4,23 +4,23 @@ import type { AgUiEvent } from './events.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** What a run writes for its graph: its client has sent what these keys hold. */
+/** Keys that a run writes for its graph. The client has sent their content, so they are not sent back. */
 const KEYS_OF_RUN: readonly string[] = ['messages', 'ag-ui', 'copilotkit']
 
 export const isKeyOfRun = (key: string): boolean => KEYS_OF_RUN.includes(key)
 
-/** The state of an agent as its clients share it. */
+/** The agent state that is shared with clients. */
 export const sharedState = (values: Values = {}): Values =>
   Object.fromEntries(Object.entries(values).filter(([key]) => !isKeyOfRun(key)))
 
 export interface StateTeller {
-  /** The state whole at first, then what has changed. Nothing where nothing has. */
+  /** The complete state the first time, then only the changes. Empty if nothing has changed. */
   tell(values: Values): readonly AgUiEvent[]
-  /** The whole state, whatever the client has. */
+  /** The complete state, whatever the client has. */
   tellWhole(values: Values): readonly AgUiEvent[]
 }
 
-/** Tells a client of the state of the agent. */
+/** Sends the agent's state to a client. */
 export function createStateTeller(): StateTeller {
   let told: Values | undefined
   const tellWhole = (values: Values): readonly AgUiEvent[] => {
@@ -31,7 +31,7 @@ export function createStateTeller(): StateTeller {
     tellWhole,
     tell(values) {
       const next = sharedState(values)
-      // A page of an agent without a state may have one of its own.
+      // The page of an agent without a state may have a state of its own.
       if (!told) return Object.keys(next).length > 0 ? tellWhole(values) : []
       const delta = createPatch(told, next, diffLongLists)
       told = next
@@ -40,10 +40,10 @@ export function createStateTeller(): StateTeller {
   }
 }
 
-/** Comparing two lists costs the product of their lengths. */
+/** Comparing two lists takes time proportional to the product of their lengths. */
 const MAX_COMPARED = 40_000
 
-/** Of a long list, what was added at its end; else the whole list. */
+/** For a long list, the items added at its end, or otherwise the whole list. */
 function diffLongLists(before: unknown, after: unknown, pointer: Pointer): Operation[] | undefined {
   if (!Array.isArray(before) || !Array.isArray(after) || before.length * after.length <= MAX_COMPARED)
     return undefined

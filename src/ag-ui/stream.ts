@@ -4,14 +4,14 @@ import { sourceOf, sseResponse } from '../http/index.ts'
 import type { AgUiCall } from './call.ts'
 import type { AgUiEvent } from './events.ts'
 
-/** Frames that are sent together are at most so long, in characters, but for the last one. */
+/** The maximum size of a chunk of frames, in characters, not counting its last frame. */
 const CHUNK_LENGTH = 65_536
 
 type Batches = AsyncIterable<readonly AgUiEvent[]>
 
 /**
- * Events as server-sent events, pulled at the pace of their reader. Rejects where nothing could be begun. What breaks the stream later
- * is its last event: clients take a body that ends without one for a run that is done.
+ * Events as server-sent events, pulled at the client's pace. Rejects if the stream cannot start. A later
+ * failure becomes the last event, because clients treat a body that ends without one as a finished run.
  */
 export async function eventStream(
   { context, call }: AgUiCall,

@@ -1,11 +1,14 @@
 import * as z from 'zod/mini'
 import { anything, list, nonEmpty, object } from '../face/schema.ts'
 
-/** What clients of AG-UI send. Source: the schemas of `@ag-ui/core` 1.0.0; those of 0.0.59 have the same fields. */
+/**
+ * The bodies that AG-UI clients send. Source: the schemas of `@ag-ui/core` 1.0.0; those of 0.0.59 have the
+ * same fields.
+ */
 
 const text = z.string()
 
-/** `binary` is of clients before 0.0.50: its source stands in the part itself. */
+/** Clients before 0.0.50 send `binary`, whose source is in the part itself. */
 const part = object({
   type: text,
   text: z.optional(text),
@@ -17,7 +20,7 @@ const part = object({
   filename: z.optional(text),
 })
 
-/** A message of the user, or the result of a tool that the client has run. */
+/** A user message, or the result of a client-side tool. */
 export const TAKEN = object({
   id: nonEmpty,
   content: z.optional(z.union([text, list(part, 0)], 'a string or a list of content parts')),
@@ -26,14 +29,14 @@ export const TAKEN = object({
   error: z.optional(text),
 })
 
-/** Of the messages that the thread has already, no more is read. */
+/** Only these fields of messages that the thread already has are read. */
 const message = z.looseObject({ id: text, role: text })
 
 const tools = z.optional(
   list(object({ name: nonEmpty, description: z.optional(text), parameters: anything }), 0),
 )
 
-/** How a client names a thread and its run, and what it can do. */
+/** The client's ids for a thread and its run, and its capabilities. */
 const client = { threadId: nonEmpty, runId: nonEmpty, protocolVersion: z.optional(text), tools }
 
 export const RUN_INPUT = object({
@@ -49,7 +52,7 @@ export const RUN_INPUT = object({
 
 export const CONNECT_INPUT = object(client)
 
-/** Of CopilotKit: the run that its page has started, where it knows one. */
+/** From CopilotKit: the run that its page has started, if it knows one. */
 export const STOP_INPUT = object({ runId: z.optional(text) })
 
 export type RunAgentInput = z.output<typeof RUN_INPUT>

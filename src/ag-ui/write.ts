@@ -14,25 +14,25 @@ import {
 import type { StateTeller } from './state.ts'
 
 export interface Writing {
-  /** The messages that the client has, or gets, before the first item. */
+  /** The messages that the client has, or receives, before the first item. */
   readonly before: readonly Message[]
   readonly state: StateTeller
-  /** Whether the client is told of them. */
+  /** Whether the client receives subagent events. */
   readonly subagents: boolean
 }
 
-/** Writes the items of an answer as events, for one client. */
+/** Writes the items of an answer as events for one client. */
 export interface Writer {
   write(item: AnswerItem): readonly AgUiEvent[]
-  /** Closes what is open, before the run of the client ends. Subagents may go on after a question. */
+  /** Closes everything that is open before the client's run ends. Subagents may continue after a question. */
   close(isAsking: boolean): readonly AgUiEvent[]
-  /** The messages of the thread. */
+  /** The thread's messages. */
   tell(messages: readonly Message[]): readonly AgUiEvent[]
-  /** The tokens that were used, for each model. */
+  /** The tokens used, by model. */
   usage(): readonly object[]
 }
 
-/** Something that is being written: a text, a thought, a call. */
+/** Something that is being streamed: text, reasoning or a call. */
 interface Open {
   readonly start: readonly AgUiEvent[]
   readonly end: readonly AgUiEvent[]
@@ -43,20 +43,20 @@ interface Open {
 type Owner = string | null
 
 /**
- * A client checks that each thing is begun, goes on and is ended in this order, and that none is begun twice. A call that it knows
- * from before is not told again, because it would add the arguments once more.
+ * A client checks that everything starts, continues and ends in this order, and that nothing starts twice. A
+ * call that it already has is not sent again, because it would append the arguments a second time.
  */
 export function createWriter({ before, state, subagents }: Writing): Writer {
   const known = new Set(before.flatMap(({ content }) => content.flatMap((block) => callIdOf(block) ?? [])))
   const answered = new Set(before.flatMap(({ toolCallId }) => toolCallId ?? []))
-  /** What is in the history of the agent so far, for a client that must forget a part of it. */
+  /** The agent's history so far, for a client that must drop part of it. */
   let kept = before
   const open = new Map<string, Open>()
-  /** The thoughts of the messages that are being written. */
+  /** The reasoning blocks of the messages that are being streamed. */
   const thoughts = new Map<string, number[]>()
-  /** The names of open steps by their namespaces. No two that are open have one name. */
+  /** The names of open steps by namespace. No two open steps have the same name. */
   const steps = new Map<string, string>()
-  /** The runs of subagents by their calls. An id names one only, also where a subagent runs again. */
+  /** The subagent runs by call. Each run has its own id, even if a subagent runs again. */
   const runs = new Map<string, { readonly id: string; readonly isOpen: boolean }>()
   const used = new Map<string, Record<string, string | number>>()
 
@@ -138,7 +138,7 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
     return [{ type: 'TOOL_CALL_RESULT', role: 'tool', content: resultText(result.content), ...about }]
   }
 
-  /** The history whole. It takes away what is being written, which begins again after it. */
+  /** Sends the complete history. It replaces what is being streamed, which then starts again. */
   function tell(history: readonly Message[]): readonly AgUiEvent[] {
     const things = [...open.values()]
     const messages = toClient(history)
@@ -304,14 +304,16 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
   }
 }
 
-/** Whether a client that has the first messages shows the next ones in their order: it puts those at the end that it does not have. */
+/**
+ * Whether a client that has `before` shows `next` in order. It appends the messages that it does not have.
+ */
 function keepsOrder(before: readonly AgUiMessage[], next: readonly AgUiMessage[]): boolean {
   const [had, wanted] = [before, next].map((messages) => new Set(messages.map(({ id }) => id)))
   const shown = [...[...had!].filter((id) => wanted!.has(id)), ...[...wanted!].filter((id) => !had!.has(id))]
   return [...wanted!].every((id, at) => id === shown[at])
 }
 
-/** The id of a message among all of a client. What a subagent writes may have that of a message of the agent. */
+/** The client-wide id of a message. A subagent's message may have the same id as one of the agent's. */
 const idOf = ({ id, owner }: Pick<MessageRef, 'id' | 'owner'>): string =>
   owner === null ? id : `${owner}/${id}`
 

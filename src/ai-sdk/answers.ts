@@ -4,19 +4,19 @@ import type { Chunk } from './chunks.ts'
 import type { OpenCall } from './parts.ts'
 import type { SentMessage, SentPart } from './wire.ts'
 
-/** What a page has answered. */
+/** The answers in a page's message. */
 export interface Given {
-  /** By the ids of the questions. */
+  /** By question id. */
   readonly answers: Readonly<Record<string, unknown>>
-  /** The calls of the answer that it has refused. */
+  /** The calls of the answer that the user has rejected. */
   readonly refused: ReadonlySet<string>
-  /** What becomes of the parts of the page that nothing else will tell of. */
+  /** Chunks for parts of the page's message that no other event will update. */
   readonly chunks: readonly Chunk[]
 }
 
 /**
- * The answers that a page gives: with its approvals, the outputs of its tools, and by the ids of questions in `resume`. A question that
- * wants several decisions is answered when all of them are there.
+ * The answers that a page gives: with approvals, with tool outputs, and by question id in `resume`. A
+ * question with several decisions counts as answered when all of them are there.
  */
 export function givenAnswers(
   asked: readonly Asked[],
@@ -37,14 +37,14 @@ export function givenAnswers(
       const isRefused = responseTo(approvalId, message)?.approved === false
       if (isShown && isRefused) refused.add(call.id)
       else if (isRefused) chunks.push({ type: 'tool-output-denied', toolCallId: call.id })
-      // Nothing else tells of the result of a call of a subagent.
+      // No other event reports the result of a subagent's call.
       else if (!isShown) chunks.push({ type: 'tool-output-available', toolCallId: call.id, output: null })
     }
   }
   return { answers, refused, chunks }
 }
 
-/** Undefined where the page has not answered, or not all of it. */
+/** Undefined if the page has not answered the question completely. */
 function answerTo(asked: Asked, message: SentMessage | undefined): unknown {
   if (asked.kind === 'other') return undefined
   if (asked.kind === 'output') {
@@ -73,7 +73,7 @@ const resultOf = ({ id }: OpenCall, message: SentMessage | undefined): SentPart 
       toolCallId === id && (state === 'output-available' || state === 'output-error'),
   )
 
-/** The tool messages of calls that the page has run. Undefined where one of them is missing. */
+/** The tool messages of client-side calls. Undefined if one is missing. */
 export function toolMessages(
   calls: readonly OpenCall[],
   message: SentMessage | undefined,

@@ -6,26 +6,26 @@ import type { ChatPart, DataPart } from './ui-message.ts'
 
 type Question = Pick<OpenInterrupt, 'id' | 'value'>
 
-/** A question as a page is asked. */
+/** A question in the form that a page receives it. */
 export type Asked = { readonly question: Question } & (
   | { readonly kind: 'approvals'; readonly requests: readonly ApprovalRequest[] }
-  /** A tool of the page waits for the output that the page gives. */
+  /** A client-side tool that waits for its output. */
   | { readonly kind: 'output'; readonly call: OpenCall }
   | { readonly kind: 'other' }
 )
 
-/** One decision of those that a question wants. */
+/** One of the decisions that a question needs. */
 export interface ApprovalRequest {
   readonly approvalId: string
   readonly call: OpenCall
-  /** The answer has the call. It has none of a subagent's. */
+  /** Whether the call is part of the answer. A subagent's call is not. */
   readonly isShown: boolean
 }
 
 /**
- * What is asked of the page. A tool of the page that asks for its own output says so: `interrupt({ toolCallId, … })`.
+ * The questions for the page. A client-side tool requests its output with `interrupt({ toolCallId, … })`.
  *
- * @param calls Those of the answer that have no result.
+ * @param calls The answer's calls without a result.
  */
 export function askedOf(
   questions: readonly Question[],
@@ -47,7 +47,7 @@ export function askedOf(
   })
 }
 
-/** The parts of an answer together with what it asks. */
+/** The parts of an answer with its open questions. */
 export function withAsked(parts: readonly ChatPart[], asked: readonly Asked[], shape: Shape): ChatPart[] {
   const all = [...parts]
   for (const one of asked) {

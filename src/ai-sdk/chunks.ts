@@ -10,8 +10,8 @@ import type {
 } from './ui-message.ts'
 
 /**
- * The chunks that this face sends, with no key that the strict schemas of `ai` 6.0.0 do not know. Source: `uiMessageChunkSchema` of `ai`
- * 6 and 7.
+ * The chunks that this face sends, with no key that the strict schemas of `ai` 6.0.0 do not know. Source:
+ * `uiMessageChunkSchema` of `ai` 6 and 7.
  */
 export type Chunk =
   | { readonly type: 'start'; readonly messageId: string }
@@ -53,7 +53,7 @@ export const toolChunk = (id: string, name: string, shape: Shape): ToolChunk => 
   ...toolFlags(name, shape),
 })
 
-/** The chunks that make a part. `key` makes the ids of texts unique. */
+/** The chunks of a part. `key` makes the ids of texts unique. */
 export function chunksOf(part: ChatPart, key: string, shape: Shape): readonly Chunk[] {
   switch (part.type) {
     case 'step-start':
@@ -89,7 +89,7 @@ function chunksOfTool(part: ToolPart, shape: Shape): readonly Chunk[] {
   ]
 }
 
-/** What has become of a call whose input is known. */
+/** The state of a call whose input is known. */
 export function chunksOfState(state: ToolState, toolCallId: string): readonly Chunk[] {
   switch (state.state) {
     case 'input-available':
@@ -103,13 +103,13 @@ export function chunksOfState(state: ToolState, toolCallId: string): readonly Ch
   }
 }
 
-/** A chunk as an event of the stream. */
+/** A chunk as a server-sent event. */
 export function frameOf(chunk: Chunk): string {
-  // Most chunks are pieces of text, and texts are written faster than objects.
+  // Most chunks are text deltas, and building their JSON by hand is faster.
   if (chunk.type !== 'text-delta') return `data: ${JSON.stringify(chunk)}\n\n`
   const { id, delta } = chunk
   return `data: {"type":"text-delta","id":${JSON.stringify(id)},"delta":${JSON.stringify(delta)}}\n\n`
 }
 
-/** The last event of a stream that has come to its end. */
+/** The last event of a complete stream. */
 export const DONE = 'data: [DONE]\n\n'

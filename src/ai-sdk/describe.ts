@@ -2,7 +2,10 @@ import { inputOf } from '../face/json-schema.ts'
 import type { RouteDescriptions } from '../http/index.ts'
 import { chatSchema, stopSchema } from './wire.ts'
 
-/** The routes of the AI SDK's chats, for the OpenAPI document. Messages and chunks are those of its package `ai`. */
+/**
+ * The routes of the AI SDK's chats for the OpenAPI document. The package `ai` defines the messages and
+ * chunks.
+ */
 export const DESCRIPTIONS: RouteDescriptions = {
   'POST /chat': {
     summary: 'Sends a message of a chat, edits one, has one answered again, or goes on with an answer.',

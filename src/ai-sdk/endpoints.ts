@@ -25,8 +25,9 @@ import { createChunkWriter } from './writer.ts'
 export { postChat } from './post-chat.ts'
 
 /**
- * `GET /chat/{id}/stream`: the answer that goes on or has asked, from its beginning. 204 where there is none, and for a thread that is not
- * there or another caller's, because this client takes any other refusal as a failure.
+ * `GET /chat/{id}/stream`: the answer that is active or waits for the user, from its start. 204 if there is
+ * none, and for a thread that does not exist or has another owner, because this client treats any other
+ * status as a failure.
  */
 export async function getStream(context: AiSdkContext, call: FaceCall): Promise<Response> {
   const { engine, shape } = context
@@ -44,14 +45,17 @@ export async function getStream(context: AiSdkContext, call: FaceCall): Promise<
       filter: ANSWER_EVENTS,
       batches: true,
     })
-    // It may be deleted at the same moment.
+    // The thread may have been deleted just now.
     if (!answer) throw threadNotFound(threadId)
     const place = { head, userId: answeredUser(found.record) }
     return { answer, follower: followWhole(createChunkWriter(shape), place) }
   })
 }
 
-/** How long an answer that has ended is sent again, in milliseconds: its page may have loaded the history before its end. */
+/**
+ * How long a finished answer can still be streamed, in milliseconds. Its page may have loaded the history
+ * before the end.
+ */
 const ENDED_MS = 10_000
 
 async function resumable(
@@ -66,15 +70,15 @@ async function resumable(
   return last && Date.now() - last.record.updatedAt < ENDED_MS ? last : undefined
 }
 
-/** The message of the user that an answer of this face is kept with. */
+/** The user message that an answer of this face was stored with. */
 function answeredUser({ details }: AnswerRecord): string | undefined {
   const userId: unknown = Object(Object(details).aiSdk).userId
   return typeof userId === 'string' ? userId : undefined
 }
 
 /**
- * `POST /chat/{id}/stop`: stops the answer that goes on, or gives up what it has asked, and answers when it has ended. With `messageId`, only
- * the answer of that message of ours: a click that comes late does not stop the next one.
+ * `POST /chat/{id}/stop`: stops the active answer or dismisses its questions, and responds when it has ended.
+ * With `messageId`, only the answer of that assistant message: a late click does not stop the next one.
  */
 export async function postStop(context: AiSdkContext, call: FaceCall): Promise<Response> {
   const { engine } = context
@@ -92,7 +96,7 @@ export async function postStop(context: AiSdkContext, call: FaceCall): Promise<R
   return empty(204)
 }
 
-/** `GET /chat/{id}`: the messages of the thread, for the first view of a page. */
+/** `GET /chat/{id}`: the thread's messages, for a page's first render. */
 export async function getMessages(context: AiSdkContext, call: FaceCall): Promise<Response> {
   const { engine } = context
   const { threadId, principal } = call
@@ -106,7 +110,7 @@ export async function getMessages(context: AiSdkContext, call: FaceCall): Promis
   return json(messagesOf(turns, snapshot.questions, isActive, context.shape))
 }
 
-/** The messages of a state with those of the user that a run has just been given, and that no state has yet. */
+/** The messages of a state, plus the user messages of a run that has started but not yet saved a state. */
 function withInput(messages: unknown, start: RunInput | undefined): readonly unknown[] {
   const known = itemsOf(messages)
   const ids = new Set(known.map((message) => decodeMessage(message)?.id))
@@ -136,7 +140,7 @@ function messagesOf(
   })
 }
 
-/** Messages of users may not be empty. */
+/** User messages may not be empty. */
 function userParts({ content }: Message): readonly ChatPart[] {
   const parts = content.flatMap((block): readonly ChatPart[] => {
     if (block.type === 'text') return [{ type: 'text', text: block.text }]

@@ -8,8 +8,8 @@ import type { AiSdkContext } from './context.ts'
 import { AI_SDK_OPTIONS, type AiSdkOptions } from './options.ts'
 
 /**
- * What `useChat` of the AI SDK talks to, over the threads of a server: `POST /api/chat`, `GET /api/chat/{id}/stream`, `POST
- * /api/chat/{id}/stop` and `GET /api/chat/{id}`. See docs/ai-sdk.md.
+ * The routes for the AI SDK's `useChat`, over a server's threads: `POST /api/chat`, `GET
+ * /api/chat/{id}/stream`, `POST /api/chat/{id}/stop` and `GET /api/chat/{id}`. See docs/ai-sdk.md.
  *
  * @example
  * ```ts
@@ -29,7 +29,7 @@ export function createAiSdkGroup(setup: FaceSetup, options: AiSdkOptions = {}): 
     routes: ROUTES,
     describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
     context: { options, shape: { isDynamic: tools !== 'static', ofClient } },
-    // Pages show the body of a refusal to their users.
+    // Pages show the body of an error response to their users.
     encodeError: (error, _, origin) =>
       asText(encodeRunError(error) ?? errorResponse(error, setup.onError, origin)),
   })
@@ -38,7 +38,7 @@ export function createAiSdkGroup(setup: FaceSetup, options: AiSdkOptions = {}): 
 const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts'))
 
 const ROUTES: readonly FaceRoute<AiSdkContext>[] = [
-  // The body names the thread.
+  // The thread is in the body.
   ['POST', '/chat', null, /* @__PURE__ */ onDemand(async () => (await endpoints()).postChat)],
   [
     'GET',

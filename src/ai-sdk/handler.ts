@@ -4,7 +4,7 @@ import type { WebHandler } from '../http/index.ts'
 import { createAiSdkGroup } from './group.ts'
 import { AI_SDK_OPTIONS, type AiSdkOptions } from './options.ts'
 
-/** The chats of the AI SDK alone, over an engine or the options for one. */
+/** The AI SDK handler alone, over an engine or the options for one. */
 export const createAiSdkHandler = (
   options: FaceOptions & EngineChoice & { readonly aiSdk?: AiSdkOptions | undefined },
 ): WebHandler =>

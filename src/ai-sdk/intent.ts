@@ -4,17 +4,17 @@ import { type ContentBlock, encodeMessage, type MediaType, type WireMessage } fr
 import { userIdOf } from './parts.ts'
 import { type ChatBody, messageSchema, type SentMessage, type SentPart } from './wire.ts'
 
-/** What a page wants. The other messages that it sends are its own copy of the thread, and are not believed. */
+/** What a page requests. Its other messages are its copy of the thread and are ignored. */
 export type Intent =
   | { readonly kind: 'send'; readonly message: SentMessage }
-  /** The message takes the place of the one with its id. */
+  /** Replaces the message with the same id. */
   | { readonly kind: 'edit'; readonly message: SentMessage }
-  /** The answer to this message of the user is to be written again. */
+  /** Regenerates the answer to this user message. */
   | { readonly kind: 'regenerate'; readonly userId: string }
-  /** The page has answered what the answer has asked, or its tools have. */
+  /** The page or its tools have answered the open questions. */
   | { readonly kind: 'continue'; readonly message: SentMessage | undefined }
 
-/** Throws 400 where the body says nothing of it. */
+/** Throws 400 if the body does not say what to do. */
 export function intentOf({ message, messages = [], trigger, messageId, resume }: ChatBody): Intent {
   if (trigger === 'regenerate-message') {
     const user = message?.role === 'user' ? message : messages.findLast(({ role }) => role === 'user')
@@ -38,7 +38,7 @@ export function intentOf({ message, messages = [], trigger, messageId, resume }:
 export const invalid = (why: string): HttpError =>
   new HttpError(400, 'invalid_argument', why.endsWith('.') ? why : `${why}.`)
 
-/** A message of the user as agents have it, under its id. */
+/** A user message in the agents' format, with its id. */
 export const userMessage = (message: SentMessage): WireMessage =>
   encodeMessage({ role: 'user', id: message.id, content: contentOf(message) })
 

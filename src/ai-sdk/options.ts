@@ -2,18 +2,21 @@ import type { ClientTool } from '../face/client-tools.ts'
 import type { OptionTable } from '../options.ts'
 
 export interface AiSdkOptions {
-  /** The prefix of `/chat`. Default: `/api`, where `useChat` looks. */
+  /** The prefix of `/chat`. Default: `/api`, the prefix that `useChat` uses. */
   readonly basePath?: string | undefined
-  /** The assistant of all chats of this mount. Default: what a request names as `assistantId`, else that of the thread, else the engine's. */
+  /**
+   * The assistant for all chats of this mount. Default: the request's `assistantId`, otherwise the thread's
+   * assistant, otherwise the engine's default.
+   */
   readonly assistantId?: string | undefined
   /**
-   * How the calls of tools are named in messages. `static`: as `tool-<name>`, for pages that have types for their tools. `dynamic`: as
+   * The type of tool calls in messages. `static`: `tool-<name>`, for pages with typed tools. `dynamic`:
    * `dynamic-tool`. Default: `dynamic`.
    */
   readonly tools?: 'dynamic' | 'static' | undefined
   /**
-   * The tools that the page runs itself, with `onToolCall` or `addToolOutput`. The agent finds them as `config.configurable.client_tools`.
-   * Default: none.
+   * The client-side tools, which the page runs with `onToolCall` or `addToolOutput`. The agent receives them
+   * as `config.configurable.client_tools`. Default: none.
    */
   readonly clientTools?: readonly ClientTool[] | undefined
 }

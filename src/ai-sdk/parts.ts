@@ -19,23 +19,23 @@ import {
   UNFINISHED,
 } from './ui-message.ts'
 
-/** How the calls of tools are shown. */
+/** How tool calls are shown. */
 export interface Shape {
   readonly isDynamic: boolean
-  /** The tools that the page runs itself. */
+  /** The client-side tools. */
   readonly ofClient: ReadonlySet<string>
 }
 
-/** A message of the user with what the assistant has answered to it: one message of the page each. */
+/** A user message and the assistant's answer to it. Each is one message on the page. */
 export interface Turn {
-  /** Undefined where the assistant speaks first. */
+  /** Undefined if the assistant speaks first. */
   readonly user: Message | undefined
   readonly userId: string | undefined
-  /** Messages of the assistant and its tools. */
+  /** The messages of the assistant and its tools. */
   readonly replies: readonly Message[]
 }
 
-/** A call that has no result yet. */
+/** A call without a result. */
 export interface OpenCall {
   readonly id: string
   readonly name: string
@@ -60,21 +60,21 @@ export const lastTurn = (messages: unknown): Turn =>
   turnsOf(messages).at(-1) ?? { user: undefined, userId: undefined, replies: [] }
 
 const REPLY = 'reply-'
-/** The id of what an assistant says before the user has said anything. */
+/** The id of the assistant's messages before the first user message. */
 const GREETING = 'greeting'
 
 /**
- * The id of the message that answers a message of the user. Whoever reads the thread knows it, from the state as from the log, so that a
- * stream, a resumed one and the history have the same, whichever door has started the run.
+ * The id of the message that answers a user message. It only depends on the thread, so that a stream, a
+ * resumed stream and the history have the same id, whichever protocol started the run.
  */
 export const replyId = (userId: string | undefined): string =>
   userId === undefined ? GREETING : `${REPLY}${userId}`
 
-/** The message of the user that a message of ours answers. */
+/** The user message that an assistant message answers. */
 export const userIdOf = (id: string): string | undefined =>
   id.startsWith(REPLY) ? id.slice(REPLY.length) : undefined
 
-/** What a page shows of the messages of one answer. `isOver`: nothing goes on with it, so that calls without a result get none. */
+/** The parts of one answer. `isOver`: the answer has ended, so its open calls will get no result. */
 export function partsOf(replies: readonly Message[], shape: Shape, isOver: boolean): ChatPart[] {
   const results = resultsIn(replies)
   return replies.flatMap((message): ChatPart[] => {
@@ -126,7 +126,7 @@ function partsOfBlock(
   }
 }
 
-/** The fields by which a call is shown. A page does not run what the server runs. */
+/** The fields that identify a call. A page does not run server-side tools. */
 export const toolFlags = (name: string, { isDynamic, ofClient }: Shape) => ({
   ...(!ofClient.has(name) && { providerExecuted: true as const }),
   ...(isDynamic && { dynamic: true as const }),
@@ -140,7 +140,7 @@ export function toolPart({ id, name, input }: OpenCall, shape: Shape, state: Too
   return { ...kind, toolCallId: id, ...state, input, ...(providerExecuted && { providerExecuted }) }
 }
 
-/** What has become of a call, from its tool message. */
+/** The state of a call, from its tool message. */
 export const toolState = (
   status: 'success' | 'error',
   message: Message | undefined,
@@ -158,7 +158,7 @@ export const serverState = (status: 'success' | 'error', output: unknown): ToolS
       }
     : { state: 'output-available', output: output ?? null }
 
-/** Objects and arrays come as JSON text from tools. Content that is more than text comes as its blocks. */
+/** Tools return objects and arrays as JSON text. Content other than text is returned as blocks. */
 function outputOf(message: Message | undefined, text: string): unknown {
   if (message?.content.some(({ type }) => type !== 'text')) return encodeMessage(message).content
   if (!/^\s*[[{]/.test(text)) return text
@@ -169,7 +169,7 @@ function outputOf(message: Message | undefined, text: string): unknown {
   }
 }
 
-/** The calls of an answer that have no result. */
+/** The answer's calls without a result. */
 export function openCalls(replies: readonly Message[]): readonly OpenCall[] {
   const results = resultsIn(replies)
   return replies
@@ -220,7 +220,7 @@ export function sourcesOf({ annotations = [] }: TextBlock): readonly SourcePart[
   return [...sources.values()]
 }
 
-/** A medium as a file. One that only the provider has cannot be shown. */
+/** A media block as a file. One that only the provider stores cannot be shown. */
 export function filesOf(block: MediaBlock): readonly FilePart[] {
   const { type, url, base64, mimeType = ANY_OF[type], extras } = block
   const source = url ?? (base64 === undefined ? undefined : `data:${mimeType};base64,${base64}`)

@@ -36,17 +36,20 @@ import { chunkResponse, type Followed, followOn, type OpenAnswer } from './strea
 import { type ChatBody, chatSchema, type SentMessage } from './wire.ts'
 import { createChunkWriter } from './writer.ts'
 
-/** A request with everything that a run of it needs. */
+/** A request with everything that its run needs. */
 interface Chat {
   readonly context: AiSdkContext
   readonly call: FaceCall
   readonly body: ChatBody
   readonly threadId: string
-  /** What every run of this face is started with. */
+  /** Options that every run of this face has. */
   readonly common: Pick<RunRequest, 'request' | 'traceparent' | 'config' | 'context' | 'assistantId'>
 }
 
-/** `POST /chat`: sends a message, edits one, has one answered again, or goes on with an answer that has asked. */
+/**
+ * `POST /chat`: sends or edits a message, regenerates an answer, or continues an answer that waits for the
+ * user.
+ */
 export async function postChat(context: AiSdkContext, call: FaceCall): Promise<Response> {
   return chunkResponse(context, call, async (signal) => begin(await chatOf(context, { ...call, signal })))
 }
@@ -97,8 +100,9 @@ async function begin(chat: Chat): Promise<Followed> {
 }
 
 /**
- * A message that is sent again while it is answered, after a connection was lost, starts nothing: its page gets what it has started. After
- * its answer has ended, a page means an edit by it, or that it be answered again: not every page says so.
+ * Sends a message. If a page sends the same message again while it is being answered, after a lost
+ * connection, no second run starts: the page receives the first one. After the answer has ended, the same
+ * message means an edit or a regeneration, because not every page says which.
  */
 async function send(chat: Chat, message: SentMessage): Promise<Followed> {
   const { threadId, call } = chat
@@ -121,7 +125,7 @@ async function send(chat: Chat, message: SentMessage): Promise<Followed> {
   return begun(chat, answer, { userId: message.id, replies: [] })
 }
 
-/** What the message has started before. */
+/** The run that the message has already started. */
 function receiptOf(look: ThreadLook): RunReceipt | 'of another content' | undefined {
   try {
     const receipt = receiptIn(look)
@@ -137,12 +141,15 @@ async function edit(chat: Chat, message: SentMessage): Promise<Followed> {
   const place = { threadId: chat.threadId, principal, messageId: message.id }
   const checkpointId = await chat.context.engine.checkpointBefore(place)
   const input = inputOf(userMessage(message))
-  // A message that was refused before, or that no state has got, is sent by its page in this way, too.
+  // A page also resends a message in this way if it was rejected or never reached a state.
   if (checkpointId === undefined) return start(chat, message.id, { ...input, accept: refuseQuestions })
   return start(chat, message.id, { ...input, checkpointId })
 }
 
-/** The run goes on from the state that has the message, and no answer to it. Where none has a next step, the message is given again. */
+/**
+ * The run continues from the state that has the message but no answer to it. If no state has a next step, the
+ * message is sent again.
+ */
 async function regenerate(chat: Chat, userId: string): Promise<Followed> {
   const { engine } = chat.context
   const { threadId, call } = chat
@@ -181,7 +188,7 @@ async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<F
   if (questions.length > 0)
     throw new HttpError(409, 'unanswered', 'The assistant waits for an answer to each of its questions.')
   if (answer && !isAnswerEnded(answer)) {
-    // Another page, or the same one a moment ago, has answered.
+    // Another page, or an earlier request of the same page, has already answered.
     const asked = { ...reading(chat), answerId: answer.taskId, runId: currentRun(answer) }
     const followed = await engine.follow(asked)
     if (followed) return begun(chat, followed, turn)
@@ -204,7 +211,10 @@ async function snapshotOf({ context, call, threadId }: Chat): Promise<ThreadSnap
 const start = async (chat: Chat, userId: string, request: Partial<RunRequest>): Promise<Followed> =>
   begun(chat, await startRun(chat, userId, request), { userId, replies: [] })
 
-/** Starts an answer. While another one goes on it is refused, because the page would not see what it has waited for. */
+/**
+ * Starts an answer. It is rejected while another answer is active, because the page would not see what it
+ * waited for.
+ */
 function startRun(chat: Chat, userId: string | undefined, request: Partial<RunRequest>): Promise<OpenAnswer> {
   const { engine } = chat.context
   return engine.follow({
@@ -224,7 +234,10 @@ const inputOf = (message: WireMessage): Pick<RunRequest, 'input' | 'title'> => {
   return { input, title: titleOf(input) }
 }
 
-/** A message that comes while a question is open would drop it, and leave calls without results in the state. */
+/**
+ * A message sent while a question is open would drop the question and leave calls without results in the
+ * state.
+ */
 function refuseQuestions(thread: ThreadRecord): void {
   if (unanswered(thread).length > 0)
     throw new HttpError(
@@ -234,10 +247,10 @@ function refuseQuestions(thread: ThreadRecord): void {
     )
 }
 
-/** What is kept with an answer: the message of the user that it answers. */
+/** The details stored with an answer: the user message that it answers. */
 const detailsOf = (userId: string | undefined) => ({ aiSdk: { userId: userId ?? null } })
 
-/** How an answer is read. */
+/** The options for reading an answer. */
 const reading = ({ threadId, call: { principal, signal } }: Chat) =>
   ({ threadId, principal, signal, filter: ANSWER_EVENTS, batches: true }) as const
 
@@ -252,7 +265,7 @@ function begun(
   return { answer, follower: followOn(writer, first) }
 }
 
-/** A message has one effect on its thread. */
+/** A message takes effect on its thread once. */
 async function keyOf({ id, parts }: SentMessage): Promise<CommandKey> {
   return { key: `ai-sdk:${await uuidOf(id)}`, fingerprint: await uuidOf(parts) }
 }

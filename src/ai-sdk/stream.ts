@@ -11,7 +11,10 @@ import { type ChunkWriter, StreamLost } from './writer.ts'
 
 export type OpenAnswer = Answer<readonly (ThreadEvent | LogGap)[]>
 
-/** The head and the framing of `createUIMessageStreamResponse` of `ai`. `no-transform` keeps proxies from gathering events to compress them. */
+/**
+ * The headers and framing of `createUIMessageStreamResponse` in `ai`. `no-transform` prevents proxies from
+ * buffering events to compress them.
+ */
 const FRAMING: StreamFraming = {
   headers: {
     'content-type': 'text/event-stream',
@@ -23,23 +26,24 @@ const FRAMING: StreamFraming = {
   heartbeat: new TextEncoder().encode(': keep-alive\n\n'),
 }
 
-/** An answer, and what makes chunks of its events. */
+/** An answer, and a converter of its events to chunks. */
 export interface Followed {
   readonly answer: OpenAnswer
   readonly follower: Follower
 }
 
 export interface Follower {
-  /** What a page is sent before anything of the answer is read. */
+  /** Chunks that the page receives before the answer is read. */
   readonly first: readonly Chunk[]
-  /** The chunks of the next events of the log. Throws `StreamLost`. */
+  /** The chunks of the log's next events. Throws `StreamLost`. */
   push(events: readonly (ThreadEvent | LogGap)[]): readonly Chunk[]
   end(end: AnswerEnd): readonly Chunk[]
 }
 
 /**
- * A response of chunks. Rejects where the answer cannot be opened. A later failure breaks the body off, because pages take a clean end for
- * the end of the answer. `left` fires when the page has left, which stops nothing.
+ * A response of chunks. Rejects if the answer cannot be opened. A later failure aborts the body, because
+ * pages treat a clean end as the end of the answer. `left` fires when the page has disconnected, which stops
+ * nothing.
  */
 export async function chunkResponse(
   context: FaceContext,
@@ -69,7 +73,7 @@ function textOf(chunks: readonly Chunk[]): string {
   return text
 }
 
-/** Follows an answer from its run on that has just been started, for a page that has what came before. */
+/** Follows an answer from a run that was just started, for a page that has everything before it. */
 export function followOn(writer: ChunkWriter, first: readonly Chunk[]): Follower {
   const reader = createAnswerReader()
   return {
@@ -84,8 +88,8 @@ export function followOn(writer: ChunkWriter, first: readonly Chunk[]): Follower
 }
 
 /**
- * Follows a whole answer. What is in the log up to `head` is read first, so that a page is not sent what was taken back since.
- * `userId`: what the answer was kept with, where its run has failed before its first state.
+ * Follows a whole answer. The log up to `head` is read first, so that the page does not receive what was
+ * later retracted. `userId`: the stored user message, for a run that failed before its first state.
  */
 export function followWhole(
   writer: ChunkWriter,
@@ -112,7 +116,7 @@ export function followWhole(
         for (const item of reader.push(event)) {
           if (item.type !== 'gap' || !past) items.push(item)
           else {
-            // What the log has lost is in the state.
+            // The state has what the log has lost.
             turn = lastTurn(item.values.messages)
             past.length = 0
             items.length = 0
@@ -127,7 +131,10 @@ export function followWhole(
   }
 }
 
-/** The turn that an answer goes on with, from its first state. What it has told itself before that is no part of it. */
+/**
+ * The turn that an answer continues, from its first state. Items that the answer itself has already sent are
+ * not part of it.
+ */
 function turnBefore(event: ThreadEvent | LogGap, told: readonly AnswerItem[] | undefined): Turn | undefined {
   if (event.type === 'gap' || event.method !== 'values' || event.namespace.length > 0 || event.superseded)
     return undefined
@@ -135,7 +142,7 @@ function turnBefore(event: ThreadEvent | LogGap, told: readonly AnswerItem[] | u
   return told?.some(({ type }) => type === 'messageStart') ? { ...turn, replies: [] } : turn
 }
 
-/** The items without those that were taken back later. */
+/** The items without those that were later retracted. */
 function withoutVoid(items: readonly AnswerItem[]): readonly AnswerItem[] {
   let kept: AnswerItem[] = []
   for (const item of items) {

@@ -1,4 +1,4 @@
-/** The messages of the AI SDK, as far as this face writes them. Source: `UIMessage` of `ai` 6 and 7. */
+/** The parts of the AI SDK's messages that this face writes. Source: `UIMessage` of `ai` 6 and 7. */
 
 export interface TokenUsage {
   readonly inputTokens: number
@@ -7,7 +7,7 @@ export interface TokenUsage {
 }
 
 export interface ChatMetadata {
-  /** The tokens of all calls of the model for this answer. Subagents count their own. */
+  /** The tokens of all model calls of this answer. Subagents count separately. */
   readonly usage?: TokenUsage | undefined
 }
 
@@ -54,7 +54,7 @@ export interface DataPart {
   readonly data: unknown
 }
 
-/** A call of a tool, with what has become of it. */
+/** A tool call and its state. */
 export type ToolPart = (
   | { readonly type: 'dynamic-tool'; readonly toolName: string }
   | { readonly type: `tool-${string}` }
@@ -70,5 +70,5 @@ export type ToolState =
   | { readonly state: 'output-available'; readonly output: unknown }
   | { readonly state: 'output-error'; readonly errorText: string }
 
-/** What a client is told of a call that no result will come of. */
+/** The error of a call that will never get a result. */
 export const UNFINISHED = 'There is no result.'

@@ -2,9 +2,12 @@ import * as z from 'zod/mini'
 import type { Read } from '../face/parse.ts'
 import { anything, list, nonEmpty, object, record } from '../face/schema.ts'
 
-/** What `DefaultChatTransport` of `ai` 6 and 7 sends. Only the last message is read, and of it what a user may say. */
+/**
+ * The body that `DefaultChatTransport` of `ai` 6 and 7 sends. Only the last message is read, and only what a
+ * user may send in it.
+ */
 
-/** A message may have hundreds of parts, of a long answer that an approval is given for. */
+/** A message may have hundreds of parts: a long answer that the user approves. */
 const MAX_ITEMS = 10_000
 
 const partSchema = object({
@@ -30,13 +33,13 @@ const messageSchema = object({
 
 export const chatSchema = object({
   id: nonEmpty,
-  /** The last message alone, or all of them. */
+  /** Only the last message, or all of them. */
   message: z.optional(messageSchema),
   messages: z.optional(list(z.looseObject({ id: nonEmpty, role: z.string() }), 0, MAX_ITEMS)),
   trigger: z.optional(z.enum(['submit-message', 'regenerate-message'])),
   messageId: z.optional(z.string()),
   assistantId: z.optional(nonEmpty),
-  /** Answers to questions of `data-interrupt`, by their ids. */
+  /** Answers to `data-interrupt` questions, by id. */
   resume: z.optional(record),
   metadata: z.optional(record),
 })
@@ -47,5 +50,5 @@ export type ChatBody = Read<typeof chatSchema>
 export type SentMessage = Read<typeof messageSchema>
 export type SentPart = Read<typeof partSchema>
 
-/** Reads the message that counts. */
+/** Reads the last message. */
 export { messageSchema }

@@ -20,13 +20,16 @@ import {
 } from './parts.ts'
 import type { TokenUsage } from './ui-message.ts'
 
-/** What was sent cannot be taken back, or the log has lost what comes next. The page reads the answer again from its beginning. */
+/**
+ * Sent chunks cannot be retracted, or the log has lost the next events. The page must read the answer again
+ * from its start.
+ */
 export class StreamLost extends Error {}
 
 export interface ChunkWriter {
   /**
-   * Begins a message of this id. `turn` has what the answer has written before: a page that reads the whole answer is sent it, one that
-   * goes on with the answer has it.
+   * Starts a message with this id. `replies` is what the answer has written before: a page that reads the
+   * whole answer receives it, a page that continues the answer already has it.
    */
   begin(messageId: string, replies: Turn['replies'], isKnown: boolean): readonly Chunk[]
   /** Throws `StreamLost`. */
@@ -34,22 +37,25 @@ export interface ChunkWriter {
   end(end: AnswerEnd): readonly Chunk[]
 }
 
-/** What a subagent, or a tool that runs, has written so far. */
+/** What a subagent or a running tool has written so far. */
 interface Preview {
   text: string
   sent: number
 }
 
-/** Writes the items of an answer as the chunks of a message. `refused`: the calls that the page has just refused. */
+/**
+ * Writes the items of an answer as the chunks of a message. `refused`: the calls that the page has just
+ * rejected.
+ */
 export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = new Set()): ChunkWriter {
-  /** The calls that have no result yet. */
+  /** Calls without a result. */
   const calls = new Map<string, OpenCall>()
   const sentMessages = new Set<string>()
   const sentCalls = new Set<string>()
-  /** The texts and reasonings that are open. */
+  /** Open text and reasoning parts. */
   const open = new Set<string>()
   const previews = new Map<string, Preview>()
-  /** The messages that are being written, and whether they have shown something. Each is a step. */
+  /** The messages that are being streamed, and whether they have shown something. Each message is a step. */
   const writing = new Map<string, boolean>()
   let usage: TokenUsage | undefined
   let reason: ModelReason | undefined
@@ -76,7 +82,10 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
   const endOf = (type: 'text' | 'reasoning', id: string): readonly Chunk[] =>
     open.delete(id) ? [{ type: `${type}-end`, id }] : []
 
-  /** Sends what a call has written so far, each time that it has grown by a tenth: what is sent in all stays in proportion to the text. */
+  /**
+   * Sends what a call has written so far, each time it has grown by a tenth. The total sent stays
+   * proportional to the text.
+   */
   function preview(callId: string, text: string): readonly Chunk[] {
     if (!calls.has(callId)) return []
     const known = previews.get(callId) ?? { text: '', sent: 0 }
@@ -87,13 +96,13 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
     return [{ type: 'tool-output-available', toolCallId: callId, output: known.text, preliminary: true }]
   }
 
-  /** An item of a subagent: a page sees its text, as what its call gives for the time being. */
+  /** An item of a subagent. The page sees its text as the preliminary output of its call. */
   function ofSubagent(owner: string, item: AnswerItem): readonly Chunk[] {
     if (item.type === 'messageStart') previews.delete(owner)
     return item.type === 'textDelta' ? preview(owner, item.text) : []
   }
 
-  /** A step begins with the first that it shows, so that those of models that speak at once do not mix. */
+  /** A step starts with the first item that it shows, so that messages of parallel models do not mix. */
   function push(item: AnswerItem): readonly Chunk[] {
     const owner = ownerOf(item)
     if (owner !== null) return ofSubagent(owner, item)
@@ -113,7 +122,7 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
         writing.delete(item.message.id)
         usage = added(usage, item.whole.usage)
         reason = item.whole.finishReason
-        // In early releases of version 6 a step takes the open texts of others with it.
+        // In early releases of version 6, finishing a step also closes the open texts of other steps.
         const step: readonly Chunk[] = writing.size === 0 ? [{ type: 'finish-step' }] : []
         return item.whole.usage ? [...step, ...usageChunks()] : step
       }
@@ -195,7 +204,7 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
       const unfinished = pending
         .filter(({ name }) => !shape.ofClient.has(name))
         .flatMap(({ id, name, input }): readonly Chunk[] => [
-          // It was cut off while its arguments were written.
+          // The stream ended while its arguments were being written.
           ...(input === undefined
             ? [{ type: 'tool-input-available' as const, ...toolChunk(id, name, shape), input: {} }]
             : []),
@@ -215,14 +224,14 @@ const REASONS: Readonly<Record<ModelReason, FinishReason>> = {
   stop: 'stop',
   length: 'length',
   contentFilter: 'content-filter',
-  // The agent has gone on after the call, or has ended without doing so.
+  // The agent has continued after the call, or has ended without doing so.
   toolCalls: 'stop',
   pause: 'other',
   error: 'other',
   other: 'other',
 }
 
-/** The items by which a message shows something, or ends. */
+/** The item types that show or end a message. */
 const SHOWN: ReadonlySet<AnswerItem['type']> = new Set([
   'textDelta',
   'reasoningDelta',
@@ -236,7 +245,7 @@ function messageIdOf(item: AnswerItem): string | undefined {
   return 'message' in item ? item.message.id : undefined
 }
 
-/** The call of the subagent that an item is of, and null for those of the agent itself. */
+/** The call of the subagent that an item belongs to, or null for the agent's own items. */
 function ownerOf(item: AnswerItem): string | null {
   if ('message' in item && item.type !== 'callResult') return item.message.owner
   return 'call' in item && !item.type.startsWith('subagent') ? item.call.owner : null
@@ -251,7 +260,10 @@ const subagentChunk = ({ id }: CallRef, name: string | undefined, status: string
   transient: true,
 })
 
-/** What the agent's code has sent. With an `id` it is a part of the message, and takes the place of the one before. */
+/**
+ * A custom event of the agent. If it has an `id`, it is a part of the message and replaces the previous one
+ * with that id.
+ */
 function customChunk({
   name,
   payload,

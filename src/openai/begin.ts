@@ -23,10 +23,10 @@ import { badRequest, noSuchModel } from './errors.ts'
 import type { Input } from './input.ts'
 import { answersTo } from './questions.ts'
 
-/** The assistant that a model names, which takes messages. */
+/** The assistant that a model names. It takes messages. */
 export type Model = NamedAssistant & { readonly graphId: string }
 
-/** Throws 404 for a model that is none, or that the caller does not reach. */
+/** Throws 404 if the model does not exist or the caller has no access. */
 export async function modelOf(
   { engine }: OpenAiContext,
   principal: Principal | null,
@@ -40,18 +40,21 @@ export async function modelOf(
   return { graphId, assistant }
 }
 
-/** A request as its caller may make it. */
+/** A permitted request. */
 export interface Admitted {
   readonly call: FaceCall
   readonly principal: Principal | null
-  /** The metadata that a new thread gets from `authorize`. */
+  /** The metadata that `authorize` sets on a new thread. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly command: CommandKey | undefined
-  /** The digest of the request. */
+  /** A digest of the request. */
   readonly request: string
 }
 
-/** Asks whether the caller may start a run of this model, on this thread where the request names one. Throws what refuses it. */
+/**
+ * Checks that the caller may start a run of this model, on this thread if the request names one. Throws the
+ * rejection.
+ */
 export async function admit(
   context: OpenAiContext,
   asked: FaceCall,
@@ -70,10 +73,10 @@ export async function admit(
   return { call, principal, metadata, command, request }
 }
 
-/** Where a run begins. */
+/** Where a run starts. */
 export interface Place {
   readonly threadId: string
-  /** What was seen of the thread. Absent where its id was made just now. */
+  /** The snapshot of the thread. Absent if its id is new. */
   readonly look?: ThreadLook | undefined
   /** As in `engine.start`. */
   readonly checkpointId?: string | null | undefined
@@ -81,23 +84,23 @@ export interface Place {
 
 export interface Order {
   readonly context: OpenAiContext
-  /** The call as its caller may make it. */
+  /** The permitted call. */
   readonly call: FaceCall
   readonly model: Model
   readonly place: Place
   readonly input: Pick<Input, 'messages' | 'answers'>
   readonly clientTools: readonly ClientTool[]
-  /** What is kept with the run. */
+  /** The details stored with the run. */
   readonly details: object
-  /** False where the thread is only for this run. */
+  /** False if the thread exists only for this run. */
   readonly isKept: boolean
   readonly command: CommandKey | undefined
   readonly extraOps?: ((runId: string) => readonly Op[]) | undefined
-  /** Of a new thread. */
+  /** For a new thread. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A run that was started, or that the same request had started before. */
+/** A run that was started, or that an earlier identical request has started. */
 export interface Begun {
   readonly threadId: string
   readonly principal: Principal | null
@@ -106,10 +109,10 @@ export interface Begun {
   readonly after: number | undefined
 }
 
-/** How long a thread is left that is only for one run: to whoever answers its questions, or sends its request again. */
+/** How long a single-run thread is kept, for answers to its questions or for retries of its request. */
 const LEFT = { minutes: 24 * 60 }
 
-/** Starts the run of a request. Throws what refuses it; nothing is changed then. */
+/** Starts a request's run. If it throws, nothing has changed. */
 export async function beginRun(order: Order): Promise<Begun> {
   const { context, call, model, place, input, isKept, command, metadata } = order
   const { engine, options } = context
@@ -119,7 +122,7 @@ export async function beginRun(order: Order): Promise<Begun> {
   const { config, context: settings } = runSettings(internalsOf(engine).limits, model.assistant, {
     config: { configurable },
   })
-  // Nobody else knows of a thread that is only for this run.
+  // Only this request knows a single-run thread.
   const principal = isKept ? call.principal : unbounded(call.principal)
   const run = {
     threadId,
@@ -157,7 +160,7 @@ export async function beginRun(order: Order): Promise<Begun> {
   return { threadId, principal, runId: started.runId, after: started.appliedThroughSeq }
 }
 
-/** The events of a run, until its end. */
+/** The events of a run, until it ends. */
 export const eventsOfRun = (
   { engine }: OpenAiContext,
   { threadId, principal, runId, after }: Begun,
@@ -173,19 +176,22 @@ export const eventsOfRun = (
     batches: true,
   })
 
-/** A digest of a request, by which one that is sent again is known. */
+/** A digest of a request that identifies its retries. */
 const digestOf = async ({ route }: FaceCall, body: unknown): Promise<string> => uuidOf([route, body])
 
-/** A request of a client that got no answer to the same one before. OpenAI's clients count. */
+/** Whether a request is a retry. OpenAI's clients count their attempts. */
 const isSentAgain = ({ request }: FaceCall): boolean =>
   Number(request.headers.get('x-stainless-retry-count') ?? 0) > 0
 
 const countsRetries = ({ request }: FaceCall): boolean => request.headers.has('x-stainless-retry-count')
 
-/** How long after its end an answer is given to a request that is sent again. */
+/** How long after its end a run can still answer a retry, in milliseconds. */
 const AGAIN_MS = 60_000
 
-/** The run that the same request has started, where it is sent again and the run goes on or has just ended. */
+/**
+ * The run that an identical request has started, if this request is a retry and the run is active or has just
+ * ended.
+ */
 export async function startedBefore(
   { engine }: OpenAiContext,
   call: FaceCall,
@@ -208,8 +214,8 @@ export const placeOf = (firstSeq: number | null): number | undefined =>
   firstSeq === null ? undefined : firstSeq - 1
 
 /**
- * A place for a run without a conversation. Its id is made of the idempotency key, so that the receipt of the key is found, or of the
- * request of a client that counts its retries; else it is new.
+ * Where to start a run without a conversation. The thread id is derived from the idempotency key, or from the
+ * request if the client counts its retries, so that the receipt can be found. Otherwise the id is new.
  */
 export async function placeOfOwn(
   { engine }: OpenAiContext,
@@ -224,7 +230,10 @@ export async function placeOfOwn(
   return { threadId: uuid7() }
 }
 
-/** Where to go on after a run: at the newest state if nothing came after it, else at the state that it has left. */
+/**
+ * Where to continue after a run: at the newest state if nothing came after the run, otherwise at the state
+ * that it left.
+ */
 export async function placeAfter(
   { engine }: OpenAiContext,
   look: ThreadLook & { readonly thread: ThreadRecord },
@@ -243,7 +252,7 @@ export async function placeAfter(
   )
 }
 
-/** The same for an assistant that has other threads: what was said goes along as input. */
+/** The same for an assistant with other threads: the messages so far become input. */
 export async function placeFor(
   context: OpenAiContext,
   model: Model,
@@ -262,6 +271,9 @@ export async function placeFor(
   return { place: { threadId: uuid7() }, input: { ...input, messages: [...before, ...input.messages] } }
 }
 
-/** When a run was accepted, in milliseconds since 1970: its id says it, so that every reader knows the same. */
+/**
+ * When a run was accepted, in milliseconds since 1970. The run id contains it, so every reader gets the same
+ * time.
+ */
 export const createdAtOf = (runId: string): number =>
   Number.parseInt(runId.replaceAll('-', '').slice(0, 12), 16)

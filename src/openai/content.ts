@@ -4,7 +4,10 @@ import { badRequest } from './errors.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The content of a message as agents have it: one text, or blocks. Throws 400 for a part that no agent could read. */
+/**
+ * A message's content in the agents' format: a string or blocks. Throws 400 for a part that no agent can
+ * read.
+ */
 export function contentOf(content: string | readonly Fields[] | undefined): string | readonly object[] {
   if (content === undefined || typeof content === 'string') return content ?? ''
   const blocks = content.map(blockOf)
@@ -12,13 +15,13 @@ export function contentOf(content: string | readonly Fields[] | undefined): stri
   return blocks.length === 1 && first?.type === 'text' ? first.text : blocks.map(encodeBlock)
 }
 
-/** The text of a content. */
+/** A content's text. */
 export const plainText = (content: string | readonly Fields[] | undefined): string =>
   typeof content === 'string'
     ? content
     : (content ?? []).map(({ text }) => (typeof text === 'string' ? text : '')).join('')
 
-/** A part in the words of chat completions or of responses. */
+/** A part of chat completions or of responses as a block. */
 function blockOf(part: Fields): ContentBlock {
   const { type } = part
   switch (type) {
@@ -53,7 +56,7 @@ function blockOf(part: Fields): ContentBlock {
   }
 }
 
-/** A `data:` URL as its bytes, anything else as what it is meant to be. */
+/** A `data:` URL as its bytes. Any other value as a URL or base64, as `other` says. */
 function sourceOf(value: unknown, other: 'url' | 'base64' = 'url') {
   if (typeof value !== 'string') return {}
   const [, mimeType, base64] = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(value) ?? []

@@ -1,7 +1,7 @@
 import type { FaceContext } from '../face/routes.ts'
 import type { OpenAiOptions } from './options.ts'
 
-/** What every endpoint of this group needs. */
+/** The context of every endpoint in this group. */
 export interface OpenAiContext extends FaceContext {
   readonly options: OpenAiOptions
 }

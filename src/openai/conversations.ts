@@ -22,7 +22,7 @@ const present = ({ threadId, createdAt, metadata }: ThreadRecord) => ({
   id: idOf('conv', threadId),
   object: 'conversation',
   created_at: Math.floor(createdAt / 1_000),
-  // What clients of this protocol could not have set is not theirs.
+  // Only metadata that clients of this protocol can set is returned.
   metadata: Object.fromEntries(
     Object.entries(metadata).filter(([, value]) => typeof value === 'string' && value.length <= MAX_TEXT),
   ),
@@ -83,7 +83,7 @@ export async function deleteConversation(context: OpenAiContext, call: FaceCall)
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
-/** `GET /v1/conversations/{id}/items?limit&order&after`: the messages, newest first unless asked otherwise. */
+/** `GET /v1/conversations/{id}/items?limit&order&after`: the messages, newest first by default. */
 export async function listItems(context: OpenAiContext, call: FaceCall): Promise<Response> {
   const { thread } = await conversationOf(context, call, 'threads:read')
   const state = await context.engine.readState(thread)
@@ -109,7 +109,7 @@ function itemOf(message: Message | undefined, at: number) {
   if (!message || message.role === 'tool' || message.role === 'reasoning') return []
   const text = textOf(message)
   const isOwn = message.role === 'assistant'
-  // A message that only calls tools says nothing.
+  // A message with only tool calls has no text.
   if (isOwn && text === '') return []
   const content = isOwn
     ? { type: 'output_text', text, annotations: [], logprobs: [] }

@@ -20,7 +20,7 @@ const conversation: RouteDescription = {
   answers: { 200: objectOf('conversation', 'id', 'created_at', 'metadata') },
 }
 
-/** The routes of this face, for the OpenAPI document. The whole of what they take and give is OpenAI's. */
+/** The routes of this face for the OpenAPI document. OpenAI documents their complete bodies. */
 export const DESCRIPTIONS: RouteDescriptions = {
   'GET /v1/models': { summary: 'Lists the assistants that take messages.', answers: { 200: list } },
   'GET /v1/models/:model': {

@@ -4,7 +4,7 @@ import type { Message } from '../messages/index.ts'
 import type { Question } from './questions.ts'
 import { plus, type Spent } from './usage.ts'
 
-/** A call that the client is to answer. */
+/** A call that the client must answer. */
 export interface ClientCall {
   readonly id: string
   readonly name: string
@@ -12,21 +12,24 @@ export interface ClientCall {
   readonly arguments: string
 }
 
-/** What is known of a run at its end. */
+/** The state of a run at its end. */
 export interface Ending {
   push(item: AnswerDetail): void
-  /** A state has the result of a call. */
+  /** Marks a call that has a result in the state. */
   resolve(callId: string): void
-  /** The calls of the client's tools that have no result. */
+  /** The client's tool calls without a result. */
   calls(): readonly ClientCall[]
-  /** What the agent has asked. */
+  /** The agent's open questions. */
   readonly questions: readonly (Question & { readonly approvals: number })[]
   readonly spent: Spent | undefined
-  /** Why the model has stopped that the agent itself called last. */
+  /** The finish reason of the agent's own last model call. */
   readonly reason: Message['finishReason']
 }
 
-/** Gathers what both protocols say at the end of an answer. Calls are told then alone: a client acts on those that it sees. */
+/**
+ * Collects what both protocols report at the end of an answer. Calls are only sent at the end, because a
+ * client acts on every call that it sees.
+ */
 export function createEnding(tools: readonly ClientTool[]): Ending {
   const pending = createPendingCalls(tools)
   const written = new Map<string, { readonly name: string; args: string }>()

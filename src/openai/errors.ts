@@ -2,7 +2,7 @@ import { encodeRunError } from '../face/errors.ts'
 import { type EncodeError, errorResponse, HttpError, json, knownBody, type OnError } from '../http/index.ts'
 import { RunError } from '../runs/index.ts'
 
-/** The clients of OpenAI send a request again after these answers, unless they are told not to. */
+/** OpenAI's clients retry these statuses unless the response forbids it. */
 const IS_RETRIED = (status: number): boolean => status === 408 || status === 409 || status >= 500
 
 const NO_RETRY: Readonly<Record<string, string>> = { 'x-should-retry': 'false' }
@@ -15,7 +15,7 @@ export const errorEncoder =
     const { error: code, message, id } = JSON.parse(String(knownBody(plain)))
     const headers = Object.fromEntries(plain.headers)
     delete headers['content-length']
-    // Another command had the key: the same request is refused again.
+    // Another command has the key, so a retry would be rejected again.
     const isFinal = error instanceof RunError && error.code !== 'thread_busy' && error.code !== 'closing'
     return json(envelope(plain.status, code, id === undefined ? message : `${message} Error id: ${id}`), {
       status: plain.status,
@@ -53,6 +53,9 @@ export const noSuchResponse = (id: string): HttpError =>
 export const noSuchConversation = (id: string): HttpError =>
   new HttpError(404, 'conversation_not_found', `Conversation ${JSON.stringify(id.slice(0, 600))} not found.`)
 
-/** The answer to a request whose run has failed, which is reported by itself: a repeated request would start another one. */
+/**
+ * The response to a request whose run has failed. The failure is reported separately. It forbids retries,
+ * which would start another run.
+ */
 export const failedRun = (status: number, code: string, message: string): Response =>
   json(envelope(status, code, message), { status, headers: NO_RETRY })

@@ -8,7 +8,7 @@ import { errorEncoder } from './errors.ts'
 import { OPENAI_OPTIONS, type OpenAiOptions } from './options.ts'
 
 /**
- * The face of OpenAI's clients: models, chat completions, responses and conversations under `/v1`.
+ * The face for OpenAI's clients: models, chat completions, responses and conversations under `/v1`.
  *
  * @example
  * ```ts
@@ -35,7 +35,7 @@ const at = (name: keyof Endpoints) => onDemand<OpenAiContext>(async () => (await
 
 const ROUTES: readonly FaceRoute<OpenAiContext>[] = [
   ['GET', '/v1/models', 'assistants:search', /* @__PURE__ */ at('listModels')],
-  // Which permission to ask for, and of what, follows from the body or from the id.
+  // The body or the id determines the permission and its resource.
   ['GET', '/v1/models/:model', null, /* @__PURE__ */ at('getModel')],
   ['POST', '/v1/chat/completions', null, /* @__PURE__ */ at('postChat')],
   ['POST', '/v1/responses', null, /* @__PURE__ */ at('postResponse')],

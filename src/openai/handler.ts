@@ -4,7 +4,7 @@ import type { WebHandler } from '../http/index.ts'
 import { openAi } from './group.ts'
 import { OPENAI_OPTIONS, type OpenAiOptions } from './options.ts'
 
-/** The face of OpenAI's clients alone, over an engine or the options for one. */
+/** The handler for OpenAI's clients alone, over an engine or the options for one. */
 export const createOpenAiHandler = (
   options: FaceOptions & EngineChoice & { readonly openAi?: OpenAiOptions | undefined },
 ): WebHandler =>

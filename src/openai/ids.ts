@@ -1,19 +1,20 @@
 import { formatUuid, isUuid } from '../ids.ts'
 
 /**
- * What an id of this face names: a response, a conversation, an item of a response, a call that asks a question, or a request for approval.
- * Nothing is kept of an id. Its parts are in it, the thread first, so that what it names is found on any instance.
+ * What an id of this face names: a response, a conversation, a response item, a call that asks a question, or
+ * an approval request. Ids are not stored: they contain their parts, the thread id first, so any instance can
+ * resolve them.
  */
 export type IdKind = keyof typeof COUNTS
 
-/** How many parts the ids of each kind have. */
+/** The number of parts in the ids of each kind. */
 const COUNTS = { resp: 2, conv: 1, msg: 3, rs: 3, fc: 3, call: 2, mcpr: 3 } as const
 
-/** An id with these parts. A UUID becomes its digits, so that ids stay short. */
+/** An id with these parts. A UUID is written without hyphens, so that ids stay short. */
 export const idOf = (kind: IdKind, ...parts: readonly string[]): string =>
   `${kind}_${parts.map(encode).join('.')}`
 
-/** The parts of an id, or undefined where it is none of this kind. */
+/** The parts of an id, or undefined if it is not of this kind. */
 export function partsOf(kind: IdKind, id: string): readonly string[] | undefined {
   if (!id.startsWith(`${kind}_`)) return undefined
   const parts = id

@@ -5,29 +5,31 @@ import { badRequest } from './errors.ts'
 import { partsOf } from './ids.ts'
 import type { ChatMessage, InputItem } from './wire.ts'
 
-/** What a client answers to one question of an agent. */
+/** A client's answer to one question. */
 export interface GivenAnswer {
   readonly threadId: string
   readonly questionId: string
-  /** What the function has given, or the decision on one of the actions. */
+  /** The function's output, or the decision on one of the actions. */
   readonly given:
     | { readonly text: string }
     | { readonly action: number; readonly approve: boolean; readonly reason: string | undefined }
 }
 
-/** What a request brings. */
+/** The input of a request. */
 export interface Input {
-  /** In LangChain's flat form. The last one has an id, by which the messages that follow it are found. */
+  /** In LangChain's flat form. The last one has an id, which locates the messages after it. */
   readonly messages: readonly WireMessage[]
-  /** The answers at its end. The messages are then those that come with them. */
+  /**
+   * The answers at the end of the input. If there are any, `messages` are only the ones that come with them.
+   */
   readonly answers: readonly GivenAnswer[]
-  /** The response that the last item of it is of that the client names instead of sending it. The messages are those after it. */
+  /** The response that the last referenced item belongs to. The messages are the ones after it. */
   readonly base: { readonly threadId: string; readonly runId: string } | undefined
-  /** What each turn of the user brings, in order, for comparing with the turns of a thread. */
+  /** The user input of each turn, in order, for comparison with the thread's turns. */
   readonly turns: readonly string[]
 }
 
-/** The messages of a chat, which are its whole history. */
+/** A chat's messages, which are its whole history. */
 export function readChat(messages: readonly ChatMessage[]): Input {
   const reading = createReading()
   for (const { role, content, name, tool_calls: calls = [], tool_call_id: callId } of messages) {
@@ -37,7 +39,7 @@ export function readChat(messages: readonly ChatMessage[]): Input {
   return reading.input()
 }
 
-/** The input of a response. Throws 400 for items that are not known. */
+/** A response's input. Throws 400 for unknown items. */
 export function readItems(input: string | readonly InputItem[] = []): Input {
   const reading = createReading()
   const items: readonly InputItem[] = typeof input === 'string' ? [{ role: 'user', content: input }] : input
@@ -83,7 +85,7 @@ interface Written {
   readonly tool_call_id?: string
 }
 
-/** The thread and the question that a call asks, where it is one of this face. */
+/** The thread and question of a call, if the call is one of this face's. */
 const questionIn = (callId: string): readonly string[] | undefined => partsOf('call', callId)
 
 function createReading() {
@@ -93,7 +95,7 @@ function createReading() {
   const turns: string[] = []
   let isTurnOpen = false
 
-  /** The agent has spoken: what was answered before was answered then. */
+  /** After an agent message, earlier answers are no longer new. */
   function spoken(): void {
     answers = []
     isTurnOpen = false
@@ -107,7 +109,7 @@ function createReading() {
   }
 
   function answer(of: readonly string[], given: GivenAnswer['given']): void {
-    // What comes before is known to the thread of the question.
+    // The question's thread already has everything before it.
     if (answers.length === 0) written = []
     answers.push({ threadId: of[0]!, questionId: of[1]!, given })
   }
@@ -149,7 +151,7 @@ function createReading() {
       if (threadId === undefined || runId === undefined)
         throw badRequest('input: item_reference names no item of this server.')
       spoken()
-      // A request for approval names its question: the answer to it follows.
+      // An approval request names its question, and its answer follows.
       if (!id.startsWith('mcpr_')) base = { threadId, runId }
       written = []
     },

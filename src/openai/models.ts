@@ -9,7 +9,10 @@ import { noSuchModel } from './errors.ts'
 
 const MAX_MODELS = 1_000
 
-/** `GET /v1/models`: the assistants that take messages, those of the system under the names of their agents. */
+/**
+ * `GET /v1/models`: the assistants that take messages. System assistants are listed under their agents'
+ * names.
+ */
 export async function listModels({ engine }: OpenAiContext, { principal }: FaceCall): Promise<Response> {
   const fits = ({ graphId }: AssistantRecord) => {
     const agent = engine.agents.get(graphId)

@@ -4,17 +4,17 @@ import type { OpenInterrupt } from '../runs/index.ts'
 import { badRequest } from './errors.ts'
 import type { GivenAnswer } from './input.ts'
 
-/** A question as an agent has asked it. */
+/** A question as the agent asked it. */
 export interface Question {
   readonly id: string
   readonly value: unknown
 }
 
-/** What a function call that asks a question has as its arguments: an object, as models write them. */
+/** The arguments of the function call that asks a question: an object, as models write them. */
 export const argumentsOf = ({ value }: Question): string =>
   JSON.stringify(isRecord(value) ? value : { question: value })
 
-/** A question as a text, for clients that show nothing else. */
+/** A question as text, for clients that show nothing else. */
 export function questionText({ value }: Question): string {
   const actions = approvalsOf(value)
   if (!actions) return typeof value === 'string' ? value : sentenceIn(value)
@@ -30,7 +30,7 @@ function sentenceIn(value: unknown): string {
   return sentence ?? `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
 }
 
-/** What is answered to a question. Undefined where it must be a decision, and is none. */
+/** The answer to a question. Undefined if it must be a decision and is not one. */
 export function answerIn({ value }: Question, given: unknown): { readonly answer: unknown } | undefined {
   const actions = approvalsOf(value)
   if (!actions) return { answer: given }
@@ -60,7 +60,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The answers of a client by the ids of the questions. Throws 400 where they do not fit the open questions of the thread. */
+/** A client's answers by question id. Throws 400 if they do not match the thread's open questions. */
 export function answersTo(
   given: readonly GivenAnswer[],
   open: readonly OpenInterrupt[],

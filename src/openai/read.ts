@@ -6,7 +6,7 @@ import { sourceOf, sseResponse } from '../http/index.ts'
 import { type Begun, eventsOfRun } from './begin.ts'
 import type { OpenAiContext } from './context.ts'
 
-/** What writes the answer of a run in one of the two protocols. */
+/** Writes the answer of a run in one of the two protocols. */
 export interface RunWriter {
   begin(): string
   push(item: AnswerItem): string
@@ -14,13 +14,16 @@ export interface RunWriter {
   readonly asks: boolean
 }
 
-/** What becomes of a run when its reader is through. */
+/** What happens to a run after it was read. */
 export interface Leaving {
-  /** It is cancelled where the reader leaves before its end. */
+  /** Cancels the run if the client disconnects before its end. */
   readonly cancels: boolean
-  /** Its thread is deleted, unless it waits for an answer. */
+  /** Deletes the thread unless it waits for an answer. */
   readonly removes: boolean
-  /** The log has lost events of it, which has ended: it is read from the state that it has left. Default false. */
+  /**
+   * The run has ended and the log has lost some of its events, so it is read from the state that it left.
+   * Default false.
+   */
   readonly isLost?: boolean | undefined
 }
 
@@ -28,7 +31,7 @@ export const STAYS: Leaving = { cancels: false, removes: false }
 
 const DONE = 'data: [DONE]\n\n'
 
-/** What a writer makes of a run, past and live, until it ends. */
+/** The frames of a run, past and live, until it ends. */
 async function* framesOf(
   context: OpenAiContext,
   begun: Begun,
@@ -59,7 +62,7 @@ async function* framesOf(
   }
 }
 
-/** What is known of a run of which the log has no end: it was dropped before it began, or the log has lost it. */
+/** The ending of a run that has none in the log: it was dropped before it started, or the log has lost it. */
 async function endOf({ engine }: OpenAiContext, begun: Begun): Promise<readonly AnswerItem[]> {
   const { threadId, principal, runId } = begun
   const [run, thread] = await Promise.all([
@@ -87,7 +90,7 @@ async function endOf({ engine }: OpenAiContext, begun: Begun): Promise<readonly 
   ]
 }
 
-/** A run as server-sent events. What fails later breaks the stream off. */
+/** A run as server-sent events. A later failure aborts the stream. */
 export async function streamRun(
   context: OpenAiContext,
   call: FaceCall,

@@ -1,8 +1,8 @@
 import { decodeMessage, type Message } from '../messages/index.ts'
 
 /**
- * The messages of a state that a run has added: those that follow the last message of its input, until the next one of the user. Where the
- * state does not have that, or the run had none, those that follow the last message of the user.
+ * The messages that a run has added to a state: those after the last message of its input, until the next
+ * user message. If the state lacks that message, or the run had no input, those after the last user message.
  */
 export function* messagesOfRun(messages: readonly unknown[], after: string | null): Generator<Message> {
   const found = messages.findIndex((one) => Object(one).id === after)

@@ -1,6 +1,6 @@
 import type { Usage } from '../messages/index.ts'
 
-/** The tokens of all model calls of a run. */
+/** The tokens of a run's model calls. */
 export interface Spent {
   readonly input: number
   readonly cached: number

@@ -2,7 +2,9 @@ import * as z from 'zod/mini'
 import type { Read } from '../face/parse.ts'
 import { anything, list, nonEmpty, object, record, whole } from '../face/schema.ts'
 
-/** The bodies that OpenAI's clients send. Unknown keys are ignored: they send many that no graph could use. */
+/**
+ * The bodies that OpenAI's clients send. Unknown keys are ignored: clients send many that no graph can use.
+ */
 
 const MAX_ITEMS = 10_000
 
@@ -25,7 +27,7 @@ const chatTool = object({
   function: object({ name: nonEmpty, description: z.optional(text), parameters: z.optional(record) }),
 })
 
-/** Values that SDKs take are texts of at most 512 characters. */
+/** SDKs accept strings of at most 512 characters as values. */
 const metadata = z.optional(record)
 
 export const chatSchema = object({

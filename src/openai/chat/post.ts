@@ -26,7 +26,7 @@ import { type ChatThread, chatThreadOf } from './threads.ts'
 import { digestsOf, putTurn, runOfTurn } from './turns.ts'
 import { type ChatHead, createChatWriter } from './writer.ts'
 
-/** What this face keeps with the run of a completion. */
+/** The details that this face stores with the run of a completion. */
 interface ChatDetails {
   readonly object: 'chat.completion'
   readonly request: string
@@ -106,19 +106,20 @@ async function answered(
   return json(writer.completion())
 }
 
-/** How a request goes on with a thread. */
+/** How a request continues a thread. */
 interface ChatOrder {
   readonly place: Place
   readonly input: Pick<Input, 'messages' | 'answers'>
-  /** The digest of its turn, where the client sends the whole history. */
+  /** The digest of its turn, if the client sends the whole history. */
   readonly turn?: string | undefined
-  /** The question that its text does not answer. */
+  /** The question that the text does not answer. */
   readonly asksAgain?: string | undefined
 }
 
 /**
- * Compares the history that a client has sent with the turns of the thread. What follows a known turn goes on from there, or forks where
- * something came after it: an edit, or an answer that is wanted again. A history that is not known is taken as it is, on a new branch.
+ * Compares the client's history with the thread's turns. A request after a known turn continues from there,
+ * or forks if something came after it: an edit or a regeneration. An unknown history is used as it is, on a
+ * new branch.
  */
 async function orderFor(
   context: OpenAiContext,
@@ -139,7 +140,7 @@ async function orderFor(
   const here: Place = { threadId, look }
   if (answers.length > 0) return { place: here, input: given }
   const lastSpoken = messages.findLastIndex(({ type }) => type === 'ai')
-  // A program that names a thread may send its new messages alone.
+  // A program that names a thread may send only its new messages.
   if (!chat?.isOfUi && lastSpoken < 0) return { place: here, input: given }
   const digests = await digestsOf(turns)
   const turn = digests.at(-1)
@@ -154,12 +155,15 @@ async function orderFor(
   if (!question) return { place, input, turn }
   const text = input.messages.map(({ content }) => (typeof content === 'string' ? content : '')).join('\n')
   if (!answerIn(question, text)) return { place, input, asksAgain: questionText(question) }
-  // As JSON, so that it is the text itself which answers.
+  // As JSON, so that the text itself is the answer.
   const answer = { threadId, questionId: question.id, given: { text: JSON.stringify(text) } }
   return { place, input: { messages: [], answers: [answer] }, turn }
 }
 
-/** Whether the thread of a request stays. One that waits for the answer of a client which names no thread is deleted afterwards. */
+/**
+ * Whether the thread of a request is kept. If the client names no thread, the thread is deleted unless it
+ * waits for an answer.
+ */
 async function isKeptThread(
   { engine }: OpenAiContext,
   { principal }: FaceCall,
@@ -172,7 +176,7 @@ async function isKeptThread(
   return (run?.details as ChatDetails | undefined)?.isKept !== false
 }
 
-/** Asks again with no run: nothing has changed. */
+/** Repeats the questions without a run, because nothing has changed. */
 async function askAgain(
   head: Omit<ChatHead, 'runId' | 'createdAt'>,
   { stream }: ChatBody,

@@ -5,28 +5,31 @@ import { namesOwnerOf } from '../../principal.ts'
 import { plainText } from '../content.ts'
 import type { ChatBody } from '../wire.ts'
 
-/** The thread that a chat is kept in. Undefined where its client names none, so that the request stands for itself. */
+/** The thread that stores a chat. Undefined if the client names none, so that the request stands alone. */
 export interface ChatThread {
   readonly threadId: string
-  /** Whether a person reads along in a UI, which sends the whole history, and shows questions as texts only. */
+  /** Whether the client is a chat UI, which sends the whole history and shows questions as text only. */
   readonly isOfUi: boolean
 }
 
 const UI_HEADERS = ['x-openwebui-chat-id', 'x-conversation-id'] as const
 
-/** What UIs send to the same model beside the conversation: for titles, tags, follow-up questions, searches. */
+/**
+ * Requests that UIs send to the same model outside of the conversation: for titles, tags, follow-up questions
+ * and searches.
+ */
 const TASK =
   /^\s*(### Task:|Provide a concise, 5-word-or-less title|Analyze this conversation and provide:|Please generate a (concise|short)\b.*\btitle)/i
 
-/** Whether a request is a task of a UI, which is no part of the conversation. */
+/** Whether a request is such a task, which is not part of the conversation. */
 export function isTask({ messages }: Pick<ChatBody, 'messages'>): boolean {
   const spoken = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
   return spoken.length === 1 && spoken[0]!.role === 'user' && TASK.test(plainText(spoken[0]!.content))
 }
 
 /**
- * The thread that a client names: by its id in `metadata.thread_id` or `X-Thread-Id`, or by the id of a chat of a UI. A chat has a
- * thread with each assistant, because UIs ask several at once. Throws 400 for an id that no thread can have.
+ * The thread that a client names: in `metadata.thread_id` or `X-Thread-Id`, or by a UI's chat id. A chat has
+ * one thread for each assistant, because UIs ask several at once. Throws 400 for an invalid thread id.
  */
 export async function chatThreadOf(
   { request: { headers }, principal }: FaceCall,
@@ -42,6 +45,6 @@ export async function chatThreadOf(
   return { threadId: await uuidOf(['openai chat', owner, assistantId, chatId]), isOfUi: true }
 }
 
-/** LibreChat sends such words, or its own placeholder, before a conversation has an id. */
+/** LibreChat sends these words, or its placeholder, before a conversation has an id. */
 const isChatId = (value: string | null): value is string =>
   value !== null && !/^(|null|new|undefined|\{\{.*\}\})$/.test(value)

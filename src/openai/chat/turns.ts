@@ -3,14 +3,14 @@ import type { Op, Store } from '../../storage/store/store.ts'
 
 const COLLECTION = 'openai_turns'
 
-/** A digest for each turn of a history: of what the user has brought with it and with all turns before. */
+/** A digest for each turn of a history, of its user messages and all turns before it. */
 export async function digestsOf(turns: readonly string[]): Promise<readonly string[]> {
   const digests: string[] = []
   for (const turn of turns) digests.push(await uuidOf([digests.at(-1) ?? null, turn]))
   return digests
 }
 
-/** Keeps which run has answered a turn, in the commit of the run. A turn that is answered again has the later run. */
+/** Stores which run has answered a turn, in the run's commit. A regenerated turn has the later run. */
 export const putTurn = (digest: string, runId: string): Op => ({
   op: 'put',
   collection: COLLECTION,

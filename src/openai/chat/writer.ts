@@ -9,7 +9,7 @@ import { argumentsOf, questionText } from '../questions.ts'
 import { messagesOfRun } from '../state.ts'
 import { chatUsage } from '../usage.ts'
 
-/** A completion that is written. */
+/** A completion to write. */
 export interface ChatHead {
   readonly threadId: string
   readonly runId: string
@@ -17,7 +17,9 @@ export interface ChatHead {
   /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly clientTools: readonly ClientTool[]
-  /** Whether questions are texts, which the next message of the user answers, and not function calls. */
+  /**
+   * Whether questions are sent as text, for the next user message to answer, instead of as function calls.
+   */
   readonly asksInText: boolean
   readonly questionTool: string
   /** The last message of its input. */
@@ -33,9 +35,9 @@ export type ChatEnd =
 export interface ChatWriter {
   /** The first chunk. */
   begin(): string
-  /** The chunks of the next item of the answer. */
+  /** The chunks of the answer's next item. */
   push(item: AnswerItem): string
-  /** The whole completion. */
+  /** The complete completion. */
   completion(): object
   readonly end: ChatEnd | undefined
   readonly isEnded: boolean
@@ -43,26 +45,26 @@ export interface ChatWriter {
   readonly asks: boolean
 }
 
-/** A text of a message, as it was sent. */
+/** A message's text as sent. */
 interface Sent {
   readonly messageId: string
   text: string
   isVoid: boolean
 }
 
-/** Between the text of a process that was lost and what another one writes in its place. */
+/** The separator between the text of a lost process and the text that replaces it. */
 const ANEW = '\n\n---\n\n'
 const BETWEEN = '\n\n'
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000)
 
-/** Writes the answer of one run as a chat completion, whole and in chunks. */
+/** Writes the answer of one run as a chat completion, complete and in chunks. */
 export function createChatWriter(head: ChatHead): ChatWriter {
   const about = { id: `chatcmpl-${head.runId}`, created: seconds(head.createdAt), model: head.model }
   const ending = createEnding(head.clientTools)
   const texts: Sent[] = []
   const thoughts: Sent[] = []
-  /** What a lost process has sent that is not written again yet, and what is written again of it so far. */
+  /** The text that a lost process has sent and that is not yet rewritten, and the rewritten part so far. */
   let lost: string | undefined
   let again = ''
   let finish: string | undefined
@@ -74,7 +76,7 @@ export function createChatWriter(head: ChatHead): ChatWriter {
     frames += `data: ${JSON.stringify(data)}\n\n`
   }
 
-  // All chunks begin and end in the same way. A piece of text costs what its own JSON costs.
+  // All chunks start and end alike, so a text delta only costs its own JSON.
   const start = `data: ${JSON.stringify({ ...about, object: 'chat.completion.chunk' }).slice(0, -1)},"choices":[{"index":0,"delta":`
   const usage = head.includeUsage ? ',"usage":null' : ''
 
@@ -82,7 +84,7 @@ export function createChatWriter(head: ChatHead): ChatWriter {
     frames += `${start}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(reason)}}]${usage}}\n\n`
   }
 
-  /** Keeps a piece, and gives it with what separates it from the message before. */
+  /** Stores a delta, and returns it with the separator from the previous message. */
   function add(to: Sent[], messageId: string, text: string): string {
     const last = to.at(-1)
     if (last?.messageId === messageId && !last.isVoid) {
@@ -108,7 +110,7 @@ export function createChatWriter(head: ChatHead): ChatWriter {
     } else if (!lost.startsWith(again)) sendAnew()
   }
 
-  /** The text is another one this time: it is sent whole, apart from the one before. */
+  /** The rewritten text differs, so it is sent completely, separate from the first. */
   function sendAnew(): void {
     if (lost !== undefined && again !== '') chunk({ content: ANEW + again })
     lost = undefined
@@ -121,12 +123,12 @@ export function createChatWriter(head: ChatHead): ChatWriter {
     for (const one of gone) one.isVoid = true
     const before = texts.some(({ isVoid }) => !isVoid) ? BETWEEN : ''
     const text = before + gone.map((one) => one.text).join(BETWEEN)
-    // What was lost twice was shown as far as the first time.
+    // Text that was lost twice was shown up to the longer of both.
     if (lost === undefined || text.length > lost.length) lost = text
     again = ''
   }
 
-  /** What of the newest state was not sent yet. */
+  /** Sends the messages of the newest state that were not sent yet. */
   function recover(messages: readonly unknown[]): void {
     for (const message of messagesOfRun(messages, head.after)) {
       if (message.role === 'tool') ending.resolve(message.toolCallId ?? '')

@@ -14,7 +14,7 @@ import type { ResponseDetails } from './model.ts'
 import { headOf } from './post.ts'
 import { createResponseWriter } from './writer.ts'
 
-/** A response that was stored. */
+/** A stored response. */
 interface Kept {
   readonly id: string
   readonly principal: Principal | null
@@ -22,7 +22,7 @@ interface Kept {
   readonly details: ResponseDetails
 }
 
-/** The response that a path names, where its caller may do this to it. Throws 404. */
+/** The response that a path names, if the caller is permitted to use it. Throws 404. */
 async function keptResponse(
   { engine, authorize }: OpenAiContext,
   call: FaceCall,
@@ -40,7 +40,9 @@ async function keptResponse(
 
 const isEnded = ({ status }: RunRecord): boolean => status !== 'pending' && status !== 'running'
 
-/** `GET /v1/responses/{id}?stream&starting_after`: the response, or its events from the log, past and to come. */
+/**
+ * `GET /v1/responses/{id}?stream&starting_after`: the response, or its past and future events from the log.
+ */
 export async function getResponse(context: OpenAiContext, call: FaceCall): Promise<Response> {
   if (!isSet(call, 'stream')) return present(context, call, await keptResponse(context, call, 'runs:read'))
   const kept = await keptResponse(context, call, 'threads:stream')
@@ -52,7 +54,7 @@ export async function getResponse(context: OpenAiContext, call: FaceCall): Promi
   return streamRun(context, call, begun, createResponseWriter(headOf(run, details), after), reading)
 }
 
-/** Those that are left of a response have other numbers. */
+/** The remaining events of a response would have other numbers. */
 const eventsExpired = (): HttpError =>
   new HttpError(
     410,
@@ -68,7 +70,7 @@ function startingAfter({ url }: FaceCall): number {
   throw badRequest('starting_after: expected a sequence number, such as 12.')
 }
 
-/** How a response is read that was stored: one whose events are gone from the log, from its state. */
+/** How a stored response is read: from the log, or from its state if the log has lost its events. */
 async function readingOf({ engine }: OpenAiContext, run: RunRecord): Promise<Leaving> {
   const { threadId, firstSeq } = run
   if (!isEnded(run) || firstSeq === null) return STAYS
@@ -89,7 +91,10 @@ async function present(
   return json(writer.response())
 }
 
-/** `POST /v1/responses/{id}/cancel`: waits for the end, and gives the response. One that has ended stays as it is. */
+/**
+ * `POST /v1/responses/{id}/cancel`: waits for the end and returns the response. It does not change a response
+ * that has ended.
+ */
 export async function cancelResponse(context: OpenAiContext, call: FaceCall): Promise<Response> {
   const kept = await keptResponse(context, call, 'runs:cancel')
   const { principal, run } = kept
@@ -102,7 +107,7 @@ export async function cancelResponse(context: OpenAiContext, call: FaceCall): Pr
   return present(context, call, ended ? { ...kept, run: ended } : kept)
 }
 
-/** `DELETE /v1/responses/{id}`: with the last run of a thread, the thread is deleted. */
+/** `DELETE /v1/responses/{id}`: deletes the thread with its last run. */
 export async function deleteResponse(context: OpenAiContext, call: FaceCall): Promise<Response> {
   const { id, principal, run } = await keptResponse(context, call, 'runs:delete')
   const { engine } = context

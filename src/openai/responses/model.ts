@@ -2,24 +2,26 @@ import type { ClientTool } from '../../face/client-tools.ts'
 import { filterFields } from '../../messages/record.ts'
 import type { ResponseBody } from '../wire.ts'
 
-/** The fields of a response that repeat its request. Clients expect all of them. */
+/** The response fields that repeat the request. Clients expect all of them. */
 export type Echo = Readonly<Record<string, unknown>>
 
-/** What this face keeps with the run of a response, as plain JSON. */
+/** The details that this face stores with the run of a response, as plain JSON. */
 export interface ResponseDetails {
   readonly object: 'response'
-  /** A digest of the request, by which one that is sent again is known. */
+  /** A digest of the request that identifies its retries. */
   readonly request: string
   readonly echo: Echo
   readonly clientTools: readonly ClientTool[]
-  /** The last message of its input. Null where it answers questions. */
+  /** The last message of its input. Null if it answers questions. */
   readonly after: string | null
-  /** Whether its client takes requests for approval, and does not need a function call. */
+  /** Whether the client accepts approval requests instead of function calls. */
   readonly takesApprovals: boolean
   readonly questionTool: string
 }
 
-/** The name under which a client names this server among its MCP servers, to be sent requests for approval. */
+/**
+ * The label of this server among a client's MCP servers. A client that lists it receives approval requests.
+ */
 export const SERVER_LABEL = 'agentwire'
 
 export const takesApprovals = ({ tools = [] }: ResponseBody): boolean =>
@@ -37,7 +39,7 @@ export const clientToolsOf = ({ tools = [] }: ResponseBody): readonly ClientTool
       : [],
   )
 
-/** The repeated fields, with what stands for those that the request has left out. */
+/** The repeated fields, with defaults for those that the request omits. */
 export function echoOf(body: ResponseBody, conversationId: string | null): Echo {
   const { tools = [], reasoning, text, metadata } = body
   return {

@@ -24,7 +24,7 @@ import { type ResponseBody, responseSchema } from '../wire.ts'
 import { clientToolsOf, echoOf, type ResponseDetails, takesApprovals } from './model.ts'
 import { createResponseWriter, type ResponseHead } from './writer.ts'
 
-/** The message that the instructions of a response are. Those of the next one take its place. */
+/** The id of the message with a response's instructions. The next response's instructions replace it. */
 const INSTRUCTIONS = 'instructions'
 
 /** `POST /v1/responses`. */
@@ -106,16 +106,16 @@ function withInstructions(input: Input, instructions: string | undefined): Input
   return { ...input, messages: [message, ...input.messages] }
 }
 
-/** What a request goes on with. */
+/** What a request continues. */
 interface Named {
   readonly threadId: string
-  /** The response after which it goes on. Absent where it goes on at the newest state. */
+  /** The response that it continues after. Absent if it continues at the newest state. */
   readonly runId?: string | undefined
-  /** The refusal where there is no such thread, or it is another's. */
+  /** The error if the thread does not exist or has another owner. */
   readonly missing: Error
 }
 
-/** What a request names. Throws 400 where it names two things, and 404 for an id that names nothing. */
+/** What a request names. Throws 400 if it names two things, and 404 for an unknown id. */
 function namedBy(body: ResponseBody, { answers, base }: Input): Named | undefined {
   const { previous_response_id: previous, conversation, store } = body
   if (previous !== undefined && conversation !== undefined)
@@ -144,7 +144,7 @@ function namedBy(body: ResponseBody, { answers, base }: Input): Named | undefine
   return { ...base, missing: badRequest('input: the items that item_reference names are not kept any more.') }
 }
 
-/** The thread of a conversation. The id of any thread may stand for it. */
+/** The thread of a conversation. Any thread id is also accepted. */
 export const threadOfConversation = (id: string): string => partsOf('conv', id)?.[0] ?? id
 
 async function placeOf(context: OpenAiContext, { threadId, runId }: Named, look: ThreadLook): Promise<Place> {

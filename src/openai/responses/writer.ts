@@ -10,7 +10,7 @@ import { messagesOfRun } from '../state.ts'
 import { responseUsage } from '../usage.ts'
 import { type ResponseDetails, SERVER_LABEL } from './model.ts'
 
-/** A response whose events are written. */
+/** A response to write. */
 export interface ResponseHead
   extends Pick<ResponseDetails, 'echo' | 'clientTools' | 'after' | 'takesApprovals' | 'questionTool'> {
   readonly threadId: string
@@ -22,11 +22,13 @@ export interface ResponseHead
 export type Status = 'queued' | 'in_progress' | 'completed' | 'failed' | 'incomplete' | 'cancelled'
 
 export interface ResponseWriter {
-  /** What begins every stream of the response. */
+  /** The events at the start of every stream of the response. */
   begin(): string
-  /** The frames of the next item of the answer. They depend on the items alone, so that a later reader gets the same. */
+  /**
+   * The frames of the answer's next item. They only depend on the items, so every later reader gets the same.
+   */
   push(item: AnswerItem): string
-  /** The response as far as it is written. */
+  /** The response as written so far. */
   response(): Readonly<Record<string, unknown>>
   readonly isEnded: boolean
   /** Whether the agent waits for an answer. */
@@ -47,18 +49,18 @@ interface OutputItem {
   readonly [field: string]: unknown
 }
 
-/** An item of the output, and the message that it is of. */
+/** An output item, and its message. */
 interface Written {
   readonly item: OutputItem
   readonly messageId: string | undefined
-  /** Another process writes the message again. */
+  /** Another process rewrites the message. */
   isVoid: boolean
 }
 
 interface OpenMessage {
   readonly at: number
   readonly content: TextPart[]
-  /** The part of each block that is being written. */
+  /** The open part of each block. */
   readonly parts: Map<number, number>
 }
 
@@ -70,7 +72,9 @@ const DELTA =
 
 const seconds = (ms: number): number => Math.floor(ms / 1_000)
 
-/** Writes the answer of one run as the events of a response, those with a higher `sequence_number` than `after`. */
+/**
+ * Writes the answer of one run as response events, starting with the first `sequence_number` above `after`.
+ */
 export function createResponseWriter(head: ResponseHead, after = -1): ResponseWriter {
   const { threadId, runId, echo } = head
   const output: Written[] = []
@@ -123,12 +127,12 @@ export function createResponseWriter(head: ResponseHead, after = -1): ResponseWr
     open.content[part]!.text += text
     const sequence_number = number++
     if (sequence_number <= after) return
-    // Most events are such pieces, so their frame is put together by hand.
+    // Most events are text deltas, so their frames are built by hand.
     frames += `${DELTA}${sequence_number},"item_id":"${output[open.at]!.item.id}","output_index":${open.at},"content_index":${part},"delta":${JSON.stringify(text)},"logprobs":[]}\n\n`
   }
 
   function openMessage(id: string): OpenMessage {
-    // The item that is announced is empty.
+    // The announced item is empty.
     const at = add('message', id, { role: 'assistant', status: 'in_progress', content: [] })
     const open = { at, content: [], parts: new Map() }
     openMessages.set(id, open)
@@ -202,7 +206,7 @@ export function createResponseWriter(head: ResponseHead, after = -1): ResponseWr
     }
   }
 
-  /** What of the newest state was not read before. */
+  /** Adds the messages of the newest state that were not read before. */
   function recover(messages: readonly unknown[]): void {
     for (const message of messagesOfRun(messages, head.after)) {
       if (message.role === 'tool') {
@@ -232,7 +236,7 @@ export function createResponseWriter(head: ResponseHead, after = -1): ResponseWr
       reason = REASONS[ending.reason ?? 'stop'] ?? null
       status = reason === null ? 'completed' : 'incomplete'
     }
-    // OpenAI has no event for a response that was cancelled.
+    // OpenAI has no event for a cancelled response.
     const name = status === 'cancelled' ? 'incomplete' : status
     emit(`response.${name}`, { response: response() })
   }
@@ -292,7 +296,7 @@ export function createResponseWriter(head: ResponseHead, after = -1): ResponseWr
     ...echo,
   })
 
-  /** Gives what was written meanwhile. */
+  /** Returns the frames written since the last call. */
   function written(): string {
     const text = frames
     frames = ''
