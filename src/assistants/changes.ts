@@ -18,7 +18,7 @@ import {
 } from './record.ts'
 import { graphOfId, systemAssistant } from './system.ts'
 
-/** What clients may say of an assistant. */
+/** The fields of an assistant that clients can set. */
 export interface AssistantFields {
   readonly graphId: string
   readonly name?: string | undefined
@@ -35,7 +35,10 @@ export interface NewAssistant extends AssistantFields {
 
 type Caller = Principal | null | undefined
 
-/** Makes an assistant. Undefined when the principal has one of this id, or a graph of the server has. */
+/**
+ * Creates an assistant. Undefined if the principal already has one with this id, or if it is the id of a
+ * system assistant.
+ */
 export async function createAssistant(
   engine: AgentEngine,
   principal: Caller,
@@ -47,7 +50,7 @@ export async function createAssistant(
   if (await graphOfId(engine, id)) return undefined
   await inheritAssistants(internalsOf(engine).store, owner)
   const place = placeOf(owner, id)
-  // That of the graph was there before.
+  // The graph's system assistant must be older.
   const { createdAt: since } = await systemAssistant(engine, owner, graphId)
   const { now } = await internalsOf(engine).store.inspect(place)
   const createdAt = Math.max(now, since + 1)
@@ -80,8 +83,8 @@ export async function createAssistant(
 }
 
 /**
- * Creates a version of an assistant with the given fields, and activates it. Metadata is merged, everything
- * else replaced. A system assistant is changed for this owner only. Throws `no_such_assistant`.
+ * Creates a version of an assistant with the given fields, and activates it. Metadata are merged, all other
+ * fields replaced. A system assistant is changed only for this owner. Throws `no_such_assistant`.
  */
 export const patchAssistant = (
   engine: AgentEngine,
@@ -142,7 +145,7 @@ export async function deleteAssistant(
   return assistantId
 }
 
-/** Reads, changes and writes an assistant, with its version where that is new. */
+/** Reads, changes and writes an assistant, including its version if it is new. */
 function change(
   engine: AgentEngine,
   principal: Caller,
@@ -153,8 +156,8 @@ function change(
     const read = await readAssistant(engine, principal, idOrName)
     if (!read) throw noSuchAssistant()
     const { record: before, docVersion } = read
-    // Where all share an owner, they share changes of a system assistant: only callers whose filter admits it
-    // may make any.
+    // If all callers share one owner, they share changes of a system assistant, so only callers whose filter
+    // matches it may change it.
     if (!isShown(principal, before)) throw noSuchAssistant()
     const after = await changed(before)
     if (after === before) return before

@@ -6,14 +6,14 @@ import { inheritAssistants } from './inherit.ts'
 import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
 import { graphOfId, idOfGraph, systemAssistant } from './system.ts'
 
-/** The assistant id of `@langchain/react` and its siblings when an app names none: the server chooses. */
+/** The assistant id that `@langchain/react` and its siblings send if an app sets none: the server chooses. */
 const UNNAMED = '_'
 
 /** Whether an id leaves the choice to the server. An agent may still be registered under it. */
 export const isUnnamed = ({ agents }: Pick<AgentEngine, 'agents'>, id: string): boolean =>
   id === UNNAMED && !agents.has(UNNAMED)
 
-/** The agent of a name, which may be an alias or leave the choice to the server. */
+/** The agent with a name, which may be an alias or leave the choice to the server. */
 export function graphNamed(engine: AgentEngine, name: string): string | undefined {
   const { aliases, defaultAgent } = internalsOf(engine)
   const graphId = isUnnamed(engine, name) ? defaultAgent : (aliases.get(name) ?? name)
@@ -21,9 +21,9 @@ export function graphNamed(engine: AgentEngine, name: string): string | undefine
 }
 
 /**
- * The assistant that a principal names: by the UUID of an assistant, or by the name or an alias of a graph,
- * which mean its system assistant. Undefined where it does not exist, or a filter of the principal hides an
- * assistant that was created.
+ * Finds the assistant that a principal names: by the UUID of an assistant, or by the name or alias of a
+ * graph, which refers to its system assistant. Undefined if it does not exist, or if the principal's filter
+ * hides it and it is not a system assistant.
  */
 export const findAssistant = async (
   engine: AgentEngine,
@@ -31,7 +31,10 @@ export const findAssistant = async (
   idOrName: string,
 ): Promise<AssistantRecord | undefined> => (await readAssistant(engine, principal, idOrName))?.record
 
-/** The same where it is to be shown or changed. Throws `no_such_assistant`, also where a filter hides that of the system. */
+/**
+ * Like `findAssistant`, for reading or changing it. Throws `no_such_assistant`, also if the filter hides a
+ * system assistant.
+ */
 export async function requireAssistant(
   engine: AgentEngine,
   principal: Principal | null | undefined,
@@ -43,18 +46,18 @@ export async function requireAssistant(
 }
 
 /**
- * Whether no filter of the principal hides an assistant. Principals who may run a graph may run its system
- * assistant, hidden or not.
+ * Whether the principal's filter allows an assistant. A principal that may run a graph may run its system
+ * assistant even if it is hidden.
  */
 export const isShown = (
   principal: Principal | null | undefined,
   { metadata }: Pick<AssistantRecord, 'metadata'>,
 ): boolean => passes(accessOf(principal).metadataFilter, metadata)
 
-/** Clients look for this sentence. */
+/** Clients check for this text. */
 export const noSuchAssistant = (): RunError => new RunError('no_such_assistant', 'Assistant not found')
 
-/** An assistant with the version of its document, which a system assistant has none of before it is changed. */
+/** An assistant with the version of its document. An unchanged system assistant has no document. */
 export async function readAssistant(
   engine: AgentEngine,
   principal: Principal | null | undefined,

@@ -13,7 +13,10 @@ import {
   VERSIONS,
 } from './record.ts'
 
-/** Copies, once, the assistants that earlier versions kept under the owner's former name, with their versions. */
+/**
+ * Copies the assistants that earlier versions stored under the owner's former name, with their versions,
+ * once.
+ */
 export const inheritAssistants = (store: Store, owner: string | null): Promise<void> =>
   inherit(store, {
     owner,

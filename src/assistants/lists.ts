@@ -24,22 +24,22 @@ type Fits = (assistant: AssistantRecord) => boolean
 
 export interface AssistantQuery {
   readonly graphId?: string | undefined
-  /** Which of them are wanted. Default: all. A search with it looks at no more than 10,000 assistants, in its order. */
+  /** Selects assistants. Default: all. A search with `fits` reads at most 10,000 assistants, in its order. */
   readonly fits?: Fits | undefined
-  /** Default: `createdAt`. Ties are in the order of the ids. */
+  /** Default: `createdAt`. Ties are ordered by id. */
   readonly orderBy?: AssistantOrder | undefined
   readonly ascending?: boolean | undefined
 }
 
 export interface AssistantPage {
   readonly items: readonly AssistantRecord[]
-  /** How many there are in all; where `fits` is given, one more than those up to the page's end when there are more. */
+  /** The total count. With `fits`, at most one more than the end of the page. */
   readonly total: number
 }
 
 const MAX_LOOKED_AT = 10_000
 
-/** A page of an owner's assistants, with those of the system, newest first unless asked otherwise. */
+/** A page of an owner's assistants, including system assistants. Default: newest first. */
 export async function searchAssistants(
   engine: AgentEngine,
   principal: Caller,
@@ -52,7 +52,7 @@ export async function searchAssistants(
   const field = listField(owner, orderBy, graphOf(engine, query))
   const compare = comparisonOf(owner, orderBy, ascending)
   const system = (await systemAssistants(engine, owner, { ...query, fits })).sort(compare)
-  // So many places before the page may be taken by assistants of the system.
+  // System assistants may take this many positions before the page.
   const from = Math.max(0, offset - system.length)
   const until = offset + limit
   const { made, count } = await (fits
@@ -69,7 +69,7 @@ export async function searchAssistants(
   return { items, total: fits ? Math.min(total, until + 1) : total }
 }
 
-/** How many assistants an owner has, with those of the system. */
+/** The number of an owner's assistants, including system assistants. */
 export async function countAssistants(
   engine: AgentEngine,
   principal: Caller,
@@ -115,7 +115,7 @@ export async function listVersions(
   return listFitting(versions, { read: recordOf, fits, offset, limit })
 }
 
-/** The check of assistants that are wanted, and that no filter hides from the principal. */
+/** Selects assistants that match the query and the principal's filter. */
 function shownThatFit(principal: Caller, { fits }: Pick<AssistantQuery, 'fits'>): Fits | undefined {
   const { metadataFilter } = accessOf(principal)
   if (!metadataFilter) return fits
@@ -125,7 +125,7 @@ function shownThatFit(principal: Caller, { fits }: Pick<AssistantQuery, 'fits'>)
 const graphOf = (engine: AgentEngine, { graphId }: Pick<AssistantQuery, 'graphId'>) =>
   graphId === undefined ? undefined : (graphNamed(engine, graphId) ?? graphId)
 
-/** The system assistants that fit, as the owner has changed them. */
+/** The system assistants that match, with the owner's changes. */
 async function systemAssistants(
   engine: AgentEngine,
   owner: string | null,
@@ -155,7 +155,7 @@ interface Window {
   readonly count: number
 }
 
-/** The assistants of a list from one place to another, and how many it has. */
+/** The assistants of a list between two positions, and the total count. */
 async function readWindow(store: Store, list: List, from: number, until: number): Promise<Window> {
   const counted = store.count(ASSISTANTS, list.field)
   const made: AssistantRecord[] = []
@@ -164,7 +164,7 @@ async function readWindow(store: Store, list: List, from: number, until: number)
   return { made, count: await counted }
 }
 
-/** The same of those that fit, counted until there is one beyond the window. */
+/** The same for selected assistants, counted up to one after the window. */
 async function lookFor(store: Store, list: List, fits: Fits, from: number, until: number): Promise<Window> {
   const made: AssistantRecord[] = []
   let count = 0

@@ -1,6 +1,6 @@
 import type { Fields } from './record.ts'
 
-/** What an assistant, a thread and a run each say of how to run. */
+/** The settings of an assistant, a thread or a run. */
 export interface RunSettings {
   readonly config?: { readonly configurable?: Fields | undefined } | undefined
   readonly context?: Fields | undefined
@@ -13,7 +13,10 @@ export interface MergedSettings extends RunSettings {
   readonly metadata: Fields
 }
 
-/** The settings of a run: those further right win, the keys of `config.configurable`, `context` and `metadata` one by one. */
+/**
+ * Merges the settings of a run. Later arguments take precedence. `config.configurable`, `context` and
+ * `metadata` are merged by key.
+ */
 export function mergeSettings(...all: readonly (RunSettings | undefined)[]): MergedSettings {
   const merged = (of: (settings: RunSettings) => unknown): Fields =>
     Object.assign({}, ...all.map((settings) => settings && of(settings)))

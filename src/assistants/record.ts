@@ -1,25 +1,25 @@
 import type { Doc, Json, Op } from '../storage/index.ts'
 
-/** Plain JSON that clients gave. */
+/** Plain JSON from clients. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** A graph with a config, a context and metadata for the runs that name it. */
+/** A graph with a config, a context and metadata for the runs that use it. */
 export interface AssistantRecord {
   /** A UUID. */
   readonly assistantId: string
   /** The agent that it runs. */
   readonly graphId: string
-  /** The version that is in use: 1 when it is made, and one more than any before with each change. */
+  /** The active version. New assistants have version 1, and each change creates the next version. */
   readonly version: number
   readonly name: string
   readonly description: string | null
-  /** As clients gave it: `{ configurable, tags, recursion_limit, … }`. */
+  /** In the clients' format: `{ configurable, tags, recursion_limit, … }`. */
   readonly config: Fields & { readonly configurable?: Fields | undefined }
   readonly context: Fields
   readonly metadata: Fields
-  /** Who sees it. The owner of a system assistant is the caller. */
+  /** The owner that can access it. For a system assistant, the caller. */
   readonly owner: string | null
-  /** Whether it is there because its graph is, and nobody made it. */
+  /** Whether it exists because its graph does, instead of being created by a client. */
   readonly isSystem: boolean
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -27,7 +27,10 @@ export interface AssistantRecord {
   readonly updatedAt: number
 }
 
-/** As it is stored: with the highest version that it ever had, which is not the one in use after a client has gone back. */
+/**
+ * The stored form: with the highest version so far, which is not the active one after a client activated an
+ * earlier version.
+ */
 export interface StoredAssistant extends AssistantRecord {
   readonly newestVersion: number
 }
@@ -38,30 +41,30 @@ export const ASSISTANTS = 'assistants'
 export const VERSIONS = 'assistant-versions'
 
 /**
- * The partition of an assistant and its versions. Owners may have assistants of the same id, and system assistants that they have
- * changed. No thread has such an id, because those have no control characters.
+ * The partition of an assistant and its versions. Several owners may have assistants with the same id, and
+ * changed system assistants. Thread ids cannot collide, because they contain no control characters.
  */
 export const placeOf = (owner: string | null, assistantId: string): string =>
   `\u001fassistant ${JSON.stringify([owner, assistantId])}`
 
 /**
- * The index field that orders an owner's assistants, or those of one graph. Each such list has a field of its own, so that a page or
- * a count of it looks at no other assistant.
+ * The index field that orders an owner's assistants, or those of one graph. Each list has its own field, so
+ * that paging or counting reads no other assistants.
  */
 export const listField = (owner: string | null, order: AssistantOrder, graphId?: string): string =>
   `${order} of ${JSON.stringify([owner, graphId])}`
 
-/** The index field of the system assistants that an owner has changed. They are few, and in no other list. */
+/** The index field of the system assistants that an owner changed. They are few, and in no other list. */
 export const changedField = (owner: string | null): string => `changed by ${JSON.stringify([owner])}`
 
 const ORDERS: readonly AssistantOrder[] = ['assistantId', 'graphId', 'name', 'createdAt', 'updatedAt']
 
-/** Databases bound the keys of an index. */
+/** Databases limit the length of index keys. */
 const MAX_KEY = 200
-/** What databases do not all order as JavaScript does. */
+/** Characters that some databases do not order like JavaScript. */
 const UNEVEN = /[^\u0020-\ud7ff]/g
 
-/** What an order compares. Where it is the same, assistants are in the order of their ids, as partitions are. */
+/** The sort key of an order. Assistants with equal keys are ordered by id, like their partitions. */
 export function orderKey(record: AssistantRecord, order: AssistantOrder): string | number {
   if (order === 'assistantId') return 0
   const key = record[order]
@@ -96,5 +99,5 @@ export const putVersion = (record: AssistantRecord): Put => ({
   index: { version: record.version },
 })
 
-// They are plain JSON by construction: what clients gave of it came as JSON.
+// The cast is safe: the values were plain JSON when they were stored.
 export const recordOf = (doc: Doc): StoredAssistant => doc.value as unknown as StoredAssistant

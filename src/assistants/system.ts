@@ -4,9 +4,7 @@ import { type AgentEngine, internalsOf } from '../runs/index.ts'
 import { ConflictError, type Store } from '../storage/index.ts'
 import type { StoredAssistant } from './record.ts'
 
-/** What assistants need to know of an engine. */
-
-/** The namespace of the ids of system assistants, as on LangGraph's platform. */
+/** The namespace of system assistants' ids, as on LangGraph Platform. */
 const NAMESPACE = '6ba7b8219dad11d180b400c04fd430c8'
 
 /** The id of a graph's system assistant: a UUID version 5 (RFC 9562 §5.5), the same on every server. */
@@ -40,7 +38,7 @@ export async function graphOfId(engine: AgentEngine, assistantId: string): Promi
   return undefined
 }
 
-/** A system assistant as the code has it: version 1, with its graph and the defaults of that. */
+/** A system assistant without changes: version 1, with its graph and the graph's defaults. */
 export async function systemAssistant(
   engine: AgentEngine,
   owner: string | null,
@@ -72,8 +70,8 @@ const COLLECTION = 'graphs'
 const times = new WeakMap<Store, Map<string, Promise<number>>>()
 
 /**
- * When a graph was first served from this store, in milliseconds since 1970. It is written down, so that every instance gives its
- * assistant the same place in a list.
+ * When a graph was first served from this store, in milliseconds since 1970. It is stored, so that its
+ * assistant has the same position in lists on every instance.
  */
 function firstServed(store: Store, graphId: string): Promise<number> {
   let known = times.get(store)

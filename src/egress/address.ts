@@ -1,9 +1,9 @@
-/** What an address leads to. `special` is neither the public internet nor this machine's own loopback. */
+/** Where an address leads. `special` is neither the public internet nor this machine's loopback. */
 export type Reach = 'public' | 'loopback' | 'special'
 
 /**
- * The IPv4 blocks that are not public, each with the length of its prefix. Source: IANA's special-purpose
- * registry, multicast, and the address under which Azure answers its own machines.
+ * The IPv4 blocks that are not public, with their prefix lengths. Source: IANA's special-purpose registry,
+ * multicast, and the address at which Azure serves its own machines.
  */
 const SPECIAL_V4: readonly (readonly [block: string, prefix: number])[] = [
   ['0.0.0.0', 8],
@@ -22,7 +22,7 @@ const SPECIAL_V4: readonly (readonly [block: string, prefix: number])[] = [
   ['224.0.0.0', 3],
 ]
 
-/** What an IP address leads to; IPv4 in four decimal parts, as in URLs. Undefined for anything else. */
+/** Where an IP address leads. IPv4 must have four decimal parts, as in URLs. Undefined for anything else. */
 export function reachOf(address: string): Reach | undefined {
   if (/^(\d+\.){3}\d+$/.test(address))
     return hostOf(address) === address ? reachOfV4(toNumber(address)) : undefined
@@ -41,7 +41,7 @@ export function bitsOf(address: string): { readonly value: bigint; readonly widt
   return { value: groups.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n), width: 128 }
 }
 
-/** A host as URLs write it. Undefined for anything else. */
+/** A host in the normal form of URLs. Undefined for anything else. */
 export const hostOf = (host: string): string | undefined =>
   URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined
 
@@ -56,9 +56,9 @@ const toNumber = (dotted: string): number =>
   dotted.split('.').reduce((number, part) => number * 256 + Number(part), 0)
 
 /**
- * Of the addresses that are assigned to the internet (2000::/3), those of protocols, tunnels that lead to an
- * IPv4 address (Teredo, 6to4) and documentation are left out. Mapped, compatible and NAT64 addresses are
- * outside of it.
+ * Within the addresses that are assigned to the internet (2000::/3), protocol assignments, tunnels to IPv4
+ * addresses (Teredo, 6to4) and documentation are excluded. Mapped, compatible and NAT64 addresses are outside
+ * this block.
  */
 function reachOfV6(address: string): Reach {
   if (address === '::1') return 'loopback'

@@ -3,19 +3,17 @@ import { bitsOf, hostOf } from './address.ts'
 
 /** Receivers that may be called although they are not public. */
 export interface Allowed {
-  /** Whether a name may be called, wherever it leads to. */
+  /** Whether a name may be called, whatever its addresses. */
   host(name: string): boolean
   /** Whether an address may be called. */
   address(address: string): boolean
-  /**
-   * Whether there are addresses of which that is true, so that a name of a private network may lead to one.
-   */
+  /** Whether any addresses are allowed, so that a name of a private network may resolve to one. */
   readonly hasAddresses: boolean
 }
 
 /**
- * Reads what an operator allows: blocks of addresses (`10.20.0.0/16`, `fd00::/8`), addresses, names, and `*.`
- * with a name for all names below it. Throws `AgentwireError` `invalid_argument` for anything else.
+ * Parses the `allow` option: blocks of addresses (`10.20.0.0/16`, `fd00::/8`), addresses, names, and `*.`
+ * plus a name for all names below it. Throws `AgentwireError` `invalid_argument` for anything else.
  */
 export function readAllowed(entries: readonly string[] = []): Allowed {
   const blocks = entries.map(blockOf)
@@ -27,7 +25,7 @@ export function readAllowed(entries: readonly string[] = []): Allowed {
   }
 }
 
-/** Whether an address is in the block of an entry. Undefined where the entry is no block. */
+/** A check whether an address is in the block of an entry. Undefined if the entry is not a block. */
 function blockOf(entry: string): ((address: string) => boolean) | undefined {
   const [, text = '', length] = /^(.*?)(?:\/(\d{1,3}))?$/.exec(entry) ?? []
   const block = bitsOf(text)
@@ -44,7 +42,7 @@ function blockOf(entry: string): ((address: string) => boolean) | undefined {
 function nameOf(entry: string): string {
   const [, wildcard = '', name = ''] = /^(\*\.)?([^*/:@?#[\]\s]+)$/.exec(entry) ?? []
   const host = name && hostOf(name)
-  // A host of numbers only is an address in an unusual spelling.
+  // A host of digits only is an address in an unusual notation.
   if (!host || bitsOf(host)) throw invalid(entry)
   return wildcard + host.replace(/\.+$/, '')
 }

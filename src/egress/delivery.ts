@@ -16,15 +16,15 @@ export const DELIVERY_OPTIONS: OptionTable<DeliveryOptions> = {
 
 export type DeliveryRequest = Omit<GuardedRequest, 'method' | 'keepsBody'>
 
-/** Posts a request. Gives the status of the answer if it is 2xx. Throws `DeliveryError` otherwise. */
+/** Posts a request. Returns the status of a 2xx response. Throws `DeliveryError` otherwise. */
 export type Deliver = (request: DeliveryRequest) => Promise<{ readonly status: number }>
 
 /**
- * Posts to URLs that others have chosen, as `createRequester` does, which is loaded with the first of them.
- * Of an answer only the status is passed on.
+ * Posts to URLs that others chose, with `createRequester`, which is loaded on the first request. Only the
+ * status of a response is returned.
  */
 export function createDelivery(options: DeliveryOptions = {}): Deliver {
-  readAllowed(options.allow) // Throws at once where an entry is wrong.
+  readAllowed(options.allow) // Throws immediately for an invalid entry.
   let send: ReturnType<typeof createRequester> | undefined
   return async (request) => {
     send ??= (await import('./requests.ts')).createRequester(options)
@@ -32,7 +32,7 @@ export function createDelivery(options: DeliveryOptions = {}): Deliver {
   }
 }
 
-/** Gives the status of a delivery that succeeded. Throws `DeliveryError` for every other one. */
+/** Returns the status of a successful delivery. Throws `DeliveryError` for any other. */
 export function assertDelivered({ status, retryAfter }: Pick<Answer, 'status' | 'retryAfter'>): {
   readonly status: number
 } {

@@ -1,22 +1,22 @@
 import { AgentwireError } from '../errors.ts'
 
-/** Whether another try of the same delivery may succeed. */
+/** Whether repeating the same delivery may succeed. */
 const RETRYABLE = {
-  /** It is no `http:` or `https:` URL without credentials, or a header is malformed. */
+  /** Not an `http:` or `https:` URL without credentials, or a malformed header. */
   invalid_request: false,
-  /** It leads elsewhere than to the public internet. */
+  /** The URL does not lead to the public internet. */
   address_refused: false,
-  /** The receiver answered with a redirect, which is never followed. */
+  /** The receiver responded with a redirect, which is never followed. */
   redirected: false,
-  /** The receiver answered 4xx. */
+  /** The receiver responded with 4xx. */
   rejected: false,
-  /** The answer is longer than may be read. */
+  /** The response exceeds the limit. */
   too_large: false,
-  /** The receiver answered 408, 425, 429 or 5xx. */
+  /** The receiver responded with 408, 425, 429 or 5xx. */
   failed: true,
-  /** The name was not resolved, or the connection was refused, cut, or is not to be trusted. */
+  /** The name was not resolved, or the connection was refused, lost, or not trusted. */
   unreachable: true,
-  /** The receiver did not answer in time. */
+  /** The receiver did not respond in time. */
   timeout: true,
   /** The signal of the request fired. */
   aborted: true,
@@ -25,17 +25,17 @@ const RETRYABLE = {
 export type DeliveryErrorCode = keyof typeof RETRYABLE
 
 /**
- * A request that was not delivered. The message names neither the URL nor anything of the request or of the
- * answer but its status, so that it can be logged and shown.
+ * A request that was not delivered. The message contains neither the URL nor any part of the request or
+ * response except the status, so that it can be logged and shown.
  */
 export class DeliveryError extends AgentwireError {
   static override readonly brand = 'DeliveryError'
   declare readonly code: DeliveryErrorCode
-  /** Whether another try may succeed. */
+  /** Whether repeating the request may succeed. */
   readonly retryable: boolean
-  /** The status of the answer, where there was one. */
+  /** The status of the response, if there was one. */
   readonly status: number | undefined
-  /** What the receiver's `Retry-After` asks for, in milliseconds. */
+  /** The receiver's `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor(

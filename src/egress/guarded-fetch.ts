@@ -3,7 +3,7 @@ import { readAllowed } from './allowed.ts'
 import { DeliveryError } from './errors.ts'
 import type { createRequester, DeliveryOptions } from './requests.ts'
 
-/** What a request may have. A body is text, or a form. */
+/** The options of a request. The body is text or a form. */
 export interface GuardedFetchInit {
   readonly method?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -15,12 +15,12 @@ export interface GuardedFetchInit {
 export type GuardedFetch = (url: string, init?: GuardedFetchInit) => Promise<Response>
 
 /**
- * A `fetch` for URLs that others have chosen, as `createRequester` sends, which is loaded with the first of them. The answer has been read whole,
- * with its content type as its only header; a redirect is an answer like any other. Rejects with
- * `DeliveryError`, `too_large` where the body is longer than `maxResponseBytes`.
+ * A `fetch` for URLs that others chose. It uses `createRequester`, which is loaded on the first request. The
+ * response was read completely, and its content type is its only header; a redirect is returned like any
+ * other response. Rejects with `DeliveryError`: `too_large` if the body is longer than `maxResponseBytes`.
  */
 export function createGuardedFetch(options: DeliveryOptions = {}): GuardedFetch {
-  readAllowed(options.allow) // Throws at once where an entry is wrong.
+  readAllowed(options.allow) // Throws immediately for an invalid entry.
   let send: ReturnType<typeof createRequester> | undefined
   return async (url, { method = 'GET', headers, body = '', signal } = {}) => {
     if (method !== 'GET' && method !== 'POST')
@@ -28,7 +28,7 @@ export function createGuardedFetch(options: DeliveryOptions = {}): GuardedFetch 
     send ??= (await import('./requests.ts')).createRequester(options)
     const answer = await send({ url, method, headers, body: String(body), keepsBody: true, signal })
     const { status, contentType, ending } = answer
-    // Runtimes that hide the status of a redirect give 0.
+    // Runtimes that hide the status of a redirect return 0.
     if (status < 200 || status > 599)
       throw new DeliveryError('redirected', 'The receiver responded with a redirect, which is not followed.')
     if (ending === 'too_large') throw new DeliveryError(ending, 'The response is too long.', { status })

@@ -6,11 +6,11 @@ import { fetchSender } from './send-by-fetch.ts'
 import { nodeSender } from './send-by-node.ts'
 
 export interface DeliveryOptions extends AddressPolicy {
-  /** The most time for a request, with the look-up of its name, in milliseconds. Default 10,000. */
+  /** The maximum time for a request, including name resolution, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number | undefined
-  /** How much of an answer is read before the connection is closed, in bytes. Default 65,536. */
+  /** How much of a response is read before the connection is closed, in bytes. Default: 65,536. */
   readonly maxResponseBytes?: number | undefined
-  /** Gives all IP addresses of a name. Default: asks the system's name servers, not its hosts file. */
+  /** Resolves all IP addresses of a name. Default: asks the system's name servers, not its hosts file. */
   readonly lookup?: ((name: string) => Promise<readonly string[]>) | undefined
 }
 
@@ -23,9 +23,9 @@ export interface GuardedRequest extends Pick<Outgoing, 'method' | 'keepsBody'> {
 }
 
 /**
- * Sends requests to URLs that others have chosen, and to nothing but the public internet: all addresses of a
- * name are checked, and the request goes to one that was checked. Redirects are not followed. Throws
- * `DeliveryError` where there is no answer.
+ * Sends requests to URLs that others chose, and only to the public internet: all addresses of a name are
+ * checked, and the request goes to a checked address. Redirects are not followed. Throws `DeliveryError` if
+ * there is no response.
  */
 export function createRequester(options: DeliveryOptions): (request: GuardedRequest) => Promise<Answer> {
   const { timeoutMs = 10_000, maxResponseBytes = 65_536 } = options
@@ -34,7 +34,7 @@ export function createRequester(options: DeliveryOptions): (request: GuardedRequ
 
   async function addressesOf(url: URL, signal: AbortSignal): Promise<readonly string[]> {
     const name = nameOf(url)
-    if (!sender.lookup) return [] // `checkUrl` has let through nothing that would have to be looked up.
+    if (!sender.lookup) return [] // `checkUrl` already rejected names that would have to be resolved.
     const addresses = reachOf(name) ? [name] : await untilAbort(signal, lookup!(name, signal))
     checkAddresses(addresses, options, name)
     return addresses.slice(0, MAX_ADDRESSES)
@@ -66,7 +66,7 @@ export function createRequester(options: DeliveryOptions): (request: GuardedRequ
 
 const encoder = /* @__PURE__ */ new TextEncoder()
 
-/** How many of its addresses are tried where a receiver cannot be reached. */
+/** How many addresses are tried if a receiver cannot be reached. */
 const MAX_ADDRESSES = 8
 
 function checkHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
@@ -85,7 +85,7 @@ function untilAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return Promise.race([work, aborted])
 }
 
-/** The code of a system error. Its message is left out, because it may quote the answer. */
+/** The code of a system error. Its message is omitted, because it may quote the response. */
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? `: ${code}` : ''

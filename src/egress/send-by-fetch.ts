@@ -18,7 +18,7 @@ export const fetchSender: Sender = {
         } else if (keepsBody) kept.push(next.value)
       }
     } catch {
-      ending = 'broken' // The status has decided for those who do not want the body.
+      ending = 'broken' // The status is sufficient for callers that do not need the body.
     }
     const { status, headers: answered } = response
     const [retryAfter, contentType] = [answered.get('retry-after'), answered.get('content-type')]

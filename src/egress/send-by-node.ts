@@ -2,13 +2,14 @@ import { DeliveryError } from './errors.ts'
 import type { Answer, Outgoing, Sender } from './send.ts'
 
 /**
- * Sends requests with Node's own modules, because `fetch` resolves the name once more, and so may go
- * elsewhere than was checked. They are looked up and not imported, since bundles for every runtime have this
- * file: see docs/decisions/0010-pinned-requests.md. Undefined where the runtime has none.
+ * Sends requests with Node's own modules, because `fetch` resolves the name again, and so may connect to an
+ * unchecked address. The modules are loaded at run time instead of imported, because bundles for every
+ * runtime contain this file: see docs/decisions/0010-pinned-requests.md. Undefined if the runtime does not
+ * have them.
  */
 export function nodeSender(): Sender | undefined {
   const { process, navigator } = globalThis
-  // The modules of this runtime are made of its `fetch`, and call no addresses.
+  // This runtime's modules are built on its `fetch`, and cannot call addresses.
   if (navigator?.userAgent === 'Cloudflare-Workers' || !process?.versions?.node) return undefined
   return { lookup, send }
 }
@@ -23,7 +24,7 @@ function builtin<Name extends 'node:http' | 'node:https' | 'node:dns/promises'>(
   return loaded
 }
 
-/** Asks the name servers. The system's resolver has few threads, which slow ones would block. */
+/** Asks the name servers. The system's resolver has few threads, which slow names would block. */
 async function lookup(name: string, signal: AbortSignal): Promise<readonly string[]> {
   if (/(^|\.)localhost$/.test(name)) return ['127.0.0.1', '::1']
   const resolver = new (builtin('node:dns/promises').Resolver)()
@@ -61,8 +62,7 @@ function sendTo(address: string, outgoing: Outgoing): Promise<Sent> {
       port: url.port,
       path: url.pathname + url.search,
       method,
-      // TLS asks for the name that is the host here. An agent of its own shares no connection and knows no
-      // proxy.
+      // TLS uses the name in the host header. A separate agent shares no connection and uses no proxy.
       headers: { ...headers, host: url.host, ...(method === 'POST' && { 'content-length': body.length }) },
       agent: false,
     })
@@ -90,7 +90,7 @@ function sendTo(address: string, outgoing: Outgoing): Promise<Sent> {
       response.on('end', () => {
         if (ending === 'broken') ending = 'whole'
       })
-      // The status has decided for those who do not want the body.
+      // The status is sufficient for callers that do not need the body.
       response.on('error', () => {})
     })
     request.on('error', (error) => {

@@ -5,39 +5,37 @@ import { COLLECTION, putJob, removeJobOp, type StoredJob } from './job.ts'
 
 export interface ClaimContext {
   readonly store: Store
-  /** How long a claim lasts that is not renewed, in milliseconds. */
+  /** How long a claim lasts unless it is renewed, in milliseconds. */
   readonly claimMs: number
   /** The store's clock. */
   readonly now: () => number
 }
 
-/** A job that only this process may work on. Each write is guarded by the version of the one before. */
+/** A job that only this process may work on. Each write is guarded by the version of the previous one. */
 export interface Claim {
   readonly partition: string
   readonly id: string
   readonly job: StoredJob
   readonly version: number
-  /** Whether the claim was lost or ended: nothing is written any more. */
+  /** Whether the claim was lost or ended, after which nothing is written. */
   readonly isOver: boolean
   /** Whether the job was replaced, removed or claimed by another process. */
   readonly isLost: boolean
-  /** Aborts when the handler has to stop. */
+  /** Aborts when the handler must stop. */
   readonly signal: AbortSignal
-  /** Makes the claim last for another `claimMs`. Throws `FencedError` where it was lost, as `save` does. */
+  /** Extends the claim by `claimMs`. Throws `FencedError` if it was lost, like `save`. */
   renew(): Promise<void>
   /** Stores the progress of the handler. */
   save(data: Json): Promise<void>
-  /**
-   * Gives the claim back, with the job to store, due in `dueMs` milliseconds. Without a job it is deleted.
-   */
+  /** Releases the claim, with the job to store, due in `dueMs` milliseconds. Without a job it is deleted. */
   end(job: StoredJob | undefined, dueMs?: number): Promise<void>
-  /** Makes the handler stop, while the claim is kept. */
+  /** Stops the handler, but keeps the claim. */
   stop(): void
-  /** Notes that the job was replaced or removed. */
+  /** Records that the job was replaced or removed. */
   lose(): void
 }
 
-/** Claims a due job. Undefined if another process was first. */
+/** Claims a due job. Undefined if another process claimed it first. */
 export async function claimJob({ store, claimMs, now }: ClaimContext, doc: Doc): Promise<Claim | undefined> {
   const { partition, id } = doc
   const stopped = new AbortController()

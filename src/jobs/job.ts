@@ -1,16 +1,16 @@
 import type { Json, Op } from '../storage/store/store.ts'
 
-/** Work that is kept in the store until its handler has returned, or has failed for too long. */
+/** Work that stays in the store until its handler has returned, or has failed for too long. */
 export interface Job {
-  /** The partition of what it is about, such as a thread. It is deleted with that. */
+  /** The partition of the job's subject, such as a thread. The job is deleted with it. */
   readonly partition: string
   readonly id: string
-  /** What its handler needs. `save` replaces it. */
+  /** The data for its handler. `save` replaces them. */
   readonly data: Json
 }
 
 export interface NewJob extends Omit<Job, 'partition'> {
-  /** The name of its kind, which has its handler. */
+  /** The name of its kind, which determines the handler. */
   readonly kind: string
 }
 
@@ -18,18 +18,18 @@ export interface NewJob extends Omit<Job, 'partition'> {
 export interface StoredJob {
   readonly kind: string
   readonly data: Json
-  /** How often it failed since it was put or saved. */
+  /** The number of failures since it was put or saved. */
   readonly failures: number
-  /** When it first did. */
+  /** The time of the first failure. */
   readonly failingSince?: number
 }
 
-/** The collection of the jobs, by the name that databases of earlier versions have. */
+/** The collection of the jobs. The name is kept for databases from earlier versions. */
 export const COLLECTION = 'outbox'
 
 /**
- * The index field that says when a job may be claimed, by the store's clock. Each kind has its own, so that a
- * process does not list jobs for which it has no handler.
+ * The index field with the time from which a job may be claimed, by the store's clock. Each kind has its own
+ * field, so that a process does not list jobs for which it has no handler.
  */
 export const dueField = (kind: string): string => `due:${kind}`
 
@@ -42,12 +42,12 @@ export const putJob = (id: string, { kind, data, failures, failingSince }: Store
 })
 
 /**
- * Puts a job in the commit of what it is about. Call `wake` of the jobs after that commit. The job is due at
- * once, or at a time of the store's clock. It replaces a job of the same id, whose handler stops before its
- * next delivery.
+ * Adds a job in the commit of its subject. Call `wake` of the jobs after that commit. The job is due at once,
+ * or at a time of the store's clock. It replaces a job with the same id, whose handler stops before its next
+ * delivery.
  */
 export const putJobOp = ({ id, kind, data }: NewJob, due = 0): Op =>
   putJob(id, { kind, data, failures: 0 }, due)
 
-/** Removes a job in the commit of something else. Its handler stops before its next delivery. */
+/** Removes a job as part of another commit. Its handler stops before its next delivery. */
 export const removeJobOp = (id: string): Op => ({ op: 'delete', collection: COLLECTION, id })

@@ -7,25 +7,25 @@ export interface JobsOptions extends Omit<JobRunnerOptions, 'kinds' | 'times'> {
 }
 
 /**
- * Jobs of a store, which stay there until they are done. Every process of a shared store works on them: what
- * a lost process held is continued by another one, from what was saved. Each job is done at least once. All
- * kinds share one poller and one set of slots.
+ * The jobs of a store, which stay there until they are done. Every process with a shared store works on them:
+ * if a process is lost, another one continues its jobs from their last `save`. Each job is done at least
+ * once. All kinds share one poller and one set of slots.
  */
 export interface Jobs {
-  /** Adds kinds of jobs, which this process then works on. A kind of the same name is replaced. */
+  /** Registers kinds of jobs for this process. Replaces a kind with the same name. */
   register(kinds: JobKinds): void
-  /** Looks for jobs that are due. Call it after a commit with `putJobOp`. */
+  /** Looks for due jobs. Call it after a commit with `putJobOp`. */
   wake(): void
   /**
-   * Starts to look for jobs where `register` could not, because timers were forbidden while the module was
+   * Starts to look for jobs if `register` could not, because timers were forbidden while the module was
    * loaded. Every request may call it.
    */
   start(): void
-  /** Begins no delivery any more, lets those under way end within `drainMs`, and gives all jobs back. */
+  /** Starts no more deliveries, lets active ones finish within `drainMs`, and releases all jobs. */
   close(): Promise<void>
 }
 
-/** The jobs of a store. What works on them is loaded when there may be some. */
+/** The jobs of a store. The runner is loaded when there may be jobs. */
 export function createJobs({ times, ...options }: JobsOptions): Jobs {
   const { claimMs = 15_000, drainMs = 5_000 } = times ?? {}
   const kinds = new Map<string, JobKind>()
@@ -73,7 +73,7 @@ export function createJobs({ times, ...options }: JobsOptions): Jobs {
     start,
     close() {
       clearTimeout(timer)
-      // A failure to load it was reported by `wake`.
+      // `wake` reported the error if loading failed.
       closed ??= (async () => (await runner?.catch(() => undefined))?.close())()
       return closed
     },

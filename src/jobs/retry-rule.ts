@@ -1,13 +1,14 @@
 import { DeliveryError } from '../egress/errors.ts'
 import { backoff } from '../time.ts'
 
-/** When a job that failed is tried again, and when no more. All times are in milliseconds. */
+/** When a failed job is retried, and when it is given up. All times are in milliseconds. */
 export interface RetryRule {
   /**
-   * The delay after the first failure. It doubles with each further one, less a random part: see `backoff`.
+   * The delay after the first failure. It doubles with each further failure, minus a random part: see
+   * `backoff`.
    */
   readonly firstMs: number
-  /** The longest delay, also of one that a receiver asks for. */
+  /** The maximum delay, including a delay that a receiver requests. */
   readonly maxMs: number
   /** How long a job may fail without a `save` before it is given up. */
   readonly giveUpAfterMs: number
@@ -17,12 +18,12 @@ export interface RetryRule {
 export const RETRY_FOR_A_DAY: RetryRule = { firstMs: 1_000, maxMs: 300_000, giveUpAfterMs: 86_400_000 }
 
 /**
- * The delay before the next attempt at a job. Undefined when there is none, because it failed for too long or
- * its receiver refuses it for good.
+ * The delay before the next attempt of a job. Undefined if there is none, because it failed for too long or
+ * its receiver rejected it permanently.
  *
- * @param failures How often it had failed before.
+ * @param failures The number of earlier failures.
  *
- * @param failingMs How long ago it first did.
+ * @param failingMs The time since the first failure.
  */
 export function nextDelay(
   { firstMs, maxMs, giveUpAfterMs }: RetryRule,

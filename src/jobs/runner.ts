@@ -8,36 +8,36 @@ import { startWork, type Work } from './work.ts'
 
 export interface JobRunnerOptions {
   readonly store: Store
-  /** By name. A job of another kind is left to a process that has its handler. Kinds may be added later. */
+  /** By name. Jobs of other kinds are left to processes with their handlers. Kinds may be added later. */
   readonly kinds: ReadonlyMap<string, JobKind>
   readonly report: JobReporter
-  /** Called when something is given up, in addition to `report`. It must not throw. */
+  /** Called when a job is given up, in addition to `report`. It must not throw. */
   readonly onUndelivered?: ((undelivered: Undelivered, kind: JobKind) => void) | undefined
   readonly times: JobTimes
 }
 
 export interface JobTimes {
-  /** How long a process that stopped responding keeps its jobs, in milliseconds. Default 15,000. */
+  /** How long an unresponsive process keeps its jobs, in milliseconds. Default: 15,000. */
   readonly claimMs: number
-  /** How long deliveries may continue after `close()`, in milliseconds. Default 5,000. */
+  /** How long deliveries may continue after `close()`, in milliseconds. Default: 5,000. */
   readonly drainMs: number
 }
 
-/** What works on the jobs of a store in this process. */
+/** Works on the jobs of a store in this process. */
 export interface JobRunner {
-  /** Looks for jobs that are due. It looks again by itself while there are, or may be, jobs. */
+  /** Looks for due jobs. It repeats the search itself while there are, or may be, jobs. */
   wake(): void
   close(): Promise<void>
 }
 
-/** The most requests that are under way in this process, to one host, and waiting. */
+/** The maximum number of requests in this process: active, active to one host, and waiting. */
 const DELIVERIES = 64
 const DELIVERIES_TO_HOST = 16
 const WAITING = 1_000
-/** How many jobs are read and claimed at once. */
+/** How many jobs are read, and claimed, at the same time. */
 const PAGE = 50
 const CLAIMED_AT_ONCE = 8
-/** The least time between two looks, in milliseconds. */
+/** The minimum time between two searches, in milliseconds. */
 const LOOK_MS = 20
 
 export function createJobRunner({ store, kinds, report, times, ...options }: JobRunnerOptions): JobRunner {
@@ -49,9 +49,7 @@ export function createJobRunner({ store, kinds, report, times, ...options }: Job
   let isAwake = false
   let lookedAt = Number.NEGATIVE_INFINITY
   let isHeldBack = false
-  /**
-   * What the clock of the store is ahead of `performance.now()`, which does not jump as the wall clock may.
-   */
+  /** The offset of the store's clock from `performance.now()`, which does not jump like the wall clock. */
   let ahead = 0
   let isClosing = false
   let closed: Promise<void> | undefined
@@ -81,7 +79,7 @@ export function createJobRunner({ store, kinds, report, times, ...options }: Job
     return timer
   }
 
-  /** Looks again when a job is due, and from time to time for those of other processes. */
+  /** Searches again when a job is due, and periodically for jobs from other processes. */
   function poll(dueMs = Number.POSITIVE_INFINITY): void {
     clearTimeout(polling)
     timers.delete(polling!)
@@ -109,13 +107,13 @@ export function createJobRunner({ store, kinds, report, times, ...options }: Job
       report(error)
     }
     lookedAt = performance.now()
-    // Without jobs there is nothing to wait for, unless other processes put some.
+    // Without jobs there is nothing to wait for, unless other processes may add some.
     if (!isClosing && (next !== undefined || store.capabilities.shared)) poll(next && next - now())
   }
 
   /**
-   * Claims and begins the jobs of a kind that are due. Gives when the next one is, as far as the store was
-   * read. Undefined where there are none at all.
+   * Claims and starts the due jobs of a kind. Returns the time at which the next one is due, as far as the
+   * store was read. Undefined if there are none at all.
    */
   async function claimDue(name: string, kind: JobKind): Promise<number | undefined> {
     const field = dueField(name)
@@ -127,7 +125,7 @@ export function createJobRunner({ store, kinds, report, times, ...options }: Job
       const at = now()
       const dueOf = ({ index }: Doc) => index[field] as number
       const due = page.docs.filter((doc) => dueOf(doc) <= at)
-      // In random order, so that processes that look at the same time claim different ones.
+      // In random order, so that processes that search at the same time claim different jobs.
       const todo = due.sort(() => Math.random() - 0.5).values()
       await Promise.all(Array.from({ length: CLAIMED_AT_ONCE }, () => beginAll(todo, kind)))
       const next = page.docs.find((doc) => dueOf(doc) > at)
@@ -138,8 +136,8 @@ export function createJobRunner({ store, kinds, report, times, ...options }: Job
   }
 
   /**
-   * Whether no more jobs of a kind are begun in this look, because too many deliveries wait for a slot. The
-   * rest stays for other processes. A kind that delivers nothing does not wait for slots.
+   * Whether no more jobs of a kind are started in this search, because too many deliveries wait for a slot.
+   * The remaining jobs are left for other processes. A kind that delivers nothing does not wait for slots.
    */
   function isFull({ deliver }: JobKind): boolean {
     isHeldBack ||= slots.waiting >= WAITING
@@ -156,7 +154,7 @@ export function createJobRunner({ store, kinds, report, times, ...options }: Job
   async function begin(doc: Doc): Promise<void> {
     const key = JSON.stringify([doc.partition, doc.id])
     const known = working.get(key)
-    // It was replaced, and begins again when its handler has stopped.
+    // It was replaced, and starts again when its handler has stopped.
     if (known && doc.version > known.claim.version) known.claim.lose()
     const claim = known ? undefined : await claimJob(claims, doc)
     if (!claim) return

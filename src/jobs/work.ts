@@ -16,9 +16,9 @@ export interface WorkContext {
   readonly report: JobReporter
   readonly onUndelivered: (undelivered: Undelivered, kind: JobKind) => void
   readonly now: () => number
-  /** Whether the runner closes: no delivery begins any more. */
+  /** Whether the runner is closing, after which no delivery starts. */
   readonly isClosing: () => boolean
-  /** Has the runner look for the job again in `ms` milliseconds. */
+  /** Makes the runner search for the job again in `ms` milliseconds. */
   readonly lookIn: (ms: number) => void
 }
 
@@ -26,13 +26,13 @@ export interface Work {
   readonly claim: Claim
   /** Settles when the handler has stopped and the claim is over. Never rejects. */
   readonly done: Promise<void>
-  /** Stops the handler as soon as it neither delivers nor saves, and has not returned. */
+  /** Stops the handler when it is neither delivering nor saving, if it has not returned. */
   stopWhenIdle(): Promise<void>
-  /** Takes the job from a handler that does not stop, so that others can continue it. Never rejects. */
+  /** Releases the job of a handler that does not stop, so that others can continue it. Never rejects. */
   giveBack(): Promise<void>
 }
 
-/** Has the handler of a claimed job work on it. */
+/** Runs the handler of a claimed job. */
 export function startWork(context: WorkContext, claim: Claim): Work {
   const { slots, isClosing, report, now, lookIn } = context
   const kind = context.kinds.get(claim.job.kind)!
@@ -41,7 +41,7 @@ export function startWork(context: WorkContext, claim: Claim): Work {
   let host: string | undefined
 
   async function stopWhenIdle(): Promise<void> {
-    // A handler that has delivered may save or return in this turn.
+    // A handler that finished a delivery may save or return in this turn.
     await nextTurn()
     if (busy === 0) claim.stop()
   }
@@ -73,7 +73,7 @@ export function startWork(context: WorkContext, claim: Claim): Work {
       const release = await slots.acquire(host, claim.signal)
       try {
         return await during(async () => {
-          // The claim then lasts longer than the delivery, and a job that was removed is not delivered.
+          // The claim then lasts longer than the delivery, and a removed job is not delivered.
           await claim.renew()
           return delivererOf(kind)({ ...request, signal: claim.signal })
         })
@@ -91,7 +91,7 @@ export function startWork(context: WorkContext, claim: Claim): Work {
     else await claim.end(undefined)
   }
 
-  /** Stores that the job has failed, and when it is due again; or gives it up. */
+  /** Stores the failure and the time of the next attempt, or gives the job up. */
   async function fail(error: unknown): Promise<void> {
     const { job } = claim
     const failures = job.failures + 1
@@ -109,7 +109,9 @@ export function startWork(context: WorkContext, claim: Claim): Work {
     lookIn(delay)
   }
 
-  /** Reports why a claim could not be ended. The job stays, and is due when the claim has expired. */
+  /**
+   * Reports the error if a claim could not be ended. The job stays, and is due when the claim has expired.
+   */
   async function untilOver(end: () => Promise<void>): Promise<void> {
     try {
       await end()

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 
-/** What the protocol's routes answer, as they present it. */
+/** The responses of the protocol's routes. */
 
 const fields = z.record(z.string(), z.unknown())
 export const date = z.iso.datetime()
@@ -33,7 +33,7 @@ export const threadState = z.object({
       interrupts: z.array(interrupt),
       path: z.optional(z.array(z.unknown())),
       checkpoint: z.nullable(checkpoint),
-      /** A `ThreadState`, where the subgraphs are asked for. */
+      /** A `ThreadState`, if subgraphs were requested. */
       state: z.nullable(fields),
       result: z.unknown(),
     }),
@@ -56,7 +56,7 @@ export const thread = z.object({
   error: z.nullable(z.unknown()),
 })
 
-/** A line of a list of threads for a sidebar. */
+/** An entry of a thread list for a sidebar. */
 export const threadTitle = z.object({
   id: z.string(),
   title: z.nullable(z.string()),
@@ -66,7 +66,7 @@ export const threadTitle = z.object({
 
 const id = z.nullable(z.union([z.int(), z.string()]))
 
-/** The answer to a command. One that is refused is an answer, too. */
+/** The answer to a command. A rejection is also an answer. */
 export const commandAnswer = z.union([
   z.object({
     type: z.literal('success'),

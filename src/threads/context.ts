@@ -2,19 +2,19 @@ import type { FaceContext } from '../face/routes.ts'
 import type { OptionTable } from '../options.ts'
 
 export interface ThreadsOptions {
-  /** Such as `/api`, for `/api/threads/…`. Default: none. */
+  /** The prefix of the routes, such as `/api` for `/api/threads/…`. Default: none. */
   readonly basePath?: string | undefined
 }
 
 export const THREADS_OPTIONS: OptionTable<ThreadsOptions> = { basePath: 'string' }
 
 export interface OpenSocket {
-  /** Ends the socket when nothing is left that it carries. Others end with the engine. */
+  /** Ends the socket when it has no subscriptions left. Others end with the engine. */
   leave(): void
 }
 
 export interface OpenSockets {
-  /** Once all are told to leave, it is told at once. */
+  /** If all sockets were already told to leave, the new one is told immediately. */
   add(socket: OpenSocket): void
   delete(socket: OpenSocket): void
   leave(): void
@@ -36,9 +36,9 @@ export function createOpenSockets(): OpenSockets {
   }
 }
 
-/** What every endpoint of this group needs. */
+/** The context of every endpoint in this group. */
 export interface ThreadsContext extends FaceContext {
-  /** The web sockets that are open. */
+  /** The open web sockets. */
   readonly sockets: OpenSockets
   readonly maxBodyBytes: number
 }

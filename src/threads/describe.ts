@@ -28,7 +28,7 @@ const search = {
   body: inputOf(wire.threadSearchSchema),
 }
 
-/** The routes of the protocol, for the OpenAPI document. */
+/** The descriptions of the protocol's routes for the OpenAPI document. */
 export const DESCRIPTIONS: RouteDescriptions = {
   'POST /threads/:thread_id/commands': {
     summary: 'Sends a command, such as run.start. Each method has its own params.',

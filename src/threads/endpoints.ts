@@ -1,4 +1,4 @@
-/** What is asked of threads beside their runs. It is loaded with the first of it that is called. */
+/** The endpoints of threads that are not about runs. Loaded with the first one that is called. */
 export { getTree, listCheckpoints, stateGet } from './commands/state.ts'
 export {
   copyThread,

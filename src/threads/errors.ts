@@ -17,7 +17,10 @@ export type ProtocolErrorCode =
   | 'permission_denied'
   | 'not_supported'
 
-/** A command the protocol refuses. Sent with HTTP 200, because clients repeat what fails with 5xx. */
+/**
+ * A command that the protocol rejects. Sent with HTTP 200, because clients repeat requests that fail with
+ * 5xx.
+ */
 export class ProtocolError extends AgentwireError {
   static override readonly brand = 'ProtocolError'
   declare readonly code: ProtocolErrorCode
@@ -26,7 +29,7 @@ export class ProtocolError extends AgentwireError {
   }
 }
 
-/** The code of the protocol, where it is not the engine's own. */
+/** The protocol's code, if it differs from the engine's. */
 const PROTOCOL_CODES: Readonly<Partial<Record<RunErrorCode, ProtocolErrorCode>>> = {
   no_such_thread: 'no_such_run',
   thread_busy: 'invalid_argument',
@@ -52,12 +55,12 @@ export const failure = (
   message,
 })
 
-/** An error as the protocol's answer to a command, or undefined for one that must be an HTTP error. */
+/** An error as the protocol's answer to a command. Undefined for an error that must be an HTTP error. */
 export function commandFailure(id: CommandFailure['id'], error: unknown): CommandFailure | undefined {
   if (error instanceof ProtocolError) return failure(id, error.code, error.message)
   if (error instanceof AgentInputError) return failure(id, 'invalid_argument', error.message)
   if (error instanceof RunError) {
-    // Nothing was done and another server may do it: clients should try again.
+    // Nothing was done, and another server may do it: clients should try again.
     if (error.code === 'closing') return undefined
     return failure(id, PROTOCOL_CODES[error.code] ?? (error.code as ProtocolErrorCode), error.message)
   }
@@ -67,8 +70,8 @@ export function commandFailure(id: CommandFailure['id'], error: unknown): Comman
 }
 
 /**
- * The answer to a failed command: HTTP 200 for errors that have a protocol code, an HTTP error for those that a client should retry or
- * fix. That of a server that is closing is no answer of the protocol.
+ * The answer to a failed command: HTTP 200 for errors with a protocol code, an HTTP error for those that a
+ * client should retry or fix. The error of a closing server is not an answer of the protocol.
  */
 export function answerOfError(
   id: CommandFailure['id'],

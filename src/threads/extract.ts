@@ -1,11 +1,14 @@
-/** A path into JSON, such as `values.messages[-1].content`: keys, and places in lists, of which negative ones count from the end. */
+/**
+ * A path into JSON, such as `values.messages[-1].content`: keys and list indexes. Negative indexes count from
+ * the end.
+ */
 export type JsonPath = readonly (string | number)[]
 
-/** Of a path, in characters. */
+/** The maximum length of a path, in characters. */
 export const MAX_PATH = 500
 const STEP = /\.?([^.[\]]+)|\[(-?\d{1,9})\]/y
 
-/** The steps of a path, or undefined where a text is none. */
+/** The steps of a path. Undefined for text that is not a path. */
 export function stepsOf(text: string): JsonPath | undefined {
   const steps: (string | number)[] = []
   STEP.lastIndex = 0
@@ -18,7 +21,7 @@ export function stepsOf(text: string): JsonPath | undefined {
   return undefined
 }
 
-/** What is at a path of JSON, or null where there is nothing. */
+/** The value at a path of JSON, or null if there is none. */
 export function valueAt(json: unknown, path: JsonPath): unknown {
   let at = json
   for (const step of path) {

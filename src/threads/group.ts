@@ -38,7 +38,7 @@ const openSocket: Endpoint = /* @__PURE__ */ onDemand(
 )
 
 const ROUTES: readonly FaceRoute<ThreadsContext>[] = [
-  // Each command has a permission of its own.
+  // Each command has its own permission.
   ['POST', '/threads/:thread_id/commands', null, postCommand],
   ['POST', '/threads/:thread_id/stream', 'threads:stream', postStream],
   ['POST', '/threads/:thread_id/stream/events', 'threads:stream', postStream],
@@ -61,7 +61,7 @@ const ROUTES: readonly FaceRoute<ThreadsContext>[] = [
   ['POST', '/threads', 'threads:create', /* @__PURE__ */ endpoint('postThread'), namedThread],
   ['POST', '/threads/search', 'threads:list', /* @__PURE__ */ endpoint('searchThreads')],
   ['POST', '/threads/count', 'threads:list', /* @__PURE__ */ endpoint('countThreads')],
-  // Each thread has a permission of its own.
+  // Each thread has its own permission.
   ['POST', '/threads/prune', null, /* @__PURE__ */ endpoint('pruneThreads')],
   ['POST', '/threads/:thread_id/copy', 'threads:read', /* @__PURE__ */ endpoint('copyThread')],
   ['GET', '/threads/:thread_id', 'threads:read', /* @__PURE__ */ endpoint('getThread')],

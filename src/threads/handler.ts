@@ -4,7 +4,10 @@ import { upgrading, type WebHandler } from '../http/index.ts'
 import { THREADS_OPTIONS, type ThreadsOptions } from './context.ts'
 import { createThreadsGroup } from './group.ts'
 
-/** The Agent Streaming Protocol alone, over an engine or the options for one. */
+/**
+ * Creates a handler that serves only the Agent Streaming Protocol, with an engine or the options to create
+ * one. Throws `AgentwireError` `invalid_argument` for unknown or invalid options.
+ */
 export const createThreadsHandler = (
   options: FaceOptions & EngineChoice & { readonly threads?: ThreadsOptions | undefined },
 ): WebHandler =>

@@ -3,8 +3,8 @@ import type { AgentEngine, ThreadRecord } from '../runs/index.ts'
 import { UnavailableError } from '../storage/errors.ts'
 
 /**
- * The newest state of a thread. Undefined before its first checkpoint, and for a state that cannot be read, because one broken
- * thread must not hide itself or others. Throws `UnavailableError`.
+ * The newest state of a thread. Undefined before its first checkpoint, and for a state that cannot be read,
+ * because a broken thread must not hide itself or others in a list. Throws `UnavailableError`.
  */
 export async function newestState(
   { readState }: Pick<AgentEngine, 'readState'>,

@@ -2,7 +2,7 @@ import type { PendingInterrupt, SnapshotTask, StateSnapshot } from '../agents/ag
 import type { ThreadState } from '../agents/thread-state.ts'
 import { metadataOf, type ThreadRecord, unanswered } from '../runs/index.ts'
 
-/** The state of a thread that has no checkpoint yet. */
+/** The state of a thread without checkpoints. */
 export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState => ({
   values: {},
   next: [],
@@ -13,7 +13,7 @@ export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState =
   parent_checkpoint: null,
 })
 
-/** The title that clients gave, else that of the first human message. */
+/** The title that a client set, otherwise the text of the first human message. */
 export const shownTitle = ({ metadata, title }: ThreadRecord): string | null =>
   typeof metadata.title === 'string' ? metadata.title : title
 
@@ -35,8 +35,9 @@ export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undef
 })
 
 /**
- * The interrupts of every task of the newest checkpoint, as the reference servers give them. Where no state can be read, the last
- * segment of an interrupt's namespace has the task's id, and an interrupt of the root is keyed by its own id.
+ * The interrupts of every task of the newest checkpoint, in the format of the reference servers. If the state
+ * cannot be read, the last segment of an interrupt's namespace contains the task's id, and an interrupt of
+ * the root is keyed by its own id.
  */
 function presentInterrupts(thread: ThreadRecord, state: StateSnapshot | undefined) {
   const tasks: readonly Pick<SnapshotTask, 'id' | 'interrupts'>[] =
@@ -50,14 +51,14 @@ function presentInterrupts(thread: ThreadRecord, state: StateSnapshot | undefine
   return byTask
 }
 
-/** Those of a task's interrupts that are open: runs may have answers that the checkpoint does not show yet. */
+/** The open interrupts of a task: runs may have answers that are not in the checkpoint yet. */
 function openOf(thread: ThreadRecord, interrupts: SnapshotTask['interrupts']): SnapshotTask['interrupts'] {
   if (thread.activeRunId === null || interrupts.length === 0) return interrupts
   const open = new Set(unanswered(thread).map(({ id }) => id))
   return interrupts.filter(({ id }) => open.has(id))
 }
 
-/** The newest state, without the interrupts that runs have answers to. */
+/** The newest state without the interrupts for which runs have answers. */
 export const withOpenInterrupts = (thread: ThreadRecord, snapshot: StateSnapshot): StateSnapshot => ({
   ...snapshot,
   tasks: snapshot.tasks.map((task) => ({

@@ -23,7 +23,7 @@ import { presentThread, shownTitle } from './present.ts'
 import { schemas } from './schemas.ts'
 import type { threadCreateSchema } from './wire.ts'
 
-/** `GET /threads`: for a sidebar, newest first: `[{ id, title, updatedAt }]`. */
+/** `GET /threads`: `[{ id, title, updatedAt, status }]` for a sidebar, newest first. */
 export async function getThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const limit = numberParam(call, 'limit', 1_000, 1_000)
   const offset = numberParam(call, 'offset', 0, Number.MAX_SAFE_INTEGER)
@@ -36,7 +36,7 @@ export async function getThreads({ engine }: FaceContext, call: FaceCall): Promi
   return json(threads)
 }
 
-/** What `POST /threads` names: a thread id, if it does not leave the choice to the server, and the agent of the thread. */
+/** The resource of `POST /threads`: the thread id, unless the server chooses it, and the thread's agent. */
 export async function namedThread(
   { engine }: FaceContext,
   call: Pick<FaceCall, 'json' | 'principal'>,
@@ -74,7 +74,10 @@ export async function postThread(context: FaceContext, call: FaceCall): Promise<
   return withState(engine, thread)
 }
 
-/** A thread with a history, or undefined where the id is taken. A thread whose history is refused is not made. */
+/**
+ * Creates a thread with a history. Undefined if the id is taken. If the history is rejected, no thread is
+ * created.
+ */
 async function createWithSteps(
   engine: AgentEngine,
   thread: ThreadAddress,
@@ -98,14 +101,16 @@ export async function copyThread(context: FaceContext, call: FaceCall): Promise<
     const copy = await engine.copyThread({ threadId, principal, newThreadId: uuid7() })
     return await withState(engine, copy)
   } catch (error) {
-    // As LangGraph's server answers it: nothing is wrong with the path, but there is nothing to copy.
+    // The same response as LangGraph's server: the path is valid, but there is nothing to copy.
     if (error instanceof RunError && error.code === 'no_such_thread')
       throw new HttpError(409, 'conflict', 'Thread not found')
     throw error
   }
 }
 
-/** `POST /threads/prune`: deletes those of the threads that the caller has, or shortens them to their newest state. */
+/**
+ * `POST /threads/prune`: deletes the caller's threads among the ids, or shortens them to their newest state.
+ */
 export async function pruneThreads({ engine, authorize }: FaceContext, call: FaceCall): Promise<Response> {
   const { thread_ids, strategy } = await bodyOf((await schemas()).threadPruneSchema, call)
   const threads: ThreadAddress[] = []
@@ -134,12 +139,12 @@ export async function patchThread({ engine }: FaceContext, call: FaceCall): Prom
   return withState(engine, patched)
 }
 
-/** `DELETE /threads/{thread_id}`: run, log, records and checkpoints. */
+/** `DELETE /threads/{thread_id}`: deletes runs, log, records and checkpoints. */
 export async function deleteThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   if (!(await engine.deleteThread(call))) throw threadNotFound(call.threadId)
   return empty(204)
 }
 
-/** A thread's record with what is in its newest state. */
+/** A thread's record with its newest state. */
 const withState = async (engine: AgentEngine, thread: ThreadRecord): Promise<Response> =>
   json(presentThread(thread, await newestState(engine, thread)))

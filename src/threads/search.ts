@@ -16,17 +16,22 @@ import type { threadSearchSchema } from './wire.ts'
 
 type Query = Read<typeof threadSearchSchema>
 
-/** How many threads and states one request reads at once. */
+/** The number of threads and states that one request reads at the same time. */
 const READS_AT_ONCE = 8
-/** How many threads a search by metadata looks at. */
+/** The maximum of threads that a search by metadata reads. */
 const MAX_LOOKED_AT = 10_000
-/** The same for a search by values, which reads the state of each. */
+/** The same for a search by values, which reads the state of each thread. */
 const MAX_STATES = 1_000
 
-/** How many states of one search are in memory at once, beside those that are being sent. Others are read again. */
+/**
+ * The maximum of states that one search keeps in memory, in addition to those being sent. Others are read
+ * again.
+ */
 const MAX_KEPT = 20
 
-/** `POST /threads/search`. States are read only where the caller wants a field that comes from them, and while they are sent. */
+/**
+ * `POST /threads/search`. States are only read if a requested field comes from them, and while they are sent.
+ */
 export async function searchThreads(context: ThreadsContext, call: FaceCall): Promise<Response> {
   const { engine } = context
   const query = await bodyOf((await schemas()).threadSearchSchema, call)
@@ -58,7 +63,7 @@ export async function countThreads({ engine }: FaceContext, call: FaceCall): Pro
 
 interface Found {
   readonly thread: ThreadRecord
-  /** Its newest state, or null where there is none. Undefined where the search has not read it, or not kept it. */
+  /** The newest state, or null if there is none. Undefined if the search did not read or keep it. */
   readonly state?: StateSnapshot | null | undefined
 }
 
@@ -67,7 +72,9 @@ interface Page {
   readonly total: number
 }
 
-/** The store pages and counts whole lists. Anything narrower is looked for thread by thread, up to one beyond the page. */
+/**
+ * The store pages and counts whole lists. Narrower searches check thread by thread, up to one after the page.
+ */
 async function find(
   { engine }: Pick<FaceContext, 'engine'>,
   call: FaceCall,
@@ -111,7 +118,7 @@ async function find(
   return { items, total }
 }
 
-/** The keys of a metadata search by whose values the store can list threads. */
+/** The keys of a metadata search for which the store has lists. */
 const listedPart = (metadata: Readonly<Record<string, unknown>>): Readonly<Record<string, MetadataValue>> =>
   Object.fromEntries(
     Object.entries(metadata).filter((pair): pair is [string, MetadataValue] => hasList(...pair)),

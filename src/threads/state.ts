@@ -13,7 +13,7 @@ import type { ThreadsContext } from './context.ts'
 import { emptyState, withOpenInterrupts } from './present.ts'
 import { schemas } from './schemas.ts'
 
-/** `GET …/state[/{checkpoint_id}]`: 404 for an unknown thread, so that clients bootstrap it. */
+/** `GET …/state[/{checkpoint_id}]`: 404 for an unknown thread, so that clients create it. */
 export async function getState(context: FaceContext, call: FaceCall): Promise<Response> {
   const checkpointId = call.params.checkpoint_id
   const { searchParams } = call.url
@@ -44,11 +44,14 @@ async function stateAt(context: FaceContext, call: FaceCall, query: StateQuery):
     : presentState(snapshot)
 }
 
-/** Marks a run in progress in `next` even before its first checkpoint, because clients decide by it whether to attach. */
+/**
+ * Marks an active run in `next` even before its first checkpoint, because clients use it to decide whether to
+ * attach.
+ */
 const markActive = (thread: ThreadRecord, state: ThreadState): ThreadState =>
   thread.activeRunId !== null && state.next.length === 0 ? { ...state, next: ['__start__'] } : state
 
-/** `POST …/state`: writes values from outside a run, and creates the thread when there is none. */
+/** `POST …/state`: writes values from outside a run, and creates the thread if it does not exist. */
 export async function postState({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
   const { values, checkpoint, checkpoint_id, as_node } = await bodyOf(

@@ -8,9 +8,9 @@ import { schemas } from './schemas.ts'
 import { subscribingOf } from './socket/subscribing.ts'
 
 /**
- * `POST …/stream` and `…/stream/events`: the thread's events that match the filter, past and future, of all its runs. The
- * stream never ends by itself, because clients treat an end as final. A thread that does not exist yet is waited for; a deleted
- * one is 404, so that clients stop reconnecting.
+ * `POST …/stream` and `…/stream/events`: the thread's past and future events that match the filter, for all
+ * runs. The stream never ends by itself, because clients treat an end as final. It waits for a thread that
+ * does not exist yet. A deleted thread is 404, so that clients stop reconnecting.
  */
 export async function postStream(context: ThreadsContext, call: FaceCall): Promise<Response> {
   const asked = subscribingOf(await bodyOf((await schemas()).streamSchema, call), call.request)

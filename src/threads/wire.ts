@@ -15,11 +15,14 @@ import type { ThreadTtl } from '../runs/index.ts'
 import { type JsonPath, MAX_PATH, stepsOf } from './extract.ts'
 
 /**
- * The wire of the Agent Streaming Protocol: the one place of this group that spells snake_case. Clients send snake_case; the
- * camelCase spelling of the specification's CDDL is accepted beside it. Unknown keys are ignored: the protocol is extensible.
+ * The wire format of the Agent Streaming Protocol: the only place in this group with snake_case names.
+ * Clients send snake_case; the camelCase names of the specification's CDDL are also accepted. Unknown keys
+ * are ignored, because the protocol is extensible.
  */
 
-/** An object schema that also takes its keys in camelCase. If both are given, snake_case wins. */
+/**
+ * An object schema that also accepts its keys in camelCase. If both are present, snake_case takes precedence.
+ */
 function params<Shape extends z.core.$ZodShape>(shape: Shape) {
   return object(shape, toSnake)
 }
@@ -34,7 +37,7 @@ function toSnake(value: unknown): unknown {
   return renamed
 }
 
-/** The most items of a list whose items are checked or compared one by one. */
+/** The maximum length of a list whose items are validated or compared individually. */
 const MAX_ITEMS = 1_000
 
 function list<Item extends Schema>(item: Item, min = 0) {
@@ -123,7 +126,7 @@ export const reconnectSchema = params({
 
 const checkpoint = params({ checkpoint_id: z.optional(z.string()), checkpoint_ns: z.optional(z.string()) })
 
-/** The fields that the caller wants. */
+/** The fields that the caller requests. */
 const select = z.optional(list(z.string()))
 
 export const stateWriteSchema = params({
@@ -141,7 +144,7 @@ export const checkpointStateSchema = params({
   select,
 })
 
-/** `before`: a checkpoint id, a `RunnableConfig`, or a bare checkpoint. */
+/** `before`: a checkpoint id, a `RunnableConfig`, or a plain checkpoint. */
 const address = object({ checkpoint_id: z.string() })
 const before = z.union(
   [
@@ -210,7 +213,7 @@ export const threadPatchSchema = params({ metadata: z.optional(record), ttl: z.o
 
 const MAX_PATHS = 10
 
-/** Paths by the names under which a search answers what is there. */
+/** Paths to extract in a search, by their names in the result. */
 const paths = map(record, (given, payload) => {
   const entries = Object.entries(given)
   if (entries.length > MAX_PATHS) refuse(payload, `at most ${MAX_PATHS} paths`)

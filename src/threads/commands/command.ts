@@ -6,24 +6,29 @@ import type { Principal } from '../../http/index.ts'
 import type { AgentEngine, CommandKey, ThreadRecord } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 
-/** One command as its function sees it, after its permission was checked. */
+/** A command as its function gets it, after the permission check. */
 export interface Command {
   readonly engine: AgentEngine
   readonly threadId: string
   readonly principal: Principal | null
-  /** The assistant that it names. */
+  /** The assistant that the command names. */
   readonly named: NamedAssistant
   readonly params: unknown
   readonly request: Request
   /** The W3C `traceparent` of the request. */
   readonly traceparent: string | null
-  /** Checks a permission that depends on stored records, such as the thread's assistant, and gives the principal as it may. Throws when it is refused. */
+  /**
+   * Checks a permission that depends on stored records, such as the thread's assistant, and returns the
+   * principal with its limits. Throws if it is refused.
+   */
   readonly permit: (action: ThreadAction, assistantId?: string) => Promise<Principal | null>
-  /** The command's idempotency key. Throws when it is malformed. */
+  /** The command's idempotency key. Throws if it is malformed. */
   readonly key: () => Promise<CommandKey | undefined>
 }
 
-/** A command's result and, if it changed state, the log's last sequence number before that. */
+/**
+ * The result of a command and, if it changed state, the last sequence number of the log before the change.
+ */
 export interface CommandResult {
   readonly result: Readonly<Record<string, unknown>>
   readonly appliedThroughSeq?: number
@@ -31,11 +36,11 @@ export interface CommandResult {
 
 export type CommandFunction = (command: Command) => Promise<CommandResult>
 
-/** Checks a command's params. Throws `invalid_argument` and names the invalid field. */
+/** Validates a command's params. Throws `invalid_argument` with the name of the invalid field. */
 export const parse = <S extends Schema>(schema: S, params: unknown): Read<S> =>
   readBy(schema, params, (message) => new ProtocolError('invalid_argument', message))
 
-/** The caller's thread. Throws `no_such_run`, as the protocol has no code for an unknown thread. */
+/** The caller's thread. Throws `no_such_run`, because the protocol has no code for an unknown thread. */
 export async function requireThread(command: Command): Promise<ThreadRecord> {
   const thread = await command.engine.findThread(command)
   if (thread) return thread

@@ -15,7 +15,7 @@ import { schemas } from '../schemas.ts'
 import type { CommandFunction, CommandResult } from './command.ts'
 import { inputInject, inputRespond, runStart, stateFork } from './runs.ts'
 
-/** A command's permission, which is asked before anything is read, and its function. */
+/** A command's permission, which is checked before anything is read, and its function. */
 type CommandRow = readonly [action: ThreadAction, run: CommandFunction]
 
 const later =
@@ -46,19 +46,19 @@ const NO_SUBSCRIPTIONS: TransportCommands = new Map([
   ['subscription.reconnect', overSocket],
 ])
 
-/** Commands that a transport has beside those of the thread. They need no permission of their own. */
+/** Commands of a transport, in addition to those of the thread. They need no permission of their own. */
 export type TransportCommands = ReadonlyMap<string, (params: unknown) => Promise<CommandResult>>
 
 /**
- * `POST …/commands`: answers one command with `CommandResponse` or `ErrorResponse` of the protocol. A refused command is HTTP
- * 200; only a body that is not a command is 400.
+ * `POST …/commands`: answers one command with `CommandResponse` or `ErrorResponse` of the protocol. A
+ * rejected command gets HTTP 200; only a body that is not a command gets 400.
  */
 export async function postCommand(context: ThreadsContext, call: FaceCall): Promise<Response> {
   const answer = await answerCommand(context, call, NO_SUBSCRIPTIONS)
   return json(answer.body, answer)
 }
 
-/** The answer to the command in the body of a call. A web socket has one such call for each message. */
+/** The answer to the command in the body of a call. A web socket makes one such call for each message. */
 export async function answerCommand(
   context: ThreadsContext,
   call: FaceCall,
@@ -126,7 +126,7 @@ async function dispatch(
   throw new ProtocolError('unknown_command', `Unknown command ${JSON.stringify(method)}.`)
 }
 
-/** The assistant id of a command, read from unchecked params because the permission is checked first. */
+/** The assistant id of a command. Read from unvalidated params, because the permission is checked first. */
 function assistantIdOf(params: unknown): string | undefined {
   const { assistant_id, assistantId } = (params ?? {}) as Readonly<Record<string, unknown>>
   const named = assistant_id ?? assistantId

@@ -14,7 +14,7 @@ import { ProtocolError } from '../errors.ts'
 import { schemas } from '../schemas.ts'
 import { type Command, type CommandResult, parse, requireThread } from './command.ts'
 
-/** `run.start`: a new run, a fork, or, on an interrupted thread, the answer to its interrupt. */
+/** `run.start`: starts a new run or a fork, or answers the interrupt of an interrupted thread. */
 export async function runStart(command: Command): Promise<CommandResult> {
   const { input, config, metadata, multitask_strategy } = parse(
     (await schemas()).runStartSchema,
@@ -34,7 +34,7 @@ export async function runStart(command: Command): Promise<CommandResult> {
   return resultOf(started)
 }
 
-/** `state.fork`: a run from an earlier checkpoint. */
+/** `state.fork`: starts a run from an earlier checkpoint. */
 export async function stateFork(command: Command): Promise<CommandResult> {
   const { checkpoint_id, input, config } = parse((await schemas()).stateForkSchema, command.params)
   const started = await command.engine.start({
@@ -47,7 +47,8 @@ export async function stateFork(command: Command): Promise<CommandResult> {
 }
 
 /**
- * `input.respond`: answers one interrupt or several. The namespace a client sends is ignored, because interrupt ids are enough.
+ * `input.respond`: answers one or more interrupts. The namespace that a client sends is ignored, because
+ * interrupt ids are sufficient.
  */
 export async function inputRespond(command: Command): Promise<CommandResult> {
   const { interrupt_id, response, responses, update, goto, config, metadata } = parse(
@@ -65,8 +66,8 @@ export async function inputRespond(command: Command): Promise<CommandResult> {
 }
 
 /**
- * `input.inject`: writes a message into an idle thread's state, or queues it behind the run in progress. Refused while an
- * interrupt is open.
+ * `input.inject`: adds a message to an idle thread's state, or queues it after the active run. Rejected while
+ * an interrupt is open.
  */
 export async function inputInject(command: Command): Promise<CommandResult> {
   const { message } = parse((await schemas()).inputInjectSchema, command.params)
@@ -82,7 +83,7 @@ export async function inputInject(command: Command): Promise<CommandResult> {
       id: crypto.randomUUID(),
     },
   ]
-  // A repeated command does what it did the first time, whatever the thread's status is now.
+  // A repeated command has the same effect as the first time, whatever the thread's current status.
   if (done ? 'runId' in done : thread.status === 'busy') {
     const started = await engine.start({
       ...(await common(command)),
@@ -114,7 +115,7 @@ const resultOf = ({ runId, appliedThroughSeq }: RunReceipt, more: object = {}): 
   appliedThroughSeq,
 })
 
-/** The request fields of every command that starts a run. */
+/** The fields that all commands that start a run have in common. */
 async function common(
   command: Command,
   config?: RunConfigWire,
@@ -128,7 +129,7 @@ async function common(
     principal,
     request,
     traceparent,
-    // A request that names no assistant goes on with that of the thread.
+    // A request without an assistant uses that of the thread.
     ...(named.graphId === undefined
       ? {
           settingsOf: async (thread: ThreadRecord) =>

@@ -3,7 +3,7 @@ import { ProtocolError } from '../errors.ts'
 import { schemas } from '../schemas.ts'
 import { type Command, type CommandResult, namespaceKey, parse, requireThread } from './command.ts'
 
-/** `state.get`: the values of a namespace, all or the named ones. */
+/** `state.get`: all values of a namespace, or those of the given keys. */
 export async function stateGet(command: Command): Promise<CommandResult> {
   const { namespace, keys } = parse((await schemas()).stateGetSchema, command.params)
   const thread = await requireThread(command)
@@ -24,7 +24,10 @@ export async function stateGet(command: Command): Promise<CommandResult> {
   return { result: { values, checkpoint: { id, ns } } }
 }
 
-/** `state.listCheckpoints`: newest first. `parent_id` is ours: with it a client can draw the branches without reading every state. */
+/**
+ * `state.listCheckpoints`: newest first. `parent_id` is an extension: it lets clients draw the branches
+ * without reading every state.
+ */
 export async function listCheckpoints(command: Command): Promise<CommandResult> {
   const { namespace, limit = 100, before } = parse((await schemas()).listCheckpointsSchema, command.params)
   const thread = await requireThread(command)
@@ -47,7 +50,7 @@ export async function listCheckpoints(command: Command): Promise<CommandResult> 
   return { result: { checkpoints } }
 }
 
-/** `agent.getTree`: the agents of a run, the newest one unless named. */
+/** `agent.getTree`: the agents of a run. Default: the newest run. */
 export async function getTree(command: Command): Promise<CommandResult> {
   const { run_id } = parse((await schemas()).getTreeSchema, command.params)
   const thread = await requireThread(command)

@@ -8,8 +8,8 @@ import { subscribingOf } from './subscribing.ts'
 import { filterOf, type Subscribing, type Subscriptions } from './subscriptions.ts'
 
 /**
- * The commands about a socket's subscriptions. What `later` is given is done once the answer is sent, because clients expect it
- * before the events.
+ * The commands about a socket's subscriptions. Functions passed to `later` run after the answer was sent,
+ * because clients expect it before the events.
  */
 export function subscriptionCommands(
   engine: AgentEngine,
@@ -51,7 +51,7 @@ export function subscriptionCommands(
         const filters = new Map(ids.map((id) => [id, filterOf(id)]))
         const restored = [...filters.values()].every((filter) => filter !== undefined)
         if (restored) {
-          // All are read before one is opened, so that a bad one opens none.
+          // All subscriptions are read before one is opened, so that an invalid one prevents all.
           const all = await Promise.all(
             [...filters].map(async ([id, filter]) => ({ ...(await asked(filter)), id })),
           )

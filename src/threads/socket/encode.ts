@@ -3,11 +3,13 @@ import { frameOf, writeHead } from '../../http/index.ts'
 import { jsonBytes, jsonEnd, jsonStart, type Matcher, type Rendering, topicOf } from '../../runs/index.ts'
 import type { LogBatch } from '../../storage/index.ts'
 
-/** What a subscription gives its socket: a part of the log, or frames that were made for it alone. */
+/**
+ * What a subscription passes to its socket: a part of the log, or frames created only for this subscription.
+ */
 export interface SocketChunk {
   /** Frames to send before the log. */
   readonly frames?: Uint8Array
-  /** The events with their bytes as frames of a web socket. */
+  /** The events with their bytes as web socket frames. */
   readonly batch?: LogBatch
   readonly wanted?: Matcher
 }
@@ -20,12 +22,15 @@ interface Encoded {
   readonly batch: LogBatch
 }
 
-/** What was encoded last, the newest first: readers of one thread mostly read the same part of its log at once. */
+/**
+ * The batches that were encoded last, newest first: readers of one thread usually read the same part of its
+ * log at once.
+ */
 const recent: Encoded[] = []
-/** How much of it is kept, in bytes. */
+/** The maximum size of these batches, in bytes. */
 const MAX_RECENT = 1024 * 1024
 
-/** A batch whose events are frames of a web socket. Their JSON is copied out of the frames of SSE, and not parsed. */
+/** A batch with its events as web socket frames. Their JSON is copied from the SSE frames without parsing. */
 function asFrames(batch: LogBatch): LogBatch {
   const { bytes, offsets, count } = batch
   const from = offsets[0]!
@@ -40,7 +45,10 @@ function asFrames(batch: LogBatch): LogBatch {
   return encoded
 }
 
-/** A frame of a web socket is shorter than that of SSE with the same JSON: all are made within one copy of these, from its begin on. */
+/**
+ * A web socket frame is shorter than the SSE frame with the same JSON, so all frames are written into one
+ * copy of the SSE bytes, from its start.
+ */
 function encode(
   { bytes: source, offsets: starts, count }: LogBatch,
   from: number,
@@ -60,7 +68,7 @@ function encode(
   return { bytes: bytes.subarray(0, at), offsets }
 }
 
-/** Whether the event at an index is wanted, decided once for events of one origin. */
+/** Whether the event at an index is wanted. Decided once for events with the same origin. */
 export function chooser({ origins, originOf }: LogBatch, wanted: Matcher): (index: number) => boolean {
   const decided: boolean[] = []
   return (index) => {
@@ -78,7 +86,10 @@ function hasWanted(batch: LogBatch, wanted: Matcher): boolean {
 const framesOf = (frames: readonly Uint8Array[]): Uint8Array =>
   concatBytes(frames.map((frame) => frameOf(jsonBytes(frame))))
 
-/** How a subscription's events become chunks. `moved` is told how far it has read, where it has no chunk of that. */
+/**
+ * Converts a subscription's events to chunks. `moved` is called with the position that was read, if there is
+ * no chunk for it.
+ */
 export const asChunks = (moved: (seq: number) => void): Rendering<SocketChunk> => ({
   begun: moved,
   frames: (frames) => ({ frames: framesOf(frames) }),

@@ -2,11 +2,14 @@ import { concatBytes } from '../../bytes.ts'
 import { selectBytes } from '../../runs/index.ts'
 import { chooser, lastOf, type SocketChunk } from './encode.ts'
 
-/** One subscription of a socket, as far as it has read the log. */
+/** A subscription of a socket, and the part of the log that it has read. */
 export interface Source {
-  /** All its events up to this sequence number are sent or in `chunk`. -1 until it has found its place in the log. */
+  /**
+   * All wanted events up to this sequence number were sent or are in `chunk`. -1 until the start position is
+   * known.
+   */
   known: number
-  /** What it has read and not sent. */
+  /** The part that was read but not sent. */
   chunk: SocketChunk | undefined
   /** The index of the chunk's next event. */
   next: number
@@ -14,7 +17,7 @@ export interface Source {
 
 export const newSource = (): Source => ({ known: -1, chunk: undefined, next: 0 })
 
-/** Gives a source what it has read next. */
+/** Stores the next chunk of a source. */
 export function fill(source: Source, chunk: SocketChunk): void {
   source.chunk = chunk
   source.next = 0
@@ -22,9 +25,9 @@ export function fill(source: Source, chunk: SocketChunk): void {
 }
 
 /**
- * The frames that a socket may send now, or undefined: the events of all its subscriptions in the order of the log, each once,
- * because the client gives an event to every subscription that wants it. One that is behind is served alone until it has come up
- * with the others, as an event must not overtake those before it.
+ * The next frames that a socket may send, or undefined: the events of all its subscriptions in the order of
+ * the log, each once, because the client passes an event to every subscription that wants it. A subscription
+ * that is behind is served alone until it has caught up, because an event must not overtake earlier ones.
  */
 export function takeFrames(sources: readonly Source[]): Uint8Array | undefined {
   const own = sources.find(({ chunk }) => chunk?.frames)

@@ -3,7 +3,10 @@ import { socketResponse } from '../../http/index.ts'
 import type { ThreadsContext } from '../context.ts'
 import { createSession } from './session.ts'
 
-/** `GET …/stream` and `…/stream/events` with `Upgrade: websocket`: commands in, their answers and the thread's events out. */
+/**
+ * `GET …/stream` and `…/stream/events` with `Upgrade: websocket`: receives commands, sends their answers and
+ * the thread's events.
+ */
 export async function openSocket(context: ThreadsContext, call: FaceCall): Promise<Response> {
   return socketResponse(createSession(context, call))
 }

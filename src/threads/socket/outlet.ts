@@ -1,15 +1,18 @@
 import type { SocketPeer } from '../../http/index.ts'
 
-/** Where a session sends to: never more than the network takes. */
+/** Sends the frames of a session, never more than the network accepts. */
 export interface Outlet {
   readonly ended: boolean
-  /** Asks for the next frames and sends them: at once, or as soon as the network has taken those before. Then it gives a promise of that. */
+  /**
+   * Requests the next frames and sends them: at once, or when the network has accepted the previous ones. In
+   * the latter case it returns a promise.
+   */
   write(next: () => Uint8Array | undefined): Promise<void> | undefined
-  /** The network has taken what was sent. */
+  /** The network has accepted the frames that were sent. */
   drained(): void
-  /** Ends the socket with a close code. The first call counts. */
+  /** Closes the socket with a close code. Later calls have no effect. */
   end(code: number, reason: string): void
-  /** The socket is gone. */
+  /** The socket was closed. */
   lost(): void
 }
 
@@ -30,7 +33,7 @@ export function createOutlet(peer: SocketPeer): Outlet {
     try {
       if (!frames || peer.send(frames)) return
     } catch {
-      return void lost() // The socket has closed, and its host tells the session in a moment.
+      return void lost() // The socket is closed, and its host will notify the session.
     }
     room = new Promise((resolve) => {
       makeRoom = resolve
@@ -44,7 +47,7 @@ export function createOutlet(peer: SocketPeer): Outlet {
     get ended() {
       return ended
     },
-    // A promise for each batch of each socket would cost as much as its frames.
+    // Avoids a promise for each batch of each socket, which would cost as much as its frames.
     write: (next) => (room ? sendLater(next) : send(next)),
     drained,
     end(code, reason) {

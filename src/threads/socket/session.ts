@@ -16,15 +16,20 @@ import { createOutlet, type Outlet } from './outlet.ts'
 import { isPython } from './subscribing.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
-/** How many messages may wait for their answers, and how long they may be together, in the longest ones. */
+/**
+ * The maximum of unanswered messages, and of their total length, in multiples of the longest allowed message.
+ */
 const MAX_WAITING = 1_000
 const MAX_WAITING_LENGTH = 4
-/** How long a new subscription waits for those that its client opens with it, in milliseconds: their messages may come apart. */
+/**
+ * How long a new subscription waits for others that its client opens at the same time, in milliseconds: their
+ * messages may arrive separately.
+ */
 const GATHER_MS = 20
 
 type SocketMessage = string | Uint8Array
 
-/** The session of a web socket on a thread. Nothing is kept for it before a host has opened the socket. */
+/** The session of a web socket on a thread. It keeps no state until a host has opened the socket. */
 export function createSession(context: ThreadsContext, call: FaceCall): SocketSession {
   const { maxBodyBytes } = context
   let outlet: Outlet
@@ -35,7 +40,7 @@ export function createSession(context: ThreadsContext, call: FaceCall): SocketSe
     open(peer) {
       outlet = createOutlet(peer)
       conversation = converse(context, call, outlet)
-      // It may be told to end at once.
+      // It may be told to end immediately.
       context.sockets.add(conversation)
     },
     message(data) {
@@ -55,7 +60,7 @@ interface Conversation extends OpenSocket {
   close(): void
 }
 
-/** Answers one message after the other, as fast as the answers are taken. */
+/** Answers one message after the other, as fast as the answers are accepted. */
 function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conversation {
   const { engine, maxBodyBytes } = context
   const waiting: SocketMessage[] = []
@@ -87,12 +92,18 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     waiting.length = 0
   }
 
-  /** Ends the socket for clients to come back. That of Python, which once sent bare filters, takes 1001 for the end of everything. */
+  /**
+   * Ends the socket so that clients reconnect. The Python client, recognized by a plain filter, treats 1001
+   * as final.
+   */
   function endForRestart(): void {
     end(takesCloseForEnd ? 1012 : 1001, 'This server is shutting down.')
   }
 
-  /** Ends the socket for a reason that ends its subscriptions: 4000 and the status of HTTP where clients should not come back. */
+  /**
+   * Ends the socket for a reason that ends its subscriptions. The code is 4000 plus the HTTP status if
+   * clients should not reconnect.
+   */
   function endBy(reason: unknown): void {
     if (!(reason instanceof RunError)) end(1011, 'The stream was interrupted.')
     else if (reason.code === 'closing') endForRestart()
@@ -109,7 +120,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     const { status, body } = await answerCommand(context, { ...call, json }, commands)
     const work = internalsOf(engine).working(call.threadId)
     if (work) call.waitUntil(work)
-    // A run that this server does not start any more is one for another server.
+    // Another server should start a run that this server no longer starts.
     if (status === 503 && !('type' in body)) return endForRestart()
     const isSilent = isFilter(value) && status === 200 && later.length > 0
     if (!isSilent) await outlet.write(() => textFrame(JSON.stringify(body)))
@@ -120,12 +131,12 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
   }
 
   /**
-   * Lets the new subscriptions begin, all at once, so that their events come in one order. Clients open several together, and stop
-   * reading where one of them tells the end of a run before the others have begun.
+   * Starts the new subscriptions together, so that their events come in one order. Clients open several at
+   * the same time, and stop reading if one of them reports the end of a run before the others have started.
    */
   function begin(): void {
     gathering = undefined
-    // The answer to a subscription comes before its events. After it, this is called again.
+    // The answer to a subscription comes before its events. `gather` is called again after the answer.
     if (answering) return
     const starts = later
     later = []
@@ -164,7 +175,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
 
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
 
-/** The value of a message. Throws `HttpError` 400. */
+/** Parses a message. Throws `HttpError` 400. */
 function read(message: SocketMessage): unknown {
   try {
     const text = typeof message === 'string' ? message : decoder.decode(message)
@@ -175,6 +186,9 @@ function read(message: SocketMessage): unknown {
   throw new HttpError(400, 'too_deep', `The message is nested deeper than ${MAX_DEPTH} levels.`)
 }
 
-/** Whether a message is the filter of a subscription without a command around it, as the Python client sends it first. */
+/**
+ * Whether a message is a subscription filter without a command around it, which is the first message of the
+ * Python client.
+ */
 const isFilter = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'channels' in value && !('method' in value)

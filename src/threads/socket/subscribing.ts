@@ -1,7 +1,7 @@
 import type { ThreadSubscription } from '../../runs/index.ts'
 import type { StreamParams } from '../wire.ts'
 
-/** What a client asks for that opens a stream, or subscribes on a socket. */
+/** The parameters of a client that opens a stream or subscribes on a socket. */
 export function subscribingOf(
   params: StreamParams,
   request: Request,
@@ -16,14 +16,15 @@ export function subscribingOf(
   return { filter, since, lastEventId: since_event_id }
 }
 
-/** LangGraph's Python client, with its own HTTP client and with one that it was given, and the library of its web sockets. */
+/** LangGraph's Python client with its own or a custom HTTP client, and its web socket library. */
 const PYTHON = /^(?:langgraph-sdk-py|python-httpx)\/|^Python\/\S+ websockets\//
 
 export const isPython = (headers: Headers): boolean => PYTHON.test(headers.get('user-agent') ?? '')
 
 /**
- * Whether this is the subscription by which LangGraph's Python client learns that a run has ended. It takes the end of any namespace
- * for that, so it would give the state after the first call of a model for the output of the run.
+ * Whether this is the subscription that LangGraph's Python client uses to detect the end of a run. It treats
+ * the end of any namespace as the end of the run, so it would return the state after the first model call as
+ * the output.
  */
 const isPythonWatch = ({ channels, namespaces }: StreamParams, { headers }: Request): boolean =>
   channels.join() === 'lifecycle,input' && namespaces === undefined && isPython(headers)

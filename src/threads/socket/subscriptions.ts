@@ -13,12 +13,12 @@ import type { Outlet } from './outlet.ts'
 
 /** More than any page needs: a page has two, and two for each subagent that it shows. */
 const MAX_SUBSCRIPTIONS = 256
-/** How long the filter of a subscription may be, in characters of JSON: its id has all of it. */
+/** The maximum length of a subscription's filter, in characters of JSON: its id contains the filter. */
 const MAX_FILTER_LENGTH = 65_536
 
 interface Entry extends Source {
   readonly subscription: Subscription<SocketChunk>
-  /** Called when the chunk is sent. */
+  /** Called when the chunk was sent. */
   taken: () => void
 }
 
@@ -30,11 +30,14 @@ export interface Subscribing extends Pick<ThreadSubscription, 'filter' | 'since'
 /** The subscriptions of one socket. */
 export interface Subscriptions {
   readonly size: number
-  /** Throws `invalid_argument` where subscriptions of these ids cannot be opened, all of them. */
+  /** Throws `invalid_argument` unless subscriptions with all of these ids can be opened. */
   admit(ids: readonly string[]): void
-  /** Settles with the id when the thread can be read, and `start` may be called. Throws `no_such_thread` for a deleted thread. */
+  /**
+   * Resolves with the id when the thread can be read and `start` may be called. Throws `no_such_thread` for a
+   * deleted thread.
+   */
   open(subscribing: Subscribing): Promise<{ readonly id: string; readonly start: () => void }>
-  /** False where there is no such subscription. */
+  /** False if there is no such subscription. */
   close(id: string): boolean
   closeAll(): void
 }
@@ -43,13 +46,13 @@ export function createSubscriptions(
   engine: AgentEngine,
   { threadId, principal }: Pick<FaceCall, 'threadId' | 'principal'>,
   outlet: Outlet,
-  /** Called when a subscription cannot begin or go on, with the reason. */
+  /** Called with the reason when a subscription cannot start or continue. */
   onEnd: (reason: unknown) => void,
-  /** Called before that where nobody else tells it. */
+  /** Called before that if the error is not reported elsewhere. */
   report: (error: unknown) => void,
 ): Subscriptions {
   const opened = new Map<string, Subscription<SocketChunk>>()
-  /** Those whose place in the order of events counts. */
+  /** The subscriptions that determine the order of events. */
   let joined: readonly Entry[] = []
   let made = 0
   let flushing = false
@@ -136,12 +139,13 @@ export function createSubscriptions(
       try {
         await subscription.ready()
       } catch (error) {
-        // An answer would not do: clients do not read the one to a subscription that they restore.
+        // An error answer is not enough: clients do not read the answer to a subscription that they restore.
         onEnd(error)
         throw error
       }
       const isOpen = () => opened.get(id) === subscription
-      // From here on the others wait for it: what they sent before it starts would come to its client ahead of its past.
+      // From now on the others wait for it. Otherwise events that they send before it starts would reach the
+      // client before its past events.
       if (isOpen()) joined = [...joined, entry]
       const start = () => {
         if (isOpen()) void pump(entry)
@@ -155,7 +159,10 @@ export function createSubscriptions(
   }
 }
 
-/** A subscription's id holds its filter, so that any server can restore it: `subscription.reconnect` names nothing else. */
+/**
+ * A subscription's id contains its filter, so that any server can restore it: `subscription.reconnect` only
+ * sends ids.
+ */
 function idOf(n: number, filter: EventFilter): string {
   const text = JSON.stringify(filter)
   if (text.length > MAX_FILTER_LENGTH) {
@@ -165,7 +172,7 @@ function idOf(n: number, filter: EventFilter): string {
   return `${n}.${btoa(encodeURIComponent(text))}`
 }
 
-/** The filter of a subscription's id, not checked; undefined for an id that is not ours. */
+/** The unvalidated filter in a subscription's id. Undefined for an id with another format. */
 export function filterOf(id: string): unknown {
   try {
     return JSON.parse(decodeURIComponent(atob(id.slice(id.indexOf('.') + 1))))
