@@ -6,7 +6,7 @@ import { internalsOf } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
 import type { Answers, Fork, NewRun, StartedRun } from './wire.ts'
 
-/** `POST …/api/threads/{thread_id}/answers`: answers interrupts by starting a run that goes on with them. */
+/** `POST …/api/threads/{thread_id}/answers`: answers interrupts by starting a run that resumes them. */
 export async function postAnswers(context: DevtoolsContext, call: FaceCall): Promise<Response> {
   const { answers } = (await bodyOf(call)) as Partial<Answers>
   if (!isObject(answers) || Object.keys(answers).length === 0)
@@ -15,7 +15,10 @@ export async function postAnswers(context: DevtoolsContext, call: FaceCall): Pro
   return json({ run_id: runId } satisfies StartedRun)
 }
 
-/** `POST …/api/threads/{thread_id}/runs`: starts a run of any agent, on a thread that is made where there is none. */
+/**
+ * `POST …/api/threads/{thread_id}/runs`: starts a run of any agent. The thread is created if it does not
+ * exist.
+ */
 export async function postRun(context: DevtoolsContext, call: FaceCall): Promise<Response> {
   const { assistant_id: assistantId, input, config } = (await bodyOf(call)) as Partial<NewRun>
   if (assistantId !== undefined && (typeof assistantId !== 'string' || assistantId === ''))
@@ -24,7 +27,7 @@ export async function postRun(context: DevtoolsContext, call: FaceCall): Promise
   if (config !== undefined && !isObject(config)) throw invalid('config: expected an object.')
   const { engine, authorize } = context
   const { threadId } = call
-  // Who names an assistant is asked for that one now; of any other the engine tells.
+  // A named assistant is authorized now. For any other, the engine calls back.
   if (assistantId !== undefined) await permit(authorize, call, 'runs:create', { threadId, assistantId })
   const { runId } = await engine.start({
     ...common(context, call),
@@ -45,7 +48,7 @@ export async function postFork(context: DevtoolsContext, call: FaceCall): Promis
   return json({ run_id: runId } satisfies StartedRun)
 }
 
-/** `POST …/api/threads/{thread_id}/runs/{run_id}/cancel`: settles once the cancel is recorded. */
+/** `POST …/api/threads/{thread_id}/runs/{run_id}/cancel`: responds once the cancel is recorded. */
 export async function postCancel({ engine }: DevtoolsContext, call: FaceCall): Promise<Response> {
   assertJson(call)
   const { threadId, principal } = call
@@ -62,13 +65,15 @@ const common = ({ authorize }: DevtoolsContext, call: FaceCall) => ({
     (await permit(authorize, call, 'runs:create', { threadId: call.threadId, assistantId })).principal,
 })
 
-/** A request without a body is no exception: a page of another origin can send one without asking first. */
+/**
+ * A request without a body is checked too: a page of another origin can send one without a CORS preflight.
+ */
 function assertJson({ request }: FaceCall): void {
   if (isJsonType(request.headers.get('content-type'))) return
   throw new HttpError(415, 'unsupported_media_type', 'Send application/json.')
 }
 
-/** Checked by hand: two fields are not worth loading schemas. */
+/** Validated by hand: two fields do not justify loading schemas. */
 async function bodyOf(call: FaceCall): Promise<object> {
   assertJson(call)
   const body = await call.json()

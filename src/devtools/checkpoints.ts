@@ -21,7 +21,7 @@ export async function getCheckpoints(context: DevtoolsContext, call: FaceCall): 
   return jsonList(rows(), reporterOf(context, call))
 }
 
-/** `GET …/api/threads/{thread_id}/checkpoints/{checkpoint_id}?ns`: the whole state at a checkpoint. */
+/** `GET …/api/threads/{thread_id}/checkpoints/{checkpoint_id}?ns`: the complete state at a checkpoint. */
 export async function getCheckpoint(context: DevtoolsContext, call: FaceCall): Promise<Response> {
   const thread = await requireThread(context, call)
   const checkpointNs = call.url.searchParams.get('ns') ?? ''

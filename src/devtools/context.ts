@@ -2,17 +2,17 @@ import type { FaceContext } from '../face/routes.ts'
 import type { Principal } from '../http/index.ts'
 import type { OptionTable } from '../options.ts'
 
-/** What every endpoint of this group needs. */
+/** The context of every endpoint in this group. */
 export interface DevtoolsContext extends FaceContext {
   readonly isOperator: NonNullable<DevtoolsOptions['isOperator']>
 }
 
 export interface DevtoolsOptions {
-  /** Such as `/internal`, for `/internal/devtools`. Default: none. */
+  /** The path prefix, such as `/internal` for `/internal/devtools`. Default: none. */
   readonly basePath?: string | undefined
   /**
-   * Who sees the load of the process and what the whole store holds, of all owners. Others see what is theirs.
-   * Default: nobody; on a server without `authenticate`, everybody.
+   * Whether a caller sees the process's load and the contents of the whole store, for all owners. Other
+   * callers only see their own data. Default: false for everyone, or true on a server without `authenticate`.
    */
   readonly isOperator?: ((principal: Principal | null) => boolean | Promise<boolean>) | undefined
 }

@@ -8,13 +8,13 @@ import { getPage } from './page.ts'
 import { getServer, getStore, getWork } from './server.ts'
 import { getLog, getThread, getThreads } from './threads.ts'
 
-/** The devtools over HTTP: a page, and what it asks the engine. */
+/** The devtools over HTTP: a page and its API. */
 export const createDevtoolsGroup = (
   setup: FaceSetup,
   { basePath, isOperator = isOpen }: DevtoolsOptions = {},
 ): WebHandler => createFace<DevtoolsContext>(setup, { basePath, routes: ROUTES, context: { isOperator } })
 
-/** Without authentication there is no principal, and everybody may do everything. */
+/** Without authentication there is no principal, and everyone is permitted everything. */
 const isOpen = (principal: Principal | null): boolean => principal === null
 
 const THREAD = '/devtools/api/threads/:thread_id'

@@ -4,7 +4,7 @@ import type { WebHandler } from '../http/index.ts'
 import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './context.ts'
 import { createDevtoolsGroup } from './group.ts'
 
-/** The devtools alone, over an engine or the options for one. */
+/** The devtools handler alone, over an engine or the options for one. */
 export const createDevtoolsHandler = (
   options: FaceOptions & EngineChoice & { readonly devtools?: DevtoolsOptions | undefined },
 ): WebHandler =>

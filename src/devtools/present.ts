@@ -21,7 +21,7 @@ export const presentThread = (thread: ThreadRecord): ThreadRow => ({
   interrupts: unanswered(thread).length,
 })
 
-/** The title that a client gave it, else that of its first input. */
+/** The title that a client set, otherwise the title of the first input. */
 export const titleOf = ({ metadata, title }: ThreadRecord): string | null =>
   typeof metadata.title === 'string' ? metadata.title : title
 
@@ -47,7 +47,7 @@ export const presentDetail = (
   now,
 })
 
-/** One thread has one holder: where this process works on it, that is this process. */
+/** A thread has one holder. If this process works on it, the holder is this process. */
 export const presentLease = (
   engine: AgentEngine,
   { threadId }: ThreadRecord,

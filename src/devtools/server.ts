@@ -5,12 +5,12 @@ import type { DevtoolsContext } from './context.ts'
 import { presentLease, titleOf } from './present.ts'
 import type { HeldRow, QueuedRow, ServerInfo, StoreRow, Work } from './wire.ts'
 
-/** How many threads with a run in progress are shown, the newest ones. */
+/** The maximum number of threads with an active run to show, newest first. */
 const MAX_HELD = 100
-/** How many runs that wait are shown, those that wait longest. */
+/** The maximum number of queued runs to show, longest wait first. */
 const MAX_QUEUED = 200
 
-/** `GET …/api/server`: what serves, and how much of it the caller has. */
+/** `GET …/api/server`: the server, and counts of the caller's data. */
 export async function getServer({ engine, isOperator }: DevtoolsContext, call: FaceCall): Promise<Response> {
   const { principal } = call
   const { name, shared, durable } = internalsOf(engine).store.capabilities
@@ -33,7 +33,7 @@ export async function getServer({ engine, isOperator }: DevtoolsContext, call: F
   } satisfies ServerInfo)
 }
 
-/** `GET …/api/work`: the caller's runs that wait, and who executes the others. */
+/** `GET …/api/work`: the caller's queued runs, and the holders of active ones. */
 export async function getWork({ engine }: DevtoolsContext, { principal }: FaceCall): Promise<Response> {
   const { store } = internalsOf(engine)
   const held: Promise<HeldRow>[] = []
@@ -75,7 +75,7 @@ async function queuedRuns(
   return rows
 }
 
-/** `GET …/api/store`: what the whole store holds, of all owners. Counting takes long in a large one. */
+/** `GET …/api/store`: counts of the whole store, for all owners. Counting a large store takes long. */
 export async function getStore({ engine, isOperator }: DevtoolsContext, call: FaceCall): Promise<Response> {
   if (!(await isOperator(call.principal)))
     throw new HttpError(403, 'permission_denied', 'Only operators can see the contents of the whole store.')

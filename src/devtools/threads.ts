@@ -9,7 +9,7 @@ import type { DevtoolsContext } from './context.ts'
 import { presentDetail, presentThread, titleOf } from './present.ts'
 import type { ThreadStatus, ThreadsPage } from './wire.ts'
 
-/** How many threads a search looks at, the newest ones. The store cannot look for text. */
+/** The maximum number of threads that a search reads, newest first. The store cannot search text. */
 const MAX_LOOKED_AT = 2_000
 const MAX_RUNS = 100
 const STATUSES: readonly ThreadStatus[] = ['busy', 'interrupted', 'error', 'idle']
@@ -43,7 +43,7 @@ interface Search {
   readonly offset: number
 }
 
-/** The thread of this id, and the newest ones that have the text in their id, title, agent or metadata. */
+/** The thread with this id, and the newest threads with the text in their id, title, agent or metadata. */
 async function findThreads(
   { engine }: Pick<DevtoolsContext, 'engine'>,
   { principal, url }: FaceCall,
@@ -76,7 +76,7 @@ export async function getThread({ engine }: DevtoolsContext, call: FaceCall): Pr
   return json(presentDetail(engine, thread, inspection, runs))
 }
 
-/** Of the filter, which is the protocol's, all. */
+/** Every channel of the protocol's filter. */
 const ALL_CHANNELS = 'values updates messages tools lifecycle input checkpoints tasks custom'.split(' ')
 
 /**

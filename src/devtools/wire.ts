@@ -1,4 +1,4 @@
-/** What the page and its server exchange, in snake_case. Times are milliseconds since 1970. */
+/** The wire format between the page and its server, in snake_case. Times are milliseconds since 1970. */
 
 export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error'
 
@@ -9,17 +9,17 @@ export interface ThreadRow {
   readonly status: ThreadStatus
   readonly created_at: number
   readonly updated_at: number
-  /** How many runs wait. */
+  /** The number of queued runs. */
   readonly queued: number
-  /** How many interrupts wait for an answer. */
+  /** The number of interrupts that wait for an answer. */
   readonly interrupts: number
 }
 
 export interface ThreadsPage {
   readonly threads: readonly ThreadRow[]
-  /** Of the list, or of what a search has found. */
+  /** The size of the list, or of the search result. */
   readonly total: number
-  /** How many threads a search has looked at, where there are more. */
+  /** The number of threads that a search has read, if there are more. */
   readonly looked_at?: number
 }
 
@@ -29,7 +29,7 @@ export interface RunRow {
   readonly status: 'pending' | 'running' | 'success' | 'error' | 'interrupted'
   readonly created_at: number
   readonly started_at: number | null
-  /** The sequence number of its first event. Null while it waits. */
+  /** The sequence number of its first event. Null while it is queued. */
   readonly first_seq: number | null
   readonly attempts: number
   readonly multitask_strategy: string
@@ -43,7 +43,7 @@ export interface LeaseRow {
   readonly holder: string
   readonly token: number
   readonly expires_at: number
-  /** It is the engine that answers this request. */
+  /** Whether the engine that answers this request holds it. */
   readonly is_here: boolean
 }
 
@@ -90,7 +90,7 @@ export interface CheckpointState extends CheckpointRow {
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** What runs and waits, of the caller's. */
+/** The caller's active and queued runs. */
 export interface Work {
   readonly now: number
   readonly queued: readonly QueuedRow[]
@@ -101,7 +101,7 @@ export interface QueuedRow {
   readonly thread_id: string
   readonly title: string | null
   readonly run_id: string
-  /** From 1. */
+  /** Starting at 1. */
   readonly position: number
   readonly created_at: number | null
 }
@@ -121,7 +121,7 @@ export interface ServerInfo {
   readonly store: { readonly name: string; readonly shared: boolean; readonly durable: boolean }
   /** The caller's threads. */
   readonly threads: Readonly<Record<ThreadStatus | 'all', number>>
-  /** Of this process, for the runs of all owners. Null for a caller who is not an operator. */
+  /** Load of this process, for the runs of all owners. Null if the caller is not an operator. */
   readonly load: {
     readonly running: number
     readonly queued: number
@@ -149,7 +149,7 @@ export interface Answers {
 }
 
 export interface NewRun {
-  /** Default: the agent of the thread, else that of the server. */
+  /** Default: the thread's agent, otherwise the server's. */
   readonly assistant_id?: string
   readonly input: unknown
   /** As in `run.start`: `configurable`, `tags`, `recursion_limit`, `metadata`. */
@@ -158,6 +158,6 @@ export interface NewRun {
 
 export interface Fork {
   readonly checkpoint_id: string
-  /** Null goes on from the state as it is. */
+  /** Null continues from the current state. */
   readonly input: unknown
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { statusSchema } from './runs/wire.ts'
 
-/** What the platform's routes answer, as they present it. */
+/** The schemas of what the platform's routes return. */
 
 const fields = z.record(z.string(), z.unknown())
 const date = z.iso.datetime()
@@ -69,7 +69,7 @@ export const cron = z.object({
   metadata: fields,
   created_at: date,
   updated_at: date,
-  /** What happened when it was due last. */
+  /** What happened at its last due time. */
   last_run: z.nullable(
     z.object({
       due_at: date,

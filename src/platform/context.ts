@@ -3,23 +3,23 @@ import type { OptionTable } from '../options.ts'
 import type { infoOf, ServerSurroundings } from './info.ts'
 import { WEBHOOK_OPTIONS, type WebhookOptions, type Webhooks } from './runs/webhooks.ts'
 
-/** What runs are started with. */
+/** The context for starting runs. */
 export interface StartContext extends FaceContext {
   readonly webhooks: Webhooks
 }
 
-/** What every endpoint of this group needs. */
+/** The context of every endpoint in this group. */
 export interface PlatformContext extends StartContext {
-  /** What `GET /info` answers. */
+  /** The response of `GET /info`. */
   readonly info: ReturnType<typeof infoOf>
 }
 
 export interface PlatformOptions {
-  /** Such as `/api`, for `/api/assistants/…`. Default: that of the threads. */
+  /** The path prefix, such as `/api` for `/api/assistants/…`. Default: that of the threads. */
   readonly basePath?: string | undefined
-  /** How the webhooks of runs are delivered. Default: to public addresses. */
+  /** How the webhooks of runs are delivered. Default: only to public addresses. */
   readonly webhooks?: WebhookOptions | undefined
-  /** Fields of `GET /info` that the server cannot find out by itself. Default: none. */
+  /** Fields of `GET /info` that the server cannot determine itself. Default: none. */
   readonly surroundings?: ServerSurroundings | undefined
 }
 
@@ -29,7 +29,7 @@ export const PLATFORM_OPTIONS: OptionTable<PlatformOptions> = {
   surroundings: 'object',
 }
 
-/** Parts that are not mounted, as in the section `http` of a `langgraph.json`. Default of each: false. */
+/** Parts to leave out, as in the section `http` of a `langgraph.json`. Default of each: false. */
 export interface PlatformSwitches {
   readonly disable_assistants?: boolean | undefined
   /** Runs and crons. */

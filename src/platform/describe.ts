@@ -55,7 +55,7 @@ const postCron: RouteDescription = {
   answers: { 200: cron },
 }
 
-/** The routes of the platform, for the OpenAPI document. */
+/** The platform's routes for the OpenAPI document. */
 export const DESCRIPTIONS: RouteDescriptions = {
   'GET /ok': {
     summary: 'Tells that the server is up.',

@@ -13,7 +13,7 @@ import { createWebhooks } from './runs/webhooks.ts'
 import { STORE_ROUTES } from './store/routes.ts'
 import { THREAD_ROUTES } from './threads/routes.ts'
 
-/** The REST of LangGraph's platform: a route table over the engine. */
+/** The REST API of LangGraph's platform: a route table over the engine. */
 export function createPlatformGroup(
   setup: FaceSetup,
   { basePath, webhooks: deliveries = {}, surroundings = {} }: PlatformOptions = {},

@@ -9,7 +9,7 @@ import {
 } from './context.ts'
 import { createPlatformGroup } from './group.ts'
 
-/** The REST of LangGraph's platform alone, over an engine or the options for one. */
+/** The REST API of LangGraph's platform alone, over an engine or the options for one. */
 export const createPlatformHandler = (
   options: FaceOptions &
     EngineChoice & {

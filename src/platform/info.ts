@@ -1,6 +1,6 @@
 import { VERSION } from '../version.ts'
 
-/** The fields of `/info` that a server cannot find out by itself. */
+/** The fields of `/info` that a server cannot determine itself. */
 export interface ServerSurroundings {
   /** The version of `@langchain/langgraph` that the graphs use. Default: absent. */
   readonly langgraph_js_version?: string | null | undefined
@@ -8,7 +8,7 @@ export interface ServerSurroundings {
   readonly langsmith?: boolean | undefined
 }
 
-/** The answer of `GET /info`, with a flag for each part that clients look for. */
+/** The response of `GET /info`, with a flag for each feature that clients check. */
 export const infoOf = (
   {
     disable_assistants,

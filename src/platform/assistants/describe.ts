@@ -27,7 +27,7 @@ export async function getSubgraphs(context: PlatformContext, call: FaceCall): Pr
   return json(await description.subgraphs({ namespace: call.params.namespace, recurse }))
 }
 
-/** How the agent of the path's assistant looks. Throws 404 where its graph is gone. */
+/** The agent of the path's assistant, and its description. Throws 404 if its graph does not exist. */
 async function describe({ engine }: PlatformContext, call: FaceCall) {
   const { graphId, config } = await requireAssistant(engine, call.principal, assistantIdOf(call))
   const agent = engine.agents.get(graphId)
@@ -47,7 +47,7 @@ const descriptionOf = async (
 
 const isTrue = (text: string | null): boolean => text === 'true' || text === '1'
 
-/** `true`, `false`, or how many levels of subgraphs. */
+/** `true`, `false`, or the number of subgraph levels. */
 function xrayOf(text: string | null): boolean | number {
   if (text === null || text === '' || text === 'false' || text === 'False') return false
   if (text === 'true' || text === 'True') return true

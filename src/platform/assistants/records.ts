@@ -34,16 +34,19 @@ import {
   presentVersion,
 } from './wire.ts'
 
-/** The id or name of the path. */
+/** The id or name in the path. */
 export const assistantIdOf = ({ params }: Pick<Call, 'params'>): string => params.assistant_id ?? ''
 
-/** The resource for `authorize`: the graph of a graph's name or system assistant, else the id as sent. */
+/**
+ * The resource for `authorize`: the graph of a graph's name or of a system assistant, otherwise the id as
+ * sent.
+ */
 export async function namedAssistant({ engine }: PlatformContext, call: Call): Promise<ThreadResource> {
   const id = assistantIdOf(call)
   return { assistantId: graphNamed(engine, id) ?? (await graphOfId(engine, id.toLowerCase())) ?? id }
 }
 
-/** The same of `POST /assistants`: the graph of the new one. */
+/** The same for `POST /assistants`: the graph of the new assistant. */
 export async function namedGraph({ engine }: PlatformContext, call: Call): Promise<ThreadResource> {
   const { graph_id } = await bodyOf(assistantCreateSchema, call)
   return { assistantId: graphNamed(engine, graph_id) ?? graph_id }
@@ -67,7 +70,7 @@ export async function getAssistant({ engine }: PlatformContext, call: FaceCall):
   return json(presentAssistant(await requireAssistant(engine, call.principal, assistantIdOf(call))))
 }
 
-/** `PATCH /assistants/{assistant_id}`: a new version. */
+/** `PATCH /assistants/{assistant_id}`: creates a new version. */
 export async function patchOne(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine, authorize } = context
   const { graph_id: graphId, ...fields } = await bodyOf(assistantPatchSchema, call)
@@ -79,12 +82,15 @@ export async function patchOne(context: PlatformContext, call: FaceCall): Promis
   return json(presentAssistant(await patchAssistant(engine, call.principal, assistantIdOf(call), patch)))
 }
 
-/** `DELETE /assistants/{assistant_id}?delete_threads`: with `true` also the threads that ran with it last. */
+/**
+ * `DELETE /assistants/{assistant_id}?delete_threads`. With `true`, also deletes the threads whose last run
+ * used it.
+ */
 export async function deleteOne(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine } = context
   const { principal, url } = call
   const { assistantId, isSystem } = await requireAssistant(engine, principal, assistantIdOf(call))
-  // A system assistant is refused before any thread is deleted.
+  // Reject a system assistant before any thread is deleted.
   if (url.searchParams.get('delete_threads') === 'true' && !isSystem)
     await deleteThreads(context, call, assistantId)
   return json([await deleteAssistant(engine, principal, assistantId)])
@@ -140,7 +146,7 @@ export async function latest({ engine }: PlatformContext, call: FaceCall): Promi
   return json(presentAssistant(await setLatestVersion(engine, call.principal, assistantIdOf(call), version)))
 }
 
-/** Undefined as a check where nothing but the graph is asked for, which the store has a list of. */
+/** Undefined if the request filters by graph only, because the store has an index for that. */
 function filterOf({ graph_id: graphId, name, metadata }: Read<typeof assistantCountSchema>) {
   const part = name?.toLowerCase() ?? ''
   if (part === '' && Object.keys(metadata ?? {}).length === 0) return { graphId }

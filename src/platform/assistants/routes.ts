@@ -10,7 +10,7 @@ const namedAssistant = async (context: PlatformContext, call: Call) =>
   (await records()).namedAssistant(context, call)
 const namedGraph = async (context: PlatformContext, call: Call) => (await records()).namedGraph(context, call)
 
-/** Assistants: graphs with a config, a context and metadata of their own, in versions. */
+/** Assistants: graphs with their own config, context and metadata, in versions. */
 export const ASSISTANT_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   [
     'POST',

@@ -6,7 +6,7 @@ import { isUuid } from '../../ids.ts'
 
 const uuid = textOf('a UUID', isUuid)
 
-/** The keys that runs read are checked, and all are kept. */
+/** Keys that runs read are validated. All keys are kept. */
 const config = z.looseObject({
   configurable: z.nullish(record),
   recursion_limit: z.nullish(whole(1)),
@@ -81,7 +81,7 @@ export const presentAssistant = (assistant: AssistantRecord) => ({
   updated_at: new Date(assistant.updatedAt).toISOString(),
 })
 
-/** The SDK's `AssistantVersion`. A version is made when its assistant is changed. */
+/** The SDK's `AssistantVersion`. Changing an assistant creates a version. */
 export const presentVersion = (version: AssistantRecord) => ({
   assistant_id: version.assistantId,
   graph_id: version.graphId,

@@ -1,7 +1,7 @@
 import type { ThreadAction, ThreadResource } from '../../face/access.ts'
 import { type Fields, isRecord } from '../../messages/record.ts'
 
-/** The events of our actions that an `Auth` knows by another name. */
+/** Our actions that have another event name in an `Auth`. */
 const NAMES: Readonly<Partial<Record<ThreadAction, string>>> = {
   'threads:list': 'threads:search',
   'threads:stream': 'threads:read',
@@ -14,14 +14,14 @@ const NAMES: Readonly<Partial<Record<ThreadAction, string>>> = {
 /** Such as `threads:create_run`. */
 export const nameOf = (action: ThreadAction): string => NAMES[action] ?? action
 
-/** The events whose handlers may write metadata, which are kept with what the request makes or changes. */
+/** Events whose handlers may set metadata, which is stored with what the request creates or changes. */
 const WITH_METADATA = /^(threads:(create|create_run|update)|(assistants|crons):(create|update))$/
 
-/** The field of a body that handlers know as `namespace`, where it has another name. */
+/** The body field that handlers see as `namespace`, if its name differs. */
 const NAMESPACES: Fields = { 'store:search': 'namespace_prefix', 'store:list_namespaces': 'prefix' }
 const namespaceField = (event: string): string => (NAMESPACES[event] as string | undefined) ?? 'namespace'
 
-/** The fields of a request for a run that are not part of its `kwargs`. */
+/** Fields of a run request that are not part of its `kwargs`. */
 const OF_RUN = [
   'metadata',
   'multitask_strategy',
@@ -31,7 +31,7 @@ const OF_RUN = [
   'assistant_id',
 ]
 
-/** The value that handlers get of a request. They may change it: it shares nothing with the request. */
+/** The value that handlers receive for a request. They may change it: it is a copy. */
 export function valueFor(event: string, sent: unknown, resource: ThreadResource): Record<string, unknown> {
   const { metadata, ...fields }: Fields = structuredClone(isRecord(sent) ? sent : {})
   const { threadId, assistantId, namespace, key } = resource
@@ -55,7 +55,7 @@ function runFields(fields: Fields): Fields {
 }
 
 /**
- * The fields of the request as a handler has left them: its metadata, and the namespace of a store. Throws
+ * The request's fields after a handler has changed them: its metadata, and the namespace of a store. Throws
  * `TypeError` for values of another type.
  */
 export function fieldsAfter(event: string, sent: unknown, value: Fields): Fields {
@@ -67,7 +67,7 @@ export function fieldsAfter(event: string, sent: unknown, value: Fields): Fields
     return { [namespaceField(event)]: namespace }
   }
   const given = isRecord(sent) ? sent.metadata : undefined
-  // Other metadata of a client are refused by the endpoint.
+  // The endpoint rejects metadata of another type.
   if (!WITH_METADATA.test(event) || (given != null && !isRecord(given))) return {}
   if (!isRecord(metadata)) throw new TypeError(`A handler of ${event} set metadata that is not an object.`)
   return given == null && Object.keys(metadata).length === 0 ? {} : { metadata }

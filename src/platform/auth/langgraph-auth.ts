@@ -6,7 +6,7 @@ import { fieldsAfter, nameOf, valueFor } from './events.ts'
 import { refusing } from './refusals.ts'
 import { identify, userOfEvent } from './users.ts'
 
-/** The part of an `Auth` of `@langchain/langgraph-sdk/auth` that a server uses. */
+/** The part of an `Auth` from `@langchain/langgraph-sdk/auth` that a server uses. */
 export interface LangGraphAuth {
   readonly '~handlerCache': {
     readonly authenticate?: ((request: Request) => unknown) | undefined
@@ -14,17 +14,18 @@ export interface LangGraphAuth {
   }
 }
 
-/** The options of a server that asks an `Auth`. */
+/** The server options that `langgraphAuth` returns. */
 export interface LangGraphAuthOptions {
   readonly authenticate: Authenticate
   readonly authorize: Authorize
 }
 
 /**
- * An `Auth` of `@langchain/langgraph-sdk/auth` as options of a server: `createAgentServer({ agents,
- * ...langgraphAuth(auth) })`. As on LangGraph's platform its filters alone decide who sees what: where no
- * handler gives one, all authenticated users see everything. Throws `AgentwireError` for what is no `Auth`,
- * and for one without `authenticate`, which would let everybody in. See docs/users.md.
+ * Turns an `Auth` from `@langchain/langgraph-sdk/auth` into server options:
+ * `createAgentServer({ agents, ...langgraphAuth(auth) })`. As on LangGraph's platform, only its filters
+ * restrict access: if no handler returns a filter, every authenticated user sees everything. Throws
+ * `AgentwireError` if the value is not an `Auth`, or if it has no `authenticate`, because it would accept
+ * everyone. See docs/users.md.
  */
 export function langgraphAuth(auth: LangGraphAuth): LangGraphAuthOptions {
   const handlers = (Object(auth) as Partial<LangGraphAuth>)['~handlerCache']

@@ -1,6 +1,6 @@
 import { HttpError } from '../../http/index.ts'
 
-/** What an `HTTPException` says, whichever copy of the SDK has thrown it. */
+/** The content of an `HTTPException`, from any copy of the SDK. */
 export interface Refusal {
   readonly status: number
   readonly message: string
@@ -11,7 +11,7 @@ export interface Refusal {
 export function refusalOf(error: unknown): Refusal | undefined {
   const { status, message, headers } = Object(error) as Partial<Record<keyof Refusal, unknown>>
   if (typeof status !== 'number' || headers === undefined) return undefined
-  // Any other status would be an answer, not a refusal.
+  // Any other status is a response, not a rejection.
   if (!Number.isInteger(status) || status < 400 || status > 599) return undefined
   return {
     status,
@@ -20,7 +20,9 @@ export function refusalOf(error: unknown): Refusal | undefined {
   }
 }
 
-/** Calls a handler. Throws `HttpError` where it refuses with an `HTTPException`, and what else it throws. */
+/**
+ * Calls a handler. Throws `HttpError` if the handler throws an `HTTPException`, and rethrows other errors.
+ */
 export async function refusing<T>(handler: () => T | Promise<T>): Promise<T> {
   try {
     return await handler()

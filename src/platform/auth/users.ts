@@ -2,7 +2,7 @@ import { NOTHING } from '../../metadata-filter.ts'
 import { OWNED_BY_ALL, type Principal, userOf, withAccess } from '../../principal.ts'
 import { refusalOf } from './refusals.ts'
 
-/** A user as handlers and graphs know them. */
+/** A user as handlers and graphs see it. */
 export interface AuthUser {
   readonly identity: string
   readonly display_name: string
@@ -11,7 +11,7 @@ export interface AuthUser {
   readonly [claim: string]: unknown
 }
 
-/** Who a request comes from, or the response that refuses it. */
+/** The principal of a request, or the response that rejects it. */
 export async function identify(
   authenticate: (request: Request) => unknown,
   request: Request,
@@ -39,10 +39,10 @@ function userFrom(found: unknown): AuthUser {
   }
 }
 
-/** Everything has one owner, and a principal reaches nothing until a handler has permitted it. */
+/** All data has one owner, and a principal has no access until a handler has permitted it. */
 const principalOf = (user: AuthUser): Principal =>
   withAccess({ ...user, id: user.identity }, { owner: OWNED_BY_ALL, metadataFilter: NOTHING, user })
 
-/** The user of a principal, which the host may have authenticated itself. */
+/** The user of a principal. The host may have authenticated the principal itself. */
 export const userOfEvent = (principal: Principal): AuthUser =>
   userFrom({ identity: principal.id, ...userOf(principal) })

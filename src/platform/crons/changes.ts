@@ -20,7 +20,7 @@ const CHANGEABLE = [
 ] as const
 
 /**
- * Makes a cron, which is due from now on. Throws `RunError` `invalid_argument` for one that would never be.
+ * Creates a cron, which is due from now on. Throws `RunError` `invalid_argument` if it would never be due.
  */
 export async function createCron(
   store: Store,
@@ -62,7 +62,7 @@ export async function createCron(
   return cron
 }
 
-/** Changes a cron. Undefined where the caller reaches none of this id. */
+/** Changes a cron. Undefined if the caller can access no cron with this id. */
 export async function changeCron(
   store: Store,
   access: Access,
@@ -80,7 +80,7 @@ export async function changeCron(
   })
 }
 
-/** A date that is due and not yet taken stays, unless the change is about when the cron is due. */
+/** A due time that is not yet taken stays, unless the change affects when the cron is due. */
 async function nextRun({ record }: StoredCron, changed: CronRecord, now: number): Promise<number | null> {
   const isSame = TIMING.every((field) => record[field] === changed[field])
   if (isSame) return record.nextRun
@@ -102,7 +102,7 @@ const IDENTITY = [
   'roles',
 ]
 
-/** The principal without its other claims, such as the token of a request, which must not be stored. */
+/** The principal without its other claims, such as a request's token, which must not be stored. */
 function identityOf(principal: Principal): Principal {
   const known = IDENTITY.filter((claim) => principal[claim] !== undefined)
   const claims = Object.fromEntries(known.map((claim) => [claim, principal[claim]]))

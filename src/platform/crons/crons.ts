@@ -3,7 +3,7 @@ import { RETRY_FOR_A_DAY } from '../../jobs/retry-rule.ts'
 import type { CronContext } from './fire.ts'
 import { CRON_JOB, FINISH_JOB } from './jobs.ts'
 
-/** The jobs that start the runs of crons when they are due, and delete the threads of those runs. */
+/** The jobs that start the runs of due crons and delete the threads of those runs. */
 export const cronJobs = (context: CronContext): JobKinds => ({
   [CRON_JOB]: {
     handle: async (...job) => (await loadHandlers()).fireCron(context)(...job),

@@ -13,7 +13,10 @@ import { findCron, removeCron } from './records.ts'
 import { assistantOf, runOf } from './start.ts'
 import { CRON_KEYS, cronSchema } from './wire.ts'
 
-/** `POST /runs/crons`, and that of a thread. Making a cron needs the permission for runs, too. */
+/**
+ * `POST /runs/crons`, and the same route of a thread. Creating a cron also needs the permission to create
+ * runs.
+ */
 export async function postCron(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine, authorize } = context
   const { threadId } = call
@@ -41,7 +44,7 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
   return json(presentCron(cron))
 }
 
-/** `PATCH /runs/crons/{cron_id}`: replaces the named fields; metadata are merged. */
+/** `PATCH /runs/crons/{cron_id}`: replaces the given fields and merges metadata. */
 export async function patchCron(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine } = context
   const { assistant_id: _, payload, metadata, ...request } = await requestOf(call)
@@ -69,7 +72,7 @@ export async function deleteCron({ engine }: PlatformContext, call: FaceCall): P
   return empty()
 }
 
-/** The request as it is kept. */
+/** The validated request, as it is stored. */
 async function checked(
   context: PlatformContext,
   assistantId: string,
@@ -84,7 +87,7 @@ const idOf = ({ params }: FaceCall): string => params.cron_id ?? ''
 const notFound = (call: FaceCall): HttpError =>
   new HttpError(404, 'not_found', `Cron ${JSON.stringify(idOf(call))} not found.`)
 
-/** The cron's own fields of a body; the rest is the request of each run. */
+/** The cron's own fields of a body. The rest is the request of each run. */
 async function requestOf(
   call: Pick<FaceCall, 'json'>,
 ): Promise<CronRequest & { readonly assistant_id?: string | undefined }> {

@@ -5,7 +5,7 @@ import { type AgentEngine, RunError } from '../../runs/index.ts'
 import type { Json, Op } from '../../storage/store/store.ts'
 import { FINISH_JOB } from './jobs.ts'
 
-/** A run whose thread is deleted when it has ended. */
+/** A run whose thread is deleted after the run has ended. */
 interface Finishing {
   readonly threadId: string
   readonly runId: string
@@ -13,8 +13,8 @@ interface Finishing {
 }
 
 /**
- * Has the thread of a run deleted. It belongs in the commit that notes the run: otherwise a process that does
- * not know of the run yet could start it again after the deletion.
+ * Schedules the deletion of a run's thread. It belongs in the commit that records the run. Otherwise a
+ * process that does not know the run yet could start it again after the deletion.
  */
 export const finishOp = (finishing: Finishing): Op =>
   putJobOp({ id: `run ${finishing.runId}`, kind: FINISH_JOB, data: finishing as unknown as Json })

@@ -18,11 +18,11 @@ import {
 } from './records.ts'
 import { dueDates } from './schedule.ts'
 
-/** A run that a cron starts because it is due. The same command starts no second one. */
+/** A run that a cron starts when it is due. Repeating the same command starts no second run. */
 export interface DueRun {
   readonly threadId: string
   readonly command: CommandKey
-  /** The cron's own, with its id and when it was due. */
+  /** The cron's metadata, with its id and due time. */
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
@@ -32,13 +32,13 @@ export interface CronContext {
   readonly startRun: (cron: CronRecord, run: DueRun) => Promise<{ readonly runId: string }>
 }
 
-/** How many missed dates are counted. */
+/** The maximum number of missed dates that are counted. */
 const MAX_MISSED = 1_000
 
 /**
- * Starts the run of a cron that is due, and sets the cron to its next date. What a lost process began is done
- * again: the run has the same thread and idempotency key, so there is only one. A date on which no process
- * ran gets its run late. Later dates that have passed, too, get none: they are counted.
+ * Starts the run of a due cron, and schedules its next date. If a process is lost, another repeats its work:
+ * the run has the same thread and idempotency key, so it starts once. If no process ran at a due date, its
+ * run starts late. Later dates that have also passed get no run and are counted as missed.
  */
 export const fireCron =
   (context: CronContext): JobHandler =>
@@ -48,7 +48,7 @@ export const fireCron =
     if (!cron || cron.record.nextRun === null) return
     const { nextRun: due, assistantId, owner } = cron.record
     const at = await clockOf(store)
-    // This reading of the clock may be a little behind the one by which the job was due.
+    // This clock reading may be slightly behind the one that made the job due.
     if (due > at) {
       await replaceCron(store, cron, cron.record).catch(unlessConflict)
       return
@@ -80,8 +80,8 @@ interface Outcome extends Pick<LastRun, 'threadId' | 'runId'> {
 }
 
 /**
- * Starts the run. A refusal is the outcome of this date. Without a store, or in a closing process, it throws,
- * so that the date is fired again.
+ * Starts the run. A rejection is the outcome of this date. If the store is unavailable or the process is
+ * closing, it throws, so that the date fires again.
  */
 async function start({ startRun }: CronContext, cron: CronRecord, due: number): Promise<Outcome> {
   const { cronId } = cron
@@ -108,7 +108,7 @@ async function datesAfter(cron: CronRecord, due: number, now: number) {
   return { next: next ?? null, missed }
 }
 
-/** Writes the outcome of a date, and the next one. False if another process has done so. */
+/** Stores the outcome of a date, and the next date. False if another process has done so. */
 async function settle(
   store: Store,
   { partition, record: { cronId, threadId, onRunCompleted, owner } }: StoredCron,
@@ -119,28 +119,31 @@ async function settle(
   const ops = goes ? [finishOp({ threadId: lastRun.threadId!, runId: lastRun.runId, owner })] : []
   const cron = await loadCron(store, partition, cronId)
   if (!cron) {
-    // It was deleted after its run had started.
+    // The cron was deleted after its run had started.
     if (goes) await store.commit(partition, { ops })
     return true
   }
   const { record } = cron
   const isDue = record.nextRun === lastRun.due
   if (!isDue && record.lastRun?.due === lastRun.due) return false
-  // If it was changed since, it has another date already.
+  // If the cron was changed since, it already has another date.
   await replaceCron(store, cron, { ...record, nextRun: isDue ? next : record.nextRun, lastRun }, ops)
   return true
 }
 
-/** A cron that changed meanwhile has a new job. */
+/** A cron that was changed meanwhile has a new job. */
 const unlessConflict = (error: unknown): void => {
   if (!(error instanceof ConflictError)) throw error
 }
 
-/** The thread of a cron was deleted, or has another owner now: the cron is deleted, too. */
+/** If a cron's thread was deleted or has another owner, the cron is deleted too. */
 const isThreadGone = ({ threadId }: CronRecord, error: unknown): boolean =>
   threadId !== null && error instanceof RunError && error.code === 'no_such_thread'
 
-/** Why no run was started, for the owner. The message of an error that is not ours may hold anything. */
+/**
+ * Why no run was started, for the owner. The message of an error that is not ours could contain anything, so
+ * it is not shown.
+ */
 function sentenceOf({ onError }: CronContext, error: unknown, threadId: string | null): string {
   if (error instanceof AgentwireError) return error.message
   return `The run could not be started. Error ${reportError(error, onError, { threadId: threadId ?? undefined })}.`

@@ -1,4 +1,4 @@
-/** What a server does with crons once it has some. It is loaded when one is made, asked for or due. */
+/** The code for crons. It is loaded when a cron is created, requested or due. */
 export { deleteCron, patchCron, postCron } from './endpoints.ts'
 export { finishRun } from './finish.ts'
 export { fireCron } from './fire.ts'

@@ -1,4 +1,4 @@
-/** A cron, which is due at its time. */
+/** A cron. The job is due when the cron is. */
 export const CRON_JOB = 'cron'
-/** A run whose thread is deleted when it has ended. */
+/** A run whose thread is deleted after the run has ended. */
 export const FINISH_JOB = 'cron_run'

@@ -1,7 +1,10 @@
 import type { CronRecord, LastRun } from './records.ts'
 import type { CronField } from './wire.ts'
 
-/** A cron as clients of the platform read it. `last_run` is of this server: what happened when it was due. */
+/**
+ * A cron in the format of the platform's clients. `last_run` is an addition of this server: what happened at
+ * the last due time.
+ */
 export function presentCron(cron: CronRecord): Readonly<Record<Exclude<CronField, 'now'>, unknown>> {
   return {
     cron_id: cron.cronId,

@@ -6,39 +6,39 @@ import type { Doc, DocIndex, Json, Op, Store } from '../../storage/store/store.t
 import { CRON_JOB } from './jobs.ts'
 import type { Schedule } from './schedule.ts'
 
-/** A cron: a run that is started again and again. */
+/** A cron: a run that is started repeatedly. */
 export interface CronRecord extends Schedule {
   readonly cronId: string
-  /** The assistant as the platform's ids name it. */
+  /** The assistant, by its platform id. */
   readonly assistantId: string
-  /** The thread of its runs. Null where each has one of its own. */
+  /** The thread of its runs. Null if each run has its own thread. */
   readonly threadId: string | null
   readonly owner: string | null
-  /** Its runs reach only those of the owner's threads that pass. Absent: all of them. */
+  /** Its runs can only access threads of the owner that match this filter. Absent: all of them. */
   readonly metadataFilter?: Access['metadataFilter']
-  /** The principal who made it, for whom its runs act. */
+  /** The principal who created it. Its runs act for this principal. */
   readonly principal: Principal | null
   readonly enabled: boolean
-  /** Whether the thread of a run that has one of its own is deleted. */
+  /** Whether a run's own thread is deleted after the run. */
   readonly onRunCompleted: 'delete' | 'keep'
-  /** The request that each run is made from. */
+  /** The request that each run is created from. */
   readonly payload: Readonly<Record<string, unknown>>
   readonly metadata: Readonly<Record<string, unknown>>
-  /** In milliseconds since 1970, as are all times here. */
+  /** In milliseconds since 1970, like all times here. */
   readonly createdAt: number
   readonly updatedAt: number
-  /** Null when it is not due any more, or is disabled. */
+  /** Null if it will never be due again, or is disabled. */
   readonly nextRun: number | null
   readonly lastRun: LastRun | null
 }
 
-/** The last date on which a cron was due. */
+/** The last date on which the cron was due. */
 export interface LastRun {
   readonly due: number
   readonly at: number
-  /** How many later dates had passed by then. They get no run. */
+  /** The number of later dates that had already passed. They get no run. */
   readonly missed: number
-  /** Null where no run was started. */
+  /** Null if no run was started. */
   readonly runId: string | null
   readonly threadId: string | null
   /** Why no run was started. */
@@ -54,8 +54,8 @@ export interface StoredCron {
 const COLLECTION = 'crons'
 
 /**
- * The partition of a cron: that of its thread, with which it is deleted, or one that no thread can have,
- * because no thread id has this character.
+ * The partition of a cron: its thread's, so that both are deleted together, or one with a character that no
+ * thread id contains.
  */
 export const partitionOf = ({ cronId, threadId }: Pick<CronRecord, 'cronId' | 'threadId'>): string =>
   threadId ?? `cron\u001f${cronId}`
@@ -84,7 +84,7 @@ export async function insertCron(store: Store, record: CronRecord): Promise<void
   await store.commit(partitionOf(record), { ops: putCron(record) })
 }
 
-/** Writes a cron that was read. Throws `ConflictError` if it has changed since. */
+/** Writes a cron that was read before. Throws `ConflictError` if it has changed since. */
 export async function replaceCron(
   store: Store,
   { partition, version }: StoredCron,
@@ -112,7 +112,7 @@ export async function loadCron(
   return doc && storedCron(doc)
 }
 
-/** A cron that the caller reaches. */
+/** A cron that the caller can access. */
 export async function findCron(
   store: Store,
   access: Access,
@@ -139,7 +139,7 @@ export interface CronList extends CronFilter {
   readonly limit: number
 }
 
-/** The crons that a filter finds, from `offset` on. */
+/** The crons that match a filter, starting at `offset`. */
 export async function* listCrons(
   store: Store,
   { orderBy, ascending, offset, limit, ...filter }: CronList,
@@ -155,7 +155,7 @@ export async function countCrons(store: Store, filter: CronFilter): Promise<numb
   return store.count(COLLECTION, listField(filter, 'createdAt'))
 }
 
-/** Puts the crons into an owner's lists, once, that earlier versions have written. */
+/** Adds crons that earlier versions have written to an owner's lists, once. */
 const inheritCrons = (store: Store, owner: string | null): Promise<void> =>
   inherit(store, {
     owner,
@@ -171,7 +171,7 @@ const inheritCrons = (store: Store, owner: string | null): Promise<void> =>
 // Records are plain JSON by construction.
 function storedCron({ partition, version, value }: Doc): StoredCron {
   const record = value as unknown as CronRecord
-  // Earlier versions spelled owners differently. The principal of the cron has today's.
+  // Earlier versions stored owners in another format. The cron's principal has the current one.
   return {
     partition,
     version,
@@ -181,7 +181,7 @@ function storedCron({ partition, version, value }: Doc): StoredCron {
 
 const idField = (cronId: string): string => `is ${cronId}`
 
-/** The index field that orders the crons of a filter. */
+/** The index field that orders a filter's crons. */
 const listField = ({ owner, assistantId, threadId, enabled }: CronFilter, order: CronOrder): string =>
   `by ${order} of ${JSON.stringify([owner, assistantId, threadId, enabled])}`
 
@@ -196,7 +196,7 @@ function indexOf(record: CronRecord): DocIndex {
     threadId: threadId ?? '',
     createdAt: record.createdAt,
     updatedAt: record.updatedAt,
-    // Those that are never due come last.
+    // Crons that are never due come last.
     nextRun: record.nextRun ?? Number.MAX_SAFE_INTEGER,
   }
   const filters: CronFilter[] = [undefined, enabled].flatMap((enabled) =>

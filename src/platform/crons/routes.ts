@@ -9,9 +9,9 @@ type Endpoints = Pick<
 const endpoint = (name: keyof Endpoints) =>
   onDemand<PlatformContext>(async () => (await import('./handlers.ts'))[name])
 
-/** Runs that are started again and again, by a schedule. */
+/** Runs that are started repeatedly, on a schedule. */
 export const CRON_ROUTES: readonly FaceRoute<PlatformContext>[] = [
-  // The body names the assistant, for which two permissions are needed.
+  // The assistant is in the body, and creating a cron needs two permissions.
   ['POST', '/runs/crons', null, /* @__PURE__ */ endpoint('postCron')],
   ['POST', '/threads/:thread_id/runs/crons', null, /* @__PURE__ */ endpoint('postCron')],
   ['PATCH', '/runs/crons/:cron_id', 'crons:update', /* @__PURE__ */ endpoint('patchCron')],

@@ -4,9 +4,9 @@ import { RunError } from '../../runs/index.ts'
 export interface Schedule {
   /** Five fields: minute, hour, day of the month, month, day of the week. */
   readonly schedule: string
-  /** The name of a time zone, such as `Europe/Berlin`. Null is UTC. */
+  /** A time zone name, such as `Europe/Berlin`. Null means UTC. */
   readonly timezone: string | null
-  /** The last moment at which it may be due, in milliseconds since 1970. */
+  /** The last time at which it may be due, in milliseconds since 1970. */
   readonly endTime: number | null
 }
 
@@ -14,8 +14,8 @@ const MAX_LENGTH = 256
 const FIVE_FIELDS = /^\S+(\s+\S+){4}$/
 
 /**
- * The next instants after `after` at which a schedule is due, in milliseconds since 1970: at most `most`,
- * none where it never is again. Throws `RunError` `invalid_argument` for what is no schedule or no time zone.
+ * The next times after `after` at which a schedule is due, in milliseconds since 1970: at most `most`, and
+ * none if it will never be due. Throws `RunError` `invalid_argument` for an invalid schedule or time zone.
  */
 export async function dueDates(
   { schedule, timezone, endTime }: Schedule,
@@ -27,7 +27,7 @@ export async function dueDates(
   assertZone(timezone)
   const { Cron } = await import('croner')
   try {
-    // A time of the day that daylight saving skips comes at the end of the gap, and one that it repeats comes
+    // A time of day that daylight saving time skips is due at the end of the gap. One that it repeats is due
     // once.
     const cron = new Cron(schedule, {
       mode: '5-part',
@@ -47,7 +47,7 @@ export async function assertEverDue(schedule: Schedule, now: number): Promise<vo
   throw new RunError('invalid_argument', `schedule: no date ever matches ${schedule.schedule}.`)
 }
 
-/** Offsets are refused on every Node: some take them for zones. */
+/** Offsets are rejected on every Node version, because some versions accept them as time zones. */
 function assertZone(timezone: string | null): void {
   if (timezone === null) return
   try {

@@ -31,10 +31,10 @@ const ORDER = {
   next_run_date: 'nextRun',
 } as const satisfies Record<string, CronOrder>
 
-/** How many crons a search by metadata looks at. */
+/** The maximum number of crons that a search by metadata reads. */
 const MAX_LOOKED_AT = 10_000
 
-/** `POST /runs/crons/search`: the newest first. */
+/** `POST /runs/crons/search`: newest first. */
 export async function searchCrons(context: PlatformContext, call: FaceCall): Promise<Response> {
   const query = await bodyOf(cronSearchSchema, call)
   const { limit = 10, offset = 0, select } = query
@@ -57,7 +57,7 @@ interface Page {
   readonly total: number
 }
 
-/** The store pages and counts. Where metadata are asked for, they are looked for cron by cron. */
+/** The store pages and counts. A metadata filter is applied to each cron. */
 async function find(
   context: PlatformContext,
   call: FaceCall,

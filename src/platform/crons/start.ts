@@ -11,7 +11,8 @@ import type { CronContext } from './fire.ts'
 import type { CronRecord } from './records.ts'
 
 /**
- * The request of each run of a cron. Throws 400 for an invalid one, also for a webhook that cannot be called.
+ * The request of each run of a cron. Throws 400 if it is invalid, for example if its webhook cannot be
+ * called.
  */
 export async function runOf(
   { webhooks }: Pick<StartContext, 'webhooks'>,
@@ -23,7 +24,7 @@ export async function runOf(
   return run
 }
 
-/** The assistant that a request names, by its UUID or the name of its graph. Throws 404. */
+/** The assistant that a request names, by its UUID or graph name. Throws 404. */
 export async function assistantOf(
   { engine }: Pick<CronContext, 'engine'>,
   principal: Principal | null,
@@ -35,7 +36,7 @@ export async function assistantOf(
   throw unknownAssistant(named)
 }
 
-/** Starts a run of a cron, for the principal who made it. */
+/** Starts a run of a cron, for the principal who created the cron. */
 export const startCronRun =
   (context: StartContext): CronContext['startRun'] =>
   async (cron, { threadId, command, metadata }) => {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { list, map, nonEmpty, object, record, refuse, whole } from '../../face/schema.ts'
 
-/** ISO 8601. Without an offset it is UTC, as Python's clients send it. */
+/** ISO 8601. Without an offset it is UTC, as Python clients send it. */
 const ISO_DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/
 const LOCAL_TIME = /:\d\d(\.\d+)?$/
 
@@ -12,11 +12,11 @@ const date = map(z.string(), (text, payload) => {
   return Number.isNaN(time) ? refuse(payload, 'a date such as 2030-01-31T12:00:00Z') : time
 })
 
-/** What a request says of the cron itself, beside the run that it starts. */
+/** The request fields of the cron itself, apart from its runs. */
 export const cronSchema = object({
   assistant_id: z.optional(nonEmpty),
   schedule: z.optional(z.string()),
-  // Null says more than nothing: it takes a value back.
+  // Null clears a value, while an absent key keeps it.
   timezone: z.nullish(nonEmpty),
   end_time: z.nullish(date),
   enabled: z.optional(z.boolean()),
@@ -24,7 +24,7 @@ export const cronSchema = object({
   metadata: z.optional(record),
 })
 
-/** The keys of a request that are not of the run. */
+/** The request keys that are not part of the run. */
 export const CRON_KEYS: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'schedule',
   'timezone',

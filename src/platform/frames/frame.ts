@@ -1,14 +1,14 @@
-/** One event of a run's stream in the REST, before it is numbered. */
+/** One event of a run's REST stream, before it is numbered. */
 export interface Frame {
-  /** The stream mode that it is of, by its name in requests. Absent where every client gets it. */
+  /** Its stream mode, as requests spell it. Absent if every client receives it. */
   readonly mode?: string
-  /** The name of the event, without the namespace. */
+  /** The event name, without the namespace. */
   readonly event: string
   /** The graph that it comes from. `[]` is the root. */
   readonly namespace: readonly string[]
   /** Plain JSON, or `JsonText` of it. */
   readonly data: unknown
-  /** It is of a message that is being written. Later readers do not get those of a lost attempt. */
+  /** It belongs to a message that is being streamed. Later readers do not receive those of a lost attempt. */
   readonly isOfMessage?: true
 }
 
@@ -29,16 +29,16 @@ export class JsonText {
 export const jsonOf = (data: unknown): string =>
   data instanceof JsonText ? data.text : (JSON.stringify(data) ?? 'null')
 
-/** The run whose frames are made. */
+/** The run to make frames of. */
 export interface FrameRequest {
   readonly threadId: string
   readonly runId: string
-  /** By their names in requests. */
+  /** As requests spell them. */
   readonly modes: readonly string[]
   readonly subgraphs: boolean
-  /** Whether the run logs the chunks of REST clients, in addition to the protocol's events. */
+  /** Whether the run logs the chunks of REST clients in addition to the protocol's events. */
   readonly isClassic: boolean
-  /** Whether the run was asked to stop: it waits at no breakpoint then. */
+  /** Whether the run was asked to stop. If so, it waits at no breakpoint. */
   readonly wasCancelled: () => Promise<boolean>
 }
 

@@ -4,10 +4,10 @@ import { createMessageFrames } from './message-frames.ts'
 
 const NOTHING: readonly Frame[] = []
 
-/** How a chunk of the mode `messages` begins. */
+/** The start of a chunk of the mode `messages`. */
 const MESSAGE_CHUNK = /^{"mode":"messages","data":/
 
-/** Makes the frames of one run from its events, which must come in order and from the first one on. */
+/** Makes the frames of a run from its events, which must arrive in order, from the first one. */
 export function createFrames(request: FrameRequest) {
   const { runId, subgraphs, isClassic } = request
   const modes = new Set(request.modes)
@@ -25,12 +25,12 @@ export function createFrames(request: FrameRequest) {
     return frames.filter(
       ({ mode, event: name, namespace }) =>
         (mode === undefined || modes.has(mode)) &&
-        // The writer of a graph is that of its subgraphs too.
+        // A graph shares its writer with its subgraphs.
         (subgraphs || namespace.length === 0 || name === 'custom'),
     )
   }
 
-  /** Each attempt of a run begins with its number. */
+  /** Each attempt of a run starts with its number. */
   function begin({ eventId, runId: of, method, namespace }: LoggedEvent): readonly Frame[] {
     const next = eventId.split('-', 1)[0]
     const isEnd = attempt > 0 && method === 'lifecycle' && namespace.length === 0
@@ -80,7 +80,7 @@ export function createFrames(request: FrameRequest) {
   function chunks(event: LoggedEvent<'chunks'>): readonly Frame[] {
     const { namespace } = event
     const message = MESSAGE_CHUNK.exec(event.json)
-    // They are many and big.
+    // These events are numerous and large.
     if (message) {
       const data = new JsonText({ json: event.json.slice(message[0].length, -1) })
       return [{ ...of('messages', namespace, data, 'messages-tuple'), isOfMessage: true }]
@@ -114,7 +114,7 @@ export function createFrames(request: FrameRequest) {
     return [of('updates', namespace, data), of('values', namespace, data)]
   }
 
-  /** A task that waits says so in its result. */
+  /** The result of an interrupted task has its interrupts. */
   function interruptsOf(namespace: readonly string[], data: TaskData): readonly Frame[] {
     const { interrupts } = data
     return 'result' in data && interrupts?.length > 0 ? interrupt(namespace, interrupts) : NOTHING
@@ -124,13 +124,13 @@ export function createFrames(request: FrameRequest) {
     if (event === 'failed')
       return [{ event: 'error', namespace: [], data: { error: error_name ?? 'Error', message: error } }]
     const waits = event === 'interrupted' && !isClassic && !asked && !(await request.wasCancelled())
-    // Without questions it is a breakpoint.
+    // Without questions, it is a breakpoint.
     return waits ? interrupt([], questions) : NOTHING
   }
 
   return {
     framesOf,
-    /** The fencing token of the attempt whose events are read. */
+    /** The fencing token of the current attempt. */
     token: () => Number(token),
   }
 }

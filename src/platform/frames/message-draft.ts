@@ -7,14 +7,14 @@ type MessageData = EventData['messages']
 
 type Block = Record<string, unknown>
 
-/** A message of a model while it is written, in LangChain's flat form. */
+/** A model's message while it is streamed, in LangChain's flat form. */
 export interface MessageDraft {
   readonly id: string
-  /** Adds an event of the channel `messages`. Gives its part of the message as a chunk, if it has any. */
+  /** Adds an event of the channel `messages`. Returns its part of the message as a chunk, if any. */
   push(data: MessageData): Fields | undefined
   /** The message so far. */
   message(): Fields
-  /** Whether one event alone has added something by now. */
+  /** Whether exactly one event has added something so far. */
   isFirst(): boolean
 }
 
@@ -23,7 +23,7 @@ export function createMessageDraft({
   name,
 }: Pick<Extract<MessageData, { event: 'message-start' }>, 'id' | 'name'>): MessageDraft {
   const blocks = new Map<number, Block>()
-  /** How much of the arguments of each call the chunks had. */
+  /** The length of each call's arguments in the chunks so far. */
   const sent = new Map<number, number>()
   let about: Fields = {}
   let usage: unknown
@@ -85,7 +85,7 @@ export function createMessageDraft({
     }
   }
 
-  /** The new part of the arguments of a call. The first one names the call. */
+  /** The new part of a call's arguments. The first chunk names the call. */
   function callChunk(at: number, { id: callId, name: tool }: Block, args: string): Fields {
     const length = sent.get(at) ?? 0
     sent.set(at, args.length)

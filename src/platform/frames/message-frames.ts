@@ -4,7 +4,7 @@ import { createMessageDraft } from './message-draft.ts'
 
 const NOTHING: readonly Frame[] = []
 
-/** The frames of messages that are being written, and of those that a state has. */
+/** The frames of streamed messages and of messages in states. */
 export function createMessageFrames({ threadId, runId, modes, isClassic }: FrameRequest) {
   const drafts = createOpenMessages(({ data }: ThreadEvent<'messages'>) =>
     data.event === 'message-start' && (data.role ?? 'ai') === 'ai' ? createMessageDraft(data) : undefined,
@@ -26,7 +26,7 @@ export function createMessageFrames({ threadId, runId, modes, isClassic }: Frame
     ]
   }
 
-  /** The names of these events have no namespace, and those of subgraphs are never left out. */
+  /** The names of these events have no namespace, and subgraph events are never left out. */
   const frame = (event: string, data: unknown): Frame => ({
     mode: 'messages',
     event: `messages/${event}`,
@@ -43,7 +43,7 @@ export function createMessageFrames({ threadId, runId, modes, isClassic }: Frame
     isOfMessage: true,
   })
 
-  /** Where a message comes from, as far as the log has it: no client of the REST asked for the run. */
+  /** A message's metadata, as far as the log has it, because no REST client requested the run. */
   const metadataOf = ({ namespace, node }: ThreadEvent<'messages'>): Fields => ({
     thread_id: threadId,
     run_id: runId,
@@ -53,16 +53,16 @@ export function createMessageFrames({ threadId, runId, modes, isClassic }: Frame
   })
 
   return {
-    /** Whether frames are made of the events of messages. */
+    /** Whether message events produce frames. */
     areWanted: wantsPartial || wantsTuples,
     of: ofEvent,
-    /** The metadata of a message that begins. */
+    /** Stores the metadata of a new message. */
     note({ id, metadata }: Fields): void {
       noted.set(id, metadata)
     },
-    /** Whether frames are made of the messages of states. */
+    /** Whether messages in states produce frames. */
     wantsStates: wantsPartial,
-    /** The messages of a state that no state before it had. */
+    /** The messages of a state that no earlier state had. */
     complete(namespace: readonly string[], state: unknown): readonly Frame[] {
       const { messages } = fieldsOf(state)
       if (namespace.length > 0 || !Array.isArray(messages)) return NOTHING

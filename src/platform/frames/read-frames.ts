@@ -9,13 +9,13 @@ export interface FramesRequest {
   readonly threadId: string
   readonly principal: Principal | null
   readonly runId: string
-  /** A subset of the modes of the run. Default: all of them; `values` for a run of the protocol. */
+  /** A subset of the run's modes. Default: all of them, or `values` for a run of the protocol. */
   readonly modes?: readonly string[] | undefined
-  /** Default: what the run was created with. */
+  /** Default: the value that the run was created with. */
   readonly subgraphs?: boolean | undefined
-  /** Give what comes after this frame; `-1` is before the first one. Default: everything. */
+  /** Return only what comes after this frame; `-1` is before the first one. Default: everything. */
   readonly lastEventId?: string | undefined
-  /** Frames have no ids on LangGraph's servers where the run has no thread. Default: they have. */
+  /** On LangGraph's servers, frames have no ids if the run has no thread. Default: false. */
   readonly withoutIds?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -25,17 +25,17 @@ export interface NumberedFrame extends Frame {
   readonly id: number
 }
 
-/** A frame as it is sent, with the id from which its reader can resume. */
+/** A frame as sent, with the id from which its reader can resume. */
 export interface SentFrame extends Frame {
   readonly id: number | string
 }
 
 /**
- * The stream of one run as the REST has it, from its start or after an id, until its end. The frames are made
- * from the log, each time from the first event of the run on, so that they and their ids are the same on
- * every instance and for every reader.
+ * The REST stream of one run, from its start or after an id, until its end. The frames are made from the log,
+ * always from the run's first event, so they and their ids are the same on every instance and for every
+ * reader.
  *
- * Throws `no_such_run` when it is read first.
+ * Throws `no_such_run` on the first read.
  */
 export const readFrames = (context: PlatformContext, request: FramesRequest): StreamSource =>
   sourceOf(
@@ -60,7 +60,7 @@ export async function* encodeFrames(
   }
 }
 
-/** The frames that a request asks for, as many at a time as there are. */
+/** The frames that a request selects, in batches of all that are available. */
 export async function* numberedFrames(
   { engine }: Pick<PlatformContext, 'engine'>,
   request: FramesRequest,
@@ -89,7 +89,7 @@ export async function* numberedFrames(
   }
 }
 
-/** What makes the frames of a run, and decides which of them a request asks for. */
+/** Makes the frames of a run, and selects those that a request wants. */
 export async function framesOfRun(
   engine: PlatformContext['engine'],
   {
@@ -105,7 +105,7 @@ export async function framesOfRun(
   const { framesOf, token } = createFrames({
     threadId,
     runId,
-    // A run is numbered over all that it was created with.
+    // Frame numbers count all modes that the run was created with.
     modes: classic?.modes ?? modes,
     subgraphs: classic?.subgraphs ?? asked.subgraphs ?? false,
     isClassic: classic !== undefined && (engine.agents.get(assistantId)?.supportsStreamModes ?? false),

@@ -1,12 +1,12 @@
 import { HttpError } from '../../http/index.ts'
 import { restStatusOf, type ThreadRecord, unanswered } from '../../runs/index.ts'
 
-/** An id that LangGraph gives an interrupt. */
+/** The format of LangGraph's interrupt ids. */
 const INTERRUPT_ID = /^[0-9a-f]{32}$/
 
 /**
- * The answers of `command.resume`, by interrupt id: it is such a map, or the answer to the only interrupt.
- * None at a breakpoint, where it only continues the run. Throws 400.
+ * The answers in `command.resume`, by interrupt id: a map of them, or the answer to the only interrupt. Empty
+ * at a breakpoint, where it only continues the run. Throws 400.
  */
 export function answersOf(
   thread: ThreadRecord | undefined,

@@ -5,11 +5,11 @@ import type { Fields } from '../../messages/record.ts'
 import type { Principal } from '../../principal.ts'
 import { type AgentEngine, internalsOf } from '../../runs/index.ts'
 
-/** The settings that a run takes from its assistant. */
+/** The assistant settings that a run uses. */
 export interface RunAssistant {
   /** A UUID. */
   readonly assistantId: string
-  /** The agent that runs. */
+  /** The id of the agent that runs. */
   readonly graphId: string
   readonly config: Fields
   readonly context: Fields
@@ -17,8 +17,8 @@ export interface RunAssistant {
 }
 
 /**
- * The assistant that a request names, or that of its thread if it leaves the choice to the server. One that
- * is named by its graph is the system assistant of the code, without a look-up. Throws 404.
+ * The assistant that a request names, or the thread's if the request names none. A graph name is resolved to
+ * its system assistant without a lookup. Throws 404.
  */
 export async function assistantOf(
   engine: AgentEngine,
@@ -33,7 +33,7 @@ export async function assistantOf(
   return { assistantId: await idOfGraph(engine, graphId), graphId, config: {}, context: {}, metadata: {} }
 }
 
-/** Clients look for this sentence. */
+/** Clients search for this sentence. */
 export const unknownAssistant = (named: string): HttpError =>
   new HttpError(
     404,

@@ -5,7 +5,7 @@ import type { Limits, StoredConfig } from '../../runs/index.ts'
 import type { RunAssistant } from './assistant.ts'
 import type { RunCreate } from './wire.ts'
 
-/** Headers that may hold a secret, which graphs and tracers must not see. */
+/** Headers that may contain a secret, which graphs and tracers must not see. */
 const SECRET_HEADERS = new Set(['x-api-key', 'x-tenant-id', 'x-service-key'])
 
 /** The headers that graphs can read, as on LangGraph's own servers. */
@@ -20,15 +20,15 @@ const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
 export interface RunSettings {
-  /** As clients are shown it. */
+  /** As clients see it. */
   readonly config: Fields
   readonly context: Fields
   readonly metadata: Fields
-  /** As the engine takes it. */
+  /** As the engine uses it. */
   readonly stored: StoredConfig
 }
 
-/** The settings of a run. For each key the request overrides the thread, which overrides the assistant. */
+/** A run's settings. For each key, the request overrides the thread, which overrides the assistant. */
 export function settingsOf(
   { assistantId, graphId, ...assistant }: RunAssistant,
   thread: { readonly config?: Fields | undefined; readonly metadata: Fields } | undefined,
@@ -41,7 +41,7 @@ export function settingsOf(
   const config: Fields = { ...Object.assign({}, ...configs), configurable }
   const context = { ...assistant.context, ...body.context }
   const ids = { graph_id: graphId, assistant_id: assistantId }
-  // The thread has the ids of its last run, which may have had another assistant.
+  // The thread has the ids of its last run, whose assistant may differ.
   const metadata = { ...assistant.metadata, ...thread?.metadata, ...ids, ...body.metadata }
   const given = {
     ...(config as RunConfigWire),
@@ -56,7 +56,7 @@ export function settingsOf(
   }
 }
 
-/** The engine adds the identity of the caller. */
+/** The engine adds the caller's identity. */
 const caller = (
   { configurable }: StoredConfig,
   principal: Principal | null,
@@ -67,7 +67,7 @@ const caller = (
   },
 })
 
-/** How the run is executed. */
+/** Options for executing the run. */
 function executionOptions(body: RunCreate): Partial<StoredConfig> {
   const { checkpoint, durability, checkpoint_during: during } = body
   return {

@@ -12,7 +12,7 @@ import { planRun, type RunOrder, type StartedRun, startPlatformRun } from './sta
 import { whenEnded } from './wait.ts'
 import type { RunCreate } from './wire.ts'
 
-/** The resource of a body that creates a run, for `authorize`. */
+/** The `authorize` resource of a body that creates a run. */
 export async function namedRun(
   _: PlatformContext,
   call: Pick<FaceCall, 'json' | 'params'>,
@@ -22,14 +22,14 @@ export async function namedRun(
   return { assistantId, ...(threadId !== undefined && { threadId }) }
 }
 
-/** `POST …/runs`: starts a run and does not wait for it. */
+/** `POST …/runs`: starts a run without waiting for it. */
 export async function postRun(context: PlatformContext, call: FaceCall): Promise<Response> {
   const run = await startRun(context, call, await bodyOf((await schemas()).runCreateSchema, call))
   if (run.deletedBy === 'starter') void dispose(context, call, run, context.engine.wait(run))
   return json(presentRun(await recordOf(context, run)), { headers: locationOf(call, run) })
 }
 
-/** `POST …/runs/wait`: starts a run, and answers with its outcome. */
+/** `POST …/runs/wait`: starts a run and responds with its outcome. */
 export async function postRunAndWait(context: PlatformContext, call: FaceCall): Promise<Response> {
   const body = await bodyOf((await schemas()).runCreateSchema, call)
   const run = await startRun(context, call, body)
@@ -41,7 +41,7 @@ export async function postRunAndWait(context: PlatformContext, call: FaceCall): 
   return whenEnded(context, call, outcome, locationOf(call, run))
 }
 
-/** `POST /runs/batch`: starts runs with threads of their own, or none if one is refused. */
+/** `POST /runs/batch`: starts runs with their own threads, or none if one is rejected. */
 export async function postBatch(context: PlatformContext, call: FaceCall): Promise<Response> {
   const bodies = await bodyOf((await schemas()).batchSchema, call)
   const order = orderOf(call)
@@ -74,15 +74,15 @@ const orderOf = (call: FaceCall): RunOrder => ({
   base: publicBase(call),
 })
 
-/** The path of the run, from which the SDK reads the ids. A thread of the run's own is not shown. */
+/** The path of the run, from which the SDK reads the ids. A run's own thread is not shown. */
 export const locationOf = (call: FaceCall, { threadId, runId }: StartedRun): Record<string, string> => ({
   'content-location':
     call.threadId === '' ? `/runs/${runId}` : `/threads/${encodeURIComponent(threadId)}/runs/${runId}`,
 })
 
 /**
- * Where LangGraph's clients reconnect, as a path below the URL of this server that they have. The answer to a
- * `wait` has none: the Python client would send the length of a body there without the body, and fail.
+ * Where LangGraph's clients reconnect, as a path relative to the server URL that they use. A `wait` response
+ * has none: the Python client would reconnect with a Content-Length but no body, and fail.
  */
 export const reconnectHeaders = (
   what: 'join' | 'stream',
@@ -98,7 +98,7 @@ async function recordOf({ engine }: PlatformContext, run: StartedRun): Promise<R
   throw new HttpError(404, 'not_found', 'Run not found')
 }
 
-/** Deletes the thread of a run that is over. If this process closes first, any instance does it later. */
+/** Deletes the thread of a finished run. If this process closes first, any instance deletes it later. */
 export async function dispose(
   { engine, onError }: PlatformContext,
   call: FaceCall,
@@ -117,14 +117,14 @@ export async function dispose(
   }
 }
 
-/** Whether the run is cancelled when its reader leaves. Throws 403 for a link of another origin. */
+/** Whether the run is cancelled when its client disconnects. Throws 403 for a link from another origin. */
 export function isCancelledByLeaving(call: FaceCall): boolean {
   if (!isSet(call, 'cancel_on_disconnect')) return false
   refuseUnasked(call.request, call.url, 'acting')
   return true
 }
 
-/** Cancels a run whose client has gone. */
+/** Cancels a run whose client has disconnected. */
 export const cancel = (
   { engine, onError }: PlatformContext,
   call: FaceCall,
@@ -132,7 +132,7 @@ export const cancel = (
 ): void =>
   void engine.cancel(run).catch((error) => reportError(error, onError, originOf(call.request, call.params)))
 
-/** Cancels a run when its client goes before it has ended. */
+/** Cancels a run if its client disconnects before the run has ended. */
 export function cancelWhenGone(
   context: PlatformContext,
   call: FaceCall,

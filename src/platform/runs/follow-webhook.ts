@@ -12,7 +12,7 @@ import { DELIVER, type FollowedRun, isOwnPath } from './webhook-job.ts'
 
 const MAX_LENGTH = 4_096
 
-/** The URL of a webhook, or a path of this process. Throws 400 for one that cannot be called. */
+/** The URL of a webhook, or a path in this process. Throws 400 if it cannot be called. */
 export function checkWebhook(
   options: DeliveryOptions & { readonly local?: unknown },
   webhook: string,
@@ -30,7 +30,7 @@ export function checkWebhook(
   }
 }
 
-/** Waits for the end of a run, and makes the job that delivers it. */
+/** Waits for the end of a run, and creates the job that delivers it. */
 export const followRun =
   (engine: AgentEngine): JobHandler =>
   async ({ partition: threadId, data }, { signal }) => {
@@ -45,7 +45,7 @@ export const followRun =
     if (deletesThread) await engine.deleteThread({ threadId, principal })
   }
 
-/** The body for the webhook of an ended run. Undefined if the run was rolled back or deleted. */
+/** The webhook body of a finished run. Undefined if the run was rolled back or deleted. */
 async function endOf(
   engine: AgentEngine,
   at: Parameters<AgentEngine['wait']>[0],
@@ -69,7 +69,7 @@ async function endOf(
   }
 }
 
-/** Delivers what `followRun` found. */
+/** Delivers what `followRun` prepared. */
 export const deliverBody: JobHandler = async ({ data }, { deliver }) => {
   const { url, body } = data as { readonly url: string; readonly body: object }
   await deliver({

@@ -9,28 +9,29 @@ export interface RunAddress {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The outcome of a run for a caller that waits for it: the last values, or why it has failed. */
+/** The outcome of a run, for a caller that waits for it: the last values, or why it has failed. */
 export interface Outcome {
   readonly isError: boolean
   /** JSON text. */
   readonly body: string
 }
 
-/** An interrupt, as graphs show it to their callers. */
+/** An interrupt as graphs return it. */
 interface Interrupt {
   readonly id: unknown
   readonly value: unknown
 }
 
-/** The events from which the outcome is made. */
+/** The events that the outcome is made from. */
 const FILTER = { channels: ['values', 'input'] }
 
 /**
- * Waits for the end of a run, on any instance, and gives its outcome: its last values, with `__interrupt__`
- * when it waits for answers, as `invoke` of LangGraph gives them; `__error__` when it has failed; null when
- * it never began.
+ * Waits for the end of a run, on any instance, and returns its outcome: its last values, with `__interrupt__`
+ * if it waits for answers, as LangGraph's `invoke` returns them; `__error__` if it has failed; null if it
+ * never started.
  *
- * @param after A sequence number of the log before its first event, for a run that the caller has started or found. Default: it is looked up.
+ * @param after A log sequence number before the run's first event, for a run that the caller has started or
+ * found. Default: it is looked up.
  */
 export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: number): Promise<Outcome> {
   let last: LoggedEvent | undefined
@@ -54,7 +55,7 @@ export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: num
   }
   const waits = run?.status === 'interrupted' && run.end?.reason === null
   if (!waits) return { isError: false, body: values ?? 'null' }
-  // Those that were open before the run and still are, which the log does not repeat.
+  // Interrupts that were open before the run and still are. The log does not repeat them.
   for (const { id, value } of (await threadAfter(engine, at))?.interrupts ?? [])
     if (!interrupts.some((one) => one.id === id)) interrupts.push({ id, value: value ?? null })
   const state = values === undefined ? {} : (JSON.parse(values) as object)
@@ -66,7 +67,7 @@ const failed = (error: string, message: string | null): Outcome => ({
   body: JSON.stringify({ __error__: { error, message } }),
 })
 
-/** The same for the SDK's `wait`, which fails on null: the state of the thread when the run never began. */
+/** The same for the SDK's `wait`, which fails on null: the thread's state if the run never started. */
 export async function withState(engine: AgentEngine, at: RunAddress, outcome: Outcome): Promise<Outcome> {
   if (outcome.body !== 'null') return outcome
   const thread = await engine.findThread(at)
@@ -74,13 +75,13 @@ export async function withState(engine: AgentEngine, at: RunAddress, outcome: Ou
   return { ...outcome, body: JSON.stringify(state?.values ?? {}) }
 }
 
-/** The head of the log before the run, for one that has begun; else its head now. */
+/** The log's head before the run if it has started, otherwise the current head. */
 async function startOf(engine: AgentEngine, at: RunAddress): Promise<number> {
   const { firstSeq = null } = (await engine.getRun(at)) ?? ({} as Partial<RunRecord>)
   return firstSeq === null ? headOf(engine, at) : firstSeq - 1
 }
 
-/** The thread of a run, where no other run has followed it. */
+/** The thread of a run, if no other run has followed it. */
 async function threadAfter(engine: AgentEngine, at: RunAddress): Promise<ThreadRecord | undefined> {
   const thread = await engine.findThread(at)
   return thread?.lastRunId === at.runId ? thread : undefined

@@ -1,22 +1,22 @@
 import type { RunRecord } from '../../runs/index.ts'
 import type { RunStatusWire } from './wire.ts'
 
-/** The details that the engine keeps with a run for this face. */
+/** The details that the engine stores with a run for this face. */
 export interface RunDetails {
   /** A UUID. */
   readonly assistant_id: string
   readonly metadata: Readonly<Record<string, unknown>>
-  /** The request of the run, for clients that show it. */
+  /** The run's request, for clients that show it. */
   readonly kwargs: Readonly<Record<string, unknown>>
 }
 
-/** The details of a run. One that no client of this face has created has none. */
+/** The details of a run. A run that no REST client created has none. */
 export const detailsOf = ({ details, assistantId, config }: RunRecord): RunDetails => {
   const kept = details as RunDetails | undefined
   return kept?.kwargs ? kept : { assistant_id: assistantId, metadata: config.metadata ?? {}, kwargs: {} }
 }
 
-/** A run that stopped at an interrupt is a `success`; one that was cancelled is `interrupted`. */
+/** A run that stopped at an interrupt is a `success`; a cancelled run is `interrupted`. */
 export function statusOf({ status, end }: RunRecord): RunStatusWire {
   if (end?.reason === 'timed_out') return 'timeout'
   return status === 'interrupted' && end?.reason === null ? 'success' : status

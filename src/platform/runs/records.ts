@@ -76,7 +76,7 @@ export async function cancelRuns({ engine }: PlatformContext, call: FaceCall): P
     try {
       await engine.cancel({ threadId, runId, principal, action })
     } catch (error) {
-      // A run that is gone by now needs no cancel.
+      // A run that no longer exists needs no cancel.
       if (!(error instanceof RunError && error.code.startsWith('no_such'))) throw error
     }
   }
@@ -107,7 +107,7 @@ async function* askedRuns(
 }
 
 function* openRuns({ threadId, activeRunId, queue }: ThreadRecord, status: CancelMany['status']) {
-  // Waiting runs come first: they would begin when the one before them has ended.
+  // Queued runs first: they would start when the run before them has ended.
   if (status !== 'running') for (const { runId } of queue) yield [threadId, runId] as const
   if (status !== 'pending' && activeRunId !== null) yield [threadId, activeRunId] as const
 }
@@ -126,7 +126,7 @@ const noSuchRun = (): HttpError => new HttpError(404, 'not_found', 'Run not foun
 const refused = (name: string) => (message: string) =>
   new HttpError(400, 'invalid_argument', `${name}: ${message}`)
 
-/** Metadata in a query is JSON. */
+/** Metadata in a query string is JSON. */
 function metadataOf(text: string | null): Readonly<Record<string, unknown>> {
   if (text === null || text === '') return {}
   try {
@@ -137,7 +137,7 @@ function metadataOf(text: string | null): Readonly<Record<string, unknown>> {
   throw refused('metadata')('expected an object as JSON.')
 }
 
-/** The thread whose runs a request cancels, where it names one. */
+/** The thread whose runs a request cancels, if it names one. */
 export const namedInBody = async (
   _: PlatformContext,
   call: Pick<FaceCall, 'json'>,

@@ -18,7 +18,7 @@ const streams = () => import('./stream.ts')
 const postRunAndStream: Endpoint = /* @__PURE__ */ onDemand(async () => (await streams()).postRunAndStream)
 const joinStream: Endpoint = /* @__PURE__ */ onDemand(async () => (await streams()).joinStream)
 
-/** The thread of a run that has one of its own: both have the same id. */
+/** A run with its own thread has the same id as the thread. */
 const ownThread = ({ params }: Pick<FaceCall, 'params'>): string => threadIdOf(params.run_id!)
 
 const onOwnThread =
@@ -36,7 +36,7 @@ const namedRun = async (context: PlatformContext, call: Call): Promise<ThreadRes
 const namedInBody = async (context: PlatformContext, call: Call): Promise<ThreadResource> =>
   (await endpoints()).namedInBody(context, call)
 
-/** Runs on threads, and with threads of their own. The face of the threads has the route that cancels one. */
+/** Runs on threads, and with their own threads. The threads' face has the route that cancels one run. */
 export const RUN_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   ['POST', '/threads/:thread_id/runs', 'runs:create', /* @__PURE__ */ endpoint('postRun'), namedRun],
   [

@@ -28,33 +28,31 @@ import type { RunCreate } from './wire.ts'
 /** Who starts a run, and where. */
 export interface RunOrder {
   readonly principal: Principal | null
-  /** Absent for a run with a thread of its own, which is deleted afterwards without `on_completion: keep`. */
+  /** Absent for a run with its own thread, which is deleted afterwards unless `on_completion` is `keep`. */
   readonly threadId?: string | undefined
-  /** Absent for runs that the server starts by itself. */
+  /** Absent for runs that the server starts itself. */
   readonly request?: Request | undefined
-  /** The idempotency key of runs that the server starts by itself: a repeated order starts no second one. */
+  /** The idempotency key of runs that the server starts itself: a repeated order starts no second run. */
   readonly key?: CommandKey | undefined
-  /** Where callers reach the server, for webhooks that are a path of it. */
+  /** The server's URL for callers, for webhooks that are paths on it. */
   readonly base?: string | undefined
 }
 
 export interface StartedRun extends RunReceipt {
   readonly threadId: string
   readonly principal: Principal | null
-  /**
-   * What deletes the thread after the run: the request that started it, the job of its webhook, or nothing.
-   */
+  /** What deletes the thread after the run: the request that started it, its webhook job, or nothing. */
   readonly deletedBy: 'starter' | 'webhook' | null
 }
 
-/** Starts the run of a body of the REST. A refused one changes nothing. Throws `HttpError` and `RunError`. */
+/** Starts the run of a REST body. A rejected request changes nothing. Throws `HttpError` and `RunError`. */
 export const startPlatformRun = async (
   context: StartContext,
   order: RunOrder,
   body: RunCreate,
 ): Promise<StartedRun> => (await planRun(context, order, body))()
 
-/** Checks a body, and returns the function that starts its run. */
+/** Validates a body, and returns a function that starts its run. */
 export async function planRun(
   context: StartContext,
   order: RunOrder,
@@ -63,10 +61,10 @@ export async function planRun(
   const { engine } = context
   const { request } = order
   const isOfOwnThread = order.threadId === undefined
-  // The run and its thread have the same id, so that the id of the run is enough to find both.
+  // The run and its thread have the same id, so the run id is enough to find both.
   const ownId = isOfOwnThread ? uuid7() : undefined
   const threadId = ownId ?? threadIdOf(order.threadId)
-  // The thread is known to this request only, so its metadata need not pass a filter.
+  // Only this request knows the thread, so its metadata need not match a filter.
   const principal = isOfOwnThread ? unbounded(order.principal) : order.principal
   const look = isOfOwnThread
     ? undefined
@@ -84,7 +82,7 @@ export async function planRun(
   const deletedBy = isDeleted ? (webhook === undefined ? 'starter' : 'webhook') : null
   const asked: RunRequest = {
     threadId,
-    // A command makes its thread before.
+    // A command has created its thread before.
     isNewThread: isOfOwnThread && body.command === undefined,
     principal,
     request,
@@ -121,7 +119,7 @@ export async function planRun(
         ? engine.respond({ ...run, answers: answers ?? {}, update: command.update, goto: command.goto })
         : engine.start({ ...run, input: command ? null : body.input }),
     ).catch(async (error: unknown) => {
-      // Nothing was started, and the thread was not asked for by itself.
+      // Nothing was started, and the thread was only created for the run.
       if (isMade) await engine.deleteThread({ threadId, principal })
       throw error
     })
@@ -130,7 +128,7 @@ export async function planRun(
   }
 }
 
-/** Whether a command only continues the thread: it answers no question, and changes nothing. */
+/** Whether a command only continues the thread, without answers or updates. */
 const continuesOnly = (
   { resume, update, goto }: NonNullable<RunCreate['command']>,
   answers: Readonly<Record<string, unknown>> = {},
@@ -139,7 +137,7 @@ const continuesOnly = (
 const checkpointOf = (body: RunCreate): string | undefined =>
   body.checkpoint_id || body.checkpoint?.checkpoint_id || forkPoint(body.config) || undefined
 
-/** Makes the thread of a command. False if another request has made it. */
+/** Creates the thread of a command. False if another request has created it. */
 async function makeThread(
   { engine }: Pick<StartContext, 'engine'>,
   { threadId, principal, assistantId, metadata, checkpointId }: RunRequest,
@@ -148,7 +146,7 @@ async function makeThread(
   return (await engine.createThread({ threadId, principal, assistantId, metadata })) !== undefined
 }
 
-/** The largest input that is kept for clients that show it, in characters of JSON. */
+/** The largest input that is stored for clients to show, in characters of JSON. */
 const MAX_SHOWN = 65_536
 
 function detailsOf(
@@ -175,11 +173,11 @@ function detailsOf(
       resumable: body.stream_resumable ?? false,
     },
   }
-  // It is plain JSON. The store leaves out undefined keys.
+  // It is plain JSON. The store drops undefined keys.
   return details as unknown as Json
 }
 
-/** Clients look for this sentence when a run is in progress for which theirs must not wait. */
+/** Clients search for this sentence if a run is active and the new one must not wait. */
 const BUSY =
   'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.'
 

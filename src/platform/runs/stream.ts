@@ -20,7 +20,7 @@ export async function postRunAndStream(context: PlatformContext, call: FaceCall)
   })
   const source = watched(frames, (isWhole) => {
     if (!isWhole && on_disconnect === 'cancel') cancel(context, call, run)
-    // A run that continues without its reader keeps its thread until its end.
+    // A run that continues without its client keeps its thread until its end.
     const over = () => (isWhole ? Promise.resolve() : context.engine.wait(run))
     if (run.deletedBy === 'starter') void dispose(context, call, run, over())
   })
@@ -28,14 +28,14 @@ export async function postRunAndStream(context: PlatformContext, call: FaceCall)
   const search = on_disconnect === 'cancel' ? '?cancel_on_disconnect=1' : ''
   return withHeaders(response, {
     ...locationOf(call, run),
-    // A reader of frames without ids cannot reconnect.
+    // Without frame ids, a client cannot reconnect.
     ...(call.threadId !== '' && reconnectHeaders('stream', run, search)),
   })
 }
 
 /**
- * `GET …/runs/{run_id}/stream?stream_mode&cancel_on_disconnect`, with `Last-Event-ID`: the frames of a run,
- * past and future.
+ * `GET …/runs/{run_id}/stream?stream_mode&cancel_on_disconnect`, with `Last-Event-ID`: a run's past and
+ * future frames.
  */
 export async function joinStream(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
@@ -58,9 +58,7 @@ function withHeaders(response: Response, headers: Readonly<Record<string, string
   return response
 }
 
-/**
- * LangGraph's servers report a run that they do not know in the stream, where clients look for the status.
- */
+/** LangGraph's servers report an unknown run inside the stream, where clients expect it. */
 function unknownRun(): StreamSource {
   const data = JSON.stringify({ error: 'Error', message: '404: Run not found' })
   const frames = [encodeSse({ event: 'error', data })]
@@ -70,7 +68,7 @@ function unknownRun(): StreamSource {
 const refused = (message: string): HttpError =>
   new HttpError(400, 'invalid_argument', `stream_mode: ${message}`)
 
-/** Calls `onEnd` when the stream is over, also because its reader has gone before the run has ended. */
+/** Calls `onEnd` when the stream is over, also if its client disconnects before the run has ended. */
 function watched(source: StreamSource, onEnd: (isWhole: boolean) => void): StreamSource {
   let isWhole = false
   return {

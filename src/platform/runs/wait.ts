@@ -10,8 +10,8 @@ const encoder = /* @__PURE__ */ new TextEncoder()
 const NEWLINE = /* @__PURE__ */ encoder.encode('\n')
 
 /**
- * The end of a run as JSON. If that takes longer than a second, the response begins without it and sends a
- * newline every second, so that no proxy takes the connection for a dead one.
+ * The end of a run as JSON. If it takes longer than a second, the response starts without it and sends a
+ * newline every second, so that no proxy closes the connection.
  */
 export async function whenEnded(
   context: FaceContext,
@@ -25,7 +25,7 @@ export async function whenEnded(
   })
   await within(BEAT_MS, settled)
   if (ended) return jsonText(ended.body, { headers })
-  settled.catch(() => {}) // A reader that is still there gets it below.
+  settled.catch(() => {}) // A client that is still connected gets it below.
   let isRead = false
   const source = {
     async next() {

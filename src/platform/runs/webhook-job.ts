@@ -1,24 +1,24 @@
 import { putJobOp } from '../../jobs/job.ts'
 import type { Json, Op } from '../../storage/store/store.ts'
 
-/** Waits for the end of a run, in the partition of its thread. */
+/** Waits for the end of a run, in its thread's partition. */
 export const FOLLOW = 'run-webhook'
-/** Delivers the outcome of a run, in a partition of its own, because the thread may be gone by then. */
+/** Delivers a run's outcome, in its own partition, because the thread may be deleted by then. */
 export const DELIVER = 'run-webhook-delivery'
 
 export interface FollowedRun {
   readonly runId: string
   readonly url: string
   readonly owner: string | null
-  /** Whether the thread is deleted once it is known what to deliver. */
+  /** Whether the thread is deleted once the body to deliver is known. */
   readonly deletesThread: boolean
 }
 
-/** The webhook of a run, for the commit that records the run. */
+/** The webhook job of a run, for the commit that records the run. */
 export const webhookJob = (run: FollowedRun): Op =>
   putJobOp({ id: run.runId, kind: FOLLOW, data: run as unknown as Json })
 
-/** Any origin: the handler looks at the path only. */
+/** Any origin works: the handler only uses the path. */
 export const LOCAL = 'http://localhost'
 
 export const isOwnPath = (url: string): boolean =>

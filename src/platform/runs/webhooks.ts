@@ -15,8 +15,8 @@ import { DELIVER, FOLLOW, isOwnPath, LOCAL } from './webhook-job.ts'
 /** How the webhooks of runs are delivered. */
 export interface WebhookOptions extends DeliveryOptions {
   /**
-   * Answers webhooks that are a path, such as `/done`, in this process: the handler of the whole host.
-   * Default: they are called over the network, where callers reach the server.
+   * Handles webhooks that are a path, such as `/done`, in this process: the handler of the whole host.
+   * Default: they are called over the network, at the URL that callers use.
    */
   readonly local?: ((request: Request) => Response | Promise<Response>) | undefined
 }
@@ -24,11 +24,11 @@ export interface WebhookOptions extends DeliveryOptions {
 export const WEBHOOK_OPTIONS: OptionTable<WebhookOptions> = { ...DELIVERY_OPTIONS, local: 'function' }
 
 export interface Webhooks {
-  /** The URL of a webhook, or a path of this process. Throws 400 for one that cannot be called. */
+  /** The URL of a webhook, or a path in this process. Throws 400 if it cannot be called. */
   check(webhook: string, base: string | undefined): Promise<string>
 }
 
-/** Registers the jobs of webhooks with the engine. */
+/** Registers the webhook jobs with the engine. */
 export function createWebhooks(engine: AgentEngine, options: WebhookOptions): Webhooks {
   const { local } = options
   const overNetwork = createDelivery(options)
@@ -63,7 +63,7 @@ async function deliverLocally(
   return assertDelivered({ status: response.status, retryAfter: response.headers.get('retry-after') })
 }
 
-/** The run that a job is about. Once it has ended, the job has a partition of its own. */
+/** The run of a job. After the run has ended, the job has its own partition. */
 function originOf({ id, partition, data }: Job): JobOrigin {
   const { body } = data as { readonly body?: { readonly thread_id: string } }
   return { threadId: body?.thread_id ?? partition, runId: id }

@@ -2,12 +2,15 @@ import * as z from 'zod/mini'
 import type { Read } from '../../face/parse.ts'
 import { anything, list, map, nonEmpty, number, object, record, refuse, whole } from '../../face/schema.ts'
 
-/** The wire of runs on LangGraph's platform: the one place of this room that spells its names. Unknown keys are ignored. */
+/**
+ * Bodies of runs in the REST API of LangGraph's platform. Only this file in the folder uses its wire names.
+ * Unknown keys are ignored.
+ */
 
-/** The most items of a list whose items are checked one by one. */
+/** Longer lists are not validated item by item. */
 const MAX_ITEMS = 1_000
 
-/** A week is more than anybody waits with a run; schedules are for what is later. */
+/** A week. Schedules are for later runs. */
 const MAX_AFTER_SECONDS = 7 * 24 * 60 * 60
 
 const seconds = number(`a number from 0 to ${MAX_AFTER_SECONDS}`, z.gte(0), z.lte(MAX_AFTER_SECONDS))
@@ -84,11 +87,11 @@ const fields = {
   feedback_keys: z.optional(list(z.string(), 0, MAX_ITEMS)),
 }
 
-/** The body that creates a run, of every route that does. */
+/** The body of every route that creates a run. */
 export const runCreateSchema = object({ assistant_id: nonEmpty, ...fields })
 export type RunCreate = Read<typeof runCreateSchema>
 
-/** The most runs of one request: each is started before the answer. */
+/** The maximum number of runs in one request: each is started before the response. */
 const MAX_BATCH = 100
 export const batchSchema = list(runCreateSchema, 0, MAX_BATCH)
 

@@ -8,8 +8,8 @@ import type { PlatformContext } from '../context.ts'
 import { filteredStore, type ServedStore } from './filtered.ts'
 
 /**
- * What a request of the store asks for: its body, or the query of a GET, over which fields of a body go that
- * a permission has put there.
+ * The fields of a store request: its body or the query of a GET, overridden by fields that `authorize` has
+ * set.
  */
 export async function fieldsOf({
   request,
@@ -27,7 +27,7 @@ export async function fieldsOf({
   }
 }
 
-/** The resource that `authorize` gets. */
+/** The resource for `authorize`. */
 export async function resourceOf(
   _context: PlatformContext,
   call: Parameters<typeof fieldsOf>[0],
@@ -40,7 +40,7 @@ export async function resourceOf(
   }
 }
 
-/** The store of a caller. Throws 403 if all users share it without an `authorize`. */
+/** The caller's store. Throws 403 if all users share it and there is no `authorize`. */
 export function storeOf({ engine, authorize }: PlatformContext, { principal }: FaceCall): ServedStore {
   const { metadataFilter } = accessOf(principal)
   if (!internalsOf(engine).sharesGraphStore || principal === null || authorize) {
@@ -54,7 +54,7 @@ export function storeOf({ engine, authorize }: PlatformContext, { principal }: F
   )
 }
 
-/** Throws 400 where there is none, and 422 for a label that no item can have. */
+/** Throws 400 if there is none, and 422 for a label that no item can have. */
 export function assertNamespace(namespace: readonly string[] | undefined): asserts namespace is string[] {
   if (!namespace?.length) throw new HttpError(400, 'invalid_argument', 'Namespace is required')
   assertLabels(namespace)
@@ -67,7 +67,7 @@ export function assertLabels(namespace: readonly string[] = []): void {
 }
 
 /**
- * Calls the store, whose refusals become 400 and 422. Custom stores throw LangGraph's
+ * Calls the store and maps its rejections to 400 and 422. Custom stores throw LangGraph's
  * `InvalidNamespaceError`.
  */
 export async function ask<T>(work: () => Promise<T>): Promise<T> {

@@ -2,17 +2,17 @@ import type { GraphStore } from '../../graph-store/index.ts'
 import { HttpError } from '../../http/index.ts'
 import { equalitiesOf, type MetadataFilter, passes } from '../../metadata-filter.ts'
 
-/** The part of a store that is served over REST. */
+/** The part of a store that REST serves. */
 export type ServedStore = Pick<GraphStore, 'get' | 'put' | 'delete' | 'search' | 'listNamespaces'>
 
-/** Items in one call of the store. */
+/** Items per store call. */
 const PAGE = 500
-/** How many items or namespaces one request looks at. */
+/** The maximum number of items or namespaces that one request reads. */
 const MAX_LOOKED_AT = 10_000
 
 /**
- * The store behind the filter of a permission. It is compared with the fields of an item's value, and with
- * its `namespace` and `key`; a namespace alone has no other fields.
+ * The store behind a permission's filter. The filter applies to the fields of an item's value, and to its
+ * `namespace` and `key`. A namespace alone has no other fields.
  */
 export function filteredStore(store: GraphStore, filter: MetadataFilter): ServedStore {
   const isSeen = (namespace: readonly string[], key?: string, value?: object): boolean =>
@@ -34,7 +34,7 @@ export function filteredStore(store: GraphStore, filter: MetadataFilter): Served
       if (await get(namespace, key, { refreshTtl: false })) await store.delete(namespace, key)
     },
     search(prefix, { offset = 0, limit = 10, filter: asked, ...options } = {}) {
-      // The store looks for the values of the filter. Those of the request for the same keys replace them.
+      // The store searches for the filter's values. They override the request's values for the same keys.
       const { namespace: _, key: __, ...values } = equalitiesOf(filter)
       const query = { ...options, filter: { ...values, ...asked } }
       return pageOf(
@@ -53,7 +53,7 @@ export function filteredStore(store: GraphStore, filter: MetadataFilter): Served
   }
 }
 
-/** A page of what is seen. Throws 400 where too much has to be looked at for it. */
+/** A page of matching items. Throws 400 if it would have to read too many. */
 async function pageOf<Item>(
   read: (offset: number, limit: number) => Promise<readonly Item[]>,
   isSeen: (item: Item) => boolean,

@@ -3,9 +3,9 @@ import { list, map, number, object, record, refuse, whole } from '../../face/sch
 import type { GraphStoreItem, GraphStoreSearchItem } from '../../graph-store/index.ts'
 
 const MAX_PAGE = 1_000
-/** One more than a store takes, so that it says itself what is too long. */
+/** One more than a store accepts, so that the store itself reports the error. */
 const labels = list(z.string(), 0, 33)
-/** It is kept as JSON and merged into nothing, so that a key `__proto__` may stay in it. */
+/** Stored as JSON and never merged into another object, so a key `__proto__` is safe. */
 const jsonObject = map(z.unknown(), (value, payload): Record<string, unknown> => {
   if (typeof value === 'object' && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>
@@ -43,7 +43,7 @@ export const namespacesSchema = object({
   offset: z.optional(whole(0)),
 })
 
-/** An item as clients see it. Only a search by similarity gives it a score. */
+/** An item in the clients' format. Only a similarity search sets its score. */
 export const presentItem = ({ createdAt, updatedAt, ...item }: GraphStoreItem | GraphStoreSearchItem) => ({
   namespace: item.namespace,
   key: item.key,

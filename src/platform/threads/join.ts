@@ -11,8 +11,8 @@ import { positionOf, type ThreadMode, threadFrames } from './read-thread.ts'
 const modesSchema = /* @__PURE__ */ z.array(/* @__PURE__ */ z.enum(['run_modes', 'lifecycle']))
 
 /**
- * `GET /threads/{thread_id}/stream?stream_mode`, with `Last-Event-ID`: what happens on a thread from now on
- * or after an id, run after run. It ends only with its reader.
+ * `GET /threads/{thread_id}/stream?stream_mode`, with `Last-Event-ID`: the thread's events from now on or
+ * after an id, run after run. It ends only when the client disconnects.
  */
 export async function joinThread(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
@@ -26,7 +26,7 @@ export async function joinThread(context: PlatformContext, call: FaceCall): Prom
   const request = { threadId, principal, modes: modes.length > 0 ? modes : DEFAULT_MODES, from }
   const source = sourceOf((signal) => encodeFrames(threadFrames(context, { ...request, signal })))
   const response = sseResponse(source, { signal: call.signal, onError: reporterOf(context, call) })
-  // LangGraph's clients reconnect here. It is a path below the URL of this server that they have.
+  // LangGraph's clients reconnect here: a path relative to the server URL that they use.
   response.headers.set('location', `/threads/${encodeURIComponent(threadId)}/stream${call.url.search}`)
   return response
 }

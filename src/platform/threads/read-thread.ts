@@ -6,36 +6,35 @@ import type { PlatformContext } from '../context.ts'
 import type { Frame } from '../frames/frame.ts'
 import { framesOfRun, type SentFrame } from '../frames/read-frames.ts'
 
-/** `run_modes`: the frames of all runs; `lifecycle`: those that begin and end them. */
+/** `run_modes`: the frames of all runs. `lifecycle`: only those that start and end runs. */
 export type ThreadMode = 'run_modes' | 'lifecycle'
 
 export interface ThreadFramesRequest {
   readonly threadId: string
   readonly principal: Principal | null
   readonly modes: readonly ThreadMode[]
-  /** Where the frames begin. */
+  /** The position where the frames start. */
   readonly from: Position
   readonly signal?: AbortSignal | undefined
 }
 
 /** A position between two frames. */
 export interface Position {
-  /** The event of the log from which the frame before it was made. */
+  /** The log event that the previous frame was made from. */
   readonly seq: number
-  /** The number of that frame among those of its event. */
+  /** The number of that frame among the frames of its event. */
   readonly frame: number
-  /** The sequence number before the first event of its run, with which the frames of the run begin. */
+  /** The sequence number before the first event of its run. The run's frames are made from there. */
   readonly start: number
 }
 
 type Engine = PlatformContext['engine']
 
 /**
- * The frames of a thread, run after run, without an end. A frame has the id `<seq>-<n>` of its event in the
- * log and its number among the frames of that event, which are the same on every instance and for every
- * reader.
+ * The frames of a thread, run after run, without an end. A frame's id is `<seq>-<n>`: its event in the log,
+ * and its number among the frames of that event. Ids are the same on every instance and for every reader.
  *
- * Throws `no_such_thread` once the thread is deleted.
+ * Throws `no_such_thread` after the thread is deleted.
  */
 export async function* threadFrames(
   { engine }: Pick<PlatformContext, 'engine'>,
@@ -84,8 +83,8 @@ const doneFrame = (runId: string): Frame => ({
 const BEGINNING: Position = { seq: 0, frame: -1, start: 0 }
 
 /**
- * Where the stream of a thread begins: after the frame of an id, before the first one for `-` and `-1`;
- * without an id before the run in progress, or at the end of the log. Throws 400 for any other id.
+ * Where a thread's stream starts: after the frame with this id, or before the first frame for `-` and `-1`.
+ * Without an id, before the active run, or at the end of the log. Throws 400 for any other id.
  */
 export async function positionOf(
   engine: Engine,
@@ -102,7 +101,7 @@ export async function positionOf(
       'invalid_argument',
       'Last-Event-ID: expected the id of an event of this stream, or "-".',
     )
-  // An id beyond the log is of a log that was deleted.
+  // An id beyond the log belongs to a deleted log.
   return Number(seq) > head ? BEGINNING : { seq: Number(seq), frame: Number(frame), start: 0 }
 }
 

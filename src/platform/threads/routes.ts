@@ -1,7 +1,7 @@
 import { type FaceRoute, onDemand } from '../../face/routes.ts'
 import type { PlatformContext } from '../context.ts'
 
-/** The platform's stream of a thread. The web socket of the streaming protocol has the same path. */
+/** The platform's stream of a thread. The streaming protocol's web socket has the same path. */
 export const THREAD_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   [
     'GET',
