@@ -47,6 +47,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Next.js and hot reload', link: '/docs/next' },
       { text: 'Bun, Deno, Workers', link: '/docs/runtimes' },
       { text: 'The command line', link: '/docs/cli' },
+      { text: 'Sign-in services', link: '/docs/sign-in' },
       { text: 'Limits', link: '/docs/limits' },
       { text: 'CORS and proxies', link: '/docs/cors' },
     ],
