@@ -2,22 +2,22 @@ import type { Store } from '../storage/store/store.ts'
 import type { RunOrigin } from './failures.ts'
 import type { ServerEvent } from './observe.ts'
 
-/** Something that an engine closes. */
+/** A part that an engine closes. */
 export interface Attached {
   close(): Promise<void>
 }
 
-/** What an engine gives to what is attached to it. */
+/** What an engine passes to attached parts. */
 export interface EngineParts {
   readonly store: Store
   readonly observe: (event: ServerEvent) => void
-  /** Passes an error to the operator's `onError`, and gives the error id that it gets. */
+  /** Passes an error to the operator's `onError`, and returns its error id. */
   readonly report: (error: unknown, origin: RunOrigin) => string
 }
 
 export type Attach = <Part extends Attached>(make: (parts: EngineParts) => Part) => Part
 
-/** Makes each part once, by the function that makes it. */
+/** Creates each part once, identified by its `make` function. */
 export function createAttach(context: EngineParts): {
   readonly attach: Attach
   readonly close: () => Promise<void>

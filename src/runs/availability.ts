@@ -2,7 +2,7 @@ import { UnavailableError } from '../storage/errors.ts'
 import type { Store } from '../storage/store/store.ts'
 import type { ServerEvent } from './observe.ts'
 
-/** Wraps a store to report when it stops answering and when it answers again. */
+/** Wraps a store to report when it becomes unavailable and when it is available again. */
 export function observedStore(store: Store, observe: (event: ServerEvent) => void): Store {
   let awaySince: number | undefined
 
@@ -30,7 +30,8 @@ export function observedStore(store: Store, observe: (event: ServerEvent) => voi
     observe({ type: 'store.recovered', awayMs, at })
   }
 
-  // Everything else runs on the store itself, with the mark by which a saver over the same database is known.
+  // All other calls go to the store itself, including the marker that identifies a checkpointer on the same
+  // database.
   return new Proxy(store, {
     get(_, key) {
       const member: unknown = Reflect.get(store, key)

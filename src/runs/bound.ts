@@ -3,7 +3,7 @@ import type { Attach } from './attach.ts'
 import type { RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 
-/** An engine as its own functions see it. */
+/** An engine as seen by its own functions. */
 export interface BoundEngine {
   readonly context: RunContext
   /** Called before each request: see `startMaintenance`. */
@@ -11,7 +11,7 @@ export interface BoundEngine {
   readonly attach: Attach
 }
 
-/** The request of a function that needs to know what its caller reaches, where the caller names a principal. */
+/** The request of a function that checks access, with a principal in place of the access fields. */
 export type Asked<Request extends Access> = Omit<Request, keyof Access> & {
   readonly principal?: Principal | null | undefined
 }
@@ -26,15 +26,15 @@ export function callAs<Request extends Access, Result>(
 }
 
 /**
- * The key of what an engine is made of. A server may load this library twice, as ESM and as CommonJS or in two bundles of
- * Next: an engine of one copy is used by the faces of the other.
+ * The key of an engine's internals. A server may load this library twice, as ESM and CommonJS or in two
+ * bundles of Next: faces of one copy can use the engine of the other.
  */
 const BOUND: unique symbol = /* @__PURE__ */ Symbol.for('agentwire.engine')
 
 export const bind = <Engine extends object>(engine: Engine, bound: BoundEngine): Engine =>
   Object.assign(engine, { [BOUND]: bound })
 
-/** What an engine is made of. Throws `invalid_argument` for an object that is none. */
+/** The internals of an engine. Throws `invalid_argument` for any other object. */
 export function boundOf(engine: object): BoundEngine {
   const { [BOUND]: bound } = engine as { readonly [BOUND]?: BoundEngine }
   if (bound) return bound

@@ -4,9 +4,10 @@ import { deadlineOf } from './deadlines.ts'
 import { RunError } from './errors.ts'
 
 /**
- * Lets runs finish for `drainMs`, then stops them: a run that another process can continue is handed over, any other one ends
- * as interrupted. At last it ends every subscription with an error, so that clients reconnect elsewhere. A store or a saver that
- * does not answer holds it up for a while only: the leases of such runs expire, and other processes find them.
+ * Lets runs finish for `drainMs`, then stops them: a run that another process can continue is handed over,
+ * any other ends as interrupted. Finally it ends every subscription with an error, so that clients reconnect
+ * elsewhere. A store or checkpointer that does not respond delays it only for a while: the leases of such
+ * runs expire, and other processes find them.
  */
 export async function close(context: RunContext): Promise<void> {
   const { active, closing, pending, drainMs, cancelGraceMs, wakeUps } = context
@@ -16,11 +17,12 @@ export async function close(context: RunContext): Promise<void> {
     await within(drainMs, Promise.all([...active.values()].map((run) => run.done)))
   }
   for (const run of active.values()) run.stop(closeReason(context, run.assistantId))
-  // An agent gets its time to stop, and the end of its run the time of a call to the saver and of one to the store.
+  // An agent gets its time to stop, and the end of its run the time of one checkpointer call and one store
+  // call.
   const end = performance.now() + cancelGraceMs + 2 * deadlineOf(context)
   do {
     await within(end - performance.now(), Promise.allSettled(pending))
-    // A claim that was written just now is executed, and stopped at once, in this turn of the event loop.
+    // A claim that was just written is executed, and stopped immediately, in this turn of the event loop.
     await sleep(0)
   } while (pending.size > 0 && performance.now() < end)
   if (pending.size > 0) {

@@ -12,19 +12,19 @@ import type { ServerEvent } from './observe.ts'
 import type { HeldRecords, RunRecord, RunRecords, StopReason, ThreadRecord } from './records/records.ts'
 import type { WakeUps } from './records/wake-ups.ts'
 
-/** What every part of the engine shares. One per engine. */
+/** The state that all parts of the engine share. One for each engine. */
 export interface RunContext extends FailureTold {
   readonly store: Store
   readonly checkpointer: Checkpointer
-  /** The store's clock, in milliseconds since 1970, for what is not read with a partition. */
+  /** The store's clock, in milliseconds since 1970, for values that are not read with a partition. */
   readonly storeNow: (partition: string) => Promise<number>
   readonly graphStores: GraphStores
   readonly agents: ReadonlyMap<string, Agent>
-  /** Old names of agents, each with the id of the agent. */
+  /** Old names of agents, mapped to the agents' ids. */
   readonly aliases: ReadonlyMap<string, string>
-  /** The assistant of a thread that names none; undefined when there are several and none was chosen. */
+  /** The assistant of a thread that names none. Undefined if there are several and none is the default. */
   readonly defaultAgent: string | undefined
-  /** The id of this process in the leases it holds. */
+  /** The id of this process in its leases. */
   readonly instance: string
   readonly leaseTtlMs: number
   /** How long a run retries while the store is unavailable, in milliseconds. */
@@ -32,9 +32,12 @@ export interface RunContext extends FailureTold {
   /** How long the engine waits for a cancelled agent to stop, in milliseconds. */
   readonly cancelGraceMs: number
   readonly limits: Limits
-  /** The slots of this process for runs, by owner. Each is held from the claim of a thread to the end of the run. */
+  /**
+   * The slots of this process for runs, by owner. Each is held from the claim of a thread to the end of the
+   * run.
+   */
   readonly slots: KeyedSemaphore<string | null>
-  /** The threads whose next run waits for a slot, the oldest first, each with its owner. */
+  /** The threads whose next run waits for a slot, oldest first, with their owners. */
   readonly waitingForSlot: Map<string, string | null>
   readonly watchers: LogWatchers
   /** How often expired records are deleted, in milliseconds. */
@@ -43,32 +46,32 @@ export interface RunContext extends FailureTold {
   readonly drainMs: number
   /** Runs that execute in this process, by thread. */
   readonly active: Map<string, ActiveRun>
-  /** The execution of those and of the runs that wait behind them, by thread. */
+  /** The execution of these runs and of the runs that wait after them, by thread. */
   readonly executing: Map<string, Promise<void>>
   /** Passes an event to the operator's observer. Never throws. */
   readonly observe: (event: ServerEvent) => void
-  /** Takes over the run of a thread whose process is lost, or starts the one that waits. */
+  /** Takes over the run of a thread whose process is lost, or starts the waiting run. */
   readonly recover: (threadId: string) => Promise<void>
-  /** Schedules another look at a thread when its delayed run is due. */
+  /** Schedules another check of a thread when its delayed run is due. */
   readonly wakeUps: WakeUps
-  /** What `close` waits for: claims that are being written, and threads that are executed. */
+  /** What `close` waits for: claims that are being written, and threads that execute. */
   readonly pending: Set<Promise<unknown>>
   /** Fires when the server closes. */
   readonly closing: AbortController
 }
 
 /**
- * Called with failures that no caller would otherwise see. `id` is the error id that clients were given. What it throws or
- * rejects with is ignored.
+ * Called with failures that no caller would otherwise see. `id` is the error id that was sent to clients.
+ * Errors that it throws or rejects with are ignored.
  */
 export type ErrorReporter = (error: unknown, info: RunOrigin & { readonly id: string }) => unknown
 
-/** What a saver had as the newest checkpoint of a thread's root. */
+/** The newest checkpoint of a thread's root, as read from a checkpointer. */
 export interface NewestCheckpoint {
   readonly tuple: CheckpointTuple | undefined
 }
 
-/** A run that holds the thread's lease and a place of this process, and is ready to execute. */
+/** A run that holds the thread's lease and a slot of this process, and is ready to execute. */
 export interface LaunchedRun {
   readonly thread: ThreadRecord
   readonly run: RunRecord
@@ -76,13 +79,13 @@ export interface LaunchedRun {
   readonly token: number
   /** The last sequence number of the thread's log. */
   readonly head: number
-  /** When the commit began that took the lease, as `performance.now()` tells. */
+  /** When the commit that took the lease began, by `performance.now()`. */
   readonly claimedAt: number
-  /** What is known of its records, first what the commit that launched it has written. */
+  /** The known records of the run, initially those that the launching commit wrote. */
   readonly records: HeldRecords
-  /** The store's clock, in milliseconds since 1970, as it goes on since it was read for the launch. */
+  /** The store's clock, in milliseconds since 1970, advanced from its value at the launch. */
   readonly now: () => number
-  /** The newest checkpoint of the thread, where it was read for the launch. */
+  /** The newest checkpoint of the thread, if the launch read it. */
   readonly newest?: NewestCheckpoint | undefined
 }
 
@@ -92,11 +95,14 @@ export interface ActiveRun {
   readonly token: number
   /** Asks the agent to stop. Idempotent. */
   stop(reason: StopReason): void
-  /** Settles after the terminal event, with the records that it has left where this process has written them. Never rejects. */
+  /**
+   * Settles after the terminal event, with the records that it wrote if this process wrote them. Never
+   * rejects.
+   */
   readonly done: Promise<RunRecords | undefined>
 }
 
-/** The id that a name stands for, which may be an alias. */
+/** The id of a name, which may be an alias. */
 export const idOf = ({ aliases }: Pick<RunContext, 'aliases'>, name: string): string =>
   aliases.get(name) ?? name
 
@@ -118,8 +124,8 @@ function unknownAssistant({ agents }: RunContext, name: string): RunError {
 }
 
 /**
- * The agent that reads the state of a thread: its own, else the default, else the first. The state of an agent that is not there
- * any more is read from its checkpoints.
+ * The agent that reads the state of a thread: its own, otherwise the default, otherwise the first. The state
+ * of a removed agent is read from its checkpoints.
  */
 export function readerOf(context: RunContext, assistantId: string | null): Agent {
   const name = assistantId ?? context.defaultAgent ?? [...context.agents.keys()][0]!
@@ -129,13 +135,13 @@ export function readerOf(context: RunContext, assistantId: string | null): Agent
 export const checkpointerOf = (context: RunContext, agent: Agent): Checkpointer =>
   agent.checkpointer ?? context.checkpointer
 
-/** The same saver as the agent sees it, which may have values of its own classes. */
+/** The same checkpointer with the agent's serde, so that it can return instances of the agent's classes. */
 export function ownCheckpointerOf(context: RunContext, agent: Agent): Checkpointer {
   const saver = checkpointerOf(context, agent)
   return (agent.serde && saver.withSerde?.(agent.serde)) ?? saver
 }
 
-/** Keeps `close` from settling before this work has. */
+/** Makes `close` wait for this work. */
 export function beforeClose<T>({ pending }: RunContext, work: Promise<T>): Promise<T> {
   pending.add(work)
   const forget = (): void => void pending.delete(work)
@@ -143,7 +149,7 @@ export function beforeClose<T>({ pending }: RunContext, work: Promise<T>): Promi
   return work
 }
 
-/** Throws `closing` once the server closes: nothing may start any more. */
+/** Throws `closing` once the server is closing: nothing may start after that. */
 export function assertOpen({ closing }: RunContext): void {
   if (closing.signal.aborted) throw new RunError('closing', 'The server is shutting down. Try again.')
 }

@@ -19,10 +19,13 @@ import { createWakeUps } from './records/wake-ups.ts'
 import { warnEphemeralStore } from './threads/savers.ts'
 
 const LEASE_TTL_MS = 15_000
-/** A lease in a store of one process never has to expire. */
+/** A lease in a store of a single process never needs to expire. */
 const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
-/** The state of an engine: its options with their defaults, and what its runs share. Throws `RunError` `invalid_argument`. */
+/**
+ * The state of an engine: its options with defaults, and the state that its runs share. Throws `RunError`
+ * `invalid_argument`.
+ */
 export function createContext(
   options: AgentEngineOptions,
   recover: (context: RunContext, threadId: string) => Promise<void>,
@@ -40,7 +43,7 @@ export function createContext(
   const { shared } = unobserved.capabilities
   const store = shared && options.observe ? observedStore(unobserved, observe) : unobserved
   const leaseTtlMs = options.leaseTtlMs ?? LEASE_TTL_MS
-  // Made when a request needs them: Workers forbid both while a module is loaded.
+  // Created when a request needs them: Workers forbid both while a module is loaded.
   const instance = lazy(uuid7)
   const closing = lazy(() => new AbortController())
   const context: RunContext = {
@@ -81,7 +84,7 @@ export function createContext(
   return context
 }
 
-/** Gives every error an id. A failing `onError` is ignored, because there is nowhere to report it. */
+/** Assigns an id to every error. A failing `onError` is ignored, because there is nowhere to report it. */
 function reporterOf(onError: ErrorReporter = logError): RunContext['report'] {
   return (error, origin) => {
     const id = crypto.randomUUID()

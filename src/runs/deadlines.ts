@@ -2,20 +2,23 @@ import { inTime, Late } from '../storage/deadline.ts'
 import { UnavailableError } from '../storage/errors.ts'
 
 interface Patience {
-  /** How long calls are repeated while the store is away, in milliseconds. */
+  /** How long calls are retried while the store is unavailable, in milliseconds. */
   readonly retryForMs: number
 }
 
-/** How long the engine waits for a store or a saver, in milliseconds, where the lease is no longer than this. */
+/** How long the engine waits for a store or checkpointer, in milliseconds, if the lease is not longer. */
 const DEADLINE_MS = 10_000
 
 export const deadlineOf = ({ retryForMs }: Patience): number => Math.max(retryForMs, DEADLINE_MS)
 
-/** Bounds a call of a saver, which may never settle. Throws `UnavailableError`. */
+/** Limits the time of a checkpointer call, which may never settle. Throws `UnavailableError`. */
 export const saverInTime = <T>(patience: Patience, call: Promise<T>): Promise<T> =>
   orUnavailable(deadlineOf(patience), 'The checkpointer did not respond in time.', call)
 
-/** Bounds a command, which makes several calls. What it has begun may still take effect. Throws `UnavailableError`. */
+/**
+ * Limits the time of a command, which makes several calls. Work that it started may still take effect. Throws
+ * `UnavailableError`.
+ */
 export const commandInTime = <T>(patience: Patience, command: Promise<T>): Promise<T> =>
   orUnavailable(
     deadlineOf(patience) * 2,

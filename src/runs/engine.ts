@@ -36,7 +36,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   return openEngine(options)
 }
 
-/** The same for options that are checked, and may have others with them. */
+/** Like `createAgentEngine`, for options that were validated and may contain others. */
 export function openEngine(options: AgentEngineOptions): AgentEngine {
   const context = createContext(options, recoverThread)
   const maintain = startMaintenance(context, { finishOrphanedWork, deleteExpired })
@@ -78,7 +78,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       checkpointBefore: as(later(() => import('./answers/checkpoint-before.ts'), 'checkpointBefore')),
       measure: () => measure(context),
       async close() {
-        // They use the engine.
+        // Attached parts use the engine, so they close first.
         await closeAttached()
         await close(context)
       },

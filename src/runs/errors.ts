@@ -8,20 +8,20 @@ export type RunErrorCode =
   | 'no_such_interrupt'
   | 'no_such_task'
   | 'no_such_assistant'
-  /** The task takes no more messages. */
+  /** The task accepts no more messages. */
   | 'task_ended'
-  /** The thread has a run in progress and the caller asked not to wait for it. */
+  /** The thread has an active run, and the caller asked not to wait for it. */
   | 'thread_busy'
-  /** Another command had this idempotency key before. */
+  /** Another command used this idempotency key before. */
   | 'key_reused'
-  /** The process was lost in the middle of a command, and later changes hide whether it took effect. */
+  /** The process was lost during a command, and later changes hide whether it took effect. */
   | 'outcome_unknown'
   | 'not_supported'
-  /** A run has used more than the server allows, and has failed. */
+  /** A run used more than the server allows, and failed. */
   | 'limit_exceeded'
   | 'closing'
 
-/** A request the run engine refuses. No state was changed. */
+/** A request that the run engine rejected. No state was changed. */
 export class RunError extends AgentwireError {
   static override readonly brand: string = 'RunError'
   declare readonly code: RunErrorCode
@@ -30,7 +30,7 @@ export class RunError extends AgentwireError {
   }
 }
 
-/** Why a run was stopped that took longer than `limits.runMs`. */
+/** A run was stopped because it took longer than `limits.runMs`. */
 export class RunTimeout extends RunError {
   static override readonly brand = 'TimeoutError'
 }
@@ -46,5 +46,5 @@ export const noSuchCheckpoint = (checkpointId: string): RunError =>
 export const noSuchTask = (taskId: string): RunError =>
   new RunError('no_such_task', `Task ${JSON.stringify(taskId)} not found.`)
 
-/** Clients look for this sentence. */
+/** Clients check for this text. */
 export const noSuchRun = (): RunError => new RunError('no_such_run', 'Run not found')

@@ -11,29 +11,31 @@ import { AgentwireError } from '../errors.ts'
 import type { AgentEvent, EventData } from '../events/index.ts'
 import { ConflictError, FencedError, UnavailableError } from '../storage/errors.ts'
 
-/** Where an error happened, as far as that is known. */
+/** The location of an error, as far as it is known. */
 export interface RunOrigin {
   readonly threadId?: string | undefined
   readonly runId?: string | undefined
 }
 
-/** To whom failures are told. */
+/** How failures are reported. */
 export interface FailureTold {
-  /** Passes an error to the operator's `onError`, and gives the error id that it gets. Never throws. */
+  /** Passes an error to the operator's `onError`, and returns its error id. Never throws. */
   readonly report: (error: unknown, origin: RunOrigin) => string
-  /** What clients are told of an agent's error. Without it they are told an error id. */
+  /** The message that clients see for an agent's error. Without it they see an error id. */
   readonly errorMessage: ((error: unknown) => string) | undefined
 }
 
-/** What clients are told of an agent's error: its text, an error id, or what a function makes of it. */
+/**
+ * What clients see of an agent's error: its text (true), an error id (false), or the result of a function.
+ */
 export type ErrorMessage = boolean | ((error: unknown) => string)
 
-/** True where `NODE_ENV` is `development`. Runtimes without a `process`, such as Workers, are never that. */
+/** True if `NODE_ENV` is `development`. Always false on runtimes without a `process`, such as Workers. */
 const inDevelopment = (): boolean => globalThis.process?.env?.NODE_ENV === 'development'
 
 let said = false
 
-/** The function that an option stands for. Undefined where clients are told an error id. */
+/** The function for an option. Undefined if clients see an error id. */
 export function errorMessageOf(chosen: ErrorMessage | undefined): ((error: unknown) => string) | undefined {
   if (typeof chosen === 'function') return chosen
   if (chosen === undefined && inDevelopment() && !said) {
@@ -47,19 +49,22 @@ export function errorMessageOf(chosen: ErrorMessage | undefined): ((error: unkno
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The most characters of an error's text that clients get. */
+/** The maximum length of an error text that clients see, in characters. */
 const MAX_TEXT = 2_000
 
 const HIDDEN = 'It failed. This server does not show the reason.'
 
-/** What clients are told of the failure of a run. */
+/** What clients see of a failed run. */
 export interface ShownFailure {
   readonly message: string
-  /** The name of the error's class, where they are told the text; else `Error`. */
+  /** The name of the error's class if clients see its text, otherwise `Error`. */
   readonly name: string
 }
 
-/** Reports the failure of a run to the operator, unless the agent has declined its task. Gives what clients are told of it. */
+/**
+ * Reports the failure of a run to the operator, unless the agent declined its task. Returns what clients see
+ * of it.
+ */
 export function reportFailure(
   context: FailureTold,
   origin: RunOrigin,
@@ -79,7 +84,7 @@ export function reportFailure(
   return { message: shown, name: nameOf(error) }
 }
 
-/** The name that an error was given, else that of its class. */
+/** The name of an error, otherwise that of its class. */
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return 'Error'
   const name: unknown = error.name === 'Error' ? error.constructor?.name : error.name
@@ -87,15 +92,16 @@ function nameOf(error: unknown): string {
 }
 
 /**
- * An agent's event as clients may see it. The text of an error is replaced by what the `errorMessage` option makes of it, and
- * always while the storage fails, whose errors an agent may pass on as its own.
+ * An agent's event as clients may see it. The text of an error is replaced by the result of the
+ * `errorMessage` option. If the storage failed, it is always replaced, because an agent may pass on the
+ * storage's errors as its own.
  */
 export function withoutErrorText(context: FailureTold, event: AgentEvent, ofStorage: boolean): AgentEvent {
   const shown = (error: unknown): string => (ofStorage ? HIDDEN : hide(context, error))
   switch (event.method) {
     case 'tasks':
     case 'lifecycle':
-      // Agents are not checked: their data may be null.
+      // Events of agents are not validated: their data may be null.
       if (event.data?.error == null) return event
       return { ...event, data: { ...event.data, error: shown(event.data.error) } } as AgentEvent
     case 'messages':
@@ -117,7 +123,7 @@ interface Chunk {
   readonly data: any
 }
 
-/** A chunk of LangGraph's stream, in which tools, runnables and the tasks of a checkpoint may tell their errors. */
+/** A chunk of LangGraph's stream, which may contain errors of tools, runnables and checkpoint tasks. */
 function withoutChunkErrors(
   chunk: EventData['chunks'],
   shown: (error: unknown) => string,
@@ -132,7 +138,10 @@ function withoutChunkErrors(
   return { mode, data: { ...data, payload: { ...data.payload, tasks: tasks.map(without) } } }
 }
 
-/** What clients are told of an error of a write to an agent's state: not the text of the agent's own code. */
+/**
+ * The error that clients see for a failed write to an agent's state, without the text of the agent's own
+ * code.
+ */
 export function withoutRefusalText(context: FailureTold, origin: RunOrigin, error: unknown): unknown {
   if (!(error instanceof AgentRefusal)) return error
   const { cause } = error
@@ -144,7 +153,8 @@ export function withoutRefusalText(context: FailureTold, origin: RunOrigin, erro
 /**
  * A state as clients may see it.
  *
- * @param shown The text that they are shown of the thread's last failure, such as the reason of an agent that has declined.
+ * @param shown The text that clients see for the thread's last failure, such as the reason of an agent that
+ * declined.
  */
 export function withoutErrorTexts(
   context: FailureTold,
@@ -166,7 +176,7 @@ function hide(context: FailureTold, error: unknown): string {
   return shownText(context, message ?? error) ?? HIDDEN
 }
 
-/** What the operator lets clients see of an agent's error. Undefined where that is nothing. */
+/** The part of an agent's error that the operator allows clients to see. Undefined if there is none. */
 function shownText({ errorMessage, report }: FailureTold, error: unknown): string | undefined {
   if (!errorMessage || isOfStorage(error)) return undefined
   try {
@@ -178,13 +188,13 @@ function shownText({ errorMessage, report }: FailureTold, error: unknown): strin
   }
 }
 
-/** Whether an error, or what caused it, comes from a store or a saver of this library. */
+/** Whether an error or one of its causes comes from a store or checkpointer of this library. */
 const isOfStorage = (error: unknown): boolean =>
   causesOf(error).some(
     (cause) =>
       cause instanceof UnavailableError || cause instanceof ConflictError || cause instanceof FencedError,
   )
 
-/** Replaces the error that a failed task writes into its checkpoint, where that may be the storage's own. */
+/** Replaces the error that a failed task writes to its checkpoint, because it may come from the storage. */
 export const withoutErrorWrites = (writes: [channel: string, value: unknown][]): typeof writes =>
   writes.map(([channel, value]) => [channel, channel === '__error__' ? HIDDEN : value])

@@ -1,6 +1,6 @@
 /**
- * What faces need of an engine in addition to its methods: functions over it, so that who uses none of them bundles none. What is
- * rarely called is loaded then.
+ * Functions on an engine that faces need in addition to its methods. They are separate so that bundles
+ * contain only those in use. Rarely called ones are loaded on demand.
  */
 
 import { type Access, accessOf } from '../principal.ts'
@@ -25,21 +25,23 @@ import type { RunTree } from './threads/tree.ts'
 const treeOf = /* @__PURE__ */ later(() => import('./threads/tree.ts'), 'readTree')
 const keepLatestOf = /* @__PURE__ */ later(() => import('./mutations/keep-latest.ts'), 'keepLatest')
 
-/** The parts that an engine is made of. */
+/** The internal parts of an engine. */
 export interface EngineInternals
   extends Pick<RunContext, 'aliases' | 'defaultAgent' | 'limits' | 'store' | 'observe'> {
-  /** True where the memory of graphs is a `BaseStore` of the server's, so that it is the same for all principals. */
+  /** Whether the memory of graphs is a `BaseStore` that all principals share. */
   readonly sharesGraphStore: boolean
   /**
-   * Settles when this process executes no run of the thread any more; undefined where it executes none. For hosts that stop a process
-   * which owes no response, such as Workers: give it to their `waitUntil`, as the routes do.
+   * Settles when this process no longer executes a run of the thread; undefined if it executes none. For
+   * hosts that stop an idle process, such as Workers: pass it to their `waitUntil`, as the routes do.
    */
   working(threadId: string): Promise<void> | undefined
-  /** Whether somebody in this process reads the thread's events, or waits for the end of a run of it. */
+  /**
+   * Whether a reader in this process follows the thread's events, or waits for the end of one of its runs.
+   */
   isFollowed(threadId: string): boolean
   /**
-   * What faces share over this engine, such as its runner of jobs. It is made by the first call with this function, and closed before
-   * the engine is.
+   * State that faces share over this engine, such as its job runner. Created by the first call with a given
+   * function, and closed before the engine.
    */
   readonly attach: Attach
 }
@@ -69,13 +71,19 @@ const over =
   (engine, request) =>
     callAs(boundOf(engine), method, request)
 
-/** The last sequence number of a thread's log, from which a reader can go on. 0 where the principal has no such thread. */
+/**
+ * The last sequence number of a thread's log, from which a reader can continue. 0 if the principal has no
+ * such thread.
+ */
 export const headOf: (engine: AgentEngine, thread: ThreadAddress) => Promise<number> = /* @__PURE__ */ over(
   async (context, thread: OwnedThread): Promise<number> =>
     (await findThread(context, thread)) ? (await context.store.inspect(thread.threadId)).head : 0,
 )
 
-/** The events of a thread as SSE frames, whose bytes all subscribers share. Past events that a new client must not see are left out. */
+/**
+ * The events of a thread as SSE frames, whose bytes all subscribers share. Past events that a new client must
+ * not see are omitted.
+ */
 export function subscribe(engine: AgentEngine, request: ThreadSubscription): Subscription
 /** The same events in another encoding. */
 export function subscribe<Chunk>(
@@ -94,23 +102,26 @@ export function subscribe(
 }
 
 /**
- * Waits for the end of a run, takes those of its events that are asked for, and gives its record: undefined where it was undone or
- * deleted.
+ * Waits for the end of a run, passes the requested events to `take`, and returns the run's record. Undefined
+ * if the run was undone or deleted.
  */
 export const readToEnd: (engine: AgentEngine, request: RunToEnd) => Promise<RunRecord | undefined> =
   /* @__PURE__ */ over(readToEndOf)
 
-/** A thread with the recorded result of a command and a kept answer, read at once: for a request that may start a run on it. */
+/**
+ * A thread with the recorded result of a command and a kept answer, read together, for a request that may
+ * start a run on it.
+ */
 export const lookAtThread: (engine: AgentEngine, thread: ThreadAddress & LookQuery) => Promise<ThreadLook> =
   /* @__PURE__ */ over(look)
 
-/** A thread with a run of it, read at once. Undefined where the principal has no such thread. */
+/** A thread and one of its runs, read together. Undefined if the principal has no such thread. */
 export const findRun: (
   engine: AgentEngine,
   run: ThreadAddress & { readonly runId: string },
 ) => Promise<FoundRun | undefined> = /* @__PURE__ */ over(find)
 
-/** A page of a principal's threads, with how many there are on all pages. */
+/** A page of a principal's threads, with the total count. */
 export const listThreadPage: (
   engine: AgentEngine,
   query: Asked<ThreadListQuery & { readonly limit: number }>,
@@ -118,14 +129,17 @@ export const listThreadPage: (
   /* @__PURE__ */ later(() => import('./threads/lists.ts'), 'pageOfThreads'),
 )
 
-/** The tree of a run's agents, made of its lifecycle events. Undefined when the log has none of them. */
+/** The tree of a run's agents, built from its lifecycle events. Undefined if the log has none. */
 export const readTree = async (
   engine: AgentEngine,
   { threadId }: ThreadRecord,
   runId: string,
 ): Promise<RunTree | undefined> => treeOf(boundOf(engine).context, threadId, runId)
 
-/** The recorded result of an earlier command. Does not check that the thread is the caller's. Throws `key_reused`. */
+/**
+ * The recorded result of an earlier command. Does not check that the caller owns the thread. Throws
+ * `key_reused`.
+ */
 export const receiptOf = async (
   engine: AgentEngine,
   threadId: string,
@@ -133,9 +147,10 @@ export const receiptOf = async (
 ): Promise<Receipt | null> => (await loadReceipt(boundOf(engine).context.store, threadId, command)).receipt
 
 /**
- * Shortens threads to their newest state, and gives how many of them their principals have. Of each namespace the newest checkpoint
- * stays, with what it is read from and with the interrupts that wait; records, runs and events stay. Throws before any is changed:
- * `not_supported` where the checkpointer has no `keepLatest`, `thread_busy` where a run is in progress or waits.
+ * Shortens threads to their newest state, and returns how many of them belong to their principals. For each
+ * namespace, the newest checkpoint stays, with the data it depends on and with pending interrupts. Records,
+ * runs and events stay. Throws before any change: `not_supported` if the checkpointer has no `keepLatest`,
+ * `thread_busy` if a run is active or waiting.
  */
 export function keepLatest(engine: AgentEngine, threads: readonly ThreadAddress[]): Promise<number> {
   const { context, maintain } = boundOf(engine)
@@ -153,8 +168,8 @@ export const patchState: (
 )
 
 /**
- * Cancels an answer, its runs and the questions that it has asked, and gives it as it was before. Settles when that is recorded. One
- * that has ended is left alone. Throws `no_such_task`.
+ * Cancels an answer, its runs and its open questions, and returns it as it was before. Resolves when that is
+ * recorded. An ended answer is not changed. Throws `no_such_task`.
  */
 export const cancelAnswer: (
   engine: AgentEngine,
@@ -164,8 +179,8 @@ export const cancelAnswer: (
 )
 
 /**
- * Settles once an answer does not wait for input any more, on any instance, and gives it; undefined where it is gone. Throws `closing`
- * when the engine closes first.
+ * Resolves when an answer no longer waits for input, on any instance, and returns it; undefined if it no
+ * longer exists. Throws `closing` if the engine closes first.
  */
 export const untilAnswered: (
   engine: AgentEngine,
@@ -174,7 +189,7 @@ export const untilAnswered: (
   /* @__PURE__ */ later(() => import('./answers/lists.ts'), 'untilAnswered'),
 )
 
-/** A principal's answers of an assistant, the last changed first. */
+/** A principal's answers of an assistant, last changed first. */
 export const listAnswers: (
   engine: AgentEngine,
   query: Omit<AnswerListQuery, 'owner'> & Pick<ThreadAddress, 'principal'>,

@@ -3,10 +3,12 @@ import type { AgentEngine } from './agent-engine.ts'
 import type { EngineParts } from './attach.ts'
 import { boundOf } from './bound.ts'
 
-/** The jobs of an engine. A face registers its kinds when it is made. They are worked on until the engine closes. */
+/**
+ * The jobs of an engine. A face registers its kinds when it is created. The jobs run until the engine closes.
+ */
 export const jobsOf = (engine: AgentEngine): Jobs => boundOf(engine).attach(createEngineJobs)
 
-/** What fails is reported, and what is not delivered is observed, too. */
+/** Reports failures, and also observes deliveries that were given up. */
 const createEngineJobs = ({ store, report, observe }: EngineParts): Jobs =>
   createJobs({
     store,

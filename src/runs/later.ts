@@ -1,11 +1,11 @@
 import { lazy } from '../lazy.ts'
 
-/** The same function, which settles later. */
+/** The same function, but asynchronous. */
 type Later<Method> = Method extends (...asked: infer Asked) => infer Result
   ? (...asked: Asked) => Promise<Awaited<Result>>
   : never
 
-/** A function of a module that few servers call, or seldom: the module is loaded with the first call. */
+/** Loads a function's module on the first call, for functions that few servers call, or rarely. */
 export function later<Module, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name,

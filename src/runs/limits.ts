@@ -2,21 +2,42 @@ import type { OptionTable } from '../options.ts'
 import { OWNED_BY_ALL } from '../principal.ts'
 import { atMost, type SlotPolicy } from '../storage/coordination/keyed-semaphore.ts'
 
-/** Bounds of what runs may use. Numbers are above 0; `Infinity` lifts a bound. See docs/limits.md. */
+/**
+ * Limits of the resources that runs may use. Numbers are above 0; `Infinity` removes a limit. See
+ * docs/limits.md.
+ */
 export interface RunLimits {
-  /** How long a run may take, in milliseconds. It is stopped then, and ends as failed. Counted anew after a take-over. Default: 3,600,000. */
+  /**
+   * How long a run may take, in milliseconds. A longer run is stopped and ends as failed. Restarts after a
+   * take-over. Default: 3,600,000.
+   */
   readonly runMs?: number | undefined
-  /** How many runs this process executes at once. Further ones wait in the order in which they came. Default: 1,000. */
+  /**
+   * How many runs this process executes at the same time. Further runs wait for a slot, first come, first
+   * served. Default: 1,000.
+   */
   readonly runs?: number | undefined
-  /** The same for the runs of one owner. Has no effect without authentication, and with an `Auth` of LangGraph. Default: 100. */
+  /**
+   * The same for the runs of one owner. Has no effect without authentication, or with a LangGraph `Auth`.
+   * Default: 100.
+   */
   readonly runsPerOwner?: number | undefined
-  /** How many runs may wait on one thread. Further ones are refused with `thread_busy`. Default: 1,000. */
+  /** How many runs may wait on one thread. Further runs are rejected with `thread_busy`. Default: 1,000. */
   readonly queuedRuns?: number | undefined
-  /** The highest `recursion_limit` that a run may ask of a graph without one of its own, which is its highest otherwise. Default: 100. */
+  /**
+   * The maximum `recursion_limit` that a request may set for a graph without a limit of its own. A graph's
+   * own limit is its maximum. Default: 100.
+   */
   readonly recursionLimit?: number | undefined
-  /** The length of an agent's event, in characters of JSON. A longer one fails the run. Default: 16,777,216. */
+  /**
+   * The maximum length of an agent's event, in characters of JSON. A longer event fails the run. Default:
+   * 16,777,216.
+   */
   readonly eventLength?: number | undefined
-  /** The keys of `config.configurable` that clients may set. Others are dropped. Default: all but those of the server. */
+  /**
+   * The keys of `config.configurable` that clients may set. Others are dropped. Default: all except the
+   * server's own.
+   */
   readonly configurable?: readonly string[] | undefined
 }
 
@@ -50,7 +71,7 @@ export function limitsOf(given: RunLimits = {}): Limits {
   return { ...DEFAULTS, ...Object.fromEntries(set), configurable }
 }
 
-/** Runs without an owner, and those of the owner of all, count among all runs only. */
+/** Runs without an owner, and runs of the owner that all users share, only count towards the total. */
 export const slotPolicy = ({ runs, runsPerOwner }: Limits): SlotPolicy<string | null> =>
   atMost(runs, (owner) =>
     owner === null || owner === OWNED_BY_ALL ? Number.POSITIVE_INFINITY : runsPerOwner,

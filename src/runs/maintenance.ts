@@ -2,28 +2,28 @@ import { isUpgraded } from '../storage/upgraded.ts'
 import { jitter, startTimer } from '../time.ts'
 import type { RunContext } from './context.ts'
 
-/** What is done now and then. It is loaded when it is done first. */
+/** Periodic work. Loaded when it first runs. */
 interface Maintenance {
   finishOrphanedWork(context: RunContext, recovering: Set<string>, deadlineMs: number): Promise<void>
   deleteExpired(context: RunContext): Promise<void>
 }
 
 /**
- * Starts the periodic work of an instance, which finishes what lost processes left and deletes expired records, until the
- * engine closes. Workers allow no timers before the first request, so the returned function, which every request calls, starts
- * it where that has failed.
+ * Starts the periodic work of an instance until the engine closes: it finishes the work of lost processes and
+ * deletes expired records. Workers allow no timers before the first request, so every request calls the
+ * returned function, which starts the work if that failed before.
  */
 export function startMaintenance(context: RunContext, work: Maintenance): () => void {
   const { store, leaseTtlMs, sweepMs } = context
   let started = false
   const start = (): void => {
     if (started) return
-    // With a store of one process no other process can be lost, so there is little to find.
+    // With a store of a single process no other process can be lost, so there is little to find.
     const recoverMs = store.capabilities.shared ? leaseTtlMs / 3 : sweepMs
     const recovering = new Set<string>()
     every(context, recoverMs, () => work.finishOrphanedWork(context, recovering, recoverMs))
     every(context, sweepMs, () => work.deleteExpired(context))
-    // Looked at before there is much. An error comes again for whoever asks.
+    // Checked early, while there is little data. An error occurs again for the request that needs it.
     isUpgraded(store).catch(() => {})
     started = true
   }
@@ -33,14 +33,15 @@ export function startMaintenance(context: RunContext, work: Maintenance): () => 
   return start
 }
 
-/** Repeats `work`, never twice at once. Does not keep the process alive. */
+/** Repeats `work`, one call at a time. Does not keep the process alive. */
 function every({ closing, report }: RunContext, ms: number, work: () => Promise<void>): void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const next = (): void => {
     if (closing.signal.aborted) return
     timer = startTimer(jitter(ms), () => {
       void work()
-        // What a close interrupts is left to other processes: the store may be closed before it ends.
+        // Work that a close interrupts is left to other processes: the store may be closed before the work
+        // ends.
         .catch((error) => closing.signal.aborted || report(error, {}))
         .then(next)
     })

@@ -3,13 +3,16 @@ import { readThread } from './records/records.ts'
 
 /** The current load of an engine. */
 export interface EngineMeasures {
-  /** Runs that execute in this process. */
+  /** The runs that execute in this process. */
   readonly running: number
-  /** Runs that wait, in all processes of the store; counted to 1,000 threads. */
+  /** The waiting runs in all processes of the store, counted in up to 1,000 threads. */
   readonly queued: number
-  /** Subscribers of this process. */
+  /** The subscribers of this process. */
   readonly subscribers: number
-  /** How many events the slowest of them is behind the newest one that this process has seen of its thread. */
+  /**
+   * How many events the slowest subscriber is behind the newest event that this process has seen in its
+   * thread.
+   */
   readonly lag: number
 }
 

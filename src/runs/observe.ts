@@ -5,7 +5,9 @@ export interface AboutRun {
   readonly threadId: string
   readonly runId: string
   readonly assistantId: string
-  /** `[tenant]` or `[id]` with the name of it, of the thread's principal; null on a server without authentication. */
+  /**
+   * The thread's owner: `[tenant]` or `[id]`, followed by its name. Null on a server without authentication.
+   */
   readonly owner: string | null
   /** Milliseconds since 1970. */
   readonly at: number
@@ -17,21 +19,21 @@ export interface AboutRun {
 export type RunEndReason =
   | 'completed'
   | 'failed'
-  /** A client or the server's own code cancelled it; `rolled_back` when what it wrote was undone. */
+  /** A client or server code cancelled the run; `rolled_back` if its changes were undone. */
   | 'cancelled'
   | 'rolled_back'
-  /** It waited, and a later run with the strategy `interrupt` or `rollback` took its place. */
+  /** It was waiting, and a later run with the strategy `interrupt` or `rollback` replaced it. */
   | 'superseded'
-  /** It waited with an answer, and its interrupt was no longer open. */
+  /** It was waiting with an answer, and its interrupt was no longer open. */
   | 'withdrawn'
-  /** The server closed, and no other process may continue the run. */
+  /** The server closed, and no other process can continue the run. */
   | 'closed'
-  /** The process that ran it was lost, and the run may not be continued. */
+  /** The process that executed it was lost, and the run cannot be continued. */
   | 'lost'
-  /** It waited on a thread that was deleted. */
+  /** It was waiting on a thread that was deleted. */
   | 'deleted'
 
-/** Tokens of the run's model calls, as the providers counted them. */
+/** The tokens of the run's model calls, as counted by the providers. */
 export interface RunUsage {
   readonly inputTokens: number
   readonly outputTokens: number
@@ -39,24 +41,30 @@ export interface RunUsage {
 
 export interface RunEnding {
   readonly status: 'success' | 'error' | 'interrupted'
-  /** From the start of the first attempt, in milliseconds. Null for a run that never started. */
+  /** The time since the start of the first attempt, in milliseconds. Null for a run that never started. */
   readonly durationMs: number | null
-  /** Of this process's attempt. Null where no model reported any. */
+  /** The usage of this process's attempt. Null if no model reported any. */
   readonly usage: RunUsage | null
 }
 
-/** What happens to runs. Each run that was queued or started ends in exactly one `run.interrupted` or `run.ended`. */
+/**
+ * The events of runs. Each run that was queued or started ends with exactly one `run.interrupted` or
+ * `run.ended`.
+ */
 export type RunEvent =
-  /** The run waits behind others. `position` 1 is the next. */
+  /** The run waits behind others. `position` 1 is next. */
   | (AboutRun & { readonly type: 'run.queued'; readonly position: number })
   | (AboutRun & { readonly type: 'run.started'; readonly waitedMs: number })
-  /** The process that ran it was lost, and this one continues it. `attempt` 2 is the first take-over. */
+  /** The process that executed it was lost, and this one continues it. `attempt` 2 is the first take-over. */
   | (AboutRun & { readonly type: 'run.taken_over'; readonly attempt: number })
-  /** This process closes and lets another one continue the run. */
+  /** This process is closing and lets another one continue the run. */
   | (AboutRun & { readonly type: 'run.handed_over' })
-  /** This process lost the thread's lease, and writes nothing more: another one goes on with the run or has ended it. */
+  /**
+   * This process lost the thread's lease, and writes nothing more: another process continues the run or has
+   * ended it.
+   */
   | (AboutRun & { readonly type: 'run.fenced' })
-  /** A call of a model, through `model()` of an agent function. */
+  /** A model call, made with `model()` of an agent function. */
   | (AboutRun & { readonly type: 'run.model_called'; readonly call: ModelCall })
   /** The run waits for answers to its interrupts. */
   | (AboutRun & RunEnding & { readonly type: 'run.interrupted'; readonly interruptIds: readonly string[] })
@@ -64,11 +72,14 @@ export type RunEvent =
       RunEnding & {
         readonly type: 'run.ended'
         readonly reason: RunEndReason
-        /** What a failed run's agent threw, where this process ran it. For logs, never for clients. */
+        /**
+         * The error that a failed run's agent threw, if this process executed it. For logs, never for
+         * clients.
+         */
         readonly error?: unknown
       })
 
-/** What a server reports to its operators. */
+/** The events that a server reports to its operators. */
 export type ServerEvent =
   | RunEvent
   | {
@@ -77,55 +88,58 @@ export type ServerEvent =
       readonly owner: string | null
       readonly at: number
     }
-  /** A cron was due, and has started a run or not. Told by the instance that noted it. */
+  /** A cron was due, and started a run or failed to. Reported by the instance that recorded it. */
   | {
       readonly type: 'cron.due'
       readonly cronId: string
       readonly assistantId: string
       readonly owner: string | null
-      /** Null where no run was started for a cron whose runs have threads of their own. */
+      /** Null if no run was started and the cron's runs have their own threads. */
       readonly threadId: string | null
       readonly runId: string | null
       /** When it was due, in milliseconds since 1970. */
       readonly dueAt: number
-      /** How many later dates were over as well by then. They get no run. */
+      /** How many later dates had also passed by then. They start no runs. */
       readonly missed: number
       /** Why no run was started. For logs, never for clients. */
       readonly error?: unknown
       readonly at: number
     }
-  /** A webhook or a push was not delivered, and is not tried any more. */
+  /** A webhook or push was not delivered, and is not retried. */
   | {
       readonly type: 'delivery.failed'
-      /** What it was, such as `run-webhook-delivery` or `a2a-push`. */
+      /** The kind of delivery, such as `run-webhook-delivery` or `a2a-push`. */
       readonly kind: string
       readonly threadId: string
-      /** The run that has ended, or that has begun the task. */
+      /** The run that ended, or the first run of the task. */
       readonly runId: string | null
-      /** The host of the receiver's URL. Null where no request was to be sent. */
+      /** The host of the receiver's URL. Null if no request was to be sent. */
       readonly host: string | null
-      /** How often it was tried. */
+      /** The number of attempts. */
       readonly failures: number
-      /** Why the last try failed is its `cause`. For logs, never for clients. */
+      /** The error. Its `cause` is the last failure. For logs, never for clients. */
       readonly error: unknown
       readonly at: number
     }
-  /** The store does not answer. Reported once until it is back. */
+  /** The store does not respond. Reported once until it recovers. */
   | { readonly type: 'store.unavailable'; readonly error: unknown; readonly at: number }
   | { readonly type: 'store.recovered'; readonly awayMs: number; readonly at: number }
-  /** A request was answered with an error, or a command with a refusal. */
+  /** A request was answered with an error, or a command was rejected. */
   | {
       readonly type: 'request.refused'
       readonly method: string
-      /** The pattern of the route, such as `/threads/:thread_id/commands`. Undefined where no route matched. */
+      /** The pattern of the route, such as `/threads/:thread_id/commands`. Undefined if no route matched. */
       readonly route: string | undefined
       readonly status: number
-      /** Such as `permission_denied`. */
+      /** The error code, such as `permission_denied`. */
       readonly code: string
       readonly at: number
     }
 
-/** Called with each event after it is recorded. Never awaited; what it throws is reported and has no other effect. */
+/**
+ * Called with each event after it is recorded. Not awaited. Errors that it throws or rejects with are
+ * reported and have no other effect.
+ */
 export type Observe = (event: ServerEvent) => unknown
 
 /** Wraps `observe` so that a call never throws. */

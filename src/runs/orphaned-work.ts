@@ -5,18 +5,18 @@ import { readThread } from './records/records.ts'
 import { reindexThreads } from './records/reindex.ts'
 import { retryConflicts } from './records/update.ts'
 
-/** Deletes the threads and the records whose time is over. */
+/** Deletes expired threads and records. */
 export async function deleteExpired(context: RunContext): Promise<void> {
   for (const threadId of await removeExpired(context)) await context.recover(threadId)
   await context.store.sweep()
 }
 
-/** How many intervals a temporary thread is left to who reads it, after its last change. */
+/** How many intervals a temporary thread stays readable after its last change. */
 const ABANDONED_AFTER = 6
 
 /**
- * Marks temporary threads for deletion that have not changed for so many milliseconds and that nobody has deleted: the process that made
- * them was lost.
+ * Marks temporary threads for deletion that have not changed for `afterMs` milliseconds and were not deleted,
+ * because the process that created them was lost.
  */
 async function markAbandoned(context: RunContext, afterMs: number): Promise<void> {
   const { docs } = await context.store.list('threads', { orderBy: 'temporary' })
@@ -28,13 +28,13 @@ async function markAbandoned(context: RunContext, afterMs: number): Promise<void
   }
 }
 
-/** How many threads an instance recovers at once. */
+/** How many threads an instance recovers at the same time. */
 const RECOVERED_AT_ONCE = 8
 
 /**
- * Takes over orphaned runs, starts runs that wait on free threads, and finishes interrupted deletions: those that wait longest
- * first, and several at once. A thread that takes longer than `deadlineMs` goes on by itself, so that it does not hold up others;
- * `recovering` has these threads.
+ * Takes over orphaned runs, starts runs that wait on free threads, and finishes interrupted deletions:
+ * longest waiting first, several at a time. A thread that takes longer than `deadlineMs` continues in the
+ * background, so that it does not delay others; `recovering` contains these threads.
  */
 export async function finishOrphanedWork(
   context: RunContext,
@@ -49,7 +49,7 @@ export async function finishOrphanedWork(
     store.list('threads', { orderBy: 'queued' }),
     store.list('threads', { orderBy: 'deleting' }),
   ])
-  // One that waits for its time is looked at shortly before.
+  // A thread that waits for a start time is checked shortly before it.
   const soon = (await timeFor(store, queued.docs)) + 2 * deadlineMs
   const due = queued.docs.filter(({ index }) => (index.queued as number) <= soon)
   const orphaned = [...expired, ...due].map(({ partition }) => partition)
@@ -62,7 +62,7 @@ export async function finishOrphanedWork(
       if (!active.has(threadId)) await context.recover(threadId)
       if (marked.has(threadId)) await removeMarked(context, threadId)
     } catch (error) {
-      // What could not be taken over before the close is left to another process.
+      // Work that could not be taken over before the close is left to another process.
       if (!closing.signal.aborted) report(error, { threadId })
     } finally {
       recovering.delete(threadId)

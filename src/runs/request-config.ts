@@ -2,7 +2,7 @@ import { userOf } from '../principal.ts'
 import type { StoredConfig, ThreadRecord } from './records/records.ts'
 import type { Answers, RunRequest } from './requests.ts'
 
-/** The config of a run with the principal that asks for it, under the names that LangGraph's own servers use. */
+/** The config of a run with the principal that requests it, under the names of LangGraph's own servers. */
 function configOf({ principal, config }: Pick<RunRequest, 'principal' | 'config'>): StoredConfig | undefined {
   if (!principal) return config
   const user = userOf(principal)
@@ -22,7 +22,7 @@ export const inputOf = ({ input = null, ...request }: RunRequest) =>
 export const answersOf = ({ answers, update, goto, ...request }: Answers) =>
   ({ ...request, ...settingsFor(request), start: { kind: 'resume', answers, update, goto } }) as const
 
-/** The same where the config depends on the thread. */
+/** The config, or a function if it depends on the thread. */
 function settingsFor({
   principal,
   config,

@@ -16,8 +16,8 @@ import type { OwnedThread } from '../threads/threads.ts'
 import { findAnswer } from './find.ts'
 
 /**
- * Cancels an answer: its runs, those that wait first, or the questions that it has asked. Returns when that is recorded. Gives the
- * answer as it was before, and changes nothing where it had ended. Throws `no_such_task`.
+ * Cancels an answer: its runs, waiting ones first, or its open questions. Resolves when that is recorded.
+ * Returns the answer before the cancel, and changes nothing if it had ended. Throws `no_such_task`.
  */
 export async function cancelAnswer(
   context: RunContext,
@@ -26,7 +26,7 @@ export async function cancelAnswer(
   const { store } = context
   const { threadId } = asked
   return retryConflicts(async () => {
-    // The version of the thread guards what is read after it.
+    // The version of the thread guards the values that are read after it.
     const thread = await loadThread(store, threadId)
     const task = (await findAnswer(context, asked))?.record
     if (!thread || !task) throw noSuchTask(asked.answerId)

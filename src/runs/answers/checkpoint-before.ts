@@ -4,9 +4,9 @@ import { readHistory } from '../threads/state.ts'
 import { findThread, type OwnedThread } from '../threads/threads.ts'
 
 /**
- * The checkpoint whose state does not have a message yet, from which a run forks before it, on whatever branch of the thread it is.
- * Null where the first state has it: the run then begins with an empty one. Undefined where no state has it, or the caller has no
- * such thread.
+ * The checkpoint whose state does not contain a message yet, from which a run can fork before it, on any
+ * branch of the thread. Null if the first state contains it: the run then begins with an empty state.
+ * Undefined if no state contains it, or the caller has no such thread.
  */
 export async function checkpointBefore(
   context: RunContext,
@@ -14,7 +14,7 @@ export async function checkpointBefore(
 ): Promise<string | null | undefined> {
   const thread = await findThread(context, asked)
   if (!thread) return undefined
-  /** The parents of the states that have the message. */
+  /** The parents of the states that contain the message. */
   const parents = new Set<string>()
   let isFirst = false
   for await (const state of readHistory(context, thread, {}, {})) {

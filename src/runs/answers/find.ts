@@ -14,19 +14,25 @@ import { findThread, type OwnedThread } from '../threads/threads.ts'
 export interface FoundAnswer {
   readonly thread: ThreadRecord
   readonly record: AnswerRecord
-  /** False for a run that nobody started as an answer, which is one under its own id for as long as its record is kept. */
+  /**
+   * False for a run that was not started as an answer. It is one under its own id, as long as its record is
+   * kept.
+   */
   readonly isKept: boolean
 }
 
-/** An answer to find. */
+/** Which answer to find. */
 export interface AnswerQuery {
-  /** Its id, or that of one of its runs. Default: the active one, which goes on, waits for its turn, or has asked. */
+  /**
+   * Its id, or that of one of its runs. Default: the active answer, which runs, waits for its turn, or has
+   * open questions.
+   */
   readonly answerId?: string | undefined
-  /** The thread, where the caller has just read it. */
+  /** The thread, if the caller has just read it. */
   readonly thread?: ThreadRecord | undefined
 }
 
-/** An answer of one of the caller's threads. */
+/** Finds an answer in one of the caller's threads. */
 export async function findAnswer(
   context: RunContext,
   { answerId, thread: known, ...asked }: OwnedThread & AnswerQuery,
@@ -38,7 +44,7 @@ export async function findAnswer(
   const read = (thread?: ThreadRecord) =>
     Promise.all([thread ?? findThread(context, asked), loadAnswer(context.store, asked.threadId, answerId)])
   let [thread, record] = await read(known)
-  // One of the two may be from before a commit that has changed both.
+  // One of the two may be older than a commit that changed both.
   if (thread && record && (record.state === 'input-required') !== isAskedBy(thread, record))
     [thread, record] = await read()
   if (!thread) return undefined
@@ -48,7 +54,7 @@ export async function findAnswer(
 const isAskedBy = (thread: ThreadRecord, { taskId }: AnswerRecord): boolean =>
   restStatusOf(thread) === 'interrupted' && thread.lastTaskId === taskId
 
-/** The answer of a thread that goes on, or waits for its turn; else the one that has asked. */
+/** The answer of a thread that runs or waits for its turn, otherwise the one with open questions. */
 export async function activeOf(context: RunContext, thread: ThreadRecord): Promise<FoundAnswer | undefined> {
   const { activeRunId, queue, lastRunId } = thread
   const asking = restStatusOf(thread) === 'interrupted' ? lastRunId : null
@@ -58,7 +64,7 @@ export async function activeOf(context: RunContext, thread: ThreadRecord): Promi
   return found && !isAnswerEnded(found.record) ? found : undefined
 }
 
-/** The answer that a run is of. */
+/** The answer that a run belongs to. */
 export async function answerOf(
   { store }: RunContext,
   thread: ThreadRecord,

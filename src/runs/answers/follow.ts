@@ -16,7 +16,10 @@ export type OpenAnswer = Answer<EventItem<boolean, boolean>>
 
 type Asked = EventForm & Access
 
-/** An answer that was started before. Undefined where the caller has no such one, or the thread no active one. */
+/**
+ * Follows an answer that was already started. Undefined if the caller has no such answer, or the thread no
+ * active one.
+ */
 export async function followFound(
   context: RunContext,
   request: FindAnswer & Asked,
@@ -26,7 +29,7 @@ export async function followFound(
   return found && openAnswer(context, request, found, await placeOf(context, found, request))
 }
 
-/** The answer of a run that was started just now, from that run on. */
+/** The answer of a run that was just started, from that run on. */
 export async function followStarted(
   context: RunContext,
   request: FollowOptions & Asked,
@@ -40,7 +43,7 @@ export async function followStarted(
   return openAnswer(context, request, found, { runIds: [runId], after })
 }
 
-/** Which runs of an answer are read, and the sequence number before their first event. */
+/** Which runs of an answer to read, and the sequence number before their first event. */
 interface Place {
   readonly runIds: readonly string[]
   readonly after: number
@@ -58,10 +61,10 @@ async function placeOf(
   const runIds = from < 0 ? [first] : all.slice(from, Math.max(from, all.indexOf(current)) + 1)
   if (after !== undefined) return { runIds, after }
   if (first === current && firstSeq !== null) return { runIds, after: firstSeq - 1 }
-  // A run that begins meanwhile begins after this.
+  // A run that begins in the meantime begins after this.
   const { head } = await store.inspect(threadId)
   const run = (await loadRun(store, threadId, first))?.record
-  // The record of an ended run may be gone.
+  // The record of an ended run may no longer exist.
   const start = run ? (run.firstSeq ?? head + 1) : firstSeq === null ? head + 1 : 1
   return { runIds, after: start - 1 }
 }
@@ -78,10 +81,10 @@ function openAnswer(
   let found = first
   let runIds = begun
   const runId = () => runIds.at(-1)!
-  // What has ended already is read all the same.
+  // Events of an ended answer can still be read.
   let end = endOf(found, runId())
 
-  /** Called when the run has ended: the answer has ended with it, or goes on with another one. */
+  /** Called when a run has ended: the answer has ended with it, or continues with another run. */
   async function goOn(records?: RunRecords): Promise<void> {
     const now = foundIn(records, asked) ?? (await findAnswer(context, asked))
     if (!now && !(await findThread(context, asked))) throw noSuchThread(threadId)
@@ -90,12 +93,12 @@ function openAnswer(
     if (now && !end) runIds = [runAfter(now.record, runId()) ?? currentRun(now.record)]
   }
 
-  /** Cancels the answer, where the caller wants that, unless it was read to its end. */
+  /** Cancels the answer if the caller requested that, unless it was read to its end. */
   async function left(): Promise<void> {
     if (cancelOnLeave && !end) await cancelAnswer(context, asked)
   }
 
-  /** One generator does it all: each one around it would cost every event a microsecond. */
+  /** A single generator: each one around it would cost every event a microsecond. */
   async function* events(): EventStream<boolean, boolean> {
     let failed = false
     let seen = after
@@ -150,7 +153,7 @@ function openAnswer(
   }
 }
 
-/** The answer of a run's records, where the caller reaches it. */
+/** The answer in a run's records, if the caller can access it. */
 function foundIn(records: RunRecords | undefined, access: Access): FoundAnswer | undefined {
   if (!records?.answer) return undefined
   const thread = ownThread(records.thread.record, access)
@@ -162,7 +165,7 @@ function runAfter({ runIds }: AnswerRecord, runId: string): string | undefined {
   return at < 0 ? undefined : runIds[at + 1]
 }
 
-/** How an answer has ended with this run. Undefined where it goes on, or has gone on with another one. */
+/** How an answer ended with this run. Undefined if it is active, or continued with another run. */
 function endOf({ thread, record }: FoundAnswer, runId: string): AnswerEnd | undefined {
   const { state, error, runIds } = record
   if (runAfter(record, runId) !== undefined) return undefined

@@ -6,7 +6,10 @@ import { type AnswerRecord, loadThread } from '../records/records.ts'
 import type { OwnedThread } from '../threads/threads.ts'
 import { type FoundAnswer, findAnswer } from './find.ts'
 
-/** A page of an owner's answers whose threads the caller reaches. Where it does not reach all, pages may be shorter. */
+/**
+ * A page of an owner's answers in threads that the caller can access. Pages may be shorter if some threads
+ * are inaccessible.
+ */
 export async function listOwnAnswers(
   { store }: RunContext,
   { metadataFilter, cursor: first, ...query }: AnswerListQuery & Access,
@@ -14,7 +17,7 @@ export async function listOwnAnswers(
   const isReached = reachedThreads(store, { owner: query.owner, metadataFilter })
   if (!metadataFilter) {
     const page = await listAnswers(store, { ...query, cursor: first })
-    // The thread of one that an earlier version has made may be another owner's by now.
+    // The thread of an answer from an earlier version may belong to another owner now.
     const mayShow = await Promise.all(page.tasks.map((task) => task.owner === query.owner || isReached(task)))
     return { ...page, tasks: page.tasks.filter((_, at) => mayShow[at]) }
   }
@@ -34,10 +37,10 @@ export async function listOwnAnswers(
   return { ...page, total }
 }
 
-/** Answers in one call of the store. */
+/** The maximum of answers in one store call. */
 const MAX_LISTED = 1_000
 
-/** Whether the caller reaches the thread of an answer. Each thread is looked up once. */
+/** A check whether the caller can access the thread of an answer. Each thread is looked up once. */
 function reachedThreads(store: Store, access: Access): (task: AnswerRecord) => Promise<boolean> {
   const known = new Map<string, Promise<boolean>>()
   const look = async (threadId: string): Promise<boolean> => {
@@ -52,8 +55,9 @@ function reachedThreads(store: Store, access: Access): (task: AnswerRecord) => P
 }
 
 /**
- * Settles once an answer does not wait for input any more, on any instance: it goes on, or has ended. Gives it, or undefined where it
- * is gone. Throws what ends the subscribers of its thread, and the signal's reason when it aborts.
+ * Resolves when an answer no longer waits for input, on any instance, because it continued or ended. Returns
+ * it, or undefined if it no longer exists. Throws the error that ends the thread's subscribers, and the
+ * signal's reason when it aborts.
  */
 export async function untilAnswered(
   context: RunContext,

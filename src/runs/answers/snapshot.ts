@@ -18,25 +18,25 @@ import { readState } from '../threads/state.ts'
 import { type OwnedThread, ownThread, savedThread } from '../threads/threads.ts'
 import { activeOf, answerOf } from './find.ts'
 
-/** A thread at one position of its log: what a reader has that goes on with the events after it. */
+/** A thread at one position of its log. A reader can continue with the events after it. */
 export interface ThreadSnapshot {
   readonly thread: ThreadRecord
   /** Undefined before the first checkpoint. */
   readonly state: StateSnapshot | undefined
-  /** The questions that wait for an answer. */
+  /** The questions without an answer. */
   readonly questions: readonly OpenInterrupt[]
-  /** The answer that goes on, waits for its turn, or has asked. */
+  /** The answer that runs, waits for its turn, or has open questions. */
   readonly answer: AnswerRecord | null
-  /** The sequence number of the position. What has a higher one is not in the snapshot. */
+  /** The sequence number of the position. Events with a higher number are not in the snapshot. */
   readonly seq: number
 }
 
 export interface SnapshotQuery {
-  /** Whether the state has those of its subgraphs. Default false. */
+  /** Whether the state includes its subgraphs. Default: false. */
   readonly subgraphs?: boolean | undefined
 }
 
-/** Undefined where the caller has no such thread. */
+/** Undefined if the caller has no such thread. */
 export const readSnapshot = (
   context: RunContext,
   asked: OwnedThread & SnapshotQuery,
@@ -70,15 +70,19 @@ async function attempt(
   return { thread, state, questions: unanswered(thread), answer: found?.record ?? null, seq: head }
 }
 
-/** A position in the log of a run where nothing is half written, with the checkpoint that has all that came before. */
+/**
+ * A position in a run's log at which nothing is half-written, with the checkpoint that contains everything
+ * before it.
+ */
 interface Quiet {
   readonly seq: number
   readonly checkpointId: string | null
 }
 
 /**
- * The snapshot at the newest such position whose checkpoint can be read; the first one is before the run. A message that is being
- * written comes whole with the events that follow. Undefined where the log has lost the beginning of the run.
+ * The snapshot at the newest such position with a readable checkpoint; the first one is before the run. An
+ * unfinished message is sent completely with the events after it. Undefined if the log has lost the start of
+ * the run.
  */
 async function duringRun(
   context: RunContext,
@@ -94,7 +98,7 @@ async function duringRun(
   for (const { seq, checkpointId } of [before, ...quiet].reverse()) {
     const state =
       checkpointId === null ? undefined : await readState(context, thread, { checkpointId, subgraphs })
-    // A checkpoint is told of before it is saved.
+    // A checkpoint is announced before it is saved.
     if (checkpointId !== null && !state) continue
     const questions = unanswered(thread).filter(
       (open) => open.runId !== runId || (asked.get(open.id) ?? head + 1) <= seq,
@@ -105,7 +109,7 @@ async function duringRun(
   return undefined
 }
 
-/** The quiet positions of a run in a part of the log, and where each of its questions was asked. */
+/** The quiet positions of a run in a part of the log, and the positions of its questions. */
 async function readQuiet(
   { store }: RunContext,
   { threadId, runId }: RunRecord,
@@ -120,7 +124,7 @@ async function readQuiet(
   function note(event: LoggedEvent): void {
     const { eventId, seq, namespace, superseded } = event
     const token = eventId.slice(0, eventId.indexOf('-'))
-    // Nobody ends what a lost attempt has begun.
+    // A lost attempt does not end what it started.
     if (token !== attempt) open.clear()
     attempt = token
     if (event.method === 'messages') {

@@ -17,8 +17,8 @@ import { retryConflicts } from '../records/update.ts'
 import { dropWaiting } from './enqueue.ts'
 
 /**
- * Asks a run to stop, wherever it executes; a run that still waits is dropped. Returns when that is recorded, not when the
- * agent has stopped. An ended run is left alone. Throws `RunError` `no_such_run`.
+ * Asks a run to stop, wherever it executes; a waiting run is dropped. Resolves when that is recorded, not
+ * when the agent has stopped. An ended run is not changed. Throws `RunError` `no_such_run`.
  */
 export async function cancelRun(
   context: RunContext,
@@ -43,7 +43,7 @@ export async function cancelRun(
       return
     }
     const cancel = strongerCancel(run.record.cancel, action)
-    // Who stops a run does not want it to continue with the answers that wait behind it.
+    // A client that stops a run does not want it to continue with the answers that wait after it.
     const queue = thread.record.queue.filter(({ answers }) => answers.length > 0)
     const ops = [requestCancel(run.record, cancel)]
     if (queue.length > 0) {

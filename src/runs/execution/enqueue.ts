@@ -31,8 +31,8 @@ export interface Enqueue {
 }
 
 /**
- * Queues a run behind the one that holds the thread. `interrupt` and `rollback` stop that one and drop the runs that wait
- * behind it, as the reference server does; the new run starts when the old one has ended.
+ * Queues a run after the one that holds the thread. `interrupt` and `rollback` stop that one and drop the
+ * waiting runs, like the reference server; the new run starts when the old one has ended.
  */
 export async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
   const { store } = context
@@ -79,21 +79,21 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   if (local && local.runId === active?.record.runId) local.stop(strategy)
 }
 
-/** Answers go before other runs that wait, because a new input drops the interrupts. */
+/** Answers go before other waiting runs, because a new input discards the interrupts. */
 function inTurn(queue: ThreadRecord['queue'], entry: QueuedRun): ThreadRecord['queue'] {
   const isAnswer = ({ answers }: QueuedRun): boolean => answers.length > 0
   const before = isAnswer(entry) ? queue.filter(isAnswer) : queue
   return [...before, entry, ...queue.slice(before.length)]
 }
 
-/** The thread while a run waits on it, be it for another run, for its time or for a place of a process. */
+/** The thread while a run waits on it: for another run, for its start time or for a slot of a process. */
 const whileWaiting = (thread: ThreadRecord): ThreadRecord =>
   thread.status === 'busy' ? thread : { ...thread, status: 'busy', restStatus: thread.status }
 
-/** How many waiting runs are in memory at once with their inputs. */
+/** The maximum of waiting runs that are in memory with their inputs at the same time. */
 const LOADED = 16
 
-/** The ends of the runs that wait on a thread and still have a record. */
+/** Ends the waiting runs of a thread that still have a record. */
 export async function dropWaiting(
   { store }: RunContext,
   thread: ThreadRecord,
@@ -113,8 +113,8 @@ export async function dropWaiting(
 }
 
 /**
- * Commits a new run. If the answer is lost, the run's record shows whether the commit was applied, so that the caller does not
- * start another run.
+ * Commits a new run. If the response of the store is lost, the run's record shows whether the commit was
+ * applied, so that the caller does not start another run.
  */
 async function commitRun(
   { store }: RunContext,

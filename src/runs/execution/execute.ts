@@ -18,8 +18,8 @@ import { createRecorder } from './recorder.ts'
 import type { StorageHealth } from './saver/watched-saver.ts'
 
 /**
- * Executes a run to its end (events into the log, one terminal event), then the runs that wait behind it, one after the other.
- * Never rejects.
+ * Executes a run to its end (events in the log, one terminal event), then the waiting runs, one after the
+ * other. Never rejects.
  */
 export function execute(context: RunContext, launched: LaunchedRun): Promise<void> {
   const { executing } = context
@@ -37,7 +37,7 @@ async function executeThread(context: RunContext, launched: LaunchedRun): Promis
   let next: LaunchedRun | undefined = launched
   while (next) {
     const stop = new AbortController()
-    // It was claimed while the server closed.
+    // It was claimed while the server was closing.
     if (context.closing.signal.aborted) stop.abort(closeReason(context, next.run.assistantId))
     const done = attempt(context, next, stop)
     const active: ActiveRun = {
@@ -49,7 +49,7 @@ async function executeThread(context: RunContext, launched: LaunchedRun): Promis
     }
     context.active.set(threadId, active)
     const left = await done
-    // Who starts a run after the end of this one sees that the thread is free.
+    // A caller that starts a run after the end of this one must see that the thread is free.
     const mayWait = !left || left.thread.record.queue.length > 0
     if (context.active.get(threadId) === active) context.active.delete(threadId)
     context.slots.release(owner)
@@ -57,7 +57,10 @@ async function executeThread(context: RunContext, launched: LaunchedRun): Promis
   }
 }
 
-/** The run that executes next on a thread where one may wait, unless other threads have waited longer for a slot. */
+/**
+ * The run that executes next on a thread with waiting runs, unless other threads have waited longer for a
+ * slot.
+ */
 async function launchAfter(
   context: RunContext,
   threadId: string,
@@ -71,7 +74,7 @@ async function launchAfter(
   return undefined
 }
 
-/** Starts runs of threads that wait for a slot, as far as there are free ones. */
+/** Starts runs of threads that wait for a slot, as far as slots are free. */
 export async function startWaiting(context: RunContext): Promise<void> {
   const { waitingForSlot: waiting, slots } = context
   for (const [threadId, owner] of [...waiting]) {
@@ -81,7 +84,7 @@ export async function startWaiting(context: RunContext): Promise<void> {
   }
 }
 
-/** Gives the records that the end of the run has left, where it was written here. */
+/** Returns the records that the end of the run wrote, if it was written here. */
 async function attempt(
   context: RunContext,
   launched: LaunchedRun,
@@ -91,12 +94,13 @@ async function attempt(
   try {
     return await runToEnd(context, launched, stop)
   } catch (error) {
-    // A fenced writer has lost the thread to another one, which tells the subscribers.
+    // A fenced writer lost the thread to another one, which notifies the subscribers.
     if (error instanceof FencedError) context.observe({ ...aboutRun(thread, run), type: 'run.fenced' })
     else {
       const { threadId, runId } = run
       context.report(error, { threadId, runId })
-      // The run has no end yet: whoever finds the expired lease gives it one. A store that is still away lets it expire by itself.
+      // The run has no end yet: a process that finds the expired lease will end it. If the store is still
+      // unavailable, the lease expires by itself.
       await expireLease(context.store, threadId, token).catch(() => {})
     }
     return undefined
@@ -126,7 +130,7 @@ async function runToEnd(
       retryUnavailable(retryForMs, () => finish(context, launched, appender, outcome, recorder.leftover()))
     const ended = await iterateAgent(context, launched, stop.signal, appender, recorder.record, storage)
     if (ended.end === 'done') {
-      // Its last events are written with its end.
+      // Its last events are written together with its end.
       try {
         return await end(ended)
       } catch (error) {
@@ -151,7 +155,10 @@ async function runToEnd(
   }
 }
 
-/** What earlier attempts have sent, before this one sends anything: the events that end it, and those that take it back. */
+/**
+ * What earlier attempts sent, before this one sends anything: the events that end their messages, and those
+ * that retract them.
+ */
 async function readLost({ store, retryForMs }: RunContext, run: RunRecord) {
   const { threadId, runId, firstSeq } = run
   const isMessage = (topic: Topic): boolean => topic.method === 'messages' && topic.runId === runId
@@ -163,7 +170,7 @@ async function readLost({ store, retryForMs }: RunContext, run: RunRecord) {
   return { ends: endsOf(lost), retraction: createRetraction(lost) }
 }
 
-/** A longer timer would fire at once. */
+/** A longer timer would fire immediately. */
 const MAX_TIMER_MS = 2_147_483_647
 
 const tookTooLong = (ms: number): RunTimeout =>

@@ -29,20 +29,20 @@ import type { Leftover, Outcome } from './outcome.ts'
 
 /** The end of a run: its last events, its last transition and the thread's next record. */
 export interface Ending {
-  /** The interrupts that are open again, and the terminal event. */
+  /** The reopened interrupts, and the terminal event. */
   readonly events: readonly AgentEvent[]
   readonly transition: Transition
   readonly thread: ThreadRecord
 }
 
-/** How many unfinished runs a thread remembers. */
+/** The maximum of unfinished runs that a thread remembers. */
 const MAX_UNFINISHED = 100
 
 const OWNER_LOST = 'The server that was running this stopped. Send your message again.'
 
 /**
- * Ends a run: terminal event, records and the release of the lease, in one commit. Gives the records that it has left, where
- * they are known.
+ * Ends a run: terminal event, records and release of the lease, in one commit. Returns the records that it
+ * wrote, if they are known.
  */
 export async function finish(
   context: RunContext,
@@ -70,7 +70,7 @@ export async function finish(
   })
 }
 
-/** A run that ends, and its thread, with the time by the store's clock. */
+/** A run that ends, and its thread, with the time of the store's clock. */
 export interface EndingRun {
   readonly thread: ThreadRecord
   readonly run: RunRecord
@@ -78,8 +78,8 @@ export interface EndingRun {
 }
 
 /**
- * Decides how a run ends and what becomes of its thread. Undoes what the run wrote if a rollback was requested, for which the
- * caller must hold the lease with `token`. A run that cannot be undone has failed.
+ * Determines how a run ends, and the resulting thread. Undoes what the run wrote if a rollback was requested,
+ * for which the caller must hold the lease with `token`. A run that cannot be undone has failed.
  */
 export async function resolveEnding(
   context: RunContext,
@@ -139,11 +139,11 @@ export async function resolveEnding(
   }
 }
 
-/** Whether clients list an interrupt as open, because of the event of this run or of an earlier one. */
+/** Whether clients list an interrupt as open, because of an event of this or an earlier run. */
 const isListed = ({ interrupts }: ThreadRecord, { id, runId }: OpenInterrupt): boolean =>
   runId !== '' && interrupts.some((listed) => listed.id === id && listed.runId === runId)
 
-/** The head that an ended run leaves, whose only checkpoint may have come too late to be noted. */
+/** The head after a run. Its only checkpoint may have been written too late to be recorded. */
 async function headLeft(
   context: RunContext,
   thread: ThreadRecord,
@@ -160,8 +160,9 @@ async function headLeft(
 }
 
 /**
- * Whether the newest checkpoint of the thread is this run's, as its metadata tell. The thread's record does not: the checkpoints of a
- * run that was rolled back stay where they are, and the record is changed after the first checkpoint of the next run.
+ * Whether this run wrote the newest checkpoint of the thread, according to its metadata. The thread's record
+ * is not sufficient: the checkpoints of a rolled-back run stay, and the record changes only after the first
+ * checkpoint of the next run.
  */
 export async function hasWritten(
   context: RunContext,
@@ -174,24 +175,24 @@ export async function hasWritten(
   if (!newest) return false
   const { run_id: writer } = (newest.metadata ?? {}) as { readonly run_id?: unknown }
   if (writer !== undefined) return writer === runId
-  // What early versions saved does not name its run.
+  // Checkpoints of early versions do not contain a run id.
   return restoredCheckpointId === null && newest.checkpoint.id !== rollbackPoint?.checkpointId
 }
 
-/** What a rollback makes of a thread, or why it failed. */
+/** The effect of a rollback on a thread, or its failure. */
 interface Undone {
   readonly thread: Partial<Pick<ThreadRecord, 'interrupts' | 'restoredCheckpointId' | 'supersededThroughSeq'>>
   readonly failure?: Outcome
 }
 
-/** Restores the checkpoint and the interrupts from before the run, or no state at all if there was none. */
+/** Restores the checkpoint and interrupts from before the run, or deletes the state if there was none. */
 async function rollback(context: RunContext, run: RunRecord, token: number): Promise<Undone> {
   const { threadId, runId, assistantId, rollbackPoint } = run
   const { checkpointId = null, interrupts = [] } = rollbackPoint ?? {}
   if (checkpointId === null) {
     try {
       const saver = checkpointerOf(context, readerOf(context, assistantId))
-      // A process that has lost the thread would delete what a later run wrote.
+      // A process that lost the thread would delete what a later run wrote.
       const fenced = fencedCheckpointer(saver, context.store, threadId, token)
       const clear = async (): Promise<void> => {
         await assertLease(context, threadId, token)
@@ -204,14 +205,14 @@ async function rollback(context: RunContext, run: RunRecord, token: number): Pro
       return { thread: {}, failure: { end: 'failed', error, shown } }
     }
   }
-  // Everything of the run is written except its terminal event.
+  // All events of the run except its terminal event are written.
   const supersededThroughSeq = (await context.store.inspect(threadId)).head + 1
   return { thread: { interrupts, restoredCheckpointId: checkpointId, supersededThroughSeq } }
 }
 
 /**
- * The interrupts that an unfinished run leaves open. Only the state shows which of those that it found are still open, because it
- * may have ended before its agent took an answer or an input.
+ * The interrupts that an unfinished run leaves open. Only the state shows which of the earlier interrupts are
+ * still open, because the run may have ended before its agent took an answer or input.
  */
 async function interruptsLeftOpen(
   context: RunContext,
@@ -231,7 +232,7 @@ async function interruptsLeftOpen(
       const open = await withoutResumed(agent, at, openInterrupts(snapshot, [...interrupts, ...before]))
       const isMissing = ({ id, runId }: OpenInterrupt): boolean =>
         runId === run.runId && !open.some((one) => one.id === id)
-      // A question of this run may not be in the state yet: an agent that is stopped does not wait for its last write.
+      // A question of this run may not be in the state yet: a stopped agent does not wait for its last write.
       return [...open, ...interrupts.filter(isMissing)]
     }
     return await saverInTime(context, retryUnavailable(context.retryForMs, read))
@@ -244,7 +245,7 @@ async function interruptsLeftOpen(
 interface End {
   readonly event: 'completed' | 'failed' | 'interrupted'
   readonly status: 'success' | 'error' | 'interrupted'
-  /** Null where the run waits to be continued. */
+  /** Null if the run waits to be continued. */
   readonly reason: RunEndReason | null
   readonly shown: ShownFailure | null
 }

@@ -24,9 +24,9 @@ import { type StorageHealth, watchedCheckpointer } from './saver/watched-saver.t
 import { createWriteGate, type WriteGate } from './saver/write-gate.ts'
 
 /**
- * Iterates the agent until it ends, throws or is stopped. However it was stopped, no state is written whose events are not in the log:
- * what the agent sends for a checkpoint that is being written is still recorded, what it has written and not told is told, and
- * what it would write later is refused.
+ * Iterates the agent until it ends, throws or is stopped. However it was stopped, no state is written unless
+ * its events are in the log: events for a checkpoint that is being written are still recorded, events that
+ * are missing for a written checkpoint are created, and later writes are rejected.
  */
 export async function iterateAgent(
   context: RunContext,
@@ -39,8 +39,8 @@ export async function iterateAgent(
   let steps: AgentSteps | undefined
   let wait: Promise<void> | undefined
   /**
-   * Settles when all events that the agent has sent by now were recorded. Without back-pressure they arrive here within this turn of
-   * the event loop.
+   * Settles when all events that the agent has sent so far were recorded. Without backpressure they arrive
+   * within this turn of the event loop.
    */
   async function recorded(): Promise<void> {
     do {
@@ -59,7 +59,7 @@ export async function iterateAgent(
   }
   const stopped = async (): Promise<AgentOutcome> => {
     const reason = signal.reason as StopReason | RunError
-    // Another process goes on with the run.
+    // Another process continues the run.
     if (reason === 'hand over' || reason === 'fenced') return { end: 'stopped', reason }
     await within(context.cancelGraceMs - (performance.now() - stoppedAt), writes.settled())
     writes.shut()
@@ -67,7 +67,7 @@ export async function iterateAgent(
     if (reason !== 'rollback') await recordLast(context, launched, steps, writes.untold(), record)
     return reason instanceof RunError ? { end: 'failed', error: reason } : { end: 'stopped', reason }
   }
-  /** Whether the stop has come, and the agent has nothing more to send for what it was writing then. */
+  /** Whether the run was stopped, and the agent sends nothing more for what it was writing at that time. */
   const isStopped = (): boolean => signal.aborted && !isWriting
   if (signal.aborted) return stopped()
   signal.addEventListener('abort', onAbort)
@@ -94,11 +94,14 @@ export async function iterateAgent(
   }
 }
 
-/** Whether a run that is stopped ends with the state that it has. */
+/** Whether a run that is stopped this way keeps its state. */
 const keepsState = (reason: StopReason | RunError): boolean =>
   reason instanceof RunError || reason === 'interrupt' || reason === 'close'
 
-/** Records the state that no event has told yet, lets a cancelled agent write what it has not saved, and records the events of that. */
+/**
+ * Records state that no event has reported yet, lets a cancelled agent write its unsaved output, and records
+ * the events of both.
+ */
 async function recordLast(
   context: RunContext,
   launched: LaunchedRun,
@@ -116,7 +119,7 @@ async function recordLast(
   }
 }
 
-/** The events of a checkpoint of which the agent did not tell, because it was stopped. */
+/** The events of a checkpoint that the agent did not report, because it was stopped. */
 async function eventsOf(
   context: RunContext,
   { run: { threadId, assistantId } }: LaunchedRun,
@@ -130,7 +133,10 @@ async function eventsOf(
 
 interface AgentSteps {
   next(): Promise<IteratorResult<AgentEvent>>
-  /** What the agent does after a cancel: see `AgentTask.onStop`. Nothing where it has not stopped in time. */
+  /**
+   * Runs the agent's `AgentTask.onStop` function after a cancel. Returns nothing if the agent did not stop in
+   * time.
+   */
   saveStopped(): Promise<readonly AgentEvent[]>
   /** Settles when the agent has ended. */
   close(): Promise<void>
@@ -181,8 +187,9 @@ function openAgent(
 }
 
 /**
- * A view of a run's saver that makes the run's first checkpoint the head of a thread whose head a rollback has restored. The record
- * is changed when the checkpoint is there: where the process is lost between the two, `hasWritten` finds the checkpoint.
+ * A view of a run's checkpointer that makes the run's first checkpoint the head of a thread whose head was
+ * restored by a rollback. The record is changed after the checkpoint is written: if the process is lost
+ * between the two, `hasWritten` finds the checkpoint.
  */
 function asHead(context: RunContext, threadId: string, token: number, inner: Checkpointer): Checkpointer {
   let isNoted = false
@@ -202,8 +209,8 @@ function asHead(context: RunContext, threadId: string, token: number, inner: Che
 }
 
 /**
- * A view of a run's saver that answers the first question for the newest state of the root with what was read for the launch:
- * nobody else has written since, because that would have changed what the launch was guarded by.
+ * A view of a run's checkpointer that answers the first read of the newest root state with the value that the
+ * launch read. No other process has written since, because that would have failed the launch's guards.
  */
 function startingWith(inner: Checkpointer, tuple: CheckpointTuple | undefined): Checkpointer {
   let isNewest = true
@@ -211,7 +218,7 @@ function startingWith(inner: Checkpointer, tuple: CheckpointTuple | undefined): 
     async getTuple(config) {
       const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
       if (!isNewest || namespace || id) return saver.getTuple(config)
-      // An agent may change what it was given.
+      // An agent may modify the value that it got.
       isNewest = false
       return mayHave(config, tuple) ? tuple : saver.getTuple(config)
     },
@@ -226,7 +233,7 @@ function startingWith(inner: Checkpointer, tuple: CheckpointTuple | undefined): 
   }))
 }
 
-/** A view of a run's saver in which the root has no state before the run has written one. */
+/** A view of a run's checkpointer in which the root has no state until the run has written one. */
 function asEmpty(inner: Checkpointer): Checkpointer {
   let isEmpty = true
   return overlay(inner, (saver) => ({
@@ -242,15 +249,16 @@ function asEmpty(inner: Checkpointer): Checkpointer {
   }))
 }
 
-/** Who has asked for a run. What a graph is told of the user need not have the id. */
+/** The principal that requested a run. The user that graphs see may lack the id. */
 function principalOf({ config }: RunRecord): Principal | null {
   const { langgraph_auth_user: user, langgraph_auth_user_id: id } = config.configurable
   return user ? { ...(user as Principal), ...(typeof id === 'string' && { id }) } : null
 }
 
 /**
- * The agent's events, without waiting for an agent that ignores its signal: after a stop, `next` gives the agent a grace time
- * to settle, because its last checkpoint may not be written yet, and then ends without it.
+ * The agent's events, without waiting for an agent that ignores its signal: after a stop, `next` gives the
+ * agent a grace period to settle, because its last checkpoint may not be written yet, and then ends without
+ * it.
  */
 function interruptible(context: RunContext, agent: Agent, task: AgentTask, writes: WriteGate): AgentSteps {
   let save: (() => Promise<readonly AgentEvent[]>) | undefined
@@ -268,7 +276,7 @@ function interruptible(context: RunContext, agent: Agent, task: AgentTask, write
     }, context.cancelGraceMs)
   })
 
-  /** Asks the agent to end. It may never do so: its later writes are fenced. */
+  /** Asks the agent to end. It may never end: its later writes are fenced. */
   function end(): Promise<void> {
     const ended = async () => {
       await iterator.return?.()

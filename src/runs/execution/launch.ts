@@ -42,15 +42,15 @@ export interface ThreadClaim {
   readonly now: () => number
   /** See `RunRequest`. */
   readonly isNewThread?: boolean | undefined
-  /** Further guards and operations of the same commit. */
+  /** Additional guards and operations of the same commit. */
   readonly guards?: readonly Guard[]
   readonly ops?: readonly Op[]
 }
 
-/** How long a claim is retried. Short, because a caller waits for the answer. */
+/** How long a claim is retried. Short, because a caller waits for the response. */
 const RETRY_FOR_MS = 1_000
 
-/** Claims the thread for a run for which a slot was taken, and releases the slot where that fails. */
+/** Claims the thread for a run that already holds a slot. Releases the slot on failure. */
 export async function claimThread(context: RunContext, asked: ThreadClaim): Promise<LaunchedRun> {
   try {
     return await claim(context, asked)
@@ -61,8 +61,8 @@ export async function claimThread(context: RunContext, asked: ThreadClaim): Prom
 }
 
 /**
- * Claims the thread for a run: lease, records and its `running` event, in one commit. Throws `ConflictError` when another was
- * first.
+ * Claims the thread for a run: lease, records and its `running` event, in one commit. Throws `ConflictError`
+ * if another process was first.
  */
 async function claim(
   context: RunContext,
@@ -124,7 +124,10 @@ async function claim(
   return { thread: busy, run: started.run, token, head, claimedAt, records, now, newest }
 }
 
-/** The interrupts that clients keep when the run starts: on a resume those that it does not answer, on any other run none. */
+/**
+ * The interrupts that clients keep when the run starts: on a resume those that it does not answer, otherwise
+ * none.
+ */
 const interruptsKept = ({ interrupts }: ThreadRecord, { start }: RunRecord): ThreadRecord['interrupts'] =>
   start.kind === 'resume' ? interrupts.filter(({ id }) => !Object.hasOwn(start.answers, id)) : []
 
@@ -141,9 +144,9 @@ const FIRST_DELAY_MS = 10
 const MAX_DELAY_MS = 500
 
 /**
- * Claims a free thread for the run that waits first, and returns it for the caller to execute. Any process may call it at any
- * time; one that loses the race gets undefined. What fails is tried again for a while, because nobody else may start the run
- * before the next sweep.
+ * Claims a free thread for its first waiting run, and returns it for the caller to execute. Any process may
+ * call it at any time; one that loses the race gets undefined. Failures are retried for a while, because no
+ * other process may start the run before the next sweep.
  */
 export async function launchNext(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
   const { closing } = context
@@ -154,7 +157,7 @@ export async function launchNext(context: RunContext, threadId: string): Promise
     } catch (error) {
       if (error instanceof ConflictError) continue
       if (performance.now() > giveUpAt) {
-        // The run waits on, for the sweep or another process.
+        // The run stays queued, for the sweep or another process.
         context.report(error, { threadId })
         return undefined
       }
@@ -190,7 +193,7 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
     }
     return claimThread(context, { read, thread: read.record, run: { ...run.record, start }, state, now })
   }
-  // The run has nothing to answer any more. Or it does not wait, or its record is gone.
+  // The run has nothing left to answer, or it is not waiting, or its record no longer exists.
   const withdrawn = waits ? [dropped(read.record, run.record, 'withdrawn')] : []
   await commitTransitions(context, withdrawn, (ops) =>
     store.commit(threadId, {
@@ -201,7 +204,10 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
   return claimForNext(context, threadId)
 }
 
-/** What a run that waited starts with. Answers to interrupts that are no longer open are left out; undefined if none is left. */
+/**
+ * The start of a queued run. Answers to interrupts that are no longer open are omitted; undefined if none is
+ * left.
+ */
 function startOf({ interrupts }: ThreadRecord, { start }: RunRecord): RunInput | undefined {
   if (start.kind !== 'resume') return start
   const given = Object.entries(start.answers)

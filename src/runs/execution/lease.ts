@@ -5,12 +5,15 @@ import type { LaunchedRun, RunContext } from '../context.ts'
 import { loadRun, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 
-/** When a run looks for a cancel that came before it listened, in milliseconds. Most runs that end sooner need not look. */
+/**
+ * When a run checks for a cancel that arrived before it was listening, in milliseconds. Most shorter runs do
+ * not need the check.
+ */
 const FIRST_CHECK_MS = 250
 
 /**
- * Listens for a cancel of the run and, where other processes share the store, keeps the lease alive. Returns a function that
- * ends both.
+ * Listens for a cancel of the run and, if other processes share the store, renews the lease. Returns a
+ * function that ends both.
  */
 export function superviseRun(
   context: RunContext,
@@ -29,8 +32,8 @@ export function superviseRun(
       if (error instanceof FencedError) stop('fenced')
       else context.report(error, { threadId, runId })
     })
-  // A cancel may have come between the start of the run and now. Later ones in this process call `ActiveRun.stop`. A run that has
-  // ended before sees it in the version of its record.
+  // A cancel may have arrived between the start of the run and now. Later ones in this process call
+  // `ActiveRun.stop`. A run that ends earlier sees it in the version of its record.
   const first = setTimeout(() => void settle(checkForCancel()), FIRST_CHECK_MS)
   if (!store.capabilities.shared) return () => clearTimeout(first)
   const stopRenewing = keepRenewing(context, threadId, token, (renewal) =>
@@ -47,8 +50,8 @@ export function superviseRun(
 }
 
 /**
- * Keeps a lease alive where other processes share the store, until the function it returns is called. A failed renewal is
- * ignored unless `onRenewal` looks at it, because what the holder commits without its lease fails.
+ * Renews a lease if other processes share the store, until the returned function is called. A failed renewal
+ * is ignored unless `onRenewal` checks it, because commits without the lease fail.
  */
 export function keepRenewing(
   { store, leaseTtlMs: ttlMs }: RunContext,
@@ -61,7 +64,9 @@ export function keepRenewing(
   return holdLease({ ttlMs, renew, retakesExpired: true }).end
 }
 
-/** Hands over a run that has not ended: its lease expires at once, and any other process may continue it. */
+/**
+ * Hands over a run that has not ended: its lease expires immediately, and any other process may continue it.
+ */
 export async function handOver(context: RunContext, { thread, run, token }: LaunchedRun): Promise<void> {
   await expireLease(context.store, run.threadId, token)
   context.observe({ ...aboutRun(thread, run), type: 'run.handed_over' })

@@ -9,16 +9,16 @@ export type Outcome =
   | { readonly end: 'lost' }
   | { readonly end: 'stopped'; readonly reason: StopReason }
 
-/** How an agent ended, before clients are told of it. */
+/** How an agent ended, before the message for clients is known. */
 export type AgentOutcome =
   | Exclude<Outcome, { readonly end: 'failed' | 'lost' }>
   | { readonly end: 'failed'; readonly error: unknown }
 
-/** What an attempt has recorded beside its outcome. */
+/** What an attempt recorded in addition to its outcome. */
 export interface Leftover {
-  /** The interrupts it has raised. */
+  /** The interrupts that it raised. */
   readonly raised: readonly OpenInterrupt[]
-  /** It has stopped where it can be continued without an answer. */
+  /** It stopped at a point where it can continue without an answer. */
   readonly atBreakpoint: boolean
   readonly usage: RunUsage | null
 }

@@ -11,7 +11,7 @@ import { retryConflicts } from '../records/update.ts'
 import type { Leftover } from './outcome.ts'
 import type { StorageHealth } from './saver/watched-saver.ts'
 
-/** Passes an attempt's events on to the log, and records the interrupts they announce and the tokens they report. */
+/** Passes an attempt's events to the log, and records the interrupts and token counts in them. */
 export function createRecorder(
   context: RunContext,
   { run, thread, records }: LaunchedRun,
@@ -43,7 +43,10 @@ export function createRecorder(
     return before ? undefined : announce(event, interrupt)
   }
 
-  /** Enters an interrupt into the thread's record with its event, because clients answer it as soon as they see it. */
+  /**
+   * Writes an interrupt to the thread's record together with its event, because clients answer it as soon as
+   * they see it.
+   */
   async function announce(event: AgentEvent, interrupt: OpenInterrupt): Promise<void> {
     const { threadId } = run
     try {
@@ -64,10 +67,10 @@ export function createRecorder(
   return { record, leftover: (): Leftover => ({ raised: [...raised.values()], atBreakpoint, usage }) }
 }
 
-/** Adds the token counts that the end of a message reports. */
+/** Adds the token counts at the end of a message. */
 function withUsage(before: RunUsage | null, data: EventData['messages']): RunUsage | null {
   if (data.event !== 'message-finish' || !data.usage) return before
-  // Agents are not checked.
+  // Events of agents are not validated.
   const { input_tokens: input, output_tokens: output }: Partial<typeof data.usage> = data.usage
   return {
     inputTokens: (before?.inputTokens ?? 0) + (typeof input === 'number' ? input : 0),

@@ -39,8 +39,8 @@ export type StartRequest = Owned<Omit<RunRequest, 'input'>> &
   Pick<RunRequest, 'principal'> & { readonly start: RunInput }
 
 /**
- * Accepts a run: starts it at once when the thread is free, else does what the strategy says. Returns when the run is
- * recorded, not when it ends. Throws `RunError`; a refused run changes nothing.
+ * Accepts a run: starts it at once if the thread is free, otherwise applies the strategy. Resolves when the
+ * run is recorded, not when it ends. Throws `RunError`; a rejected run changes nothing.
  */
 export async function acceptRun(context: RunContext, request: StartRequest): Promise<AcceptedRun> {
   assertOpen(context)
@@ -50,7 +50,7 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
   let isFirst = true
   const attempt = async (): Promise<AcceptedRun> => {
     const seen = isFirst ? await seenOf(context, request) : undefined
-    // After a conflict something else is there.
+    // After a conflict the values have changed.
     isFirst = false
     return admit(context, request, configFor, seen)
   }
@@ -63,7 +63,7 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
 export const startRun = async (context: RunContext, request: StartRequest): Promise<RunReceipt> =>
   (await acceptRun(context, request)).receipt
 
-/** What is known of the thread without another look. */
+/** What is already known about the thread, without reading it. */
 async function seenOf(
   context: RunContext,
   { threadId, isNewThread, looked }: StartRequest,
@@ -77,7 +77,7 @@ const NEVER = { head: 0, firstRetained: 1, token: 0, lease: undefined }
 
 type ConfigFor = (agent: Agent, thread: ThreadRecord) => Promise<StoredConfig>
 
-/** The config of the run, with what its agent wants to know of the request. */
+/** The config of the run, with the context that its agent reads from the request. */
 async function configOf(agent: Agent, thread: ThreadRecord, asked: StartRequest): Promise<StoredConfig> {
   const { threadId, principal = null, request, start } = asked
   const { config = { configurable: {} }, context } = (await asked.settingsOf?.(thread)) ?? asked
@@ -153,11 +153,11 @@ async function admit(
     ...(request.threadConfig && { config: request.threadConfig }),
   }
   const startsAt = request.startAfterMs ? state.now + request.startAfterMs : undefined
-  // The calls above may have outlasted the server.
+  // The server may have started to close during the calls above.
   assertOpen(context)
   if (busy || startsAt !== undefined || !context.slots.tryAcquire(thread.owner)) {
     if (!read && (await isOrphaned(context, thread))) throw orphanedThread(threadId)
-    // On a free thread the run waits for nothing but a slot, whatever its strategy is.
+    // On a free thread the run only waits for a slot, whatever its strategy.
     const waiting: RunRecord = busy ? run : { ...run, multitaskStrategy: 'enqueue' }
     await enqueue(context, { read, thread: changed, run: waiting, answers, startsAt, ...extra })
     // The process that held the thread may have released it before it could see this run.
@@ -165,7 +165,7 @@ async function admit(
     return { receipt }
   }
   const claim = claimThread(context, { read, thread: changed, run, state, now, isNewThread, ...extra })
-  // Another run may wait for the place that a failed claim gives back.
+  // Another run may wait for the slot that a failed claim releases.
   claim.catch(() => void beforeClose(context, startWaiting(context)))
   const launched = await claim
   const records = launched.records.known()
@@ -231,12 +231,12 @@ function assistantOf(context: RunContext, thread: ThreadRecord, request: StartRe
 }
 
 /**
- * A new input answers the interrupt that clients see open, as the protocol demands, also while the run that asked is in progress.
- * After a failed run it is a new input: its sender may not expect that the interrupt is still open.
+ * A new input answers the open interrupt, as the protocol requires, even while the run that asked is active.
+ * After a failed run it is a new input, because its sender may not expect that the interrupt is still open.
  */
 function answerWithInput(thread: ThreadRecord, request: StartRequest, waits: boolean): RunInput {
   const { start, checkpointId, multitaskStrategy = 'enqueue', answer, classic } = request
-  // Who sends a message for an answer tells its answers apart, and so does who uses the REST.
+  // Requests for an answer and REST requests distinguish inputs and answers themselves.
   if (start.kind !== 'input' || start.value === null || checkpointId !== undefined) return start
   if (answer || classic) return start
   if (thread.error !== null || (waits && multitaskStrategy !== 'enqueue')) return start
@@ -251,7 +251,7 @@ function answerWithInput(thread: ThreadRecord, request: StartRequest, waits: boo
   return { kind: 'resume', answers: { [first.id]: start.value } }
 }
 
-/** The interrupts a resume answers. Throws unless each is open and not yet answered by a run that waits. */
+/** The interrupts that a resume answers. Throws unless each is open and not yet answered by a waiting run. */
 function requireOpen(thread: ThreadRecord, start: RunInput): readonly string[] {
   if (start.kind !== 'resume') return []
   const answers = Object.keys(start.answers)

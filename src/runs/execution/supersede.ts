@@ -2,22 +2,22 @@ import { type AgentEvent, agentEvent, createOpenMessages } from '../../events/in
 import { isRecord } from '../../messages/record.ts'
 import { type RecordedEvent, SUPERSEDED } from '../log/frame.ts'
 
-/** A message that an earlier attempt of a run has started. */
+/** A message that an earlier attempt of a run started. */
 interface LostMessage {
   readonly id: string | undefined
   readonly namespace: readonly string[]
   readonly node: string | undefined
-  /** The id of the model call, in events of graphs. */
+  /** The id of the model call, in events from graphs. */
   readonly callId: string | undefined
 }
 
 export interface LostMessages {
   readonly all: readonly LostMessage[]
-  /** Those that have no end. */
+  /** Messages without an end. */
   readonly open: readonly LostMessage[]
 }
 
-/** The messages that earlier attempts have sent. */
+/** The messages that earlier attempts sent. */
 export async function lostMessages(sent: AsyncIterable<AgentEvent>): Promise<LostMessages> {
   const all: LostMessage[] = []
   const open = createOpenMessages(({ namespace, node, data }: AgentEvent<'messages'>, id): LostMessage => {
@@ -29,7 +29,7 @@ export async function lostMessages(sent: AsyncIterable<AgentEvent>): Promise<Los
   return { all, open: open.all() }
 }
 
-/** The events that end the messages which a lost attempt left open. */
+/** The events that end the messages that a lost attempt left open. */
 export const endsOf = ({ open }: LostMessages): readonly RecordedEvent[] =>
   open.map(({ namespace, node, callId }) => {
     const data = {
@@ -42,9 +42,10 @@ export const endsOf = ({ open }: LostMessages): readonly RecordedEvent[] =>
   })
 
 /**
- * Takes lost messages back from clients, which keep a streamed message until a state that has it is followed by one without it.
- * The result is called with each event of the attempt, and gives what to send before it: at the first `values` of a namespace,
- * a state that also removes the messages which that state lacks, and the `checkpoints` event that belongs to the true one.
+ * Retracts lost messages from clients, which keep a streamed message until a state that contains it is
+ * followed by one without it. The result is called with each event of the attempt, and returns the events to
+ * send before it: at the first `values` of a namespace, a state that also removes the messages that are not
+ * in it, and the `checkpoints` event of the actual state.
  */
 export function createRetraction({ all }: LostMessages): (event: AgentEvent) => readonly RecordedEvent[] {
   const seen = new Set<string>()
@@ -73,7 +74,10 @@ export function createRetraction({ all }: LostMessages): (event: AgentEvent) => 
   }
 }
 
-/** Whether clients list a message of the namespace `at` with the state of `namespace`: subagents have lists of their own. */
+/**
+ * Whether clients list a message of the namespace `at` with the state of `namespace`: subagents have their
+ * own lists.
+ */
 const isShownIn = (namespace: readonly string[], at: readonly string[]): boolean =>
   namespace.every((segment, i) => segment === at[i]) &&
   !at.slice(namespace.length).some((segment) => /^(tools|task):/.test(segment))

@@ -30,16 +30,17 @@ import { addressOf, readState } from '../threads/state.ts'
 import { hasWritten, resolveEnding } from './finish.ts'
 import { keepRenewing } from './lease.ts'
 
-/** How often a run may be attempted before it is presumed to be what kills its processes. */
+/** How often a run may be attempted before it is assumed to crash its processes. */
 const MAX_ATTEMPTS = 3
 
-/** How many lost attempts a thread remembers. */
+/** The maximum of lost attempts that a thread remembers. */
 const MAX_LOST = 100
 
 /**
- * Takes over a run whose process is lost, which shows in its expired lease. The run of a resumable agent is returned, to
- * continue from its last checkpoint; any other one ends in one `failed` event, or `interrupted` if a cancel was requested. Does
- * nothing while the lease is held or when another process was first.
+ * Takes over a run whose process is lost, which an expired lease indicates. The run of a resumable agent is
+ * returned, to continue from its last checkpoint. Any other run ends with one `failed` event, or
+ * `interrupted` if a cancel was requested. Does nothing while the lease is held or if another process was
+ * first.
  */
 export async function takeOverRun(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
   const { store } = context
@@ -57,7 +58,7 @@ export async function takeOverRun(context: RunContext, threadId: string): Promis
   const active = context.active.get(threadId)
   try {
     if (active?.runId === activeRunId && state.token === active.token) {
-      // This process executes it still, and only renewed its lease too late.
+      // This process still executes it, but renewed its lease too late.
       await renewLease(store, threadId, active.token, context.leaseTtlMs)
       return undefined
     }
@@ -97,7 +98,10 @@ const guards = ({ thread, run, state }: OrphanedRun) =>
     { guard: 'head', seq: state.head },
   ] as const
 
-/** Continues the run under a new token. Subscribers see that its events go on, and which messages the lost attempt has left. */
+/**
+ * Continues the run with a new token. Subscribers see that its events continue, and which messages the lost
+ * attempt left.
+ */
 async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<LaunchedRun> {
   const { token, state, now } = orphan
   const before = orphan.thread.record
@@ -120,7 +124,7 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
     ),
   )
   const { head } = await beforeClose(context, commit)
-  // A run that has begun does not wait again.
+  // A run that has begun does not wait for a slot again.
   context.slots.forceAcquire(thread.owner)
   const launched = { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
   return { ...launched, claimedAt, records, now }
@@ -128,10 +132,10 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
 
 const CONTINUE: RunInput = { kind: 'input', value: null }
 
-/** What a run that has written a checkpoint goes on with. */
+/** How a run that has written a checkpoint continues. */
 const FROM_HEAD = { start: CONTINUE, checkpointId: null } satisfies Partial<RunRecord>
 
-/** The input of the next attempt of a run that has written no checkpoint: it starts again. */
+/** The input of the next attempt of a run without a checkpoint: it starts again. */
 async function remainingInput(
   context: RunContext,
   thread: ThreadRecord,
@@ -142,8 +146,8 @@ async function remainingInput(
 }
 
 /**
- * A resume with the answers that the agent has not taken. One that it gets twice would answer its next question, which nobody
- * has answered.
+ * A resume with the answers that the agent has not taken. An answer that it got twice would answer its next
+ * question, which has no answer yet.
  */
 async function remainingAnswers(
   context: RunContext,
@@ -154,7 +158,8 @@ async function remainingAnswers(
   if (Object.keys(start.answers).length === 0) return start
   const state = await saverInTime(context, readState(context, thread))
   if (!state) return start
-  // The next question of a task may have the id of the one before. Then the run has announced it.
+  // The next question of a task may have the same id as the previous one. In that case the run has announced
+  // it.
   const asked = new Set(thread.interrupts.map(({ id }) => id))
   const answered = openInterrupts(state, run.rollbackPoint?.interrupts ?? []).filter(
     ({ id }) => !asked.has(id) && Object.hasOwn(start.answers, id),
@@ -165,7 +170,10 @@ async function remainingAnswers(
   return open.length > 0 ? { ...start, answers } : CONTINUE
 }
 
-/** Ends the run in two commits: the lease comes first, because a rollback deletes what the store cannot guard. */
+/**
+ * Ends the run in two commits. The lease comes first, because a rollback deletes data that the store cannot
+ * guard.
+ */
 async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<void> {
   const { store } = context
   const { state, token, thread } = orphan
@@ -194,7 +202,7 @@ async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise
     )
   } catch (error) {
     stopRenewing()
-    // Whoever tries next need not wait for the lease to expire.
+    // The next process that tries need not wait for the lease to expire.
     await expireLease(store, threadId, token).catch(() => {})
     throw error
   } finally {

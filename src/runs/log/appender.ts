@@ -6,28 +6,29 @@ import { RunError } from '../errors.ts'
 import { encodeFrame, eventWriter, type PendingEvent, type RecordedEvent } from './frame.ts'
 import type { LogWatchers } from './watchers.ts'
 
-/** Writes one run's events to the thread's log, in order, under the run's fencing token. */
+/** Writes one run's events to the thread's log, in order, with the run's fencing token. */
 export interface Appender {
   /**
-   * Queues an event. The first one after a pause is written at once, so that the first token is not delayed; those that follow
-   * are batched. Returns a promise when the agent is too far ahead of the store and must wait. Throws the error of an earlier
-   * write, and for data that is not JSON.
+   * Queues an event. The first event after a pause is written at once, so that the first token is not
+   * delayed; later events are batched. Returns a promise if the agent is too far ahead of the store and must
+   * wait. Throws the error of an earlier write, and for data that is not JSON.
    */
   push(event: RecordedEvent): Promise<void> | undefined
-  /** Settles when every event that was pushed before is written, whatever is pushed meanwhile. */
+  /** Settles when every event pushed so far is written, whatever is pushed in the meantime. */
   flush(): Promise<void>
   /**
-   * Writes events in one commit with `ops`, under `guards`, and with what was pushed before and is not written yet. Throws the
-   * error of an earlier write, unless `flush` has thrown it. Gives undefined where the answer of the commit was lost.
+   * Writes events in one commit with `ops`, under `guards`, together with unwritten events that were pushed
+   * before. Throws the error of an earlier write, unless `flush` has thrown it. Returns undefined if the
+   * response of the commit was lost.
    */
   commit(
     events: readonly AgentEvent[],
     guards: readonly Guard[],
     ops: readonly Op[],
   ): Promise<Committed | undefined>
-  /** Whether events could not be written. `flush` throws why. */
+  /** Whether events could not be written. `flush` throws the reason. */
   hasFailed(): boolean
-  /** When the last commit began that has held the lease, as `performance.now()` tells. */
+  /** When the last commit that held the lease began, by `performance.now()`. */
   heldAt(): number
 }
 
@@ -39,17 +40,17 @@ interface AppenderOptions {
   readonly token: number
   /** The log's last sequence number. */
   readonly head: number
-  /** When the commit began that took the lease, as `performance.now()` tells. */
+  /** When the commit that took the lease began, by `performance.now()`. */
   readonly claimedAt: number
-  /** How long to try again while the store is away, in milliseconds. */
+  /** How long to retry while the store is unavailable, in milliseconds. */
   readonly retryForMs: number
-  /** The length of an event, in characters of JSON, that is not taken any more. */
+  /** The maximum length of an event, in characters of JSON. */
   readonly eventLength: number
-  /** Takes the lease again that has expired. Throws where another process has taken it. */
+  /** Renews an expired lease. Throws if another process has taken it. */
   readonly renew: () => Promise<void>
 }
 
-/** A commit that takes what is queued with it. */
+/** A commit that also writes the queued events. */
 interface JoinedCommit {
   readonly events: readonly PendingEvent[]
   readonly guards: readonly Guard[]
@@ -58,19 +59,24 @@ interface JoinedCommit {
   readonly reject: (error: unknown) => void
 }
 
-/** How many events an agent may be ahead of the store, beside those that are being written. One commit has no more. */
+/**
+ * How many events an agent may be ahead of the store, in addition to those being written. Also the maximum of
+ * one commit.
+ */
 const MAX_QUEUED = 1_000
-/** How much JSON these may be together, in characters, but for the last one. */
+/** Their maximum total length in characters of JSON, not counting the last one. */
 const MAX_QUEUED_LENGTH = 1024 * 1024
-/** How long events are gathered that nobody waits for, in milliseconds: most short runs write them with their end. */
+/**
+ * How long events without a reader are collected, in milliseconds: most short runs write them with their end.
+ */
 const UNREAD_MS = 10
-/** Events that are written without waiting for a batch, because clients act on them. */
+/** Events that are written without waiting for a batch, because clients react to them. */
 const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 
 export function createAppender(options: AppenderOptions): Appender {
   const { store, watchers, threadId, runId, token, retryForMs, eventLength, renew } = options
   const { coalesceMs, shared } = store.capabilities
-  /** Whether nobody waits for the events. Of other processes that share the store it is not known. */
+  /** Whether no reader waits for the events. Readers in other processes that share the store are unknown. */
   const isUnread = (): boolean => !shared && !watchers.isRead(threadId)
   const toPending = eventWriter(runId)
   let head = options.head
@@ -80,13 +86,13 @@ export function createAppender(options: AppenderOptions): Appender {
   /** Settles when a full queue is taken. */
   let room: Promise<void> | undefined
   let makeRoom = () => {}
-  /** How many events the write has that is under way. */
+  /** The number of events in the current write. */
   let writing = 0
   const flushes: (() => void)[] = []
   let draining: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
   let isFailureTold = false
-  /** The next write goes with it. */
+  /** The commit to join with the next write. */
   let joined: JoinedCommit | undefined
   let gathering: AbortController | undefined
 
@@ -138,7 +144,7 @@ export function createAppender(options: AppenderOptions): Appender {
     }
   }
 
-  /** Writes what was queued together with a commit, or by itself where the records have changed. */
+  /** Writes queued events together with a commit. If the records have changed, requeues them. */
   async function writeWith(commit: JoinedCommit, queued: readonly PendingEvent[]): Promise<void> {
     try {
       commit.resolve(await write([...queued, ...commit.events], commit.guards, commit.ops))
@@ -156,7 +162,7 @@ export function createAppender(options: AppenderOptions): Appender {
   function startDraining(): void {
     if (draining) return
     draining = drain()
-    // The next push or flush throws it.
+    // The next push or flush throws the error.
     draining.catch(() => {})
   }
 
@@ -175,7 +181,10 @@ export function createAppender(options: AppenderOptions): Appender {
 
   const isFull = (): boolean => queue.length >= MAX_QUEUED || queuedLength >= MAX_QUEUED_LENGTH
 
-  /** Gathers what follows. A store may answer within one turn of the event loop, so timers and requests get a turn first. */
+  /**
+   * Collects further events. A store may respond within one turn of the event loop, so timers and requests
+   * get a turn first.
+   */
   async function gather(): Promise<void> {
     await nextTurn()
     if (joined || flushes.length > 0 || isFull()) return
@@ -222,7 +231,7 @@ export function createAppender(options: AppenderOptions): Appender {
         })
       }
       if (!isFailureTold) throw failure.error
-      // The failed write may have reached the store all the same.
+      // The failed write may still have reached the store.
       head = (await store.inspect(threadId)).head
       return write(pending, guards, ops)
     },
@@ -243,20 +252,20 @@ export interface Persist {
   readonly store: Store
   readonly threadId: string
   readonly token: number
-  /** The log's last sequence number before the change, and after it. They must differ. */
+  /** The log's last sequence number before and after the change. They must differ. */
   readonly before: number
   readonly after: number
   readonly change: Change
-  /** How long to try again while the store is away, in milliseconds. */
+  /** How long to retry while the store is unavailable, in milliseconds. */
   readonly retryForMs: number
-  /** Called once where the lease has expired. Throws where another process has taken it. */
+  /** Called once if the lease has expired. Throws if another process has taken it. */
   readonly renew?: () => Promise<void>
 }
 
 /**
- * Commits a change that appends to the log, and retries while the store is unavailable. A commit whose answer was lost is not
- * applied twice: only the holder of the token writes to this log, so its head shows whether the change is in it. Gives undefined
- * where it is, and its answer was lost.
+ * Commits a change that appends to the log, and retries while the store is unavailable. A commit with a lost
+ * response is not applied twice: only the holder of the token writes to this log, so its head shows whether
+ * it contains the change. Returns undefined if it does and the response was lost.
  */
 export async function persist({
   store,
@@ -281,7 +290,7 @@ export async function persist({
         await renew!()
         continue
       }
-      // The commit that seemed lost may have been applied after all: inspect the log again.
+      // The commit that seemed lost may have been applied: inspect the log again.
       const conflicted = error instanceof ConflictError && deadline !== undefined
       if (!(error instanceof UnavailableError || conflicted)) throw error
       deadline ??= performance.now() + retryForMs
@@ -292,7 +301,7 @@ export async function persist({
   }
 }
 
-/** Whether a conflict came from the log's head, not from another guard of the change. */
+/** Whether a conflict was caused by the log's head, not by another guard of the change. */
 const headMoved = async (store: Store, threadId: string, head: number): Promise<boolean> =>
   (await store.inspect(threadId)).head !== head
 

@@ -54,7 +54,7 @@ class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
   }
 }
 
-/** Asserts that an event's data is that of its method, as writers of the log give it. */
+/** Asserts that an event's data match its method, because writers of the log ensure it. */
 const loggedEvent = (topic: Topic, seq: number, frame: Uint8Array): LoggedEvent =>
   new EventOfLog(topic, seq, frame) as unknown as LoggedEvent
 
@@ -71,7 +71,7 @@ export function decodeBatch(
   return events
 }
 
-/** An event without its text, as code outside of this library is given it. */
+/** An event without its JSON text, for code outside this library. */
 export function plainEvent(event: ThreadEvent): ThreadEvent {
   const { type, eventId, seq, method, namespace, node, timestamp, runId, data, superseded } = event
   return {
@@ -88,7 +88,7 @@ export function plainEvent(event: ThreadEvent): ThreadEvent {
   } as ThreadEvent
 }
 
-/** The events of frames that were made for one subscriber: a gap, a synthetic state. */
+/** The events of frames created for one subscriber: a gap, a synthetic state. */
 export const decodeFrames = (frames: readonly Uint8Array[]): readonly (LoggedEvent | LogGap)[] =>
   frames.map((frame) => {
     const json = readSynthetic(frame)
@@ -105,7 +105,7 @@ export const decodeFrames = (frames: readonly Uint8Array[]): readonly (LoggedEve
     } as LoggedEvent
   })
 
-/** The wanted events that a log has now, after a sequence number. */
+/** The wanted events currently in a log, after a sequence number. */
 export async function* readLog(
   store: Store,
   threadId: string,
@@ -123,7 +123,7 @@ export const logReader =
   (query) =>
     store.read(threadId, query)
 
-/** The same, as many at a time as one read gives. */
+/** The same, in the batches that the reads return. */
 export async function* readLogBatches(
   read: ReadBatch,
   wanted: Matcher,

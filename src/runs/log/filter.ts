@@ -1,14 +1,22 @@
 import type { Matcher, Topic } from './frame.ts'
 
-/** Which events a subscriber wants. The field names and their meaning are the protocol's `SubscribeParams`. */
+/**
+ * Which events a subscriber wants. The field names and their meaning are those of the protocol's
+ * `SubscribeParams`.
+ */
 export interface EventFilter {
   /** `values`, `updates`, `messages`, `tools`, `lifecycle`, `input`, `checkpoints`, `tasks`, `custom`, `custom:<name>`. */
   readonly channels: readonly string[]
-  /** Prefixes of event namespaces; none or empty = all. A segment without `:` matches by the name before the colon. */
+  /**
+   * Prefixes of event namespaces; none or empty means all. A segment without `:` matches by the name before
+   * the colon.
+   */
   readonly namespaces?: readonly (readonly string[])[] | undefined
   /** How many segments below a prefix still match. Ignored without `namespaces`. */
   readonly depth?: number | undefined
-  /** Of `lifecycle` only what the run itself does, and not what the namespaces below it do. Default false. */
+  /**
+   * Whether `lifecycle` only includes events of the run itself, not of its nested namespaces. Default: false.
+   */
   readonly rootLifecycle?: boolean | undefined
 }
 

@@ -1,20 +1,25 @@
 import type { LogGap, LoggedEvent, ThreadEvent } from '../../events/index.ts'
 import { plainEvent } from './decode.ts'
 
-/** How a reader wants events. */
+/** The form of events that a reader wants. */
 export interface EventForm<Json extends boolean = boolean, Batches extends boolean = boolean> {
-  /** With their data as JSON in addition, which is parsed at each read of `data`: for code that passes most of them on. Default false. */
+  /**
+   * Whether events also have their data as JSON text. Each access to `data` then parses the text, which is
+   * efficient for code that passes most events on unread. Default: false.
+   */
   readonly json?: Json | undefined
-  /** As many at a time as there are, for code that sends those together. A batch may be empty. Default false. */
+  /**
+   * Whether events come in batches, for code that sends them together. A batch may be empty. Default: false.
+   */
   readonly batches?: Batches | undefined
 }
 
-/** An event as its reader wants it, or as many at a time as there are. A batch may be empty. */
+/** An event in the requested form, or a batch of events. A batch may be empty. */
 export type EventItem<Json extends boolean, Batches extends boolean> = Batches extends true
   ? readonly EventOf<Json>[]
   : EventOf<Json>
 
-/** A gap stands for the events that the log no longer has. */
+/** A gap replaces events that the log no longer has. */
 export type EventOf<Json extends boolean> = (Json extends true ? LoggedEvent : ThreadEvent) | LogGap
 
 export type EventStream<Json extends boolean, Batches extends boolean> = AsyncGenerator<
@@ -23,10 +28,10 @@ export type EventStream<Json extends boolean, Batches extends boolean> = AsyncGe
   undefined
 >
 
-/** What was logged, as many events at a time as there are. */
+/** Logged events, in batches. */
 export type LoggedEvents = AsyncGenerator<readonly (LoggedEvent | LogGap)[], void, undefined>
 
-/** Gives what was logged in the form that its reader wants. */
+/** Converts logged events to the requested form. */
 export async function* inForm(
   source: LoggedEvents,
   { json = false, batches = false }: EventForm,

@@ -3,11 +3,14 @@ import type { AgentEvent, LogGap, ThreadEvent } from '../../events/index.ts'
 import type { LogEvent, LogOrigin } from '../../storage/store/store.ts'
 
 /**
- * The codec of stored events: the only file that knows how they look as bytes. The log stores each event as its frame of
- * server-sent events, because that is what most readers are sent.
+ * The codec of stored events: the only file that knows their byte format. The log stores each event as a
+ * server-sent event frame, because most readers are sent these bytes.
  */
 
-/** What subscribers filter an event by. Stored beside the event, so that routing does not parse its bytes. */
+/**
+ * The properties that subscribers filter events by. Stored with the event, so that routing does not parse its
+ * bytes.
+ */
 export interface Topic {
   readonly method: string
   readonly namespace: readonly string[]
@@ -18,13 +21,13 @@ export interface Topic {
   readonly token: number
 }
 
-/** Tells the events that a reader wants. */
+/** Whether a reader wants an event. */
 export type Matcher = (topic: Topic) => boolean
 
-/** The detail of an event that takes back what a lost attempt has sent. */
+/** The detail of an event that retracts the output of a lost attempt. */
 export const SUPERSEDED = 'superseded'
 
-/** An agent's event, or one of the engine, which may mark it. */
+/** An event from an agent or the engine. The engine may mark it. */
 export type RecordedEvent = AgentEvent & { readonly detail?: typeof SUPERSEDED }
 
 const formatTopic = ({ method, namespace, runId, detail }: Omit<Topic, 'token'>): string =>
@@ -52,7 +55,7 @@ export function topicOf(origin: LogOrigin): Topic {
 function detailOf(event: RecordedEvent): string | undefined {
   if (event.detail !== undefined) return event.detail
   if (event.method === 'input.requested') return interruptIdOf(event)
-  // Agents are not checked. Any name that is not null can be subscribed to as a channel.
+  // Events of agents are not validated. Any name except null can be subscribed to as a channel.
   const name: unknown = event.method === 'custom' ? event.data?.name : undefined
   return name === undefined || name === null ? undefined : String(name)
 }
@@ -62,7 +65,7 @@ export function interruptIdOf({ data }: AgentEvent<'input.requested'>): string |
   return typeof id === 'string' ? id : undefined
 }
 
-/** An event that has no sequence number yet. */
+/** An event without a sequence number. */
 export interface PendingEvent {
   readonly method: string
   readonly topic: string
@@ -70,24 +73,25 @@ export interface PendingEvent {
   readonly params: string
 }
 
-/** What events of one kind share. */
+/** What events of one kind have in common. */
 interface Kind {
   readonly topic: string
   readonly namespaceJson: string
 }
 
-/** How many kinds are remembered of a run. */
+/** The number of kinds to remember for a run. */
 const MAX_KINDS = 100
 
 /**
- * Serializes a run's events when they are sent, because the agent may change their data later. A run has few kinds of events: what
- * those of one kind share is formatted once. Throws what `JSON.stringify` throws for data that is not JSON.
+ * Serializes a run's events when they are sent, because the agent may change their data later. A run has few
+ * kinds of events, so the common parts of each kind are formatted once. Throws the error of `JSON.stringify`
+ * for data that are not JSON.
  */
 export function eventWriter(runId: string): (event: RecordedEvent) => PendingEvent {
   const kinds = new Map<string, Kind>()
 
   function kindOf({ method, namespace }: RecordedEvent, detail: string | undefined): Kind {
-    // With lengths, because names may have any character.
+    // The lengths are included, because names may contain any character.
     let key = detail === undefined ? method : `${method} ${detail.length}=${detail}`
     for (const segment of namespace) key += ` ${segment.length}:${segment}`
     let kind = kinds.get(key)
@@ -118,18 +122,21 @@ export const pendingEvent = (event: AgentEvent, runId: string): PendingEvent => 
 const encoder = /* @__PURE__ */ new TextEncoder()
 const decoder = /* @__PURE__ */ new TextDecoder()
 
-/** The event's stable id: unique on the thread for ever, because tokens rise with every writer and seqs with every event. */
+/**
+ * The event's stable id: unique on the thread, because tokens increase with every writer and sequence numbers
+ * with every event.
+ */
 export const eventId = (token: number, seq: number): string => `${token}-${seq}`
 
-/** The inverse of `eventId`, or undefined for ids that are not ours. */
+/** The inverse of `eventId`. Undefined for ids in another format. */
 export function parseEventId(id: string): { readonly token: number; readonly seq: number } | undefined {
   const match = /^(\d{1,15})-(\d{1,15})$/.exec(id)
   return match ? { token: Number(match[1]), seq: Number(match[2]) } : undefined
 }
 
 /**
- * Encodes an event as the SSE frame that every subscriber is sent. The `data` line is one line because `JSON.stringify`
- * escapes line breaks. It is the last line, and holds the whole event.
+ * Encodes an event as the SSE frame that every subscriber gets. The data is a single line, because
+ * `JSON.stringify` escapes line breaks. It is the last line, and contains the whole event.
  */
 export function encodeFrame({ method, topic, params }: PendingEvent, token: number, seq: number): LogEvent {
   const id = eventId(token, seq)
@@ -139,7 +146,7 @@ export function encodeFrame({ method, topic, params }: PendingEvent, token: numb
   return { topic, data: encoder.encode(frame) }
 }
 
-/** Encodes an event that no log has, made for one subscriber. Its id cannot be used as a cursor. */
+/** Encodes an event that is in no log, created for one subscriber. Its id cannot be used as a cursor. */
 export function encodeSynthetic(
   { method, namespace, data }: AgentEvent,
   checkpointId: string,
@@ -155,14 +162,17 @@ export function encodeSynthetic(
   return encodeData(method, json)
 }
 
-/** Tells a client that events are gone. Clients of the protocol skip unknown types, so only those that know this one act on it. */
+/**
+ * Tells a client that events were dropped. Protocol clients skip unknown types, so only clients that know
+ * this one handle it.
+ */
 export const encodeGap = ({ after, firstRetained }: LogGap): Uint8Array =>
   encodeData('gap', { type: 'gap', after, first_retained: firstRetained })
 
 const encodeData = (event: string, json: EventJson | GapJson): Uint8Array =>
   encoder.encode(`event: ${event}\ndata: ${JSON.stringify(json)}\n\n`)
 
-/** The JSON of an event that was made for one subscriber. */
+/** The JSON of an event created for one subscriber. */
 export interface EventJson {
   readonly type: 'event'
   readonly event_id: string
@@ -179,12 +189,12 @@ export interface GapJson {
 
 const LINE_FEED = 0x0a
 const DATA_LINE = 'data: '
-/** The first letter of the line of data, and of no line before it. */
+/** The first letter of the data line. No earlier line starts with it. */
 const D = 0x64
-/** The two line feeds that end a frame. */
+/** The two line feeds at the end of a frame. */
 const TAIL = 2
 
-/** The offset where the JSON of a frame begins. */
+/** The offset at which the JSON of a frame begins. */
 export function jsonStart(bytes: Uint8Array, frameStart: number): number {
   let at = frameStart
   while (bytes[at] !== D) {
@@ -194,14 +204,14 @@ export function jsonStart(bytes: Uint8Array, frameStart: number): number {
   return at + DATA_LINE.length
 }
 
-/** The offset where the JSON of a frame ends. */
+/** The offset at which the JSON of a frame ends. */
 export const jsonEnd = (frameEnd: number): number => frameEnd - TAIL
 
-/** The JSON of a frame, as it is in the frame. */
+/** The JSON of a frame as bytes. */
 export const jsonBytes = (frame: Uint8Array): Uint8Array =>
   frame.subarray(jsonStart(frame, 0), jsonEnd(frame.length))
 
-/** Reads a frame that was made for one subscriber. */
+/** Parses a frame created for one subscriber. */
 export const readSynthetic = (frame: Uint8Array): EventJson | GapJson =>
   JSON.parse(decoder.decode(jsonBytes(frame)))
 
@@ -210,13 +220,16 @@ const NODE_KEY = '"node":'
 const DATA_KEY = '"data":'
 const END = '}}\n\n'
 
-/** What a stored frame has that its topic has not. */
+/** The parts of a stored frame that are not in its topic. */
 export interface FrameBody extends Pick<ThreadEvent, 'timestamp' | 'node'> {
   /** The event's data as JSON. */
   readonly json: string
 }
 
-/** Reads a frame of `encodeFrame`. No key of another object comes before the data: the namespace and the node are escaped. */
+/**
+ * Parses a frame of `encodeFrame`. The keys cannot occur earlier in the text, because the namespace and node
+ * are escaped.
+ */
 export function readFrame(frame: Uint8Array): FrameBody {
   const text = decoder.decode(frame)
   const time = text.indexOf(TIMESTAMP_KEY) + TIMESTAMP_KEY.length

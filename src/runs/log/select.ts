@@ -4,14 +4,14 @@ import type { Matcher } from './frame.ts'
 import { topicOf } from './frame.ts'
 
 /**
- * The bytes of a batch's wanted events. Neighbouring events are one slice of the stored bytes, so a subscriber that wants
- * everything gets them without a copy.
+ * The bytes of a batch's wanted events. Adjacent events are one slice of the stored bytes, so a subscriber
+ * that wants all events gets them without a copy.
  */
 export function selectBytes(
   { bytes, offsets, count, origins, originOf }: LogBatch,
   wanted: Matcher,
 ): Uint8Array | undefined {
-  // Events share few origins: decide once for each.
+  // Events share few origins, so each origin is decided once.
   const decided: boolean[] = []
   const slices: number[] = []
   for (let i = 0; i < count; i++) {

@@ -8,34 +8,40 @@ import type {
   Store,
 } from '../../storage/store/store.ts'
 
-/** The subscribers of this process: one watch on the store for each thread that is read, one timer for all of them. */
+/**
+ * The subscribers of this process: one watch on the store for each thread that is read, and one timer for all
+ * of them.
+ */
 export interface LogWatchers {
-  /** `onEnd` is called when the server ends the subscriber. One that never reads sets `isReader` to false. Default true. */
+  /**
+   * `onEnd` is called when the server ends the subscriber. A subscriber that never reads sets `isReader` to
+   * false. Default: true.
+   */
   open(threadId: string, onEnd: (how: SubscriberEnd) => void, isReader?: boolean): LogWatcher
-  /** Whether somebody in this process reads the log, or waits for the thread to read it. */
+  /** Whether a subscriber in this process reads the log, or waits for the thread to read it. */
   isRead(threadId: string): boolean
-  /** Whether somebody in this process reads the log, or waits for what happens to the thread. */
+  /** Whether a subscriber in this process reads the log, or waits for changes of the thread. */
   isFollowed(threadId: string): boolean
-  /** Calls `listener` when the next one comes who reads the log, until the returned function is called. */
+  /** Calls `listener` when the next reader subscribes, until the returned function is called. */
   onReader(threadId: string, listener: () => void): () => void
   /**
-   * Makes a commit that appends events after `before`, under the lease of `token`. Readers get them from here, and no longer
-   * from the store, once they are committed.
+   * Makes a commit that appends events after `before`, with the lease of `token`. Once committed, readers get
+   * the events from memory and not from the store.
    */
   append<T>(threadId: string, appended: Appended, commit: () => Promise<T>): Promise<T>
-  /** Ends every subscriber of a thread at once. */
+  /** Ends every subscriber of a thread immediately. */
   drop(threadId: string, reason: Error): void
-  /** Ends every subscriber once it has read what is in the log. */
+  /** Ends every subscriber after it has read the events in the log. */
   close(reason: Error): void
   /**
-   * How many subscribers there are, and how many events the slowest is behind the newest one that this process has seen of its
-   * log.
+   * The number of subscribers, and the number of events that the slowest is behind the newest event that this
+   * process has seen in its log.
    */
   measure(): { readonly subscribers: number; readonly lag: number }
 }
 
 export interface Appended {
-  /** The log's last sequence number before them. */
+  /** The log's last sequence number before the events. */
   readonly before: number
   readonly token: number
   readonly events: readonly LogEvent[]
@@ -49,24 +55,27 @@ export interface SubscriberEnd {
 /** One subscriber's view of a log. */
 export interface LogWatcher {
   /**
-   * The number of wake-ups. Take it before a read and give it to `wait`: if it has changed by then, the read may have missed
-   * something.
+   * The number of wake-ups. Take it before a read and pass it to `wait`: if it has changed by then, the read
+   * may have missed something.
    */
   wakeUps(): number
   /** Settles at the next wake-up after `seen`, or when the watcher is closed. */
   wait(seen: number): Promise<void>
-  /** As `store.read`. */
+  /** Like `store.read`. */
   read(query: ReadQuery): Promise<LogBatch>
-  /** Whether the head that was last read is as new as the first `seen` wake-ups. */
+  /** Whether the head that was last read includes the first `seen` wake-ups. */
   isFresh(seen: number): boolean
   /** The number of wake-ups that announced changed records. */
   changes(): number
-  /** Notes how far the subscriber has read, and the last sequence number of the log at that time. */
+  /** Records the position of the subscriber, and the last sequence number of the log at that time. */
   moved(after: number, head: number): void
   close(): void
 }
 
-/** The recheck interval. Notifications of a shared store may be lost, and no subscriber may miss an event for longer than this. */
+/**
+ * The recheck interval. Notifications of a shared store may be lost, and no subscriber may miss an event for
+ * longer than this.
+ */
 const RECHECK_MS = 1_000
 /** Rechecks are spread over this many time slots, because a store has few connections. */
 const RECHECK_SLOTS = 10
@@ -80,9 +89,11 @@ interface Subscriber {
 
 interface WatchedLog {
   readonly slot: number
-  /** Those of the events that this process has appended last. */
+  /** The origins of the events that this process appended last. */
   origins: { readonly token: number; readonly byTopic: Map<string, LogOrigin> }
-  /** When the commit began that appends to it in this process, as `performance.now()` tells. Undefined where there is none. */
+  /**
+   * When this process's current commit to the log began, by `performance.now()`. Undefined if there is none.
+   */
   appendingSince: number | undefined
   wakeUps: number
   changes: number
@@ -95,7 +106,7 @@ interface WatchedLog {
 
 export function createLogWatchers(store: Store): LogWatchers {
   const logs = new Map<string, WatchedLog>()
-  /** What waits for a reader: the one run that executes here. */
+  /** Listeners for a reader: the run that executes here. */
   const unread = new Map<string, () => void>()
   let timer: ReturnType<typeof setInterval> | undefined
   let joinCount = 0
@@ -190,7 +201,7 @@ export function createLogWatchers(store: Store): LogWatchers {
       log.appendingSince = performance.now()
       try {
         const committed = await commit()
-        // A store that announces it later makes readers look once more.
+        // A later notification of the store makes readers check once more.
         if (log.wakeUps === seen) log.wakeUps += 1
         log.reader.appended(batchOf(events, before, originsOf(log, token)), log.wakeUps === seen + 1)
         return committed
@@ -202,7 +213,7 @@ export function createLogWatchers(store: Store): LogWatchers {
     drop: (threadId, reason) => end(threadId, { reason, at: 'once' }),
     close(reason) {
       for (const [threadId, log] of [...logs]) {
-        // The log may have events that no notification has announced yet.
+        // The log may contain events that no notification has announced yet.
         wakeUp(log)
         end(threadId, { reason, at: 'head' })
       }
@@ -219,7 +230,7 @@ export function createLogWatchers(store: Store): LogWatchers {
   }
 }
 
-/** How many topics of a run are remembered. */
+/** The number of a run's topics to remember. */
 const MAX_TOPICS = 1_000
 
 function originsOf(log: WatchedLog, token: number): (topic: string) => LogOrigin {
@@ -239,7 +250,8 @@ function wakeUp(log: WatchedLog, change?: PartitionChange): void {
   log.wakeUps++
   if (change?.docs) log.changes++
   const { appendingSince: since } = log
-  // What is being committed need not be read from the store. A store that does not answer holds nobody up.
+  // Events that are being committed need not be read from the store. A store that does not respond must not
+  // delay readers.
   if (since === undefined || performance.now() - since > MAX_HELD_MS) wakeWaiters(log)
 }
 
@@ -251,36 +263,39 @@ function wakeWaiters(log: WatchedLog): void {
 
 /** How the subscribers of one thread read its log. */
 interface LogReader {
-  /** As `store.read`. The batch may be older than the newest wake-up: see `fresh`. */
+  /** Like `store.read`. The batch may be older than the newest wake-up: see `fresh`. */
   read(query: ReadQuery): Promise<LogBatch>
-  /** How many wake-ups there had been when the head of the batches was last looked up. */
+  /** The number of wake-ups when the head of the batches was last read. */
   fresh(): number
-  /** Takes what this process has committed at the head of the log. `isNewest`: nothing else has woken readers meanwhile. */
+  /**
+   * Adds events that this process committed at the head of the log. `isNewest`: no other change has woken
+   * readers in the meantime.
+   */
   appended(batch: LogBatch, isNewest: boolean): void
 }
 
-/** How long readers are not woken while a commit appends to their log, in milliseconds. */
+/** How long wake-ups of readers are delayed while a commit appends to their log, in milliseconds. */
 const MAX_HELD_MS = 250
 
 interface ReaderBounds {
   /** How many bytes of a log are kept for subscribers that are slightly behind. */
   readonly kept: number
-  /** How many batches are kept even where they are larger, and at most. */
+  /** The minimum number of batches to keep even if they are larger, and the maximum. */
   readonly least: number
   readonly most: number
   /** The size of one read. */
   readonly read: number
 }
 
-/** Over a network a few large reads are much cheaper than many small ones. */
+/** Over a network, a few large reads are much cheaper than many small ones. */
 const SHARED: ReaderBounds = { kept: 256 * 1024, least: 1, most: Number.POSITIVE_INFINITY, read: 256 * 1024 }
 /** A store of this process has everything in memory. */
 const LOCAL: ReaderBounds = { kept: 16 * 1024, least: 0, most: 1, read: 64 * 1024 }
 
 /**
- * Subscribers that have come to the end of what was read share the next read, so that a wake-up costs one read however many of
- * them wait, and none where this process has written it. A subscriber that is behind gets the latest batches from here, or
- * reads the store directly.
+ * Subscribers at the end of the read part share the next read, so that a wake-up costs one read for any
+ * number of them, and none if this process wrote the events. A subscriber that is behind gets the latest
+ * batches from memory, or reads the store directly.
  */
 function createReader(
   store: Store,
@@ -311,7 +326,7 @@ function createReader(
       const batch = await store.read(threadId, { after: from, maxBytes: bounds.read })
       if (from !== end) return
       newest = batch
-      // The store has lost what was read, and will assign these sequence numbers again.
+      // The store lost events that were read, and will assign these sequence numbers again.
       if (batch.head < end) kept = []
       if (batch.count > 0) keep(batch)
       if (batch.count === 0 || end >= batch.head) fresh = seen
@@ -321,7 +336,7 @@ function createReader(
   }
 
   function keep(batch: LogBatch): void {
-    // The log was trimmed beyond what was read.
+    // The log was trimmed beyond the position that was read.
     if (batch.first > end + 1) startAt(batch.first - 1)
     kept.push(batch)
     bytes += batch.bytes.length
@@ -333,7 +348,7 @@ function createReader(
   return {
     fresh: () => fresh,
     appended(batch, isNewest) {
-      // Nobody has read so far yet, or somebody has read it from the store.
+      // No subscriber has read this far yet, or one has read it from the store.
       if (end >= 0 && batch.first !== end + 1) return
       if (end < 0) startAt(batch.first - 1)
       const { firstRetained = batch.firstRetained } = newest ?? {}
@@ -355,7 +370,10 @@ function createReader(
   }
 }
 
-/** The part of a batch after a sequence number, with the newest known head of the log. It shares the batch's bytes. */
+/**
+ * The part of a batch after a sequence number, with the newest known head of the log. It shares the batch's
+ * bytes.
+ */
 function part(
   { first, count, bytes, offsets, origins, originOf }: LogBatch,
   after: number,

@@ -10,8 +10,8 @@ import { findThread, type OwnedThread } from '../threads/threads.ts'
 import { removeMarked } from './remove-thread.ts'
 
 /**
- * Makes a thread with the whole history of another one, which may be busy: what its run has saved by now is copied. It has no runs
- * and no events. Throws `no_such_thread`.
+ * Creates a thread with the whole history of another one, which may be busy: what its run has saved so far is
+ * copied. The copy has no runs or events. Throws `no_such_thread`.
  */
 export async function copyThread(
   context: RunContext,
@@ -29,7 +29,8 @@ export async function copyThread(
     ...{ assistantId, title, restoredCheckpointId },
     metadata: { ...metadata, thread_id: newThreadId },
   }
-  // Until the copy is whole it is a thread that is being deleted, so that the copy of a lost process goes away.
+  // Until the copy is complete, the thread is marked for deletion, so that the copy of a lost process is
+  // deleted.
   await store.commit(newThreadId, {
     guards: [{ guard: 'absent', collection: 'threads', id: newThreadId }, { guard: 'free' }],
     ops: [claimLease(context, token), putThread({ ...made, deleting: true })],

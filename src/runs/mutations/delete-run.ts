@@ -5,7 +5,7 @@ import { retryConflicts } from '../records/update.ts'
 import { waitForEnd } from '../subscriptions/wait-for-end.ts'
 import { findThread, type OwnedRun } from '../threads/threads.ts'
 
-/** Deletes the record of a run, once it has ended. */
+/** Deletes the record of a run, after the run has ended. */
 export async function deleteRun(context: RunContext, run: OwnedRun): Promise<boolean> {
   const { threadId, runId } = run
   const { store } = context

@@ -11,8 +11,9 @@ import { markDeleting, removeMarked } from './remove-thread.ts'
 const POLL_MS = 50
 
 /**
- * Removes a thread: refuses new runs, stops the one in progress and waits for its end, then drops checkpoints, records and log.
- * False when the owner has no such thread. Any process can finish an interrupted deletion: see `removeMarked`.
+ * Deletes a thread: rejects new runs, stops the active one and waits for its end, then deletes checkpoints,
+ * records and log. False if the owner has no such thread. Any process can finish an interrupted deletion: see
+ * `removeMarked`.
  */
 export async function deleteThread(context: RunContext, thread: OwnedThread): Promise<boolean> {
   const { threadId } = thread

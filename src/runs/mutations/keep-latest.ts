@@ -8,8 +8,9 @@ import { assertKeepLatest, saversOfThread } from './savers-of-thread.ts'
 import { type Idle, shorten } from './shorten.ts'
 
 /**
- * Shortens threads to their newest state, and gives how many of them their callers have. Records, events and what waits for an answer
- * stay. Throws before any is changed: `not_supported` where a saver cannot do it, `thread_busy` where a run is in progress or waits.
+ * Shortens threads to their newest state, and returns how many of them belong to their callers. Records,
+ * events and pending interrupts stay. Throws before any change: `not_supported` if a checkpointer does not
+ * support it, `thread_busy` if a run is active or waiting.
  */
 export async function keepLatest(context: RunContext, asked: readonly OwnedThread[]): Promise<number> {
   for (const one of asked) await findIdle(context, one)
@@ -25,7 +26,7 @@ export async function keepLatest(context: RunContext, asked: readonly OwnedThrea
   return shortened
 }
 
-/** Undefined where the caller has no such thread. */
+/** Undefined if the caller has no such thread. */
 async function findIdle(context: RunContext, asked: OwnedThread): Promise<Idle | undefined> {
   const { store } = context
   const { threadId } = asked

@@ -8,12 +8,12 @@ import { guardThread, loadThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import { type OwnedThread, ownThread } from '../threads/threads.ts'
 
-/** What LangGraph and the savers keep in the metadata of a checkpoint. */
+/** The checkpoint metadata that LangGraph and checkpointers use. */
 const RESERVED: ReadonlySet<string> = new Set(['source', 'step', 'parents', 'counters_since_delta_snapshot'])
 
 /**
- * Merges keys into the metadata of a thread's newest checkpoint. Throws `no_such_thread`, `no_such_checkpoint` before the first
- * one, and `thread_busy` during a run.
+ * Merges keys into the metadata of a thread's newest checkpoint. Throws `no_such_thread`,
+ * `no_such_checkpoint` before the first checkpoint, and `thread_busy` during a run.
  */
 export async function patchState(
   context: RunContext,

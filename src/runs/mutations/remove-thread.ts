@@ -15,8 +15,8 @@ import { saversOfThread } from './savers-of-thread.ts'
 import { shortenExpired } from './shorten.ts'
 
 /**
- * Marks a thread for deletion: no run starts on it any more, and no caller sees it. One that is free is deleted at once. Throws
- * `ConflictError` when another process changed the thread first.
+ * Marks a thread for deletion: no run starts on it any more, and no caller sees it. A free thread is deleted
+ * immediately. Throws `ConflictError` if another process changed the thread first.
  */
 export async function markDeleting(
   context: RunContext,
@@ -43,8 +43,9 @@ export async function markDeleting(
 }
 
 /**
- * Deletes a marked thread if it is free. True when the thread is gone, false while a run or another process holds it. The
- * deleter holds the lease, so that a slow one cannot delete a new thread with the same id.
+ * Deletes a marked thread if it is free. True if the thread no longer exists, false while a run or another
+ * process holds it. The deleting process holds the lease, so that a slow one cannot delete a new thread with
+ * the same id.
  */
 export async function removeMarked(context: RunContext, threadId: string): Promise<boolean> {
   const { store } = context
@@ -70,7 +71,10 @@ export async function removeMarked(context: RunContext, threadId: string): Promi
   return tryRemove(context, read.record, token)
 }
 
-/** Removes a thread whose lease is held with the token. False where another process took over because this one was slow. */
+/**
+ * Deletes a thread whose lease is held with the token. False if another process took over because this one
+ * was slow.
+ */
 async function tryRemove(context: RunContext, thread: ThreadRecord, token: number): Promise<boolean> {
   try {
     await removeThread(context, thread, token)
@@ -101,8 +105,9 @@ async function removeThread(context: RunContext, thread: ThreadRecord, token: nu
 }
 
 /**
- * Deletes or shortens threads whose time to live is over, those longest over first. One that changed meanwhile has a new time. Safe on
- * several instances at once. Gives those that it has looked at to shorten them: runs may wait on them by now.
+ * Deletes or shortens threads whose time to live has expired, longest expired first. A thread that changed in
+ * the meantime has a new time. Safe on several instances at the same time. Returns the threads that it tried
+ * to shorten: runs may wait on them now.
  */
 export async function removeExpired(context: RunContext): Promise<readonly string[]> {
   const { store, closing } = context
@@ -132,7 +137,10 @@ export async function removeExpired(context: RunContext): Promise<readonly strin
   return shortened
 }
 
-/** The time by the store, because instances need not agree on it. 0 where there are no documents to compare with it. */
+/**
+ * The time of the store's clock, because the clocks of instances may differ. 0 if there are no documents to
+ * compare with it.
+ */
 export async function timeFor(store: Store, [doc]: readonly Doc[]): Promise<number> {
   return doc ? (await store.inspect(doc.partition)).now : 0
 }

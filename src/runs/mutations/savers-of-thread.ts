@@ -4,13 +4,15 @@ import { RunError } from '../errors.ts'
 import type { ThreadTtl } from '../records/records.ts'
 import { saversOf } from '../threads/savers.ts'
 
-/** Those that may have the state of a thread. It is not known where an agent that is not there any more kept its state. */
+/**
+ * The checkpointers that may have the state of a thread. For a removed agent it is unknown which one does.
+ */
 export function saversOfThread(context: RunContext, assistantId: string | null): readonly Checkpointer[] {
   const isKnown = assistantId === null || findAgent(context, assistantId) !== undefined
   return isKnown ? [checkpointerOf(context, readerOf(context, assistantId))] : saversOf(context)
 }
 
-/** Throws `not_supported` where one of the savers cannot shorten a thread. */
+/** Throws `not_supported` if one of the checkpointers cannot shorten a thread. */
 export function assertKeepLatest(savers: readonly Checkpointer[]): void {
   if (savers.every((saver) => saver.keepLatest)) return
   throw new RunError(
@@ -19,7 +21,10 @@ export function assertKeepLatest(savers: readonly Checkpointer[]): void {
   )
 }
 
-/** The same for a time to live. Any agent of the server may be the first to run on a thread without an assistant. */
+/**
+ * The same for a time to live. Any agent of the server may be the first to run on a thread without an
+ * assistant.
+ */
 export function assertTtl(
   context: RunContext,
   assistantId: string | null | undefined,

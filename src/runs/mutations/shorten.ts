@@ -10,17 +10,17 @@ import { guardThread, type ThreadRecord, type Versioned } from '../records/recor
 import { updateThread } from '../records/update.ts'
 import { assertKeepLatest, saversOfThread } from './savers-of-thread.ts'
 
-/** A thread, and the token with which its free lease is claimed. */
+/** A thread, and the token to claim its free lease with. */
 export interface Idle {
   readonly thread: ThreadRecord
-  /** Undefined for a thread that only a saver knows. */
+  /** Undefined for a thread that only exists in a checkpointer. */
   readonly read: Versioned<ThreadRecord> | undefined
   readonly token: number
 }
 
 /**
- * Shortens a thread to its newest state. It holds the lease meanwhile: a run that comes waits on the thread, and nobody has started it
- * yet. Throws `ConflictError` where another process was first.
+ * Shortens a thread to its newest state. It holds the lease in the meantime: a new run waits on the thread,
+ * and the caller must start it. Throws `ConflictError` if another process was first.
  */
 export async function shorten(context: RunContext, { thread, read, token }: Idle): Promise<void> {
   const { store } = context
@@ -49,8 +49,9 @@ export async function shorten(context: RunContext, { thread, read, token }: Idle
 }
 
 /**
- * Shortens a thread whose time to live is over, unless it has changed meanwhile. Where that fails, it is reported and the thread left
- * alone until it is changed, so that it does not hold up others. Throws `UnavailableError`: the next sweep tries again.
+ * Shortens a thread whose time to live has expired, unless it has changed in the meantime. A failure is
+ * reported, and the thread is skipped until it changes, so that it does not delay others. Throws
+ * `UnavailableError`: the next sweep tries again.
  */
 export async function shortenExpired(context: RunContext, read: Versioned<ThreadRecord>): Promise<void> {
   const { record: thread } = read
@@ -67,7 +68,7 @@ export async function shortenExpired(context: RunContext, read: Versioned<Thread
   }
 }
 
-/** The checkpoint that the next run of a thread goes on from. */
+/** The checkpoint from which the next run of a thread continues. */
 async function baseOf(
   saver: Checkpointer,
   { threadId, restoredCheckpointId }: ThreadRecord,
@@ -77,7 +78,7 @@ async function baseOf(
   return beforePartial(tuple) ?? tuple?.checkpoint.id
 }
 
-/** Lets the time to live of the thread begin with its next change. */
+/** Makes the time to live of the thread start again at its next change. */
 const noteShortened = (context: RunContext, threadId: string, token?: number) =>
   updateThread(
     context.store,

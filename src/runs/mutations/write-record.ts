@@ -10,7 +10,10 @@ import { isOrphaned } from '../threads/savers.ts'
 import { findThread, type OwnedThread, ownThread } from '../threads/threads.ts'
 import { assertTtl } from './savers-of-thread.ts'
 
-/** Creates an empty thread. Undefined when the id is taken, by this or another owner. Throws `not_supported`: see `assertTtl`. */
+/**
+ * Creates an empty thread. Undefined if the id is taken, by this or another owner. Throws `not_supported`:
+ * see `assertTtl`.
+ */
 export async function createThread(
   context: RunContext,
   request: Owned<NewThreadRequest>,
@@ -39,12 +42,12 @@ export async function createThread(
 }
 
 export interface ThreadPatch {
-  /** Merged into those of the thread. */
+  /** Merged into the thread's metadata. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly ttl?: ThreadTtl | undefined
 }
 
-/** Changes what clients say of a thread. */
+/** Changes the metadata or time to live of a thread. */
 export async function patchThread(
   context: RunContext,
   { threadId, metadata, ttl, ...access }: OwnedThread & ThreadPatch,
@@ -64,7 +67,7 @@ export async function patchThread(
         }
       : undefined
   })
-  // The new metadata need not pass the filter any more.
+  // The new metadata may no longer match the filter.
   if (!thread || !isPatched) throw noSuchThread(threadId)
   return thread
 }

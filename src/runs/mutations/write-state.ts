@@ -39,8 +39,9 @@ import { assertTtl } from './savers-of-thread.ts'
 export type StateWrite = Owned<StateWriteRequest>
 
 /**
- * Writes a checkpoint from outside a run, creating the thread when there is none. It holds the thread's lease meanwhile, so
- * no run can start under it. Throws `thread_busy` while a run is in progress, and when the thread is deleted meanwhile.
+ * Writes a checkpoint from outside a run, and creates the thread if it does not exist. It holds the thread's
+ * lease in the meantime, so that no run can start. Throws `thread_busy` while a run is active, and if the
+ * thread is deleted in the meantime.
  */
 export async function writeState(context: RunContext, write: StateWrite): Promise<StateReceipt> {
   const { store } = context
@@ -86,8 +87,8 @@ interface Held {
 const POLL_MS = 50
 
 /**
- * Claims a free thread's lease, or returns the result that the same command had before. The record is not written yet, so that
- * a refused update does not create a thread.
+ * Claims a free thread's lease, or returns the earlier result of the same command. The record is not written
+ * yet, so that a rejected update does not create a thread.
  */
 async function holdThread(context: RunContext, write: StateWrite): Promise<Held | StateReceipt> {
   const { store } = context
@@ -140,8 +141,8 @@ const threadOf = ({ newThread: { assistantId, metadata = {}, ttl } = {} }: State
 })
 
 /**
- * The checkpoint of a process that was lost in the middle of a write: the newest one, if it is new and no other process has
- * claimed the thread since. Throws `outcome_unknown` if one has.
+ * The checkpoint of a process that was lost during a write: the newest one, if it is new and no other process
+ * has claimed the thread since. Throws `outcome_unknown` if one has.
  */
 function checkpointOfLostWriter({ token, base }: InFlight, newest: string | null, state: PartitionState) {
   if (newest === base || newest === null) return undefined
@@ -152,7 +153,7 @@ function checkpointOfLostWriter({ token, base }: InFlight, newest: string | null
   )
 }
 
-/** Writes the checkpoint and gives its id. */
+/** Writes the checkpoint and returns its id. */
 async function putCheckpoint(
   context: RunContext,
   write: StateWrite,
@@ -173,8 +174,8 @@ async function putCheckpoint(
 type Waits = Pick<ThreadRecord, 'interrupts' | 'status'>
 
 /**
- * What the thread waits for after the write: its open interrupts, or to go on from a breakpoint. A write to a subgraph leaves the
- * root's checkpoint, which shows both, as it is.
+ * What the thread waits for after the write: its open interrupts, or to continue from a breakpoint. A write
+ * to a subgraph does not change the root's checkpoint, which shows both.
  */
 async function waitsAfter(
   context: RunContext,
@@ -214,7 +215,7 @@ async function recordWrite(
     ...thread,
     title: thread.title ?? write.title ?? null,
     interrupts,
-    // A run that waits for its time may have come meanwhile.
+    // A run with a start time may have been added in the meantime.
     ...resting(thread, status),
     restoredCheckpointId: null,
     supersededThroughSeq: write.checkpointId === undefined ? thread.supersededThroughSeq : held.head,

@@ -18,7 +18,7 @@ import {
 
 const GIVEN_UP = 'The conversation continued without an answer.'
 
-/** Ends the answer that has asked on a thread, where what comes `next` does not go on with it. */
+/** Ends an answer with open questions if the run that comes `next` does not continue it. */
 export async function giveUpAnswer(
   store: Store,
   thread: ThreadRecord,
@@ -32,7 +32,7 @@ export async function giveUpAnswer(
   return [putAnswer({ ...task, state: 'canceled', error: GIVEN_UP, updatedAt: now })]
 }
 
-/** The answer of a run that nobody started as one: it has this run alone, and nobody can list it. */
+/** The answer of a run that was not started as one: it only has this run, and is in no list. */
 export function answerOfRun(thread: ThreadRecord, run: RunRecord): AnswerRecord {
   const { runId, status, error, createdAt, startedAt, firstSeq } = run
   const asks = thread.lastRunId === runId || thread.interrupts.some((open) => open.runId === runId)
@@ -61,7 +61,7 @@ export interface AnswerListQuery {
   readonly assistantId: string
   readonly threadId?: string | undefined
   readonly state?: AnswerState | undefined
-  /** Only those whose state has changed since, in milliseconds since 1970. */
+  /** Only answers whose state has changed since, in milliseconds since 1970. */
   readonly since?: number | undefined
   /** At most 1,000. */
   readonly limit: number
@@ -70,13 +70,13 @@ export interface AnswerListQuery {
 
 export interface AnswerPage {
   readonly tasks: readonly AnswerRecord[]
-  /** Absent at the end. */
+  /** Absent on the last page. */
   readonly cursor?: string
-  /** How many tasks there are, on all pages. */
+  /** The total number of tasks on all pages. */
   readonly total: number
 }
 
-/** Puts the tasks of an assistant into an owner's lists, once, that earlier versions have written. */
+/** Adds an assistant's tasks from earlier versions to an owner's lists, once. */
 const inheritAnswers = (
   store: Store,
   { owner, assistantId }: Pick<AnswerListQuery, 'owner' | 'assistantId'>,
@@ -92,7 +92,7 @@ const inheritAnswers = (
       }),
   })
 
-/** A page of tasks, the last changed first. */
+/** A page of tasks, last changed first. */
 export async function listAnswers(
   store: Store,
   { limit, cursor: from, since = 0, state, ...list }: AnswerListQuery,
@@ -106,8 +106,8 @@ export async function listAnswers(
   const page = docs.map(readAnswer)
   const tasks = page.filter(({ updatedAt }) => updatedAt >= since)
   const isEnd = cursor === undefined || tasks.length < page.length
-  // They are in the order of their changes, so that a few looks find the first that is too old. The looks begin near the newest,
-  // because a store may have to walk to an offset.
+  // The tasks are ordered by their changes, so a binary search finds the first that is too old. It starts
+  // near the newest, because a store may have to walk to an offset.
   let [total, end] = since > 0 ? [0, all] : [all, all]
   for (let step = limit; total < end; step *= 2) {
     const offset = Math.min(total + step, Math.floor((total + end) / 2))
@@ -118,5 +118,5 @@ export async function listAnswers(
   return { tasks, total, ...(!isEnd && { cursor }) }
 }
 
-/** The run of an answer that goes on, or ends next, or was the last one. */
+/** The run of an answer that is active or ends next, otherwise the last one. */
 export const currentRun = ({ runIds, openRunIds }: AnswerRecord): string => openRunIds[0] ?? runIds.at(-1)!

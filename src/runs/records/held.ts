@@ -24,7 +24,7 @@ export function holdRecords(store: Store, { threadId, runId, task }: RunRecord):
     const thread = versioned(docs[0], readThread)
     if (!thread) return undefined
     const run = versioned(docs[1], readRun)
-    // A run can become one of an answer while it executes.
+    // A run can become part of an answer while it executes.
     const adopted = !task && run?.record.task
     const answer = adopted
       ? await loadAnswer(store, threadId, adopted.taskId)
@@ -44,7 +44,7 @@ export function holdRecords(store: Store, { threadId, runId, task }: RunRecord):
       if (op.op !== 'put') continue
       const { collection, id, value } = op
       const version: number = versions.next().value!
-      // Records of this version, as they were given to the commit.
+      // Records in the form of this version, as passed to the commit.
       const record: unknown = value
       if (collection === 'threads') thread = { record: record as ThreadRecord, version }
       else if (collection === 'runs' && id === runId) run = { record: record as RunRecord, version }

@@ -2,13 +2,13 @@ import type { Doc, DocKey, Guard, Json, Op, Store } from '../../storage/store/st
 import { RunError } from '../errors.ts'
 
 /**
- * Identifies a command, so that a repeated one gets the first answer. It is written to the thread's partition in the commit
- * that the command makes, and kept for 24 hours. See docs/decisions/0005-idempotency.md.
+ * Identifies a command, so that a repeated one gets the first result. It is written to the thread's partition
+ * in the command's commit, and kept for 24 hours. See docs/decisions/0005-idempotency.md.
  */
 export interface CommandKey {
   /** Chosen by the sender, 1 to 255 characters. Its scope is the thread. */
   readonly key: string
-  /** A digest of the command. The same key with another digest is refused. */
+  /** A digest of the command. The same key with another digest is rejected. */
   readonly fingerprint: string
 }
 
@@ -33,7 +33,7 @@ export interface ThreadReceipt {
 
 /** A command that needs more than one commit, as it was when it began. */
 export interface InFlight {
-  /** The fencing token of the lease that it holds. */
+  /** The fencing token of its lease. */
   readonly token: number
   /** The newest checkpoint before it. */
   readonly base: string | null
@@ -45,7 +45,7 @@ interface CommandRecord {
   readonly inFlight: InFlight | null
 }
 
-/** What the store knows of a command, and the guards of its next write. */
+/** The stored record of a command, and the guards of its next write. */
 export interface LoadedReceipt {
   readonly receipt: Receipt | null
   readonly inFlight: InFlight | null
@@ -55,11 +55,11 @@ export interface LoadedReceipt {
 const COLLECTION = 'commands'
 const TTL_MS = 24 * 60 * 60 * 1000
 
-/** The document of a command, which has none without a key. */
+/** The document of a command. A command without a key has none. */
 export const receiptKey = (command: CommandKey | undefined): readonly DocKey[] =>
   command ? [{ collection: COLLECTION, id: command.key }] : []
 
-/** Throws `RunError` `key_reused` when another command has this key. */
+/** Throws `RunError` `key_reused` if another command has this key. */
 export const loadReceipt = async (
   store: Store,
   threadId: string,
@@ -67,7 +67,7 @@ export const loadReceipt = async (
 ): Promise<LoadedReceipt> =>
   readReceipt(command, command && (await store.get(threadId, COLLECTION, command.key)))
 
-/** The same of the document of the command, which was read. */
+/** The same, from the command's document that was already read. */
 export function readReceipt(command: CommandKey | undefined, doc: Doc | undefined): LoadedReceipt {
   if (!command) return { receipt: null, inFlight: null, guards: [] }
   const at = { collection: COLLECTION, id: command.key }
@@ -82,7 +82,7 @@ export function readReceipt(command: CommandKey | undefined, doc: Doc | undefine
   return { receipt, inFlight, guards: [{ guard: 'version', ...at, version: doc.version }] }
 }
 
-/** Thrown when the same command is in progress or done, but as another kind of operation than this request. */
+/** Thrown if the same command is in progress or done, but as another kind of operation than this request. */
 export const concurrentDuplicate = (): RunError =>
   new RunError('thread_busy', 'The same command was sent twice at the same time. Send it again.')
 
@@ -94,7 +94,7 @@ export const putReceipt = (command: CommandKey | undefined, receipt: Receipt): r
 export const putInFlight = (command: CommandKey | undefined, inFlight: InFlight): readonly Op[] =>
   putRecord(command, { receipt: null, inFlight })
 
-/** Deletes the record of a refused command, so that a repeated one is judged anew. */
+/** Deletes the record of a rejected command, so that a repeated one is evaluated again. */
 export const deleteReceipt = (command: CommandKey | undefined): readonly Op[] =>
   command ? [{ op: 'delete', collection: COLLECTION, id: command.key }] : []
 

@@ -2,9 +2,10 @@ import type { Agent, StateAddress } from '../../agents/agent.ts'
 import { type OpenInterrupt, openInterrupts } from './records.ts'
 
 /**
- * The interrupts of a state that have not been resumed. LangGraph lists those of a subgraph until the task around it has ended,
- * although the subgraph may have taken their answers and gone on. Only the state of the namespace that asked shows it,
- * and not where the thread's head was restored, because namespaces stay at what the run that was undone made of them.
+ * The interrupts of a state that have not been resumed. LangGraph lists those of a subgraph until the
+ * enclosing task has ended, although the subgraph may have taken their answers and continued. Only the state
+ * of the namespace that asked shows this. It does not if the thread's head was restored, because a rollback
+ * does not change the state of namespaces.
  */
 export async function withoutResumed(
   agent: Agent,

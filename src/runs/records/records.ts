@@ -19,23 +19,29 @@ import type {
   Store,
 } from '../../storage/store/store.ts'
 
-/** What becomes of a thread when nothing has happened to it for some time. */
+/** What happens to a thread that has not changed for some time. */
 export interface ThreadTtl {
-  /** How long after the last change of the thread its strategy applies. */
+  /** The time after the thread's last change, in minutes. */
   readonly minutes: number
   /**
-   * `delete` deletes it; `keep_latest` deletes its earlier checkpoints and keeps its newest state, as often as it has been changed
-   * again. Default `delete`.
+   * `delete` deletes the thread; `keep_latest` deletes its earlier checkpoints and keeps its newest state,
+   * again after each change. Default: `delete`.
    */
   readonly strategy?: 'delete' | 'keep_latest' | undefined
 }
 
-/** A thread and everything that decides which run may start on it. One document, so that one version guards the decision. */
+/**
+ * A thread, with everything that decides which run may start on it. A single document, so that one version
+ * guards the decision.
+ */
 export interface ThreadRecord {
   readonly threadId: string
-  /** That of the principal who created it, as `ownerOf` spells it; null on a server without authentication. */
+  /**
+   * The owner of the principal that created it, as `ownerOf` encodes it. Null on a server without
+   * authentication.
+   */
   readonly owner: string | null
-  /** The assistant the first run bound the thread to. */
+  /** The assistant that the first run bound the thread to. */
   readonly assistantId: string | null
   readonly title: string | null
   readonly metadata: Readonly<Record<string, unknown>>
@@ -43,64 +49,77 @@ export interface ThreadRecord {
   /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly updatedAt: number
-  /** When a run ended or a state was written last. */
+  /** When a run last ended or a state was last written. */
   readonly stateUpdatedAt: number
   /** The run that holds the thread, from its start to its terminal event. */
   readonly activeRunId: string | null
-  /** The newest run that has started. Its root events are replayed to late subscribers, those of earlier runs are not. */
+  /**
+   * The newest run that has started. Its root events are replayed to late subscribers, those of earlier runs
+   * are not.
+   */
   readonly lastRunId: string | null
-  /** The answer of that run, if it is kept. Where the thread is interrupted, the one that has asked. */
+  /**
+   * The answer of that run, if it is kept. If the thread is interrupted, the answer with the open questions.
+   */
   readonly lastTaskId?: string | undefined
-  /** Runs waiting for their turn, next one first. */
+  /** The waiting runs, next one first. */
   readonly queue: readonly QueuedRun[]
   /**
-   * The interrupts that are open. While a run is in progress: those that it has announced, and those that clients keep because it
-   * was started to answer others.
+   * The open interrupts. While a run is active: those that it has announced, and those that clients keep
+   * because the run was started to answer others.
    */
   readonly interrupts: readonly OpenInterrupt[]
-  /** The checkpoint a rollback restored. Holds until the next checkpoint is written. */
+  /** The checkpoint that a rollback restored. Valid until the next checkpoint is written. */
   readonly restoredCheckpointId: string | null
   /**
-   * Events up to this sequence number describe state that was rolled back or a branch that was left. Of these, new clients are
-   * sent only the status events.
+   * Events up to this sequence number describe state that was rolled back, or an abandoned branch. New
+   * clients only get the status events among them.
    */
   readonly supersededThroughSeq: number
   /**
-   * The latest runs that did not finish. Their last message may be incomplete and in no state, so new clients are not sent
-   * their messages.
+   * The latest runs that did not finish. Their last message may be incomplete and in no state, so new clients
+   * do not get their messages.
    */
   readonly unfinishedRunIds: readonly string[]
   /**
-   * The fencing tokens of the latest attempts that were lost before their run ended. New clients are not sent their messages:
-   * the state has those that were kept, and the next attempt writes the others again.
+   * The fencing tokens of the latest attempts that were lost before their run ended. New clients do not get
+   * their messages: the state contains those that were kept, and the next attempt writes the others again.
    */
   readonly lostTokens: readonly number[]
-  /** Why the last run failed. */
+  /** The error of the last run, as clients see it. */
   readonly error: string | null
   readonly ttl?: ThreadTtl | undefined
-  /** Its `updatedAt` when `ttl` has left it with its newest state. It is not due again before it is changed. */
+  /**
+   * Its `updatedAt` when `ttl` last shortened it to its newest state. It does not expire again until it
+   * changes.
+   */
   readonly shortenedAt?: number | undefined
-  /** Set while the thread is being deleted: nothing may start on it any more. */
+  /** True while the thread is being deleted: nothing may start on it any more. */
   readonly deleting: boolean
-  /** It is deleted once no run holds it or waits on it. */
+  /** It is deleted when no run holds it or waits on it. */
   readonly temporary?: true | undefined
-  /** The status that it has again when the runs are gone that make it `busy` while they wait. */
+  /** The status to restore after the waiting runs that make it `busy` are gone. */
   readonly restStatus?: ThreadRecord['status'] | undefined
-  /** What its runs are configured with, as far as they are not given something else. Absent is nothing. */
+  /** The default config of its runs. Absent: none. */
   readonly config?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface QueuedRun {
   readonly runId: string
-  /** The interrupts it will answer. No other run may answer them meanwhile. */
+  /** The interrupts that it will answer. No other run may answer them in the meantime. */
   readonly answers: readonly string[]
-  /** It starts no earlier, by the store's clock in milliseconds since 1970. Absent where it may start at once. */
+  /**
+   * The earliest start, by the store's clock in milliseconds since 1970. Absent if it may start immediately.
+   */
   readonly startsAt?: number | undefined
 }
 
 /** An interrupt that waits for an answer. */
 export interface OpenInterrupt extends PendingInterrupt {
-  /** The run whose event announced it. Empty where clients do not list it: they were not told, or they gave an answer that is lost. */
+  /**
+   * The run whose event announced it. Empty if clients do not list it, because it was not announced, or
+   * because their answer was lost.
+   */
   readonly runId: string
   readonly namespace: readonly string[]
 }
@@ -112,9 +131,9 @@ export interface RunRecord {
   readonly threadId: string
   readonly assistantId: string
   readonly status: RunStatus
-  /** No input once the run has ended, as `config` is empty then and `rollbackPoint` null. */
+  /** Once the run has ended, it has no input, an empty `config` and `rollbackPoint` null. */
   readonly start: RunInput
-  /** Fork from here; `EMPTY` is the state before the first checkpoint. */
+  /** The checkpoint to fork from; `EMPTY` is the state before the first checkpoint. */
   readonly checkpointId: string | null
   readonly config: StoredConfig
   readonly multitaskStrategy: MultitaskStrategy
@@ -123,37 +142,46 @@ export interface RunRecord {
   readonly startedAt: number | null
   /** The W3C `traceparent` of the request that started it. */
   readonly traceparent: string | null
-  /** Asked to stop: `interrupt` keeps what it wrote, `rollback` undoes it. */
+  /** The requested stop: `interrupt` keeps what the run wrote, `rollback` undoes it. */
   readonly cancel: CancelAction | null
   /** The sequence number of its `running` event. Null while it waits. */
   readonly firstSeq: number | null
   /** How often it was started: more than once if a process was lost. */
   readonly attempts: number
-  /** How many of these followed one of the same process, which was not lost but had renewed its lease too late. Absent is none. */
+  /**
+   * How many of these attempts followed one of the same process, which was not lost but renewed its lease too
+   * late. Absent: none.
+   */
   readonly lateRenewals?: number | undefined
   /** What a rollback restores. Null until the run starts. */
   readonly rollbackPoint: RollbackPoint | null
-  /** What clients are told of why it failed. */
+  /** The reason of its failure, as clients see it. */
   readonly error: string | null
-  /** The name of the class of that error, as far as clients are told of it; else `Error`. */
+  /** The name of the error's class if clients see its text, otherwise `Error`. */
   readonly errorName?: string | undefined
-  /** The kept answer that it is a run of. Absent where nobody started it as one. */
+  /** The kept answer that it belongs to. Absent if it was not started as part of one. */
   readonly task?: AnswerLink | undefined
-  /** Absent where a graph runs as the streaming protocol needs it. */
+  /** Absent if a graph runs in the mode of the streaming protocol. */
   readonly classic?: StreamModesRun | undefined
-  /** What the face that started it keeps with it. The record of a run that has some stays as long as its thread. */
+  /**
+   * Data that the face that started it stores with it. The record of a run with details is kept as long as
+   * its thread.
+   */
   readonly details?: Json | undefined
-  /** How it ended. Absent before, and for runs that earlier versions have ended. */
+  /** How it ended. Absent before, and for runs that ended in earlier versions. */
   readonly end?: RunEnd | undefined
 }
 
-/** In the place of a checkpoint id: no checkpoint has this one. */
+/** A value in place of a checkpoint id. No checkpoint has this id. */
 export const EMPTY = ''
 
 export interface RunEnd {
   /** Milliseconds since 1970. */
   readonly at: number
-  /** A `RunEndReason`; `timed_out` where it took longer than `limits.runMs`; null where it waits for answers or to be continued. */
+  /**
+   * A `RunEndReason`; `timed_out` if it took longer than `limits.runMs`; null if it waits for answers or to
+   * be continued.
+   */
   readonly reason: string | null
 }
 
@@ -166,19 +194,19 @@ export type AnswerState =
   | 'failed'
   | 'rejected'
 
-/** What a run knows of its answer. Documents and lists keep the name that answers had first, which is task. */
+/** A run's link to its answer. Documents and lists use the earlier name of answers, which is task. */
 export interface AnswerLink {
-  /** The id of the answer: that of its first run. */
+  /** The id of the answer, which is that of its first run. */
   readonly taskId: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
-  /** What the face that started it keeps with it, as plain JSON. */
+  /** Data that the face that started it stores with it, as plain JSON. */
   readonly details: Json
 }
 
 /**
- * An answer: a run, and the runs that go on with it. It is written in the commits that change the status of its runs, whatever face or
- * instance makes them, and stays as long as its thread.
+ * An answer: a run, and the runs that continue it. It is written in the commits that change the status of its
+ * runs, by any face or instance, and kept as long as its thread.
  */
 export interface AnswerRecord extends AnswerLink {
   readonly threadId: string
@@ -186,23 +214,23 @@ export interface AnswerRecord extends AnswerLink {
   readonly owner: string | null
   readonly state: AnswerState
   /**
-   * Its runs: those that have begun in that order, then those that wait. Those after the first answer interrupts, or bring further
-   * messages. One that was dropped before it began is none of them, unless it is the only one.
+   * Its runs: those that have started, in that order, then the waiting ones. Later runs answer interrupts or
+   * add messages. A run that was dropped before it started is not included, unless it is the only one.
    */
   readonly runIds: readonly string[]
-  /** Those of them that have not ended. */
+  /** The runs that have not ended. */
   readonly openRunIds: readonly string[]
-  /** The sequence number with which its last run began that has begun. Null while none has. */
+  /** The first sequence number of the run that started last. Null if none has started. */
   readonly firstSeq: number | null
-  /** What clients are told of why it failed, was rejected, or was given up. */
+  /** Why it failed, was rejected, or was given up, as clients see it. */
   readonly error: string | null
-  /** When the state changed last, in milliseconds since 1970. */
+  /** When the state last changed, in milliseconds since 1970. */
   readonly updatedAt: number
 }
 
 /** The thread before a run. */
 export interface RollbackPoint {
-  /** The head checkpoint; null when there was none. */
+  /** The head checkpoint. Null if there was none. */
   readonly checkpointId: string | null
   readonly interrupts: readonly OpenInterrupt[]
 }
@@ -212,45 +240,48 @@ export interface StoredConfig extends GraphConfig {
   readonly recursionLimit?: number | undefined
   readonly tags?: readonly string[] | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** What the agent's `context` made of the request. Default: it is asked. */
+  /** The result of the agent's `context` for the request. Default: the agent is called. */
   readonly context?: unknown
 }
 
-/** What happens to a run that is started while another one holds the thread. */
+/** What to do with a run that is started while another one holds the thread. */
 export type MultitaskStrategy = 'reject' | 'rollback' | 'interrupt' | 'enqueue'
 export type CancelAction = 'interrupt' | 'rollback'
 
 /**
- * Beside the cancel actions: `close` ends the run with the server, `hand over` lets another process continue it, and `fenced`
- * means that another process already holds the thread.
+ * In addition to the cancel actions: `close` ends the run with the server, `hand over` lets another process
+ * continue it, and `fenced` means that another process already holds the thread.
  */
 export type StopReason = CancelAction | 'close' | 'hand over' | 'fenced'
 
-/** A record with the version its next write is guarded by. */
+/** A record with the version that guards its next write. */
 export interface Versioned<Record> {
   readonly record: Record
   readonly version: number
 }
 
-/** The records of a run and its thread, as one commit has left them. */
+/** The records of a run and its thread after one commit. */
 export interface RunRecords {
   readonly thread: Versioned<ThreadRecord>
-  /** Undefined where the run was undone or deleted. */
+  /** Undefined if the run was undone or deleted. */
   readonly run: Versioned<RunRecord> | undefined
-  /** The kept answer that the run is of. Undefined where it is of none. */
+  /** The kept answer that the run belongs to. Undefined if there is none. */
   readonly answer: AnswerRecord | undefined
 }
 
 /**
- * The records of a run that this process executes, as it has written or read them last. They may be outdated: what is
- * decided by them is committed under their versions, and after a conflict they are read again.
+ * The records of a run that this process executes, as last written or read. They may be outdated: decisions
+ * based on them are committed with their versions as guards, and they are read again after a conflict.
  */
 export interface HeldRecords {
-  /** What is known, else what is read now. Undefined where the thread is gone. */
+  /** The known records, otherwise those read now. Undefined if the thread no longer exists. */
   get(): Promise<RunRecords | undefined>
-  /** What is known. */
+  /** The known records. */
   known(): RunRecords | undefined
-  /** Makes a commit of these ops, and notes what it has written. Nothing is known any more where it failed, or its answer was lost. */
+  /**
+   * Makes a commit of these ops, and remembers what it wrote. After a failure or a lost response, nothing is
+   * known any more.
+   */
   commit<Done extends Committed | undefined>(
     ops: readonly Op[],
     write: (ops: readonly Op[]) => Promise<Done>,
@@ -268,14 +299,14 @@ export const loadThread = async (
 
 export interface Inspected {
   readonly state: PartitionState
-  /** The store's clock from then on, in milliseconds since 1970. */
+  /** The store's clock, advanced since the read, in milliseconds since 1970. */
   readonly now: () => number
   readonly read: Versioned<ThreadRecord> | undefined
-  /** The further documents that were asked for. */
+  /** The additional documents that were requested. */
   readonly docs: readonly (Doc | undefined)[]
 }
 
-/** A thread's record together with the state of its partition, and further documents of it. */
+/** A thread's record together with the state of its partition, and additional documents of the partition. */
 export const loadWithState = async (
   store: Store,
   threadId: string,
@@ -283,7 +314,7 @@ export const loadWithState = async (
 ): Promise<Inspected> =>
   inspected(await store.inspect(threadId, [{ collection: 'threads', id: threadId }, ...others]))
 
-/** The same of what was just inspected: the thread's record, then others. */
+/** The same, from an inspection that was just made: the thread's record, then the others. */
 export function inspected({ docs, ...state }: Inspection): Inspected {
   const readAt = performance.now()
   const now = () => state.now + Math.round(performance.now() - readAt)
@@ -312,8 +343,8 @@ export const readRun: Read<RunRecord> = ({ value }) => runFields(value) as RunRe
 export const readAnswer: Read<AnswerRecord> = ({ value }) => value as unknown as AnswerRecord
 
 /**
- * Records of earlier versions with the fields of this one. This is the only place that knows what those wrote: whoever adds a field
- * that must be there, or gives one another name, says here what it is in older records.
+ * Converts records of earlier versions to this one. Only this function knows their format: if you add a
+ * required field or rename one, define its value for older records here.
  */
 function threadFields(stored: Json): object {
   // The names of development builds of 0.1.0.
@@ -334,7 +365,7 @@ function runFields(stored: Json): object {
   return {
     startedAt: hasStarted ? run.createdAt : null,
     traceparent: null,
-    // Where such a run begins is not known. Whoever reads its events looks at the log from its first event.
+    // It is unknown where such a run begins. Readers of its events read the log from its first event.
     firstSeq: hasStarted ? 1 : null,
     rollbackPoint: base,
     ...run,
@@ -354,33 +385,38 @@ export const putThread = (thread: ThreadRecord): Op => ({
 
 export type ThreadOrder = 'threadId' | 'status' | 'createdAt' | 'updatedAt' | 'stateUpdatedAt'
 
-/** A key of metadata that has this value in every thread of a list. */
+/** A metadata value that is the same in every thread of a list. */
 export type MetadataValue = string | number | boolean
 
-/** Lists by metadata are kept in these orders. */
+/** The orders of lists by metadata. */
 export type MetadataOrder = 'createdAt' | 'updatedAt'
 
-/** How many keys of a thread have lists. A thread with more is in one list beside them, of all such threads of its owner. */
+/**
+ * How many keys of a thread have lists. A thread with more keys is also in a list of all such threads of its
+ * owner.
+ */
 const MAX_KEYS = 8
 /** Longer keys and values have no list. */
 const MAX_LENGTH = 128
-/** These always have lists. */
+/** These keys always have lists. */
 const ASSISTANT_KEYS = ['graph_id', 'assistant_id'] as const
-/** Titles differ from thread to thread, so that lists of them would hold one thread each. */
+/** Titles differ between threads, so lists of them would contain one thread each. */
 const UNLISTED = 'title'
 
-/** The metadata that clients see and search, with the keys by which the SDK finds an assistant's threads. */
+/**
+ * The metadata that clients see and search, including the keys by which the SDK finds an assistant's threads.
+ */
 export function metadataOf({
   metadata,
   assistantId,
 }: Pick<ThreadRecord, 'metadata' | 'assistantId'>): Readonly<Record<string, unknown>> {
   if (assistantId === null) return metadata
-  // The UUID of an assistant of that graph, which the thread ran with.
+  // The UUID of the assistant of that graph that the thread ran with.
   const { assistant_id: named } = metadata
   return { ...metadata, assistant_id: isUuid(named) ? named : assistantId, graph_id: assistantId }
 }
 
-/** Whether there is a list of the threads whose metadata have this value. */
+/** Whether there is a list of the threads with this metadata value. */
 export const hasList = (key: string, value: unknown): value is MetadataValue =>
   key !== UNLISTED &&
   key.length <= MAX_LENGTH &&
@@ -392,8 +428,8 @@ const isFlat = (value: unknown): boolean =>
 const ofOwner = (owner: string | null): string => `of ${owner === null ? '' : `=${owner}`}`
 
 /**
- * The index field that orders an owner's threads, or those of one status. Each such list has a field of its own, so that a page or
- * a count of it looks at no other thread.
+ * The index field that orders an owner's threads, or those with one status. Each list has its own field, so
+ * that paging or counting reads no other threads.
  */
 export const listField = (
   owner: string | null,
@@ -401,14 +437,17 @@ export const listField = (
   status: ThreadRecord['status'] | 'all' = 'all',
 ): string => `${status} by ${order === 'threadId' ? 'id' : order} ${ofOwner(owner)}`
 
-/** The fields of records that earlier versions have written, which are not in all lists of an owner. Others do not have them. */
+/**
+ * The fields of records from earlier versions, which are not in all lists of an owner. Current records do not
+ * have them.
+ */
 export function oldListFields(owner: string | null): readonly string[] {
   const former = formerOwnerOf(owner)
   const oldest = (of: string | null) => `all by threadId ${ofOwner(of)}`
   return former === undefined ? [oldest(owner)] : [oldest(former), listField(former, 'threadId')]
 }
 
-/** The index field that orders an owner's threads with one value of a key of metadata. */
+/** The index field that orders an owner's threads with one value of a metadata key. */
 export const metadataField = (
   owner: string | null,
   order: MetadataOrder,
@@ -419,7 +458,10 @@ export const metadataField = (
 const metadataFieldOf = (owner: string | null, order: MetadataOrder, pair: string): string =>
   `${pair} by ${order} ${ofOwner(owner)}`
 
-/** The index field that orders an owner's threads that are not in all lists by metadata, because they have too many keys. */
+/**
+ * The index field that orders an owner's threads that are not in all lists by metadata, because they have too
+ * many keys.
+ */
 export const crowdedField = (owner: string | null, order: MetadataOrder): string =>
   `crowded by ${order} ${ofOwner(owner)}`
 
@@ -428,7 +470,7 @@ function threadIndex(thread: ThreadRecord): DocIndex {
   const expiresAt = expiryOf(thread)
   if (deleting) return { deleting: 1 }
   const listed = (owner: string | null, of: ThreadRecord['status'] | 'all') => ({
-    // Each thread is a partition, and where a field has one value documents are in the order of their partitions.
+    // Each thread is a partition, and documents with equal field values are ordered by partition.
     [listField(owner, 'threadId', of)]: 0,
     [listField(owner, 'createdAt', of)]: createdAt,
     [listField(owner, 'updatedAt', of)]: updatedAt,
@@ -448,13 +490,13 @@ function threadIndex(thread: ThreadRecord): DocIndex {
   }
 }
 
-/** When the time to live of a thread is over. Undefined while a run is in progress or waits. */
+/** When a thread's time to live expires. Undefined while a run is active or waiting. */
 function expiryOf({ ttl, status, queue, updatedAt, shortenedAt }: ThreadRecord): number | undefined {
   if (!ttl || status === 'busy' || queue.length > 0 || shortenedAt === updatedAt) return undefined
   return updatedAt + ttl.minutes * 60_000
 }
 
-/** When the first of the runs may start that wait; undefined where none waits, or one may start now. */
+/** When the first waiting run may start. Undefined if none waits, or if one may start now. */
 export function startOfFirst([first, ...others]: ThreadRecord['queue']): number | undefined {
   const start = others.reduce((min, { startsAt = 0 }) => Math.min(min, startsAt), first?.startsAt ?? 0)
   return start === 0 ? undefined : start
@@ -479,7 +521,10 @@ function metadataIndex(thread: ThreadRecord): DocIndex {
   return index
 }
 
-/** Called only by `transition`, when the status changes, and by `requestCancel` and `putInAnswer`, which leave it as it is. */
+/**
+ * Called only by `transition`, when the status changes, and by `requestCancel` and `putInAnswer`, which do
+ * not change it.
+ */
 export const putRun = (run: RunRecord): Op => ({
   op: 'put',
   collection: 'runs',
@@ -495,7 +540,10 @@ export const removeRun = ({ runId }: Pick<RunRecord, 'runId'>): Op => ({
   id: runId,
 })
 
-/** The index field that orders answers by their last change: an owner's, of an assistant, those of one thread or state. */
+/**
+ * The index field that orders answers by their last change: those of an owner and assistant, optionally of
+ * one thread or state.
+ */
 export const taskField = (
   {
     owner,
@@ -521,17 +569,17 @@ export const putAnswer = (task: AnswerRecord): Op => ({
   ),
 })
 
-/** Asks a running run to stop. Its status changes when it has stopped. */
+/** Asks an active run to stop. Its status changes when it has stopped. */
 export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRun({ ...run, cancel })
 
-/** Makes a run that nobody started as an answer one of an answer. */
+/** Makes a run part of an answer that it was not started as. */
 export const putInAnswer = (run: RunRecord, task: AnswerLink): Op => putRun({ ...run, task })
 
-/** A rollback is not weakened by an interrupt, whichever came first. */
+/** A rollback takes precedence over an interrupt, whichever came first. */
 export const strongerCancel = (before: CancelAction | null, now: CancelAction): CancelAction =>
   before === 'rollback' ? before : now
 
-/** The open interrupts of a state, each with the run that announced it if that is known. */
+/** The open interrupts of a state, each with the run that announced it if known. */
 export function openInterrupts(
   { tasks }: StateSnapshot,
   known: readonly OpenInterrupt[],
@@ -547,20 +595,23 @@ export function openInterrupts(
 export const restStatusOf = ({ status, restStatus }: ThreadRecord): ThreadRecord['status'] =>
   restStatus ?? status
 
-/** The status of a thread where no run is in progress, and where one may wait. */
+/** The status of a thread without an active run, where a run may be waiting. */
 export const resting = (
   { restStatus }: Pick<ThreadRecord, 'restStatus'>,
   status: ThreadRecord['status'],
 ): Pick<ThreadRecord, 'restStatus'> | Pick<ThreadRecord, 'status'> =>
   restStatus ? { restStatus: status } : { status }
 
-/** The interrupts that wait for an answer. A run that waits for its turn has the answers to the others. */
+/** The interrupts that wait for an answer. Waiting runs have the answers to the others. */
 export function unanswered({ interrupts, queue }: Pick<ThreadRecord, 'interrupts' | 'queue'>) {
   const answered = new Set(queue.flatMap(({ answers }) => answers))
   return interrupts.filter(({ id }) => !answered.has(id))
 }
 
-/** The thread without runs that waited on it. The answers they had are lost, so that their interrupts must be announced again. */
+/**
+ * The thread without some of its waiting runs. Their answers are lost, so that their interrupts must be
+ * announced again.
+ */
 export function withoutQueued(thread: ThreadRecord, runIds: readonly string[]): ThreadRecord {
   const isGone = ({ runId }: QueuedRun): boolean => runIds.includes(runId)
   const lost = new Set(thread.queue.filter(isGone).flatMap(({ answers }) => answers))
@@ -621,12 +672,12 @@ export const newAnswer = (
   updatedAt: createdAt,
 })
 
-/** Guards a thread's next write by what was read of it: its version, or its absence. */
+/** Guards a thread's next write with what was read: its version, or its absence. */
 export const guardThread = (threadId: string, read: Versioned<ThreadRecord> | undefined) =>
   read
     ? ({ guard: 'version', collection: 'threads', id: threadId, version: read.version } as const)
     : ({ guard: 'absent', collection: 'threads', id: threadId } as const)
 
-/** Guards a run's next write by the version that was read of it. */
+/** Guards a run's next write with the version that was read. */
 export const guardRun = ({ record, version }: Versioned<RunRecord>) =>
   ({ guard: 'version', collection: 'runs', id: record.runId, version }) as const

@@ -3,12 +3,12 @@ import type { Store } from '../../storage/store/store.ts'
 import { isUpgraded } from '../../storage/upgraded.ts'
 import { oldListFields, putThread, readThread } from './records.ts'
 
-/** The index field of records that were written before lists had fields of their own. */
+/** The index field of records that were written before lists had their own fields. */
 const OLD_FIELD = 'owner'
 
 /**
- * Writes records of earlier versions again, so that they are in the lists. An instance of such a version may still write some, so
- * this is repeated. Where there are none it costs one look.
+ * Rewrites records of earlier versions, so that they are in the lists. It is repeated, because an instance of
+ * such a version may still write some. If there are none it costs one read.
  */
 export const reindexThreads = (store: Store): Promise<void> => reindex(store, OLD_FIELD)
 
@@ -17,9 +17,9 @@ const reindex = (store: Store, oldField: string): Promise<void> =>
 
 const indexing = new WeakMap<Store, Promise<void>>()
 
-/** Settles when no record of an earlier version is missing in an owner's lists. */
+/** Resolves when all records of earlier versions are in an owner's lists. */
 export async function threadsIndexed(store: Store, owner: string | null): Promise<void> {
-  // A look into memory costs nothing.
+  // Reading memory costs nothing.
   if (store.capabilities.durable && !(await isUpgraded(store))) return
   await unownedIndexed(store)
   await Promise.all(

@@ -1,11 +1,11 @@
 import type { Store } from '../../storage/store/store.ts'
 
-/** For how long the difference to a store's clock is kept, in milliseconds. */
+/** How long the offset of a store's clock is cached, in milliseconds. */
 const KEPT_MS = 10_000
 
 /**
- * The clock of a store, in milliseconds since 1970, for what need not be read with a partition. A store of other processes
- * too is asked now and then; one of this process every time.
+ * The clock of a store, in milliseconds since 1970, for values that need not be read with a partition. A
+ * shared store is asked from time to time, a store of this process on every call.
  */
 export function createStoreClock(store: Store): (partition: string) => Promise<number> {
   let known: { readonly now: number; readonly at: number } | undefined

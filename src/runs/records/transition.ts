@@ -19,11 +19,11 @@ import {
   type ThreadRecord,
 } from './records.ts'
 
-/** How the status of a run changes, with what observers are told of it. Nothing else changes it. */
+/** A change of a run's status, with the data for observers. Nothing else changes the status. */
 export type RunChange =
   | Told<'run.queued', 'position'>
   | (Told<'run.started'> & { readonly rollbackPoint: RollbackPoint })
-  /** Another process goes on with it. */
+  /** Another process continues it. */
   | Told<'run.taken_over'>
   | ((
       | Told<'run.interrupted', 'status' | 'usage' | 'interruptIds'>
@@ -38,22 +38,25 @@ type Told<Type extends RunEvent['type'], Fields extends string = never> = { read
   Fields & keyof Extract<RunEvent, { readonly type: Type }>
 >
 
-/** One change of a run's status: the record it leaves, and what observers are told of it. */
+/** One change of a run's status: the resulting record, and the event for observers. */
 export interface Transition {
   readonly run: RunRecord
   readonly event: RunEvent
-  /** The store knows nothing of the run before. */
+  /** The store does not know the run yet. */
   readonly isNew: boolean
 }
 
-/** What the record of an ended run has in place of what it ran with: nobody runs it again, and an input may be megabytes. */
+/**
+ * The fields that replace the input and config of an ended run: it never runs again, and an input may be
+ * megabytes.
+ */
 const NOTHING_TO_RUN = {
   start: { kind: 'input', value: null },
   config: { configurable: {} },
   rollbackPoint: null,
 } as const satisfies Partial<RunRecord>
 
-/** What every event of a run tells, now. */
+/** The common fields of all run events, with the current time. */
 export function aboutRun({ owner }: ThreadRecord, run: RunRecord): AboutRun {
   const { threadId, runId, assistantId, traceparent } = run
   return { threadId, runId, assistantId, owner, at: Date.now(), traceparent }
@@ -107,10 +110,11 @@ function endReasonOf(stopped: Stopped): RunEnd['reason'] {
 }
 
 /**
- * Commits changes of runs and of their tasks together with the other writes of `commit`, and then tells observers. All changes of a
- * run's status go through here, so that observers are told of every recorded change and of nothing else. `commit` must be guarded
- * by the thread, which was read before: whoever writes a task writes its thread too, so that the task is as it is read here, or
- * as it is `known` from the time when the thread was read.
+ * Commits changes of runs and their tasks together with the other writes of `commit`, and then notifies
+ * observers. All changes of a run's status go through here, so that observers see every recorded change and
+ * nothing else. `commit` must be guarded by the thread, which was read before. Every write of a task also
+ * writes its thread, so the task is current as read here, or as `known` from the time when the thread was
+ * read.
  */
 export async function commitTransitions<T>(
   { store, observe }: { readonly store: Store; readonly observe: (event: ServerEvent) => void },
@@ -124,7 +128,7 @@ export async function commitTransitions<T>(
   return committed
 }
 
-/** A run with details that was rolled back leaves nothing behind, as on LangGraph's own servers. */
+/** A run with details that was rolled back leaves no record, like on LangGraph's own servers. */
 const isUndone = (run: RunRecord): boolean =>
   run.details !== undefined && run.cancel === 'rollback' && run.status === 'interrupted' && isEnded(run)
 
@@ -145,7 +149,10 @@ async function answerOps(
   return [...tasks.values()].filter((task) => task !== read).map(putAnswer)
 }
 
-/** An answer after the status of one of its runs has changed. It has ended when none of its runs goes on or waits. */
+/**
+ * An answer after a status change of one of its runs. It has ended when none of its runs is active or
+ * waiting.
+ */
 export function answerAfter(
   before: AnswerRecord,
   { runId, firstSeq, startedAt, error }: RunRecord,

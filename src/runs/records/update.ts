@@ -3,14 +3,17 @@ import type { Guard, Op, Store } from '../../storage/store/store.ts'
 import { RunError } from '../errors.ts'
 import { guardThread, loadThread, putThread, type ThreadRecord } from './records.ts'
 
-/** As `retryOnConflict`. Throws `thread_busy` in the end. */
+/** Like `retryOnConflict`. Throws `thread_busy` if it gives up. */
 export const retryConflicts = <T>(attempt: () => Promise<T>, what = 'thread'): Promise<T> =>
   retryOnConflict(
     attempt,
     (cause) => new RunError('thread_busy', `The ${what} is changing too fast. Try again.`, { cause }),
   )
 
-/** Reads, changes and writes a thread's record, and retries conflicts. `change` returns undefined to leave it unchanged. */
+/**
+ * Reads, changes and writes a thread's record, and retries after conflicts. `change` returns undefined to
+ * keep it unchanged.
+ */
 export async function updateThread(
   store: Store,
   threadId: string,

@@ -1,16 +1,16 @@
 import { startTimer } from '../../time.ts'
 
-/** Threads that are looked at again after a time. */
+/** Threads that are checked again after a time. */
 export interface WakeUps {
-  /** Replaces the time that was set before. */
+  /** Replaces an earlier time. */
   set(threadId: string, inMs: number): void
   close(): void
 }
 
-/** A longer timer would fire at once. The periodic look of an instance sets such a time again. */
+/** A longer timer would fire immediately. The periodic check of an instance sets such a time again. */
 const MAX_TIMER_MS = 2_147_483_647
 
-/** Does not keep the process alive. */
+/** Its timers do not keep the process alive. */
 export function createWakeUps(wake: (threadId: string) => void): WakeUps {
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   return {

@@ -11,8 +11,9 @@ import { filterOf, readLive, readRunLog } from './subscribe.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
 /**
- * The events of a thread, past and future, on any instance. They are pulled: nothing is read ahead, and leaving the loop ends
- * the subscription. Throws `no_such_run`, and `no_such_thread` once the thread is deleted.
+ * The past and future events of a thread, on any instance. They are pulled: nothing is read ahead, and
+ * leaving the loop ends the subscription. Throws `no_such_run`, and `no_such_thread` once the thread is
+ * deleted.
  */
 export async function* readEvents(
   context: RunContext,
@@ -29,18 +30,19 @@ async function* readLogged(context: RunContext, request: Owned<ThreadEvents>): L
   yield* readRunLog(context, { ...request, runIds: [runId] })
 }
 
-/** A run whose end is waited for. */
+/** A request to wait for the end of a run. */
 export interface RunToEnd extends ThreadEvents {
   readonly runId: string
-  /** Whether the caller has just started or found it, so that it need not be looked for. Default false. */
+  /** Whether the caller has just started or found the run, so that no lookup is needed. Default: false. */
   readonly isKnown?: boolean | undefined
-  /** Is given the wanted events in their order, one by one, so that nobody has to keep them all. */
+  /** Called with the wanted events in order, one by one, so that they need not be kept in memory. */
   readonly take: (event: LoggedEvent) => void
 }
 
 /**
- * Waits for the end of a run, on any instance, takes its events from the log, and gives its record: undefined where it was undone or
- * deleted. Throws `no_such_run`, and `no_such_thread` once the thread is deleted.
+ * Waits for the end of a run, on any instance, reads its events from the log, and returns its record.
+ * Undefined if the run was undone or deleted. Throws `no_such_run`, and `no_such_thread` once the thread is
+ * deleted.
  */
 export async function readToEnd(
   context: RunContext,
@@ -50,15 +52,15 @@ export async function readToEnd(
   if (!isKnown) await requireRun(context, request)
   const filter = filterOf(request)
   const wanted: Matcher = (topic) => topic.runId === runId && filter(topic)
-  // What this process writes of the log meanwhile need not be read again.
+  // Events that this process writes in the meantime need not be read from the store.
   const watcher = context.watchers.open(threadId, () => {}, false)
   try {
     const { run, records } = await waitForEnd(context, threadId, runId, signal)
     if (!run && !(await findThread(context, request))) throw noSuchThread(threadId)
-    // Everything is in the log by now. The run has begun with a root event.
+    // All events are in the log by now. The run began with a root event.
     const first = run?.firstSeq ?? 1
     const from = filter(rootOf(runId)) ? first - 1 : first
-    // What another process has written may not be announced yet.
+    // Events of other processes may not be announced yet.
     const read = records ? watcher.read : logReader(context.store, threadId)
     for await (const events of readLogBatches(read, wanted, Math.max(after, from))) events.forEach(take)
     return run

@@ -10,18 +10,21 @@ import { ownThread, savedThread } from '../threads/threads.ts'
 
 /** The thread to read, its owner, and the position to start from. */
 export interface LogCursor extends Omit<Owned<ThreadSubscription>, 'filter'> {
-  /** The thread, where the caller has just read it. */
+  /** The thread, if the caller has just read it. */
   readonly known?: ThreadRecord | undefined
 }
 
-/** Where a subscriber begins, and which events it is sent from there. */
+/** The position where a subscriber begins, and the events to send from there. */
 export interface ReplayStart {
   readonly after: number
   /** Frames to send before the log. */
   readonly prologue: readonly Uint8Array[]
-  /** In the order of the log. The last one has no end. */
+  /** In the order of the log. The last range has no end. */
   readonly ranges: readonly ReplayRange[]
-  /** When the thread was created, which distinguishes it from a later one with the same id. Null if it has no record yet. */
+  /**
+   * When the thread was created, which distinguishes it from a later one with the same id. Null if it has no
+   * record yet.
+   */
   readonly createdAt: number | null
 }
 
@@ -32,8 +35,9 @@ export interface ReplayRange {
 }
 
 /**
- * Where a subscriber begins. While its owner has no such thread: `deleted` where there was one, and is none or one that is being
- * deleted now, else undefined. The deletion of another owner's thread is not revealed.
+ * Finds the position where a subscriber begins. If its owner has no such thread: `deleted` if there was one,
+ * and it is gone or being deleted, otherwise undefined. The deletion of another owner's thread is not
+ * revealed.
  */
 export async function locateStart(
   context: RunContext,
@@ -63,7 +67,7 @@ export async function locateStart(
   }
   const needsState = after > 0 || head === 0 || thread.supersededThroughSeq > 0
   const prologue = needsState ? await state() : []
-  // A run that began meanwhile may have written the state that was read. It tells its states itself.
+  // A run that began in the meantime may have written the state that was read. It sends its states itself.
   const hasBegun = head === 0 && prologue.length > 0 && (await store.inspect(threadId)).head > 0
   return {
     after,
@@ -73,7 +77,7 @@ export async function locateStart(
   }
 }
 
-/** The sequence number a subscriber has already seen, or undefined for one that wants everything. */
+/** The sequence number that a subscriber has already seen. Undefined if it wants all events. */
 async function cursorOf(
   { store }: RunContext,
   { threadId, since, lastEventId }: LogCursor,
@@ -90,7 +94,7 @@ async function cursorOf(
   return since !== undefined && since <= head ? since : undefined
 }
 
-/** The past events that a client without a cursor is sent. */
+/** The past events that a client without a cursor gets. */
 function history(thread: ThreadRecord, filter: Matcher, head: number): readonly ReplayRange[] {
   const current = currentOnly(thread)
   return [
@@ -102,14 +106,17 @@ function history(thread: ThreadRecord, filter: Matcher, head: number): readonly 
   ]
 }
 
-/** Whether an event reports the status of a run or an interrupt, which stays valid when the state is superseded. */
+/**
+ * Whether an event reports the status of a run or an interrupt, which stays valid when the state is
+ * superseded.
+ */
 const isStatusEvent = ({ method, namespace }: Topic): boolean =>
   method === 'input.requested' || (method === 'lifecycle' && namespace.length === 0)
 
 /**
- * Matches past events that are still valid. A new client would take an earlier run's `completed` for the end of its own run, an
- * answered interrupt for an open one, and an incomplete message for the newest one, so a replay without a cursor leaves them
- * out, and what takes them back.
+ * Matches past events that are still valid. A new client would treat an earlier run's `completed` as the end
+ * of its own run, an answered interrupt as open, and an incomplete message as the newest one. A replay
+ * without a cursor therefore omits them and their retractions.
  */
 function currentOnly(thread: ThreadRecord): Matcher {
   const { lastRunId } = thread
@@ -120,7 +127,8 @@ function currentOnly(thread: ThreadRecord): Matcher {
     if (method === 'lifecycle' && namespace.length === 0) return runId === lastRunId
     // The state has the complete messages.
     if (method === 'messages') return !unfinished.has(runId) && !lost.has(token) && detail !== SUPERSEDED
-    // A lost attempt may have told a state that was not saved any more. The next one begins with the state that was.
+    // A lost attempt may have reported a state that was never saved. The next attempt begins with the saved
+    // state.
     if (method === 'values' || method === 'checkpoints')
       return detail !== SUPERSEDED && !(namespace.length === 0 && lost.has(token))
     if (method === 'input.requested' && detail !== undefined) return open.get(detail) === runId
@@ -129,8 +137,9 @@ function currentOnly(thread: ThreadRecord): Matcher {
 }
 
 /**
- * The root state as a pair of `checkpoints` and `values` events, for a subscriber whose log lacks it: after a restart, or below
- * the retained range. The step keeps clients from removing messages; the id cannot be used as a cursor.
+ * The root state as a pair of `checkpoints` and `values` events, for a subscriber whose log lacks it: after a
+ * restart, or below the retained range. The step keeps clients from removing messages; the id cannot be used
+ * as a cursor.
  */
 export async function baselineFrames(
   context: RunContext,

@@ -4,7 +4,7 @@ import type { RunResult } from '../requests.ts'
 import { type OwnedRun, requireRun } from '../threads/threads.ts'
 import { waitForEnd } from './wait-for-end.ts'
 
-/** Settles when a run has ended, on any instance. */
+/** Resolves when a run has ended, on any instance. */
 export async function waitForResult(
   context: RunContext,
   { signal, ...asked }: OwnedRun & { readonly signal?: AbortSignal },
@@ -15,7 +15,7 @@ export async function waitForResult(
   if (isEnded(found.run)) return resultOf(found)
   const { run, records } = await waitForEnd(context, threadId, runId, signal)
   const thread = (records?.thread ?? (await loadThread(store, threadId)))?.record
-  // The run's thread was deleted meanwhile, and the run was stopped for that.
+  // The run's thread was deleted in the meantime, and the run was stopped for that.
   return resultOf({ thread, run: run ?? { runId, status: 'interrupted', error: null } })
 }
 

@@ -36,10 +36,10 @@ export function subscribeAs<Chunk>(
   let after = 0
   /** The wake-up count when the log was last read to its head. Until it changes there is nothing to read. */
   let atHead: number | undefined
-  /** The change count when the thread was last looked up. */
+  /** The change count when the thread was last read. */
   let seenChanges = 0
   let outdated = false
-  /** The wake-up count when there was no such thread. Until it changes there is none. */
+  /** The wake-up count when the thread did not exist. Until it changes the thread does not exist. */
   let absentAt: number | undefined
   let isDeleted = false
   let ended: SubscriberEnd | undefined
@@ -47,7 +47,7 @@ export function subscribeAs<Chunk>(
 
   function end(how: SubscriberEnd): void {
     if (!start && how.at === 'once') {
-      // It has read nothing of the deleted thread, so it goes on waiting for one.
+      // It has read nothing of the deleted thread, so it continues to wait for one.
       outdated = true
       return
     }
@@ -92,7 +92,7 @@ export function subscribeAs<Chunk>(
     return undefined
   }
 
-  /** Undefined means that the caller should wait for a wake-up, null that it should try again at once. */
+  /** Undefined means that the caller should wait for a wake-up, null that it should try again immediately. */
   async function attempt(wakeUps: number): Promise<Chunk | undefined | null> {
     try {
       if (!start && !(await begin())) return outdated ? null : undefined
@@ -101,7 +101,8 @@ export function subscribeAs<Chunk>(
       prologue = []
       return first
     } catch (error) {
-      // A shared store will be available again. Its notifications, or else the watchers' timer, then wake this subscriber.
+      // A shared store will be available again. Its notifications, or the watchers' timer, then wake this
+      // subscriber.
       if (error instanceof UnavailableError && store.capabilities.shared) return undefined
       throw error
     }
@@ -144,8 +145,9 @@ export function subscribeAs<Chunk>(
   }
 
   /**
-   * Whether nothing is left of what was read before: the log was trimmed, or the thread was deleted and this is the log of a
-   * new one with the same id. An empty log looks the same when the store has lost everything, which it does not announce.
+   * Whether the events that were read before no longer exist: the log was trimmed, or the thread was deleted
+   * and this is the log of a new one with the same id. An empty log looks the same if the store lost
+   * everything, which it does not announce.
    */
   function mayBeRecreated({ firstRetained, count, head }: LogBatch): boolean {
     if (firstRetained <= after) return false
@@ -158,8 +160,8 @@ export function subscribeAs<Chunk>(
   }
 
   /**
-   * Starts again after the store has lost what this reader was given, as a store without a file does when it ends, and has the
-   * thread again. Everything in it now is new.
+   * Starts again after the store lost events that this reader has received, like a store without a file does
+   * when it ends, and contains the thread again. All events in it are new.
    */
   function restart(): null {
     const hadCursor = from.since !== undefined || from.lastEventId !== undefined
@@ -169,7 +171,9 @@ export function subscribeAs<Chunk>(
     return null
   }
 
-  /** Answers a reader that was too slow with a gap and the newest state, because the log has dropped the next events. */
+  /**
+   * Sends a gap and the newest state to a reader that was too slow, because the log dropped the next events.
+   */
   async function skipGap(first: number): Promise<Chunk> {
     const gap = encodeGap({ type: 'gap', after, firstRetained: first })
     after = first - 1
@@ -182,14 +186,14 @@ export function subscribeAs<Chunk>(
 
 const deleted = (): RunError => new RunError('no_such_thread', 'The thread was deleted.')
 
-/** Events read at once. The store bounds the bytes. */
+/** The maximum of events in one read. The store limits the bytes. */
 const MAX_BATCH = 1_000
 
-/** Runs of one thread in their order. */
+/** The runs of one thread to read, in order. */
 export interface RunsRequest extends Omit<Owned<ThreadEvents>, 'runId'> {
-  /** The others have ended when the last one begins. */
+  /** All runs except the last have ended when the last one begins. */
   readonly runIds: readonly string[]
-  /** The thread of the runs, where the caller has just read it. */
+  /** The thread of the runs, if the caller has just read it. */
   readonly known?: ThreadRecord | undefined
 }
 
@@ -203,13 +207,13 @@ export async function* readRunLog(context: RunContext, request: RunsRequest): Lo
   const last = runIds.at(-1)!
   const over = new AbortController()
   const stopWaiting = new AbortController()
-  // The log may have no terminal event of the run, for example when the run was dropped while it waited.
+  // The log may have no terminal event of the run, for example if the run was dropped while it was waiting.
   waitForEnd(context, threadId, last, stopWaiting.signal).then(
     () => over.abort(null),
-    () => {}, // Whatever makes this wait fail ends the subscription too.
+    () => {}, // An error that fails this wait also ends the subscription.
   )
   let seen = after
-  // Not as a loop over `readLive`: every event would cost another turn of promises.
+  // Not a loop over `readLive`, which would cost every event another promise.
   const { next, cancel } = openLive(context, { ...request, since: after }, wanted, over.signal)
   try {
     for (let events = await next(); events; events = await next()) {
@@ -224,11 +228,11 @@ export async function* readRunLog(context: RunContext, request: RunsRequest): Lo
       yield rest.filter(isShown)
   } finally {
     cancel()
-    stopWaiting.abort(null) // Without a reason it makes an error with a stack, which nobody sees.
+    stopWaiting.abort(null) // Without a reason, `abort` creates an error with a stack that is never read.
   }
 }
 
-/** What a subscription gives until it is `over`. Throws the signal's reason where that ends it. */
+/** The events of a subscription until it is `over`. Throws the signal's reason if the signal ends it. */
 export async function* readLive(
   context: RunContext,
   { signal, ...from }: LogCursor & Pick<ThreadEvents, 'signal'>,
@@ -262,7 +266,10 @@ function openLive(
 export const filterOf = ({ filter }: Pick<ThreadEvents, 'filter'>): Matcher =>
   filter ? createMatcher(filter) : () => true
 
-/** Matches the wanted events of runs, those that announce their ends, and the state behind a gap, which is of no run. */
+/**
+ * Matches the wanted events of runs, the events that announce their ends, and the state after a gap, which
+ * belongs to no run.
+ */
 const ofRuns =
   (runIds: ReadonlySet<string>, filter: Matcher): Matcher =>
   (topic) =>
@@ -271,7 +278,7 @@ const ofRuns =
 const isRootLifecycle = ({ method, namespace }: Pick<Topic, 'method' | 'namespace'>): boolean =>
   method === 'lifecycle' && namespace.length === 0
 
-/** False for a run's root lifecycle events if they were only read to notice its end. */
+/** False for a run's root lifecycle events if they were only read to detect its end. */
 const isShownOf =
   (filter: Matcher) =>
   (event: ThreadEvent | LogGap): boolean =>

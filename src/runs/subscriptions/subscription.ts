@@ -6,38 +6,38 @@ import type { Matcher } from '../log/frame.ts'
 import { selectBytes } from '../log/select.ts'
 
 /**
- * A subscriber's position in a thread's log. It is pulled, so that a subscriber that stops reading costs no more than its
- * position. The thread may not exist yet, and another owner's thread looks as if it did not.
+ * A subscriber's position in a thread's log. It is pulled, so that a subscriber that stops reading only costs
+ * its position. The thread may not exist yet, and another owner's thread looks as if it did not.
  */
 export interface Subscription<Chunk = Uint8Array> {
   /**
-   * Settles when it is known that the thread can be read. Rejects when the store is unavailable, and with `no_such_thread` when
-   * the thread was deleted; the subscription is then over. Need not be called.
+   * Resolves when it is known that the thread can be read. Rejects if the store is unavailable, and with
+   * `no_such_thread` if the thread was deleted; the subscription has then ended. Calling it is optional.
    */
   ready(): Promise<void>
   /**
-   * The next events, once there are some: SSE frames, unless another rendering was asked for. `undefined` after `cancel`.
-   * Rejects when the server ends the subscription: the reader must see an error, because a clean end makes clients wait
+   * The next events, when there are some: SSE frames by default. `undefined` after `cancel`. Rejects when the
+   * server ends the subscription: the reader must see an error, because a clean end makes clients wait
    * forever. While a shared store is unavailable it waits.
    */
   next(): Promise<Chunk | undefined>
   cancel(): void
 }
 
-/** How log entries become a subscriber's chunks. */
+/** Converts log entries to a subscriber's chunks. */
 export interface Rendering<Chunk> {
-  /** Told of the last sequence number before the first event, when the subscription has found its place in the log. */
+  /** Called with the last sequence number before the first event, when the start position is known. */
   begun?(after: number): void
-  /** Renders frames that were made for this subscriber alone. */
+  /** Renders frames created for this subscriber only. */
   frames(frames: readonly Uint8Array[]): Chunk
   /** Renders the wanted events of a batch. Undefined if it has none. */
   batch(batch: LogBatch, wanted: Matcher): Chunk | undefined
 }
 
-/** The stored bytes as they are, shared by all subscribers. */
+/** The stored bytes, shared by all subscribers. */
 export const AS_BYTES: Rendering<Uint8Array> = { frames: concatBytes, batch: selectBytes }
 
-/** The events, decoded where somebody reads their data. */
+/** The events, decoded on first access to their data. */
 export const AS_EVENTS: Rendering<readonly (LoggedEvent | LogGap)[]> = {
   frames: decodeFrames,
   batch(batch, wanted) {

@@ -2,20 +2,20 @@ import { within } from '../../time.ts'
 import type { RunContext } from '../context.ts'
 import { isEnded, loadRun, type RunRecord, type RunRecords } from '../records/records.ts'
 
-/** A run that executes elsewhere is checked again after at most this time, because its process may be lost. */
+/** A run that executes elsewhere is checked again after this time, because its process may be lost. */
 const RECHECK_MS = 1_000
 
 /** A run that has ended. */
 export interface EndedRun {
-  /** Undefined where it was undone or deleted. */
+  /** Undefined if it was undone or deleted. */
   readonly run: RunRecord | undefined
-  /** What its end has written, where this process has written it. */
+  /** The records that its end wrote, if this process wrote them. */
   readonly records?: RunRecords | undefined
 }
 
 /**
- * Settles when the run has ended, wherever it executes. A run whose process is lost ends after its lease has expired. Throws `closing`
- * when this process closes first, and the signal's reason when it aborts.
+ * Resolves when the run has ended, wherever it executes. A run whose process is lost ends after its lease has
+ * expired. Throws `closing` if this process closes first, and the signal's reason when it aborts.
  */
 export async function waitForEnd(
   context: RunContext,
@@ -27,7 +27,7 @@ export async function waitForEnd(
   const watcher = context.watchers.open(
     threadId,
     ({ reason, at }) => {
-      // For a deleted thread the loop below ends, because its run is gone.
+      // For a deleted thread the loop below ends, because its run no longer exists.
       if (at === 'head') closed = reason
     },
     false,

@@ -27,8 +27,9 @@ interface NewRun extends Pick<RunRequest, 'answer' | 'checkpointId'> {
 }
 
 /**
- * The task that a new run works on. An answer goes on with the task that asked, whoever gives it: a task that was started over one
- * face may be answered over another. Throws `no_such_task`, and `task_ended` for a task that takes no more.
+ * The task that a new run belongs to. An answer to a question continues the task that asked, whoever sends
+ * it: a task that was started over one face may be answered over another. Throws `no_such_task`, and
+ * `task_ended` for a task that accepts no more messages.
  */
 export async function linkToAnswer(
   { store }: RunContext,
@@ -50,7 +51,10 @@ export async function linkToAnswer(
 const taskEnded = ({ state }: AnswerRecord): RunError =>
   new RunError('task_ended', `The task has ended (${state}). Start a new one.`)
 
-/** Makes a run that was started as none a task, when the first message names it as one. Throws `no_such_task` and `task_ended`. */
+/**
+ * Turns a run that was not started as a task into one when a message first refers to it as a task. Throws
+ * `no_such_task` and `task_ended`.
+ */
 export async function adoptRun(
   { store }: RunContext,
   { threadId, answer: asked, ...access }: Owned<Pick<RunRequest, 'threadId' | 'principal' | 'answer'>>,

@@ -2,27 +2,27 @@ import { accessOf, type Principal, reaches } from '../../principal.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { readThread, type ThreadRecord } from '../records/records.ts'
 
-/** For who watches a server: how a thread stands in the store. */
+/** The state of a thread in the store, for monitoring. */
 export interface ThreadInspection {
   /** The last sequence number of the log, and the first that it still has. */
   readonly head: number
   readonly firstRetained: number
-  /** The process that holds the thread, until when. Null where none does. */
+  /** The process that holds the thread, and until when. Null if there is none. */
   readonly lease: HeldLease | null
   /** The store's clock, in milliseconds since 1970. */
   readonly now: number
 }
 
 export interface HeldLease {
-  /** The id of an engine, made new for each. */
+  /** The id of an engine, new for each engine. */
   readonly holder: string
-  /** The fencing token: the higher one is the later one. */
+  /** The fencing token. Later holders have higher tokens. */
   readonly token: number
   /** By the store's clock, in milliseconds since 1970. */
   readonly expiresAt: number
 }
 
-/** What the store knows of a thread beside its record, which `findThread` gave. */
+/** What the store knows about a thread in addition to its record from `findThread`. */
 export async function inspectThread(
   store: Store,
   { threadId }: Pick<ThreadRecord, 'threadId'>,
@@ -37,10 +37,10 @@ export async function inspectThread(
   }
 }
 
-/** How many threads with waiting runs, of whatever owner, are looked at. */
+/** The maximum of threads with waiting runs to read, for all owners. */
 const MAX_QUEUED = 1_000
 
-/** A principal's threads on which runs wait, those that wait longest first. */
+/** A principal's threads with waiting runs, longest waiting first. */
 export async function listQueued(
   store: Store,
   principal: Principal | null,

@@ -5,11 +5,11 @@ import { type RunRecord, readRun } from '../records/records.ts'
 import { findThread, type OwnedThread } from './threads.ts'
 
 export interface RunListQuery {
-  /** Which runs to give. Default: all. */
+  /** Selects runs. Default: all. */
   readonly accept?: ((run: RunRecord) => boolean) | undefined
-  /** How many of these to leave out first. Default 0. */
+  /** How many selected runs to skip. Default: 0. */
   readonly offset?: number | undefined
-  /** The most runs to give. Default 10. */
+  /** The maximum number of runs. Default: 10. */
   readonly limit?: number | undefined
 }
 
@@ -19,7 +19,7 @@ export async function listOwnRuns(
 ): Promise<readonly RunRecord[]> {
   const { threadId } = thread
   if (!(await findThread(context, thread))) throw noSuchThread(threadId)
-  // Their ids rise with the time, and an order by a field would look at the runs of other threads.
+  // Run ids increase with time, and ordering by a field would read the runs of other threads.
   const runs = pagesOf(context.store, 'runs', { partition: threadId, descending: true })
   return listFitting(runs, { read: readRun, fits: accept, offset, limit })
 }

@@ -20,23 +20,29 @@ import { threadsIndexed } from '../records/reindex.ts'
 
 export interface ThreadListQuery extends Access {
   readonly status?: ThreadRecord['status'] | undefined
-  /** Only threads whose metadata have all these values. A page costs the same however many threads do not. */
+  /**
+   * Only threads whose metadata have all these values. The cost of a page does not depend on the number of
+   * other threads.
+   */
   readonly where?: Readonly<Record<string, MetadataValue>> | undefined
-  /** Default `updatedAt`. Ties are in the order of the thread ids. */
+  /** Default: `updatedAt`. Ties are ordered by thread id. */
   readonly orderBy?: ThreadOrder | undefined
   readonly ascending?: boolean | undefined
-  /** How many threads to leave out first. Default 0. */
+  /** How many threads to skip. Default: 0. */
   readonly offset?: number | undefined
-  /** The most threads to give. Default: all. */
+  /** The maximum number of threads. Default: all. */
   readonly limit?: number | undefined
-  /** The most threads to look at where no list has just those that are asked for. Default: all. */
+  /** The maximum number of threads to read if no list contains exactly the requested ones. Default: all. */
   readonly lookAt?: number | undefined
 }
 
-/** So many threads are rather sorted here than looked for among those of a list in the right order. */
+/**
+ * Up to this number of threads are sorted in memory instead of searched in a longer list with the right
+ * order.
+ */
 const MAX_SORTED = 1_000
 
-/** The threads that a caller reaches, newest first unless asked otherwise. */
+/** The threads that a caller can access. Default: newest first. */
 export async function* listThreads(
   { store }: RunContext,
   query: ThreadListQuery,
@@ -59,7 +65,7 @@ export async function* listThreads(
   }
 }
 
-/** How many threads a caller reaches. */
+/** The number of threads that a caller can access. */
 export async function countThreads(
   { store }: RunContext,
   query: Pick<ThreadListQuery, keyof Access | 'status' | 'where' | 'lookAt'>,
@@ -72,13 +78,13 @@ export async function countThreads(
   return count
 }
 
-/** Threads of a list, and how many it has in all. */
+/** Threads of a list, and the total count. */
 export interface ThreadPage {
   readonly threads: readonly ThreadRecord[]
   readonly total: number
 }
 
-/** What `listThreads` and `countThreads` give, found together. */
+/** The results of `listThreads` and `countThreads`, found together. */
 export async function pageOfThreads(
   { store }: RunContext,
   query: ThreadListQuery & { readonly limit: number },
@@ -101,9 +107,9 @@ export async function pageOfThreads(
   return { threads, total }
 }
 
-/** Where threads are looked for. */
+/** The lists to search for threads. */
 interface Plan {
-  /** Whether there are all threads that are asked for, and no others. */
+  /** Whether the list contains exactly the requested threads. */
   readonly isExact: boolean
   size(): Promise<number>
   threads(offset: number, limit: number): AsyncIterable<ThreadRecord>
@@ -111,24 +117,24 @@ interface Plan {
 
 type Listed = Pick<ThreadListQuery, keyof Access | 'status' | 'where' | 'orderBy' | 'ascending'>
 
-/** The values that all threads have which are asked for. */
+/** The metadata values that all requested threads have. */
 const valuesOf = ({ where, metadataFilter }: Listed) => ({
   ...(metadataFilter && equalitiesOf(metadataFilter)),
   ...where,
 })
 
-/** Whether the filter wants nothing beyond these values. */
+/** Whether the filter requires only these values. */
 const isCovered = ({ metadataFilter = {} }: Listed, values: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(metadataFilter).every(
     ([key, wanted]) => Object.hasOwn(values, key) && values[key] === wanted,
   )
 
-/** Chooses the shortest list that has all threads that are asked for. */
+/** Chooses the shortest list that contains all requested threads. */
 async function plan(store: Store, query: Listed): Promise<Plan> {
   const { owner, status, orderBy = 'updatedAt' } = query
   const values = valuesOf(query)
   await threadsIndexed(store, owner)
-  // Threads of one status are in the order of their ids when they are ordered by it.
+  // Threads with one status are ordered by id if ordered by status.
   const order = status !== undefined && orderBy === 'status' ? 'threadId' : orderBy
   const sizeOf = (field: string) => store.count('threads', field)
   const whole: Plan = {
@@ -172,7 +178,7 @@ async function plan(store: Store, query: Listed): Promise<Plan> {
   }
 }
 
-/** The shortest of the lists by metadata, with how long it is together with that of crowded threads. */
+/** The shortest list by metadata, with its length including the crowded threads. */
 async function narrowest(
   sizeOf: (field: string) => Promise<number>,
   query: Listed,
@@ -209,7 +215,7 @@ function comparing(order: ThreadOrder, { ascending }: Listed): Compare {
   return (a, b) => sign * (compareKeys(a[order], b[order]) || compareKeys(a.threadId, b.threadId))
 }
 
-/** Lists in one order as one in that order. A thread that is in several comes once. */
+/** Merges lists with the same order. A thread in several lists is returned once. */
 async function* merged(
   lists: readonly AsyncGenerator<ThreadRecord>[],
   compare: Compare,
@@ -225,7 +231,7 @@ async function* merged(
   }
 }
 
-/** Whether a thread of a longer list is asked for. */
+/** Whether a thread of a longer list was requested. */
 function isAsked({ status, where = {}, metadataFilter }: Listed, thread: ThreadRecord): boolean {
   const metadata = metadataOf(thread)
   return (

@@ -5,17 +5,17 @@ import type { LoadedStart, ThreadLook } from '../requests.ts'
 import { type OwnedThread, ownThread, savedThread } from './threads.ts'
 
 export interface LookQuery {
-  /** The command whose result is asked for. */
+  /** The command whose result to read. */
   readonly command?: CommandKey | undefined
-  /** The answer that is asked for. */
+  /** The answer to read. */
   readonly answerId?: string | undefined
-  /** Whether a thread that only the checkpointer knows counts, as in `findThread`. Default true. */
+  /** Whether a thread that only exists in the checkpointer counts, as in `findThread`. Default: true. */
   readonly saved?: boolean | undefined
 }
 
 /**
- * Reads a thread together with what a request asks of it. A run that is started with what was seen reads nothing of it again: its
- * commit is guarded by it.
+ * Reads a thread together with other records that a request needs. A run that is started with the result
+ * reads nothing again: its commit is guarded by it.
  */
 export async function lookAtThread(
   context: RunContext,
@@ -35,6 +35,6 @@ export async function lookAtThread(
   }
 }
 
-/** The recorded result of the command that was asked for. Throws `key_reused`. */
+/** The recorded result of the requested command. Throws `key_reused`. */
 export const receiptIn = ({ command, loaded }: ThreadLook): Receipt | null =>
   readReceipt(command, (loaded as LoadedStart).docs[0]).receipt

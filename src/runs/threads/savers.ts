@@ -6,7 +6,7 @@ import type { Store } from '../../storage/store/store.ts'
 import { saverInTime } from '../deadlines.ts'
 import { RunError } from '../errors.ts'
 
-/** Where the agents of a server keep their state. */
+/** Where the agents of a server store their state. */
 export interface Savers {
   readonly agents: ReadonlyMap<string, Agent>
   readonly checkpointer: Checkpointer
@@ -17,8 +17,8 @@ export const saversOf = ({ agents, checkpointer }: Savers): readonly Checkpointe
 ]
 
 /**
- * Whether an owner may not create this thread, because it has a state of which no record says whose it is. Without authentication
- * everything belongs to the one owner.
+ * Whether an owner may not create this thread, because it has a state without a record of its owner. Without
+ * authentication everything belongs to one owner.
  */
 export async function isOrphaned(
   context: Savers & { readonly retryForMs: number },
@@ -35,7 +35,7 @@ export const orphanedThread = (threadId: string): RunError =>
     `Thread ${JSON.stringify(threadId)} has a state, but this server does not know its owner. Use another thread id.`,
   )
 
-/** Warns of a store that forgets whose the threads are while a saver keeps them. */
+/** Warns about a store that loses the owners of threads while a checkpointer keeps their state. */
 export function warnEphemeralStore({ capabilities }: Store, savers: Savers): void {
   if (capabilities.durable || !saversOf(savers).some(isDurable)) return
   console.warn(
@@ -43,7 +43,10 @@ export function warnEphemeralStore({ capabilities }: Store, savers: Savers): voi
   )
 }
 
-/** Savers in memory are `memoryCheckpointer`, which is no instance of a class, and LangGraph's `MemorySaver` with its field `storage`. */
+/**
+ * Checkpointers in memory are `memoryCheckpointer`, which is not a class instance, and LangGraph's
+ * `MemorySaver` with its field `storage`.
+ */
 const isDurable = (
   saver: Checkpointer & { readonly [DATABASE]?: { readonly isDurable?: boolean } },
 ): boolean =>

@@ -7,12 +7,12 @@ import type { ThreadRecord } from '../records/records.ts'
 export interface StateQuery {
   /** Default: the thread's head. */
   readonly checkpointId?: string | undefined
-  /** Namespace segments joined by `|`. Default: the root. */
+  /** Namespace segments joined with `|`. Default: the root. */
   readonly checkpointNs?: string | undefined
   readonly subgraphs?: boolean | undefined
 }
 
-/** The thread's state, or undefined before its first checkpoint. */
+/** The thread's state. Undefined before its first checkpoint. */
 export async function readState(
   context: RunContext,
   thread: ThreadRecord,
@@ -24,7 +24,7 @@ export async function readState(
   return snapshot && withoutErrorTexts(context, snapshot, thread.error)
 }
 
-/** Snapshots newest first. */
+/** The snapshots of a thread, newest first. */
 export async function* readHistory(
   context: RunContext,
   thread: ThreadRecord,
@@ -53,11 +53,11 @@ export function addressOf(
   }
 }
 
-/** Refuses an unknown checkpoint, because LangGraph would start from an empty state instead of failing. */
+/** Rejects an unknown checkpoint, because LangGraph would start from an empty state instead of failing. */
 export async function requireCheckpoint(at: StateAddress): Promise<void> {
   const { threadId, checkpointId, checkpointNs = '' } = at
   const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId }
-  // Savers treat an empty id as the newest checkpoint.
+  // Checkpointers treat an empty id as the newest checkpoint.
   if ((await at.checkpointer.getTuple({ configurable }))?.checkpoint.id === checkpointId) return
   throw noSuchCheckpoint(String(checkpointId))
 }

@@ -12,21 +12,24 @@ import {
   versioned,
 } from '../records/records.ts'
 
-/** A thread, and who asks for it. */
+/** A thread, and the access of the caller. */
 export interface OwnedThread extends Access {
   readonly threadId: string
 }
 
 /**
- * The thread, or undefined where the caller has none of this id. On a server without authentication a thread that only the
- * checkpointer knows (made by other software on the same database) counts too.
+ * The thread. Undefined if the caller has none with this id. On a server without authentication, a thread
+ * that only exists in the checkpointer (created by other software on the same database) counts, too.
  */
 export async function findThread(context: RunContext, asked: OwnedThread): Promise<ThreadRecord | undefined> {
   const thread = (await loadThread(context.store, asked.threadId))?.record
   return thread ? ownThread(thread, asked) : savedThread(context, asked)
 }
 
-/** The thread if it may be seen. One that is not reached, and one that is being deleted, look unknown. */
+/**
+ * The thread if the caller may see it. Threads without access and threads that are being deleted look
+ * unknown.
+ */
 export const ownThread = (thread: ThreadRecord, access: Access): ThreadRecord | undefined =>
   reaches(access, thread) && !thread.deleting ? thread : undefined
 
@@ -48,14 +51,17 @@ export interface OwnedRun extends OwnedThread {
   readonly runId: string
 }
 
-/** A thread and a run of it, read at once. */
+/** A thread and one of its runs, read together. */
 export interface FoundRun {
   readonly thread: ThreadRecord
-  /** Undefined where the thread has none of this id. */
+  /** Undefined if the thread has none with this id. */
   readonly run: RunRecord | undefined
 }
 
-/** Undefined where the caller has no such thread, or one that only the checkpointer knows: that has no runs. */
+/**
+ * Undefined if the caller has no such thread, or if the thread only exists in the checkpointer, because it
+ * then has no runs.
+ */
 export async function findRun(
   { store }: Pick<RunContext, 'store'>,
   { threadId, runId, ...access }: OwnedRun,

@@ -17,7 +17,9 @@ interface Node {
   children: Node[]
 }
 
-/** Folds the run's lifecycle events that the log still has. Undefined when none of them is of the root namespace. */
+/**
+ * Folds the run's lifecycle events that the log still has. Undefined if none belongs to the root namespace.
+ */
 export async function readTree(
   { store }: RunContext,
   threadId: string,
@@ -34,7 +36,7 @@ export async function readTree(
   return nodes.get('[]')
 }
 
-/** The node of a namespace, created with its missing ancestors, because a parent may have sent no event. */
+/** The node of a namespace. Creates missing ancestors, because a parent may have sent no event. */
 function nodeAt(nodes: Map<string, Node>, namespace: readonly string[]): Node {
   const key = JSON.stringify(namespace)
   const known = nodes.get(key)

@@ -3,8 +3,9 @@ import { overlay, wrapCalls } from '../../../storage/checkpointer/overlay.ts'
 import { FencedError } from '../../../storage/errors.ts'
 
 /**
- * A view of an attempt's fenced saver whose writes take an expired lease again, as its events do. `renew` throws where another process
- * has taken it. A run that was stopped may have been handed over, so its late writes take nothing.
+ * A view of an attempt's fenced checkpointer whose writes renew an expired lease, like its events. `renew`
+ * throws if another process has taken the lease. A stopped run may have been handed over, so its late writes
+ * renew nothing.
  */
 export const renewingCheckpointer = (
   inner: Checkpointer,

@@ -2,7 +2,7 @@ import type { Checkpointer } from '../../../storage/checkpointer/checkpointer.ts
 import { overlay, wrapCalls } from '../../../storage/checkpointer/overlay.ts'
 import { withoutErrorWrites } from '../../failures.ts'
 
-/** Whether the storage has failed in an attempt. */
+/** Whether the storage has failed during an attempt. */
 export interface StorageHealth {
   failed: boolean
 }
@@ -11,8 +11,8 @@ export interface StorageHealth {
 const METHODS = ['get', 'getTuple', 'list', 'put', 'deleteThread', 'keepLatest', 'getDeltaChannelHistory']
 
 /**
- * A view of an attempt's saver that notes its failures in `health`. An agent may throw them on under another message, so that
- * only this shows that the text of its error may be the storage's.
+ * A view of an attempt's checkpointer that records its failures in `health`. An agent may rethrow them with
+ * another message, so this is the only sign that the text of its error may come from the storage.
  */
 export function watchedCheckpointer(inner: Checkpointer, health: StorageHealth): Checkpointer {
   const noteFailure = (error: unknown): never => {

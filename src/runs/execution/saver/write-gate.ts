@@ -5,42 +5,51 @@ import { FencedError } from '../../../storage/errors.ts'
 import { nextTurn } from '../../../time.ts'
 
 /**
- * Keeps the writes of an agent behind its events: each waits until the log has what led to it, because a process that continues from
- * a checkpoint does not send the events again.
+ * Delays the writes of an agent until its events are in the log: a process that continues from a checkpoint
+ * does not send the events before it again.
  */
 export interface WriteGate {
-  /** A view of a saver whose writes wait, and are refused once the gate is shut. */
+  /** A view of a checkpointer whose writes wait, and are rejected once the gate is shut. */
   guard(saver: Checkpointer): Checkpointer
   /** Notes an event that was recorded. */
   note(event: AgentEvent): void
-  /** The checkpoints of steps of the root that were written and whose values were not recorded, oldest first. */
+  /** The root's step checkpoints that were written but whose values were not recorded, oldest first. */
   untold(): readonly string[]
-  /** How many writes wait or are being written. */
+  /** The number of writes that wait or are in progress. */
   underWay(): number
-  /** Refuses the writes whose events were not recorded by now, or all writes where the run is undone. */
+  /** Rejects the writes whose events are not recorded yet, or all writes if the run is undone. */
   shut(how?: { readonly isUndone: boolean }): void
-  /** Settles when no write waits or is being written. */
+  /** Settles when no write waits or is in progress. */
   settled(): Promise<void>
-  /** Lets the writes of `work` pass. */
+  /** Allows the writes of `work`. */
   reopenFor<T>(work: () => Promise<T>): Promise<T>
 }
 
 interface Write<T> {
   readonly id: string
-  /** When it need not wait any more. Default: when everything was recorded. */
+  /** When it no longer needs to wait. Default: when everything was recorded. */
   readonly ready?: () => Promise<void>
   readonly write: () => Promise<T>
 }
 
-/** How many checkpoints and results of tasks are remembered whose events were recorded, in case that they are still to be written. */
+/**
+ * The number of checkpoints and task results with recorded events to remember, in case they are written
+ * later.
+ */
 const MAX_TOLD = 10_000
 
 export interface WriteGateOptions {
-  /** Settles when all events that the agent has sent by now were recorded. An agent that is far ahead of the log makes it wait long. */
+  /**
+   * Settles when all events that the agent has sent so far were recorded. Takes long if the agent is far
+   * ahead of the log.
+   */
   readonly recorded: () => Promise<void>
-  /** Settles when what was recorded is in the log. */
+  /** Settles when the recorded events are in the log. */
   readonly flush: () => Promise<void>
-  /** Where the log is lost with the process, no other process continues the run, and writes need not wait. */
+  /**
+   * Whether other processes share the store. If not, the log is lost with the process, no other process
+   * continues the run, and writes need not wait.
+   */
   readonly isShared: boolean
 }
 
@@ -69,7 +78,10 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
     return write()
   }
 
-  /** Settles when what led to a checkpoint was recorded. No event leads to the one with the input of a run. */
+  /**
+   * Settles when the events before a checkpoint were recorded. The checkpoint with the input of a run has
+   * none.
+   */
   async function isTold(id: string, hasInput: boolean): Promise<void> {
     if (hasInput || told.has(id)) return
     await Promise.race([recorded(), new Promise<void>((resolve) => waiting.set(id, resolve))])
@@ -103,7 +115,7 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
       if (method === 'tasks' && isResult(data)) tell(data.id)
       else if (method === 'checkpoints') {
         announced.set(key, data.id)
-        // A step that changes nothing which clients see has no event of its own.
+        // A step without changes that clients see has no event of its own.
         if (data.parent_id !== undefined) tell(data.parent_id)
       } else if (method === 'values' && before !== undefined) {
         announced.delete(key)
@@ -119,7 +131,7 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
     async settled() {
       while (writes.size > 0) {
         await Promise.allSettled(writes)
-        // An agent may begin the next write once this one has ended.
+        // An agent may start its next write after this one.
         await nextTurn()
       }
     },
@@ -134,5 +146,5 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
   }
 }
 
-/** Whether an event tells how a task has ended. */
+/** Whether an event reports the result of a task. */
 const isResult = (data: TaskData): boolean => 'result' in data || 'error' in data
