@@ -1,3 +1,4 @@
+import { uuid7 } from '../ids.ts'
 import type { WireMessage } from '../messages/index.ts'
 import type { CheckpointTuple } from '../storage/checkpointer/checkpointer.ts'
 
@@ -43,6 +44,38 @@ export function partialMessage(
     invalid_tool_calls: [],
   }
 }
+
+/** A message of a state: an instance of LangChain's, or its fields. */
+interface StateMessage {
+  readonly tool_calls?: readonly { readonly id?: string | undefined; readonly name?: string }[] | undefined
+  readonly tool_call_id?: unknown
+}
+
+/**
+ * Results for the tool calls at the end of a conversation that a cancel has left without one: the next request
+ * to a provider would be refused. The first argument may be followed by results that are not in it yet.
+ */
+export function cancelledResults(
+  messages: readonly unknown[],
+  results: readonly unknown[] = [],
+): readonly WireMessage[] {
+  const all = [...messages, ...results] as readonly (StateMessage | null | undefined)[]
+  const at = all.findLastIndex((message) => message?.tool_call_id === undefined)
+  const answered = new Set(all.slice(at + 1).map((message) => message?.tool_call_id))
+  const calls = all[at]?.tool_calls ?? []
+  return calls.flatMap(({ id, name }) => (id === undefined || answered.has(id) ? [] : resultOf(id, name)))
+}
+
+const resultOf = (callId: string, name: string | undefined): WireMessage => ({
+  type: 'tool',
+  id: uuid7(),
+  ...(name !== undefined && { name }),
+  content: 'The call was cancelled before it had a result.',
+  tool_call_id: callId,
+  status: 'error',
+  additional_kwargs: {},
+  response_metadata: CUT_OFF,
+})
 
 export const isPartial = ({ response_metadata: metadata }: WireMessage): boolean =>
   metadata?.finish_reason === CANCELLED

@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AIMessageChunk } from '@langchain/core/messages'
+import { AIMessage, AIMessageChunk } from '@langchain/core/messages'
 import { ChatGenerationChunk } from '@langchain/core/outputs'
+import { tool } from '@langchain/core/tools'
 import { FakeListChatModel } from '@langchain/core/utils/testing'
-import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { Annotation, interrupt, MessagesAnnotation, Send, START, StateGraph } from '@langchain/langgraph'
+import { ToolNode } from '@langchain/langgraph/prebuilt'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Agent } from '../../src/agents/agent.ts'
 import { type AgentContext, defineAgent, type MessageWriter } from '../../src/agents/function/define-agent.ts'
+import { runToolCalls } from '../../src/agents/function/tool-calls.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { textOf } from '../../src/messages/index.ts'
 import { type AgentEngine, headOf } from '../../src/runs/index.ts'
@@ -326,26 +330,96 @@ test.each(Object.entries(REACTIONS))(
   },
 )
 
-test('a cancel while a tool runs keeps the finished messages of a function as they are', async () => {
-  const agent = defineAgent({
-    async run({ message, tool }) {
-      await message('First I look.')
-      await tool('look', {}, () => new Promise(() => {}))
+/** Calls two tools, of which the first answers and the second does not the first time. Says what it was given. */
+const CALLS = [
+  { name: 'quick', args: {}, id: 'c1' },
+  { name: 'slow', args: {}, id: 'c2' },
+] as const
+
+const toolsOf = (made: string[]) => ({
+  quick: () => void made.push('quick'),
+  slow: () => {
+    made.push('slow')
+    return made.filter((name) => name === 'slow').length > 1 ? undefined : new Promise<void>(() => {})
+  },
+})
+
+const callingFunction = (made: string[]): Agent =>
+  defineAgent({
+    async run(context) {
+      if (context.messages.length > 1) return // the next turn
+      const writer = context.message()
+      await writer.text('I look.')
+      for (const call of CALLS) await writer.toolCall(call)
+      await runToolCalls(context, await writer.end(), { tools: toolsOf(made) })
+      await context.message('Done.')
     },
   })
-  const engine = engineOf({ a: agent })
-  await cancelAt(engine, ask('one'), ({ method }) => method === 'tools')
-  expect(
-    (await messagesOf(engine)).map(({ type, response_metadata: { finish_reason } = {} }) => [
-      type,
-      finish_reason,
-    ]),
-  ).toEqual([
-    ['human', undefined],
-    ['ai', 'stop'],
-    ['ai', 'tool_calls'],
-  ])
-  await engine.close()
+
+const callingGraph = (made: string[]): Agent => {
+  const run = toolsOf(made)
+  const tools = CALLS.map(({ name }) =>
+    tool(async () => `${await run[name]()}`, { name, description: name, schema: z.object({}) }),
+  )
+  const answer = ({ messages }: typeof MessagesAnnotation.State) => {
+    if (messages.at(-1)!.type === 'tool') return { messages: [new AIMessage('Done.')] }
+    if (made.length > 0) return {}
+    return { messages: [new AIMessage({ content: 'I look.', tool_calls: [...CALLS] })] }
+  }
+  return langgraph(
+    new StateGraph(MessagesAnnotation)
+      .addNode('answer', answer)
+      .addNode('tools', new ToolNode(tools))
+      .addEdge(START, 'answer')
+      .addConditionalEdges('answer', ({ messages }) =>
+        ((messages.at(-1) as AIMessage).tool_calls ?? []).map(
+          (call) => new Send('tools', { lg_tool_call: { ...call, type: 'tool_call' } }),
+        ),
+      )
+      .addEdge('tools', 'answer')
+      .compile(),
+  )
+}
+
+describe.each([
+  ['a function', callingFunction],
+  ['a graph', callingGraph],
+])('a cancel of %s while a tool runs', (_, agentOf) => {
+  const called = async (engine: AgentEngine) =>
+    (await messagesOf(engine)).map((message) =>
+      [
+        message.type,
+        (message as { tool_call_id?: string }).tool_call_id,
+        message.response_metadata?.finish_reason,
+      ]
+        .filter((part) => part !== undefined && part !== 'stop')
+        .join(' '),
+    )
+  const startedSlow = (made: string[]) => () => made.includes('slow')
+
+  test('gives the call a result, so that a provider accepts the next turn', async () => {
+    const made: string[] = []
+    const engine = engineOf({ a: agentOf(made) })
+    await cancelAt(engine, ask('one'), startedSlow(made))
+    const expected = ['human', 'ai', 'tool c1', 'tool c2 cancelled']
+    expect(await called(engine)).toEqual(expected)
+    expect((await messagesOf(engine)).at(-1)).toMatchObject({ name: 'slow', status: 'error' })
+    const { runId } = await start(engine, threadId, ask('two'))
+    await engine.wait({ threadId, runId })
+    expect(await called(engine)).toEqual([...expected, 'human'])
+    await engine.close()
+  })
+
+  test('makes the call again where the run goes on, and only that', async () => {
+    const made: string[] = []
+    const engine = engineOf({ a: agentOf(made) })
+    await cancelAt(engine, ask('one'), startedSlow(made))
+    const { runId } = await start(engine, threadId, null)
+    expect(await engine.wait({ threadId, runId })).toMatchObject({ status: 'success' })
+    expect(made).toEqual(['quick', 'slow', 'slow'])
+    expect(await called(engine)).toEqual(['human', 'ai', 'tool c1', 'tool c2', 'ai'])
+    await engine.close()
+  })
 })
 
 describe.each(BACKENDS.filter((backend) => backend.installed()))('over $name', (backend) => {

@@ -1,5 +1,6 @@
 import type { AgentEvent, LifecycleData, TaskData } from '../../events/index.ts'
 import type { AgentTask, StateAddress } from '../agent.ts'
+import { cancelledResults } from '../cancelled.ts'
 import { AgentRejection, rejectionOf, textOfThrown } from '../errors.ts'
 import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
@@ -10,6 +11,7 @@ import { described, nondeterministicReplay } from './journal/call-log.ts'
 import { ERROR, INPUT, journalOf, RETRIED, saveInterrupts } from './journal/journal.ts'
 import { NODE } from './namespace-state.ts'
 import { type Attempt, idsAt, isSuspended, type Scope } from './scope.ts'
+import { insertAnswer, messagesOf } from './state.ts'
 import type { AgentContext, AgentDefinition } from './types.ts'
 import { createWriter } from './writing/writer.ts'
 
@@ -120,10 +122,12 @@ function finish(scope: Scope, change: unknown): void {
 }
 
 /**
- * Captures the state and the open messages when the run is cancelled. The result saves them and returns their
- * events.
+ * Captures the state and the open messages when the run is cancelled, and ends the tool calls without a result.
+ * The returned function saves them and returns their events.
  */
 function cutOff({ openWrites, state }: Scope): () => Promise<readonly AgentEvent[]> {
+  for (const result of cancelledResults(messagesOf(state.current())))
+    state.change({ messages: [result] }, insertAnswer(state.current(), result))
   const ends = [...openWrites].flatMap((open) => open.cut())
   const save = state.prepareSave()
   return async () => [...ends, ...(await save())]

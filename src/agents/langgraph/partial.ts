@@ -1,7 +1,9 @@
 import type { AgentEvent } from '../../events/index.ts'
-import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import { isRecord } from '../../messages/record.ts'
+import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import { overlay } from '../../storage/checkpointer/overlay.ts'
 import type { AgentTask, StateAddress, StateSnapshot } from '../agent.ts'
-import { beforePartial, PARTIAL, partialMessage } from '../cancelled.ts'
+import { beforePartial, cancelledResults, PARTIAL, partialMessage } from '../cancelled.ts'
 import { configOf } from '../checkpoint-config.ts'
 import { uuid6 } from '../uuid6.ts'
 import type { Translator } from './events.ts'
@@ -10,18 +12,18 @@ import { withVersions } from './saver-views.ts'
 type Unsaved = ReturnType<Translator['unsaved']>
 
 /**
- * Adds unfinished messages of the nodes to the state, in a checkpoint after the newest one with the same next
- * nodes and tasks. Returns its events.
+ * Adds unfinished messages of the nodes to the state, and a result for each tool call without one, in a
+ * checkpoint after the newest one with the same next nodes and tasks. Returns its events.
  *
- * Adds nothing if a node of the step has ended or waits for an answer: its results belong to the previous
- * checkpoint.
+ * Adds nothing if a node of the step waits for an answer. If one has ended, its other messages belong to the
+ * previous checkpoint, and only results of calls are added.
  */
 export async function keepPartial(
   { threadId, checkpointer }: Pick<AgentTask, 'threadId' | 'checkpointer'>,
   { checkpointId, messages }: Unsaved,
   readState: (at: StateAddress) => Promise<StateSnapshot | undefined>,
 ): Promise<readonly AgentEvent[]> {
-  if (messages.length === 0 || checkpointId === undefined) return []
+  if (checkpointId === undefined) return []
   // Until the run's own checkpoint is saved, the newest one may belong to another branch.
   const tuple =
     (await checkpointer.getTuple(configOf({ threadId, checkpointId }))) &&
@@ -29,11 +31,17 @@ export async function keepPartial(
   if (!tuple) return []
   const { checkpoint, metadata, pendingWrites = [] } = tuple
   const { messages: before } = checkpoint.channel_values
-  if (!Array.isArray(before) || pendingWrites.length > 0) return []
+  if (!Array.isArray(before) || pendingWrites.some(([, channel]) => channel === '__interrupt__')) return []
   const known = new Set(before.map((message: { readonly id?: unknown } | null) => message?.id))
-  const added = messages
-    .filter(({ id }) => !known.has(id))
-    .flatMap(({ id, text, name, isFinished }) => partialMessage(id, text, name, isFinished) ?? [])
+  const results = pendingWrites.flatMap(([, channel, value]) =>
+    channel === 'messages' ? [value].flat().filter(isResult) : [],
+  )
+  const texts = pendingWrites.length > 0 ? [] : messages.filter(({ id }) => !known.has(id))
+  const added = [
+    ...results,
+    ...cancelledResults(before, results),
+    ...texts.flatMap(({ id, text, name, isFinished }) => partialMessage(id, text, name, isFinished) ?? []),
+  ]
   if (added.length === 0) return []
   const id = uuid6(checkpoint.id)
   const version = versionAfter(checkpointer, Object.values(checkpoint.channel_versions))
@@ -58,6 +66,8 @@ export async function keepPartial(
   ]
 }
 
+const isResult = (message: unknown): boolean => isRecord(message) && message.tool_call_id !== undefined
+
 function versionAfter(checkpointer: Checkpointer, versions: readonly (number | string)[]): number | string {
   // biome-ignore lint/complexity/useMathMinMax: the versions of some savers are text
   const newest = versions.reduce((one, other) => (other > one ? other : one), versions[0] ?? 0)
@@ -68,16 +78,33 @@ function versionAfter(checkpointer: Checkpointer, versions: readonly (number | s
 }
 
 /**
- * The checkpoint where a run without input continues: before the output of its cancelled nodes, because they
- * run again.
+ * The saver of a run. When a run without input continues a cancelled one, the head is the checkpoint before the
+ * one that the cancel added, because the cancelled nodes run again. With that checkpoint's id instead, LangGraph
+ * would also repeat the nodes that had ended.
  */
-export async function continuationOf({
-  threadId,
-  checkpointer,
-  checkpointId,
-  start,
-}: AgentTask): Promise<string | undefined> {
+export async function continuingSaver(task: AgentTask): Promise<Checkpointer> {
+  const { threadId, checkpointer, checkpointId, start } = task
   if (checkpointId !== undefined || start.kind !== 'input' || (start.value ?? null) !== null)
-    return checkpointId
-  return beforePartial(await checkpointer.getTuple(configOf({ threadId })))
+    return checkpointer
+  const before = beforePartial(await checkpointer.getTuple(configOf({ threadId })))
+  return before === undefined
+    ? checkpointer
+    : withHead(checkpointer, configOf({ threadId, checkpointId: before }))
+}
+
+/** A view of a saver in which an earlier checkpoint is the head until the run has written one. */
+function withHead(inner: Checkpointer, head: CheckpointConfig): Checkpointer {
+  let hasWritten = false
+  const isRoot = ({ configurable }: CheckpointConfig) => !configurable?.checkpoint_ns
+  return overlay(inner, (saver) => ({
+    async put(config, ...rest) {
+      const saved = await saver.put(config, ...rest)
+      hasWritten ||= isRoot(config)
+      return saved
+    },
+    getTuple: (config) =>
+      saver.getTuple(
+        hasWritten || !isRoot(config) || config.configurable?.checkpoint_id !== undefined ? config : head,
+      ),
+  }))
 }

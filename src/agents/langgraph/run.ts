@@ -12,7 +12,7 @@ import {
   withStorage,
 } from './graph.ts'
 import { outsideAnyRun } from './outside-any-run.ts'
-import { continuationOf, keepPartial } from './partial.ts'
+import { continuingSaver, keepPartial } from './partial.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
 
@@ -35,7 +35,7 @@ export async function* streamGraph(
   const recursionLimit =
     task.config.recursionLimit && Math.min(task.config.recursionLimit, own ?? maxRecursionLimit)
   const limit = recursionLimit ?? own ?? DEFAULT_RECURSION_LIMIT
-  const saver = captureWriteErrors(delayFailure(task.checkpointer, limit), (error) => {
+  const saver = captureWriteErrors(delayFailure(await continuingSaver(task), limit), (error) => {
     failure = { error }
     stop.abort(error)
   })
@@ -48,8 +48,7 @@ export async function* streamGraph(
   let settled = async (): Promise<unknown> => undefined
   try {
     const input = start.kind === 'input' ? (start.value ?? null) : await commandFor(start, graph)
-    const checkpointId = await continuationOf(task)
-    const options = runOptions({ ...task, checkpointId }, recursionLimit, stop.signal)
+    const options = runOptions(task, recursionLimit, stop.signal)
     const { classic } = task
     const stream = await outsideAnyRun(async () => {
       if (!classic) return streamEventsV3(runnable, input, options)
