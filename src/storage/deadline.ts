@@ -1,11 +1,11 @@
-/** The time for a call was over. */
+/** A call has timed out. */
 export class Late extends Error {}
 
 /** The signal of a call fired. */
 class Aborted extends Error {}
 
 /**
- * The result of `work`, unless `ms` milliseconds pass or the signal aborts first. Kept small, because every
+ * The result of `work`, unless `ms` milliseconds pass or the signal aborts first. It is small, because every
  * call runs it.
  */
 export function inTime<T>(ms: number, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
@@ -47,12 +47,12 @@ function rejectOnAbort(
 
 export type Deadline = ReturnType<typeof createDeadline>
 
-/** The time that several steps of one call may take together. */
+/** A time limit for several steps of one call. */
 export function createDeadline(ms: number, signal?: AbortSignal | undefined) {
   const end = performance.now() + ms
   let isOver = false
   return {
-    /** The result of one step, unless the time is over or the signal fires before. */
+    /** The result of one step, unless the time is up or the signal fires first. */
     async race<T>(step: Promise<T>): Promise<T> {
       try {
         return await inTime(end - performance.now(), signal, step)
@@ -61,7 +61,7 @@ export function createDeadline(ms: number, signal?: AbortSignal | undefined) {
         throw error
       }
     },
-    /** Whether a step was given up. */
+    /** Whether a step was abandoned. */
     get isOver(): boolean {
       return isOver
     },

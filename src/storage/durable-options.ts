@@ -22,7 +22,7 @@ export const EMPTY_COUNTS: StorageCounts = {
   checkpoints: 0,
 }
 
-/** From a row whose columns are named like the counts. The sum of no rows is null. */
+/** From a row whose columns have the names of the counts. The sum over no rows is null. */
 export function readCounts(row: Readonly<Record<keyof StorageCounts, unknown>>): StorageCounts {
   const { partitions, documents, events, leases, checkpoints } = row
   return {

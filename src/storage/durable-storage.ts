@@ -5,7 +5,7 @@ import type { DurableStorage, StorageReport } from './durable.ts'
 import { checkFence } from './store/commit.ts'
 import type { PartitionListener, Store } from './store/store.ts'
 
-/** The calls of a store that each backend has of its own. */
+/** The store calls that each backend implements. */
 export type StoreCalls = Pick<
   Store,
   'get' | 'list' | 'count' | 'commit' | 'read' | 'inspect' | 'expired' | 'trim' | 'sweep'
@@ -14,8 +14,8 @@ export type StoreCalls = Pick<
 interface Backend {
   readonly name: string
   /**
-   * How long the store gathers events: long enough to spare most commits of a token stream, too short to be
-   * seen.
+   * How long the store collects events, in milliseconds: long enough to avoid most commits of a token stream,
+   * too short to be noticed.
    */
   readonly coalesceMs: number
   readonly database: { setup(): Promise<void>; assertOpen(): void }

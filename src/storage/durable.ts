@@ -8,14 +8,14 @@ export type { DurableCheckpointer } from './checkpointer/durable-saver.ts'
 export type { StorageCounts, StorageReport } from './store/report.ts'
 export type { RetentionOptions } from './store/retention.ts'
 
-/** What every storage over a database takes. */
+/** The options of every storage over a database. */
 export interface DurableStorageOptions extends RetentionOptions {
-  /** What the names of tables or keys begin with. Default `agentwire_`, in Redis `agentwire:`. */
+  /** The prefix of table or key names. Default `agentwire_`, in Redis `agentwire:`. */
   readonly prefix?: string | undefined
-  /** The deadline of a call in milliseconds, including waits for a connection or a lock. Default 5,000. */
+  /** The time limit of a call in milliseconds, including waits for a connection or a lock. Default 5,000. */
   readonly deadlineMs?: number | undefined
   /**
-   * Serializes channel values and metadata. Default: `jsonSerde`; under `langgraph()` one that also revives
+   * Serializes channel values and metadata. Default: `jsonSerde`; with `langgraph()`, one that also revives
    * LangChain objects.
    */
   readonly serde?: Serde | undefined
@@ -25,10 +25,10 @@ export interface DurableStorageOptions extends RetentionOptions {
 export interface DurableStorage {
   readonly store: Store
   readonly checkpointer: DurableCheckpointer
-  /** Creates or migrates what the database needs. The first call to the store or the saver does it too. */
+  /** Creates or migrates the tables that it needs. The first call to the store or the saver does this too. */
   setup(): Promise<void>
-  /** What it is and holds. Sets nothing up. */
+  /** The kind of storage and its counts. It does not call `setup`. */
   report(): Promise<StorageReport>
-  /** Ends store and saver, and every connection that is not yours. */
+  /** Closes the store, the saver, and every connection that the caller does not own. */
   close(): Promise<void>
 }

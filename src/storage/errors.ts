@@ -1,6 +1,6 @@
 import { AgentwireError } from '../errors.ts'
 
-/** A guard of a commit did not hold. Nothing was written: read again and decide anew. */
+/** A guard of a commit failed. Nothing was written: read again and decide again. */
 export class ConflictError extends AgentwireError {
   static override readonly brand = 'ConflictError'
   constructor(message: string) {
@@ -8,7 +8,7 @@ export class ConflictError extends AgentwireError {
   }
 }
 
-/** The writer no longer holds the lease it writes under. Nothing was written; it must stop. */
+/** The writer no longer holds its lease. Nothing was written, and it must stop. */
 export class FencedError extends AgentwireError {
   static override readonly brand = 'FencedError'
   constructor(message: string) {
@@ -16,11 +16,14 @@ export class FencedError extends AgentwireError {
   }
 }
 
-/** The backend did not answer in time or refused. `written` says what is known of the commit in flight. */
+/**
+ * The backend did not respond in time or rejected the call. `written` says what is known about the commit in
+ * flight.
+ */
 export class UnavailableError extends AgentwireError {
   static override readonly brand = 'UnavailableError'
   readonly written: 'no' | 'unknown'
-  /** When another try makes sense, in milliseconds. */
+  /** When to retry, in milliseconds. */
   readonly retryAfterMs: number
   constructor(
     message: string,

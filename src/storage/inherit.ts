@@ -8,24 +8,24 @@ import { isUpgraded } from './upgraded.ts'
 
 export interface Inheritance {
   readonly owner: string | null
-  /** Its name in earlier versions. Undefined where it has none. */
+  /** Its name in earlier versions. Undefined if it has none. */
   readonly former: string | undefined
-  /** What is copied, in a word. */
+  /** A word for what is copied. */
   readonly what: string
-  /** Copies what is not there already. Calls `renew` at least every ten seconds. */
+  /** Copies what does not exist yet. Calls `renew` at least every ten seconds. */
   readonly copy: (former: string, renew: () => Promise<unknown>) => Promise<void>
 }
 
 const LEASE_MS = 30_000
 const POLL_MS = 50
-/** Owners whose things are known to be copied, in one process. */
+/** The maximum number of owners that a process remembers as copied. */
 const MAX_KNOWN = 10_000
 
 const known = new WeakMap<Store, Map<string, Promise<void>>>()
 
 /**
- * Copies, once, what earlier versions kept for an owner in partitions that have its name. A tenant and an id
- * of the same name shared them, so each of the two gets a copy of its own.
+ * Copies, once, what earlier versions stored for an owner in partitions with its name. A tenant and an id
+ * with the same name shared a partition, so each of them gets its own copy.
  */
 export async function inherit(store: Store, inheritance: Inheritance): Promise<void> {
   if (inheritance.former === undefined || !(await isUpgraded(store))) return
@@ -65,7 +65,7 @@ async function copyOnce(store: Store, { owner, former, what, copy }: Inheritance
   }
 }
 
-/** Writes what is copied into a partition, unless it is there. */
+/** Writes copies into a partition, unless they exist. */
 export async function putCopies(
   store: Store,
   partition: string,
@@ -80,7 +80,7 @@ export async function putCopies(
     await commit(puts)
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error
-    // Some of them are there.
+    // Some of them exist.
     if (puts.length > 1) for (const put of puts) await putCopies(store, partition, [put])
   }
 }
@@ -102,7 +102,8 @@ export async function copyPartition(
 }
 
 /**
- * Writes the documents of a list again, so that they move to other lists, except those that change meanwhile.
+ * Writes a list's documents again, so that they move to other lists. Documents that change concurrently are
+ * left out.
  */
 export async function rewriteAll(
   store: Store,

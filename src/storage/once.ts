@@ -1,4 +1,4 @@
-/** Does `work` once and gives its result each time. After a failure the next call tries again. */
+/** Runs `work` once and returns its result on each call. After a failure, the next call tries again. */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let done: Promise<T> | undefined
   return () => {

@@ -15,7 +15,7 @@ export { withoutPassword } from './storage-url.ts'
 export type * from './store/report.ts'
 export type * from './store/store.ts'
 
-/** The options of all backends. For others, such as your own client, call the backend's function. */
+/** Options that all backends have. For others, such as your own client, call the backend's function. */
 export type OpenStorageOptions = Pick<DurableStorageOptions, 'prefix' | 'deadlineMs' | 'serde'>
 
 const OPEN_OPTIONS: OptionTable<OpenStorageOptions> = {
@@ -24,14 +24,14 @@ const OPEN_OPTIONS: OptionTable<OpenStorageOptions> = {
   serde: 'object',
 }
 
-/** A store and a saver over one database, whichever it is. In memory, `serde` has no effect. */
+/** A store and a saver over one database of any kind. In memory, `serde` has no effect. */
 export interface OpenedStorage extends Omit<DurableStorage, 'checkpointer'> {
   readonly checkpointer: Checkpointer
 }
 
 type Open = (options: OpenStorageOptions & { readonly url: string }) => Promise<OpenedStorage>
 
-/** Each backend, and its client, is loaded when a URL of it is opened. */
+/** A backend and its client are loaded when a URL for it is opened. */
 const postgres: Open = async (options) => (await import('./postgres/postgres.ts')).postgresStorage(options)
 const redis: Open = async (options) => (await import('./redis/redis.ts')).redisStorage(options)
 const BACKENDS: ReadonlyMap<string, Open> = new Map<string, Open>([
@@ -45,16 +45,16 @@ const BACKENDS: ReadonlyMap<string, Open> = new Map<string, Open>([
 const FORMS = 'file:… or a path, postgres://…, redis://…, memory:'
 
 /**
- * A store and a saver for the database of a URL, for example from an environment variable: `file:…` or a path
+ * Opens a store and a saver for a database URL, for example from an environment variable: `file:…` or a path
  * (SQLite), `postgres://…`, `redis://…`, `rediss://…`, or `memory:`.
  *
- * It does not connect; `setup` fails where the database cannot be reached. Throws `AgentwireError`
- * `invalid_argument` for other schemes and invalid URLs. Errors of this library never show the URL's
+ * It does not connect; `setup` fails if the database cannot be reached. Throws `AgentwireError`
+ * `invalid_argument` for other schemes and invalid URLs. This library's errors never contain the URL's
  * password.
  */
 export async function openStorage(url: string, options: OpenStorageOptions = {}): Promise<OpenedStorage> {
   checkOptions('openStorage', options, OPEN_OPTIONS)
-  // Callers without types pass a variable of the environment that is not set.
+  // Callers without types may pass an unset environment variable.
   const scheme = schemeOf(url ?? '')
   const open = BACKENDS.get(scheme)
   if (open && url?.trim()) {

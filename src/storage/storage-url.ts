@@ -1,13 +1,13 @@
 import { AgentwireError } from '../errors.ts'
 
-/** Two letters at least: a drive of Windows is no scheme. */
+/** At least two letters: a Windows drive is not a scheme. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i
 
 export function schemeOf(url: string): string {
   return SCHEME.exec(url)?.[1]?.toLowerCase() ?? 'file'
 }
 
-/** Throws where a server's URL cannot be read. Clients would throw an error that has its password in it. */
+/** Throws if a server's URL cannot be parsed. Clients would throw an error that contains its password. */
 export function assertReadable(url: string): void {
   if (URL.canParse(url)) return
   throw new AgentwireError(
@@ -16,18 +16,18 @@ export function assertReadable(url: string): void {
   )
 }
 
-/** A storage's URL without its password, and without parameters, which can have one too. */
+/** A storage's URL without its password and parameters, which can contain one too. */
 export function withoutPassword(url: string): string {
   const scheme = schemeOf(url)
   if (scheme === 'file' || scheme === 'memory') return url
   try {
     const { username, host, pathname, search, hash } = new URL(url)
-    // An @ behind the host: the password was not encoded, and was read as host and path.
+    // An @ after the host: the password was not encoded, and was parsed as host and path.
     if (!`${pathname}${search}${hash}`.includes('@')) {
       return `${scheme}://${username && `${username}@`}${host}${pathname === '/' ? '' : pathname}`
     }
   } catch {
-    // The password may be anywhere in what cannot be read.
+    // The password may be anywhere in a URL that cannot be parsed.
   }
   return `${scheme}://…`
 }

@@ -1,5 +1,6 @@
 /**
- * What a database cannot keep as text, or orders otherwise than JavaScript; and the character that marks NUL.
+ * What a database cannot store as text, or orders differently from JavaScript, and the character that marks
+ * NUL.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNFIT = /[\0\u0001\ud800-\uffff]/g
@@ -10,8 +11,8 @@ const FIRST_UNFIT = 0xd800
 const PLANE = 0x100000
 
 /**
- * A string as text in UTF-8 that keeps NUL and lone surrogates, and whose bytes are ordered as its UTF-16
- * code units: those from U+D800 up become characters of the last plane. The inverse is `fromText`.
+ * Encodes a string as UTF-8 text that keeps NUL and lone surrogates, and whose byte order is the order of its
+ * UTF-16 code units: those from U+D800 up become characters of the last plane. The inverse is `fromText`.
  */
 export function toText(value: string): string {
   return value.replace(UNFIT, (unit) => {

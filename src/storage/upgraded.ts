@@ -1,20 +1,20 @@
 import { ConflictError } from './errors.ts'
 import type { Store } from './store/store.ts'
 
-/** What earlier versions kept for owners. */
+/** What earlier versions stored for owners. */
 const COLLECTIONS = [
   ...['threads', 'assistants', 'crons', 'graph-items', 'deployments', 'listeners'],
   ...['oauth-providers', 'oauth-tokens', 'oauth-workspace-tokens'],
 ]
-/** No thread has such an id, because those have no control characters. */
+/** No thread has this id, because thread ids have no control characters. */
 const PLACE = '\u001fowners'
 const OWNERS = 'owners'
 
 const known = new WeakMap<Store, Promise<boolean>>()
 
 /**
- * Whether an earlier version, which had other names for owners, may have written to the store. The first
- * process that asks notes it in the store. A store that ends with its process was never another version's.
+ * Whether an earlier version, which named owners differently, may have written to the store. The first
+ * process to check stores the answer. A store that ends with its process never belonged to another version.
  */
 export function isUpgraded(store: Store): Promise<boolean> {
   let found = known.get(store)
@@ -38,7 +38,7 @@ async function look(store: Store): Promise<boolean> {
     })
     return upgraded
   } catch (error) {
-    // Another process was first, and may have seen less than this one has.
+    // Another process was first, and may have read less than this one.
     if (error instanceof ConflictError) return look(store)
     throw error
   }

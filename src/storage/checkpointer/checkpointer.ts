@@ -1,15 +1,15 @@
 import type { Serde } from './serde.ts'
 
 /**
- * Stores an agent's state: structurally the `BaseCheckpointSaver` of `@langchain/langgraph-checkpoint` 1.x,
- * so that any LangGraph saver works here and ours work in LangGraph. Declared here so that LangGraph need not
- * be installed.
+ * Stores an agent's state. Structurally the `BaseCheckpointSaver` of `@langchain/langgraph-checkpoint` 1.x,
+ * so any LangGraph saver works here and ours work in LangGraph. It is declared here so that LangGraph need
+ * not be installed.
  */
 export interface Checkpointer {
   /**
-   * The checkpoint that `configurable.checkpoint_id` names, else the last one put in the namespace; putting
-   * one again does not make it the last. Ids come from process clocks, so they give this order only while the
-   * clocks agree.
+   * The checkpoint that `configurable.checkpoint_id` names, otherwise the last one put in the namespace.
+   * Putting a checkpoint again does not make it the last. Ids come from process clocks, so they only give
+   * this order if the clocks agree.
    */
   getTuple(config: CheckpointConfig): Promise<CheckpointTuple | undefined>
   /** Newest first. `options.before` is exclusive; `options.filter` matches metadata keys by equality. */
@@ -26,32 +26,32 @@ export interface Checkpointer {
     writes: [channel: string, value: unknown][],
     taskId: string,
   ): Promise<void>
-  /** Checkpoints and writes of every namespace of the thread. */
+  /** Deletes the checkpoints and writes of every namespace of the thread. */
   deleteThread(threadId: string): Promise<void>
   /**
-   * Present on savers that can shorten a thread. Each namespace keeps its newest checkpoint with its writes,
-   * and the ancestors needed to read its delta channels. Everything else is deleted in one transaction: other
-   * checkpoints, their writes, and unreferenced channel values. The parent that a remaining checkpoint names
-   * may be gone.
+   * Optional: shortens a thread. Each namespace keeps its newest checkpoint with its writes, and the
+   * ancestors needed to read its delta channels. Everything else is deleted in one transaction: other
+   * checkpoints, their writes, and unreferenced channel values. The named parent of a remaining checkpoint
+   * may be deleted.
    *
-   * `asOf` is the id of the checkpoint that the thread continues from, where that is not the newest: what was
-   * then the newest of each namespace is kept as well.
+   * `asOf` is the id of the checkpoint that the thread continues from, if it is not the newest: each
+   * namespace then also keeps the checkpoint that was newest at that time.
    *
    * A namespace that gets a checkpoint concurrently may stay unchanged. Do not put on top of older
    * checkpoints concurrently.
    */
   keepLatest?(threadId: string, asOf?: string): Promise<void>
-  /** Present on savers that must create tables first. */
+  /** Optional: creates the tables that the saver needs. */
   setup?(): Promise<void>
   end?(): Promise<void>
   /**
-   * Present on savers that share a database with a `Store`: a view whose writes are refused, in the same
+   * Present on savers that share a database with a `Store`: a view whose writes are rejected, in the same
    * transaction, once the lease of `partition` is not held with `token`.
    */
   withFence?(partition: string, token: number): Checkpointer
   /**
-   * Present on savers that serialize values, unless their serde was chosen: a view with this serde, under the
-   * same fence. It may read what the default serde wrote.
+   * Present on savers that serialize values, unless the user chose their serde: a view with this serde, under
+   * the same fence. It may read what the default serde wrote.
    */
   withSerde?(serde: Serde): Checkpointer
 }
@@ -64,7 +64,7 @@ export interface CheckpointConfig {
 
 export interface Checkpoint {
   v: number
-  /** A uuid6 of the clock of the process that made it. */
+  /** A uuid6, from the clock of the process that created it. */
   id: string
   ts: string
   channel_values: Record<string, unknown>

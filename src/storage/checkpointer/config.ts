@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import type { ChannelVersion, Checkpoint, CheckpointConfig } from './checkpointer.ts'
 
-/** Each task has one write of each of these channels, at a fixed index; the last one counts. */
+/** Each task has one write to each of these channels, at a fixed index. The last write wins. */
 const WRITE_INDEXES: ReadonlyMap<string, number> = new Map([
   ['__error__', -1],
   ['__scheduled__', -2],
@@ -15,12 +15,12 @@ export function writeIndexOf(channel: string, position: number): number {
 
 export interface CheckpointAddress {
   readonly threadId: string | undefined
-  /** Undefined where the config names no namespace; that is not the root namespace `''`. */
+  /** Undefined if the config names no namespace. That is not the root namespace `''`. */
   readonly namespace: string | undefined
   readonly checkpointId: string | undefined
 }
 
-/** Without a checkpoint: the newest of the namespace. */
+/** Without a checkpoint id: the newest of the namespace. */
 export interface SavedAt extends CheckpointAddress {
   readonly threadId: string
   readonly namespace: string
@@ -63,7 +63,7 @@ export function nextVersion(current: ChannelVersion | undefined): number {
 
 export const TASKS = '__pregel_tasks'
 
-/** Checkpoints before format 4 kept the sends of a step with its parent's writes. */
+/** Before format 4, a step's sends were stored with its parent's writes. */
 export function addPendingSends(checkpoint: Checkpoint, sends: unknown[]): void {
   const versions = Object.values(checkpoint.channel_versions)
   checkpoint.channel_values[TASKS] = sends

@@ -6,8 +6,9 @@ export interface ThreadCopy {
 }
 
 /**
- * Copies all checkpoints and writes of a thread to another thread id, with their checkpoint ids: parents
- * before their children, one in memory at a time. Checkpoints deleted concurrently are skipped.
+ * Copies all checkpoints and writes of a thread to another thread id and keeps the checkpoint ids. Parents
+ * come before their children, and only one checkpoint is in memory at a time. Checkpoints that are deleted
+ * concurrently are skipped.
  */
 export async function copyCheckpoints(
   source: Checkpointer,
@@ -43,7 +44,7 @@ export async function copyCheckpoints(
   }
 }
 
-/** Runs leave the id of their thread in the metadata of their checkpoints. */
+/** Runs write their thread id to the metadata of their checkpoints. */
 function movedMetadata(metadata: CheckpointTuple['metadata'], { from, to }: ThreadCopy): CheckpointMetadata {
   const known = (metadata ?? {}) as CheckpointMetadata & { readonly thread_id?: unknown }
   return known.thread_id === from ? { ...known, ...{ thread_id: to } } : known

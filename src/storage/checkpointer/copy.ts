@@ -5,18 +5,19 @@ const ABSENT = /* @__PURE__ */ Symbol('absent')
 const MAX_DEPTH = 1000
 
 /**
- * A copy that shares nothing mutable with `value`, but every part that equals the same part of `previous`, an
- * earlier copy; `previous` itself where all is equal. A history of states thus costs its changes.
+ * A copy that shares nothing mutable with `value`. Parts that equal the same part of `previous`, an earlier
+ * copy, are taken from it; if everything is equal, the result is `previous` itself. So a history of states
+ * costs only its changes.
  *
- * Copied are arrays, plain objects, Map, Set, Date, RegExp, buffers and their views, LangChain messages, and
- * LangGraph's marked classes (`Send`, `DeltaSnapshot`). Other class instances are assumed immutable and
- * shared.
+ * It copies arrays, plain objects, Map, Set, Date, RegExp, buffers and their views, LangChain messages, and
+ * LangGraph's marked classes (`Send`, `DeltaSnapshot`). Other class instances are assumed to be immutable and
+ * are shared.
  */
 export function copy<T>(value: T, previous?: unknown): T {
   return copyAt(value, previous, 0) as T
 }
 
-/** Whether `value` has the structure and the values of `kept`, a copy made before. */
+/** Whether `value` has the same structure and values as `kept`, an earlier copy. */
 export function equalsCopy(value: unknown, kept: unknown): boolean {
   return Object.is(copyAt(value, kept, 0), kept)
 }
@@ -47,7 +48,7 @@ function copyAt(value: unknown, previous: unknown, depth: number): unknown {
     return members === before ? previous : new Set(members)
   }
   if (value instanceof Uint8Array) {
-    // Not value.slice(): that of a Node Buffer shares its memory.
+    // Not value.slice(): a Node Buffer's slice shares its memory.
     return sameBytes(value, previous) ? previous : Uint8Array.prototype.slice.call(value)
   }
   if (value instanceof Date) {
@@ -60,7 +61,7 @@ function copyAt(value: unknown, previous: unknown, depth: number): unknown {
   return value
 }
 
-/** Instances of known data classes: their prototype and own properties make a copy. */
+/** Instances of known data classes, which can be copied by their prototype and own properties. */
 function isMarked(value: object): boolean {
   return (value as Keyed)[MESSAGE] === true || typeof (value as Keyed).lg_name === 'string'
 }
@@ -82,8 +83,8 @@ function copyArray(value: readonly unknown[], previous: unknown, depth: number):
 function copyObject(value: Keyed, prototype: object | null, previous: unknown, depth: number): unknown {
   if (!isLike(previous, prototype)) return changedCopy(value, prototype, depth, undefined, 0, undefined)
   let same = 0
-  // Most of a state is what it was, so this must be quick: `for in` makes no list of the keys, and what both
-  // inherit is equal.
+  // Most of a state is unchanged, so this must be fast: `for in` creates no list of keys, and inherited
+  // properties are equal.
   for (const key in value) {
     const kept = previous[key]
     const item = copyAt(value[key], kept, depth + 1)
@@ -95,7 +96,7 @@ function copyObject(value: Keyed, prototype: object | null, previous: unknown, d
   return changedCopy(value, prototype, depth, previous, same, undefined)
 }
 
-/** A copy of which the first fields, `same` of them, are those of `before`. The next one is `changed`. */
+/** A copy whose first `same` fields come from `before`. The next field is `changed`. */
 function changedCopy(
   value: Keyed,
   prototype: object | null,
@@ -120,7 +121,7 @@ function changedCopy(
   return out
 }
 
-/** What is not there may look like undefined, or like a function that is inherited. */
+/** A missing property may look like undefined or like an inherited function. */
 const mayBeInherited = (value: unknown): boolean => value === undefined || typeof value === 'function'
 
 function countKeys(value: Keyed): number {
@@ -140,7 +141,7 @@ function blank(value: Keyed, prototype: object | null): Keyed {
   return out
 }
 
-/** Assignment, but never through an inherited setter such as `__proto__`. */
+/** Assigns a property without calling an inherited setter such as `__proto__`. */
 function define(target: Keyed, key: string, value: unknown): void {
   if (key in target)
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })

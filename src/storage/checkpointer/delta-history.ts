@@ -1,7 +1,7 @@
 export type PendingWrite = [taskId: string, channel: string, value: unknown]
 
 /**
- * What a channel received along the ancestors of a checkpoint, oldest first, on top of `seed` if one was
+ * What a channel received along a checkpoint's ancestors, oldest first, on top of `seed` if a value was
  * stored.
  */
 export interface DeltaHistory {
@@ -9,18 +9,18 @@ export interface DeltaHistory {
   seed?: unknown
 }
 
-/** What an ancestor of a checkpoint has of channels. */
+/** An ancestor of a checkpoint, with its part of the requested channels. */
 export interface Ancestor {
   readonly checkpointId: string
-  /** Ordered by task, then by place. Writes to channels that nobody asked for are ignored. */
+  /** Ordered by task, then by index. Writes to other channels are ignored. */
   readonly writes: readonly PendingWrite[]
-  /** Undefined where no value was stored. */
+  /** Undefined if no value was stored. */
   value(channel: string): Promise<unknown>
 }
 
 /**
  * Walks the ancestors once for all channels, nearest first. A channel's walk ends at the nearest ancestor
- * that stored a value, its seed. That ancestor's writes still count, because they made its child.
+ * with a stored value, its seed. That ancestor's writes still count, because they produced its child.
  */
 export async function collectHistory(
   channels: readonly string[],

@@ -18,7 +18,7 @@ import {
   type WritesToStore,
 } from './stored.ts'
 
-/** A saver over a database: fit for `graph.compile({ checkpointer })`. */
+/** A saver over a database, for `graph.compile({ checkpointer })`. */
 export interface DurableCheckpointer extends CheckpointSaver {
   readonly [DATABASE]: object
   setup(): Promise<void>
@@ -32,9 +32,9 @@ export interface Fence {
   readonly token: number
 }
 
-/** What a saver needs of its database. Whatever checks a fence does so in the transaction that writes. */
+/** The database calls of a saver. Calls with a fence check it in the transaction that writes. */
 export interface CheckpointTables {
-  /** In the order of the addresses, without those that are not there. */
+  /** In the order of the addresses, without missing ones. */
   load(addresses: readonly SavedAt[]): Promise<readonly StoredCheckpoint[]>
   pages(
     scope: CheckpointScope,
@@ -42,30 +42,34 @@ export interface CheckpointTables {
     withMetadata: boolean,
   ): AsyncIterable<readonly ListedCheckpoint[]>
   /**
-   * Returns the channels of `carried` whose version several earlier checkpoints have (branches number alike),
-   * having written nothing. Where `latest` is true it takes the value that was written last.
+   * If several earlier checkpoints have the version of a `carried` channel, because branches have the same
+   * version numbers, writes nothing and returns these channels. With `latest`, uses the value that was
+   * written last.
    */
   put(fence: Fence | undefined, checkpoint: CheckpointToStore, latest: boolean): Promise<readonly string[]>
   putWrites(fence: Fence | undefined, writes: WritesToStore): Promise<void>
   deleteThread(fence: Fence | undefined, threadId: string): Promise<void>
   /**
-   * Deletes from each namespace the checkpoints that are not named, their writes, and unreferenced values. A
+   * Deletes from each namespace the checkpoints that are not listed, their writes, and unreferenced values. A
    * namespace with a checkpoint newer than `newest` is unchanged.
    */
   keepOnly(fence: Fence | undefined, threadId: string, remainders: readonly Remainder[]): Promise<void>
-  /** A checkpoint and its ancestors, nearest first, at most `most`. Fewer need not be all; none are. */
+  /**
+   * A checkpoint and its ancestors, nearest first, at most `most`. A shorter result may be incomplete; an
+   * empty result is complete.
+   */
   line(at: SavedAt, channels: readonly string[], most: number): Promise<readonly StoredAncestor[]>
 }
 
 export interface ListedCheckpoint extends CheckpointPlace {
-  /** Undefined where it was not asked for. */
+  /** Undefined if it was not requested. */
   readonly metadata: Stored | undefined
 }
 
 export interface StoredAncestor {
   readonly checkpointId: string
   readonly parentId: string | undefined
-  /** Writes to channels that were not asked for do no harm. */
+  /** May include writes to other channels. */
   readonly writes: readonly StoredWrite[]
   value(channel: string): Promise<Stored | undefined>
 }
@@ -74,7 +78,7 @@ interface DurableSaverOptions {
   readonly name: string
   readonly database: { setup(): Promise<void> }
   readonly tables: CheckpointTables
-  /** Undefined: `jsonSerde`, until a view is given another. */
+  /** Undefined: `jsonSerde`, unless a view is given another serde. */
   readonly serde: Serde | undefined
   readonly close: () => Promise<void>
   readonly fence?: Fence | undefined
@@ -94,9 +98,9 @@ export function createDurableSaver(options: DurableSaverOptions): DurableCheckpo
   }
 }
 
-/** Addresses that are read at once. */
+/** Addresses per read. */
 const PLACES = 1_000
-/** Ancestors that are read at once. */
+/** Ancestors per read. */
 const ANCESTORS = 100
 
 function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | undefined): CheckpointTuples {

@@ -3,19 +3,22 @@ import type { Checkpointer } from './checkpointer.ts'
 import { beforeWrites } from './overlay.ts'
 
 /**
- * A store and a saver over one database have the same object under this key. Only then can the saver check
- * the lease in its own transaction.
+ * A store and a saver over the same database have the same object under this key. Only then can the saver
+ * check the lease in its own transaction.
  */
 export const DATABASE: unique symbol = /* @__PURE__ */ Symbol.for('agentwire.database') as never
 
-/** For how long a commit stands for a check, in milliseconds. A write may take as long after its check. */
+/**
+ * How long a commit counts as a lease check, in milliseconds. A write may also take this long after its
+ * check.
+ */
 const TRUST_MS = 100
 
 /**
  * A view of a saver whose `put`, `putWrites`, `deleteThread` and `keepLatest` throw `FencedError` once
- * `partition`'s lease is not held with `token`. Where saver and store share a database, check and write are
- * one transaction; a foreign saver may still complete a write in flight. `heldAt` gives when the last
- * commit began that has held the lease, as `performance.now()` tells: a recent one stands for a check.
+ * `partition`'s lease is not held with `token`. If saver and store share a database, the check and the write
+ * are one transaction. Otherwise, a write in flight may still complete. `heldAt` returns when the last commit
+ * started that held the lease, by `performance.now()`: a recent one replaces the check.
  */
 export function fencedCheckpointer(
   inner: Checkpointer,

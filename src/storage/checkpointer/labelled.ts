@@ -4,8 +4,8 @@ import { overlay } from './overlay.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * A view of a saver that adds fields to the metadata of every checkpoint, to filter histories by them.
- * Precedence: ids, then the agent's metadata, then `more`.
+ * A view of a saver that adds fields to every checkpoint's metadata, for filtering histories. Precedence:
+ * ids, then the agent's metadata, then `more`.
  */
 export const labelledCheckpointer = (inner: Checkpointer, ids: Fields, more: Fields = {}): Checkpointer =>
   overlay(inner, (saver) => ({

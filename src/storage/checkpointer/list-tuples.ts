@@ -8,25 +8,25 @@ import type {
 import { addressOf, type CheckpointAddress } from './config.ts'
 import { equalsCopy } from './copy.ts'
 
-/** Which checkpoints are listed. What is undefined is not restricted. */
+/** Which checkpoints to list. An undefined field is no restriction. */
 export interface CheckpointScope extends CheckpointAddress {
   readonly before: string | undefined
 }
 
 export interface CheckpointListing<Row> {
-  /** Pages of about `size` checkpoints, ordered as `newestFirst`. */
+  /** Pages of about `size` checkpoints, ordered by `newestFirst`. */
   pages(scope: CheckpointScope, size: number, withMetadata: boolean): AsyncIterable<readonly Row[]>
   metadataOf(row: Row): CheckpointMetadata | Promise<CheckpointMetadata>
-  /** Leaves out those that were deleted since. */
+  /** Leaves out checkpoints that were deleted in the meantime. */
   load(rows: readonly Row[]): Promise<readonly CheckpointTuple[]>
 }
 
-/** Checkpoints whose values are in memory at once. */
+/** Checkpoints per page when their values are loaded. */
 const LOADED = 20
-/** Checkpoints whose metadata are in memory at once. */
+/** Checkpoints per page when only their metadata are loaded. */
 const LOOKED_AT = 200
 
-/** Newest first, page by page, so that a long history is never in memory as a whole. */
+/** Newest first, page by page, so that a long history is never completely in memory. */
 export async function* listTuples<Row>(
   { pages, metadataOf, load }: CheckpointListing<Row>,
   config: CheckpointConfig,
@@ -83,8 +83,8 @@ export function newestFirst(a: Listed, b: Listed): number {
 }
 
 /**
- * The checkpoints of the scope, newest first, of all its threads. A missing `before` is compared by its id,
- * as in lists of all threads: copies of a thread have the same ids.
+ * The checkpoints of the scope, newest first. If the `before` checkpoint does not exist, it is compared by
+ * its id, as in lists over all threads: copies of a thread have the same ids.
  */
 export function placesInScope<Place extends Listed>(
   { threadId, namespace, checkpointId, before }: CheckpointScope,
@@ -104,19 +104,19 @@ export function placesInScope<Place extends Listed>(
 
 export interface Sorted {
   readonly checkpointId: string
-  /** Undefined where it sorts as its id does. */
+  /** Undefined if its id is its sort key. */
   readonly sortKey: string | undefined
 }
 
-/** How many digits count the checkpoints behind one whose id is greater. */
+/** Digits of the counter for checkpoints that follow one with a greater id. */
 const DIGITS = 8
 
 export const keyOf = ({ checkpointId, sortKey }: Sorted): string => sortKey ?? checkpointId
 
 /**
  * The sort key of a checkpoint that follows the newest one. A namespace is ordered by its writes. Ids have
- * that order only while all clocks agree and none is set back: then the id is the key. Otherwise the key is
- * the greatest id of the namespace with a count, and the own id, for uniqueness.
+ * the same order only if all clocks agree and none is set back; then the id is the key. Otherwise the key is
+ * the namespace's greatest id with a counter, and the checkpoint's own id to make it unique.
  *
  * Postgres and Redis compute the same key in the transaction that writes.
  */

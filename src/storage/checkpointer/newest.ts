@@ -2,7 +2,7 @@ import type { Checkpointer, CheckpointTuple } from './checkpointer.ts'
 import type { CheckpointPlace, SavedAt } from './config.ts'
 import type { Ancestor } from './delta-history.ts'
 
-/** The method of savers that find the newest checkpoint of a namespace without its values. */
+/** The method of savers that can find a namespace's newest checkpoint without loading its values. */
 export const NEWEST: unique symbol = /* @__PURE__ */ Symbol('newest')
 
 export interface FindsNewest {
@@ -22,7 +22,7 @@ export async function newestCheckpointId(
 }
 
 export interface ReadTuples {
-  /** `isShared`: the caller changes nothing of the tuple, so that it need not be a copy. */
+  /** `isShared`: the caller does not change the tuple, so it need not be a copy. */
   load(at: SavedAt, isShared: boolean): Promise<CheckpointTuple | undefined>
   newest(threadId: string, namespace: string): Promise<string | undefined>
   /** All checkpoints of a thread, newest first. */
@@ -31,16 +31,16 @@ export interface ReadTuples {
   ancestors(at: SavedAt, channels: readonly string[]): AsyncIterable<Ancestor>
 }
 
-/** What stays of a namespace when its thread is shortened. */
+/** What a namespace keeps when its thread is shortened. */
 export interface Remainder {
   readonly namespace: string
-  /** Its newest checkpoint when it was looked at. Where there is a newer one by now, nothing is deleted. */
+  /** Its newest checkpoint at the time of reading. If there is a newer one by now, nothing is deleted. */
   readonly newest: string
-  /** The checkpoints that stay, the newest among them. */
+  /** The checkpoints to keep, including the newest. */
   readonly checkpointIds: readonly string[]
 }
 
-/** See `Checkpointer.keepLatest`. Namespaces of which all checkpoints stay are left out. */
+/** See `Checkpointer.keepLatest`. Namespaces that keep all checkpoints are left out. */
 export async function remaindersOf(
   tuples: ReadTuples,
   threadId: string,
@@ -48,7 +48,7 @@ export async function remaindersOf(
 ): Promise<readonly Remainder[]> {
   const counts = new Map<string, number>()
   const latest = new Map<string, string[]>()
-  /** The namespaces of which the newest checkpoint as of `asOf` was found. */
+  /** The namespaces whose newest checkpoint as of `asOf` was found. */
   const settled = new Set<string>()
   let isReached = false
   for await (const { namespace, checkpointId } of tuples.places(threadId)) {
@@ -71,12 +71,12 @@ export async function remaindersOf(
   return remainders
 }
 
-/** The ancestors without which a checkpoint cannot be read. */
+/** The ancestors that a checkpoint needs to be read. */
 async function* ancestorsReadBy(tuples: ReadTuples, at: SavedAt): AsyncGenerator<string> {
   const tuple = await tuples.load(at, true)
   if (!tuple) return
   const channels = replayedChannels(tuple)
-  // Before format 4 the sends of a step are with the writes of its parent.
+  // Before format 4, a step's sends are stored with its parent's writes.
   if (channels.length === 0 && tuple.checkpoint.v >= 4) return
   const open = new Set(channels)
   for await (const { checkpointId, value } of tuples.ancestors(at, channels)) {
@@ -87,8 +87,8 @@ async function* ancestorsReadBy(tuples: ReadTuples, at: SavedAt): AsyncGenerator
 }
 
 /**
- * The delta channels whose values LangGraph derives from the writes on ancestors. In a branch that versions
- * all writes, a channel without a version was never written.
+ * The delta channels whose values LangGraph derives from the ancestors' writes. In a branch that versions all
+ * writes, a channel without a version was never written.
  */
 function replayedChannels({ checkpoint, metadata }: CheckpointTuple): string[] {
   const { counters_since_delta_snapshot: counters = {}, delta_writes_versioned: areVersioned } = (metadata ??

@@ -2,9 +2,9 @@ import type { Checkpointer } from './checkpointer.ts'
 import type { Serde } from './serde.ts'
 
 /**
- * `inner`, and its views with another serde, with some methods replaced. Everything else runs on `inner`
+ * `inner`, and its views with another serde, with some methods replaced. All other methods run on `inner`
  * itself, so that savers with private fields, getters and methods of later LangGraph versions keep working.
- * The proxy's target is a blank object, because a frozen saver forbids replacing.
+ * The proxy's target is an empty object, because a proxy cannot replace the methods of a frozen saver.
  */
 export function overlay(
   inner: Checkpointer,
@@ -26,7 +26,7 @@ export function overlay(
   })
 }
 
-/** The methods of these names that a saver has, with each call wrapped. */
+/** The saver's methods with these names, with each call wrapped. */
 export function wrapCalls(
   saver: Checkpointer,
   names: readonly string[],
@@ -44,7 +44,7 @@ export function wrapCalls(
 
 const WRITES = ['put', 'putWrites', 'deleteThread', 'keepLatest']
 
-/** A view of a saver whose writes wait for `check`, and fail where it fails. */
+/** A view of a saver whose writes wait for `check`, and fail if it fails. */
 export const beforeWrites = (inner: Checkpointer, check: () => Promise<void>): Checkpointer =>
   overlay(inner, (saver) =>
     wrapCalls(saver, WRITES, async (call) => {

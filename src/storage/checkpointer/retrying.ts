@@ -12,18 +12,18 @@ export const retryUnavailable = <T>(patienceMs: number, work: () => T | Promise<
     maxMs: 1_000,
   })
 
-/** The methods whose calls give one promise. */
+/** Methods that return a single promise. */
 const METHODS = ['get', 'getTuple', 'put', 'putWrites', 'keepLatest', 'getDeltaChannelHistory']
 
 /**
- * A view of a run's saver that retries while the backend is unavailable, which is safe because putting is
- * idempotent. Without patience it is the saver itself.
+ * A view of a run's saver that retries while the backend is unavailable. This is safe because puts are
+ * idempotent. With a patience of 0 it is the saver itself.
  */
 export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
   if (patienceMs === 0) return inner
   return overlay(inner, (saver) => ({
     ...wrapCalls(saver, METHODS, (call) => retryUnavailable(patienceMs, call)),
-    /** Waits for the first tuple only, because what was yielded cannot be taken back. */
+    /** Retries only until the first tuple, because yielded tuples cannot be retracted. */
     async *list(...args) {
       let tuples: AsyncGenerator<CheckpointTuple> | undefined
       const first = await retryUnavailable(patienceMs, () => (tuples = saver.list(...args)).next())

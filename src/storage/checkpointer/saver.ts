@@ -13,7 +13,7 @@ import { type FindsNewest, NEWEST, type ReadTuples, type Remainder, remaindersOf
 import type { Serde } from './serde.ts'
 import { isReadOnly } from './shared.ts'
 
-/** All of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
+/** All of LangGraph's `BaseCheckpointSaver`, for `graph.compile({ checkpointer })`. */
 export interface CheckpointSaver extends Checkpointer {
   readonly serde: Serde
   get(config: CheckpointConfig): Promise<Checkpoint | undefined>
@@ -32,7 +32,7 @@ export interface NewCheckpoint {
   readonly parentId: string | undefined
   readonly checkpoint: Checkpoint
   readonly metadata: CheckpointMetadata
-  /** The channels whose values are new. Earlier checkpoints have the values of the others. */
+  /** The channels with new values. The values of the others are in earlier checkpoints. */
   readonly newVersions: Readonly<Record<string, ChannelVersion>>
 }
 
@@ -45,19 +45,19 @@ export interface NewWrites {
 }
 
 /**
- * Checkpoints by address, with their values. Callers may change the arguments as soon as a call has returned
- * its promise.
+ * Checkpoints by address, with their values. Callers may change the arguments after a call has returned its
+ * promise.
  */
 export interface CheckpointTuples extends ReadTuples {
   list(config: CheckpointConfig, options: CheckpointListOptions | undefined): AsyncGenerator<CheckpointTuple>
   put(checkpoint: NewCheckpoint): Promise<void>
   putWrites(writes: NewWrites): Promise<void>
   deleteThread(threadId: string): Promise<void>
-  /** Deletes the checkpoints that these remainders do not keep, all at once. */
+  /** Deletes all checkpoints that these remainders do not keep. */
   keepOnly(threadId: string, remainders: readonly Remainder[]): Promise<void>
 }
 
-/** `name` is what `JSON.stringify` shows of the saver. */
+/** `name` is what `JSON.stringify` shows for the saver. */
 export function createSaver(
   name: string,
   serde: Serde,

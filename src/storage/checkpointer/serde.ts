@@ -1,14 +1,14 @@
-/** How values become bytes: structurally LangGraph's `SerializerProtocol`. */
+/** Converts values to bytes and back. Structurally LangGraph's `SerializerProtocol`. */
 export interface Serde {
   dumpsTyped(data: unknown): Promise<[type: string, data: Uint8Array]>
   loadsTyped(type: string, data: Uint8Array | string): Promise<unknown>
 }
 
 /**
- * JSON in the format of LangGraph's `JsonPlusSerializer`, so that either reads what the other wrote. Revives
- * undefined, Set, Map, RegExp, Error, Uint8Array, `DeltaSnapshot` and, beyond LangGraph's, Date. LangChain
- * objects are written whole and read as plain `lc: 1` records. `langgraph()` reads them as instances; with
- * LangGraph alone, give the storage `serde: new MemorySaver().serde`.
+ * JSON in the format of LangGraph's `JsonPlusSerializer`, so each reads what the other wrote. Revives
+ * undefined, Set, Map, RegExp, Error, Uint8Array, `DeltaSnapshot` and, unlike LangGraph, Date. LangChain
+ * objects are written completely and read as plain `lc: 1` records. `langgraph()` reads them as instances. If
+ * you use LangGraph alone, give the storage `serde: new MemorySaver().serde`.
  */
 export const jsonSerde: Serde = {
   async dumpsTyped(data) {
@@ -45,14 +45,14 @@ function textOf(data: Uint8Array | string): string {
   return typeof data === 'string' ? data : new TextDecoder().decode(data)
 }
 
-/** What was parsed from a text with all records of `encode` revived. */
+/** A value parsed from `text`, with all records of `encode` revived. */
 function reviveAll(value: unknown, text: string): unknown {
   return text.includes('"lc":2') ? revive(value) : value
 }
 
 type Node = Record<string, unknown>
 
-/** Where the outermost `lc: 1` records are: what is inside of one is its loader's. */
+/** The positions of the outermost `lc: 1` records. Their contents are left to the loader. */
 function* findRecords(node: Node): Generator<{ readonly node: Node; readonly key: string }> {
   for (const key of Object.keys(node)) {
     const inner = node[key]
@@ -62,7 +62,7 @@ function* findRecords(node: Node): Generator<{ readonly node: Node; readonly key
   }
 }
 
-/** What JSON.parse makes; no instance of a class. */
+/** What JSON.parse returns; no class instance. */
 function isPlain(value: unknown): value is Node {
   if (typeof value !== 'object' || value === null) return false
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
@@ -72,7 +72,7 @@ function isPlain(value: unknown): value is Node {
 function encode(this: unknown, key: string, value: unknown): unknown {
   if (value === undefined) return { lc: 2, type: 'undefined' }
   const original = (this as Record<string, unknown>)[key]
-  // JSON has null for an invalid one.
+  // JSON has null for an invalid date.
   if (original instanceof Date && value !== null) return record('Date', [value])
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Set) return record('Set', [[...value]])
@@ -103,7 +103,7 @@ function record(name: string, args: readonly unknown[], method: string | null = 
   return { lc: 2, type: 'constructor', id: [name], method, args, kwargs: {} }
 }
 
-/** Innermost first. Only the closed set that `encode` writes is revived; other records stay data. */
+/** Innermost first. Only the records that `encode` writes are revived; other records stay data. */
 function revive(node: unknown): unknown {
   if (!isPlain(node)) return node
   for (const key of Object.keys(node)) {

@@ -1,11 +1,11 @@
 import type { CheckpointConfig, CheckpointTuple } from './checkpointer.ts'
 
-/** Values that are plain JSON and frozen at every depth, as their makers have said. */
+/** Values that their creators have declared to be plain JSON, frozen at every depth. */
 const immutable = new WeakSet<object>()
 
 /**
- * Says that a value is plain JSON and frozen at every depth. A saver in memory then keeps it as it is, and
- * gives it as it is to those who only read, so that what a long list costs is what is new in it.
+ * Declares a value to be plain JSON, frozen at every depth. A saver in memory then stores it without a copy,
+ * and returns it without a copy to callers that only read. So a long list costs only its new items.
  */
 export function asImmutable<T extends object>(value: T): T {
   immutable.add(value)
@@ -18,14 +18,16 @@ export const isImmutable = (value: unknown): boolean =>
 const READ_ONLY = /* @__PURE__ */ Symbol('read only')
 
 /**
- * The config of a `getTuple` whose caller changes nothing of what it gets. It is said in the config because
- * that passes through the views of a saver, and savers of others ignore it.
+ * The config of a `getTuple` whose caller does not change the result. The flag is in the config because a
+ * saver's views pass it on, and other savers ignore it.
  */
 export const readOnly = (config: CheckpointConfig): CheckpointConfig =>
   ({ ...config, [READ_ONLY]: true }) as CheckpointConfig
 
 export const isReadOnly = (config: CheckpointConfig): boolean => READ_ONLY in config
 
-/** Whether what was read by `readOnly` may be given to the caller with this config, who may change it. */
+/**
+ * Whether a result read with `readOnly` may be returned to the caller with this config, which may change it.
+ */
 export const mayHave = (config: CheckpointConfig, tuple: CheckpointTuple | undefined): boolean =>
   isReadOnly(config) || !Object.values(tuple?.checkpoint.channel_values ?? {}).some(isImmutable)

@@ -17,22 +17,22 @@ export interface StoredVersion {
   readonly version: string
 }
 
-/** A checkpoint as a database is given it. */
+/** A checkpoint to be stored in a database. */
 export interface CheckpointToStore {
   readonly threadId: string
   readonly namespace: string
   readonly checkpointId: string
   readonly parentId: string | undefined
-  /** The checkpoint without the values of its channels. */
+  /** The checkpoint without its channel values. */
   readonly body: Stored
   readonly metadata: Stored
-  /** Without a value where the channel has none. */
+  /** Without a value if the channel has none. */
   readonly changed: readonly (StoredVersion & { readonly value: Stored | undefined })[]
-  /** Channels whose values are found with the parent, or else with another checkpoint of the namespace. */
+  /** Channels whose values are in the parent, or otherwise in another checkpoint of the namespace. */
   readonly carried: readonly StoredVersion[]
 }
 
-/** A write of a task. Places below 0 are overwritten, all others keep what was written first. */
+/** A task's write. Indexes below 0 are overwritten, all others keep their first write. */
 export interface StoredWrite extends Stored {
   readonly taskId: string
   readonly place: number
@@ -52,7 +52,7 @@ export interface StoredCheckpoint
   readonly writes: readonly StoredWrite[]
 }
 
-/** Everything is encoded before the first await, because the graph may change its arguments afterwards. */
+/** Encodes everything before the first await, because the graph may change its arguments afterwards. */
 export async function encodeCheckpoint(
   serde: Serde,
   { threadId, namespace, parentId, checkpoint, metadata }: NewCheckpoint,
@@ -99,7 +99,7 @@ async function encode(serde: Serde, value: unknown): Promise<Stored> {
 }
 
 export async function decode(serde: Serde, { type, data }: Stored): Promise<unknown> {
-  // Drivers give a Buffer, which would show in the state.
+  // Drivers return a Buffer, which would appear in the state.
   const isPlain = Object.getPrototypeOf(data) === Uint8Array.prototype
   const bytes = isPlain ? data : new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   return serde.loadsTyped(type, bytes)
@@ -117,7 +117,7 @@ export function decodeWrites(serde: Serde, writes: readonly StoredWrite[]): Prom
   )
 }
 
-/** `loadSends` gives the writes of the parent to the channel `TASKS`. */
+/** `loadSends` returns the parent's writes to the channel `TASKS`. */
 export async function decodeTuple(
   serde: Serde,
   { threadId, namespace, parentId, value, body, metadata, writes }: StoredCheckpoint,
@@ -142,7 +142,7 @@ export async function decodeTuple(
 
 type TupleParts = Required<Pick<CheckpointTuple, 'checkpoint' | 'metadata' | 'pendingWrites'>>
 
-/** Checkpoints before format 4 kept the sends of a step with the writes of its parent. */
+/** Before format 4, a step's sends were stored with its parent's writes. */
 export async function toTuple(
   { threadId, namespace, parentId }: Pick<NewCheckpoint, 'threadId' | 'namespace' | 'parentId'>,
   parts: TupleParts,

@@ -1,7 +1,10 @@
 import { pause } from '../../time.ts'
 import type { PartitionChange, Store } from '../store/store.ts'
 
-/** How long a change in a shared store may go unnoticed, in milliseconds: notifications of it may be lost. */
+/**
+ * How long a change in a shared store may go unnoticed, in milliseconds, because its notification may be
+ * lost.
+ */
 const RECHECK_MS = 1_000
 
 export type Changes = ReturnType<typeof watchChanges>
@@ -9,8 +12,8 @@ export type Changes = ReturnType<typeof watchChanges>
 const ofDocs = ({ docs }: PartitionChange): boolean => docs === true
 
 /**
- * Watches partitions for changes of their documents, or for those that `isRelevant` picks, so that none is missed
- * between a read and the wait after it.
+ * Watches partitions for changes of their documents, or only for those that `isRelevant` selects. It misses
+ * no change between a read and the next wait.
  */
 export function watchChanges(store: Store, partition: string, isRelevant = ofDocs) {
   const watches = new Map<string, () => void>()
@@ -35,15 +38,15 @@ export function watchChanges(store: Store, partition: string, isRelevant = ofDoc
     watch,
     unwatch,
     /**
-     * Settles when something may have changed since it last settled, after `ms` milliseconds, or when a signal
-     * aborts.
+     * Resolves when something may have changed since it last resolved, after `ms` milliseconds, or when a
+     * signal aborts.
      */
     async next(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
       const recheckMs = store.capabilities.shared ? Math.min(ms, RECHECK_MS) : ms
       await pause(recheckMs, changed.signal, ...signals)
       if (!isClosed) changed = new AbortController()
     },
-    /** Watches nothing any more. `next` settles at once. */
+    /** Stops watching. `next` then resolves immediately. */
     close(): void {
       isClosed = true
       for (const watched of [...watches.keys()]) unwatch(watched)
@@ -53,7 +56,8 @@ export function watchChanges(store: Store, partition: string, isRelevant = ofDoc
 }
 
 /**
- * Settles when a document of the partition next changes, after `ms` milliseconds, or when a signal aborts.
+ * Resolves at the next change of a document in the partition, after `ms` milliseconds, or when a signal
+ * aborts.
  */
 export async function changedWithin(
   store: Store,

@@ -4,23 +4,22 @@ import { FencedError } from '../errors.ts'
 export interface LeaseOptions {
   readonly ttlMs: number
   /**
-   * Extends the lease by `ttlMs` from now. Throws `FencedError` when it was lost. Its errors are not
-   * reported.
+   * Extends the lease to `ttlMs` from now. Throws `FencedError` if it was lost. Its errors are not reported.
    */
   readonly renew: () => Promise<unknown>
   /** When the lease was claimed, by `performance.now()`. Default: now. */
   readonly claimedAt?: number
   /**
-   * Whether `renew` retakes an expired lease. Then only `FencedError` shows that it was lost. Otherwise it
-   * also counts as lost when a renewal fails after it may have expired, and when a renewal is not answered
-   * within `ttlMs`.
+   * Whether `renew` retakes an expired lease. If true, only `FencedError` shows that it was lost. Otherwise
+   * it also counts as lost if a renewal fails after the lease may have expired, or gets no response within
+   * `ttlMs`.
    */
   readonly retakesExpired?: boolean
 }
 
 export type HeldLease = ReturnType<typeof holdLease>
 
-/** Holds a lease, and renews it about three times while it lasts. The wall clock has no part in it. */
+/** Holds a lease and renews it about three times per `ttlMs`. It does not use the wall clock. */
 export function holdLease({ ttlMs, renew, ...options }: LeaseOptions) {
   const { claimedAt = performance.now(), retakesExpired = false } = options
   const ended = new AbortController()
@@ -63,7 +62,7 @@ export function holdLease({ ttlMs, renew, ...options }: LeaseOptions) {
       heldUntil = askedAt + ttlMs
       return result
     } catch (error) {
-      // While the store is away, another process may take the lease as soon as it has expired.
+      // While the store is unavailable, another process may take the lease as soon as it expires.
       if (performance.now() >= heldUntil) mayBeExpired()
       throw error
     } finally {
@@ -80,21 +79,21 @@ export function holdLease({ ttlMs, renew, ...options }: LeaseOptions) {
 
   renewLater()
   return {
-    /** Aborts when the lease is lost or is not held any more, with a `FencedError`. */
+    /** Aborts with a `FencedError` when the lease is lost or no longer held. */
     signal: ended.signal,
-    /** Whether it was lost: another process may have it. */
+    /** Whether the lease was lost, so that another process may have it. */
     get isLost(): boolean {
       return isLost
     },
     /**
-     * Runs a commit that the lease guards. Its `FencedError` shows that the lease was lost; later commits do not
-     * run.
+     * Runs a commit that the lease guards. Its `FencedError` shows that the lease was lost; later commits do
+     * not run.
      */
     guard,
-    /** As `guard`, for a commit that renews the lease. Such commits run one after another. */
+    /** Like `guard`, for a commit that renews the lease. Such commits run one at a time. */
     extend,
     lose,
-    /** Renews it no longer, which is not to release it. */
+    /** Stops renewing the lease, without releasing it. */
     end,
   }
 }

@@ -1,16 +1,16 @@
 export type KeyedSemaphore<Key> = ReturnType<typeof createKeyedSemaphore<Key>>
 
-/** Which keys may have one more slot. */
+/** Decides which keys may get another slot. */
 export interface SlotPolicy<Key> {
   isFree(key: Key, slots: Slots<Key>): boolean
-  /** Among the waiting keys that may have a slot, the lowest rank is next, then the longest wait. */
+  /** Among the waiting keys that may get a slot, the lowest rank is next, then first come, first served. */
   rank?(key: Key, slots: Slots<Key>): number
 }
 
 export interface Slots<Key> {
   readonly total: number
   heldBy(key: Key): number
-  /** How many each key holds, of those that hold any. */
+  /** The number of slots that each key holds, without keys that hold none. */
   readonly held: ReadonlyMap<Key, number>
   readonly waiting: ReadonlySet<{ readonly key: Key }>
 }
@@ -21,8 +21,8 @@ export const atMost = <Key>(total: number, ofKey: (key: Key) => number): SlotPol
 })
 
 /**
- * A single key may have all slots. What it holds beyond its share does not count while others wait, so that
- * it does not delay them: up to `2 * size - 1` slots are held then. The key that holds the fewest is next.
+ * A single key may hold all slots. The slots beyond its share do not count while others wait, so that it does
+ * not delay them: up to `2 * size - 1` slots are then held. The key that holds the fewest is next.
  */
 export const fairShare = <Key>(size: number): SlotPolicy<Key> => ({
   isFree(key, { held, heldBy, waiting }) {
@@ -34,7 +34,7 @@ export const fairShare = <Key>(size: number): SlotPolicy<Key> => ({
   rank: (key, { heldBy }) => heldBy(key),
 })
 
-/** Slots of a process, each of which is held for a key. */
+/** A process's slots, each held for a key. */
 export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>) {
   const held = new Map<Key, number>()
   const waiting = new Set<{ readonly key: Key; readonly start: () => void }>()
@@ -76,7 +76,7 @@ export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>) {
   }
 
   return {
-    /** How many `acquire` calls wait. */
+    /** The number of waiting `acquire` calls. */
     get waiting(): number {
       return waiting.size
     },
@@ -89,7 +89,7 @@ export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>) {
     },
     /** Takes a slot even if none is free. `release` frees it. */
     forceAcquire: take,
-    /** Settles with the function that frees the slot. Rejects with the signal's reason when that aborts first. */
+    /** Resolves with a function that frees the slot. Rejects with the signal's reason if it aborts first. */
     acquire: (key: Key, signal: AbortSignal): Promise<() => void> =>
       new Promise((resolve, reject) => {
         signal.throwIfAborted()

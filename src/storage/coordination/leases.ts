@@ -20,8 +20,8 @@ export const claimLease = ({ instance, leaseTtlMs }: Omit<Holder, 'store'>, toke
 })
 
 /**
- * Makes a lease expire in `ttlMs` milliseconds. Throws `FencedError` when it was lost. An expired lease that
- * nobody has taken is held again: its holder was late because the store was busy.
+ * Makes a lease expire in `ttlMs` milliseconds. Throws `FencedError` if it was lost. An expired lease that no
+ * other process has taken is held again: its holder was late because the store was busy.
  */
 export async function renewLease(
   store: Store,
@@ -33,8 +33,9 @@ export async function renewLease(
 }
 
 /**
- * Renews a lease before an action that the store cannot guard. Throws `FencedError` when the lease was lost,
- * and when the answer took so long (as after a suspension of this process) that it may have been lost since.
+ * Renews a lease before an action that the store cannot guard. Throws `FencedError` if the lease was lost, or
+ * if the response took so long (for example because this process was suspended) that it may have been lost
+ * since.
  */
 export async function assertLease(
   { store, leaseTtlMs }: Omit<Holder, 'instance'>,
@@ -47,11 +48,11 @@ export async function assertLease(
     throw new FencedError('The lease may have expired in the meantime.')
 }
 
-/** Makes a lease expire now, so that any process may take over unfinished work. */
+/** Makes a lease expire now, so that any process can take over unfinished work. */
 export const expireLease = (store: Store, partition: string, token: number): Promise<void> =>
   renewLease(store, partition, token, 0)
 
-/** Releases a lease, in one commit with `ops`. Does nothing when the lease was lost. */
+/** Releases a lease in one commit with `ops`. Does nothing if the lease was lost. */
 export async function releaseLease(
   store: Store,
   partition: string,

@@ -4,8 +4,8 @@ import { ConflictError } from '../errors.ts'
 const MAX_CONFLICTS = 100
 
 /**
- * Repeats `attempt`, which must read again each time, while other writers commit first. After about ten
- * seconds of conflicts it throws what `giveUp` makes of the last one.
+ * Repeats `attempt` while other writers commit first. The attempt must read again each time. After about ten
+ * seconds of conflicts, it throws what `giveUp` makes of the last one.
  */
 export async function retryOnConflict<T>(
   attempt: () => Promise<T>,
@@ -17,7 +17,7 @@ export async function retryOnConflict<T>(
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
       if (conflicts >= MAX_CONFLICTS) throw giveUp(error)
-      // The first retries need no wait: within one process the winner has already committed.
+      // The first retries need no wait: within one process, the winner has already committed.
       if (conflicts > 3) await sleep(Math.random() * Math.min(conflicts * 4, 200))
     }
   }
@@ -25,16 +25,16 @@ export async function retryOnConflict<T>(
 
 export interface RetryOptions {
   readonly isRetryable: (error: unknown) => boolean
-  /** How long failures may go on, from the first one, in milliseconds. */
+  /** How long failures may continue after the first one, in milliseconds. */
   readonly forMs: number
   /** The delays between attempts, see `backoff`. */
   readonly firstMs: number
   readonly maxMs: number
-  /** Once one of them aborts there is one more attempt, at once. */
+  /** When one of them aborts, there is one more attempt, immediately. */
   readonly signals?: readonly AbortSignal[]
 }
 
-/** Repeats `attempt`, with back-off, while it fails in a way that may pass. Throws its last error. */
+/** Repeats `attempt` with back-off while it fails with a temporary error. Throws its last error. */
 export async function retry<T>(
   attempt: () => T | Promise<T>,
   { isRetryable, forMs, firstMs, maxMs, signals = [] }: RetryOptions,

@@ -8,8 +8,8 @@ import { type Kept, keep, type Namespace, tupleOf, writesOf } from './checkpoint
 export type MemoryCheckpointer = CheckpointSaver
 
 /**
- * A saver in this process's memory. It keeps copies (see `copy`), one per channel version, that share what
- * did not change. LangChain messages are read as messages.
+ * A saver in this process's memory. It stores copies (see `copy`), one per channel version, which share
+ * unchanged parts. LangChain messages are read as messages.
  */
 export function memoryCheckpointer(): MemoryCheckpointer {
   return memoryCheckpointerIn(new Map())
@@ -18,7 +18,9 @@ export function memoryCheckpointer(): MemoryCheckpointer {
 export type MemoryThreads = Map<string, Map<string, Namespace>>
 
 export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer {
-  /** It is kept from `add` on, so that what cannot be copied leaves nothing behind. */
+  /**
+   * A namespace is stored when `add` is called, so that a value that cannot be copied leaves nothing behind.
+   */
   function namespaceAt(threadId: string, name: string): Namespace {
     return threads.get(threadId)?.get(name) ?? { kept: new Map(), writes: new Map(), newest: undefined }
   }
@@ -89,7 +91,7 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
         const namespace = namespaceAt(threadId, name)
         if (namespace.newest?.checkpointId !== newest) continue
         const { kept, writes } = namespace
-        // Writes may come before their checkpoint.
+        // Writes may arrive before their checkpoint.
         for (const id of writes.keys())
           if ((kept.has(id) || id <= newest) && !checkpointIds.includes(id)) writes.delete(id)
         for (const id of kept.keys()) if (!checkpointIds.includes(id)) kept.delete(id)

@@ -6,7 +6,7 @@ import type { NewCheckpoint } from '../checkpointer/saver.ts'
 import { asImmutable, isImmutable } from '../checkpointer/shared.ts'
 import { inOrder, toTuple } from '../checkpointer/stored.ts'
 
-/** One checkpoint. Its channel values are cells, which it shares with the checkpoints before it. */
+/** One checkpoint. Its channel values are cells, which it shares with earlier checkpoints. */
 export interface Kept extends Omit<NewCheckpoint, 'checkpoint' | 'newVersions'>, Sorted {
   readonly checkpoint: Omit<Checkpoint, 'channel_values'>
   readonly cells: ReadonlyMap<string, Cell>
@@ -24,14 +24,14 @@ interface KeptWrite {
   readonly value: unknown
 }
 
-/** What is kept of one namespace of a thread. */
+/** The contents of one namespace of a thread. */
 export interface Namespace {
   readonly kept: Map<string, Kept>
   readonly writes: Map<string, Map<string, KeptWrite>>
   newest: Kept | undefined
 }
 
-/** Copies what is new, and takes the cell of an older checkpoint for every channel that kept its version. */
+/** Copies new values, and reuses an older checkpoint's cell for every channel with an unchanged version. */
 export function keep(
   home: Namespace,
   { threadId, namespace, parentId, checkpoint, metadata, newVersions }: NewCheckpoint,
@@ -61,10 +61,11 @@ export function keep(
   }
 }
 
-/** A copy, or the value itself where it is immutable, which shares with the one before what is equal in both. */
+/** A copy, or the value itself if it is immutable. Parts that equal the previous value are shared with it. */
 function keptValue(value: unknown, before: unknown): unknown {
   if (!isImmutable(value)) return copy(value, before)
-  // A list that was read as a copy must not be kept twice. One that was read as it is begins as it did.
+  // A list that was read as a copy must not be stored twice. One that was read without a copy starts with the
+  // same item.
   if (!Array.isArray(value) || !isImmutable(before) || !Array.isArray(before) || value[0] === before[0])
     return value
   const items = value.map((item, place) => (equalsCopy(item, before[place]) ? before[place] : item))
@@ -72,7 +73,8 @@ function keptValue(value: unknown, before: unknown): unknown {
 }
 
 /**
- * Branches of a thread may give different values the same version. Picks the equal value, else the latest.
+ * Branches of a thread may give different values the same version. Picks the equal value, otherwise the
+ * latest.
  */
 function findVersion(
   { kept }: Namespace,

@@ -21,7 +21,7 @@ export function reportOf(partitions: Partitions, documents: Documents, now: numb
       events: sum(logs.map(({ head, firstRetained }) => head - firstRetained + 1)),
       leases: [...leased.values()].filter(({ lease }) => lease!.expiresAt > now).length,
     },
-    // Of the logs alone.
+    // Only the logs.
     bytes: sum(logs.map(({ bytes }) => bytes)),
   }
 }

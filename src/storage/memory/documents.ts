@@ -24,8 +24,8 @@ export type Documents = ReturnType<typeof createDocuments>
 
 type Collection = Map<string, Map<string, Kept>>
 /**
- * The documents that have an index field, by its name. They are sorted when the field is first listed by, and
- * kept in order from then on, because most fields of most documents are in a list that nobody asks for.
+ * The documents with an index field, by its name. They are sorted when the field is first used in a list, and
+ * kept sorted from then on, because most fields are never used in a list.
  */
 type Fields = Map<string, Set<Kept> | SortedList<Entry>>
 
@@ -39,8 +39,8 @@ export function createDocuments() {
   const indexes = new Map<string, Fields>()
   /** Documents with a time to live, each with its collection. */
   const expiring = new Map<Kept, string>()
-  // One increasing counter for all: a version is never reused, neither after a delete nor, since the clock
-  // seeds it, after a restart.
+  // One increasing counter for all documents: a version is never reused, neither after a delete nor after a
+  // restart, because the clock seeds it.
   let lastVersion = 0
 
   function find(partition: string, collection: string, id: string, now: number): Kept | undefined {
@@ -108,7 +108,7 @@ export function createDocuments() {
       const docs = indexes.get(collection)?.get(field)
       return docs ? sizeOf(docs) : 0
     },
-    /** Removes what has expired and gives the partitions it was in. */
+    /** Removes expired documents and returns their partitions. */
     sweep(now: number): Set<string> {
       const touched = new Set<string>()
       for (const [{ partition, id, expiresAt }, collection] of expiring) {
@@ -168,7 +168,7 @@ function sortedBy(fields: Fields | undefined, field: string): SortedList<Entry> 
   return sorted
 }
 
-/** The documents with a field from where the page begins. */
+/** The documents with a field, from the start of the page. */
 function ordered(order: SortedList<Entry> | undefined, query: ListQuery): Iterable<Entry> {
   const { cursor, descending = false } = query
   const offset = pageOffset(query)
@@ -184,7 +184,7 @@ function ordered(order: SortedList<Entry> | undefined, query: ListQuery): Iterab
       )
 }
 
-/** The documents of a collection by partition and id, from where the page begins. */
+/** A collection's documents by partition and id, from the start of the page. */
 function inOrder(collection: Collection | undefined, query: ListQuery): Iterable<Pick<Entry, 'kept'>> {
   const { partition, cursor, descending } = query
   pageOffset(query)

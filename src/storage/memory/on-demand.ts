@@ -10,14 +10,14 @@ type Saver = CheckpointSaver & FindsNewest
 type Serde = CheckpointSaver['serde']
 
 /**
- * A storage in this process's memory that is loaded with the first call of it, so that a bundle of a server over a database does
- * not have it. What is given to calls before that must not change until they have settled.
+ * A storage in this process's memory that is loaded with its first call, so that the bundle of a server over
+ * a database does not contain it. Arguments of earlier calls must not change until those calls have settled.
  */
 export function memoryOnDemand(): { readonly store: Store; readonly checkpointer: Saver } {
   let loading: Promise<MemoryStorage> | undefined
   let storage: MemoryStorage | undefined
 
-  /** Calls keep their order: the first that has waited lets later ones through, and all others that wait are next. */
+  /** Calls keep their order: once the first has run, all other waiting calls come before later ones. */
   function use<Result>(call: (loaded: MemoryStorage) => Promise<Result>): Promise<Result> {
     if (storage) return call(storage)
     loading ??= import('./storage.ts').then(({ memoryStorage }) => memoryStorage())
@@ -27,7 +27,7 @@ export function memoryOnDemand(): { readonly store: Store; readonly checkpointer
     })
   }
 
-  /** The method of a part of the storage. */
+  /** A method of a part of the storage. */
   const of =
     <Part>(partOf: (loaded: MemoryStorage) => Part) =>
     <Name extends keyof Part>(name: Name): Part[Name] =>
@@ -56,7 +56,7 @@ export function memoryOnDemand(): { readonly store: Store; readonly checkpointer
       const watch = async ({ store }: MemoryStorage): Promise<void> => {
         if (isWatching) unwatch = store.watch(partition, listener)
       }
-      // Who reads is told of a failure to load it.
+      // Readers get the error if it cannot be loaded.
       use(watch).catch(() => {})
       return () => {
         isWatching = false

@@ -3,7 +3,10 @@ import { beforeWrites } from '../checkpointer/overlay.ts'
 import type { Store } from '../store/store.ts'
 import type { MemoryCheckpointer } from './checkpointer.ts'
 
-/** A store and a saver in memory that know each other, as those of one database do: a lease is checked with each write of the saver. */
+/**
+ * Connects a store and a saver in memory as if they shared a database: each write of the saver checks its
+ * lease.
+ */
 export function asOneDatabase<Saver extends MemoryCheckpointer>(
   store: Store,
   saver: Saver,

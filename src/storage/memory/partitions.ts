@@ -11,23 +11,23 @@ const MAX_TOMBSTONES = 65_536
 
 export type Partitions = ReturnType<typeof createPartitions>
 
-/** The logs and leases of all partitions. One with nothing left is forgotten, unless `hasDocuments`. */
+/** The logs and leases of all partitions. An empty partition is dropped, unless `hasDocuments`. */
 export function createPartitions(
   maxThreadBytes: number,
   maxTotalBytes: number,
   hasDocuments: (id: string) => boolean,
 ) {
   const known = new Map<string, Partition>()
-  /** The counters of partitions that are forgotten, because they must not go backwards. */
+  /** The counters of dropped partitions, because counters must not decrease. */
   const tombstones = new Map<string, { readonly head: number; readonly token: number }>()
-  /** Logs with events, the one longest without an append first. */
+  /** Logs with events, ordered by their last append, oldest first. */
   const byAppend = new Map<string, EventLog>()
   const leased = new Map<string, Partition>()
   let logBytes = 0
-  /** The highest token of dropped tombstones: no partition issues a token below it again. */
+  /** The highest token of dropped tombstones. No partition issues a lower token again. */
   let tokenFloor = 0
 
-  /** Changes the log, and counts what that adds or frees. */
+  /** Changes the log, and updates the counts of events and bytes. */
   function changeLog(id: string, log: EventLog, change: () => void): void {
     logBytes -= log.bytes
     change()
@@ -63,9 +63,9 @@ export function createPartitions(
     byAppend,
     leased,
     changeLog,
-    /** Forgets a partition with nothing left but its counters. */
+    /** Drops a partition that has nothing left but its counters. */
     settle,
-    /** The partition, or a new one that is not kept yet. */
+    /** The partition, or a new one that is not stored yet. */
     find(id: string): Partition {
       const found = known.get(id)
       if (found) return found

@@ -3,15 +3,15 @@ export type SortedList<T> = ReturnType<typeof createSortedList<T>>
 const MAX_CHUNK = 512
 
 /**
- * Ordered items in short chunks: what adding, removing and finding costs hardly grows with their number.
- * `items` are in order already.
+ * Ordered items in short chunks. The cost of adding, removing and finding barely grows with their number.
+ * `items` must be sorted.
  */
 export function createSortedList<T>(compare: (a: T, b: T) => number, items: readonly T[]) {
   const chunks: T[][] = []
   for (let at = 0; at < items.length; at += MAX_CHUNK) chunks.push(items.slice(at, at + MAX_CHUNK))
   let size = items.length
 
-  /** The chunk and index of the first item for which `isBefore` does not hold. */
+  /** The chunk and index of the first item for which `isBefore` is false. */
   function find(isBefore: (item: T) => boolean): [chunk: number, place: number] {
     const chunk = partitionPoint(chunks, (items) => isBefore(items[items.length - 1]!))
     return [chunk, chunk < chunks.length ? partitionPoint(chunks[chunk]!, isBefore) : 0]
@@ -33,12 +33,12 @@ export function createSortedList<T>(compare: (a: T, b: T) => number, items: read
     size: (): number => size,
     add(item: T): void {
       const last = chunks.at(-1)
-      // Most lists are in the order of a time, and what is added has the newest.
+      // Most lists are ordered by time, and a new item is the newest.
       if (last && last.length < MAX_CHUNK && compare(last[last.length - 1]!, item) < 0) last.push(item)
       else insert(item)
       size += 1
     },
-    /** Removes the item that is equal in order. */
+    /** Removes the item that compares as equal. */
     remove(item: T): void {
       const [at, place] = find((other) => compare(other, item) < 0)
       const chunk = chunks[at]
@@ -47,12 +47,12 @@ export function createSortedList<T>(compare: (a: T, b: T) => number, items: read
       size -= 1
       if (chunk.length === 0) chunks.splice(at, 1)
     },
-    /** The number of leading items for which `isBefore` holds, which are all that it holds for. */
+    /** The number of leading items for which `isBefore` is true. It must be false for all others. */
     rank(isBefore: (item: T) => boolean): number {
       const [at, place] = find(isBefore)
       return chunks.slice(0, at).reduce((sum, { length }) => sum + length, place)
     },
-    /** The items from a place on, to the end or, descending, to the start. */
+    /** The items from a position to the end, or to the start if descending. */
     *from(place: number, descending: boolean): Iterable<T> {
       let at = 0
       let i = place

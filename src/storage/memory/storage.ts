@@ -8,7 +8,8 @@ export interface MemoryStorage extends Omit<DurableStorage, 'checkpointer'> {
 }
 
 /**
- * A store and a saver in this process, in the shape of the other storages. Everything is lost when it ends.
+ * A store and a saver in this process's memory, with the shape of the other storages. All data is lost when
+ * the process ends.
  *
  * @example
  * ```ts

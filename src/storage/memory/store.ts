@@ -9,7 +9,7 @@ import { MEMORY } from './capabilities.ts'
 import { createDocuments, type Documents } from './documents.ts'
 import { createPartitions, type Partition, type Partitions } from './partitions.ts'
 
-/** The bounds of logs hold between sweeps too, and logs lose events by whole pages. */
+/** The log limits also apply between sweeps, and logs lose events by whole pages. */
 export interface MemoryStoreOptions extends RetentionOptions {
   /** The store's clock, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined
@@ -24,7 +24,7 @@ const MEMORY_OPTIONS: OptionTable<MemoryStoreOptions> = {
 
 const MIB = 1024 * 1024
 
-/** A `Store` in this process's memory, lost with the process and invisible to others. */
+/** A `Store` in this process's memory. It is lost with the process and invisible to other processes. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions('memoryStore', options, MEMORY_OPTIONS)
   const { maxThreadBytes = 16 * MIB, maxTotalBytes = 256 * MIB, maxAgeMs, now = Date.now } = options
@@ -135,7 +135,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   }
 }
 
-/** Gives the version of a document that was put. It cannot fail, because everything was checked before. */
+/**
+ * Applies an op and returns the version of a document that was put. It cannot fail, because everything was
+ * validated before.
+ */
 function apply(
   partitions: Partitions,
   documents: Documents,

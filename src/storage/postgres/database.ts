@@ -10,14 +10,17 @@ import { isRetriable, isUsable, toUnavailable } from './unavailable.ts'
 import { createWrites, type WritingFunction } from './writes.ts'
 
 export interface CallOptions {
-  /** The statement writes, so it is not known whether it was done when its answer is lost. Default false. */
+  /**
+   * Whether the statement writes. If its response is lost, it is unknown whether it was executed. Default
+   * false.
+   */
   readonly mutates?: boolean | undefined
   readonly signal?: AbortSignal | undefined
-  /** Called right before the statement is sent: it sees all that was committed until now. */
+  /** Called right before the statement is sent: it sees everything that was committed before. */
   readonly onSend?: (() => void) | undefined
   /**
-   * The server parses and plans it once a connection. For texts of which there are few, with one plan that fits
-   * any values. Default false.
+   * The server parses and plans the statement once per connection. Use it for a small number of texts, whose
+   * plan fits any values. Default false.
    */
   readonly prepared?: boolean | undefined
 }
@@ -49,7 +52,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
 
   const known = new Map<string, { readonly text: string; readonly name: string }>()
 
-  /** A statement by its text before names are filled in. */
+  /** A statement, by its text before names are filled in. */
   function preparable(text: string) {
     const found = known.get(text)
     if (found) return found
@@ -62,7 +65,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
   async function acquire(deadline: Deadline): Promise<PostgresPoolClient> {
     const made = await connections()
     const { pool } = made
-    // In a function of its own, because a pool throws at once when the address cannot be parsed.
+    // In a function of its own, because a pool throws synchronously if the address cannot be parsed.
     const waiting = (async () => pool.connect())()
     try {
       return await deadline.race(waiting)
@@ -70,7 +73,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
       if (!deadline.isOver) {
         throw new UnavailableError(`Postgres cannot be reached${hostOf(made)}.`, { written: 'no', cause })
       }
-      // The pool may still give a connection, which nothing uses any more.
+      // The pool may still return a connection, which is not used.
       waiting.then(
         (client) => client.release(),
         () => {},
@@ -104,7 +107,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
   const setup = once(() =>
     track(async () => {
       const deadline = createDeadline(MIGRATION_DEADLINE_MS)
-      // The text of the tables and the functions is long, and is needed once.
+      // The text of the tables and functions is long, and is needed only once.
       const { migrate } = await import('./migrate.ts')
       await withClient(deadline, true, (client) => migrate(client, names))
     }),
@@ -140,7 +143,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
           }
         })
       } catch (error) {
-        // The transaction lost to another one and wrote nothing, so it is retried.
+        // The transaction lost against another one and wrote nothing, so it is retried.
         if (!(error instanceof UnavailableError && isRetriable(error.cause))) throw error
       }
     }
@@ -168,22 +171,25 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
     deadlineMs,
     assertOpen,
     /**
-     * Runs one statement as its own transaction, within the deadline, with names in braces as `Names.fill`
-     * reads them. Throws `UnavailableError`.
+     * Runs one statement as its own transaction, within the time limit. `Names.fill` replaces names in
+     * braces. Throws `UnavailableError`.
      */
     run,
-    /** Calls a function of ours. A result without a name is the column `value`. */
+    /** Calls one of our functions. A result without a name is the column `value`. */
     call: (name: string, values: readonly unknown[], options?: CallOptions) =>
       run(`SELECT * FROM {${name}}(${values.map((_, i) => `$${i + 1}`)}) AS value`, values, {
         ...options,
         prepared: true,
       }),
-    /** Calls a function of ours that writes, together with what else is written in the place: see `createWrites`. */
+    /**
+     * Calls one of our functions that write, together with other writes to the same place: see
+     * `createWrites`.
+     */
     async write(place: string, name: WritingFunction, values: readonly unknown[]): Promise<Row> {
       assertOpen()
       return track(() => writes(place, name, values))
     },
-    /** As `run`, without setting anything up before. */
+    /** Like `run`, without calling `setup` first. */
     async peek(text: string, values: readonly unknown[] = []): Promise<Row[]> {
       assertOpen()
       return track(() => send(undefined, text, values))
@@ -193,19 +199,19 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions) 
       assertOpen()
       await setup()
     },
-    /** Refuses further calls, and settles when those under way have ended. */
+    /** Rejects further calls, and resolves when active calls have ended. */
     async close() {
       isClosed = true
       await Promise.allSettled(running)
     },
-    /** Ends the connections that are not the user's. */
+    /** Closes the connections that the user does not own. */
     async end() {
       await opened?.end()
     },
   }
 }
 
-/** With `$1`, `$2`, … as Postgres has them. */
+/** With Postgres placeholders: `$1`, `$2`, … */
 export function numbered({
   text,
   values,
@@ -218,7 +224,7 @@ export function readNumbers(array: string): number[] {
   return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
 }
 
-/** The first call waits for the migration; a migration that takes long goes on without it. */
+/** The first call waits for the migration. A slow migration continues without it. */
 async function within(deadline: Deadline, ready: Promise<void>): Promise<void> {
   try {
     await deadline.race(ready)
@@ -229,7 +235,7 @@ async function within(deadline: Deadline, ready: Promise<void>): Promise<void> {
 }
 
 /**
- * The pool drops connections that break while idle, and running statements reject, but an `error` event
+ * The pool drops connections that fail while idle, and running statements reject. But an `error` event
  * without a listener ends the process.
  */
 function ignoreIdle(): void {}

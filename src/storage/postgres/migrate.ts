@@ -6,7 +6,7 @@ import { APPEND_FUNCTION, COMMIT_FUNCTION } from './store/sql-commit.ts'
 import { COUNT_TABLES } from './store/sql-counts.ts'
 import { completeTables, STORE_FUNCTIONS, STORE_TABLES } from './store/sql-store.ts'
 
-/** Applied in order, each once. Never change a released one: add another. */
+/** Applied in order, each once. Never change a released migration: add another. */
 export const migrations: readonly ((names: Names) => string)[] = [
   ({ fill }) => fill(STORE_TABLES + CHECKPOINT_TABLES),
   ({ fill }) => fill(COUNT_TABLES),
@@ -16,13 +16,15 @@ export const migrations: readonly ((names: Names) => string)[] = [
   () => '',
 ]
 
-/** Made anew whenever something is migrated. To change one, add a migration, which may be empty. */
+/**
+ * Created again whenever something is migrated. To change a function, add a migration, which may be empty.
+ */
 const functions = ({ fill }: Names): string =>
   fill([COMMIT_FUNCTION, APPEND_FUNCTION, STORE_FUNCTIONS, CHECKPOINT_FUNCTIONS].join('\n'))
 
 const OLDEST_SERVER = 130_000
 
-/** Migrates the tables to the version of this library. A lock serializes concurrent processes. */
+/** Migrates the tables to this library's version. A lock serializes concurrent processes. */
 export async function migrate(client: PostgresPoolClient, names: Names): Promise<void> {
   if ((await versionOf(client, names)) === migrations.length) return
   await client.query({ text: 'BEGIN' })
@@ -34,7 +36,7 @@ export async function migrate(client: PostgresPoolClient, names: Names): Promise
     await apply(client, names)
     await client.query({ text: 'COMMIT' })
   } catch (error) {
-    // The server does it by itself where the connection is lost.
+    // The server rolls back itself if the connection is lost.
     await client.query({ text: 'ROLLBACK' }).catch(() => {})
     throw error
   }
@@ -43,7 +45,7 @@ export async function migrate(client: PostgresPoolClient, names: Names): Promise
 async function apply(client: PostgresPoolClient, names: Names): Promise<void> {
   const schema = await findSchema(client, names)
   const installed = await versionOf(client, names)
-  // Another process was first.
+  // Another process has migrated already.
   if (installed === migrations.length) return
   const version = names.of('schema_version')
   if (installed === 0) {
@@ -58,7 +60,7 @@ async function apply(client: PostgresPoolClient, names: Names): Promise<void> {
   await client.query({ text: `UPDATE ${version} SET version = $1`, values: [migrations.length] })
 }
 
-/** 0 where nothing is installed. */
+/** 0 if nothing is installed. */
 async function versionOf(client: PostgresPoolClient, names: Names): Promise<number> {
   const server = await one(
     client,
@@ -74,7 +76,7 @@ async function versionOf(client: PostgresPoolClient, names: Names): Promise<numb
   throw unfit('A newer version of this library has migrated the database: update this one too.')
 }
 
-/** Not CREATE SCHEMA IF NOT EXISTS: that needs the right to create one even where it exists. */
+/** Not CREATE SCHEMA IF NOT EXISTS: that needs the privilege to create a schema even if the schema exists. */
 async function findSchema(client: PostgresPoolClient, { schema }: Names): Promise<string> {
   if (schema === undefined) {
     const { current } = await one(client, 'SELECT current_schema() AS current')

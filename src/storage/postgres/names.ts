@@ -25,11 +25,11 @@ export function createNames(schema: string | undefined, prefix: string) {
   return {
     schema,
     prefix,
-    /** `"schema"."prefix_name"`, or without the schema where `search_path` decides. */
+    /** `"schema"."prefix_name"`, or without the schema if `search_path` decides. */
     of,
-    /** A text with the names in its braces replaced: `{documents}` is the table of that name. */
+    /** Replaces the names in braces: `{documents}` becomes the table with that name. */
     fill: (text: string): string => text.replace(/\{(\w+)\}/g, (_, name: string) => of(name)),
-    /** The channel of notifications. Schemas share it, because a notification too many does no harm. */
+    /** The notification channel. Schemas share it, because an extra notification is harmless. */
     channel: `${prefix}changes`,
   }
 }

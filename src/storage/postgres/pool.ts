@@ -13,22 +13,22 @@ export interface PostgresPoolClient {
   release(destroy?: boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
-  /** The process of the server that answers, as it was told when the connection was made. */
+  /** The server process of this connection, as reported when it was opened. */
   readonly processID?: number | null | undefined
 }
 
 export interface PostgresQuery {
   text: string
-  /** Prepares the statement under this name the first time that a connection has it. */
+  /** If set, the statement is prepared under this name on each connection's first use. */
   name?: string | undefined
   values?: unknown[]
   types?: { getTypeParser(): (value: string) => unknown }
 }
 
-/** Every column as Postgres writes it, so that parsers that users set have no effect. */
+/** Reads every column as Postgres writes it, so that the user's parsers have no effect. */
 export const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
-/** What `AS_TEXT` gives. */
+/** A row read with `AS_TEXT`. */
 export type Row = Record<string, string | null>
 
 /** A connection outside the pool: structurally the `Client` of `pg`. */
@@ -42,22 +42,22 @@ export interface PostgresClient {
   end(): Promise<void>
 }
 
-/** The pool, and what opens connections outside it. */
+/** The pool, and a factory for connections outside it. */
 export interface Connections {
   readonly pool: PostgresPool
   createClient(): PostgresClient
   end(): Promise<void>
 }
 
-/** The address of the database, for errors, without user and password. Empty where unknown. */
+/** The database's address for errors, without user and password. Empty if unknown. */
 export function hostOf({ createClient }: Pick<Connections, 'createClient'>): string {
   try {
     const { host, port } = createClient()
     if (!host) return ''
-    // A path is a socket of this machine.
+    // A path is a socket on this machine.
     return host.startsWith('/') ? ` at ${host}` : ` at ${host.includes(':') ? `[${host}]` : host}:${port}`
   } catch {
-    return '' // What the options say cannot be read, which is the error that is told.
+    return '' // If the options cannot be read, that is the error to report.
   }
 }
 
@@ -73,7 +73,7 @@ export function fromPool(pool: PostgresPool, deadlineMs: number): Connections {
       'The pool of postgresStorage must be a Pool from the package pg.',
     )
   }
-  // Not a spread: the password is not enumerable.
+  // Not a spread, because the password is not enumerable.
   const own: typeof options = Object.defineProperties({}, Object.getOwnPropertyDescriptors(options))
   own.connectionTimeoutMillis ||= deadlineMs
   return { pool, createClient: () => new Client(own), end: async () => {} }

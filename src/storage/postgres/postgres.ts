@@ -14,11 +14,14 @@ export type * from '../durable.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './pool.ts'
 
 export interface PostgresStorageOptions extends DurableStorageOptions {
-  /** A `Pool` of the package `pg`, which `close` leaves open. One of `pool` and `url` is required. */
+  /** A `Pool` from the package `pg`, which `close` leaves open. Either `pool` or `url` is required. */
   readonly pool?: PostgresPool | undefined
-  /** `postgres://…`: a pool of our own, made with the package `pg`, which must be installed. */
+  /** `postgres://…`: opens its own pool with the package `pg`, which must be installed. */
   readonly url?: string | undefined
-  /** The schema of the tables, created if missing. Default: the first of the connection's `search_path`. */
+  /**
+   * The schema of the tables, created if missing. Default: the first schema in the connection's
+   * `search_path`.
+   */
   readonly schema?: string | undefined
 }
 
@@ -31,11 +34,11 @@ const POSTGRES_OPTIONS: OptionTable<Omit<PostgresStorageOptions, keyof DurableSt
 const COALESCE_MS = 15
 
 /**
- * A store and a saver in one Postgres database, 13 or newer. One more connection than the pool's is opened,
- * for LISTEN, which does not go through a pooler in transaction mode: there, events of other processes come
- * up to a second late.
+ * A store and a saver in one Postgres database, version 13 or newer. It opens one connection in addition to
+ * the pool's, for LISTEN. LISTEN does not work through a pooler in transaction mode: there, events of other
+ * processes arrive up to a second late.
  *
- * Every call throws `UnavailableError` when the database does not answer within the deadline.
+ * Every call throws `UnavailableError` if the database does not respond within `deadlineMs`.
  */
 export function postgresStorage(options: PostgresStorageOptions): DurableStorage {
   checkOptions('postgresStorage', options, DURABLE_OPTIONS, POSTGRES_OPTIONS)

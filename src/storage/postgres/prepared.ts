@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { PostgresPoolClient } from './pool.ts'
 
-/** The client's connection is the server's own: no pooler gives its statements to other connections. */
+/** Whether the client is connected directly: no pooler shares its statements with other connections. */
 const direct = new WeakMap<PostgresPoolClient, boolean>()
 
 /**
- * Whether statements that are prepared on this connection stay with it. A pooler in transaction mode tells its
- * clients another process of the server than the one that answers.
+ * Whether prepared statements stay on this connection. A pooler in transaction mode reports another server
+ * process to its clients than the one that responds.
  */
 export async function keepsStatements(client: PostgresPoolClient): Promise<boolean> {
   const known = direct.get(client)
@@ -19,14 +19,14 @@ export async function keepsStatements(client: PostgresPoolClient): Promise<boole
   return isDirect
 }
 
-/** Whether a statement failed, before it did anything, because others have dropped what was prepared. */
+/** Whether a statement failed, before it did anything, because its prepared statement was dropped. */
 export function lostStatements(client: PostgresPoolClient, error: unknown): boolean {
   if ((error as { code?: unknown } | null)?.code !== '26000') return false
   direct.set(client, false)
   return true
 }
 
-/** The same for the same text, whoever prepares it. */
+/** The same name for the same text, in every process. */
 export function nameOf(text: string): string {
   return `agentwire_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`
 }

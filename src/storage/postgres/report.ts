@@ -7,7 +7,7 @@ import { NOW_ONCE } from './store/sql-store.ts'
 
 const TABLES = ['partitions', 'documents', 'fields', 'events', 'checkpoints', 'channel_values', 'writes']
 const SIZES = TABLES.map((table) => `pg_total_relation_size('{${table}}')`)
-/** Larger tables would take long to count, so the estimate of the planner is reported. */
+/** Counting a larger table would take long, so the planner's estimate is reported. */
 const EXACT = 100_000
 
 const count = (table: string): string =>

@@ -1,11 +1,11 @@
 import { UnavailableError } from '../errors.ts'
 
-/** SQLSTATEs after which another try of the same statement makes sense at once: nothing was written. */
+/** SQLSTATEs after which the same statement can be retried immediately: nothing was written. */
 const RETRY = new Set(['40001', '40P01'])
-/** The server went away, perhaps after it had committed. */
+/** The server disconnected, possibly after it had committed. */
 const AFTER_COMMIT = /^(08|57P0[1245]|58|XX)/
 
-/** What a statement failed with. `mutates`: whether it would have written something. */
+/** The error of a statement. `mutates`: whether it would have written something. */
 export function toUnavailable(error: unknown, mutates: boolean): UnavailableError {
   const state = sqlStateOf(error)
   if (state === undefined) {
@@ -26,10 +26,10 @@ export function isUsable(error: unknown): boolean {
   return sqlStateOf(error) !== undefined && (error as { severity?: unknown }).severity === 'ERROR'
 }
 
-/** What the server refused a statement with. Undefined where it did not answer. */
+/** The SQLSTATE with which the server rejected a statement. Undefined if it did not respond. */
 export function sqlStateOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
-  // Errors of sockets have a code too, but no severity.
+  // Socket errors have a code too, but no severity.
   const { code, severity } = error as { code?: unknown; severity?: unknown }
   return typeof code === 'string' && typeof severity === 'string' ? code : undefined
 }

@@ -3,7 +3,7 @@ import { UnavailableError } from '../errors.ts'
 import type { Row } from './pool.ts'
 import { sqlStateOf } from './unavailable.ts'
 
-/** What the functions that write give, each in the columns that it has of these. */
+/** The result columns of the writing functions. */
 const COLUMNS = {
   refused: 'text',
   place: 'integer',
@@ -21,20 +21,20 @@ const FUNCTIONS = {
   put_writes: ['fenced'],
 } as const satisfies Record<string, readonly (keyof typeof COLUMNS)[]>
 
-/** A function that writes in one partition, or the checkpoints of one thread. */
+/** A function that writes to one partition, or to the checkpoints of one thread. */
 export type WritingFunction = keyof typeof FUNCTIONS
 
 const ORDER = Object.keys(FUNCTIONS)
 
-/** Calls in one statement. */
+/** Calls per statement. */
 const MOST = 16
-/** Of more there are too many mixtures to prepare each. */
+/** Larger statements have too many combinations to prepare each of them. */
 const MOST_PREPARED = 4
 
 interface Call {
   readonly name: WritingFunction
   readonly values: readonly unknown[]
-  /** When its time is over, by `performance.now()`. */
+  /** When its time limit ends, by `performance.now()`. */
   readonly end: number
   resolve(row: Row): void
   reject(error: unknown): void
@@ -47,12 +47,13 @@ type Send = (
 ) => Promise<Row[]>
 
 /**
- * Calls functions that write in a place: a partition, or a thread's checkpoints. Those that come while one is
- * under way go together in one statement after it, because the server would let them wait for each other, and
- * each waits for the disk. All of them are written or none, but one that is refused leaves the others alone.
+ * Calls functions that write to a place: a partition, or a thread's checkpoints. Calls that arrive while one
+ * is active are sent together in one statement after it, because the server would make them wait for each
+ * other, and each waits for the disk. The statement writes all of them or none, but a rejected call does not
+ * affect the others.
  */
 export function createWrites(send: Send, deadlineMs: number) {
-  /** The calls that wait, by places where one is under way. */
+  /** The waiting calls of places with an active statement. */
   const places = new Map<string, Call[]>()
 
   async function perform(calls: readonly Call[]): Promise<void> {
@@ -70,7 +71,7 @@ export function createWrites(send: Send, deadlineMs: number) {
       const rows = await send(textOf(due), values, { mutates: true, prepared, ms })
       for (const [i, { resolve }] of due.entries()) resolve(rows[i]!)
     } catch (error) {
-      // What the server refuses may be the matter of one of them.
+      // If the server rejects the statement, a single call may be the reason.
       const isRefused = error instanceof UnavailableError && error.written === 'no' && sqlStateOf(error.cause)
       if (due.length > 1 && isRefused) for (const call of due) await perform([call])
       else for (const { reject } of due) reject(error)
@@ -81,7 +82,7 @@ export function createWrites(send: Send, deadlineMs: number) {
     const waiting = [first]
     places.set(place, waiting)
     while (waiting.length > 0) {
-      // Who writes, or waited for the statement that has ended, may have more to write.
+      // The writers of the statement that has ended may have more to write.
       await nextTurn()
       await perform(waiting.splice(0, MOST))
     }
@@ -97,7 +98,7 @@ export function createWrites(send: Send, deadlineMs: number) {
     })
 }
 
-/** A row for each call, in their order. */
+/** A row for each call, in order. */
 function textOf(calls: readonly Call[]): string {
   let count = 0
   return calls

@@ -1,10 +1,10 @@
-/** Makes connections as the user's client makes its own. */
+/** Opens connections with the settings of the user's client. */
 export interface Connections {
   /** Whether the keys of one call must share a slot. */
   readonly isCluster: boolean
-  /** What the client puts before every key. */
+  /** The client's prefix for every key. */
   readonly keyPrefix: string
-  /** Makes a connection; it is not open yet. */
+  /** Creates a connection, which is not open yet. */
   createConnection(receive?: Receive): Connection
 }
 
@@ -12,14 +12,14 @@ export type Receive = (channel: string, message: string) => void
 
 export type Argument = string | Uint8Array
 
-/** A connection, or one to each node of a cluster. It ends once and is not opened again. */
+/** A connection, or one to each node of a cluster. Once closed, it is not reopened. */
 export interface Connection {
   connect(): Promise<unknown>
-  /** Strings come back as bytes. `key` says which node is meant. */
+  /** Strings are returned as bytes. `key` selects the node. */
   send(key: string | undefined, command: string, args: readonly Argument[]): Promise<unknown>
   subscribe(channels: readonly string[]): Promise<unknown>
   unsubscribe(channel: string): Promise<unknown>
-  /** Rejects where the connection that subscribes is broken. */
+  /** Rejects if the subscribing connection is broken. */
   ping(): Promise<unknown>
   readonly ended: Promise<void>
   close(): void

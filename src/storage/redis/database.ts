@@ -9,10 +9,12 @@ import { isNoScript, toUnavailable } from './unavailable.ts'
 
 interface Call {
   readonly script: Script
-  /** In a cluster all of them must be in one slot. */
+  /** In a cluster, all keys must be in one slot. */
   readonly keys: readonly string[]
   readonly args?: readonly Argument[] | undefined
-  /** The call writes, so it is not known whether it was done when its answer is lost. Default false. */
+  /**
+   * Whether the call writes. If its response is lost, it is unknown whether it was executed. Default false.
+   */
   readonly mutates?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -31,14 +33,17 @@ interface DatabaseOptions {
 
 export function createDatabase(options: DatabaseOptions) {
   const { keys, isCluster, deadlineMs, createConnection } = options
-  /** Open or being opened. One that was late gets no new calls, and is closed when its calls are over. */
+  /**
+   * Open connections and those being opened. A connection that timed out gets no new calls, and is closed
+   * when its calls have ended.
+   */
   const connections = new Set<Connection>()
   let used: Connection | undefined
   let connecting: Connection | undefined
   let opening: Promise<Connection> | undefined
   let isPrepared = false
   let isClosed = false
-  /** What `close` waits for. */
+  /** Calls that `close` waits for. */
   let underWay = 0
   let allEnded = () => {}
 
@@ -92,7 +97,7 @@ export function createDatabase(options: DatabaseOptions) {
     return used ?? acquire()
   }
 
-  /** Every call goes through it, so it has few steps. */
+  /** Every call goes through this function, so it has few steps. */
   async function transmit(
     ready: Connection | (() => Promise<Connection>),
     { signal, mutates = false, script }: Partial<Call>,
@@ -138,19 +143,21 @@ export function createDatabase(options: DatabaseOptions) {
     deadlineMs,
     createConnection,
     assertOpen,
-    /** Runs one script within the deadline. Throws `UnavailableError`. Strings in the answer are bytes. */
+    /**
+     * Runs one script within the time limit. Throws `UnavailableError`. Strings in the response are bytes.
+     */
     run(call: Call): Promise<unknown> {
       if (isClosed) return Promise.reject(closed())
       const { script, keys, args = [] } = call
       const ready = isPrepared && used ? used : prepareAndAcquire
       return transmit(ready, call, keys[0], 'EVALSHA', [script.sha, String(keys.length), ...keys, ...args])
     },
-    /** Sends one command that says nothing about a partition. */
+    /** Sends one command that does not concern a partition. */
     async send(...command: Parameters<Send>) {
       assertOpen()
       return send(...command)
     },
-    /** Starts work that only `close` waits for. What it leaves undone must do no harm. */
+    /** Starts work that only `close` waits for. It must be harmless if it is not completed. */
     later(work: () => Promise<unknown>): void {
       if (isClosed) return
       underWay += 1
@@ -160,7 +167,7 @@ export function createDatabase(options: DatabaseOptions) {
       assertOpen()
       await prepare()
     },
-    /** Refuses further calls, and settles when those under way have ended. */
+    /** Rejects further calls, and resolves when active calls have ended. */
     async close() {
       isClosed = true
       connecting?.close()
@@ -174,7 +181,7 @@ export function createDatabase(options: DatabaseOptions) {
   }
 }
 
-/** Nothing was written yet when this fails. */
+/** If this fails, nothing was written yet. */
 async function readyInTime<T>(ms: number, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   try {
     return await inTime(ms, signal, work)

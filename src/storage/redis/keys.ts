@@ -2,13 +2,13 @@ import { AgentwireError } from '../../errors.ts'
 import { toText } from '../text.ts'
 
 export interface PartitionKeys {
-  /** A hash of the counters and the lease, a stream of the events, a hash of the documents. */
+  /** A hash with the counters and the lease, a stream of events, and a hash of documents. */
   readonly meta: string
   readonly log: string
   readonly docs: string
-  /** The first two lines of documents that are gone, while the directory may have entries of them. */
+  /** The first two lines of removed documents, while the directory may still have entries for them. */
   readonly gone: string
-  /** Its commits are published here. */
+  /** The partition's commits are published here. */
   readonly channel: string
 }
 
@@ -19,8 +19,8 @@ const MAX_KNOWN = 1_000
 const PREFIX = /^[A-Za-z0-9_:.-]{0,64}$/
 
 /**
- * What is between braces decides the slot of a Redis Cluster: all keys of a partition, and the thread of that
- * name, are in one slot; all keys of the directory are in one slot.
+ * The text in braces determines the slot in a Redis Cluster: all keys of a partition, and of the thread with
+ * the same name, are in one slot; all keys of the directory are in one slot.
  */
 export function createKeys(clientPrefix: string, prefix: string) {
   if (!PREFIX.test(prefix)) {
@@ -31,7 +31,7 @@ export function createKeys(clientPrefix: string, prefix: string) {
   }
   const all = clientPrefix + prefix
   const directory = (name: string) => `${all}{directory}:${name}`
-  /** Of the partitions used last: a token stream asks for the same ones again and again. */
+  /** Recently used partitions, because a token stream uses the same ones repeatedly. */
   const known = new Map<string, PartitionKeys>()
   return {
     partition(partition: string): PartitionKeys {
@@ -46,27 +46,27 @@ export function createKeys(clientPrefix: string, prefix: string) {
       }
       return found
     },
-    /** What a saver keeps of a thread, and the order of it. */
+    /** The hash with a thread's data in the saver, and its ordered set. */
     thread(threadId: string): readonly [saved: string, order: string] {
       const at = `${all}{p:${encodeName(threadId)}}:`
       return [`${at}saved`, `${at}order`]
     },
-    /** The documents of a collection by partition and id, or by an index field. */
+    /** A collection's documents by partition and id, or by an index field. */
     collection: (collection: string, field?: string) =>
       directory(`by:${encodeName(collection)}${field === undefined ? '' : `:${encodeName(field)}`}`),
-    /** Documents with a time to live, by when they expire. */
+    /** Documents with a time to live, by expiry time. */
     expiring: directory('expiring'),
-    /** Its name in layout 1, where a development build of 0.1.0 wrote it. */
+    /** Its name in layout 1, which a development build of 0.1.0 wrote. */
     formerlyExpiring: directory('mortal'),
     leases: directory('leases'),
-    /** Partitions with events, by when they had none last. */
+    /** Partitions with events, by the time when they last had none. */
     logs: directory('logs'),
-    /** Commits with unsettled entries in the directory, by when they are done or never will be. */
+    /** Commits with unsettled entries in the directory, by the time after which they can no longer run. */
     unsettled: directory('unsettled'),
     threads: directory('threads'),
     layout: directory('layout'),
   }
 }
 
-/** Neither braces nor colons are left in it. */
+/** The result contains neither braces nor colons. */
 const encodeName = (name: string): string => encodeURIComponent(toText(name))

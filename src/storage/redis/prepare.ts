@@ -4,13 +4,12 @@ import type { Keys } from './keys.ts'
 import { toUtf8 } from './store/entries.ts'
 
 const OLDEST = [6, 2] as const
-/** The version of what the keys hold. Never change what a number stands for: add one, also to `MIGRATE`. */
+/** The version of the keys' contents. Never change the meaning of a number: add one, also to `MIGRATE`. */
 export const LAYOUT = '3'
 
 /**
- * KEYS layout, expiring, and what development builds of 0.1.0 had in its place. ARGV the newest layout. Gives
- * the layout that is there now. A newer one stays as it is. From 3 on a checkpoint may have a sort
- * key.
+ * KEYS layout, expiring, and its name in development builds of 0.1.0. ARGV the newest layout. Returns the
+ * current layout. A newer layout stays unchanged. From layout 3 on, a checkpoint may have a sort key.
  */
 const MIGRATE = `
 local layout = redis.call('GET', KEYS[1]) or ARGV[1]
@@ -26,7 +25,7 @@ redis.call('SET', KEYS[1], layout)
 return layout
 `
 
-/** Looks whether this Redis will do, and marks the prefix as ours. */
+/** Checks that this Redis is suitable, and marks the prefix as ours. */
 export async function prepare(send: Send, keys: Keys): Promise<void> {
   const { redis_version: version } = await info(send, 'server')
   if (version !== undefined && isOlder(version)) {

@@ -21,11 +21,11 @@ export type { NodeRedisClient } from './clients/node-redis.ts'
 
 export interface RedisStorageOptions extends DurableStorageOptions {
   /**
-   * A client of `ioredis` or of `redis` (node-redis), of one server or of a cluster. Connections are
-   * duplicated from it, and `close` leaves it open. One of `client` and `url` is required.
+   * A client of `ioredis` or `redis` (node-redis), for one server or a cluster. Connections are duplicated
+   * from it, and `close` leaves it open. Either `client` or `url` is required.
    */
   readonly client?: RedisClient | undefined
-  /** `redis://…` or `rediss://…`, opened with the package `ioredis`, or else `redis`. */
+  /** `redis://…` or `rediss://…`, opened with the package `ioredis`, otherwise with `redis`. */
   readonly url?: string | undefined
 }
 
@@ -38,12 +38,12 @@ const PREFIX = 'agentwire:'
 const COALESCE_MS = 10
 
 /**
- * A store and a saver in one Redis, 6.2 or newer, without modules, over two connections, one of which
- * subscribes. What survives the end of Redis: nothing without `appendonly yes`, of which `setup` warns; with
- * it all but the last two seconds at most, and all with `appendfsync always`. `maxmemory-policy` must be
- * `noeviction`.
+ * A store and a saver in one Redis, version 6.2 or newer, without modules. It uses two connections, one of
+ * which subscribes. Data that survives a Redis restart: nothing without `appendonly yes`, and `setup` warns
+ * about that; with it, all but at most the last two seconds; everything with `appendfsync always`.
+ * `maxmemory-policy` must be `noeviction`.
  *
- * Every call throws `UnavailableError` when Redis does not answer within the deadline.
+ * Every call throws `UnavailableError` if Redis does not respond within `deadlineMs`.
  */
 export function redisStorage(options: RedisStorageOptions): DurableStorage {
   checkOptions('redisStorage', options, DURABLE_OPTIONS, REDIS_OPTIONS)

@@ -3,7 +3,7 @@ import { EMPTY_COUNTS } from '../durable-options.ts'
 import type { Database } from './database.ts'
 import { info, LAYOUT, textOf } from './prepare.ts'
 
-/** Keys that one SCAN looks at. Those that it finds are read at once, on one connection. */
+/** Keys per SCAN. The keys that it finds are read in parallel, on one connection. */
 const STEP = '1000'
 
 export async function reportOf({ send, keys, isCluster }: Database): Promise<StorageReport> {
@@ -21,7 +21,7 @@ export async function reportOf({ send, keys, isCluster }: Database): Promise<Sto
     durable,
     warnings: [...warningsOf(durable, memory, isCluster)],
     counts: version === 0 || isCluster ? EMPTY_COUNTS : await countAll({ send, keys }),
-    // Of one installation among the others: Redis says it of each key alone.
+    // Redis reports the size of single keys only, not of one installation.
     bytes: undefined,
   }
 }
@@ -48,10 +48,10 @@ async function countAll({ send, keys }: Pick<Database, 'send' | 'keys'>): Promis
 
   async function add(key: string): Promise<void> {
     const kind = key.slice(key.lastIndexOf(':') + 1)
-    // What is added is awaited before the sum is read, because many keys are counted at once.
+    // The summand is awaited before the sum is read, because many keys are counted at once.
     const documents = kind === 'docs' ? await send(['HLEN', key], key) : 0
     counts.documents += Number(documents)
-    // The saver's set of what it keeps: checkpoints begin with a c.
+    // The saver's ordered set: checkpoints start with a c.
     const checkpoints = kind === 'order' ? await send(['ZLEXCOUNT', key, '[c', '(d'], key) : 0
     counts.checkpoints += Number(checkpoints)
     if (kind !== 'meta') return
@@ -62,7 +62,7 @@ async function countAll({ send, keys }: Pick<Database, 'send' | 'keys'>): Promis
     if (held !== 0 && ends > now) counts.leases += 1
   }
 
-  // A key may come twice.
+  // SCAN may return a key twice.
   const seen = new Set<string>()
   let cursor = '0'
   do {

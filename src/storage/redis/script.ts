@@ -5,7 +5,7 @@ export interface Script {
   readonly sha: string
 }
 
-/** `clock()`: milliseconds since 1970. `int(n)`: a whole number with all digits; Lua writes only 14. */
+/** `clock()`: milliseconds since 1970. `int(n)`: a whole number with all digits; Lua prints only 14. */
 const PRELUDE = `
 local function clock()
   local t = redis.call('TIME')

@@ -1,8 +1,8 @@
 import { UnavailableError } from '../errors.ts'
 
-/** Answers of the server begin with a word in capitals, other errors do not. */
+/** Server errors start with a word in capitals; other errors do not. */
 const ANSWER = /^-?[A-Z][A-Z0-9]+ /
-/** Answers after which nothing was written, also within that of a script. */
+/** Errors after which nothing was written, also inside a script's error. */
 const REFUSED =
   /(^|-)(OOM|READONLY|MISCONF|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|NOSCRIPT|NOAUTH|NOPERM|WRONGPASS|MOVED|ASK|TRYAGAIN|CROSSSLOT|UNKILLABLE) /
 

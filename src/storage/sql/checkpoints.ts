@@ -2,19 +2,19 @@ import type { ListedCheckpoint } from '../checkpointer/durable-saver.ts'
 import type { CheckpointScope } from '../checkpointer/list-tuples.ts'
 import type { SqlStatement } from './statement.ts'
 
-/** What a checkpoint is sorted by in its namespace: see `sortKeyBehind`. There is an index on it. */
+/** The sort key of a checkpoint in its namespace: see `sortKeyBehind`. It is indexed. */
 export const SORT_KEY = 'coalesce(sort_key, checkpoint_id)'
 
 export const newestId = (thread: string, namespace: string): string =>
   `(SELECT checkpoint_id FROM {checkpoints} WHERE thread_id = ${thread} AND namespace = ${namespace}
     ORDER BY ${SORT_KEY} DESC LIMIT 1)`
 
-/** How a database keeps `{checkpoints}`. */
+/** How a database stores `{checkpoints}`. */
 export interface CheckpointSchema<Row> {
   /** The columns selected in addition to the address, and those only needed with metadata. */
   readonly columns: readonly string[]
   readonly metadataColumns: readonly string[]
-  /** A name as the columns of the address keep it. */
+  /** A name as the address columns store it. */
   nameOf(name: string): string
   all(statement: SqlStatement<string | number>): Promise<readonly Row[]>
   toListed(row: Row): ListedCheckpoint
@@ -37,7 +37,8 @@ export async function* checkpointPages<Row extends Readonly<Record<string, unkno
   }
   restrict('thread_id = ?', threadId)
   restrict('namespace = ?', namespace)
-  // A missing one, and one of any thread, is compared by its id: copies of threads have the same ids.
+  // A checkpoint that does not exist, or of any thread, is compared by its id: copies of threads have the
+  // same ids.
   const found = `SELECT max(${SORT_KEY}) FROM {checkpoints} WHERE ${where.join(' AND ')} AND checkpoint_id = ?`
   const isOfThread = threadId !== undefined && before !== undefined
   if (isOfThread) values.push(...values, schema.nameOf(before))

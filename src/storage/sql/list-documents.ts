@@ -2,18 +2,18 @@ import { decodeCursor, pageOffset, pageSize } from '../store/cursor.ts'
 import type { ListQuery } from '../store/store.ts'
 import type { SqlStatement } from './statement.ts'
 
-/** How a database keeps `{documents}`, as `d`, and a row of `{fields}` for each of their index fields. */
+/** How a database stores `{documents}`, as `d`, and a `{fields}` row for each of their index fields. */
 export interface DocumentSchema<Value> {
   readonly columns: string
-  /** A name as the columns `collection`, `partition`, `id` and `field` keep it. */
+  /** A name as the columns `collection`, `partition`, `id` and `field` store it. */
   nameOf(name: string): Value
   now(): SqlStatement<Value>
-  /** The condition under which the row `alias` of `fields` belongs to `d`. */
+  /** The condition that matches the row `alias` of `fields` to `d`. */
   belongs(alias: string): string
-  /** The columns of `fields` that keep a value, in the order that sorts numbers before strings. */
+  /** The value columns of `fields`, in the order that sorts numbers before strings. */
   readonly keys: readonly string[]
   keysOf(value: string | number): readonly Value[]
-  /** Whether to order by the rows of the first matched field, which are in order already. */
+  /** Whether to order by the rows of the first matched field, which are already ordered. */
   readonly ordersByMatch: boolean
 }
 
@@ -54,7 +54,7 @@ export function listStatement<Value>(
   const sorted = order.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`)
   const offset = pageOffset(query)
   if (offset > 0) {
-    // The last one that is left out, found without reading the documents.
+    // The last skipped document, found without reading the documents.
     conditions.push(`(${order}) ${descending ? '<' : '>'} (SELECT ${order} FROM {fields} AS o
       WHERE o.collection = ? AND o.field = ? ORDER BY ${sorted} LIMIT 1 OFFSET ?)`)
     values.push(nameOf(collection), nameOf(orderBy!), offset - 1)

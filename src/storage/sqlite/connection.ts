@@ -1,4 +1,4 @@
-/** A column or a parameter. Drivers give bytes as Uint8Array, Buffer or ArrayBuffer. */
+/** A column or a parameter. Drivers return bytes as Uint8Array, Buffer or ArrayBuffer. */
 export type SqliteValue = null | number | bigint | string | Uint8Array | ArrayBuffer
 
 /** Structurally a database of `better-sqlite3`, `libsql` or `node:sqlite`. */
@@ -8,7 +8,7 @@ export interface SqliteDatabase {
   close(): unknown
 }
 
-/** Structurally a prepared statement of one of them. Each has a type of its own for parameters. */
+/** Structurally a prepared statement of one of them. Each has its own parameter type. */
 export interface SqliteStatement {
   run(...parameters: unknown[]): unknown
   get(...parameters: unknown[]): unknown
@@ -17,15 +17,15 @@ export interface SqliteStatement {
 
 export type Row = Readonly<Record<string, SqliteValue>>
 
-/** A view of the bytes of a blob. */
+/** A view of a blob's bytes. */
 export function bytesOf(value: SqliteValue | undefined): Uint8Array {
   if (value instanceof Uint8Array) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
   return value instanceof ArrayBuffer ? new Uint8Array(value) : new Uint8Array(0)
 }
 
 /**
- * A database with its statements, each of which is prepared once: `{documents}` in it is the table of that
- * name. Every call is synchronous and throws what the driver throws.
+ * A database with its statements, each prepared once. `{documents}` in a statement is the table with that
+ * name. Every call is synchronous and throws the driver's errors.
  */
 export interface Connection {
   run(sql: string, ...parameters: SqliteValue[]): void
@@ -34,7 +34,7 @@ export interface Connection {
   exec(sql: string): void
 }
 
-/** More than the distinct statements of this library, except for lists with many kinds of conditions. */
+/** More than this library's distinct statements, except for lists with many kinds of conditions. */
 const MAX_STATEMENTS = 200
 
 export function createConnection(database: SqliteDatabase, prefix: string): Connection {
@@ -52,7 +52,7 @@ export function createConnection(database: SqliteDatabase, prefix: string): Conn
 
   return {
     run: (sql, ...parameters) => void statement(sql).run(...parameters),
-    // node:sqlite and better-sqlite3 give undefined for no row.
+    // node:sqlite and better-sqlite3 return undefined if there is no row.
     get: (sql, ...parameters) => (statement(sql).get(...parameters) ?? undefined) as Row | undefined,
     all: (sql, ...parameters) => statement(sql).all(...parameters) as Row[],
     exec: (sql) => void database.exec(sql),

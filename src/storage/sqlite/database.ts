@@ -7,7 +7,7 @@ import { isBusy, toUnavailable } from './unavailable.ts'
 
 interface WriteOptions {
   readonly signal?: AbortSignal | undefined
-  /** It goes before the writes that wait and are not urgent. Default false. */
+  /** Whether the write comes before waiting writes that are not urgent. Default false. */
   readonly isUrgent?: boolean
 }
 
@@ -15,7 +15,7 @@ export type Database = ReturnType<typeof createDatabase>
 
 interface DatabaseOptions {
   readonly open: () => Promise<SqliteDatabase>
-  /** Whether `close` closes what `open` gave. */
+  /** Whether `close` closes what `open` returned. */
   readonly owned: boolean
   readonly prefix: string
   readonly synchronous: Synchronous
@@ -23,8 +23,8 @@ interface DatabaseOptions {
 }
 
 /**
- * How long the driver itself waits for a lock. That blocks the event loop, so most waiting is done outside
- * it.
+ * How long the driver itself waits for a lock, in milliseconds. That blocks the event loop, so most waiting
+ * is done outside of the driver.
  */
 const BUSY_MS = 10
 const PAUSE_MS = 4
@@ -35,7 +35,7 @@ export function createDatabase(options: DatabaseOptions) {
   let opened: SqliteDatabase | undefined
   let connection: Connection | undefined
   let closing: Promise<void> | undefined
-  /** Writes run one after the other, the urgent ones first. */
+  /** Writes run one at a time, urgent ones first. */
   const waiting = { urgent: [] as (() => void)[], other: [] as (() => void)[] }
   let isWriting = false
 
@@ -54,7 +54,7 @@ export function createDatabase(options: DatabaseOptions) {
     if (closing) throw closed()
   }
 
-  /** Tries until no other connection holds the lock, or the time is over. */
+  /** Retries until no other connection holds the lock, or the time is up. */
   async function attempt<T>(end: number, work: () => T, signal?: AbortSignal | undefined): Promise<T> {
     for (;;) {
       if (signal?.aborted) {
@@ -112,13 +112,13 @@ export function createDatabase(options: DatabaseOptions) {
   return {
     prefix,
     assertOpen,
-    /** Undefined until the first call has opened it, and once it is closed. */
+    /** Undefined until the first call has opened it, and after it is closed. */
     get connection() {
       return closing ? undefined : connection
     },
-    /** Runs one statement, or several that need not agree. */
+    /** Runs one statement, or several that need no common snapshot. */
     read,
-    /** Runs one statement without setting anything up before. */
+    /** Runs one statement without calling `setup` first. */
     async peek<T>(work: (connection: Connection) => T): Promise<T> {
       assertOpen()
       const end = deadline()
@@ -126,10 +126,10 @@ export function createDatabase(options: DatabaseOptions) {
       assertOpen()
       return attempt(end, () => work(made))
     },
-    /** Runs statements that see one state of the database. */
+    /** Runs statements on one snapshot of the database. */
     snapshot: <T>(work: (connection: Connection) => T): Promise<T> =>
       read((made) => transaction(made, 'BEGIN', () => work(made))),
-    /** Runs statements that are done together or not at all, one such call after the other. */
+    /** Runs statements atomically. Such calls run one at a time. */
     async write<T>(
       work: (connection: Connection) => T,
       { signal, isUrgent = false }: WriteOptions = {},
@@ -153,7 +153,7 @@ export function createDatabase(options: DatabaseOptions) {
     close() {
       closing ??= (async () => {
         if (isWriting) await enter(false)
-        // The caller that wanted it open got this error.
+        // The caller that opened it has received this error.
         await opening?.catch(() => {})
         if (options.owned) opened?.close()
       })()
@@ -176,7 +176,7 @@ function transaction<T>(connection: Connection, begin: string, work: () => T): T
     try {
       connection.run('ROLLBACK')
     } catch {
-      // After some errors SQLite has rolled back by itself, and there is nothing left to roll back.
+      // After some errors, SQLite has already rolled back, and there is nothing left to roll back.
     }
     throw failure
   }

@@ -5,7 +5,7 @@ import { migrations } from './migrations.ts'
 /** The modes of https://www.sqlite.org/pragma.html#pragma_synchronous that are safe in WAL mode. */
 export type Synchronous = 'normal' | 'full'
 
-/** WAL is a property of the file, the others of the connection. */
+/** WAL is a property of the file, the other settings of the connection. */
 export function configure({ get, exec }: Connection, busyMs: number, synchronous: Synchronous): void {
   exec(`PRAGMA busy_timeout = ${busyMs}`)
   const mode = get('PRAGMA journal_mode = WAL')?.journal_mode
@@ -18,10 +18,10 @@ export function configure({ get, exec }: Connection, busyMs: number, synchronous
   if (get('PRAGMA encoding')?.encoding !== 'UTF-8') throw unfit('The database must be encoded in UTF-8.')
 }
 
-/** Brings the tables to the version of this library, in a transaction with the write lock. */
+/** Migrates the tables to this library's version, in a transaction with the write lock. */
 export function migrate(connection: Connection, prefix: string): void {
   const { exec, get, run } = connection
-  // Another process may have been first, also one of a newer version.
+  // Another process may have migrated already, possibly to a newer version.
   if (isMigrated(connection, prefix)) return
   exec(`CREATE TABLE IF NOT EXISTS ${prefix}schema_version (version INTEGER NOT NULL)`)
   const version = get('SELECT version FROM {schema_version}')?.version
@@ -39,7 +39,7 @@ export function isMigrated(connection: Connection, prefix: string): boolean {
   throw unfit('A newer version of this library has migrated the database: update this one too.')
 }
 
-/** 0 where nothing is installed. */
+/** 0 if nothing is installed. */
 export function versionOf({ get }: Connection, prefix: string): number {
   const sql = `SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?`
   if (get(sql, `${prefix}schema_version`) === undefined) return 0

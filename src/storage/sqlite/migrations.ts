@@ -9,18 +9,18 @@ const LOG = `  partition INTEGER NOT NULL,
   PRIMARY KEY (partition, last)`
 
 /**
- * Applied in order, each once. Never change a released one: add another. Names are as `toText` gives them.
+ * Applied in order, each once. Never change a released migration: add another. Names are encoded by `toText`.
  *
- * - `partitions`: one row for each that ever existed, because its counters never go back. `bytes` counts all
- *   that was ever appended, `docs_changed` the commits that touched more than the log.
- * - `log`: one row for each append, or several for a large one. `layout` says where in `data` which event is.
- *   `starts` and `ends` are its place among all bytes of the partition. One tree: an append writes one page
- *   of it.
+ * - `partitions`: one row for each partition that ever existed, because its counters never decrease. `bytes`
+ *   counts everything ever appended, `docs_changed` the commits that touched more than the log.
+ * - `log`: one row for each append, or several for a large one. `layout` locates each event in `data`.
+ *   `starts` and `ends` are its position among all bytes of the partition. It is a single tree: an append
+ *   writes one page of it.
  * - `fields`: what `list` matches and orders by. The column `key` has no type: numbers sort before strings.
- * - `counts`: how many rows `fields` has of a field of a collection. Triggers keep it.
- * - `checkpoints`: `cells` says of each channel its version and the row of `channel_values` with its value,
- *   if any: `[[channel, version as JSON, id | null], …]`. Checkpoints share the rows of values that did not
- *   change. `sort_key` is null where a checkpoint sorts as its id does.
+ * - `counts`: the number of `fields` rows for a field of a collection. Triggers maintain it.
+ * - `checkpoints`: `cells` has the version of each channel and the `channel_values` row of its value, if any:
+ *   `[[channel, version as JSON, id | null], …]`. Checkpoints share the rows of unchanged values. `sort_key`
+ *   is null if a checkpoint's id is its sort key.
  */
 export const migrations: readonly ((prefix: string, has: (object: string) => boolean) => string)[] = [
   (prefix) => `
@@ -103,7 +103,7 @@ CREATE TABLE ${prefix}writes (
 CREATE UNIQUE INDEX ${prefix}writes_place ON ${prefix}writes (thread_id, namespace, checkpoint_id, task_id, place);
 `,
   countTable,
-  // Development builds of 0.1.0 gave the numbers 1 and 2 to other texts, so this looks at what the file has.
+  // Development builds of 0.1.0 gave the numbers 1 and 2 to other texts, so this checks what the file has.
   (prefix, has) =>
     [
       has('partitions_changed') ? withoutChanged(prefix) : '',

@@ -6,13 +6,13 @@ interface DatabaseConstructor {
   new (path: string): SqliteDatabase
 }
 
-/** Opens the file with what there is: `node:sqlite` of Node 22 and later, else the package `libsql`. */
+/** Opens the file with `node:sqlite` in Node 22 or newer, otherwise with the package `libsql`. */
 export async function openFile(path: string): Promise<SqliteDatabase> {
   const Database = builtIn() ?? (await libsql())
   return new Database(path)
 }
 
-/** Undefined before Node 22.13. Not an import, which would fail there, and which bundlers would look at. */
+/** Undefined before Node 22.13. Not an import, which would fail there and which bundlers would follow. */
 function builtIn(): DatabaseConstructor | undefined {
   const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite') as
     | { readonly DatabaseSync: DatabaseConstructor }
@@ -32,7 +32,9 @@ async function libsql(): Promise<DatabaseConstructor> {
   }
 }
 
-/** Takes `file:` URLs and plain paths, and no database in memory, which no second connection would see. */
+/**
+ * Accepts `file:` URLs and plain paths. Rejects databases in memory, which a second connection would not see.
+ */
 export function pathOf(url: string): string {
   const path = url.startsWith('file://') ? fileURLToPath(url) : url.replace(/^file:/, '')
   if (path === '' || path.startsWith(':memory:')) {

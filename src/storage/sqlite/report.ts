@@ -8,7 +8,7 @@ import { versionOf } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { toUnavailable } from './unavailable.ts'
 
-/** `path`: the file, where it is ours to open. */
+/** `path`: the file, if this library opens it. */
 export async function reportOf(database: Database, path: string | undefined): Promise<StorageReport> {
   database.assertOpen()
   const newest = migrations.length
@@ -24,7 +24,10 @@ export async function reportOf(database: Database, path: string | undefined): Pr
   })
 }
 
-/** Throws where no file could be made either. Asked first, because SQLite creates a file that it opens. */
+/**
+ * Whether the file is missing. Throws if it could not be created either. Called first, because SQLite creates
+ * a file that it opens.
+ */
 function isMissing(path: string): boolean {
   if (existsSync(path)) return false
   try {
@@ -45,7 +48,7 @@ function countAll({ get }: Connection) {
   return readCounts(row as Parameters<typeof readCounts>[0])
 }
 
-/** Of the file, with what is still in its write-ahead log. */
+/** The size of the file and its write-ahead log. */
 function bytesOf({ get }: Connection): number {
   const file = get(`SELECT file FROM pragma_database_list WHERE name = 'main'`)?.file as string
   const sizes = [file, `${file}-wal`].map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)

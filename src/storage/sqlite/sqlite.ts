@@ -18,21 +18,22 @@ export type { Synchronous } from './migrate.ts'
 
 export interface SqliteStorageOptions extends DurableStorageOptions {
   /**
-   * A database of `better-sqlite3`, `libsql` or `node:sqlite` that nothing else uses, because its
-   * `busy_timeout` is set. `close` leaves it open. One of `database` and `url` is required.
+   * A database of `better-sqlite3`, `libsql` or `node:sqlite`. Do not use it for anything else, because its
+   * `busy_timeout` is changed. `close` leaves it open. Either `database` or `url` is required.
    */
   readonly database?: SqliteDatabase | undefined
   /**
-   * `file:…` or a path, opened with `node:sqlite` where the runtime has it, else with the package `libsql`.
+   * `file:…` or a path, opened with `node:sqlite` if the runtime has it, otherwise with the package `libsql`.
    */
   readonly url?: string | undefined
   /**
-   * `normal`: what was committed survives the end of the process; a power cut may undo the last commits.
-   * `full`: it survives that too, and each commit waits for the disk. Default `normal`.
+   * `normal`: commits survive the end of the process; a power failure may lose the last ones. `full`: commits
+   * survive that too, but each waits for the disk. Default `normal`.
    */
   readonly synchronous?: Synchronous | undefined
   /**
-   * How often to look for commits of other connections while there are listeners. Default 15 milliseconds.
+   * How often to check for commits of other connections while there are listeners, in milliseconds. Default
+   * 15.
    */
   readonly pollMs?: number | undefined
 }
@@ -49,12 +50,12 @@ const POLL_MS = 15
 const FIT = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
- * A store and a saver in one SQLite file, in WAL mode, that any number of processes of one machine may share.
- * A call blocks the event loop while its statements run, but not while it waits for another process. Within
- * one process, open a file with one SQLite library only: two do not see each other's locks
+ * A store and a saver in one SQLite file in WAL mode. Any number of processes on one machine can share it. A
+ * call blocks the event loop while its statements run, but not while it waits for another process. Within one
+ * process, open a file with one SQLite library only: two libraries do not see each other's locks
  * (https://www.sqlite.org/howtocorrupt.html).
  *
- * Every call throws `UnavailableError` when the file cannot be read or written.
+ * Every call throws `UnavailableError` if the file cannot be read or written.
  */
 export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
   checkOptions('sqliteStorage', options, DURABLE_OPTIONS, SQLITE_OPTIONS)

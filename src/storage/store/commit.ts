@@ -2,7 +2,7 @@ import { AgentwireError } from '../../errors.ts'
 import { ConflictError, FencedError, UnavailableError } from '../errors.ts'
 import type { Change, DocIndex, Guard, LeaseRecord, Op, PartitionChange } from './store.ts'
 
-/** A checked op. The document of a `put` is JSON text. */
+/** A validated op. The document of a `put` is JSON text. */
 export type PreparedOp = Exclude<Op, { op: 'put' }> | PreparedPut
 
 interface PreparedPut {
@@ -14,13 +14,13 @@ interface PreparedPut {
   readonly ttlMs?: number | undefined
 }
 
-/** What the guards and ops of one commit are checked against. */
+/** The current state that a commit's guards and ops are checked against. */
 export interface Current {
   readonly now: number
   readonly head: number
   readonly token: number
   readonly lease: LeaseRecord | undefined
-  /** Undefined where the document is absent or expired. */
+  /** Undefined if the document is absent or expired. */
   version(collection: string, id: string): number | undefined
 }
 
@@ -51,7 +51,7 @@ export function prepare(op: Op): PreparedOp {
   }
 }
 
-/** The ops of a change that was not aborted before. */
+/** The ops of a change. Throws if it was aborted before. */
 export function prepareOps({ ops, signal }: Change): PreparedOp[] {
   if (signal?.aborted) {
     throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
@@ -59,7 +59,7 @@ export function prepareOps({ ops, signal }: Change): PreparedOp[] {
   return ops.map(prepare)
 }
 
-/** Throws the error of the first guard or op that does not hold. */
+/** Throws the error of the first guard or op that fails. */
 export function checkChange(
   partition: string,
   guards: readonly Guard[],
@@ -77,7 +77,7 @@ interface GuardedAppend {
 }
 
 /**
- * Most commits are one append under a fence and a head, for which backends have a shorter path. Undefined for
+ * Most commits are one append under a fence and a head, for which backends have a faster path. Undefined for
  * any other commit.
  */
 export function guardedAppend(
@@ -129,7 +129,7 @@ export function checkFence(
   if (lease?.token !== token || lease.expiresAt <= now) throw fencedError(partition)
 }
 
-/** Follows the lease through the ops, so that a commit that would fail half-way is refused whole. */
+/** Tracks the lease through the ops, so that a commit that would fail halfway is rejected completely. */
 export function checkLease(partition: string, ops: readonly PreparedOp[], current: Current): void {
   let { token } = current
   let held = current.lease?.token
@@ -151,12 +151,12 @@ export function leaseOf(partition: string, owner: string, token: number, expires
   return Object.freeze({ partition, owner, token, expiresAt })
 }
 
-/** Longer than any process lives, and far from the bounds of what databases keep. */
+/** Longer than any process lives, and far from the limits of databases. */
 const MAX_TTL_MS = 1e15
 
 export const wholeMs = (ms: number): number => Math.min(Math.ceil(ms), MAX_TTL_MS)
 
-/** The change that listeners get for a commit with these ops. */
+/** The change that listeners receive for a commit with these ops. */
 export function changeBy(ops: readonly PreparedOp[]): PartitionChange {
   return {
     log: ops.some(({ op }) => op === 'append' || op === 'clear'),

@@ -1,9 +1,9 @@
 import { AgentwireError } from '../../errors.ts'
 import type { Doc, DocPage, ListQuery } from './store.ts'
 
-/** Where a page of documents ended: what it was ordered by, then what breaks ties. */
+/** Where a page of documents ended: the sort key, then what breaks ties. */
 export interface Position {
-  /** Absent when the order is by partition and id alone. */
+  /** Absent if the order is by partition and id alone. */
   readonly key: string | number | undefined
   readonly partition: string
   readonly id: string
@@ -59,7 +59,10 @@ export function pageSize({ limit = DEFAULT_LIMIT }: ListQuery): number {
   return Math.min(Math.max(Math.floor(limit), 1), MAX_LIMIT)
 }
 
-/** How many documents the page leaves out first. Throws where the query has more than an order. */
+/**
+ * The number of documents that the page skips. Throws if the query has an offset and options other than the
+ * order.
+ */
 export function pageOffset({ offset = 0, orderBy, partition, where, cursor }: ListQuery): number {
   if (offset === 0) return 0
   const isOrdered = orderBy !== undefined && partition === undefined && !where && cursor === undefined
@@ -68,7 +71,7 @@ export function pageOffset({ offset = 0, orderBy, partition, where, cursor }: Li
   throw new AgentwireError('invalid_argument', message)
 }
 
-/** From the documents of a page and one more, where there are more. */
+/** Makes a page from its documents and one more, if there are more. */
 export function toPage(found: readonly Doc[], query: ListQuery): DocPage {
   const size = pageSize(query)
   const docs = found.slice(0, size)

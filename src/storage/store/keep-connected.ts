@@ -8,22 +8,22 @@ export interface ListeningConnection {
 }
 
 interface KeepConnectedOptions<Connection extends ListeningConnection> {
-  /** Makes a connection that is not open yet. */
+  /** Creates a connection that is not open yet. */
   create(): Promise<Connection>
-  /** Opens it and listens. */
+  /** Opens the connection and listens. */
   open(connection: Connection): Promise<void>
-  /** Closes the connection where it does not answer in time. */
+  /** Closes the connection if it does not respond in time. */
   ping(connection: Connection): Promise<unknown>
   readonly deadlineMs: number
-  /** Printed once in an outage that lasts. */
+  /** Printed once in a long outage. */
   readonly warning: string
 }
 
 const RETRY_MS = 50
 const MAX_RETRY_MS = 500
-/** Nothing is printed in outages that are shorter than these attempts, about three seconds. */
+/** Outages shorter than this many attempts, about three seconds, print nothing. */
 const QUIET_ATTEMPTS = 8
-/** Deadlines between two pings, which notice a link that died in silence. */
+/** Time limits between two pings. Pings detect a connection that died without closing. */
 export const PING_EVERY = 2
 
 /** Keeps one connection open, from the first `start` until `close`. */
@@ -67,7 +67,7 @@ export function keepConnected<Connection extends ListeningConnection>(
   }
 }
 
-/** The result of `work` on a connection, which is closed where it does not answer in time. */
+/** The result of `work` on a connection, which is closed if it does not respond in time. */
 export async function during<T>(
   connection: ListeningConnection,
   deadlineMs: number,

@@ -3,8 +3,8 @@ import type { PartitionChange, PartitionListener } from './store.ts'
 export type PartitionListeners = ReturnType<typeof createListeners>
 
 /**
- * The listeners of this process, by the key that they are notified under. `onLast` is called when the last
- * listener of a key was removed.
+ * This process's listeners, by notification key. `onLast` is called when the last listener of a key was
+ * removed.
  */
 export function createListeners(onLast: (key: string) => void = () => {}) {
   const listeners = new Map<string, Set<PartitionListener>>()
@@ -12,7 +12,7 @@ export function createListeners(onLast: (key: string) => void = () => {}) {
     add(key: string, listener: PartitionListener): () => void {
       const added = listeners.get(key) ?? new Set()
       listeners.set(key, added)
-      // A wrapper, so that one function may be added twice and each removes its own.
+      // A wrapper, so that the same function can be added twice and each removal removes its own.
       const own: PartitionListener = (change) => listener(change)
       added.add(own)
       return () => {

@@ -3,8 +3,8 @@ import { emptyBatch } from './log-pages.ts'
 import type { LogBatch, LogEvent, LogOrigin, ReadQuery } from './store.ts'
 
 /**
- * Databases keep a log in chunks, each the bytes of some events of one append and a layout: the writer's
- * token, the distinct topics, and for each event its topic's place among them and its length.
+ * Databases store a log in chunks. A chunk has the bytes of some events of one append, and a layout: the
+ * writer's token, the distinct topics, and for each event the index of its topic and its length.
  */
 export type Layout = readonly [
   token: number,
@@ -20,12 +20,12 @@ export interface Chunk {
   readonly data: Uint8Array
 }
 
-/** Bounds of one chunk, so that a small read of a large append stays small. */
+/** Limits of one chunk, so that a small read of a large append stays small. */
 const CHUNK_BYTES = 65_536
 const CHUNK_EVENTS = 1_000
 const DEFAULT_LIMIT = 1_000
 const DEFAULT_BYTES = 65_536
-/** Places of origins are 16 bits wide. */
+/** Origin indexes are 16 bits wide. */
 const MAX_LIMIT = 65_535
 
 export function chunksOf(token: number, events: readonly LogEvent[]): Chunk[] {
@@ -54,8 +54,8 @@ export function chunksOf(token: number, events: readonly LogEvent[]): Chunk[] {
 }
 
 /**
- * The batch that a read would give of events which one commit has appended after `before`. `originFor` gives
- * the same origin for the same topic, because readers decide once for each.
+ * The batch that a read would return for the events that one commit has appended after `before`. `originFor`
+ * returns the same origin for the same topic, because readers decide once for each origin.
  */
 export function batchOf(
   events: readonly LogEvent[],
@@ -93,7 +93,7 @@ export function readBounds({ limit = DEFAULT_LIMIT, maxBytes = DEFAULT_BYTES }: 
   }
 }
 
-/** What was read of a log: consecutive chunks, if any, the first of which begins with event `first`. */
+/** The result of reading a log: consecutive chunks, if any, of which the first starts with event `first`. */
 export interface Found {
   readonly head: number
   readonly firstRetained: number
@@ -103,7 +103,7 @@ export interface Found {
   bytes(start: number, end: number): Uint8Array
 }
 
-/** Of the events found those after `after`, up to the bounds. */
+/** The found events after `after`, up to the limits. */
 export function toBatch({ head, firstRetained, layouts, ...found }: Found, query: ReadQuery): LogBatch {
   const first = Math.max(query.after + 1, firstRetained)
   if (layouts.length === 0) return emptyBatch(first, head, firstRetained)
@@ -112,7 +112,7 @@ export function toBatch({ head, firstRetained, layouts, ...found }: Found, query
   const originOf: number[] = []
   const origins: LogOrigin[] = []
   const places = new Map<string, number>()
-  // Most events have the origin of the one before.
+  // Most events have the same origin as the previous one.
   let origin: LogOrigin | undefined
   let place = 0
   let seq = found.first

@@ -1,18 +1,18 @@
 import type { LogBatch, LogEvent, LogOrigin, ReadQuery } from './store.ts'
 
 /**
- * The events of one partition in memory: their bytes back to back in pages, so that a read is a view and not
- * a copy. The first page is small and each next one twice as big, so that a short log stays cheap.
+ * One partition's events in memory. Their bytes are contiguous in pages, so that a read is a view and not a
+ * copy. The first page is small and each next one is twice as large, so that a short log stays cheap.
  */
 export interface EventLog {
   head: number
   firstRetained: number
-  /** What the log occupies, slack and bookkeeping included. */
+  /** The memory that the log uses, including slack and bookkeeping. */
   bytes: number
   readonly pages: Page[]
   /** The size that pages grow to. */
   readonly pageBytes: number
-  /** Where each topic of the current writer is in the origins of the page it was last used in. */
+  /** The index of each topic of the current writer in the origins of the page it was last used in. */
   readonly topics: Map<string, Interned>
   token: number
 }
@@ -26,13 +26,15 @@ interface Page {
   offsets: Uint32Array
   originOf: Uint16Array
   readonly origins: LogOrigin[]
-  /** When its last event came, by the store's clock. */
+  /** When its last event was appended, by the store's clock. */
   lastAt: number
 }
 
 interface Interned {
   readonly origin: LogOrigin
-  /** The first event of the page that `at` counts in. Not the page itself, which must be free to go. */
+  /**
+   * The first event of the page that `at` refers to. Not the page itself, which must be free to be collected.
+   */
   page: number
   at: number
 }
@@ -40,11 +42,14 @@ interface Interned {
 const FIRST_PAGE_BYTES = 1024
 const PAGE_BYTES = 65_536
 const PAGE_EVENTS = 4096
-/** The page object, its typed arrays and their buffers. */
+/** In bytes: the page object, its typed arrays and their buffers. */
 const PAGE_OVERHEAD = 640
 const INTERNED_TOPICS = 1024
 
-/** Pages grow to 64 KiB, at most an eighth of `maxBytes`: the log loses its events by whole pages. */
+/**
+ * Pages grow to 64 KiB, but at most to an eighth of `maxBytes`, because the log loses its events by whole
+ * pages.
+ */
 export function createLog(head: number, maxBytes: number): EventLog {
   const pageBytes = Math.max(FIRST_PAGE_BYTES, Math.min(PAGE_BYTES, maxBytes >> 3))
   return { head, firstRetained: head + 1, bytes: 0, pages: [], pageBytes, topics: new Map(), token: 0 }
@@ -69,7 +74,7 @@ export function appendEvents(log: EventLog, token: number, events: readonly LogE
   }
 }
 
-/** Zero-copy. The batch ends with its page, so it may be shorter than asked. */
+/** Without a copy. The batch ends with its page, so it may be shorter than requested. */
 export function readEvents(log: EventLog, query: ReadQuery): LogBatch {
   const { head, firstRetained } = log
   const first = Math.max(query.after + 1, firstRetained)
@@ -90,7 +95,7 @@ export function readEvents(log: EventLog, query: ReadQuery): LogBatch {
   }
 }
 
-/** Shared by all empty batches: every reader that has caught up gets one. */
+/** Shared by all empty batches: every reader at the head gets one. */
 const NOTHING = {
   count: 0,
   bytes: new Uint8Array(0),
@@ -115,7 +120,7 @@ export function keepLast(log: EventLog, count: number): void {
   while (log.pages.length > 0 && endOf(log.pages[0]!) < log.firstRetained) dropOldestPage(log)
 }
 
-/** Whole pages only: an old event goes when the last event of its page is old. */
+/** Only whole pages: an old event is dropped when the last event of its page is old. */
 export function dropOlderThan(log: EventLog, time: number): void {
   while (log.pages.length > 0 && log.pages[0]!.lastAt < time) dropOldestPage(log)
 }
@@ -153,7 +158,7 @@ function nextSize({ pageBytes }: EventLog, before: Page): number {
   return Math.min(size * 2, pageBytes)
 }
 
-/** Gives back what a full page does not use. Views handed out before keep the old arrays. */
+/** Releases the unused part of a full page. Views returned earlier keep the old arrays. */
 function seal(log: EventLog, page: Page): void {
   log.bytes -= costOf(page)
   if (page.bytes.length - page.used > page.bytes.length >> 3) page.bytes = page.bytes.slice(0, page.used)

@@ -3,7 +3,7 @@ import type { Doc, ListQuery, Store } from './store.ts'
 
 const PAGE = 200
 
-/** The documents of a list, page by page, at most `most` of them. Each page is read when it is asked for. */
+/** A list's documents, page by page, at most `most` of them. Each page is read on demand. */
 export async function* pagesOf(
   store: Store,
   collection: string,
@@ -17,7 +17,7 @@ export async function* pagesOf(
     if (cursor === undefined) return
     left -= docs.length
     from = { cursor }
-    // A store in memory answers at once, and a long list would hold up everyone else.
+    // A store in memory responds immediately, and a long list would block everything else.
     await nextTurn()
   }
 }
@@ -39,7 +39,7 @@ interface Fitting<T> {
   readonly limit: number
 }
 
-/** Those records of a list that fit, from `offset` on. */
+/** The matching records of a list, starting at `offset`. */
 export async function listFitting<T>(
   pages: AsyncIterable<readonly Doc[]>,
   { read, fits, offset, limit }: Fitting<T>,

@@ -1,28 +1,28 @@
-/** What a storage is and holds, as its `report()` says. */
+/** The kind, state and counts of a storage, as `report()` returns them. */
 export interface StorageReport {
   /** A short name for messages: `sqlite`, `postgres`, `redis`. */
   readonly name: string
   /** A storage that cannot be reached throws `UnavailableError` instead. */
   readonly reachable: true
   /**
-   * The version of what is installed, 0 before `setup()`, and the one that this version of the library brings
-   * it to.
+   * The installed schema version, 0 before `setup()`, and the newest one, which this version of the library
+   * migrates to.
    */
   readonly schema: { readonly version: number; readonly newest: number }
-  /** What was acknowledged survives a crash of the database's process. */
+  /** Whether acknowledged commits survive a crash of the database process. */
   readonly durable: boolean
-  /** What an operator should know or change, each a sentence. */
+  /** What an operator should know or change, one sentence each. */
   readonly warnings: readonly string[]
-  /** Of the whole storage, for all owners. Large tables may be estimated. */
+  /** Counts for the whole storage and all owners. Large tables may be estimated. */
   readonly counts: StorageCounts
-  /** What the storage occupies; undefined where the backend does not say. */
+  /** The size of the storage. Undefined if the backend does not report it. */
   readonly bytes: number | undefined
 }
 
 export interface StorageCounts {
-  /** Partitions that ever existed: their counters stay when all else of them is gone. */
+  /** Partitions that ever existed. Their counters stay when everything else is removed. */
   readonly partitions: number
-  /** Those that have expired and were not swept yet count too. */
+  /** Includes expired documents that were not swept yet. */
   readonly documents: number
   readonly events: number
   /** Held and not expired. */
@@ -30,7 +30,7 @@ export interface StorageCounts {
   readonly checkpoints: number
 }
 
-/** What a store alone can say: the saver's checkpoints may be elsewhere. */
+/** The report of a store alone. The saver's checkpoints may be stored elsewhere. */
 export interface StoreReport extends Omit<StorageReport, 'counts'> {
   readonly counts: Omit<StorageCounts, 'checkpoints'> & Partial<Pick<StorageCounts, 'checkpoints'>>
 }

@@ -1,22 +1,24 @@
 /**
- * What `sweep` drops of event logs, by whole appends and the oldest first. It drops nothing of a partition
- * whose lease was not released, because its run is not over, even if its process is.
+ * What `sweep` drops from event logs, by whole appends, oldest first. It drops nothing from a partition whose
+ * lease was not released, because its run has not ended, even if its process has.
  */
 export interface RetentionOptions {
-  /** Bound on the log of one partition, in bytes. The last append stays. Default: none, in memory 16 MiB. */
+  /**
+   * Limit for one partition's log, in bytes. The last append always stays. Default: none, in memory 16 MiB.
+   */
   readonly maxThreadBytes?: number | undefined
   /**
-   * Bound on all logs together, in bytes. The log with the oldest last append loses events first.
-   * Default: none, in memory 256 MiB.
+   * Limit for all logs together, in bytes. The log with the oldest last append loses events first. Default:
+   * none, in memory 256 MiB.
    */
   readonly maxTotalBytes?: number | undefined
-  /** How old events may become, in milliseconds. Default: any age. */
+  /** Maximum age of events, in milliseconds. Default: none. */
   readonly maxAgeMs?: number | undefined
 }
 
-/** A log with events, as it was seen. */
+/** The state of a log with events. */
 export interface RetainedLog {
-  /** Where its first kept append begins, and its last one ends, among all bytes ever appended to it. */
+  /** Where its first kept append starts and its last one ends, among all bytes ever appended to it. */
   readonly starts: number
   readonly ends: number
   /** When its first and last appends were committed, by the store's clock. */
@@ -25,21 +27,21 @@ export interface RetainedLog {
   readonly isLeased: boolean
 }
 
-/** Which appends of a log stay: those committed since a time that begin at `from` or behind. */
+/** Which appends of a log to keep: those committed since `since` that start at `from` or later. */
 export interface Retained {
   readonly since: number
   readonly from: number
-  /** Whether the last append stays wherever it begins. */
+  /** Whether the last append is kept wherever it starts. */
   readonly keepsLast: boolean
 }
 
-/** How a database lists its logs and drops of them. */
+/** How a database lists and trims its logs. */
 export interface RetainedLogs<Log extends RetainedLog> {
   /** Every log with events, and the time by the store's clock. */
   pages(): AsyncIterable<{ readonly now: number; readonly logs: readonly Log[] }>
   /**
-   * Drops what does not stay, unless the log is leased by now or starts elsewhere, because another process
-   * dropped events of it. Gives the log as it is then, undefined where nothing is left of it.
+   * Drops what is not kept, unless the log is leased by now, or starts elsewhere because another process has
+   * dropped events. Returns the log's new state, or undefined if it is empty.
    */
   drop(log: Log, retained: Retained): Promise<Log | undefined>
 }

@@ -2,7 +2,7 @@ import type { LogBatch, ReadQuery } from './store.ts'
 
 type Read = (partition: string, query: ReadQuery) => Promise<LogBatch>
 
-/** Readers that ask for the same before `read` has called `onSend` share one answer. */
+/** Readers with the same query before `read` has called `onSend` share one result. */
 export function shareReads(
   read: (...args: [...Parameters<Read>, onSend: () => void]) => Promise<LogBatch>,
 ): Read {

@@ -1,53 +1,61 @@
 import type { StoreReport } from './report.ts'
 
 /**
- * Keeps everything but checkpoints, in partitions (a thread, a deployment). A partition has documents, one
- * numbered event log and one lease; `commit` changes all three at once or none of them.
+ * Stores everything except checkpoints, in partitions (a thread, a deployment). A partition has documents,
+ * one numbered event log and one lease. `commit` changes all three atomically.
  */
 export interface Store {
-  /** One document, or undefined when it is absent or expired. */
+  /** One document, or undefined if it is absent or expired. */
   get(partition: string, collection: string, id: string): Promise<Doc | undefined>
   /**
-   * Documents of one collection across partitions. A page by `orderBy` alone must cost about the same however
-   * many documents there are: a caller that lists a group of documents gives the group a field.
+   * Documents of one collection across partitions. The cost of a page by `orderBy` alone must not depend on
+   * the number of documents: a caller that lists a group of documents gives the group its own field.
    */
   list(collection: string, query?: ListQuery): Promise<DocPage>
   /**
-   * How many documents of the collection have the index field, at about the same cost however many there are.
-   * Expired documents count until a sweep, and one that is being written may count twice for that moment.
+   * The number of documents in the collection that have the index field. Its cost must not depend on that
+   * number. Expired documents count until a sweep, and a document that is being written may briefly count
+   * twice.
    */
   count(collection: string, field: string): Promise<number>
   /**
-   * The only write: all ops, or none and `ConflictError` or `FencedError`, where a guard or op does not hold.
+   * The only write. It applies all ops, or none and throws `ConflictError` or `FencedError` if a guard or op
+   * fails.
    */
   commit(partition: string, change: Change): Promise<Committed>
   /**
-   * Events after `after`, oldest first, in one batch, which is empty at the head. Where `after + 1 <
-   * firstRetained` it starts at `firstRetained`: the caller must report the gap.
+   * Events after `after`, oldest first, in one batch, which is empty at the head. If
+   * `after + 1 < firstRetained`, it starts at `firstRetained`, and the caller must report the gap.
    */
   read(partition: string, query: ReadQuery): Promise<LogBatch>
   /**
-   * What a writer must know before it commits, read together: the state of the partition, and those of its
-   * documents that it names, in their order.
+   * What a writer needs before it commits, in one read: the state of the partition and the given documents,
+   * in the same order.
    */
   inspect(partition: string, docs?: readonly DocKey[]): Promise<Inspection>
-  /** Throws `FencedError` unless the partition's lease is held with this token and is not expired. */
+  /** Throws `FencedError` unless the partition's lease is held with this token and has not expired. */
   assertFence(partition: string, token: number): Promise<void>
   /**
    * Calls `listener` after commits to the partition, until the returned function is called. A notification
-   * may be late, lost or spurious, so a reader also keeps a timer of at most one second.
+   * may be late, lost or spurious, so a reader also needs a timer of at most one second.
    */
   watch(partition: string, listener: PartitionListener): () => void
   /** Leases that have expired and were not released, oldest first. */
   expired(query?: { readonly limit?: number }): Promise<readonly LeaseRecord[]>
   /** Drops old events of a log. This library never drops those of an unfinished run. */
   trim(partition: string, bound: TrimBound): Promise<void>
-  /** Purges what has expired. Safe to call from several processes. */
+  /** Removes what has expired. Several processes may call it. */
   sweep(): Promise<void>
-  /** Creates or migrates what the backend needs. Safe to call twice, and from two processes at once. */
+  /**
+   * Creates or migrates what the backend needs. It may be called repeatedly, also from several processes at
+   * once.
+   */
   setup(): Promise<void>
   close(): Promise<void>
-  /** What it is and holds, for operators. It may look at everything, so nothing calls it by itself. */
+  /**
+   * The storage's state and counts, for operators. It may read everything, so the library never calls it on
+   * its own.
+   */
   report?(): Promise<StoreReport>
   readonly capabilities: StoreCapabilities
 }
@@ -55,15 +63,17 @@ export interface Store {
 export interface StoreCapabilities {
   /** A short name for messages: `memory`, `sqlite`, `postgres`, `redis`. */
   readonly name: string
-  /** Other processes see what this one commits. */
+  /** Whether other processes see this process's commits. */
   readonly shared: boolean
-  /** What is committed survives the process. */
+  /** Whether commits survive the process. */
   readonly durable: boolean
-  /** How long to gather events before one append, in milliseconds. 0 = the same turn of the event loop. */
+  /**
+   * How long to collect events before an append, in milliseconds. 0 means the same turn of the event loop.
+   */
   readonly coalesceMs: number
 }
 
-/** Stores keep documents as JSON and give back copies. */
+/** Stores keep documents as JSON and return copies. */
 export type Json =
   | null
   | boolean
@@ -76,7 +86,7 @@ export interface Doc {
   readonly partition: string
   readonly id: string
   readonly value: Json
-  /** Rises with each put of this id, also after a delete and re-create. */
+  /** Increases with each put of this id, also after a delete and a new put. */
   readonly version: number
   readonly index: DocIndex
 }
@@ -86,23 +96,24 @@ export type DocIndex = Readonly<Record<string, string | number>>
 
 export interface ListQuery {
   readonly partition?: string
-  /** Equality on index fields; all must match. */
+  /** Equality on index fields. All must match. */
   readonly where?: DocIndex
   /**
-   * An index field; ties break by partition and id, which are the default. Documents without it are left out.
+   * An index field. Ties are ordered by partition and id, which are also the default order. Documents without
+   * the field are left out.
    */
   readonly orderBy?: string
   readonly descending?: boolean
   /** Default 100, at most 1,000. */
   readonly limit?: number
   readonly cursor?: string
-  /** How many documents to skip. Only with `orderBy`, `descending` and `limit`. Default 0. */
+  /** The number of documents to skip. Only with `orderBy`, `descending` and `limit`. Default 0. */
   readonly offset?: number
 }
 
 export interface DocPage {
   readonly docs: readonly Doc[]
-  /** Pass it back for the next page; absent at the end. Stable under inserts. */
+  /** Pass it back for the next page. Absent at the end. Stable under inserts. */
   readonly cursor?: string
 }
 
@@ -116,9 +127,9 @@ export type Guard =
   /** The document has this version. */
   | { readonly guard: 'version'; readonly collection: string; readonly id: string; readonly version: number }
   | { readonly guard: 'absent'; readonly collection: string; readonly id: string }
-  /** The lease is held with this token and is not expired. Throws `FencedError`, not `ConflictError`. */
+  /** The lease is held with this token and has not expired. Throws `FencedError`, not `ConflictError`. */
   | { readonly guard: 'fence'; readonly token: number }
-  /** Nobody holds the lease, or it has expired. */
+  /** The lease is not held, or has expired. */
   | { readonly guard: 'free' }
   /** The last sequence number of the log. */
   | { readonly guard: 'head'; readonly seq: number }
@@ -130,25 +141,28 @@ export type Op =
       readonly id: string
       readonly value: Json
       readonly index?: DocIndex
-      /** A lower bound: the document stays at least this long. Absent = for ever. */
+      /** The document is kept at least this long, in milliseconds. Absent: forever. */
       readonly ttlMs?: number
     }
   | { readonly op: 'delete'; readonly collection: string; readonly id: string }
   /** Numbered from head + 1 without gaps. `token` is stored with each event. */
   | { readonly op: 'append'; readonly token: number; readonly events: readonly LogEvent[] }
-  /** Takes the lease. `ConflictError` unless the token is above every earlier one of the partition. */
+  /**
+   * Takes the lease. Throws `ConflictError` unless the token is higher than every earlier one of the
+   * partition.
+   */
   | { readonly op: 'claim'; readonly owner: string; readonly token: number; readonly ttlMs: number }
-  /** `FencedError` unless the lease is held with this token. It may have expired. */
+  /** Throws `FencedError` unless the lease is held with this token. It may have expired. */
   | { readonly op: 'renew'; readonly token: number; readonly ttlMs: number }
-  /** Does nothing when the lease is held with another token. */
+  /** Does nothing if the lease is held with another token. */
   | { readonly op: 'release'; readonly token: number }
-  /** Drops documents, log and lease of the partition; sequence numbers and tokens are never issued again. */
+  /** Drops the partition's documents, log and lease. Sequence numbers and tokens are never reused. */
   | { readonly op: 'clear' }
 
 export interface LogEvent {
-  /** What a reader filters by. There are few distinct values, which stores intern. */
+  /** What a reader filters by. There are few distinct values, and stores intern them. */
   readonly topic: string
-  /** Opaque bytes. Never mutated after the commit, by either side. */
+  /** Opaque bytes. Neither side changes them after the commit. */
   readonly data: Uint8Array
 }
 
@@ -162,7 +176,7 @@ export interface Committed {
 export interface PartitionState {
   readonly head: number
   readonly firstRetained: number
-  /** The highest fencing token ever issued in the partition; 0 before the first. */
+  /** The highest fencing token ever issued in the partition. 0 before the first. */
   readonly token: number
   readonly lease: LeaseRecord | undefined
   /** The store's clock, in milliseconds since 1970. */
@@ -176,7 +190,7 @@ export interface DocKey {
 }
 
 export interface Inspection extends PartitionState {
-  /** As `get` gives each of them, in the order in which they were asked for. */
+  /** Each as `get` returns it, in the requested order. */
   readonly docs: readonly (Doc | undefined)[]
 }
 
@@ -191,15 +205,18 @@ export interface LeaseRecord {
 export interface ReadQuery {
   /** Exclusive. 0 reads from the start. */
   readonly after: number
-  /** Most events in the batch. Default 1,000. */
+  /** Maximum number of events in the batch. Default 1,000. */
   readonly limit?: number
-  /** Soft bound on the bytes of a batch; one event is always given. Default 64 KiB. */
+  /**
+   * Soft limit on the bytes of a batch. A batch always has at least one event, if there is one. Default 64
+   * KiB.
+   */
   readonly maxBytes?: number
 }
 
 /**
- * Events in columns, so that a reader can hand one slice of bytes to a socket. Event `i` (0 ≤ i < count) has
- * the sequence number `first + i`, the data `bytes[offsets[i] .. offsets[i + 1]]`, the origin
+ * Events in columns, so that a reader can pass one slice of bytes to a socket. Event `i` (0 ≤ i < count) has
+ * the sequence number `first + i`, the data `bytes[offsets[i] .. offsets[i + 1]]`, and the origin
  * `origins[originOf[i]]`.
  */
 export interface LogBatch {
@@ -213,7 +230,7 @@ export interface LogBatch {
   readonly firstRetained: number
 }
 
-/** Topic and writer of an event. Events share these objects. */
+/** The topic and writer of an event. Events share these objects. */
 export interface LogOrigin {
   readonly topic: string
   readonly token: number

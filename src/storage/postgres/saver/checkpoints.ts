@@ -9,10 +9,10 @@ import type {
 import type { Row } from '../pool.ts'
 import { fromText, keyOf, namesOf, readNames, toText } from '../text.ts'
 
-/** `[version, id of its value | null]` by channel. */
+/** `[version, value id | null]` by channel. */
 export type Cells = Readonly<Record<string, readonly [version: string, id: number | null]>>
 
-/** The parameters of the function `put_checkpoint` behind those of the fence. */
+/** The parameters of the function `put_checkpoint` after the fence's. */
 export function putParameters(
   { threadId, namespace, checkpointId, parentId, body, metadata, changed, carried }: CheckpointToStore,
   latest: boolean,
@@ -42,7 +42,7 @@ export function putParameters(
 
 const keysOf = ({ channel, version }: StoredVersion) => ({ channel: keyOf(channel), version: keyOf(version) })
 
-/** The parameters of the function `put_writes` behind those of the fence. */
+/** The parameters of the function `put_writes` after the fence's. */
 export function writesParameters({
   threadId,
   namespace,

@@ -2,8 +2,8 @@ import { newestId, SORT_KEY } from '../../sql/checkpoints.ts'
 import { NOW } from '../store/sql-store.ts'
 
 /**
- * `cells` says of each channel its version and the row of `channel_values` with its value, if any: `{channel:
- * [version, id | null]}`. Checkpoints share the rows of values that did not change.
+ * `cells` has the version of each channel and the `channel_values` row of its value, if any:
+ * `{channel: [version, id | null]}`. Checkpoints share the rows of unchanged values.
  */
 export const CHECKPOINT_TABLES = `
 CREATE TABLE {checkpoints} (
@@ -45,27 +45,27 @@ CREATE TABLE {writes} (
 );
 `
 
-/** `sort_key` is null where a checkpoint sorts as its id does: see `sortKeyBehind`. */
+/** `sort_key` is null if a checkpoint's id is its sort key: see `sortKeyBehind`. */
 export const SORT_KEYS = `
 ALTER TABLE {checkpoints} ADD COLUMN sort_key text COLLATE "C";
 CREATE INDEX ON {checkpoints} (thread_id, namespace, ${SORT_KEY});
 `
 
-/** What identifies a write, as `readWrite` reads it. */
+/** The identifying columns of a write, as `readWrite` reads them. */
 const aboutWrite = (writes: string): string =>
   `jsonb_build_array(${writes}.task_id, ${writes}.place, ${writes}.names, ${writes}.channel)::text`
 
 /**
- * `held` locks a lease's row until the transaction ends, so that nobody takes the lease between check and
+ * `held` locks a lease's row until the transaction ends, so that no process takes the lease between check and
  * write.
  *
- * `put_checkpoint` finds the values that did not change: with the parent where that has the version, else
- * anywhere in the namespace. Where several have it, because branches number alike, it writes nothing and
- * gives the places of those channels in `p_carried`, unless `p_latest` lets it take the latest. `p_data` is
- * all bytes of the call.
+ * `put_checkpoint` finds the unchanged values: in the parent if it has the version, otherwise anywhere in the
+ * namespace. If several checkpoints have the version, because branches have the same version numbers, it
+ * writes nothing and returns the positions of those channels in `p_carried`, unless `p_latest` allows it to
+ * use the latest. `p_data` contains all bytes of the call.
  *
- * `load` gives the checkpoints at `[[thread, namespace, id | null for the newest]]` with their writes, each
- * with the place of its address, and the values that they share, each with its id.
+ * `load` returns the checkpoints at `[[thread, namespace, id | null for the newest]]` with their writes, each
+ * with the position of its address, and their shared values, each with its id.
  */
 export const CHECKPOINT_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION {held}(p_partition text, p_token bigint) RETURNS boolean
@@ -231,7 +231,7 @@ END
 $body$;
 `
 
-/** Whether the lease is lost: `fenced` as the functions give it. */
+/** Whether the lease is lost: `fenced`, as the functions return it. */
 const FENCE = `fence AS MATERIALIZED (
     SELECT $1::text IS NOT NULL AND NOT {held}($1, $2) AS fenced
   )`
@@ -243,8 +243,8 @@ export const DELETE_THREAD = `WITH ${FENCE}, c AS ${deletion('checkpoints')},
   SELECT fenced FROM fence`
 
 /**
- * What the namespaces had when the statement began decides what is deleted: `asked` has those without a newer
- * checkpoint.
+ * The state of the namespaces at the start of the statement decides what is deleted: `asked` has the
+ * namespaces without a newer checkpoint.
  */
 export const KEEP_ONLY = `WITH ${FENCE}, asked AS MATERIALIZED (
     SELECT item->>0 AS namespace, item->>1 AS newest, item->2 AS staying

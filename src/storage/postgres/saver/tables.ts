@@ -29,7 +29,7 @@ export function createTables({ run, call, write }: Database): CheckpointTables {
     },
   }
 
-  /** Both call what checks the fence first. */
+  /** Both call the function that checks the fence first. */
   async function put(
     name: WritingFunction,
     fence: Fence | undefined,
@@ -102,7 +102,7 @@ function assertHeld(fence: Fence | undefined, row: Row): Row {
 
 type About = [checkpoint: string, parent: string | null, names: string | null, cells: Cells]
 
-/** Null stands for the newest checkpoint of the namespace. */
+/** Null stands for the namespace's newest checkpoint. */
 function keysOf({ threadId, namespace, checkpointId }: SavedAt): readonly (string | null)[] {
   return [keyOf(threadId), keyOf(namespace), checkpointId === undefined ? null : keyOf(checkpointId)]
 }

@@ -29,7 +29,7 @@ function encodeGuard(guard: Guard): object {
   return { guard: 'version', collection: keyOf(collection), id: keyOf(id), version }
 }
 
-/** Its bytes are added to `data`. */
+/** Appends the op's bytes to `data`. */
 function encodeOp(partition: string, op: PreparedOp, data: Uint8Array[]): object {
   switch (op.op) {
     case 'put': {
@@ -64,12 +64,12 @@ function encodeOp(partition: string, op: PreparedOp, data: Uint8Array[]): object
   }
 }
 
-/** A value of an index field in `fields`, where strings sort after numbers. */
+/** The value of an index field in `fields`. Strings sort after numbers. */
 export const sortedBy = (value: string | number): [num: string, str: string] =>
   typeof value === 'number' ? [String(value), ''] : ['Infinity', keyOf(value)]
 
 /**
- * The parameters of the function `append` for a fenced commit of one append in one chunk; undefined for any
+ * The parameters of the function `append` for a fenced commit with one append in one chunk. Undefined for any
  * other commit.
  */
 export function encodeAppend(
@@ -87,7 +87,7 @@ export function encodeAppend(
   return [keyOf(partition), fence, head, count, layout, data]
 }
 
-/** Throws the error of the guard or op that the function `commit` refused, as `Store` words it. */
+/** Throws the error of the guard or op that made the function `commit` reject, in the words of `Store`. */
 export function throwRefusal(
   partition: string,
   guards: readonly Guard[],

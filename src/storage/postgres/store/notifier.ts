@@ -8,25 +8,26 @@ import type { PostgresClient } from '../pool.ts'
 import { createPresence } from './presence.ts'
 
 /**
- * Between two notifications. A commit after a pause is sent at once, and commits in a row are sent together.
+ * Milliseconds between two notifications. A commit after a pause is sent immediately, and consecutive commits
+ * are sent together.
  */
 const GAP_MS = 5
 /** Names with their marks in one payload, which must be shorter than 8,000 bytes. */
 const MAX_NAMES = 400
 const MAX_UNSENT = 10_000
-/** Pings that one may leave out and still be taken to listen, with the first that it makes. */
+/** The number of pings that a listener may miss, counting its first, before it counts as gone. */
 const PINGS = 3
 
 export type Notifier = ReturnType<typeof createNotifier>
 
 /**
- * Notifies the listeners of this process, on one connection outside the pool: LISTEN for the commits of
- * others, NOTIFY for our own. Notifications are sent after the commit, because Postgres serializes commits
- * that notify, and not while nobody else listens. A lost notification does no harm, because readers have a
- * timer.
+ * Notifies this process's listeners, over one connection outside the pool: LISTEN for the commits of others,
+ * NOTIFY for our own. Notifications are sent after the commit, because Postgres serializes commits that
+ * notify. None are sent while no other process listens. A lost notification is harmless, because readers have
+ * a timer.
  */
 export function createNotifier({ names, deadlineMs, createClient }: Database) {
-  /** Notifications come back to their sender, which has notified its own listeners already. */
+  /** Notifications also return to their sender, which has already notified its own listeners. */
   const sender = crypto.randomUUID().slice(0, 8)
   const presence = createPresence(sender, PINGS * PING_EVERY * deadlineMs)
   const listeners = createListeners()
@@ -43,7 +44,7 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
       const asks = `NOTIFY "${names.channel}", '${sender} ${presence.asks}'`
       await made.run((client) => client.query({ text: `LISTEN "${names.channel}"; ${asks}` }))
       connection = made
-      // Any notification may have been missed until now.
+      // Any notification may have been missed before this point.
       notifyAll()
       flush()
     },
@@ -64,7 +65,7 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
   function receive(payload: string): void {
     const [from, ...items] = payload.split(' ')
     const { answer, missed } = presence.heard(from!, items)
-    // The failure closes the connection, and the next one asks again.
+    // A failure closes the connection, and the next connection asks again.
     if (answer && connection?.isOver === false) tell(connection, answer).catch(() => {})
     if (missed) notifyAll()
     if (from === sender) return
@@ -81,7 +82,7 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
     if (!sending && connection?.isOver === false && unsent.size > 0) sending = send(connection)
   }
 
-  /** Changes committed while a notification is in flight, or right after it, are sent with the next. */
+  /** Changes committed while a notification is in flight, or right after it, are sent with the next one. */
   async function send(on: Connection): Promise<void> {
     while (!on.isOver && unsent.size > 0) {
       const marked = [...unsent].slice(0, MAX_NAMES)
@@ -89,7 +90,7 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
       try {
         await tell(on, marked.map(([name, change]) => markOf(change) + name).join(' '))
       } catch {
-        // The failure has closed the connection, so these go with the next one.
+        // The failure has closed the connection, so these are sent over the next one.
         for (const [name, change] of marked) leaveUnsent(name, change)
       }
       if (!closed) await sleep(GAP_MS)
@@ -119,14 +120,14 @@ export function createNotifier({ names, deadlineMs, createClient }: Database) {
   }
 }
 
-/** A short name for a partition on a channel that every user of the database can listen to. */
+/** A short name for a partition, on a channel that every database user can listen to. */
 function nameOf(partition: string): string {
   return createHash('sha256').update(partition).digest('base64url').slice(0, 11)
 }
 
 interface Connection extends ListeningConnection {
   readonly isOver: boolean
-  /** Closes the connection where the work fails or does not end in time. */
+  /** Closes the connection if the work fails or times out. */
   run(work: (client: PostgresClient) => Promise<unknown>): Promise<void>
 }
 
@@ -147,7 +148,7 @@ function toConnection(
       if (connection.isOver) return
       connection.isOver = true
       finish()
-      // It is not awaited, because it would not settle on a dead link.
+      // Not awaited, because it would never settle on a dead connection.
       client.end().catch(() => {})
     },
     async run(work: (client: PostgresClient) => Promise<unknown>) {

@@ -1,17 +1,23 @@
-/** How long others have to answer before nobody is taken to be there, in milliseconds. */
+/** How long other processes may take to answer before none counts as present, in milliseconds. */
 const ANSWER_MS = 1_000
-/** How long one that tells no time is taken to listen: those of earlier versions tell none. */
+/**
+ * How long a process counts as listening if it reports no time, in milliseconds. Earlier versions report
+ * none.
+ */
 const UNTOLD_MS = 30_000
 
-/** `?30000`: listens for so long, and asks who else does. `.30000` answers; `!30000` too, from one that did not notify. */
+/**
+ * `?30000`: listens for this long, and asks which others do. `.30000` answers. `!30000` also answers, from a
+ * process that has not notified.
+ */
 const PRESENCE = /^([?.!])(\d+)$/
 
 export type Presence = ReturnType<typeof createPresence>
 
 /**
- * Who else listens to the channel of notifications, so that nothing is sent while nobody does. Each tells it
- * when it begins to listen, and again with each ping; one that cannot hear itself, as behind a pooler, does
- * not take silence for nobody.
+ * Tracks which processes listen to the notification channel, so that nothing is sent while none does. Each
+ * process reports when it starts to listen, and again with each ping. A process that does not receive its own
+ * messages, for example behind a pooler, does not treat silence as absence.
  */
 export function createPresence(self: string, lastsMs: number) {
   const others = new Map<string, number>()
@@ -28,14 +34,14 @@ export function createPresence(self: string, lastsMs: number) {
   return {
     isAlone,
     asks: `?${lastsMs}`,
-    /** A connection is about to listen, and to ask. */
+    /** A connection is about to listen and to ask. */
     opened(): void {
       since = Number.POSITIVE_INFINITY
       hearsUntil = 0
     },
     /**
-     * Takes the items of a message. Gives what to answer, if anything, and whether its sender may not have
-     * notified of all that it did until now.
+     * Reads the items of a message. Returns the answer, if any, and whether its sender may have skipped
+     * notifications until now.
      */
     heard(from: string, items: readonly string[]): { readonly answer?: string; readonly missed: boolean } {
       const [, kind, told] = PRESENCE.exec(items[0] ?? '') ?? []

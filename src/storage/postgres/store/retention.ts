@@ -1,11 +1,11 @@
 import type { RetentionOptions } from '../../store/retention.ts'
 import type { Database } from '../database.ts'
 
-/** Logs that one transaction changes. */
+/** Logs per transaction. */
 const LIMIT = 200
 
 /**
- * The policy of `applyRetention`, in the functions `expire` and `evict` on the server, because sweeps would
+ * The policy of `applyRetention`, in the server-side functions `expire` and `evict`, because a sweep would
  * otherwise fetch a row for each thread. Their lock admits one process at a time, so nothing is counted
  * twice.
  */

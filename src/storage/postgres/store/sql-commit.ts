@@ -1,8 +1,8 @@
 import { NOW } from './sql-store.ts'
 
 /**
- * One commit. It locks the partition's row, which serializes commits of a partition; checks everything; then
- * writes, or returns the guard or op that refused it, its index and what it saw.
+ * One commit. It locks the partition's row, which serializes commits of a partition. It checks everything,
+ * then writes, or returns the guard or op that failed, its index and the value found.
  */
 export const COMMIT_FUNCTION = `
 CREATE OR REPLACE FUNCTION {commit}(
@@ -188,8 +188,8 @@ $body$;
 `
 
 /**
- * Most commits are one append by the lease holder. This does the same as `commit` and reads less. The head is
- * null, and nothing was written, where a guard does not hold. The clock is read again once the row is locked.
+ * Most commits are one append by the lease holder. This function does the same as `commit` and reads less. If
+ * a guard fails, nothing is written and the head is null. The clock is read again once the row is locked.
  */
 export const APPEND_FUNCTION = `
 CREATE OR REPLACE FUNCTION {append}(

@@ -10,8 +10,9 @@ REFERENCING ${rows} TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION {${name
 `
 
 /**
- * The number of documents with a field: the row of `counts` plus those of `count_changes`. Triggers add a row
- * for each change, because commits that update one row would wait for each other. `fold_counts` adds them up.
+ * The number of documents with a field: the `counts` row plus the `count_changes` rows. Triggers add a row
+ * for each change, because commits that update the same row would wait for each other. `fold_counts` adds
+ * them up.
  */
 export const COUNT_TABLES = `
 CREATE TABLE {counts} (

@@ -1,16 +1,16 @@
 /** Milliseconds since 1970 by the server's clock, which advances within a transaction. */
 export const NOW = `floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
-/** The same for the conditions of a query, which can then use an index. */
+/** The same for query conditions, which can then use an index. */
 export const NOW_ONCE = `(SELECT ${NOW})`
 
 /**
- * Names are kept as `keyOf` makes them and compared byte by byte. `names` has the names themselves where they
+ * Names are stored as `keyOf` encodes them and compared byte by byte. `names` has the original names if they
  * differ.
  *
- * - `partitions`: the row stays when the rest is cleared, because its counters must not go back. `bytes` are
- *   those of the events that are there.
- * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number
- *   Infinity. The key of the document is one column, because the planner misjudges joins by several.
+ * - `partitions`: the row stays when the rest is cleared, because its counters must not decrease. `bytes`
+ *   counts the stored events.
+ * - `fields`: a document's index, one row per field. Numbers have no `str`; strings have the number Infinity.
+ *   The document key is one column, because the planner misjudges joins by several.
  * - `events`: one row has the events `first` to `last` of one append, see `Layout`.
  */
 export const STORE_TABLES = `
@@ -94,13 +94,13 @@ $body$;
 }
 
 /**
- * `read_log` joins rows after `p_after` until they hold `p_limit` events or `p_bytes` bytes. `data` is text with
- * a character for each byte, or base64 where `encoded`. Instances of earlier versions call `read`. `sweep`
- * removes documents that have expired and gives how many.
+ * `read_log` joins rows after `p_after` until they hold `p_limit` events or `p_bytes` bytes. `data` is text
+ * with one character per byte, or base64 if `encoded`. Instances of earlier versions call `read`. `sweep`
+ * removes expired documents and returns their number.
  *
- * `expire` drops what `RetentionOptions` allow, in at most `p_limit` logs, and gives the last that it looked
- * at, or null at the end. `evict` goes on until all logs together have no more than `p_total` bytes, or,
- * which it says, until it was at `p_limit` logs. They do nothing while another process runs them.
+ * `expire` drops what `RetentionOptions` allow, in at most `p_limit` logs, and returns the last log that it
+ * read, or null at the end. `evict` continues until all logs together have at most `p_total` bytes, or
+ * returns that it has reached `p_limit` logs. They do nothing while another process runs them.
  */
 export const STORE_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION {read}(

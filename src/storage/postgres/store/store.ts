@@ -33,7 +33,9 @@ const COUNT = `SELECT coalesce((SELECT n FROM {counts} WHERE collection = $1 AND
   + coalesce((SELECT sum(n) FROM {count_changes} WHERE collection = $1 AND field = $2), 0) AS n`
 const INSPECT = `SELECT head, first_retained, token, lease_owner, lease_token, lease_until, ${NOW_ONCE} AS now
   FROM (SELECT $1::text AS wanted) AS w LEFT JOIN {partitions} ON partition = wanted`
-/** The partition, and a row for each document that was found. One statement sees one state of the database. */
+/**
+ * The partition, and a row for each document found. A single statement sees a single state of the database.
+ */
 const INSPECT_WITH = `SELECT p.*, d.id, d.collection, d.names, d.version, d.value, d.fields
   FROM (${INSPECT}) AS p LEFT JOIN {documents} AS d ON d.partition = $1
     AND (d.collection, d.id) IN (SELECT * FROM unnest($2::text[], $3::text[]))
@@ -86,9 +88,9 @@ export function createStore(database: Database, notifier: Notifier, retention: R
           return { head: Number(row.head), versions: [] }
         }
       }
-      // The commit is more than one append, or a guard does not hold and `commit` determines which.
+      // The commit is more than one append, or a guard failed and `commit` determines which.
       const encoded = encodeChange(partition, guards, prepared)
-      // One that may be aborted is a statement of its own.
+      // An abortable commit is a statement of its own.
       const row = signal
         ? (await call('commit', encoded, { mutates: true, signal }))[0]!
         : await write(place, 'commit', encoded)

@@ -7,7 +7,9 @@ import { fromNodeRedis, isNodeRedis, type NodeRedisClient } from './node-redis.t
 /** Structurally a client of `ioredis` (5, 6) or of `redis` (node-redis, 4 to 6), of a server or a cluster. */
 export type RedisClient = IoredisClient | NodeRedisClient
 
-/** The client stays its owner's: connections are made as it makes its own, and it is never used itself. */
+/**
+ * The owner keeps the client: connections are opened with its settings, and the client itself is never used.
+ */
 export function fromClient(client: RedisClient, deadlineMs: number): Connections {
   if (isIoredis(client)) return fromIoredis(client, deadlineMs)
   if (isNodeRedis(client)) return fromNodeRedis(client, deadlineMs)

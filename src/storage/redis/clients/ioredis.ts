@@ -8,7 +8,7 @@ export interface IoredisClient {
   duplicate(...args: never[]): unknown
 }
 
-/** What is used of a duplicate. */
+/** The part of a duplicate that is used. */
 interface Duplicate {
   connect(): Promise<unknown>
   callBuffer(command: string, args: (string | Buffer)[]): Promise<unknown>
@@ -19,16 +19,14 @@ interface Duplicate {
   disconnect(): void
 }
 
-/** Nothing is published to this channel: the answer to SUBSCRIBE shows that the connection is alive. */
+/** Nothing is published to this channel: the response to SUBSCRIBE shows that the connection is alive. */
 const SILENT_CHANNEL = 'agentwire:ping'
 
 export function isIoredis(client: object): client is IoredisClient {
   return 'callBuffer' in client && typeof client.callBuffer === 'function' && 'duplicate' in client
 }
 
-/**
- * By default ioredis sends again what was under way when a connection broke, and a commit may be done twice.
- */
+/** By default, ioredis resends active commands after a connection failure, so a commit could run twice. */
 export function fromIoredis(client: IoredisClient, deadlineMs: number): Connections {
   const isCluster = client.isCluster === true
   const options = {
@@ -71,7 +69,7 @@ function createConnection(redis: Duplicate, receive: Receive | undefined): Conne
     finish = resolve
   })
   redis.on('end', finish)
-  // What was under way rejects by itself, but an `error` event without a listener is printed.
+  // Active commands reject by themselves, but an `error` event without a listener is printed.
   redis.on('error', () => {})
   if (receive) redis.on('message', receive)
   return {
@@ -88,7 +86,7 @@ function createConnection(redis: Duplicate, receive: Receive | undefined): Conne
   }
 }
 
-/** The clients take bytes as Buffers only. */
+/** The clients accept bytes only as Buffers. */
 export function toBytes(argument: Argument): string | Buffer {
   if (typeof argument === 'string') return argument
   return Buffer.from(argument.buffer, argument.byteOffset, argument.byteLength)

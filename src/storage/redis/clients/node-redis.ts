@@ -1,14 +1,14 @@
 import type { Connection, Connections, Receive } from '../connection.ts'
 import { toBytes } from './ioredis.ts'
 
-/** Structurally what `createClient` or `createCluster` of `redis` gives. */
+/** Structurally what `createClient` or `createCluster` of `redis` returns. */
 export interface NodeRedisClient {
   sendCommand(...args: never[]): Promise<unknown>
   duplicate(...args: never[]): unknown
   connect(): Promise<unknown>
 }
 
-/** What is used of a duplicate. */
+/** The part of a duplicate that is used. */
 interface Duplicate {
   connect(): Promise<unknown>
   sendCommand(...args: unknown[]): Promise<unknown>
@@ -23,7 +23,9 @@ interface Duplicate {
   disconnect(): Promise<unknown>
 }
 
-/** Makes version 4, and by the second option later ones, give strings as bytes: 36 is the `$` of RESP. */
+/**
+ * Makes version 4, and with the second option later versions, return strings as bytes: 36 is the `$` of RESP.
+ */
 const AS_BYTES = { returnBuffers: true, typeMapping: { 36: Buffer } }
 
 export function isNodeRedis(client: object): client is NodeRedisClient {
@@ -60,13 +62,13 @@ function createConnection(client: Duplicate, isCluster: boolean, receive: Receiv
     if (isOver) return
     isOver = true
     finish()
-    // A client that never connected, or has ended already, refuses.
+    // A client that never connected, or has already closed, throws.
     const closing = async () => (client.destroy ? client.destroy() : client.disconnect())
     closing().catch(() => {})
   }
 
   client.on('end', close)
-  // The connections of a cluster are opened again by it.
+  // A cluster reopens its connections itself.
   client.on('error', isCluster ? () => {} : close)
   return {
     ended,

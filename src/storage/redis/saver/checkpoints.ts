@@ -9,11 +9,11 @@ import { fromText, toText } from '../../text.ts'
 import type { Argument } from '../connection.ts'
 import { pairsOf, toUtf8 } from '../store/entries.ts'
 
-/** Ends the line that says what the bytes behind it are, which are those of the serde. */
+/** Ends the line that describes the following bytes, which the serde wrote. */
 const LINE_FEED = 10
 const NUL = 0
 
-/** A checkpoint in a name or a set, so that those of a namespace are ordered by their ids. */
+/** A checkpoint in a name or a set. A namespace's checkpoints are ordered by id. */
 export const checkpointOf = (namespace: string, id: string): string => `${toText(namespace)}\0${toText(id)}`
 
 function readCheckpointOf(checkpoint: string): [namespace: string, id: string] {
@@ -21,7 +21,7 @@ function readCheckpointOf(checkpoint: string): [namespace: string, id: string] {
   return [fromText(namespace), fromText(id)]
 }
 
-/** From the namespace on, what the script `PUT_CHECKPOINT` takes. */
+/** The arguments of the script `PUT_CHECKPOINT`, from the namespace on. */
 export function putArguments({
   namespace,
   checkpointId,
@@ -47,7 +47,7 @@ export function putArguments({
   ]
 }
 
-/** What the script `PUT_WRITES` takes of the writes. */
+/** The write arguments of the script `PUT_WRITES`. */
 export function writesArguments({ namespace, checkpointId, taskId, writes }: WritesToStore): Argument[] {
   const prefix = `w${checkpointOf(namespace, checkpointId)}\0${toText(taskId)}\0`
   return writes.flatMap(({ place, channel, ...value }) => [
@@ -79,7 +79,7 @@ export function readBody(blob: Uint8Array): { readonly body: Stored; readonly me
   }
 }
 
-/** The parent or '', then `version, number` of each channel: 0 where it has no value. */
+/** The parent or '', then `version, number` of each channel. The number is 0 if the channel has no value. */
 type FlatCells = readonly [parent: Uint8Array, ...versions: (Uint8Array | number)[]]
 
 function readCells(checkpoint: Uint8Array, [parent, ...versions]: FlatCells) {
@@ -109,7 +109,7 @@ export type Loaded = readonly [
   values: readonly (number | Uint8Array)[],
 ]
 
-/** In the order in which they were asked for, undefined where one is not there. */
+/** In the requested order, with undefined for missing checkpoints. */
 export function readLoaded(threadId: string, [found, flat]: Loaded): (StoredCheckpoint | undefined)[] {
   const values = new Map(pairsOf(flat) as [number, Uint8Array][])
   return found.map((each): StoredCheckpoint | undefined => {

@@ -6,7 +6,7 @@ import { toUtf8 } from '../store/entries.ts'
 import { checkpointOf } from './checkpoints.ts'
 import { LIST_ORDER, SORT_KEY } from './scripts.ts'
 
-/** A thread or namespace that is not named costs the ids of all there are. */
+/** Without a thread or namespace, this reads the ids of all of them. */
 export async function* placesIn(
   database: Database,
   scope: CheckpointScope,
@@ -28,7 +28,7 @@ export async function* placesIn(
   for (let at = 0; at < found.length; at += size) yield found.slice(at, at + size)
 }
 
-/** Page by page, so that a long history is never in memory as a whole. */
+/** Page by page, so that a long history is never completely in memory. */
 async function* placesInNamespace(
   database: Database,
   threadId: string,
@@ -61,13 +61,13 @@ function readPlace(member: string): Omit<CheckpointPlace, 'threadId'> & Sorted {
   }
 }
 
-/** Members of a set from the last one on, at most `count`; all where it is -1. */
+/** Members of a set in descending order, at most `count`, or all if it is -1. */
 async function membersOf({ run }: Database, set: string, from: string, to: string, count: number) {
   const members = await run({ script: LIST_ORDER, keys: [set], args: [from, to, String(count)] })
   return (members as Uint8Array[]).map(toUtf8)
 }
 
-/** A thread may be among them without a checkpoint, after a put that failed. */
+/** May include a thread without a checkpoint, after a put that failed. */
 async function allThreads(database: Database): Promise<Iterable<string>> {
   const members = await membersOf(database, database.keys.threads, '+', '-', -1)
   return new Set(members.map((member) => fromText(member.split('\0')[0]!)))

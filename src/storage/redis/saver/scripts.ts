@@ -7,9 +7,9 @@ import { script } from '../script.ts'
  * - `c` + checkpoint: the parent, or '', then the version of each channel with the number of its value, or 0.
  * - `b` + checkpoint: the checkpoint without its values, and its metadata.
  * - `v` + number: a value.
- * - `i` + namespace + version: the numbers of the values that have it.
- * - `w` + checkpoint + task + place: a write.
- * - `k` + checkpoint: its sort key, where it does not sort as its id does.
+ * - `i` + namespace + version: the numbers of the values with this version.
+ * - `w` + checkpoint + task + index: a write.
+ * - `k` + checkpoint: its sort key, if it differs from its id.
  *
  * `order` is a set of `c` + place and of the fields of writes. A checkpoint is `namespace NUL id`. Its place
  * is the same, or `namespace NUL sort key NUL id`. A version is `channel NUL version`.
@@ -23,7 +23,7 @@ if ARGV[1] ~= '' then
 end
 `
 
-/** The checkpoint at a place; the newest place and the newest checkpoint of a namespace. */
+/** The checkpoint at a place; a namespace's newest place and newest checkpoint. */
 const NEWEST = `
 local function checkpoint_at(place)
   local namespace, id = string.match(place, '^([^%z]*)%z[^%z]*%z(.*)$')
@@ -43,13 +43,13 @@ end
 `
 
 /**
- * KEYS saved, order, the meta of the fence if any; ARGV token or '', '1' where the latest value counts, the
- * tail to register with or '', namespace, checkpoint, parent or '', body, how many channels changed,
+ * KEYS saved, order, the meta of the fence if any; ARGV token or '', '1' if the latest value counts, the tail
+ * to register with or '', namespace, checkpoint, parent or '', body, the number of changed channels,
  * `version, '1' | '0', value` of each, then the versions of the others.
  *
- * Gives 0 when it is done, or 'registered' where another put had registered the thread meanwhile. Otherwise
- * it writes nothing and gives 'fenced', 'register' where the thread is new, or the places of the others that
- * have several values.
+ * Returns 0 when it is done, or 'registered' if another put has registered the thread meanwhile. Otherwise it
+ * writes nothing and returns 'fenced', 'register' if the thread is new, or the positions of the other
+ * channels that have several values.
  */
 export const PUT_CHECKPOINT = script(`${FENCE}${NEWEST}
 if redis.call('HEXISTS', KEYS[1], 'r') == 0 and ARGV[3] == '' then
@@ -122,7 +122,7 @@ redis.call('HSET', KEYS[1], 'c' .. checkpoint, cmsgpack.pack(cells), 'b' .. chec
 return done
 `)
 
-/** KEYS as above; ARGV token or '', then `field, '1' where the last one counts, write`. */
+/** KEYS as above; ARGV token or '', then `field, '1' if the last one counts, write`. */
 export const PUT_WRITES = script(`${FENCE}
 for i = 2, #ARGV, 3 do
   if ARGV[i + 1] == '1' then
@@ -135,7 +135,7 @@ end
 return 0
 `)
 
-/** KEYS as above; ARGV token or ''. Gives the tail the thread was registered with. */
+/** KEYS as above; ARGV token or ''. Returns the tail that the thread was registered with. */
 export const DELETE_THREAD = script(`${FENCE}
 local tail = redis.call('HGET', KEYS[1], 'r')
 redis.call('UNLINK', KEYS[1], KEYS[2])
@@ -164,8 +164,8 @@ end
 `
 
 /**
- * KEYS saved, order; ARGV checkpoints, each after `c`, or namespaces after `n` for the newest. Gives
- * `checkpoint, body, cells, writes` of each, or 0 where it is not there, and `number, value` of all their
+ * KEYS saved, order; ARGV checkpoints, each after `c`, or namespaces after `n` for their newest. Returns
+ * `checkpoint, body, cells, writes` of each, or 0 if it does not exist, and `number, value` of all their
  * cells.
  */
 export const LOAD = script(`${WRITES}
@@ -192,19 +192,19 @@ end
 return { found, values }
 `)
 
-/** KEYS saved; ARGV checkpoint. Gives its sort key, if it has one. */
+/** KEYS saved; ARGV checkpoint. Returns its sort key, if it has one. */
 export const SORT_KEY = script(`
 return redis.call('HGET', KEYS[1], 'k' .. ARGV[1])
 `)
 
-/** KEYS order; ARGV from, to, how many or -1. Gives a part of the order, the last first. */
+/** KEYS order; ARGV from, to, count or -1. Returns a part of the order, descending. */
 export const LIST_ORDER = script(`
 return redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])
 `)
 
 /**
- * KEYS saved, order; ARGV a checkpoint or namespace as above, how many, then channels. Gives `checkpoint,
- * cells, writes to those channels` of it and of its ancestors, the nearest first.
+ * KEYS saved, order; ARGV a checkpoint or namespace as above, a count, then channels. Returns
+ * `checkpoint, cells, writes to those channels` for it and its ancestors, nearest first.
  */
 export const ANCESTORS = script(`${WRITES}
 local channels = {}
@@ -235,8 +235,8 @@ return found
 `)
 
 /**
- * KEYS as above; ARGV token or '', then for each namespace: its name, its newest checkpoint, how many
- * checkpoints stay, and these. A namespace with a newer checkpoint stays as it is.
+ * KEYS as above; ARGV token or '', then for each namespace: its name, its newest checkpoint, the number of
+ * checkpoints to keep, and these. A namespace with a newer checkpoint stays unchanged.
  */
 export const KEEP_ONLY = script(`${FENCE}${NEWEST}
 local function delete(field)

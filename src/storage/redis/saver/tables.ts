@@ -40,7 +40,7 @@ export function createTables(
     args: readonly Argument[],
   ): Promise<unknown> {
     const isInScript = fence && (!database.isCluster || fence.partition === threadId)
-    // In a cluster a script can look at no partition but that of its thread.
+    // In a cluster, a script can only access its own thread's partition.
     if (fence && !isInScript) {
       const { lease, now } = await inspect(fence.partition)
       checkFence(fence.partition, fence.token, lease, now)
@@ -90,7 +90,7 @@ export function createTables(
             group.map(({ namespace, checkpointId }) => `b${checkpointOf(namespace, checkpointId)}`),
           ),
         )
-        // One may have been deleted since.
+        // A checkpoint may have been deleted in the meantime.
         yield page.flatMap((place, i) =>
           bodies[i] ? [{ ...place, metadata: readBody(bodies[i]).metadata }] : [],
         )
@@ -107,7 +107,7 @@ export function createTables(
         try {
           answer = await put(stamp)
         } catch (error) {
-          // Where it is not known whether the put was done, the entry stays.
+          // If it is unknown whether the put was done, the entry stays.
           if (error instanceof FencedError) leave()
           throw error
         }
@@ -146,7 +146,7 @@ export function createTables(
   }
 }
 
-/** `c` and a checkpoint, or `n` and a namespace for the newest of it. */
+/** `c` and a checkpoint, or `n` and a namespace for its newest checkpoint. */
 function askedBy({ namespace, checkpointId }: SavedAt): string {
   return checkpointId === undefined ? `n${toText(namespace)}` : `c${checkpointOf(namespace, checkpointId)}`
 }

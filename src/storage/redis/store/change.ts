@@ -6,7 +6,7 @@ import type { Argument } from '../connection.ts'
 import type { Keys } from '../keys.ts'
 import { type Entry, entriesOf, expiringEntry, fieldOf, toUtf8 } from './entries.ts'
 
-/** What the directory must have before the ops are done. `tailOf` gives the end of the stamp of a put. */
+/** The directory entries that must exist before the ops run. `tailOf` returns the end of a put's stamp. */
 export function entriesFor(
   keys: Keys,
   partition: string,
@@ -28,12 +28,12 @@ export function entriesFor(
     : entries
 }
 
-/** No two leases of a partition have one token. */
+/** No two leases of a partition have the same token. */
 export function leaseEntry(keys: Keys, partition: string, token: number): Entry {
   return { set: keys.leases, member: `${toText(partition)}\0${token}` }
 }
 
-/** Guards and ops as the script `COMMIT` takes them. */
+/** Guards and ops as arguments of the script `COMMIT`. */
 export function encodeChange(
   guards: readonly Guard[],
   ops: readonly PreparedOp[],
@@ -81,7 +81,7 @@ function encodeGuard(guard: Guard): string[] {
   }
 }
 
-/** What the script `APPEND` takes. Undefined for commits that it cannot do. */
+/** The arguments of the script `APPEND`. Undefined for commits that it cannot do. */
 export function encodeAppend(
   guards: readonly Guard[] = [],
   ops: readonly PreparedOp[],
@@ -104,7 +104,7 @@ export function readState(partition: string, answer: StateAnswer): PartitionStat
   return { head, firstRetained, token, lease, now }
 }
 
-/** Throws the error of the guard or op that the script refused, as `Store` words it. */
+/** Throws the error of the guard or op that made the script reject, in the words of `Store`. */
 export function throwRefusal(
   partition: string,
   guards: readonly Guard[],

@@ -7,14 +7,14 @@ export interface Due {
   readonly score: number
 }
 
-/** A member that is moved, or removed where it has no time. */
+/** A member to move, or to remove if it has no time. */
 export interface Moved extends Due {
   readonly to?: number | undefined
 }
 
 /**
- * How long after `enter` the commit may still be done. An older member that no partition knows is of a failed
- * one.
+ * How long after `enter` the commit may still run. An older member that its partition does not know belongs
+ * to a failed commit.
  */
 export const GRACE_MS = 600_000
 const BATCH = 500
@@ -22,17 +22,17 @@ const BATCH = 500
 export type Directory = ReturnType<typeof createDirectory>
 
 /**
- * The sets across partitions: documents by collection and index, leases and documents by when they expire,
- * threads with checkpoints. They are in one slot, so a commit cannot write them in its own script. Instead a
- * member is entered before the commit that needs it, and removed after the one that makes it wrong: the sets
- * have all that they must have, at times more, and a reader checks the partition.
+ * The sets across partitions: documents by collection and index, leases and documents by expiry time, threads
+ * with checkpoints. They are in one slot, so a commit cannot write them in its own script. Instead, a member
+ * is entered before the commit that needs it, and removed after the commit that invalidates it. So the sets
+ * have all required members, sometimes extra ones, and a reader checks the partition.
  */
 export function createDirectory({ run, later }: Database) {
   async function inBatches<T>(items: readonly T[], work: (batch: readonly T[]) => Promise<unknown>) {
     for (let at = 0; at < items.length; at += BATCH) await work(items.slice(at, at + BATCH))
   }
 
-  /** The sets of entries, and for each entry the number of its set in Lua. */
+  /** The sets of the entries, and for each entry the number of its set in Lua. */
   function setsOf(entries: readonly Entry[]) {
     const sets = [...new Set(entries.map(({ set }) => set))]
     return { sets, numberOf: (set: string) => String(sets.indexOf(set) + 1) }
@@ -46,7 +46,7 @@ export function createDirectory({ run, later }: Database) {
     })
 
   return {
-    /** Gives the time by the server, and the entries that were not there before. */
+    /** Returns the server's time, and the entries that did not exist before. */
     async enter(entries: readonly Entry[], signal?: AbortSignal | undefined) {
       let time = ''
       const added: Entry[] = []
@@ -63,11 +63,11 @@ export function createDirectory({ run, later }: Database) {
       return { now: Number(time), added }
     },
     remove,
-    /** Removes them without being waited for: a member too many does no harm. */
+    /** Removes entries without being awaited: an extra member is harmless. */
     leave(entries: readonly Entry[]): void {
       if (entries.length > 0) later(() => remove(entries))
     },
-    /** Members of a set by time that are due, the earliest first. */
+    /** The due members of a set ordered by time, earliest first. */
     async due(set: string, skip: number, count: number) {
       const answer = await run({ script: DUE, keys: [set], args: [String(skip), String(count)] })
       const [now, ...flat] = answer as [number, ...Uint8Array[]]

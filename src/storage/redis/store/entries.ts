@@ -7,13 +7,13 @@ import { DOCUMENTS } from './scripts-store.ts'
 export interface Entry {
   readonly set: string
   readonly member: string
-  /** Where the set is ordered by time: how long from now, in milliseconds. */
+  /** For a set ordered by time: the time from now, in milliseconds. */
   readonly ttlMs?: number | undefined
-  /** What is put behind the member with the time before it. */
+  /** Appended to the member, after the time. */
   readonly tail?: string | undefined
 }
 
-/** A document's place, and the stamp of the put that made it. */
+/** A document's place, and the stamp of the put that created it. */
 export interface Place {
   readonly collection: string
   readonly partition: string
@@ -22,8 +22,8 @@ export interface Place {
 }
 
 /**
- * What the directory has of a document: a member by place and one by each index field. Each put has its own,
- * with its own stamp, so those of the put before can be removed at any time after.
+ * A document's directory entries: a member by place and one for each index field. Each put has its own
+ * members with its own stamp, so the members of an earlier put can be removed at any later time.
  */
 export function entriesOf(keys: Keys, place: Place, index: DocIndex): Entry[] {
   const { collection, partition, id, stamp } = place
@@ -46,7 +46,7 @@ export function readExpiring(member: string): Place {
   return { collection: fromText(collection), partition: fromText(partition), id: fromText(id), stamp }
 }
 
-/** Of a member of a collection, with or without a key before it. */
+/** Reads a collection's member, with or without a key in front. */
 export function readMember(member: string): Omit<Place, 'collection'> {
   const [partition, id, stamp] = member.split('\0').slice(-3) as [string, string, string]
   return { partition: fromText(partition), id: fromText(id), stamp }
@@ -54,7 +54,7 @@ export function readMember(member: string): Omit<Place, 'collection'> {
 
 const scratch = new DataView(new ArrayBuffer(8))
 
-/** Text whose bytes are ordered as values of index fields: numbers first. */
+/** Text whose byte order is the order of index field values: numbers first. */
 export function keyOf(value: string | number): string {
   if (typeof value === 'string') return `s${toText(value)}`
   // Not -0, which is the same number.
@@ -72,7 +72,7 @@ export function readField(field: string): [collection: string, id: string] {
   return [fromText(collection), fromText(id)]
 }
 
-/** What a hash has of fields, null where it has nothing, and the time by the server. */
+/** The values of a hash's fields, null for missing ones, and the server's time. */
 export async function loadFields({ run }: Database, hash: string, fields: readonly string[]) {
   const answer = await run({ script: DOCUMENTS, keys: [hash], args: fields })
   const [now, ...found] = answer as [number, ...(Uint8Array | null)[]]
@@ -82,7 +82,7 @@ export async function loadFields({ run }: Database, hash: string, fields: readon
 export interface KeptDoc {
   readonly doc: Doc
   readonly stamp: string
-  /** 0 where it never expires. */
+  /** 0 if it never expires. */
   readonly expiresAt: number
 }
 
@@ -99,7 +99,7 @@ export function readDocument(partition: string, id: string, bytes: Uint8Array): 
   return { doc: { partition, id, value, version, index }, stamp, expiresAt }
 }
 
-/** The first two lines of a document that was removed. */
+/** The first two lines of a removed document. */
 export function readLines(bytes: Uint8Array) {
   const [header, index] = toUtf8(bytes).split('\n') as [string, string]
   const { stamp, expiresAt } = readHeader(header)
@@ -115,15 +115,15 @@ export function toUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 }
 
-/** When a put was begun, by the server's clock. */
+/** When a put started, by the server's clock. */
 export const timeOf = (stamp: string): number => Number.parseInt(stamp, 10)
 
-/** From a list of names, each with its value behind it. */
+/** From a list of names, each followed by its value. */
 export function pairsOf<Item>(flat: readonly Item[]): [name: Item, value: Item][] {
   return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1]!] satisfies [Item, Item]] : []))
 }
 
-/** `work` gives one answer for each item of a group; together they come in the order of the items. */
+/** `work` returns one result for each item of a group. All results are returned in the order of the items. */
 export async function inGroups<Item, Answer>(
   items: readonly Item[],
   groupOf: (item: Item) => string,

@@ -5,10 +5,7 @@ import { type Directory, GRACE_MS, type Moved } from './directory.ts'
 
 const PAGE = 200
 
-/**
- * The directory may have leases earlier than they expire, and released ones. What is found wrong is
- * corrected.
- */
+/** The directory may list leases before they expire, and released ones. Wrong entries are corrected. */
 export async function expiredLeases(
   { keys }: Database,
   directory: Directory,
@@ -26,14 +23,15 @@ export async function expiredLeases(
         const state = await inspect(fromText(name))
         const { lease } = state
         if (lease?.token !== token) {
-          // Nobody can take a lease with a token that was issued, or be that late.
+          // No process can take a lease with a token that was already issued, or this late.
           if (token <= state.token || due.score < now - GRACE_MS) wrong.push(due)
         } else if (lease.expiresAt > state.now) wrong.push({ ...due, to: lease.expiresAt })
         else expired.push(lease)
       }),
     )
     seen += members.length
-    // A lease ends no earlier than the directory says, so those that follow end after the last one seen.
+    // A lease never expires before its time in the directory, so the remaining ones expire after the last one
+    // read.
     expired.sort((a, b) => a.expiresAt - b.expiresAt)
     const last = members.at(-1)
     if (members.length < PAGE || (expired.length >= limit && expired[limit - 1]!.expiresAt <= last!.score))

@@ -24,20 +24,20 @@ import {
 } from './entries.ts'
 import { WALK } from './scripts-directory.ts'
 
-/** Members that one call looks at: the server does nothing else meanwhile. */
+/** Members that one call reads. The server does nothing else meanwhile. */
 const LOOK_AT = 5_000
 
-/** What a walk found in a part of a collection, some of which may be gone. */
+/** What a walk found in a part of a collection. Some of it may be removed by now. */
 interface WalkedRange {
   readonly now: number
-  /** The set that the members are in. */
+  /** The set of the members. */
   readonly set: string
   readonly members: readonly string[]
-  /** The member at which the range ends. Undefined: it goes to the end of the collection. */
+  /** The member that ends the range. Undefined: it extends to the end of the collection. */
   readonly end: string | undefined
 }
 
-/** Finds candidates in the directory, then looks at the documents themselves, as they are by then. */
+/** Finds candidates in the directory, then reads the documents themselves in their current state. */
 export async function listDocuments(
   database: Database,
   directory: Directory,
@@ -53,7 +53,7 @@ export async function listDocuments(
   let from = after && `(${memberAt(orderBy, after)}\0${descending ? '' : '\x7f'}`
   for (;;) {
     const range = await walk(database, collection, query, from, limit + 1 - found.size, offset)
-    // What was changed meanwhile, and belongs before the offset now, is not of this page.
+    // A document that has changed meanwhile, and now belongs before the offset, is not part of this page.
     const isIn = within(orderBy, sign, after, offset > 0 ? range.members[0] : undefined, range.end)
     offset = 0
     for (const doc of await loadDocuments(database, directory, collection, range)) {
@@ -78,7 +78,7 @@ function matches({ partition, index }: Doc, { partition: wanted, where = {}, ord
   )
 }
 
-/** Whether a position is after the cursor and in the range: a later walk finds what is beyond its end. */
+/** Whether a position is after the cursor and in the range. A later walk finds positions beyond its end. */
 function within(
   orderBy: string | undefined,
   sign: number,
@@ -98,7 +98,7 @@ function within(
   }
 }
 
-/** The member of a position, without its stamp. */
+/** A position's member, without its stamp. */
 function memberAt(orderBy: string | undefined, { key, partition, id }: Position): string {
   const rest = `${toText(partition)}\0${toText(id)}`
   return orderBy === undefined ? rest : `${keyOf(key ?? '')}\0${rest}`
@@ -123,13 +123,13 @@ async function walk(
     driver = { set: keys.collection(collection, orderBy), key: '', prefix: '' }
     if (partition !== undefined) others.push({ set: base, key: '', prefix: inPartition })
   } else if (others.length > 0) {
-    // Members with one key are in order by partition and id.
+    // Members with the same key are ordered by partition and id.
     driver = others.shift()!
   }
   const isKeyed = driver.set !== base
   const lowest = driver.prefix === '' ? '-' : `[${driver.prefix}`
   const highest = driver.prefix === '' ? '+' : `(${driver.prefix.slice(0, -1)}\x01`
-  // A cursor has no key where the order has none, but the set may.
+  // A cursor has no key if the order has none, but the set may have one.
   const start = from === undefined || orderBy !== undefined ? from : from.replace('(', `(${driver.key}`)
   const answer = await run({
     script: WALK,
@@ -157,7 +157,7 @@ async function walk(
   }
 }
 
-/** The documents of the members of a range, each at least once. */
+/** The documents of a range's members, each at least once. */
 async function loadDocuments(
   database: Database,
   directory: Directory,

@@ -7,13 +7,13 @@ import type { Database } from '../database.ts'
 export type Notifier = ReturnType<typeof createNotifier>
 
 /**
- * Notifies the listeners of this process, on one connection that subscribes to a channel for each partition
- * that is watched. Commits of this process do not need it. A lost message does no harm, because readers have
- * a timer.
+ * Notifies this process's listeners, over one connection that subscribes to a channel for each watched
+ * partition. Commits of this process do not need it. A lost message is harmless, because readers have a
+ * timer.
  */
 export function createNotifier({ keys, createConnection, deadlineMs }: Database) {
   const channelOf = (partition: string) => keys.partition(partition).channel
-  /** Messages come back to their sender, which has notified its own listeners already. */
+  /** Messages also return to their sender, which has already notified its own listeners. */
   const sender = crypto.randomUUID().slice(0, 8)
   /** Keyed by channel. */
   const listeners = createListeners((channel) => {
@@ -53,13 +53,13 @@ export function createNotifier({ keys, createConnection, deadlineMs }: Database)
       const channel = channelOf(partition)
       const isFirst = !listeners.has(channel)
       const stop = listeners.add(channel, listener)
-      // A failure closes the connection, and the next one subscribes to the channel.
+      // A failure closes the connection, and the next connection subscribes to the channel.
       if (isFirst && connection) subscribe(connection, [channel]).catch(() => {})
       kept.start()
       return stop
     },
     notify: (partition: string, change: PartitionChange) => listeners.notify(channelOf(partition), change),
-    /** What the script of a commit publishes. */
+    /** The message that a commit's script publishes. */
     message: (change: PartitionChange) => sender + markOf(change),
     async close() {
       listeners.clear()

@@ -17,7 +17,7 @@ export async function expireLogs(
 ): Promise<void> {
   const empty: Due[] = []
 
-  /** Without arguments it only looks. */
+  /** Without arguments, it only reads. */
   async function drop(due: Due, args: readonly string[] = []) {
     const { meta, log } = keys.partition(fromText(due.member))
     const answer = await run({ script: DROP_CHUNKS, keys: [meta, log], args, mutates: args.length > 0 })
@@ -52,5 +52,5 @@ export async function expireLogs(
   await directory.settle(keys.logs, empty)
 }
 
-/** Lua reads no infinity. */
+/** Lua cannot parse infinity. */
 const textOf = (value: number): string => (Number.isFinite(value) ? String(value) : '')

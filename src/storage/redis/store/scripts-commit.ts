@@ -1,21 +1,22 @@
 import { script } from '../script.ts'
 
 /**
- * A document is kept as three lines: `version end stamp`, its index fields, its value. The end is 0 where it
- * has none. The stamp is that of its entries in the directory.
+ * A document is stored as three lines: `version end stamp`, its index fields, its value. The end is 0 if it
+ * never expires. The stamp is that of its directory entries.
  *
- * A log is a stream. An entry is a chunk of an append: its id is `last-start`, the number of its last event
- * and how many bytes were ever appended before; its only field is the time of the commit, in 13 digits, and
+ * A log is a stream. An entry is a chunk of an append. Its id is `last-start`: the number of its last event,
+ * and the number of bytes ever appended before. Its only field is the time of the commit, in 13 digits, and
  * the layout, with the bytes as value.
  */
 
 /**
- * One commit: checks everything, then writes. ARGV as `encodeChange` makes them; KEYS meta, log, docs, gone.
- * What is gone is kept until its entries in the directory are removed, because this process may end before.
+ * One commit: checks everything, then writes. ARGV as `encodeChange` creates them; KEYS meta, log, docs,
+ * gone. Removed documents are kept in `gone` until their directory entries are removed, because this process
+ * may end before that.
  *
- * Gives `1, head` and, unless there was nothing to do, the versions of the documents put, `field, lines` of
- * the documents removed, and the tokens that no longer hold the lease. Where a guard or an op does not hold:
- * `0`, the place of the guard or `-1`, the version seen, and the answer of `INSPECT`. Too late: `-1`.
+ * Returns `1, head` and, unless there was nothing to do, the versions of the documents put, `field, lines` of
+ * the documents removed, and the tokens that no longer hold the lease. If a guard or an op fails: `0`, the
+ * index of the guard or `-1`, the version found, and the result of `INSPECT`. Too late: `-1`.
  */
 export const COMMIT = script(`
 local WIDTH = { a = 4, p = 6, d = 2, c = 4, n = 3, x = 2, z = 1 }
@@ -165,9 +166,9 @@ return { 1, head, versions, gone, freed }
 `)
 
 /**
- * A commit of nothing but events, under fence and head or no guard: the most frequent one, in half the time.
- * KEYS meta, log; ARGV channel, message, `token:head` or '', then `count, layout, data` of each chunk. Gives
- * the head, or -1 where a guard does not hold or the log is empty.
+ * A commit of only events, under a fence and a head or no guard: the most frequent commit, in half the time.
+ * KEYS meta, log; ARGV channel, message, `token:head` or '', then `count, layout, data` of each chunk.
+ * Returns the head, or -1 if a guard fails or the log is empty.
  */
 export const APPEND = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first', 'held', 'ends', 'bytes')

@@ -1,10 +1,10 @@
 import { script } from '../script.ts'
 
 /**
- * KEYS sets; ARGV the time or '', then `number of the set, ttl or '', member, tail or ''`. A member with a
- * ttl has its end as score, less half a millisecond where it was there before, which tells the process that
- * had entered it. A tail is put behind the member with the time before it. Gives the time, then the places of
- * the new members.
+ * KEYS sets; ARGV the time or '', then `number of the set, ttl or '', member, tail or ''`. The score of a
+ * member with a ttl is its expiry time. If the member existed before, the score is half a millisecond less,
+ * which tells the process that had entered it. A tail is appended to the member after the time. Returns the
+ * time, then the positions of the new members.
  */
 export const ENTER = script(`
 local now = ARGV[1] == '' and clock() or tonumber(ARGV[1])
@@ -32,7 +32,7 @@ end
 return 1
 `)
 
-/** KEYS set; ARGV offset, count. Gives the time, then `member, score` of what is due, the earliest first. */
+/** KEYS set; ARGV offset, count. Returns the time, then `member, score` of due members, earliest first. */
 export const DUE = script(`
 local now = clock()
 local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', int(now), 'WITHSCORES', 'LIMIT', ARGV[1], ARGV[2])
@@ -40,7 +40,7 @@ table.insert(due, 1, now)
 return due
 `)
 
-/** KEYS set; ARGV `member, score seen, new score or ''`. Leaves members that were moved meanwhile. */
+/** KEYS set; ARGV `member, score read, new score or ''`. Skips members that were moved meanwhile. */
 export const SETTLE = script(`
 for i = 1, #ARGV, 3 do
   local score = redis.call('ZSCORE', KEYS[1], ARGV[i])
@@ -59,14 +59,14 @@ return 1
  * Walks a set of documents in order, for members `[key \\0] partition \\0 id \\0 stamp` that are in other
  * sets too.
  *
- * KEYS the set, then the others; ARGV from, to, 'd' where descending, wanted, members to look at, '1' where
- * members have a key, what they must begin with after it, '1' where another set may be given whole, members
- * to skip, then for each of the others its key with NUL, and what its members must begin with, which ends
- * with NUL.
+ * KEYS the set, then the others; ARGV from, to, 'd' if descending, members wanted, members to read, '1' if
+ * members have a key, the required prefix after the key, '1' if another set may be returned completely,
+ * members to skip, then for each of the others its key with NUL, and the required prefix of its members,
+ * which ends with NUL.
  *
- * Gives the time, 1 at the end of the set or 0 before it, the last member looked at, and the members found;
- * or, instead of 1 or 0, the number of another set, the smallest, and its members, in no order that counts.
- * To load a document costs about as much as to look at 15 members.
+ * Returns the time, 1 at the end of the set or 0 before it, the last member read, and the members found; or,
+ * instead of 1 or 0, the number of another set, the smallest, and its members in no particular order. Loading
+ * a document costs about as much as reading 15 members.
  */
 export const WALK = script(`
 local now = clock()

@@ -1,6 +1,9 @@
 import { script } from '../script.ts'
 
-/** KEYS meta, docs; ARGV fields. Gives `now, head, first, token, owner, held, ends` and what the fields have. */
+/**
+ * KEYS meta, docs; ARGV fields. Returns `now, head, first, token, owner, held, ends` and the values of the
+ * fields.
+ */
 export const INSPECT = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first', 'token', 'owner', 'held', 'ends')
 local state = {
@@ -14,9 +17,9 @@ return { state, unpack(redis.call('HMGET', KEYS[2], unpack(ARGV))) }
 `)
 
 /**
- * KEYS meta, log; ARGV after, limit, bytes. Gives `head, first` and, where there are events after `after`,
- * the number of the last event of the first chunk, the layouts with commas between, and the bytes of each
- * chunk, which Lua would take long to join: at most `limit` chunks, until they hold `bytes` bytes.
+ * KEYS meta, log; ARGV after, limit, bytes. Returns `head, first` and, if there are events after `after`, the
+ * number of the first chunk's last event, the layouts separated by commas, and the bytes of each chunk, which
+ * Lua would take long to join: at most `limit` chunks, until they hold `bytes` bytes.
  */
 export const READ = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first')
@@ -56,8 +59,8 @@ return { head, first, first_last, table.concat(layouts, ','), data }
 `)
 
 /**
- * `drop` drops the first chunks, up to the first that stays or a hundred more than `most`, and gives how
- * many.
+ * `drop` removes the first chunks, up to the first one to keep or a hundred more than `most`, and returns
+ * their number.
  */
 const CHUNKS = `
 local function last_of(chunk)
@@ -110,12 +113,12 @@ return 1
 `)
 
 /**
- * Drops the first chunks, about a thousand at most, up to the first that stays (see `Retained`), unless the
- * lease was not released or the log starts elsewhere. KEYS meta, log; ARGV where it starts, since or '', from
- * or '', '1' where the last chunk stays wherever it begins; without any it only looks.
+ * Removes the first chunks, about a thousand at most, up to the first one to keep (see `Retained`), unless
+ * the lease was not released or the log starts elsewhere. KEYS meta, log; ARGV where it starts, since or '',
+ * from or '', '1' if the last chunk stays wherever it starts. Without any, it only reads.
  *
- * Gives where the log starts and ends among all bytes ever appended, when its first and its last chunk came,
- * 1 where the lease is held, and 1 where there may be more to drop; nothing of an empty log.
+ * Returns where the log starts and ends among all bytes ever appended, when its first and last chunks were
+ * appended, 1 if the lease is held, and 1 if there may be more to remove; nothing for an empty log.
  */
 export const DROP_CHUNKS = script(`${CHUNKS}
 local meta = redis.call('HMGET', KEYS[1], 'head', 'held', 'bytes')
@@ -150,7 +153,7 @@ return {
 }
 `)
 
-/** KEYS docs; ARGV fields. Gives the time, then what each field has. */
+/** KEYS docs; ARGV fields. Returns the time, then the value of each field. */
 export const DOCUMENTS = script(`
 local found = { clock() }
 for i, field in ipairs(ARGV) do
@@ -160,8 +163,8 @@ return found
 `)
 
 /**
- * KEYS docs; ARGV `field, stamp`. Removes those that have expired. Gives for each the lines before its value
- * where it was removed, 0 where it stays, and nothing where no document has that stamp.
+ * KEYS docs; ARGV `field, stamp`. Removes the expired ones. Returns for each the lines before its value if it
+ * was removed, 0 if it stays, and nothing if no document has that stamp.
  */
 export const EXPIRE = script(`
 local now = clock()

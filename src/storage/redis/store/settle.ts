@@ -18,14 +18,15 @@ import {
   toUtf8,
 } from './entries.ts'
 
-/** A put as the entry of its commit has it: enough to find what the directory has of it. */
+/** A put in its commit's entry: enough to find its directory entries. */
 type Put = readonly [collection: string, id: string, tail: string, index: DocIndex]
 
 const PAGE = 100
 
 /**
- * The entry of a commit that puts or removes documents, from before the commit until the directory has no
- * more of what it made wrong. What a lost process left is therefore found, ten minutes later.
+ * The entry of a commit that puts or removes documents. It exists from before the commit until the directory
+ * no longer has the entries that the commit invalidated. So the leftovers of a lost process are found, ten
+ * minutes later.
  */
 export function unsettledEntry(
   keys: Keys,
@@ -41,7 +42,7 @@ export function unsettledEntry(
   return { set: keys.unsettled, member, ttlMs: GRACE_MS, tail: tailOf(ops.length) }
 }
 
-/** A document that is gone, by its name in the hash `gone`. */
+/** A removed document, by its name in the hash `gone`. */
 interface Gone {
   readonly name: string
   readonly field: string
@@ -52,7 +53,7 @@ export function goneOf(field: string, lines: Uint8Array): Gone {
   return { name: `${field}\0${toUtf8(lines).split(' ', 1)[0]}`, field, lines }
 }
 
-/** Removes what the directory has of documents that are gone, and then the partition's note of them. */
+/** Removes the directory entries of removed documents, and then the partition's note of them. */
 export async function forgetGone(
   { keys, send }: Database,
   directory: Directory,
@@ -81,7 +82,7 @@ export async function settleCommits(database: Database, directory: Directory): P
   }
 }
 
-/** No commit is done after its entry is due, so what the partition does not have now it will never have. */
+/** No commit runs after its entry is due, so whatever the partition lacks now, it will never have. */
 async function settle(database: Database, directory: Directory, member: string): Promise<void> {
   const { keys, send } = database
   const [name, text, entered] = member.split('\0') as [string, string, string]

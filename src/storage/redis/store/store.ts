@@ -38,7 +38,7 @@ import { sweepDocuments } from './sweep.ts'
 
 const EVENTS: PartitionChange = { log: true, docs: false }
 
-/** Of the script `COMMIT`: done, refused, or too late. */
+/** From the script `COMMIT`: done, rejected, or too late. */
 type CommitAnswer =
   | readonly [1, head: number, versions?: number[], gone?: Uint8Array[], freed?: number[]]
   | readonly [0, place: number, seen: number, ...StateAnswer]
@@ -69,7 +69,7 @@ export function createStore(
     return kept && !isExpired(kept, now) ? kept.doc : undefined
   }
 
-  /** Those who ask for the same in one turn of the event loop share an answer. */
+  /** Callers that read the same in one turn of the event loop share a response. */
   const read = shareReads(async (partition, query, onSend) => {
     queueMicrotask(onSend)
     const { meta, log } = keys.partition(partition)
@@ -126,7 +126,10 @@ export function createStore(
     return { head, versions }
   }
 
-  /** Leaves leases that another process has entered since with the same token, or holds: those were moved. */
+  /**
+   * Removes the directory entries of leases, except those that another process has since entered with the
+   * same token, or holds: those were moved.
+   */
   function leaveLeases(added: readonly Entry[], entered: number): void {
     const leases = added.filter(({ set }) => set === keys.leases)
     if (leases.length === 0) return
@@ -161,7 +164,7 @@ export function createStore(
           notifier.notify(partition, EVENTS)
           return { head, versions: [] }
         }
-        // A guard did not hold, and the other script finds out which.
+        // A guard failed, and the other script finds out which.
       }
       return commit(partition, change, ops)
     },
@@ -188,13 +191,13 @@ export function createStore(
   }
 }
 
-/** Whether nothing is left of the log. */
+/** Whether the ops empty the log. */
 function isEmptied(ops: readonly PreparedOp[]): boolean {
   const last = ops.findLast(({ op }) => op === 'append' || op === 'clear')
   return last?.op === 'clear'
 }
 
-/** Of the script `READ`. */
+/** From the script `READ`. */
 type ReadAnswer = readonly [
   ...[head: number, firstRetained: number],
   ...[firstLast?: number, layouts?: Uint8Array, parts?: Uint8Array[]],

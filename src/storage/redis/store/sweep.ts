@@ -14,7 +14,7 @@ import { EXPIRE } from './scripts-store.ts'
 
 const PAGE = 200
 
-/** Removes documents that have expired, then what the directory has of them. */
+/** Removes expired documents, then their directory entries. */
 export async function sweepDocuments({ keys, run }: Database, directory: Directory): Promise<void> {
   const kept = new Set<string>()
   for (let isLast = false; !isLast; ) {

@@ -12,17 +12,15 @@ import { newestId } from '../../sql/checkpoints.ts'
 import { fromText, toText } from '../../text.ts'
 import { bytesOf, type Connection, type Row } from '../connection.ts'
 
-/**
- * What a checkpoint has of a channel: the version, and the row of `channel_values` with the value, if any.
- */
+/** A checkpoint's channel: the version, and the `channel_values` row of its value, if any. */
 type Cell = readonly [channel: string, version: string, id: number | null]
 
-/** As `toText` gives names. Without a checkpoint: the newest of the namespace. */
+/** Names are encoded by `toText`. Without a checkpoint: the newest of the namespace. */
 type Address = readonly [thread: string, namespace: string, checkpoint: string | undefined]
 
 /**
- * Values that did not change are found with the parent where that has the version, else anywhere in the
- * namespace. See `CheckpointTables.put`.
+ * Unchanged values are found in the parent if it has the version, otherwise anywhere in the namespace. See
+ * `CheckpointTables.put`.
  */
 export function putCheckpoint(
   connection: Connection,
@@ -79,7 +77,7 @@ export function putCheckpoint(
   return []
 }
 
-/** Numbered writes stay as they were first put; of the others the last one counts. */
+/** Writes with an index of 0 or more keep their first value; for the others, the last one counts. */
 export function putWrites(
   { run }: Connection,
   { threadId, namespace, checkpointId, taskId, writes }: WritesToStore,
@@ -101,7 +99,7 @@ export function keepOnly(connection: Connection, threadId: string, remainders: r
     const found = findCheckpoint(connection, 'checkpoint_id', [thread, name, undefined])
     if (found?.checkpoint_id !== last) continue
     const staying = JSON.stringify(checkpointIds.map(toText))
-    // Writes may come before their checkpoint.
+    // Writes may arrive before their checkpoint.
     connection.run(
       `DELETE FROM {writes} WHERE thread_id = ? AND namespace = ?
         AND (checkpoint_id <= ? OR checkpoint_id IN (
@@ -178,7 +176,7 @@ function findCheckpoint(
   )
 }
 
-/** From the address in the row of a checkpoint. */
+/** By the address in a checkpoint's row. */
 function loadWrites({ all }: Connection, { thread_id, namespace, checkpoint_id }: Row): StoredWrite[] {
   const rows = all(
     `SELECT task_id, place, channel, type, data FROM {writes}

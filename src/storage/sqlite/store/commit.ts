@@ -14,7 +14,7 @@ import { PLACE, type Place, putDocument, removeDocuments } from './documents.ts'
 import { addPartition, loadPartition, type Partition, savePartition } from './partitions.ts'
 
 export interface CommitResult extends Committed {
-  /** Of the partition; undefined where the commit touched nothing but the log. */
+  /** The partition's counter. Undefined if the commit only touched the log. */
   readonly docsChanged: number | undefined
 }
 
@@ -44,8 +44,8 @@ export function commit(
 }
 
 /**
- * Most commits are one append by the holder of the lease, which takes two statements. Gives undefined, and
- * has written nothing, where the commit is another or a guard does not hold.
+ * Most commits are one append by the lease holder, which takes two statements. Returns undefined and writes
+ * nothing for any other commit, or if a guard fails.
  */
 function appendGuarded(
   connection: Connection,
@@ -128,7 +128,7 @@ function apply(
   }
 }
 
-/** Moves `at` on behind what it inserts. */
+/** Advances `at` past what it inserts. */
 function insertChunks(
   { run }: Connection,
   at: { readonly id: number; head: number; bytes: number },

@@ -68,7 +68,7 @@ export function putDocument(
   if (known?.fields !== fields) changeFields(connection, place, readIndex(known), index)
 }
 
-/** Removes the documents that a condition picks, and gives how many they were. */
+/** Removes the documents that match a condition, and returns their number. */
 export function removeDocuments(connection: Connection, condition: string, ...values: SqliteValue[]): number {
   const rows = connection.all(
     `SELECT collection, partition, id, fields FROM {documents} WHERE ${condition}`,
@@ -85,8 +85,8 @@ export function removeDocuments(connection: Connection, condition: string, ...va
 const readIndex = (row: Row | undefined): DocIndex => (row ? JSON.parse(row.fields as string) : {})
 
 /**
- * Field by field, because what is counted changes only where a field comes or goes. Rows are found by their
- * whole keys, so that they need no second index.
+ * Field by field, because the count only changes when a field is added or removed. Rows are found by their
+ * complete keys, so they need no second index.
  */
 function changeFields(
   { run }: Connection,
@@ -107,5 +107,5 @@ function changeFields(
     if (!Object.hasOwn(after, field)) run(`DELETE FROM {fields} WHERE ${KEYED}`, ...rowOf(field, value))
 }
 
-/** A value of an index field as the column `key` keeps it. */
+/** A value of an index field as the column `key` stores it. */
 const toKey = (value: string | number): string | number => (typeof value === 'number' ? value : toText(value))

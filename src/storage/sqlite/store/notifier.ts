@@ -3,7 +3,7 @@ import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 
-/** The counters of a partition that its listeners were last notified of, as far as they are known. */
+/** The counters of a partition at its listeners' last notification, if known. */
 interface Counters {
   readonly head?: number | undefined
   readonly docsChanged?: number | undefined
@@ -15,8 +15,9 @@ const COUNTERS = `SELECT name, head, first_retained, docs_changed FROM {partitio
 export type Notifier = ReturnType<typeof createNotifier>
 
 /**
- * Notifies the listeners of this process. Its own commits are notified at once. Commits of others are found
- * by polling, while something is watched: first whether there was any, then the counters of what is watched.
+ * Notifies this process's listeners. Its own commits are notified immediately. Commits of other processes are
+ * found by polling while something is watched: first whether there were any, then the counters of the watched
+ * partitions.
  */
 export function createNotifier(database: Database, pollMs: number) {
   const known = new Map<string, Counters>()
@@ -25,7 +26,7 @@ export function createNotifier(database: Database, pollMs: number) {
     if (listeners.keys().length === 0) stopPolling()
   })
   let timer: ReturnType<typeof setInterval> | undefined
-  /** It stays the same as long as no other connection commits. */
+  /** It stays the same until another connection commits. */
   let dataVersion: unknown
 
   function poll(): void {
@@ -40,7 +41,7 @@ export function createNotifier(database: Database, pollMs: number) {
       const docsChanged = Number(row.docs_changed)
       known.set(name, { head, docsChanged })
       const docs = docsChanged !== before?.docsChanged
-      // A clear leaves the head where it was.
+      // A clear does not change the head.
       const log = head !== before?.head || (docs && Number(row.first_retained) > head)
       if (log || docs) listeners.notify(name, { log, docs })
     }
@@ -50,7 +51,7 @@ export function createNotifier(database: Database, pollMs: number) {
     try {
       poll()
     } catch {
-      // A notification may be lost. Readers have a timer, and what they read then fails with a reason.
+      // A notification may be lost. Readers have a timer, and their next read then fails with a reason.
     }
   }
 
@@ -65,7 +66,10 @@ export function createNotifier(database: Database, pollMs: number) {
       timer ??= setInterval(tick, pollMs)
       return listeners.add(partition, listener)
     },
-    /** After a commit of this process that left these counters; undefined stands for one it did not touch. */
+    /**
+     * Called after a commit of this process that resulted in these counters. Undefined stands for one it did
+     * not touch.
+     */
     notify(
       partition: string,
       change: PartitionChange,

@@ -5,16 +5,16 @@ import type { Connection, Row } from '../connection.ts'
 
 /** A row of `partitions`. */
 export interface Partition {
-  /** Undefined until it is written for the first time. */
+  /** Undefined until it is first written. */
   readonly id: number | undefined
   readonly head: number
   readonly firstRetained: number
   readonly bytes: number
   readonly token: number
-  /** The highest version a document got. */
+  /** The highest document version. */
   readonly version: number
   readonly lease: LeaseRecord | undefined
-  /** How many commits touched more than the log. */
+  /** The number of commits that touched more than the log. */
   readonly docsChanged: number
 }
 

@@ -6,7 +6,7 @@ import { bytesOf, type Connection } from '../connection.ts'
 
 const MAX_ATTEMPTS = 20
 
-/** Two statements. Where another process drops what is about to be read between them, they are run again. */
+/** Two statements. If another process drops the events between them, they run again. */
 export function readLog({ get, all }: Connection, partition: string, query: ReadQuery): LogBatch {
   const { limit, maxBytes } = readBounds(query)
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -18,7 +18,7 @@ export function readLog({ get, all }: Connection, partition: string, query: Read
       return toBatch({ head, firstRetained, first, layouts: [], bytes: () => new Uint8Array(0) }, query)
     }
     const id = Number(row.id)
-    // Up to the row that reaches the bound.
+    // Up to the row that reaches the limit.
     const rows = all(
       `SELECT first, layout, data FROM {log} WHERE partition = ? AND last >= ? AND last <= min(?, coalesce((
           SELECT last FROM {log} WHERE partition = ? AND last >= ? AND ends >= ? + (

@@ -8,11 +8,11 @@ import type { Connection } from '../connection.ts'
 import type { Database } from '../database.ts'
 
 interface Log extends RetainedLog {
-  /** Of the row of its partition. */
+  /** The id of its partition's row. */
   readonly id: number
 }
 
-/** Partitions in one statement, and rows dropped in one transaction: each blocks the event loop. */
+/** Partitions per statement, and rows dropped per transaction: each blocks the event loop. */
 const PAGE = 500
 
 export function expireLogs({ read, write }: Database, options: RetentionOptions): Promise<void> {
@@ -60,7 +60,7 @@ function readLogs({ all }: Connection, condition: string, value: number): Log[] 
   }))
 }
 
-/** Gives whether there may be more to drop. */
+/** Returns whether there may be more to drop. */
 function dropPage(connection: Connection, id: number, { since, from, keepsLast }: Retained): boolean {
   const head = Number(connection.get('SELECT head FROM {partitions} WHERE id = ?', id)!.head)
   const rows = connection.all(
@@ -76,7 +76,7 @@ function dropPage(connection: Connection, id: number, { since, from, keepsLast }
   return kept === -1 && rows.length > PAGE
 }
 
-/** The events from `first` on stay. */
+/** Keeps the events from `first` on. */
 export function dropBefore({ run }: Connection, id: number, first: number): void {
   run('DELETE FROM {log} WHERE partition = ? AND last < ?', id, first)
   run('UPDATE {partitions} SET first_retained = ? WHERE id = ?', first, id)

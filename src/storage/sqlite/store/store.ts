@@ -33,7 +33,7 @@ export function createStore(database: Database, notifier: Notifier, retention: R
       database.assertOpen()
       const { guards = [], signal } = change
       const prepared = prepareOps(change)
-      // A holder whose renewal waits behind other writes would lose what it holds.
+      // A lease whose renewal waits behind other writes could expire.
       const isUrgent = change.ops.length > 0 && change.ops.every(({ op }) => op === 'renew')
       const { head, versions, docsChanged } = await write(
         (connection) => commit(connection, partition, guards, prepared),
@@ -64,7 +64,7 @@ export function createStore(database: Database, notifier: Notifier, retention: R
         if ('keepLast' in bound) {
           first = head - bound.keepLast + 1
         } else {
-          // Whole rows only: an old event goes when its row is old.
+          // Only whole rows: an old event is dropped when its row is old.
           const sql = 'SELECT first FROM {log} WHERE partition = ? AND at >= ? ORDER BY last LIMIT 1'
           const kept = connection.get(sql, id, Date.now() - bound.olderThanMs)
           first = kept ? Number(kept.first) : head + 1
