@@ -5,15 +5,15 @@ import type { CardSettings } from './card/options.ts'
 import type { A2AOptions } from './options.ts'
 import type { A2APushOptions } from './push/pushes.ts'
 
-/** What every endpoint of this group needs. */
+/** The context of every endpoint in this group. */
 export interface A2AContext extends FaceContext {
   readonly options: A2AOptions
-  /** Undefined where every caller is let in. */
+  /** Undefined if all callers are accepted. */
   readonly authenticate: Authenticate | undefined
-  /** Undefined where the server sends no push notifications. */
+  /** Undefined if the server sends no push notifications. */
   readonly push: A2APushOptions | undefined
-  /** What the cards of its assistants are made of. */
+  /** The settings of its assistants' cards. */
   readonly card: CardSettings
-  /** The assistant that the path names by its id. Absent where it names a graph. */
+  /** The assistant whose id is in the path. Absent if the path names a graph. */
   readonly assistant?: NamedAssistant['assistant']
 }

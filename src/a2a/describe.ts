@@ -14,7 +14,10 @@ const card: RouteDescription = {
 const id = { type: ['string', 'integer', 'null'] }
 const jsonrpc = { const: '2.0' }
 
-/** The routes of A2A, for the OpenAPI document. What a method takes and gives is in the specification of A2A. */
+/**
+ * The descriptions of the A2A routes for the OpenAPI document. The A2A specification describes each method's
+ * params and result.
+ */
 export const DESCRIPTIONS: RouteDescriptions = {
   'POST /a2a/:assistant_id': {
     summary: 'Calls a method of A2A 0.3 or 1.0 over JSON-RPC.',

@@ -30,12 +30,12 @@ const ask = postRpc({
 export const postMessage = async (context: A2AContext, call: FaceCall): Promise<Response> =>
   ask(...(await withAssistant(context, call)))
 
-/** The call of an assistant by the id of its graph. Throws 404 for one that is not there. */
+/** The call with the graph id of its assistant. Throws 404 for an unknown assistant. */
 async function withAssistant(context: A2AContext, call: FaceCall): Promise<readonly [A2AContext, FaceCall]> {
   const { agents } = context.engine
   const { graphId, assistant } = await namedAssistant(
     context.engine,
-    // Which permission to ask for follows from the method: it may hide the assistant then.
+    // The method determines the permission, which is checked later and may hide the assistant.
     unbounded(call.principal),
     call.params.assistant_id ?? '',
   )

@@ -2,7 +2,7 @@ import { AgentwireError } from '../errors.ts'
 import { HttpError } from '../http/index.ts'
 import type { AgentEngine } from '../runs/index.ts'
 
-/** The JSON-RPC code of each refusal. Source: A2A v0.3.0 §8, v1.0 §5.4, JSON-RPC 2.0 §5.1. */
+/** The JSON-RPC code of each error. Source: A2A v0.3.0 §8, v1.0 §5.4, JSON-RPC 2.0 §5.1. */
 export const A2A_ERROR_CODES = {
   parse_error: -32700,
   invalid_request: -32600,
@@ -22,11 +22,14 @@ export const A2A_ERROR_CODES = {
 
 export type A2AErrorCode = keyof typeof A2A_ERROR_CODES
 
-/** A request that this face refuses. No state was changed. */
+/** A request that this face rejected. No state was changed. */
 export class A2AError extends AgentwireError {
   static override readonly brand = 'A2AError'
   declare readonly code: A2AErrorCode
-  /** Sent as the metadata of ErrorInfo, such as `{ taskId }`. Of `invalid_params`, `field` is where the wrong value stands. */
+  /**
+   * Sent as the metadata of ErrorInfo, such as `{ taskId }`. For `invalid_params`, `field` is the path of the
+   * invalid value.
+   */
   readonly details: Readonly<Record<string, string>>
   constructor(code: A2AErrorCode, message: string, details: Readonly<Record<string, string>> = {}) {
     super(code, message)
@@ -34,7 +37,10 @@ export class A2AError extends AgentwireError {
   }
 }
 
-/** The answer to a path whose assistant is not there, or not for this caller. It names the graphs, which every card names. */
+/**
+ * The response if an assistant does not exist, or not for this caller. It lists the graphs, which are public
+ * in their cards.
+ */
 export function noSuchAssistant({ agents }: Pick<AgentEngine, 'agents'>): HttpError {
   const known = [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')
   return new HttpError(404, 'not_found', `There is no assistant of this id. This server has: ${known}.`)

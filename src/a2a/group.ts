@@ -10,7 +10,7 @@ import type { A2AOptions } from './options.ts'
 import { pushJobs } from './push/pushes.ts'
 import { encodeA2AError } from './rpc/errors.ts'
 
-/** A2A over HTTP: a route table over the engine. What answers is loaded with the first request. */
+/** A2A over HTTP: a route table over the engine. The endpoints are loaded with the first request. */
 export function createA2AGroup(setup: FaceSetup, options: A2AOptions = {}): WebHandler {
   const { engine, authenticate } = setup
   const push = options.push === false ? undefined : (options.push ?? {})
@@ -37,7 +37,7 @@ const followOnDemand =
 const getCard = /* @__PURE__ */ onDemand<A2AContext>(async () => (await endpoints()).getCard)
 
 const ROUTES: readonly FaceRoute<A2AContext>[] = [
-  // Each method has a permission of its own.
+  // Each method has its own permission.
   ['POST', '/a2a/:assistant_id', null, /* @__PURE__ */ onDemand(async () => (await endpoints()).postMessage)],
   ['GET', '/a2a/:assistant_id', 'public', getCard],
   ['GET', '/a2a/:assistant_id/.well-known/agent-card.json', 'public', getCard],

@@ -4,7 +4,10 @@ import type { WebHandler } from '../http/index.ts'
 import { createA2AGroup } from './group.ts'
 import { A2A_OPTIONS, type A2AOptions } from './options.ts'
 
-/** A2A alone, over an engine or the options for one. */
+/**
+ * Creates a handler that serves only A2A, with an engine or the options to create one. Throws
+ * `AgentwireError` `invalid_argument` for unknown or invalid options.
+ */
 export const createA2AHandler = (
   options: FaceOptions & EngineChoice & { readonly a2a?: A2AOptions | undefined },
 ): WebHandler =>

@@ -1,6 +1,6 @@
 /**
- * What the two dialects of A2A say, in one form. Everything of this face but `dialects/` works on it, so that a wire name is spelled
- * once for each dialect. Source: the A2A specification, v0.3.0 §6 and v1.0 §4.
+ * The data of both A2A dialects, in one form. All of this face except `dialects/` uses it, so that each wire
+ * name is written once per dialect. Source: the A2A specification, v0.3.0 §6 and v1.0 §4.
  */
 
 export type TaskState =
@@ -15,14 +15,14 @@ export type TaskState =
 
 interface PartFields {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** v1.0 lets every part have them; v0.3 only files. */
+  /** v1.0 allows these in every part, v0.3 only in files. */
   readonly name?: string | undefined
   readonly mediaType?: string | undefined
 }
 
 export type Part =
   | (PartFields & { readonly kind: 'text'; readonly text: string })
-  /** v0.3 allows objects only. */
+  /** v0.3 allows only objects. */
   | (PartFields & { readonly kind: 'data'; readonly data: unknown })
   /** Base64, standard alphabet with padding. */
   | (PartFields & { readonly kind: 'bytes'; readonly bytes: string })
@@ -38,7 +38,7 @@ export interface A2AMessage {
   readonly referenceTaskIds?: readonly string[] | undefined
   readonly extensions?: readonly string[] | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** LangGraph's own field of a message: `resume` has the answers to the interrupts of the task. */
+  /** LangGraph's extension of a message: `resume` has the answers to the task's interrupts. */
   readonly command?: { readonly resume?: unknown; readonly [field: string]: unknown } | undefined
 }
 
@@ -63,20 +63,20 @@ export interface Task {
   readonly id: string
   readonly contextId: string
   readonly status: TaskStatus
-  /** Absent where the caller asked for none. */
+  /** Absent if the caller requested none. */
   readonly history?: readonly A2AMessage[] | undefined
   readonly artifacts?: readonly Artifact[] | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** One item of a stream. A stream begins with a task, or is exactly one message. */
+/** An item of a stream. A stream begins with a task, or is exactly one message. */
 export type StreamItem =
   | { readonly type: 'task'; readonly task: Task }
   | { readonly type: 'message'; readonly message: A2AMessage }
   | StatusUpdate
   | ArtifactUpdate
 
-/** An item of a stream, and what a client sends as `Last-Event-ID` to go on after it. */
+/** An item of a stream, with the id that a client sends as `Last-Event-ID` to continue after it. */
 export interface StreamEntry {
   readonly id?: string | undefined
   readonly item: StreamItem
@@ -87,7 +87,7 @@ export interface StatusUpdate {
   readonly taskId: string
   readonly contextId: string
   readonly status: TaskStatus
-  /** The stream ends with it: the state is terminal, or waits for the client. Only v0.3 says it. */
+  /** The last item of the stream: the state is terminal, or waits for the client. Only sent in v0.3. */
   readonly final: boolean
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
@@ -97,18 +97,18 @@ export interface ArtifactUpdate {
   readonly taskId: string
   readonly contextId: string
   readonly artifact: Artifact
-  /** The parts continue the artifact of this id; else they replace it. */
+  /** Whether the parts continue the artifact with this id; otherwise they replace it. */
   readonly append: boolean
   readonly lastChunk: boolean
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Where the changes of a task are sent. */
+/** Where to send the changes of a task. */
 export interface PushConfig {
-  /** Default: the id of the task (v0.3) or one that the server makes (v1.0). */
+  /** Default: the id of the task (v0.3), or an id that the server creates (v1.0). */
   readonly id?: string | undefined
   readonly url: string
-  /** Sent back as `X-A2A-Notification-Token`. */
+  /** Sent to the receiver as `X-A2A-Notification-Token`. */
   readonly token?: string | undefined
   /** v1.0 has one scheme. */
   readonly authentication?:
@@ -116,22 +116,25 @@ export interface PushConfig {
     | undefined
 }
 
-/** Whose messages a history has. LangGraph's own: no version of A2A has the field. Default: what the header says, else the task's. */
+/**
+ * Which messages a history contains. A LangGraph extension: no version of A2A has the field. Default: from
+ * the header, otherwise `task`.
+ */
 export type HistoryScope = 'task' | 'context'
 
 export interface SendRequest {
   readonly message: A2AMessage
   readonly acceptedOutputModes?: readonly string[] | undefined
-  /** The answer waits for the end of the task or for a question of it. Default true. */
+  /** Whether the response waits for the task to end or ask. Default: true. */
   readonly blocking: boolean
-  /** The most messages of the history that are given, 0 for none. Default: the server's. */
+  /** The maximum number of history messages; 0 for none. Default: set by the server. */
   readonly historyLength?: number | undefined
   readonly historyScope?: HistoryScope | undefined
   readonly push?: PushConfig | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What names a task: `contextId:runId`, or a run id beside its context, as LangGraph's server takes it. */
+/** Identifies a task: `contextId:runId`, or a run id together with its context, as in LangGraph's server. */
 export interface TaskRequest {
   readonly id: string
   readonly contextId?: string | undefined
@@ -143,18 +146,18 @@ export interface TaskRequest {
 export interface ListRequest {
   readonly contextId?: string | undefined
   readonly state?: TaskState | undefined
-  /** 1 to 100. Default 50. */
+  /** 1 to 100. Default: 50. */
   readonly pageSize: number
   readonly pageToken?: string | undefined
   readonly historyLength?: number | undefined
-  /** Milliseconds since 1970; tasks whose status is at least as new. */
+  /** Milliseconds since 1970. Only tasks whose status is at least as new. */
   readonly changedSince?: number | undefined
   readonly includeArtifacts: boolean
 }
 
 export interface TaskList {
   readonly tasks: readonly Task[]
-  /** Empty at the end. */
+  /** Empty on the last page. */
   readonly nextPageToken: string
   readonly pageSize: number
   readonly totalSize: number
@@ -162,7 +165,7 @@ export interface TaskList {
 
 export interface PushConfigRequest {
   readonly taskId: string
-  /** Absent where all of a task's are meant, and in v0.3 where the task has one. */
+  /** Absent if all configs of the task are meant, and in v0.3 if the task has only one. */
   readonly configId?: string | undefined
 }
 

@@ -5,7 +5,7 @@ import type { A2ACard, A2ACardOptions, A2AExtension } from './options.ts'
 
 const MODES = ['text/plain', 'application/json']
 
-/** LangGraph's server has it, with the other default. */
+/** LangGraph's server has this extension, too, with the other default. */
 export const HISTORY_SCOPE = {
   header: 'langgraph-a2a-history-scope',
   extension: {
@@ -20,14 +20,14 @@ export const extensionsOf = ({ extensions = [] }: A2ACardOptions): readonly A2AE
   ...extensions,
 ]
 
-/** Whose card it is. */
+/** The agent or assistant of a card. */
 export interface CardOwner {
   readonly graphId: string
-  /** One that somebody made of the graph. It is called by its UUID, under its own name. */
+  /** An assistant that a client created from the graph. It is called by its UUID, and has its own name. */
   readonly assistant: NamedAssistant['assistant']
 }
 
-/** The card of an assistant of this server, as the caller can reach it. */
+/** The card of an assistant of this server, with the address at which the caller reaches it. */
 export function cardOf(
   { engine, card: settings }: A2AContext,
   call: Call,

@@ -11,9 +11,10 @@ import { type CardOwner, cardOf } from './card.ts'
 import { type CardShape, writeCard } from './write.ts'
 
 /**
- * `GET /.well-known/agent-card.json?assistant_id=…`, `GET /a2a/{assistant_id}/.well-known/agent-card.json` and `GET /a2a/{assistant_id}`.
- * The card of a graph asks for no credentials: those who may not call the agent read here what they need for it. That of an assistant
- * that somebody made is for those who reach the assistant.
+ * `GET /.well-known/agent-card.json?assistant_id=…`, `GET /a2a/{assistant_id}/.well-known/agent-card.json`
+ * and `GET /a2a/{assistant_id}`. The card of a graph needs no credentials, because clients read here which
+ * credentials they need. The card of an assistant that a client created is only for callers that can access
+ * the assistant.
  */
 export async function getCard(context: A2AContext, call: Call): Promise<Response> {
   const { url, sign } = context.card
@@ -35,7 +36,10 @@ export async function getCard(context: A2AContext, call: Call): Promise<Response
   return isKnown ? empty(304, headers) : json(written, { headers })
 }
 
-/** The card that callers who are let in are given. A2A v0.3 has one error where it is missing, v1.0 tells whether it was announced. */
+/**
+ * The card for authenticated callers. If it is missing, A2A v0.3 has one error, v1.0 distinguishes whether it
+ * was announced.
+ */
 export async function extendedCard({ context, call, assistantId, dialect }: A2ACall): Promise<unknown> {
   const { extended, sign } = context.card
   const { principal, request } = call
@@ -55,7 +59,10 @@ export async function extendedCard({ context, call, assistantId, dialect }: A2AC
 const nameIn = ({ params, url }: Call): string | undefined =>
   params.assistant_id ?? (url.searchParams.get('assistant_id') || undefined)
 
-/** The call for a card, by a caller that is known where only some callers have it. A response refuses the caller. */
+/**
+ * The call for a card, with an authenticated caller if only some callers can access the card. A response
+ * rejects the caller.
+ */
 async function cardCall(context: A2AContext, call: Call): Promise<Call | Response> {
   const { engine, authenticate, authorize } = context
   const name = nameIn(call)
@@ -79,13 +86,13 @@ async function assistantOf({ engine }: A2AContext, call: Call): Promise<CardOwne
     : new HttpError(404, 'not_found', `Unknown assistant. This server has: ${known}.`)
 }
 
-/** An assistant that somebody made has a card of its own, that of a graph has the graph's. */
+/** An assistant that a client created has its own card, a system assistant has the graph's. */
 const madeOf = (assistant: NamedAssistant['assistant']): NamedAssistant['assistant'] =>
   assistant?.isSystem ? undefined : assistant
 
 /**
- * The card is what tells a client which versions there are, so no version is refused: those before 1.0 read a v0.3 card, all others
- * one of v1.0.
+ * The card tells clients which versions exist, so no version is rejected: versions before 1.0 get a v0.3
+ * card, all others a v1.0 card.
  */
 function shapeOf({ card: { headerless = 'hybrid' } }: A2AContext, call: Call): CardShape {
   const version = versionOf(call)

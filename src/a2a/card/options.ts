@@ -3,21 +3,21 @@ import { AgentwireError } from '../../errors.ts'
 import type { Authenticate, Principal, SecuritySchemes } from '../../http/index.ts'
 import type { OptionTable } from '../../options.ts'
 
-/** What an agent tells of itself, in one form for both versions of A2A. Source: A2A v1.0 §4.4, v0.3 §5.5. */
+/** The description of an agent, in one form for both versions of A2A. Source: A2A v1.0 §4.4, v0.3 §5.5. */
 export interface A2ACard {
   readonly name: string
   readonly description: string
-  /** The agent's own, such as `1.0.0`. */
+  /** The agent's own version, such as `1.0.0`. */
   readonly version: string
-  /** Where it is called, in both versions of A2A. */
+  /** The URL to call, in both versions of A2A. */
   readonly url: string
   readonly provider?: { readonly organization: string; readonly url: string } | undefined
   readonly documentationUrl?: string | undefined
   readonly iconUrl?: string | undefined
   readonly capabilities: A2ACapabilities
-  /** How a client proves who it is. */
+  /** How clients authenticate. */
   readonly securitySchemes?: SecuritySchemes | undefined
-  /** Each is a way to be let in: the schemes that are needed together, with the scopes of each. */
+  /** Alternatives, each with the schemes that are needed together and their scopes. */
   readonly securityRequirements?: readonly Readonly<Record<string, readonly string[]>>[] | undefined
   /** Media types, at least one. */
   readonly defaultInputModes: readonly string[]
@@ -37,7 +37,7 @@ export interface A2ACapabilities {
 export interface A2AExtension {
   readonly uri: string
   readonly description?: string | undefined
-  /** A client that does not know it must not call the agent. Default: false. */
+  /** Whether clients that do not support the extension must not call the agent. Default: false. */
   readonly required?: true | undefined
   readonly params?: Readonly<Record<string, unknown>> | undefined
 }
@@ -51,31 +51,37 @@ export interface A2ACardSignature {
   readonly header?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What the cards say beside what the agents tell of themselves. */
+/** The contents of the cards, in addition to the agents' profiles. */
 export interface A2ACardOptions
   extends Partial<
     Pick<A2ACard, 'version' | 'provider' | 'documentationUrl' | 'iconUrl' | 'securityRequirements'>
   > {
   /**
-   * Where clients reach the server, with its mount path, such as `https://agents.example.com/api`. Default: scheme, host and path of
-   * the request for the card; a proxy that ends TLS says `https` with `X-Forwarded-Proto` or `Forwarded`.
+   * The URL at which clients reach the server, with its mount path, such as `https://agents.example.com/api`.
+   * Default: scheme, host and path of the request for the card. A proxy that ends TLS sends `https` in
+   * `X-Forwarded-Proto` or `Forwarded`.
    */
   readonly url?: string | undefined
-  /** Default: `authenticate.schemes`; a bearer token for an `authenticate` without; none for a server without `authenticate`. */
+  /**
+   * Default: `authenticate.schemes`, or a bearer token if `authenticate` has no schemes. None without
+   * `authenticate`.
+   */
   readonly securitySchemes?: SecuritySchemes | undefined
   /** Protocol extensions of the agents. */
   readonly extensions?: readonly A2AExtension[] | undefined
   /**
-   * What a request without the header `A2A-Version` is given. Default: `hybrid`, a card of v0.3 that has the fields of v1.0 too.
+   * The card for requests without the header `A2A-Version`. Default: `hybrid`, a v0.3 card that also has the
+   * fields of v1.0.
    */
   readonly headerless?: 'hybrid' | '1.0' | undefined
   /**
-   * Makes the card of callers that have been let in out of the public one, which then announces it. Undefined: this caller has none.
+   * Creates the card for an authenticated caller from the public card, which then announces it. Undefined:
+   * this caller has none.
    */
   readonly extended?:
     | ((card: A2ACard, caller: A2ACardCaller) => A2ACard | undefined | Promise<A2ACard | undefined>)
     | undefined
-  /** Signs a card as it is sent: `signCards({ … })` of `agentwire/a2a/signature`. Needs `url`. */
+  /** Signs each card before it is sent: `signCards({ … })` from `agentwire/a2a/signature`. Requires `url`. */
   readonly sign?: SignCard | undefined
 }
 
@@ -96,20 +102,23 @@ export const CARD_OPTIONS: OptionTable<A2ACardOptions> = {
 export interface A2ACardCaller {
   /** Null on a server without authentication. */
   readonly principal: Principal | null
-  /** Its body has been read. */
+  /** Its body was already read. */
   readonly request: Request
   readonly assistantId: string
 }
 
-/** The signatures of a card, which is plain JSON. It is called for every card that is sent. */
+/** Signs a card, which is plain JSON. Called for every card that is sent. */
 export type SignCard = (card: Readonly<Record<string, unknown>>) => Promise<readonly A2ACardSignature[]>
 
-/** What all cards of a server are made of. */
+/** The settings of all cards of a server. */
 export interface CardSettings extends A2ACardOptions {
   readonly pushNotifications: boolean
 }
 
-/** The settings of a server. Throws `AgentwireError` (`invalid_argument`) where no card could have them. */
+/**
+ * The settings of a server. Throws `AgentwireError` `invalid_argument` for settings that are not valid in a
+ * card.
+ */
 export function cardSettings(
   options: A2ACardOptions = {},
   {
@@ -118,7 +127,7 @@ export function cardSettings(
   }: { authenticate?: Authenticate | undefined; pushNotifications: boolean },
 ): CardSettings {
   const { url, sign } = options
-  // Else a caller that forges the Host header would be given a signed card of this agent with an address of its own.
+  // Otherwise a caller with a forged Host header would get a signed card of this agent with its own address.
   if (sign && url === undefined) refuse('url', 'must be set where cards are signed')
   if (url !== undefined && !(/^https?:\/\/[^\s?#@]+$/.test(url) && URL.canParse(url)))
     refuse('url', 'must be an address such as "https://agents.example.com/api"')
@@ -129,7 +138,7 @@ export function cardSettings(
   return { ...options, url: url?.replace(/\/$/, ''), securitySchemes, pushNotifications }
 }
 
-/** What a server with an `authenticate` that does not tell asks for with its 401. */
+/** The scheme of a 401 response if `authenticate` does not define schemes. */
 const BEARER: SecuritySchemes = { bearer: { type: 'http', scheme: 'bearer' } }
 
 function refuse(path: string, why: string): never {

@@ -5,13 +5,13 @@ import type { A2ACardSignature, SignCard } from './options.ts'
 export type { A2ACardSignature, SignCard }
 
 export interface SignCardsOptions {
-  /** The private key: a `CryptoKey`, or a JSON Web Key. */
+  /** The private key: a `CryptoKey` or a JSON Web Key. */
   readonly key: CryptoKey | { readonly kty: string; readonly [member: string]: unknown }
-  /** Such as `ES256`. */
+  /** The algorithm, such as `ES256`. */
   readonly alg: string
-  /** By this id readers find the public key. */
+  /** The key id with which readers find the public key. */
   readonly kid: string
-  /** Where its JSON Web Key Set is. Default: readers know the key. */
+  /** The URL of its JSON Web Key Set. Default: readers know the key. */
   readonly jku?: string | undefined
 }
 
@@ -22,12 +22,16 @@ const SIGN_OPTIONS: OptionTable<SignCardsOptions> = {
   jku: 'string',
 }
 
-/** So many signatures are kept: of each assistant, version of A2A and address, and of each extended card. */
+/**
+ * The maximum of signatures to cache: for each assistant, A2A version and address, and for each extended
+ * card.
+ */
 const MAX_KEPT = 1_000
 
 /**
- * Signs the cards of a server: the option `card.sign`. A card is signed once, and then known by its content. Source: A2A v1.0 §8.4;
- * v0.3 §5.5.6 leaves the canonical form open, and has the same one here.
+ * Signs the cards of a server: the option `card.sign`. A card is signed once, and cached by its content.
+ * Throws `AgentwireError` `invalid_argument` for unknown or invalid options. Source: A2A v1.0 §8.4. v0.3
+ * §5.5.6 does not define the canonical form, so the same one is used.
  */
 export function signCards(options: SignCardsOptions): SignCard {
   checkOptions('signCards', options, SIGN_OPTIONS)
@@ -44,26 +48,30 @@ export function signCards(options: SignCardsOptions): SignCard {
     for (const oldest of kept.keys()) if (kept.size >= MAX_KEPT) kept.delete(oldest)
     const signature = signText(text)
     kept.set(text, signature)
-    signature.catch(() => kept.delete(text)) // The caller is told.
+    signature.catch(() => kept.delete(text)) // The caller gets the error.
     return signature
   }
   return ({ signatures: _, ...card }) => {
-    // The official SDKs verify a form without anything empty; the specification keeps an empty message, such as that of mutual TLS.
+    // The official SDKs verify a form without empty values; the specification keeps an empty message, such as
+    // that of mutual TLS.
     const texts = new Set([canonical(card), canonical(withoutEmpty(card))])
     return Promise.all([...texts].map(sign))
   }
 }
 
-/** The canonical text of plain JSON. Source: RFC 8785; `JSON.stringify` writes its numbers and strings. */
+/**
+ * The canonical text of plain JSON. Source: RFC 8785. `JSON.stringify` already writes numbers and strings
+ * this way.
+ */
 export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  // By UTF-16 code units (§3.2.3), as strings compare.
+  // In order of UTF-16 code units (§3.2.3), which is how strings compare.
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join()}}`
 }
 
-/** Undefined where nothing is left. */
+/** Undefined if nothing is left. */
 function withoutEmpty(value: unknown): unknown {
   if (value === '' || value === null) return undefined
   if (typeof value !== 'object') return value

@@ -6,7 +6,7 @@ export type CardShape = keyof typeof WRITERS
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A card as it is sent, with its signatures. */
+/** A card in wire form, with its signatures. */
 export async function writeCard(
   card: A2ACard,
   shape: CardShape,
@@ -14,7 +14,7 @@ export async function writeCard(
 ): Promise<Fields> {
   const written = WRITERS[shape](card)
   if (!sign) return written
-  // Readers of v1.0 verify the fields that they know, which in a hybrid are those of v1.0.
+  // Readers of v1.0 verify the fields that they know, which in a hybrid card are those of v1.0.
   const forms = shape === 'hybrid' ? [written, writeV1(card)] : [written]
   const signatures = await Promise.all(forms.map((form) => sign(JSON.parse(JSON.stringify(form)))))
   return { ...written, signatures: signatures.flat() }
@@ -31,7 +31,7 @@ function writeV1({ url, securitySchemes, securityRequirements, ...card }: A2ACar
     })),
     securitySchemes: securitySchemes && mapValues(securitySchemes, writeSchemeV1),
     securityRequirements: securityRequirements?.map((schemes) => ({
-      // ProtoJSON leaves empty lists out.
+      // ProtoJSON omits empty lists.
       schemes: mapValues(schemes, (scopes) => (scopes.length > 0 ? { list: scopes } : {})),
     })),
   }
@@ -52,7 +52,7 @@ function writeV03({ securityRequirements, ...card }: A2ACard): Fields {
   }
 }
 
-/** Readers of either version find their fields, and ignore the others. */
+/** Readers of each version find their fields, and ignore the others. */
 function writeHybrid(card: A2ACard): Fields {
   return {
     ...writeV1(card),
@@ -66,7 +66,7 @@ function writeHybrid(card: A2ACard): Fields {
 
 const WRITERS = { '1.0': writeV1, '0.3': writeV03, hybrid: writeHybrid }
 
-/** v1.0 has a member of a name for each type, and calls the place of an API key its location. */
+/** v1.0 has a separate field for each type, and calls the place of an API key its location. */
 function writeSchemeV1({ type, ...scheme }: SecurityScheme): Fields {
   const { in: location, ...fields } = scheme as Fields
   return { [`${V1_SCHEMES[type]}SecurityScheme`]: { ...fields, location } }
@@ -83,7 +83,8 @@ const V1_SCHEMES = {
 function writeSchemeV03(scheme: SecurityScheme): Fields {
   if (scheme.type !== 'oauth2') return scheme
   const { deviceCode, authorizationCode } = scheme.flows
-  // v0.3 has no such flow, and its readers refuse a card with a scheme that has none. What the flow gives is a bearer token.
+  // v0.3 does not have this flow, and its readers reject a scheme without flows. The flow returns a bearer
+  // token.
   if (deviceCode) return { type: 'http', scheme: 'bearer', description: scheme.description }
   if (!authorizationCode) return scheme
   const { pkceRequired: _, ...flow } = authorizationCode

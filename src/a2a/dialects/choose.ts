@@ -6,11 +6,14 @@ import { v03 } from './v03.ts'
 
 const DIALECTS: readonly Dialect[] = [v03, v1]
 
-/** The `A2A-Version` that a request names, in its header or its query. */
+/** The `A2A-Version` of a request, from its header or query. */
 export const versionOf = ({ request, url }: Pick<Call, 'request' | 'url'>): string | undefined =>
   (request.headers.get('a2a-version') ?? url.searchParams.get('A2A-Version'))?.trim() || undefined
 
-/** The dialect of an `A2A-Version`, whose patch number is ignored; v0.3 where there is none. Throws `version_not_supported`. */
+/**
+ * The dialect of an `A2A-Version`, ignoring its patch number. v0.3 if there is none. Throws
+ * `version_not_supported`.
+ */
 export function dialectOfVersion(version: string | undefined): Dialect {
   const [, offered] = /^(0\.3|1\.0)(?:\.\d+)?$/.exec(version ?? '0.3') ?? []
   const dialect = DIALECTS.find((one) => one.version === offered)
@@ -18,7 +21,7 @@ export function dialectOfVersion(version: string | undefined): Dialect {
   throw new A2AError('version_not_supported', 'This A2A-Version is not offered. Use 1.0 or 0.3.')
 }
 
-/** The method name alone chooses the dialect, because clients of LangGraph send no version with either. */
+/** Only the method name selects the dialect, because LangGraph's clients send no version with either. */
 export function methodOf(name: string, version: string | undefined): readonly [Dialect, Operation] {
   const expected = dialectOfVersion(version)
   for (const dialect of DIALECTS) {

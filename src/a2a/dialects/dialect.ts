@@ -9,7 +9,7 @@ import type {
   TaskRequest,
 } from '../model.ts'
 
-/** What a client may ask, whatever the dialect calls it. */
+/** An operation that a client can request, independent of its name in a dialect. */
 export type Operation =
   | 'send'
   | 'stream'
@@ -24,12 +24,12 @@ export type Operation =
   | 'extendedCard'
 
 /**
- * One version of the protocol: its method names, how its params are read, and how results are written. Lists of tasks are missing here,
- * because only v1.0 has them.
+ * One version of the protocol: its method names, the parsing of params and the format of results. Task lists
+ * are not included, because only v1.0 has them.
  */
 export interface Dialect {
   readonly version: '0.3' | '1.0'
-  /** Method name to operation. No name is in both dialects. */
+  /** Method names, mapped to operations. No name is in both dialects. */
   readonly methods: ReadonlyMap<string, Operation>
 
   readonly readers: () => Promise<Readers>
@@ -40,13 +40,14 @@ export interface Dialect {
   writeItem(item: StreamItem): unknown
   writePush(push: TaskPushConfig): unknown
   writePushList(pushes: readonly TaskPushConfig[]): unknown
-  /** What a webhook is sent, and its media type. */
+  /** The body of a webhook request, and its media type. */
   writeNotification(item: StreamItem, task: Task): { readonly body: unknown; readonly contentType: string }
 }
 
 /**
- * How the params of a dialect are read. They throw `A2AError` (`invalid_params`, or `content_type_not_supported` for parts), whose
- * message names the path of what is wrong, and ignore fields that they do not know.
+ * Parses the params of a dialect. Functions throw `A2AError` (`invalid_params`, or
+ * `content_type_not_supported` for parts), whose message has the path of the invalid value. Unknown fields
+ * are ignored.
  */
 export interface Readers {
   readSend(params: unknown): SendRequest

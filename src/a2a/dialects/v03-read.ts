@@ -24,13 +24,13 @@ const part = map(anyPart, ({ kind, metadata, ...given }, payload): Part => {
   return refuse(payload, 'either bytes or uri', 'file')
 })
 
-/** Refuses a part that this dialect has no kind for, which has an error of its own. */
+/** Rejects a part of a kind that this dialect does not have, which has its own error. */
 function refuseKind({ issues, value }: z.core.ParsePayload, message: string, field: string): never {
   issues.push({ code: 'custom', input: value, message, path: [field], params: { unsupported: true } })
   return z.NEVER
 }
 
-/** The id may be empty or missing, as old samples of LangGraph have it. */
+/** The id may be empty or missing, as in old LangGraph samples. */
 const anyMessage = object({
   kind: z.optional(z.enum(['message'])),
   messageId: z.optional(z.string()),
@@ -81,7 +81,10 @@ const sendRequest = map(
   }),
 )
 
-/** Old samples of LangGraph send the id beside the message, and may send an empty one. Undefined where there is none. */
+/**
+ * Old LangGraph samples send the id next to the message, and may send an empty one. Undefined if there is
+ * none.
+ */
 function withId(
   { kind: _, ...message }: Read<typeof anyMessage>,
   beside: string | undefined,

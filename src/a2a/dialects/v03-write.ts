@@ -9,7 +9,7 @@ function writePart(part: Part): unknown {
   return { kind: 'file', file: { ...content, name: part.name, mimeType: part.mediaType }, metadata }
 }
 
-/** Only v1.0 allows other values than objects. */
+/** Only v1.0 allows values other than objects. */
 const asObject = (data: unknown): unknown =>
   typeof data === 'object' && data !== null && !Array.isArray(data) ? data : { value: data }
 

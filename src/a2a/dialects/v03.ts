@@ -23,7 +23,7 @@ const own: Omit<Dialect, keyof typeof writeV03> = {
   readers,
   writePush,
   writePushList: (pushes) => pushes.map(writePush),
-  // The specification fixes no body; its example and the official SDK send the task.
+  // The specification defines no body; its example and the official SDK send the task.
   writeNotification: (_item, task) => ({ body: writeV03.writeTask(task), contentType: 'application/json' }),
 }
 

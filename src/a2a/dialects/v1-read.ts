@@ -6,7 +6,7 @@ import type { ListRequest, Part, PushConfig, PushConfigRequest, SendRequest, Tas
 import { base64, historyLength, historyScope, readParams, strings, text, uri } from './fields.ts'
 import { ROLES, STATES, wireRole, wireState } from './v1-words.ts'
 
-/** An object of ProtoJSON, whose fields may also have the names of the proto file, in snake case. */
+/** A ProtoJSON object, whose fields may also have the snake_case names of the proto file. */
 function proto<Shape extends z.core.$ZodShape>(shape: Shape) {
   const names = Object.keys(shape).map((name) => [name, name.replace(/[A-Z]/g, '_$&').toLowerCase()] as const)
   return object(shape, (value) =>
@@ -16,7 +16,7 @@ function proto<Shape extends z.core.$ZodShape>(shape: Shape) {
   )
 }
 
-/** A number of ProtoJSON, which may stand in a string. */
+/** A ProtoJSON number, which may be in a string. */
 function numeric<S extends Schema>(schema: S) {
   const numberOf = (value: unknown): unknown =>
     typeof value === 'string' && PROTO_NUMBER.test(value) ? Number(value) : value
@@ -39,7 +39,7 @@ const anyPart = proto({
 
 const part = map(anyPart, ({ text, raw, url, data, filename: name, mediaType, metadata }, payload): Part => {
   const content = [text, raw, url, data ?? undefined].filter((one) => one !== undefined)
-  // Null is data of its own only where nothing else is set, because clients send null for what is not set.
+  // Null is data only if nothing else is set, because clients send null for unset values.
   if (content.length + Number(content.length === 0 && data === null) !== 1)
     return refuse(payload, 'exactly one of text, raw, url, data')
   const fields = { name, mediaType, metadata }
@@ -49,7 +49,7 @@ const part = map(anyPart, ({ text, raw, url, data, filename: name, mediaType, me
   return { kind: 'data', data: isRecord(data) ? parse(record, data) : data, ...fields }
 })
 
-/** Reads an enum by its name or number. Zero means not set. */
+/** Parses an enum by its name or number. Zero means unset. */
 function wordOf<const T extends string>(words: readonly T[], wire: (word: T) => string) {
   const byName = new Map<unknown, T>(
     words.flatMap((one, index): [unknown, T][] => [
@@ -66,7 +66,7 @@ function wordOf<const T extends string>(words: readonly T[], wire: (word: T) => 
 const roleOf = wordOf(ROLES, wireRole)
 const state = map(anything, wordOf(STATES, wireState))
 
-/** The words of v0.3 are taken too: clients of LangGraph mix them with the methods of v1.0. */
+/** The names of v0.3 are also accepted: LangGraph's clients use them with the methods of v1.0. */
 const role = map(
   anything,
   (value, payload) =>
@@ -138,7 +138,10 @@ export function readSend(params: unknown): SendRequest {
   }
 }
 
-/** The context and the metadata are not of v1.0: LangGraph's server takes a run id beside its context. */
+/**
+ * The context and metadata are not part of v1.0: LangGraph's server accepts a run id together with its
+ * context.
+ */
 const task = proto({
   id: nonEmpty,
   contextId: text,

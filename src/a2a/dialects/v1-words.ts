@@ -1,9 +1,9 @@
 import type { TaskState } from '../model.ts'
 
-/** In the order of their numbers, which begin with 1. Source: `a2a.proto`, Role. */
+/** In the order of their numbers, starting at 1. Source: `a2a.proto`, Role. */
 export const ROLES = ['user', 'agent'] as const
 
-/** As above. Source: `a2a.proto`, TaskState. */
+/** In the order of their numbers, starting at 1. Source: `a2a.proto`, TaskState. */
 export const STATES: readonly TaskState[] = [
   'submitted',
   'working',

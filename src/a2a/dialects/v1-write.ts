@@ -1,7 +1,7 @@
 import type { Part, TaskList, TaskPushConfig } from '../model.ts'
 import { writerOf } from './write.ts'
 
-/** The field of a part's content. In the model it is named as the kind. */
+/** The field of a part's content, by kind. In the model, the field has the name of the kind. */
 const CONTENT = { text: 'text', bytes: 'raw', uri: 'url', data: 'data' } as const
 
 const writePart = (part: Part) => ({

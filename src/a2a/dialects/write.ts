@@ -2,8 +2,9 @@ import type { A2AMessage, Artifact, Part, StreamItem, Task, TaskStatus } from '.
 import { wireRole, wireState } from './v1-words.ts'
 
 /**
- * How a dialect writes what the server answers. In v0.3 objects tell themselves apart by `kind`, in v1.0 by the field that they stand
- * in, and what is empty or false is left out, as in ProtoJSON. Undefined fields are left out where the JSON is written.
+ * Formats a dialect's responses. v0.3 distinguishes objects by `kind`, v1.0 by the field that contains them.
+ * v1.0 also omits empty and false values, like ProtoJSON. Undefined fields are omitted when the JSON is
+ * written.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function writerOf(version: '0.3' | '1.0', writePart: (part: Part) => unknown) {

@@ -32,21 +32,21 @@ import { type AnsweredQuestion, putAnswered } from '../tasks/turns.ts'
 import { type PermittedCall, permittedCall, permittedConversation, permittedTask } from './find.ts'
 import type { A2ACall } from './operations.ts'
 
-/** A task that is followed, as it was when that began. */
+/** A task to follow, as it was at the start. */
 export interface Followed {
   readonly found: FoundTask
   readonly answer: Answer<readonly (LoggedEvent | LogGap)[]>
 }
 
-/** The task of a message, from the run on that the message has started, or had started before. */
+/** The task of a message, starting with the run that the message started now or before. */
 export interface Begun extends Followed {
-  /** The call as its caller may do it. */
+  /** The call with the limits of its permission. */
   readonly call: A2ACall
 }
 
 /**
- * Starts the run of a message: the first of a task, or one that goes on with a task. A message that is sent again within its
- * context starts nothing, and gets what it has started.
+ * Starts the run of a message: the first run of a task, or one that continues a task. A message that is
+ * repeated in its context starts nothing, and returns what it started before.
  */
 export async function beginRun(call: A2ACall, request: SendRequest): Promise<Begun> {
   const { messageId } = request.message
@@ -66,8 +66,9 @@ export async function beginRun(call: A2ACall, request: SendRequest): Promise<Beg
 }
 
 /**
- * A client of v0.3 may send back both ids of the last answer with every message, also to another agent, as the client in the
- * documentation of LangGraph's platform does. Its context then says where the message belongs, and its task counts while it takes messages.
+ * A v0.3 client may send both ids of the last response with every message, even to another agent, like the
+ * client in LangGraph Platform's documentation. In that case the context determines the conversation, and the
+ * task is only used while it accepts messages.
  */
 async function beginOrGoOn(call: A2ACall, request: SendRequest, command: CommandKey): Promise<Begun> {
   const { taskId, ...message } = request.message
@@ -76,12 +77,12 @@ async function beginOrGoOn(call: A2ACall, request: SendRequest, command: Command
   if (call.dialect.version !== '0.3' || !contextId)
     return goOn(call, request, { id: taskId, contextId }, command)
   try {
-    // Where the task is known, it says itself whether it is of another context.
+    // A known task checks itself whether it belongs to another context.
     const isWhole = taskId.includes(':')
     return await goOn(call, request, { id: taskId, contextId: isWhole ? undefined : contextId }, command)
   } catch (error) {
     if (!isOver(error) && !isUnknown(error)) throw error
-    // What only that task could take is refused.
+    // A message that only this task could accept is rejected.
     if (isOver(error) && resumeOf(message).length > 0) throw error
     return beginTask(call, { ...request, message }, command)
   }
@@ -89,7 +90,7 @@ async function beginOrGoOn(call: A2ACall, request: SendRequest, command: Command
 
 const isUnknown = (error: unknown): boolean => error instanceof A2AError && error.code === 'task_not_found'
 
-/** Whether the task has ended, before the message came or while it was taken. */
+/** Whether the task ended before the message arrived, or while it was processed. */
 const isOver = (error: unknown): boolean =>
   (error instanceof A2AError && error.code === 'unsupported_operation') ||
   (error instanceof RunError && error.code === 'task_ended')
@@ -114,7 +115,7 @@ async function beginTask(asked: A2ACall, request: SendRequest, command: CommandK
     return await start(permitted, conversation)
   } catch (error) {
     if (conversation.thread?.assistantId || !(error instanceof RunError)) throw error
-    // The id is another caller's, or another assistant has taken it just now.
+    // The id belongs to another caller, or another assistant has just taken it.
     const other = error.code === 'no_such_thread' ? await apartFrom(address) : await conversationOf(address)
     if (other.threadId === conversation.threadId) throw error
     return start(await permittedCall(asked, 'runs:create', other.threadId, body), other)
@@ -122,9 +123,10 @@ async function beginTask(asked: A2ACall, request: SendRequest, command: CommandK
 }
 
 /**
- * The conversation of a message without a context: a new one, or where the message was sent before, the one that it has begun. Its id
- * is made of the message, and is another one where no receipt of the message is kept any more. The compatibility kit of v1.0 sends
- * one message for many tasks, each after the one before: there a message is sent again only while its task works.
+ * The conversation of a message without a context: a new one, or the one that the same message started
+ * before. Its id is derived from the message. If no receipt of the message is kept any more, a different id
+ * is used. The v1.0 compatibility kit sends one message for many consecutive tasks, so in v1.0 a message only
+ * counts as repeated while its task is working.
  */
 async function firstConversation(asked: A2ACall, command: CommandKey, body: object) {
   const { context, call, assistantId } = asked
@@ -145,7 +147,10 @@ async function firstConversation(asked: A2ACall, command: CommandKey, body: obje
   return { ...(await permittedCall(asked, 'runs:create', contextId, body)), conversation }
 }
 
-/** The conversation of an id that is made of its message, where nobody has a thread of that id: nothing else can be of it. */
+/**
+ * The conversation for an id that is derived from its message, if no thread has that id. Nothing else can
+ * belong to it.
+ */
 async function firstLook(
   { context: { engine } }: A2ACall,
   threadId: string,
@@ -202,7 +207,7 @@ async function startTask(
   return { call, answer, found: { contextId, ...answer.found } }
 }
 
-/** Throws where a task of the thread waits for an answer: a message that names no task is none. */
+/** Throws if a task of the thread waits for an answer: a message without a task id is not an answer. */
 async function requireNoQuestion(call: A2ACall, contextId: string, thread: ThreadRecord): Promise<void> {
   const [open] = unanswered(thread)
   if (!open) return
@@ -210,13 +215,13 @@ async function requireNoQuestion(call: A2ACall, contextId: string, thread: Threa
   const { principal } = call.call
   const answerId = open.runId || (lastRunId ?? '')
   const task = await call.context.engine.findAnswer({ threadId, principal, answerId, thread })
-  // What a task has asked that was cancelled or has failed since, nobody can answer.
+  // Questions of a task that was cancelled or failed since then cannot be answered.
   if (!task || isAnswerEnded(task.record)) return
   const id = JSON.stringify(taskIdOf(contextId, task.record.taskId))
   throw unnamedTask(`The conversation waits for an answer to task ${id}, and a message`)
 }
 
-/** A message for a task: the answer to what it has asked, or more for it to do. */
+/** A message for a task: the answer to its questions, or an additional message. */
 async function goOn(
   asked: A2ACall,
   request: SendRequest,
@@ -280,13 +285,13 @@ function wrongMessageId(why: string): A2AError {
 const unnamedTask = (what: string): A2AError =>
   new A2AError('invalid_params', `message.taskId: ${what} must name the task that asked.`)
 
-/** What a permission to run is asked for. */
+/** The body that the permission check for a run gets. */
 const bodyOf = ({ metadata }: SendRequest): object => (metadata ? { metadata } : {})
 
-/** The agent of the call, which the endpoint has looked up. */
+/** The agent of the call, which the endpoint has already looked up. */
 export const agentOf = ({ context, assistantId }: A2ACall): Agent => context.engine.agents.get(assistantId)!
 
-/** Throws where the agent cannot read the message. */
+/** Throws if the agent cannot read the message. */
 function checkMessage(agent: Agent, message: A2AMessage): void {
   checkModes(agent, message)
   const { takesMessages = true } = agent
@@ -297,7 +302,7 @@ function checkMessage(agent: Agent, message: A2AMessage): void {
   )
 }
 
-/** What the same message has begun before. */
+/** What the same message started before. */
 async function begunBefore(
   call: A2ACall,
   { contextId, threadId }: Pick<Conversation, 'contextId' | 'threadId'>,
@@ -309,11 +314,11 @@ async function begunBefore(
   return { call, answer, found: { contextId, ...answer.found } }
 }
 
-/** How a task is read. */
+/** The options for reading a task. */
 export const following = ({ call: { principal, signal } }: A2ACall, threadId: string) =>
   ({ threadId, principal, signal, filter: TASK_EVENTS, json: true, batches: true }) as const
 
-/** What every run of this face is started with. */
+/** The common fields of every run that this face starts. */
 function common(call: A2ACall, request: SendRequest, contextId: string) {
   const { engine, assistant } = call.context
   const { request: http } = call.call
@@ -329,13 +334,15 @@ function common(call: A2ACall, request: SendRequest, contextId: string) {
   }
 }
 
-/** The thread that traces are grouped under, which clients name beside the message. What is no id is ignored. */
+/**
+ * The thread that traces are grouped under, which clients send next to the message. Invalid ids are ignored.
+ */
 function traceOf({ metadata }: A2ACall, request: SendRequest): string | undefined {
   const named = [metadata, request.metadata].map((fields) => fields?.thread_id)
   return named.find((id): id is string => typeof id === 'string' && id !== '' && id.length <= MAX_ID)
 }
 
-/** A message has one effect in its context. */
+/** The idempotency key of a message: it has one effect in its context. */
 async function keyOf({ messageId, parts, command }: A2AMessage): Promise<CommandKey> {
   const isShort = /^[\x21-\x7e]{1,200}$/.test(messageId)
   return {

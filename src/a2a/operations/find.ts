@@ -9,7 +9,7 @@ import { readTaskId, taskNotFound } from '../tasks/ids.ts'
 import { type FoundTask, presentTask, type Shown } from '../tasks/present.ts'
 import type { A2ACall } from './operations.ts'
 
-/** The task of a conversation. Another assistant's is unknown. */
+/** The task of a conversation. A task of another assistant counts as unknown. */
 async function taskIn(
   { context: { engine }, call: { principal }, assistantId }: A2ACall,
   { contextId, threadId, thread, look }: Conversation,
@@ -25,14 +25,14 @@ async function taskIn(
   return { contextId, ...found }
 }
 
-/** An id that no context can have names no task. */
+/** An id with an impossible context refers to no task. */
 const unknownContext =
   (id: string) =>
   (error: unknown): never => {
     throw error instanceof A2AError ? taskNotFound(id) : error
   }
 
-/** The caller's task where it may do this to it, and the call as it may. */
+/** The caller's task if the action is permitted, and the call with the limits of the permission. */
 export async function permittedTask(
   call: A2ACall,
   action: ThreadAction,
@@ -49,10 +49,10 @@ export async function permittedTask(
   return { ...permitted, found: await taskIn(permitted.call, permitted.conversation, request) }
 }
 
-/** A context, and what is looked up with it. */
+/** A context, and what to look up with it. */
 type WantedContext = Pick<ContextAddress, 'contextId' | 'command' | 'answerId'>
 
-/** `conversationOf` a context where the caller may do this to it, and the call as it may. */
+/** Like `conversationOf`, if the action is permitted. Returns the call with the limits of the permission. */
 export async function permittedConversation(
   call: A2ACall,
   action: ThreadAction,
@@ -62,7 +62,7 @@ export async function permittedConversation(
 ): Promise<PermittedCall & { readonly conversation: Conversation }> {
   const named = known ?? (await conversationAs(withoutMetadataFilter(call), wanted))
   const permitted = await permittedCall(call, action, named.threadId, body)
-  // Who reaches all of the owner's things has the same conversation.
+  // A caller with access to all of the owner's resources gets the same conversation.
   if (!accessOf(permitted.call.call.principal).metadataFilter) return { ...permitted, conversation: named }
   const conversation = await conversationAs(permitted.call, wanted)
   const isSame = conversation.threadId === named.threadId
@@ -77,14 +77,14 @@ const conversationAs = (
   wanted: WantedContext,
 ): Promise<Conversation> => conversationOf({ engine, principal, assistantId, ...wanted })
 
-/** A call whose principal was permitted to do it. */
+/** A call whose principal has the permission. */
 export interface PermittedCall {
   readonly call: A2ACall
-  /** What the metadata are to be, where the permission says so. */
+  /** The metadata that the permission sets, if any. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Throws where the caller may not do this, and 404 where the permission hides the assistant that the path names. */
+/** Throws if the caller lacks the permission, and 404 if the permission hides the assistant in the path. */
 export async function permittedCall(
   call: A2ACall,
   action: ThreadAction,
@@ -99,13 +99,13 @@ export async function permittedCall(
   return { call: { ...call, call: { ...call.call, principal: permitted.principal } }, metadata }
 }
 
-/** The call for looking which thread a permission is to be asked for. What is found so is not shown. */
+/** The call for finding the thread of a permission check. Its results are not shown to the client. */
 const withoutMetadataFilter = (call: A2ACall): A2ACall => ({
   ...call,
   call: { ...call.call, principal: unbounded(call.call.principal) },
 })
 
-/** A task as this client wants to see it. */
+/** A task in the form that this client requested. */
 export const present = (call: A2ACall, found: FoundTask, shown: Shown = {}): Promise<Task> =>
   presentTask(call.context.engine, found, {
     ...shown,

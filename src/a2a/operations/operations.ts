@@ -15,26 +15,27 @@ import type {
   TaskRequest,
 } from '../model.ts'
 
-/** A request as operations see it, read from either dialect. */
+/** A request as operations see it, parsed from either dialect. */
 export interface A2ACall {
   readonly context: A2AContext
-  /** The signal of a stream also aborts when its response was cancelled: reading ends, the task goes on. */
+  /** The signal of a stream also aborts when its response is cancelled: reading stops, the task continues. */
   readonly call: FaceCall
-  /** As the path names it. */
+  /** As named in the path. */
   readonly assistantId: string
   readonly dialect: Dialect
-  /** The `metadata` of the JSON-RPC object itself, where clients of LangGraph put `thread_id`. */
+  /** The `metadata` of the JSON-RPC object itself, where LangGraph's clients send `thread_id`. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly lastEventId: string | undefined
-  /** As the header has it. */
+  /** From the header. */
   readonly historyScope: HistoryScope
 }
 
 export type Sent = { readonly task: Task } | { readonly message: A2AMessage }
 
 /**
- * What this face does, one function for each `Operation`. They throw `A2AError`, or what the engine throws. A stream refuses a
- * request by throwing before its first entries, which come as many at a time as there are; the client that leaves returns its iterator.
+ * The operations of this face, one function for each `Operation`. They throw `A2AError`, or errors of the
+ * engine. A stream rejects a request by throwing before its first batch of entries. When the client
+ * disconnects, its iterator is returned.
  */
 export interface Operations {
   send(call: A2ACall, request: SendRequest): Promise<Sent>

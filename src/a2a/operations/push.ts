@@ -11,13 +11,13 @@ import type { FoundTask } from '../tasks/present.ts'
 import { permittedTask } from './find.ts'
 import type { A2ACall, Operations } from './operations.ts'
 
-/** How pushes are delivered. Throws `push_notification_not_supported`. */
+/** The delivery options of pushes. Throws `push_notification_not_supported`. */
 export function pushOptionsOf({ context }: A2ACall): A2APushOptions {
   if (context.push) return context.push
   throw new A2AError('push_notification_not_supported', 'This server sends no push notifications.')
 }
 
-/** Keeps where the changes of a task are to be told, and begins with it. One of the same id is replaced. */
+/** Stores a config for the changes of a task, and starts sending them. Replaces a config with the same id. */
 export async function savePush(call: A2ACall, found: FoundTask, config: PushConfig): Promise<KnownPush> {
   checkPush(config, pushOptionsOf(call))
   const { engine } = call.context
@@ -26,7 +26,8 @@ export async function savePush(call: A2ACall, found: FoundTask, config: PushConf
   const { version } = call.dialect
   const runId = record.taskId
   const taskId = taskIdOf(contextId, runId)
-  // v0.3 says that a config without an id has that of its task. In v1.0 the server makes one, the same where the request is repeated.
+  // In v0.3 a config without an id gets the id of its task. In v1.0 the server creates one, which stays the
+  // same if the request is repeated.
   const known = {
     ...config,
     id: config.id || (version === '0.3' ? taskId : await uuidOf([runId, config.url])),
@@ -65,7 +66,7 @@ export const deletePush: Operations['deletePush'] = async (call, request) => {
     await internalsOf(call.context.engine).store.commit(threadId, { ops: removePush(runId, config.id) })
 }
 
-/** The config that is named, or the one of a v0.3 client that names none. */
+/** The config with the given id, or the first one for a v0.3 client that sends no id. */
 async function findPush(call: A2ACall, action: ThreadAction, { taskId, configId }: PushConfigRequest) {
   pushOptionsOf(call)
   const { store } = internalsOf(call.context.engine)

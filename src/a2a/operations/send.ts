@@ -11,8 +11,8 @@ import type { A2ACall, Sent } from './operations.ts'
 import { pushOptionsOf, savePush } from './push.ts'
 
 /**
- * Sends a message, and waits for the task to end or to ask unless the client does not want to. One that is answered with a message
- * has no task that could be asked for later, so that its sender always waits.
+ * Sends a message, and waits for the task to end or ask unless the client asked not to. If the agent answers
+ * with a message, there is no task that could be requested later, so the sender always waits.
  */
 export async function send(asked: A2ACall, request: SendRequest): Promise<Sent> {
   const { blocking } = request
@@ -27,7 +27,7 @@ export async function send(asked: A2ACall, request: SendRequest): Promise<Sent> 
     : { task: await present(call, found, shown) }
 }
 
-/** Sends a message, and gives the task, then what happens to it until it ends or asks. */
+/** Sends a message, and returns the task, then its changes until it ends or asks. */
 export async function* stream(
   asked: A2ACall,
   request: SendRequest,
@@ -38,7 +38,7 @@ export async function* stream(
   const begun = await begin(asked, request)
   const { call } = begun
   if (answer === 'message') {
-    // Opens the response, which has heartbeats while the agent works.
+    // Opens the response, which sends heartbeats while the agent works.
     yield []
     const found = await settled(begun)
     const item: StreamItem =
@@ -52,19 +52,19 @@ export async function* stream(
   const { contextId, record } = found
   const taskId = taskIdOf(contextId, record.taskId)
   const history = historyLength === 0 ? {} : { history: [{ ...message, contextId, taskId }] }
-  // The state before the run began: what the log has of it follows.
+  // The state before the run began. Its log events follow.
   const status = statusOf({ ...found, record: { ...record, state: 'submitted', error: null } }, [])
   yield [{ item: { type: 'task', task: { id: taskId, contextId, status, ...history } } }]
   yield* follow(call, begun)
 }
 
-/** How much of a task its client wants to see. */
+/** The parts of a task that its client requested. */
 export const shownOf = ({
   historyLength,
   historyScope,
 }: Pick<Shown, 'historyLength' | 'historyScope'>): Shown => ({ historyLength, historyScope })
 
-/** What happens to a task that is followed. */
+/** The changes of a task. */
 export const follow = (
   call: A2ACall,
   { found: { contextId }, answer }: Followed,
@@ -78,7 +78,7 @@ export const follow = (
     present: (found) => present(call, found, { historyLength: 0 }),
   })
 
-/** Starts the run, with the webhook that is to be told of it. */
+/** Starts the run, with the webhook for its changes. */
 async function begin(call: A2ACall, request: SendRequest): Promise<Begun> {
   const { push } = request
   if (push) checkPush(push, pushOptionsOf(call))
@@ -95,13 +95,13 @@ const answerOf = async (call: A2ACall, { message }: SendRequest): Promise<'task'
   return (await agent.answersWith?.({ threadId, principal, request, input })) ?? 'task'
 }
 
-/** Waits until the task has ended or asks, whatever instance works on it. */
+/** Waits until the task has ended or asks, on any instance. */
 export async function settled({ found: { contextId }, answer }: Followed): Promise<FoundTask> {
   await answer.ended()
   return { contextId, ...answer.found }
 }
 
-/** The answer of a task, for a client that is given no task. */
+/** The answer of a task as a message, for a client that gets no task. */
 async function messageOf(call: A2ACall, found: FoundTask): Promise<A2AMessage> {
   const { contextId, artifacts = [] } = await present(call, found, { historyLength: 0 })
   const parts = artifacts.flatMap((artifact) => artifact.parts)

@@ -23,7 +23,10 @@ export async function getTask(asked: A2ACall, request: TaskRequest): Promise<Tas
   return present(call, found, shownOf(request))
 }
 
-/** Cancels a task, and waits until it has stopped. One that was cancelled before is given again in v1.0, and is refused in v0.3. */
+/**
+ * Cancels a task, and waits until it has stopped. For a task that was cancelled before, v1.0 returns it, v0.3
+ * rejects the request.
+ */
 export async function cancelTask(asked: A2ACall, request: TaskRequest): Promise<Task> {
   const { engine } = asked.context
   const { call, found } = await permittedTask(asked, 'runs:cancel', request)
@@ -40,8 +43,9 @@ export async function cancelTask(asked: A2ACall, request: TaskRequest): Promise<
 }
 
 /**
- * The current task, then what has happened to it since its run began, and what happens until it ends or asks. Where the task waits
- * for input, a client of v1.0 gets what happens after the answer: its stream ends with the task, not because the task asks.
+ * The current task, then its changes since its run began, and new changes until it ends or asks. If the task
+ * waits for input, a v1.0 client gets the changes after the answer: its stream ends with the task, not
+ * because the task asks.
  */
 export async function* subscribe(
   asked: A2ACall,
@@ -54,7 +58,7 @@ export async function* subscribe(
   const { threadId } = found.thread
   const { head } = await internalsOf(engine).store.inspect(threadId)
   const last = /^\d{1,15}$/.test(call.lastEventId ?? '') ? Number(call.lastEventId) : undefined
-  // A number beyond the log is of another one.
+  // A number beyond the log belongs to another log.
   const seen = last !== undefined && last <= head ? last : undefined
   if (isAnswerEnded(record) && seen === undefined) {
     throw new A2AError(
@@ -81,7 +85,7 @@ export async function* subscribe(
   yield* follow(call, await followed(call, now, runId), seen)
 }
 
-/** Follows a task from one of its runs on. Throws where it is gone. */
+/** Follows a task, starting with one of its runs. Throws if it no longer exists. */
 async function followed(
   call: A2ACall,
   { contextId, record, thread }: Omit<FoundTask, 'thread'> & Partial<FoundTask>,
@@ -94,7 +98,7 @@ async function followed(
   return { answer, found: { contextId, ...answer.found } }
 }
 
-/** The caller's tasks of the assistant, the last changed first. */
+/** The caller's tasks of the assistant, last changed first. */
 export async function listTasks(asked: A2ACall, request: ListRequest): Promise<TaskList> {
   const { engine } = asked.context
   const { assistantId } = asked
@@ -106,7 +110,7 @@ export async function listTasks(asked: A2ACall, request: ListRequest): Promise<T
   const threadId = conversation?.thread?.threadId
   const nothing = { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
   if (conversation && !threadId) return nothing
-  // What a task asks for is not in its record.
+  // The kind of input that a task waits for is not in its record.
   const recorded = state === 'auth-required' ? 'input-required' : state
   const query = { principal, assistantId, threadId, state: recorded, since: changedSince }
   const page = await listAnswers(engine, { ...query, limit: pageSize, cursor: pageToken }).catch((error) => {
@@ -126,7 +130,7 @@ export async function listTasks(asked: A2ACall, request: ListRequest): Promise<T
   return { tasks: tasks.flat(), nextPageToken: page.cursor ?? '', pageSize, totalSize }
 }
 
-/** How many tasks ask for this. Their records do not tell, but those that ask are few. */
+/** The number of tasks that wait for this kind of input. It is not in their records, but few tasks wait. */
 async function countAsking(
   call: A2ACall,
   query: Omit<Parameters<typeof listAnswers>[1], 'limit' | 'cursor'>,
@@ -144,10 +148,10 @@ async function countAsking(
   return count
 }
 
-/** Tasks in one call of the store. */
+/** The maximum of tasks in one store call. */
 const MAX_LISTED = 1_000
 
-/** The store's word for a cursor that it has not given out. */
+/** The store's error for an unknown cursor. */
 const isNoCursor = (error: unknown): boolean =>
   error instanceof AgentwireError && error.code === 'invalid_argument'
 
@@ -158,7 +162,7 @@ function noPage(): A2AError {
 
 type FindThread = (threadId: string) => Promise<ThreadRecord | undefined>
 
-/** Looks for each of the caller's threads once, however many tasks it has. */
+/** Looks up each of the caller's threads once, for any number of tasks. */
 function threadsOf({ context: { engine }, call: { principal } }: A2ACall): FindThread {
   const threads = new Map<string, ReturnType<FindThread>>()
   return (threadId) => {
@@ -168,11 +172,11 @@ function threadsOf({ context: { engine }, call: { principal } }: A2ACall): FindT
   }
 }
 
-/** Undefined where the thread was deleted meanwhile. */
+/** Undefined if the thread was deleted in the meantime. */
 async function withThread(find: FindThread, record: AnswerRecord): Promise<FoundTask | undefined> {
   const { threadId, details } = record
   const thread = await find(threadId)
-  // An answer of another face has none.
+  // An answer of another face has no context id.
   const { contextId = threadId } = Object(details) as Partial<TaskDetails>
   return thread && { contextId, thread, record }
 }

@@ -7,9 +7,9 @@ import type { A2AMessage, Part } from '../model.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The input of an agent: text and files are a message whose id is the message id, data objects are merged into the input as far as the
- * agent names their keys. Throws `content_type_not_supported` for data that no input can be made of, and `invalid_params` for messages
- * in it that are not the user's.
+ * Converts a message to an agent's input. Text and files become a message with the same id, data objects are
+ * merged into the input, limited to the agent's input keys. Throws `content_type_not_supported` for data that
+ * cannot be part of an input, and `invalid_params` for messages in it that are not from the user.
  */
 export function inputOf(message: A2AMessage, { inputKeys = [] }: Pick<Agent, 'inputKeys'>): Fields {
   const isTaken = (key: string) => inputKeys === '*' || inputKeys.includes(key)
@@ -20,7 +20,7 @@ export function inputOf(message: A2AMessage, { inputKeys = [] }: Pick<Agent, 'in
   return { ...data, messages: own ? [...before, own] : before }
 }
 
-/** A message in data as one of the user, whatever else it says of itself. */
+/** Converts a message in data to a user message. Other fields are dropped. */
 function userMessage(value: unknown): Fields {
   if (typeof value === 'string') return { type: 'human', content: value }
   const { type, role, content, id } = Object(value) as Fields
@@ -34,7 +34,7 @@ function userMessage(value: unknown): Fields {
   )
 }
 
-/** The answer that a message is where it has no text alone: all of its data, with its content. */
+/** The value of an answer that is not only text: all data, together with the content. */
 export function dataAnswer(message: A2AMessage): unknown {
   const data = mergedData(message)
   const content = contentOf(message)?.content
@@ -46,13 +46,13 @@ function mergedData({ parts }: A2AMessage): Fields {
   const merged: Record<string, unknown> = {}
   for (const [index, part] of parts.entries())
     if (part.kind === 'data')
-      // Assigned by its name, this key would change the prototype of the input.
+      // Assigning this key would change the prototype of the input.
       for (const [key, value] of Object.entries(objectOf(part, index)))
         if (key !== '__proto__') merged[key] = value
   return merged
 }
 
-/** Text and files as a message, or undefined where there are none. */
+/** Text and files as a message. Undefined if there are none. */
 function contentOf({ messageId, role, parts }: A2AMessage) {
   const blocks = parts.flatMap((part) => (part.kind === 'data' ? [] : [encodeBlock(blockOf(part))]))
   if (blocks.length === 0) return undefined
@@ -60,10 +60,10 @@ function contentOf({ messageId, role, parts }: A2AMessage) {
   return { type: role === 'user' ? 'human' : 'ai', id: messageId, content }
 }
 
-/** Whether a message needs an agent that keeps messages. */
+/** Whether a message requires an agent with messages in its state. */
 export const hasContent = ({ parts }: A2AMessage): boolean => parts.some(({ kind }) => kind !== 'data')
 
-/** The text of a message, its parts on lines of their own. */
+/** The text of a message, with its parts on separate lines. */
 export const textOf = ({ parts }: A2AMessage): string =>
   parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n')
 
@@ -75,7 +75,7 @@ function objectOf({ data }: Extract<Part, { kind: 'data' }>, index: number): Fie
   )
 }
 
-/** A part as agents have it in a message. */
+/** A part as the content block of an agent's message. */
 export function blockOf(part: Part): ContentBlock {
   if (part.kind === 'text') return { type: 'text', text: part.text }
   if (part.kind === 'data') return { type: 'nonStandard', value: { type: 'data', data: part.data } }

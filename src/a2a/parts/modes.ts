@@ -4,8 +4,8 @@ import type { A2AMessage, Part } from '../model.ts'
 import { isResume } from './resume.ts'
 
 /**
- * Throws `content_type_not_supported` for a part whose media type the agent does not read. An agent that tells no `inputModes` is
- * given everything, and so is one whose file has no media type.
+ * Throws `content_type_not_supported` for a part whose media type the agent does not accept. An agent without
+ * `inputModes` accepts everything, and a file without a media type is always accepted.
  */
 export function checkModes({ inputModes, skills = [] }: Agent, { parts }: A2AMessage): void {
   if (inputModes === undefined) return
@@ -22,7 +22,7 @@ export function checkModes({ inputModes, skills = [] }: Agent, { parts }: A2AMes
   }
 }
 
-/** Media types without their parameters; `image/*` is every image. */
+/** Media types without their parameters; `image/*` matches all images. */
 function matcher(mode: string): (type: string) => boolean {
   const [range] = essenceOf(mode).split('*') as [string]
   return range === essenceOf(mode) ? (type) => type === range : (type) => type.startsWith(range)

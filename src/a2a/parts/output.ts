@@ -2,7 +2,7 @@ import { type ContentBlock, decodeMessage, type MediaBlock, type Message } from 
 import { itemsOf } from '../../messages/record.ts'
 import type { A2AMessage, Part } from '../model.ts'
 
-/** The parts of what an agent has written. Thoughts and calls of tools are not for other agents. */
+/** The parts of an agent's output. Reasoning and tool calls are not sent to other agents. */
 export const partsOf = (content: readonly ContentBlock[]): readonly Part[] => content.flatMap(partOf)
 
 export function partOf(block: ContentBlock): readonly Part[] {
@@ -33,7 +33,7 @@ function mediaPart({ base64, url, mimeType, extras }: MediaBlock): readonly Part
 
 const DATA_URL = /^data:([^;,]+)?;base64,(.*)$/s
 
-/** Data that an agent gives as it is, and images as OpenAI's chat completions spell them. */
+/** Data that an agent returns directly, and images in the format of OpenAI's chat completions. */
 function otherPart(value: unknown): readonly Part[] {
   const { type, data, image_url } = Object(value) as Readonly<Record<string, unknown>>
   if (type === 'data') return [{ kind: 'data', data: data ?? null }]
@@ -44,7 +44,7 @@ function otherPart(value: unknown): readonly Part[] {
   return [{ kind: 'bytes', bytes, ...(mediaType !== undefined && { mediaType }) }]
 }
 
-/** The messages of a state as it keeps them. */
+/** The messages of a state in their stored form. */
 export const messagesIn = ({ messages }: Readonly<Record<string, unknown>>): readonly unknown[] =>
   itemsOf(messages)
 
@@ -52,7 +52,7 @@ export const messagesIn = ({ messages }: Readonly<Record<string, unknown>>): rea
 export const decoded = (messages: readonly unknown[]): readonly Message[] =>
   messages.flatMap((message) => decodeMessage(message) ?? [])
 
-/** A turn of the conversation as other agents see it, or none for what is not theirs to see. */
+/** A turn of the conversation as other agents see it. Empty if they should not see it. */
 export function turnOf(
   { id, role, content }: Message,
   place: { readonly contextId: string; readonly taskId?: string },

@@ -6,19 +6,20 @@ import { dataAnswer, textOf } from './input.ts'
 
 type Answers = Readonly<Record<string, unknown>>
 
-/** Whether a part answers what a task has asked. */
+/** Whether a part answers a question of a task. */
 export const isResume = (part: Part): part is Part & { readonly data: { readonly resume: unknown } } =>
   part.kind === 'data' && isRecord(part.data) && Object.hasOwn(part.data, 'resume')
 
-/** What a message resumes with: LangGraph's `command`, and data parts that hold `resume`. */
+/** The resume values of a message: LangGraph's `command`, and data parts with `resume`. */
 export function resumeOf({ command, parts }: A2AMessage): readonly unknown[] {
   const ofData = parts.filter(isResume).map(({ data }) => data.resume)
   return command && Object.hasOwn(command, 'resume') ? [command.resume, ...ofData] : ofData
 }
 
 /**
- * The answers of a message by interrupt id, or undefined where the task has asked nothing. One question is answered by the value that
- * the message resumes with, by its data, or by its text; several are answered by id. Throws `invalid_params`.
+ * The answers in a message by interrupt id. Undefined if the task has asked nothing. A single question is
+ * answered with the message's resume value, its data, or its text; several questions are answered by id.
+ * Throws `invalid_params`.
  */
 export function answersTo(
   message: A2AMessage,
@@ -43,7 +44,7 @@ export function answersTo(
   )
 }
 
-/** The answers of a list of `{ id, value }`, or of an object whose keys are interrupt ids. */
+/** The answers in a list of `{ id, value }`, or in an object whose keys are interrupt ids. */
 function answersById(answer: unknown, ids: readonly string[]): Answers | undefined {
   const entries = Array.isArray(answer)
     ? answer.map((one) =>
@@ -60,7 +61,7 @@ function answersById(answer: unknown, ids: readonly string[]): Answers | undefin
   return Object.fromEntries(given)
 }
 
-/** A plain message as the value of an answer: its text, its data, or its content where it has files. */
+/** A plain message as the value of an answer: its text, its data, or its content if it has files. */
 const plainAnswer = (message: A2AMessage): unknown =>
   message.parts.every(({ kind }) => kind === 'text') ? textOf(message) : dataAnswer(message)
 

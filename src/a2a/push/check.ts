@@ -4,11 +4,11 @@ import type { PushConfig } from '../model.ts'
 import { credentialsOf } from './follower.ts'
 import type { A2APushOptions } from './pushes.ts'
 
-/** What one task may have. */
+/** The maximum of configs for one task. */
 export const MAX_PUSHES = 20
 const MAX_LENGTH = 4_096
 
-/** Throws `invalid_params` for a config that nothing could be delivered to. */
+/** Throws `invalid_params` for a config that cannot be delivered to. */
 export function checkPush(config: PushConfig, options: A2APushOptions): void {
   const { id = '', url } = config
   if (url.length > MAX_LENGTH || id.length > 256) throw refused('the id or the url is too long.')

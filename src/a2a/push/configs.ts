@@ -2,20 +2,20 @@ import { putJobOp, removeJobOp } from '../../jobs/job.ts'
 import type { Json, Op, Store } from '../../storage/store/store.ts'
 import type { PushConfig } from '../model.ts'
 
-/** What the job of a config needs: the task that it follows, and how far it has come. */
+/** The data of a config's job: the task that it follows, and its progress. */
 export interface Follower {
   /** The first run of the task. */
   readonly runId: string
   readonly configId: string
   readonly contextId: string
   readonly owner: string | null
-  /** The dialect in which the config was given. */
+  /** The dialect in which the config was sent. */
   readonly version: '0.3' | '1.0'
-  /** The change of the task that was delivered last. */
+  /** The last change of the task that was delivered. */
   readonly told: string | null
 }
 
-/** A config as it is kept: the secrets of the receiver are needed for every delivery. */
+/** A config as it is stored, with the receiver's secrets, which every delivery needs. */
 export type KnownPush = PushConfig & { readonly id: string }
 
 const COLLECTION = 'a2a_push_configs'
@@ -23,10 +23,10 @@ const COLLECTION = 'a2a_push_configs'
 /** The kind of the job of a config. */
 export const PUSH_JOB = 'a2a_push'
 
-/** The id of a config, and of its job. */
+/** The id of a config and its job. */
 const keyOf = (runId: string, configId: string): string => `${runId}:${configId}`
 
-/** Keeps a config, with the job that follows the task for it. */
+/** Stores a config, with the job that follows the task for it. */
 export function putPush(config: KnownPush, follower: Follower): readonly Op[] {
   const { runId } = follower
   const id = keyOf(runId, config.id)
@@ -51,7 +51,7 @@ export async function loadPush(
   return doc?.value as unknown as KnownPush | undefined
 }
 
-/** The configs of a task, in the order of their ids. */
+/** The configs of a task, ordered by id. */
 export async function loadPushes(
   store: Store,
   threadId: string,

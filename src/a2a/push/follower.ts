@@ -9,8 +9,9 @@ import { presentTask } from '../tasks/present.ts'
 import { type Follower, type KnownPush, loadPush } from './configs.ts'
 
 /**
- * Follows a task to its end and tells each change of its state, in their order, once or more. What a lost process began is continued
- * from the last one that was told. A change that is over before it can be told is left out, but never the last one.
+ * Follows a task to its end and delivers each change of its state, in order, at least once. If a process is
+ * lost, another one continues after the last delivered change. A change that is outdated before it can be
+ * delivered is skipped, but never the last one.
  */
 export const followForPush =
   (engine: AgentEngine): JobHandler =>
@@ -37,7 +38,10 @@ export const followForPush =
     }
   }
 
-/** Delivers the task as it is now. A receiver that refuses it for good is not asked again, and is told the next change. */
+/**
+ * Delivers the current task. If a receiver rejects it permanently, this change is not retried, but the next
+ * one is delivered.
+ */
 async function tell(
   { deliver, skip }: JobTools,
   config: KnownPush,
@@ -59,7 +63,7 @@ async function tell(
   }
 }
 
-/** What tells the receiver that it may trust a notification. */
+/** The headers that authenticate a notification to the receiver. */
 export function credentialsOf({
   token,
   authentication,

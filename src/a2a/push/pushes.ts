@@ -15,7 +15,7 @@ export const pushJobs = (follow: JobHandler, options: A2APushOptions): JobKinds 
     handle: follow,
     retry: RETRY_FOR_A_DAY,
     deliver: createDelivery(options),
-    // The run that began the task.
+    // The run that started the task.
     originOf: ({ partition, data }) => ({
       threadId: partition,
       runId: (data as unknown as Follower).runId,

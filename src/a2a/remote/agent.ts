@@ -19,7 +19,7 @@ import { type Conversation, createConversation, isWaiting } from './conversation
 import { type A2ALink, exchange } from './exchange.ts'
 import { answerParts, turnParts } from './parts.ts'
 
-/** The options of `a2aAgent`: where the remote agent is, and what our own clients are told of it. */
+/** The options of `a2aAgent`: the address of the remote agent, and its profile for clients of this server. */
 export type A2AAgentOptions = CardSource &
   ConnectionOptions &
   AgentProfile & {
@@ -27,7 +27,6 @@ export type A2AAgentOptions = CardSource &
     readonly description?: string
   }
 
-/** A remote agent as one of ours. */
 const A2A_AGENT_OPTIONS: OptionTable<A2AAgentOptions> = {
   url: 'string',
   card: 'object',
@@ -42,53 +41,55 @@ const A2A_AGENT_OPTIONS: OptionTable<A2AAgentOptions> = {
   inputKeys: ['string', 'list'],
 }
 
+/** A remote agent, as an agent of this server. */
 export interface A2AAgent extends FunctionAgent {
   /**
-   * The agent as a subagent of an agent function, with its question as the task:
+   * Runs the agent as a subagent of an agent function, with its question as the task:
    * `await subagent('weather', 'How is it in Oslo?', weather.run)`.
    */
   run(writer: Writer): Promise<void>
   /**
-   * Asks the agent outside of a run, such as in a node of a graph. Rejects with an `A2ARemoteError`, or with an `AgentRejection`
-   * where the remote declines.
+   * Calls the agent outside a run, such as in a graph node. Rejects with an `A2ARemoteError`, or with an
+   * `AgentRejection` if the remote agent declines.
    */
   ask(request: A2ARequest): Promise<A2AReply>
 }
 
 export type A2ARequest = {
-  /** The `link` of the reply before, to go on with its conversation. Default: a new conversation. */
+  /** The `link` of the previous reply, to continue its conversation. Default: a new conversation. */
   readonly link?: A2ALink | undefined
-  /** Cancels the task, when it aborts. */
+  /** Cancels the task when it aborts. */
   readonly signal?: AbortSignal | undefined
-  /** Told of the text as it comes. */
+  /** Called with each part of the text as it arrives. */
   readonly onText?: ((text: string) => void) | undefined
 } & (
   | { readonly message: string | readonly ContentBlock[]; readonly answers?: undefined }
-  /** The answers to the questions of the link, in their order. */
+  /** The answers to the questions of the link, in order. */
   | { readonly answers: readonly unknown[]; readonly message?: undefined }
 )
 
 export interface A2AReply {
   readonly text: string
-  /** The text, and the files and data after it. */
+  /** The text, followed by files and data. */
   readonly content: readonly ContentBlock[]
-  /** Its `questions` are what the remote waits for, if it does. */
+  /** Its `questions` are what the remote agent waits for, if it does. */
   readonly link: A2ALink
 }
 
-/** The key of the state with the link. */
+/** The state key of the link. */
 const KEY = 'a2a'
 
 /**
- * A remote A2A agent, of v1.0 or v0.3, as an agent to serve. A run sends the user's newest messages and streams the answer. What
- * the remote asks becomes interrupts, and a run whose process was lost goes on with the task that it had.
+ * Makes a remote A2A agent, v1.0 or v0.3, available as an agent to serve. A run sends the user's newest
+ * messages and streams the answer. The remote agent's questions become interrupts, and a run whose process
+ * was lost continues its task. Throws `AgentwireError` `invalid_argument` for unknown or invalid options.
  *
  * ```ts
  * const weather = a2aAgent({ url: 'https://weather.example/a2a', headers: { authorization: `Bearer ${token}` } })
  * const server = createAgentServer({ agents: { weather } })
  * ```
  *
- * The remote keeps the conversation: a fork of a thread goes on with it as it is.
+ * The remote agent stores the conversation: a fork of a thread continues the same one.
  */
 export function a2aAgent(options: A2AAgentOptions): A2AAgent {
   checkOptions('a2aAgent', options, A2A_AGENT_OPTIONS)
@@ -115,7 +116,7 @@ export function a2aAgent(options: A2AAgentOptions): A2AAgent {
 
   const agent = defineAgent({
     ...defined({ name, description, skills, inputModes, outputModes }),
-    // The remote knows what it takes.
+    // The remote agent validates its own input.
     inputKeys,
     resumable: true,
     run: (context) => converse(context, context.input),
@@ -139,7 +140,7 @@ export function a2aAgent(options: A2AAgentOptions): A2AAgent {
           text += piece
           onText?.(piece)
         },
-        // The reply is the answer alone.
+        // The reply only contains the answer.
         reasoning: () => {},
         block: (block) => content.push(block),
         save: () => {},
@@ -147,7 +148,7 @@ export function a2aAgent(options: A2AAgentOptions): A2AAgent {
       if (error) throw error
       return { text, content: text === '' ? content : [{ type: 'text', text }, ...content], link: last }
     },
-    // The link is not the caller's: with another one they would speak in a conversation of somebody else.
+    // Clients must not set the link: with another one they could write to another user's conversation.
     stream(task: AgentTask) {
       const { start } = task
       refuseLink(start.kind === 'resume' ? start.update : start.value)
@@ -166,7 +167,10 @@ export function a2aAgent(options: A2AAgentOptions): A2AAgent {
 
 const linkOf = ({ state }: Writer): A2ALink => (state[KEY] as A2ALink | undefined) ?? {}
 
-/** One exchange as a step of a run: its answer becomes one message, and the link is kept from when the remote has the message. */
+/**
+ * One exchange as a step of a run: its answer becomes one message. The link is stored as soon as the remote
+ * agent has the message.
+ */
 async function sendStep(
   conversation: Conversation,
   step: StepContext,

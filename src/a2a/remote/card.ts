@@ -2,37 +2,37 @@ import { isRecord, itemsOf } from '../../messages/record.ts'
 import { type Connection, parsed, statusError } from './connection.ts'
 import { A2ARemoteError } from './remote-error.ts'
 
-/** What of a card decides how its agent is called. */
+/** The parts of a card that determine how to call its agent. */
 export interface RemoteInterface {
   readonly url: URL
   readonly version: '0.3' | '1.0'
   readonly streams: boolean
-  /** v1.0: which of several agents behind one address. */
+  /** v1.0: selects one of several agents at the same address. */
   readonly tenant?: string | undefined
 }
 
-/** Where the agent is. */
+/** Where the agent's card is. */
 export type CardSource =
   | {
       /**
-       * The base address of the agent, which has its card at `.well-known/agent-card.json`, or that of the card itself. A query is
-       * kept. The card may name no other origin.
+       * The base URL of the agent, with its card at `.well-known/agent-card.json`, or the URL of the card
+       * itself. A query is kept. The card must not name another origin.
        */
       readonly url: string
       readonly card?: undefined
     }
   | {
-      /** The agent's card, instead of an address to read it from. It may name any origin. */
+      /** The agent's card, instead of a URL to read it from. It may name any origin. */
       readonly card: Readonly<Record<string, unknown>>
       readonly url?: undefined
     }
 
 const PATHS = ['.well-known/agent-card.json', '.well-known/agent.json']
-/** How long a card is used that does not say it, and at most. */
+/** How long a card without a max-age is cached, and the maximum for all cards. */
 const DEFAULT_AGE_S = 300
 const MAX_AGE_S = 86_400
 
-/** Gives the interface of the card. It is read once, and again when its time is over. */
+/** Returns the interface of the card. The card is read once, and again when it expires. */
 export function openCard(
   source: CardSource,
   connection: Connection,
@@ -68,7 +68,7 @@ export function openCard(
     try {
       kept = await read(signal)
     } catch (error) {
-      // An old card is better than none.
+      // An outdated card is better than none.
       if (!(kept && error instanceof A2ARemoteError && error.code === 'unreachable')) throw error
     }
     return kept.found
@@ -92,7 +92,7 @@ function placesOf(url: string): readonly URL[] {
   return PATHS.map((name) => Object.assign(new URL(base), { pathname: path + name, hash: '' }))
 }
 
-/** Seconds. */
+/** In seconds. */
 function ageOf(headers: Headers): number {
   const control = headers.get('cache-control') ?? ''
   if (/no-(store|cache)/i.test(control)) return 0
@@ -100,7 +100,7 @@ function ageOf(headers: Headers): number {
   return Math.min(age === undefined ? DEFAULT_AGE_S : Number(age), MAX_AGE_S)
 }
 
-/** v1.0 where the card offers it, else v0.3. Both only over JSON-RPC. */
+/** v1.0 if the card offers it, otherwise v0.3. Both over JSON-RPC only. */
 function interfaceOf(card: unknown, place: URL | undefined): RemoteInterface {
   if (!isRecord(card)) throw invalidCard('It is no JSON object.')
   const streams = isRecord(card.capabilities) && card.capabilities.streaming === true
@@ -120,7 +120,7 @@ function interfaceOf(card: unknown, place: URL | undefined): RemoteInterface {
   return of(older.url, '0.3')
 }
 
-/** Where a card of v0.3 has its JSON-RPC. */
+/** The JSON-RPC interface of a v0.3 card. */
 function olderOf(card: Record<string, unknown>): { readonly url?: unknown } | undefined {
   if (typeof card.url === 'string' && isJsonRpc({ transport: card.preferredTransport ?? 'JSONRPC' }))
     return card

@@ -5,26 +5,29 @@ import { A2ARemoteError, shortened } from './remote-error.ts'
 
 export interface ConnectionOptions {
   /**
-   * Headers of every request, such as `authorization`, or a function that makes them anew for each. They are sent to no other
-   * origin than that of `url`, or of the interface of a `card` that you pass.
+   * Headers for every request, such as `authorization`, or a function that creates them for each request.
+   * They are only sent to the origin of `url`, or of the interface of a `card` that you pass.
    */
   readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>) | undefined
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
   /**
-   * How many milliseconds the remote may be silent, before its first byte and between two. A stream that is silent for longer is
-   * opened again. Raise it for an agent that cannot stream and answers late. Default: 60,000.
+   * How long the remote agent may be silent, before its first byte and between two bytes, in milliseconds. A
+   * stream that is silent for longer is reconnected. Raise it for an agent that cannot stream and answers
+   * late. Default: 60,000.
    */
   readonly timeoutMs?: number | undefined
 }
 
-/** Requests to one remote. Everything rejects with an `A2ARemoteError`, or with the reason of a signal. */
+/**
+ * Requests to one remote agent. Everything rejects with an `A2ARemoteError`, or with the reason of a signal.
+ */
 export interface Connection {
-  /** Gets a document. The caller looks at the status. */
+  /** Gets a document. The caller checks the status. */
   get(url: URL, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Answer>
-  /** The result of a JSON-RPC call. */
+  /** Returns the result of a JSON-RPC call. */
   call(request: RpcRequest): Promise<unknown>
-  /** The results of a call that streams. Where the server does not stream, the one result. */
+  /** Returns the results of a streaming call, or the only result if the server does not stream. */
   open(request: RpcRequest, budget: Budget): AsyncGenerator<unknown, void>
 }
 
@@ -43,14 +46,14 @@ export interface RpcRequest {
   readonly signal: AbortSignal
 }
 
-/** The bytes that streams may still have. */
+/** The bytes that streams may still receive. */
 export interface Budget {
   bytes: number
 }
 
-/** The most bytes of the streams of one exchange, and of one other answer. */
+/** The maximum size of all streams of one exchange, and of any other response. */
 const MAX_BYTES = 64 * 1024 * 1024
-/** The most characters of one event. */
+/** The maximum length of one event, in characters. */
 const MAX_EVENT = 16 * 1024 * 1024
 const MAX_DEPTH = 100
 const MAX_REDIRECTS = 3
@@ -134,12 +137,12 @@ export function createConnection(options: ConnectionOptions): Connection {
 /** A response whose body is being read. */
 interface Pipe {
   readonly response: Response
-  /** Starts to wait for the next byte. */
+  /** Starts the timeout for the next byte. */
   wait(): void
-  /** Stops to wait: it is the reader who takes its time. */
+  /** Stops the timeout while the reader is busy. */
   rest(): void
   release(): void
-  /** The error that a failed read stands for. */
+  /** The error for a failed read. */
   failure(cause: unknown): unknown
 }
 
@@ -185,7 +188,7 @@ async function* readBytes(pipe: Pipe, budget: Budget): AsyncGenerator<Uint8Array
     throw pipe.failure(error)
   } finally {
     pipe.release()
-    // A body that fails to cancel has ended already.
+    // A body that fails to cancel has already ended.
     reader?.cancel().catch(() => {})
   }
 }
@@ -217,7 +220,7 @@ function refusal({ code, message }: Record<string, unknown>): A2ARemoteError {
   })
 }
 
-/** The error of a status, but for 404, whose meaning depends on what was asked. */
+/** The error of a status, except 404, whose meaning depends on the request. */
 export function statusError({ status }: Pick<Response, 'status'>): A2ARemoteError {
   if (status === 401 || status === 403)
     return new A2ARemoteError(
@@ -242,7 +245,7 @@ export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // Whoever asks says what was expected instead.
+    return undefined // The caller reports what it expected instead.
   }
 }
 

@@ -18,13 +18,14 @@ const MAX_WAIT_MS = 10_000
 /** How long a cancel may take. */
 const CANCEL_MS = 10_000
 
-/** What a remote is asked: to take a message, or to say what became of a task. */
+/** A request to a remote agent: a message, or a task to follow. */
 export type Question = { readonly message: A2AMessage } | { readonly taskId: string }
 
 export interface Conversation {
   /**
-   * What the remote says until its task ends, or waits for an answer. A lost connection is opened again: first comes the task as it
-   * is, then what follows. When the signal aborts because the run is cancelled, the remote is asked to cancel the task.
+   * The items that the remote agent sends until its task ends or waits for an answer. A lost connection is
+   * reopened: it continues with the current task, then the items after it. When the signal aborts because the
+   * run is cancelled, the remote agent is asked to cancel the task.
    */
   follow(question: Question, signal: AbortSignal): AsyncGenerator<StreamItem, void>
   task(taskId: string, signal: AbortSignal): Promise<Task>
@@ -32,7 +33,7 @@ export interface Conversation {
 
 const TERMINAL: readonly TaskState[] = ['completed', 'canceled', 'failed', 'rejected']
 
-/** Whether a task waits for whoever has sent the message. */
+/** Whether a task waits for its client. */
 export const isWaiting = (state: TaskState): boolean =>
   state === 'input-required' || state === 'auth-required'
 
@@ -55,7 +56,7 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
   const task = async (id: string, signal: AbortSignal): Promise<Task> =>
     (await readers()).readTask(await connection.call(request('getTask', { id, historyLength: 1 }, signal)))
 
-  /** Best effort: the run ends whether the remote answers or not. */
+  /** Best effort: the run ends whether or not the remote agent responds. */
   function cancel(id: string): void {
     connection.call(request('cancelTask', { id }, AbortSignal.timeout(CANCEL_MS))).catch(() => {})
   }
@@ -65,7 +66,7 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
     const budget = newBudget()
     const leave = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
-    // A message that is on its way is waited for: only its answer names the task to cancel.
+    // Waits for a message that is being sent: only its response has the id of the task to cancel.
     const stop = () => {
       timer = setTimeout(() => leave.abort(signal.reason), taskId === undefined ? CANCEL_MS : 0)
     }
@@ -80,14 +81,15 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
       else yield await connection.call(request('send', params, leave.signal))
     }
 
-    /** The task as it is, and then what follows. */
+    /** The current task, then the items after it. */
     async function* resumed(id: string): AsyncGenerator<unknown, void> {
       yield await connection.call(request('getTask', { id, historyLength: 1 }, leave.signal))
       if (!streams) return
       try {
         yield* connection.open(request('subscribe', { id }, leave.signal), budget)
       } catch (error) {
-        // It has ended meanwhile, or its server cannot do it: asking for the task again tells.
+        // It has ended in the meantime, or its server does not support it: reading the task again shows
+        // which.
         if (!(error instanceof A2ARemoteError && error.code === 'refused')) throw error
       }
     }
@@ -96,7 +98,7 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
     signal.addEventListener('abort', stop)
     try {
       let source = 'message' in question ? sent(question.message) : resumed(question.taskId)
-      // The first event of a stream may be the task as it was before the answer was taken: it says that it waits.
+      // The first event of a stream may be the task before it accepted the answer, still in a waiting state.
       let isOld = streams && 'message' in question && question.message.taskId !== undefined
       for (;;) {
         try {
@@ -138,13 +140,14 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
 function sendParams(dialect: Dialect, message: A2AMessage, streams: boolean): object {
   const isOld = dialect.version === '0.3'
   const written = dialect.writeMessage(message)
-  // The id of a new task is wanted at once. For one that is known, the answer should be what came of the message.
+  // A new task should return its id immediately. For a known task, the response should have the effect of the
+  // message.
   const isPolled = !streams && message.taskId === undefined
   if (!isPolled) return { message: written }
   return { message: written, configuration: isOld ? { blocking: false } : { returnImmediately: true } }
 }
 
-/** The task that the item is about. A remote that mixes tasks is not understood. */
+/** The task of the item. Responses that mix tasks are rejected. */
 function sameTask(known: string | undefined, item: StreamItem): string | undefined {
   if (item.type === 'message') return known
   const id = item.type === 'task' ? item.task.id : item.taskId
@@ -155,7 +158,7 @@ function sameTask(known: string | undefined, item: StreamItem): string | undefin
   )
 }
 
-/** Whether the run is over for good. One that another process goes on with still needs its task. */
+/** Whether the run has ended permanently. A run that another process continues still needs its task. */
 const isCancel = (reason: unknown): boolean =>
   reason !== 'hand over' &&
   reason !== 'fenced' &&

@@ -4,19 +4,21 @@ import { type Conversation, isWaiting, type Question } from './conversation.ts'
 import { A2ARemoteError, shortened } from './remote-error.ts'
 import { createReply, type RemoteQuestion, type ReplyWriter, type StreamedProgress } from './reply.ts'
 
-/** Where a conversation with a remote agent stands, as plain JSON. Agents keep it in their state as `a2a`. */
+/**
+ * The state of a conversation with a remote agent, as plain JSON. Agents store it in their state as `a2a`.
+ */
 export interface A2ALink {
   readonly contextId?: string | undefined
-  /** The newest task. A remote may answer without one. */
+  /** The newest task. A remote agent may answer without one. */
   readonly taskId?: string | undefined
   readonly state?: TaskState | undefined
-  /** What the remote wants to know, where the state is `input-required` or `auth-required`. */
+  /** The questions of the remote agent, if the state is `input-required` or `auth-required`. */
   readonly questions?: readonly RemoteQuestion[] | undefined
-  /** The id of the newest message that was sent and has reached the remote. */
+  /** The id of the newest message that was sent and has reached the remote agent. */
   readonly messageId?: string | undefined
-  /** The id of the newest message of the thread in it. */
+  /** The id of the newest thread message in it. */
   readonly sent?: string | undefined
-  /** How much of the artifacts of a task that waits is known: by the id of each. */
+  /** The progress of each artifact of a waiting task, by artifact id. */
   readonly said?: StreamedProgress | undefined
 }
 
@@ -24,23 +26,27 @@ export interface ExchangeRequest extends ReplyWriter {
   readonly link: A2ALink
   readonly messageId: string
   readonly parts: readonly Part[]
-  /** The parts answer the questions of the link. A task that waits is told anything else, too, but may have ended. */
+  /**
+   * Whether the parts answer the link's questions. A waiting task also gets other messages, but may have
+   * ended.
+   */
   readonly isAnswer: boolean
   readonly signal: AbortSignal
-  /** Told as soon as the remote has named the task. */
+  /** Called as soon as the remote agent has sent the task's id. */
   save(link: A2ALink): unknown
 }
 
-/** How an exchange has ended. */
+/** The result of an exchange. */
 export interface Exchanged {
   readonly link: A2ALink
-  /** Why the task has failed. */
+  /** Why the task failed. */
   readonly error: Error | undefined
 }
 
 /**
- * Sends a message and follows the task until it ends or waits. Where the link says that the message was sent, its task is followed
- * instead. Rejects with an `A2ARemoteError`, or an `AgentInputError` where there is nothing to send.
+ * Sends a message and follows the task until it ends or waits. If the link shows that the message was already
+ * sent, its task is followed instead. Rejects with an `A2ARemoteError`, or an `AgentInputError` if there is
+ * nothing to send.
  */
 export async function exchange(conversation: Conversation, request: ExchangeRequest): Promise<Exchanged> {
   const { messageId, parts, isAnswer, signal, save } = request
@@ -75,13 +81,13 @@ export async function exchange(conversation: Conversation, request: ExchangeRequ
       await ask({ message: { ...message, taskId } })
     } catch (error) {
       if (isAnswer || isHeard || !(error instanceof A2ARemoteError && error.code === 'refused')) throw error
-      // The task has ended meanwhile.
+      // The task has ended in the meantime.
       reply = createReply(request)
       await ask({ message })
     }
   }
 
-  /** The remote may go on by itself once it has the authorization. */
+  /** The remote agent may continue by itself once it has the authorization. */
   async function stillWaits(): Promise<boolean> {
     return isWaiting((await conversation.task(taskId!, signal)).status.state)
   }

@@ -5,8 +5,8 @@ import { partsOf } from '../parts/output.ts'
 import type { RemoteQuestion } from './reply.ts'
 
 /**
- * What a remote is sent of a turn: the user's messages since the last answer, or since the one with the id `sent` to a task that
- * waits, and as data what the input has beside messages.
+ * What to send to a remote agent for a turn: the user's messages since the last answer or, for a waiting
+ * task, since the message with the id `sent`; and as data, all input keys except messages.
  */
 export function turnParts(messages: readonly Message[], input: unknown, sent?: string): readonly Part[] {
   const isKnown = ({ role, id }: Message) => role === 'assistant' || (id !== undefined && id === sent)
@@ -18,8 +18,8 @@ export function turnParts(messages: readonly Message[], input: unknown, sent?: s
 }
 
 /**
- * Answers as the remote expects them: in `resume` where it has asked by interrupts, as LangGraph's server has it, one alone and
- * several with their ids; else in words.
+ * Answers in the format that the remote agent expects. If it asked with interrupts, in `resume` as on
+ * LangGraph's server: a single value, or several with their ids. Otherwise as text.
  */
 export function answerParts(
   questions: readonly RemoteQuestion[],

@@ -7,14 +7,17 @@ import type { Part, StreamItem, Task } from '../model.ts'
 import { A2ARemoteError } from './remote-error.ts'
 
 /*
- * What a server answers, in either dialect: some answer the methods of v1.0 in words of v0.3, so what is read does not depend on
- * what was asked. Fields that are not known are ignored, as are parts of an unknown kind.
+ * Parses a server's responses, in either dialect: some servers answer the methods of v1.0 in the format of
+ * v0.3, so parsing does not depend on the request. Unknown fields and parts of an unknown kind are ignored.
  */
 
-/** Reads the result of a send, or one event of a stream. Throws `invalid_answer`, which names the place. */
+/**
+ * Parses the result of a send, or one event of a stream. Throws `invalid_answer` with the path of the invalid
+ * value.
+ */
 export const readItem = (result: unknown): StreamItem => readAnswer(item, result)
 
-/** Reads the result of a get or a cancel. */
+/** Parses the result of a get or a cancel. */
 export const readTask = (result: unknown): Task => readAnswer(task, result)
 
 function readAnswer<S extends Schema>(schema: S, result: unknown): Read<S> {
@@ -123,7 +126,7 @@ const itemOfArtifact = map(
 const itemOfTask = map(task, (task): StreamItem => ({ type: 'task', task }))
 const itemOfMessage = map(message, (message): StreamItem => ({ type: 'message', message }))
 
-/** What v1.0 names by the one field of an object, and v0.3 by its kind. */
+/** The kinds of items. v1.0 identifies them by the only field of an object, v0.3 by `kind`. */
 const KINDS: readonly (readonly [name: string, kind: string, schema: Schema<StreamItem>])[] = [
   ['task', 'task', itemOfTask],
   ['message', 'message', itemOfMessage],
@@ -131,7 +134,7 @@ const KINDS: readonly (readonly [name: string, kind: string, schema: Schema<Stre
   ['artifactUpdate', 'artifact-update', itemOfArtifact],
 ]
 
-/** Without its kind. */
+/** An item without its kind. */
 const bare = z.union(
   KINDS.map(([, , schema]) => schema),
   'a task, a message or an update',

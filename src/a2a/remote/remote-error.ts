@@ -2,27 +2,27 @@ import { FOR_CLIENTS } from '../../agents/errors.ts'
 import { AgentwireError } from '../../errors.ts'
 
 export type RemoteErrorCode =
-  /** No answer, a lost connection, or a status that says to try later. */
+  /** No response, a lost connection, or a status that asks to retry later. */
   | 'unreachable'
   /** 401 or 403. */
   | 'unauthorized'
-  /** The card is missing, is no card, or names nothing that this client speaks. */
+  /** The card is missing, invalid, or offers no interface that this client supports. */
   | 'invalid_card'
-  /** What was answered is not A2A. */
+  /** The response is not valid A2A. */
   | 'invalid_answer'
   | 'too_large'
-  /** A JSON-RPC error, whose code is `rpcCode`. */
+  /** A JSON-RPC error, with its code in `rpcCode`. */
   | 'refused'
-  /** The remote agent has tried and failed. */
+  /** The remote agent failed. */
   | 'task_failed'
-  /** Somebody else has canceled the task. */
+  /** Another client canceled the task. */
   | 'task_canceled'
 
-/** What went wrong with a remote A2A agent. */
+/** An error of a remote A2A agent. */
 export class A2ARemoteError extends AgentwireError {
   static override readonly brand = 'A2ARemoteError'
   declare readonly code: RemoteErrorCode
-  /** The JSON-RPC code of a refusal. */
+  /** The JSON-RPC code of a rejection. */
   readonly rpcCode: number | undefined
   readonly [FOR_CLIENTS]?: true
   constructor(
@@ -32,12 +32,12 @@ export class A2ARemoteError extends AgentwireError {
   ) {
     super(code, message, options)
     this.rpcCode = options?.rpcCode
-    // The remote has told its clients exactly this.
+    // The remote agent shows this text to its clients.
     if (code === 'task_failed') this[FOR_CLIENTS] = true
   }
 }
 
-/** The most characters of a remote's text that an error repeats. */
+/** The maximum length of a remote text in an error, in characters. */
 const MAX_TEXT = 2_000
 
 export const shortened = (text: string): string => text.slice(0, MAX_TEXT)

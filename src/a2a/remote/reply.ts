@@ -4,52 +4,54 @@ import { isRecord } from '../../messages/record.ts'
 import type { A2AMessage, Artifact, Part, StreamItem, TaskState, TaskStatus } from '../model.ts'
 import { blockOf } from '../parts/input.ts'
 
-/** How much of each artifact is known by now: characters of text, and other parts, with a hash of both. By the artifact's id. */
+/**
+ * The known part of each artifact, by its id: characters of text, number of other parts, and a hash of both.
+ */
 export type StreamedProgress = Readonly<
   Record<string, readonly [characters: number, blocks: number, hash: string]>
 >
 
-/** Something that the remote wants to know. */
+/** A question from the remote agent. */
 export interface RemoteQuestion {
-  /** The id of the remote's own interrupt. Absent where the remote asks by text. */
+  /** The id of the remote agent's interrupt. Absent if it asks with text. */
   readonly id?: string | undefined
   readonly value: unknown
 }
 
-/** How an exchange has ended. */
+/** The result of an exchange. */
 export interface Outcome {
   readonly state: TaskState
-  /** What the remote says of this state. */
+  /** The remote agent's message for this state. */
   readonly text: string
   /** Empty unless the task waits for an answer. */
   readonly questions: readonly RemoteQuestion[]
   readonly said: StreamedProgress
 }
 
-/** Where the answer of a remote is written. */
+/** Receives the answer of a remote agent. */
 export interface ReplyWriter {
   text(text: string): unknown
-  /** Told of what the remote says of its work. */
+  /** Receives the remote agent's progress messages. */
   reasoning(text: string): unknown
   block(block: ContentBlock): unknown
 }
 
 export interface Reply {
   push(item: StreamItem): Promise<void>
-  /** To be called once, at the end. */
+  /** Call once, at the end. */
   end(): Promise<Outcome>
 }
 
-/** A text that grows: that of an artifact, or of statuses of which each has the whole text so far. */
+/** A growing text: that of an artifact, or of statuses that each contain the whole text so far. */
 interface TextSource {
   readonly isArtifact: boolean
   /**
-   * Whether the text is the answer or reasoning. That of a status that works is unknown until the next text: the answer if that
-   * goes on with it, because LangGraph's server streams its answer so.
+   * Whether the text is the answer or reasoning. The text of a working status is unknown until the next text:
+   * it is the answer if the next text continues it, because LangGraph's server streams its answer this way.
    */
   kind: 'answer' | 'reasoning' | 'unknown'
   text: string
-  /** What of the text is in the message: its beginning, unless it was replaced by another one. */
+  /** The part of the text that is in the message: its beginning, unless it was replaced by another text. */
   said: string
   /** The parts that are not text. */
   blocks: readonly Part[]
@@ -57,23 +59,23 @@ interface TextSource {
   isWhole: boolean
 }
 
-/** The artifact in which LangGraph's server has its interrupts. */
+/** The name of the artifact in which LangGraph's server sends its interrupts. */
 const INTERRUPT = 'Interrupt'
 
 /**
- * Makes one message of what a remote says. The texts of its artifacts, as they grow, and of its end are the answer, the texts of its
- * statuses until then are reasoning. Where one status goes on with the text of another, that text is the answer too: LangGraph's
- * server streams so, and repeats the answer in an artifact at the end. What was said is not said again, and of several texts that
- * grow at once one waits for the other.
+ * Builds one message from the items of a remote agent. The texts of its artifacts and of its final status are
+ * the answer; the texts of earlier statuses are reasoning. If one status continues the text of another, that
+ * text is also the answer: LangGraph's server streams this way, and repeats the answer in an artifact at the
+ * end. No text is repeated, and if several texts grow at the same time, one waits for the other.
  *
- * @param before What of the task's artifacts was said in earlier exchanges.
+ * @param before The part of the task's artifacts that earlier exchanges have shown.
  */
 export function createReply(writer: ReplyWriter, before: StreamedProgress = {}): Reply {
   const sources: TextSource[] = []
   const artifacts = new Map<string, TextSource>()
   const interrupts = new Map<string, { parts: readonly Part[]; isNew: boolean }>()
   let last: TextSource | undefined
-  /** What was reasoned, where no text followed. */
+  /** The last reasoning, unless text followed it. */
   let lastReasoning: TextSource | undefined
   let state: TaskState = 'working'
   let statusParts: readonly Part[] = []
@@ -93,11 +95,14 @@ export function createReply(writer: ReplyWriter, before: StreamedProgress = {}):
     return source
   }
 
-  /** An artifact that may still grow: nothing else is said until it is whole. */
+  /** Whether an artifact may still grow: other texts wait until it is complete. */
   const isOpen = (source: TextSource | undefined): boolean =>
     source?.isArtifact === true && source.said !== '' && !source.isWhole
 
-  /** What was said of the work was reasoning, unless the answer begins with it. While the answer is shorter, that is open. */
+  /**
+   * Progress text was reasoning, unless the answer begins with it. While the answer is shorter, this is
+   * undecided.
+   */
   function decide(answer = ''): void {
     const source = sources.find(({ kind }) => kind === 'unknown')
     if (!source) return
@@ -120,7 +125,7 @@ export function createReply(writer: ReplyWriter, before: StreamedProgress = {}):
       (other) => other.kind === 'answer' && other.isArtifact !== isArtifact && other.said !== '',
     )
     if (others.some((other) => other.said.startsWith(text))) return
-    // The artifact goes on where the statuses have ended, or the reverse.
+    // The artifact continues where the statuses have ended, or the reverse.
     if (last && others.includes(last) && text.startsWith(last.said) && last.said.startsWith(source.said)) {
       source.said = last.said
       last = source
@@ -170,7 +175,7 @@ export function createReply(writer: ReplyWriter, before: StreamedProgress = {}):
       artifacts.set(artifactId, source)
       const [characters, count, hash] = before[artifactId] ?? [0, 0]
       const known = added.slice(0, characters)
-      // Another text may stand under the same id.
+      // The same id may have a different text.
       if (!append && hash === digestOf([known, blocks.slice(0, count)])) {
         source.said = known
         source.saidBlocks = count
@@ -181,7 +186,7 @@ export function createReply(writer: ReplyWriter, before: StreamedProgress = {}):
     if (blocks.length > 0 || !append) source.blocks = append ? [...source.blocks, ...blocks] : blocks
     source.isWhole = isWhole
     if (isFluent) {
-      // The usual chunk is not compared with all that was said before.
+      // Common case: avoids comparing the chunk with all earlier text.
       source.said = source.text
       if (added !== '') await writer.text(added)
       if (!isWhole && blocks.length === 0) return
@@ -255,7 +260,7 @@ export function createReply(writer: ReplyWriter, before: StreamedProgress = {}):
       decide(open && sources.find(({ isArtifact, text }) => isArtifact && text.startsWith(open.text))?.text)
       for (const source of sources) source.isWhole = true
       await sayAll()
-      // Old servers have the answer in the history alone.
+      // Old servers only have the answer in the history.
       const isSilent = sources.every(
         ({ kind, said, saidBlocks }) => kind !== 'answer' || (said === '' && saidBlocks === 0),
       )

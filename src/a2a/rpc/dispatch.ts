@@ -3,7 +3,7 @@ import { writeList } from '../dialects/v1-write.ts'
 import type { StreamEntry } from '../model.ts'
 import type { A2ACall, Operations } from '../operations/operations.ts'
 
-/** Reads the params, calls the operation, and returns the result as the dialect writes it. */
+/** Parses the params, calls the operation, and returns the result in the dialect's format. */
 type Answer = (operations: Operations, call: A2ACall, params: unknown) => Promise<unknown>
 type Open = (
   operations: Operations,

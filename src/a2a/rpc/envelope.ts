@@ -1,20 +1,23 @@
 import { filterFields, isRecord } from '../../messages/record.ts'
 import { A2AError } from '../errors.ts'
 
-/** JSON-RPC 2.0 §4: what a response repeats. */
+/** JSON-RPC 2.0 §4: the id that a response repeats. */
 export type RpcId = string | number | null
 
 export interface RpcRequest {
   readonly method: string
   readonly params: unknown
-  /** Clients of LangGraph put `thread_id` here. */
+  /** LangGraph's clients send `thread_id` here. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Every item of a stream repeats the id. */
+/** Limited because every item of a stream repeats the id. */
 const MAX_ID_LENGTH = 1_024
 
-/** The id of a request. One that could not be repeated exactly is no id: numbers with a fraction, and those too large for a double. */
+/**
+ * The id of a request. Ids that cannot be repeated exactly are invalid: numbers with a fraction, and numbers
+ * too large for a double.
+ */
 export function idOf(body: unknown): RpcId {
   return isRecord(body) && isRpcId(body.id) ? body.id : null
 }

@@ -3,7 +3,7 @@ import { errorResponse, HttpError, json, toHttpError } from '../../http/index.ts
 import { RunError, type RunErrorCode } from '../../runs/index.ts'
 import { A2A_ERROR_CODES, A2AError, type A2AErrorCode } from '../errors.ts'
 
-/** Where it is not `invalid_params`. */
+/** The A2A code of engine errors. All others are `invalid_params`. */
 const OF_RUNS: Readonly<Partial<Record<RunErrorCode, A2AErrorCode>>> = {
   no_such_thread: 'task_not_found',
   no_such_run: 'task_not_found',
@@ -13,7 +13,7 @@ const OF_RUNS: Readonly<Partial<Record<RunErrorCode, A2AErrorCode>>> = {
   not_supported: 'unsupported_operation',
 }
 
-/** What reading a body throws. */
+/** The A2A code of errors from reading a body. */
 const OF_BODIES: Readonly<Partial<Record<string, A2AErrorCode>>> = {
   invalid_json: 'parse_error',
   invalid_encoding: 'parse_error',
@@ -22,13 +22,13 @@ const OF_BODIES: Readonly<Partial<Record<string, A2AErrorCode>>> = {
   too_deep: 'invalid_request',
 }
 
-/** The one error of the engine that another try may mend, and no report should tell. */
+/** The only engine error that the client should retry and that is not reported. */
 const closingOf = (error: unknown): HttpError | undefined =>
   error instanceof RunError && error.code === 'closing'
     ? new HttpError(503, 'closing', error.message, { headers: { 'retry-after': '1' } })
     : undefined
 
-/** An error that the client can mend, or undefined. */
+/** An error that the client can fix. Undefined for any other. */
 function refusalOf(error: unknown): A2AError | undefined {
   if (error instanceof A2AError) return error
   if (error instanceof AgentInputError) return new A2AError('invalid_params', error.message)
@@ -38,11 +38,16 @@ function refusalOf(error: unknown): A2AError | undefined {
   return undefined
 }
 
-/** These stay plain HTTP, because both versions of A2A leave authentication and the address of an agent to HTTP. */
+/**
+ * These stay plain HTTP, because both versions of A2A leave authentication and the agent's address to HTTP.
+ */
 export const isHttpOnly = (error: unknown): boolean =>
   error instanceof HttpError && [401, 403, 404].includes(error.status)
 
-/** An error as JSON-RPC. The status is 200 but for what a client or proxy should see without reading the body. */
+/**
+ * An error as JSON-RPC. The status is 200, except for errors that a client or proxy should see without
+ * reading the body.
+ */
 export interface RpcFailure {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -50,7 +55,10 @@ export interface RpcFailure {
   readonly error: { readonly code: number; readonly message: string; readonly data: readonly unknown[] }
 }
 
-/** `report` tells the server's owner an error that is the server's fault, and returns the reference that the client is given. */
+/**
+ * `report` passes an error that is the server's fault to its operator, and returns the reference for the
+ * client.
+ */
 export function failureOf(error: unknown, report: (error: unknown) => string): RpcFailure {
   const closing = closingOf(error)
   if (closing) return failure(new A2AError('internal_error', closing.message), 503, closing.headers)
@@ -83,7 +91,7 @@ function failure(error: A2AError, status: number, headers: RpcFailure['headers']
   return { status, headers, code, error: { code: A2A_ERROR_CODES[code], message, data } }
 }
 
-/** Errors of this group outside of JSON-RPC, such as those of the card: `{ error, message }` with a status. */
+/** Errors of this group outside JSON-RPC, such as those of the card: `{ error, message }` with a status. */
 export function encodeA2AError(error: unknown): Response | undefined {
   if (error instanceof HttpError) return undefined
   const closing = closingOf(error)

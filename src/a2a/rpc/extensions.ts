@@ -4,14 +4,17 @@ import type { A2AContext } from '../context.ts'
 import { A2AError } from '../errors.ts'
 import type { HistoryScope } from '../model.ts'
 
-/** Where requests and answers name extensions: in v1.0, and in v0.3. */
+/** The headers of requests and responses that list extensions: in v1.0, and in v0.3. */
 const HEADERS = ['a2a-extensions', 'x-a2a-extensions']
 
-/** The extensions that a request names in a header. */
+/** The extensions that a request lists in a header. */
 const namedIn = ({ headers }: Request, header: string): readonly string[] =>
   (headers.get(header)?.split(',') ?? []).map((uri) => uri.trim())
 
-/** The headers of an answer that name the extensions of its request that this server has, as the request has named them. */
+/**
+ * The response headers with the requested extensions that this server supports, in the header that the
+ * request used.
+ */
 export function activeExtensions(
   { card }: A2AContext,
   { request }: FaceCall,
@@ -23,7 +26,9 @@ export function activeExtensions(
   })
 }
 
-/** Throws `extension_support_required` where the client does not know an extension without which the agent must not be called. */
+/**
+ * Throws `extension_support_required` if the client does not support an extension that the agent requires.
+ */
 export function requireExtensions({ card }: A2AContext, { request }: FaceCall): void {
   const required = card.extensions?.filter(({ required }) => required) ?? []
   const named = required.length > 0 ? HEADERS.flatMap((header) => namedIn(request, header)) : []
@@ -38,6 +43,9 @@ export function requireExtensions({ card }: A2AContext, { request }: FaceCall): 
     )
 }
 
-/** What the history of a task is: its own messages, or all of its context, as the header of LangGraph's server chooses it. */
+/**
+ * Whether a task's history contains its own messages or all of its context, from the header of LangGraph's
+ * server.
+ */
 export const historyScopeOf = ({ request }: FaceCall): HistoryScope =>
   request.headers.get(HISTORY_SCOPE.header) === 'context' ? 'context' : 'task'

@@ -2,7 +2,7 @@ import { idLine } from '../../http/index.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { ArtifactUpdate, StreamItem } from '../model.ts'
 
-/** Line ends for some clients, though not for JSON or event streams. */
+/** Characters that some clients treat as line ends, although JSON and event streams do not. */
 const ODD_LINE_ENDS = /[\u0085\u2028\u2029]/g
 
 const escaped = (json: string): string =>
@@ -11,7 +11,7 @@ const escaped = (json: string): string =>
 /** The frame of one JSON-RPC response, given as JSON. */
 export const frameOf = (json: string): string => `data: ${escaped(json)}\n\n`
 
-/** What pieces of text of an artifact are sent in. */
+/** The frame around the text parts of an artifact. */
 interface Form {
   readonly of: ArtifactUpdate
   readonly before: string
@@ -19,11 +19,11 @@ interface Form {
 }
 
 /**
- * Writes items as the frames of JSON-RPC responses to the request of this id, which is JSON. Most items of a stream are pieces of text
- * of one artifact: what is the same in them is written once.
+ * Formats items as frames of JSON-RPC responses to the request with this id, which is JSON. Most items of a
+ * stream are text parts of one artifact, so their common text is formatted once.
  */
 export function frameWriter(dialect: Dialect, id: string): (item: StreamItem, eventId?: string) => string {
-  /** Stands for a text, and is in nothing else. */
+  /** A placeholder for the text that occurs nowhere else. */
   const place = crypto.randomUUID()
   let form: Form | undefined
 
@@ -48,7 +48,7 @@ export function frameWriter(dialect: Dialect, id: string): (item: StreamItem, ev
   return (item, eventId) => idLine(eventId) + write(item)
 }
 
-/** The text of an update that has nothing else. */
+/** The text of an update that contains nothing else. */
 function onlyText({ artifact: { parts } }: ArtifactUpdate): string | undefined {
   const [part] = parts
   if (part?.kind !== 'text' || parts.length > 1) return undefined
@@ -56,7 +56,7 @@ function onlyText({ artifact: { parts } }: ArtifactUpdate): string | undefined {
   return name === undefined && mediaType === undefined && metadata === undefined ? text : undefined
 }
 
-/** Whether two updates of one task differ in their parts alone. */
+/** Whether two updates of one task differ only in their parts. */
 const isAlike = (a: ArtifactUpdate, b: ArtifactUpdate): boolean =>
   a.append === b.append &&
   a.lastChunk === b.lastChunk &&

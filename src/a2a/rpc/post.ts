@@ -11,13 +11,14 @@ import { activeExtensions, historyScopeOf, requireExtensions } from './extension
 import { frameOf } from './items.ts'
 import { rpcStream } from './stream.ts'
 
-/** The status that proxies log for it. */
+/** The status that proxies log for a client that disconnected. */
 const CLIENT_LEFT = 499
 
 /**
- * `POST /a2a/:assistant_id`: one JSON-RPC request of either dialect. A refused request is HTTP 200 with an error, but 413 for a body
- * that is too large, 503 for what a client should try again, and plain HTTP for 401, 403 and 404. Every method of A2A has an answer,
- * so a request without an id is none, and no notification of JSON-RPC.
+ * `POST /a2a/:assistant_id`: one JSON-RPC request of either dialect. A rejected request is HTTP 200 with an
+ * error, except 413 for a body that is too large, 503 for an error that a client should retry, and plain HTTP
+ * for 401, 403 and 404. Every A2A method has a response, so a request without an id is invalid, and not a
+ * JSON-RPC notification.
  */
 export const postRpc =
   (operations: Operations) =>
@@ -66,7 +67,7 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
     })
   } catch (error) {
     if (isHttpOnly(error)) throw error
-    // The client has left, which is no failure, and nobody reads the answer.
+    // The client disconnected, which is not a failure, and the response is not read.
     if (call.signal?.aborted && error === call.signal.reason) return empty(CLIENT_LEFT)
     const { status, headers, code, error: told } = failed(error)
     internalsOf(context.engine).observe({
@@ -83,6 +84,6 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
   }
 }
 
-/** Clients of v0.3, which know no version header, read the error of a stream only as its event. */
+/** v0.3 clients, which send no version header, only read the error of a stream if it is an event. */
 const wantsEvents = ({ headers }: Request): boolean =>
   headers.get('accept')?.includes('text/event-stream') ?? false

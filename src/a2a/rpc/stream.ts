@@ -4,7 +4,7 @@ import type { Dialect } from '../dialects/dialect.ts'
 import type { StreamEntry } from '../model.ts'
 import { frameOf, frameWriter } from './items.ts'
 
-/** Frames that are sent together are at most so long, in characters, but for the last one. */
+/** The maximum length of frames that are sent together, in characters, not counting the last one. */
 const CHUNK_LENGTH = 65_536
 
 export interface StreamAnswer {
@@ -12,15 +12,18 @@ export interface StreamAnswer {
   readonly dialect: Dialect
   /** The JSON of the request's id. */
   readonly id: string
-  /** Given the call whose signal aborts when the client is gone, also where only the response is cancelled. */
+  /**
+   * Called with a call whose signal aborts when the client disconnects, even if only the response is
+   * cancelled.
+   */
   readonly open: (call: FaceCall) => Promise<AsyncIterable<readonly StreamEntry[]>>
-  /** The JSON-RPC response for an error in the middle, as JSON. */
+  /** The JSON-RPC response for an error during the stream, as JSON. */
   readonly failed: (error: unknown) => string
 }
 
 /**
- * A response whose every event is a whole JSON-RPC response, pulled at the pace of its reader. Rejects where the stream fails before
- * its first batch. A later error is the last event.
+ * A response in which every event is a complete JSON-RPC response, pulled at the reader's pace. Rejects if
+ * the stream fails before its first batch. A later error is the last event.
  */
 export async function rpcStream(answer: StreamAnswer): Promise<Response> {
   const { signal } = answer.call

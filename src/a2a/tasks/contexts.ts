@@ -13,13 +13,13 @@ import { isUpgraded } from '../../storage/upgraded.ts'
 import { A2AError } from '../errors.ts'
 import { MAX_ID } from './ids.ts'
 
-/** A conversation as A2A names it, and as the engine keeps it. */
+/** A conversation with its A2A context and the engine's thread. */
 export interface Conversation {
   readonly contextId: string
   readonly threadId: string
-  /** Undefined where the thread does not exist yet. */
+  /** Undefined if the thread does not exist yet. */
   readonly thread: ThreadRecord | undefined
-  /** What was seen of it. Absent where nobody has looked, because the server has just made its id. */
+  /** The result of looking it up. Absent if the server has just created its id. */
   readonly look?: ThreadLook | undefined
 }
 
@@ -37,15 +37,16 @@ export interface ContextAddress {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
- * The thread of a context: the caller's thread of this id with this assistant, whatever face made it, or the thread that stands for
- * the context. That has the context's id if it is a UUID that is free, and else one that is made of it, the caller and the
- * assistant. So two assistants that are given the same context have a state each, and callers cannot meet in one.
+ * The thread of a context: the caller's thread with this id and assistant, created by any face, or the thread
+ * that stands for the context. The latter has the context's id if it is a UUID that is free, otherwise an id
+ * derived from the context, the caller and the assistant. Two assistants with the same context therefore have
+ * separate states, and callers cannot share one.
  */
 export async function conversationOf(address: ContextAddress): Promise<Conversation> {
   const { engine, assistantId, contextId } = address
   if (contextId.length > MAX_ID)
     throw new A2AError('invalid_params', `contextId: expected at most ${MAX_ID} characters.`)
-  // A context that is no UUID keeps the thread of its first message, whatever thread gets its id later.
+  // A context that is not a UUID keeps the thread of its first message, even if a thread gets its id later.
   const own = UUID.test(contextId) ? undefined : await apartFrom(address)
   if (own?.thread) return own
   const named = isThreadId(contextId) ? await conversationIn(address, contextId) : undefined
@@ -55,7 +56,7 @@ export async function conversationOf(address: ContextAddress): Promise<Conversat
   return named ?? { contextId, threadId: contextId, thread: undefined }
 }
 
-/** The context in the thread of this id. */
+/** The context in the thread with this id. */
 async function conversationIn(
   { engine, principal, contextId, command, answerId }: ContextAddress,
   threadId: string,
@@ -64,7 +65,7 @@ async function conversationIn(
   return { contextId, threadId, thread: look.thread, look }
 }
 
-/** The context in a thread of its own, for an id that somebody else has. */
+/** The context in a separate thread, for an id that another owner has. */
 export async function apartFrom(address: ContextAddress): Promise<Conversation> {
   const { engine, principal, assistantId, contextId } = address
   const owner = namesOwnerOf(principal)
@@ -80,6 +81,6 @@ export async function apartFrom(address: ContextAddress): Promise<Conversation> 
 const isOf = (engine: AgentEngine, thread: ThreadRecord, assistantId: string): boolean =>
   thread.assistantId === null || agentIdOf(engine, thread.assistantId) === assistantId
 
-/** The id of the agent of a name, which may be an alias. */
+/** The id of the agent with a name, which may be an alias. */
 export const agentIdOf = (engine: AgentEngine, name: string): string =>
   internalsOf(engine).aliases.get(name) ?? name

@@ -8,30 +8,31 @@ import { partOf } from '../parts/output.ts'
 import { taskIdOf } from './ids.ts'
 import { ANSWER_NAME, aboutArtifact, answerIdOf, type FoundTask, timestampOf } from './present.ts'
 
-/** What a task's stream is made of, one batch of the log's events after the other. */
+/** Converts batches of log events to the entries of a task's stream. */
 export interface Translator {
   /**
-   * The entries that events of the log become. An event becomes one at most, with its sequence number as the id, so that no reader
-   * can be cut off in the middle of an event. How the events are cut into batches decides only whether the last piece of an
-   * artifact has `lastChunk`: it does where the end is in the same batch. After a gap, what goes on is left to `close`.
+   * The entries for log events. An event becomes at most one entry, with its sequence number as the id, so
+   * that a disconnected reader never resumes in the middle of an event. The batching only determines whether
+   * the last part of an artifact has `lastChunk`: it does if the end is in the same batch. After a gap, open
+   * artifacts are left to `close`.
    */
   translate(events: readonly (ThreadEvent | LogGap)[]): StreamEntry[]
   /**
-   * The items that are missing when the task ends or asks: the artifacts that the stream has sent otherwise than they are recorded,
-   * or not at all, and the status. An artifact that is not recorded is taken back.
+   * The items that are missing when the task ends or asks: the artifacts that the stream sent differently
+   * from the record, or not at all, and the status. An artifact that is not in the record is retracted.
    */
   close(task: Task): readonly StreamItem[]
 }
 
-/** The events that a task's stream is made of. */
+/** The events that a task's stream needs. */
 export const TASK_EVENTS: EventFilter = { channels: ['lifecycle', 'messages', 'custom:artifact'] }
 
 /** An artifact that is being sent. */
 interface OpenArtifact {
   readonly about: Omit<Artifact, 'parts'>
-  /** What was sent, with neighbouring texts as one. */
+  /** The parts that were sent, with adjacent texts joined. */
   sent: Part[]
-  /** What comes next replaces what was sent. */
+  /** Whether the next part replaces those that were sent. */
   isStale: boolean
   isFinished: boolean
 }
@@ -45,13 +46,13 @@ const opened = (about: OpenArtifact['about'], sent: Part[] = []): OpenArtifact =
 
 const NO_TEXT: readonly Part[] = [{ kind: 'text', text: '' }]
 
-/** A message that is being written, which its place in the graph and its model call tell from others. */
+/** A message that is being written, identified by its namespace, node and model call. */
 interface Writer {
   readonly place: string | undefined
   readonly node: string | undefined
   readonly callId: string | undefined
   readonly messageId: string
-  /** What was shown of it, and how long the text of each of its blocks is. */
+  /** The parts that were shown, and the text length of each block. */
   readonly parts: Part[]
   readonly lengths: Map<number, number>
 }
@@ -60,7 +61,7 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
   const taskId = taskIdOf(contextId, record.taskId)
   const answer = opened({ artifactId: answerIdOf(record), name: ANSWER_NAME })
   const artifacts = new Map<string, OpenArtifact>([[answer.about.artifactId, answer]])
-  /** The message that the answer is taken from: the one that began last. */
+  /** The message of the answer: the one that began last. */
   let writer: Writer | undefined
 
   const update = (
@@ -85,7 +86,7 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
     return update(artifact.about, [part], append, false)
   }
 
-  /** Tells the end of an artifact with its last piece, where that is among the entries. */
+  /** Marks the last part of an artifact as its end, if it is among the entries. */
   const end = (artifact: OpenArtifact, entries: StreamEntry[]): undefined => {
     artifact.isFinished = true
     if (artifact.isStale) return
@@ -113,7 +114,7 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
     return { type: 'status', taskId, contextId, status, final: false }
   }
 
-  /** `text` goes on with a block of the message, or is the block's whole text until now. */
+  /** `text` continues a block of the message, or is the block's complete text so far. */
   const onText = (
     from: Writer,
     index: number,
@@ -183,7 +184,7 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
   const itemOf = (event: ThreadEvent, entries: StreamEntry[]): StreamItem | undefined => {
     const { namespace } = event
     if (event.method === 'messages') {
-      // Messages of subagents and of tools are no answer to the client.
+      // Messages of subagents and tools are not part of the answer.
       return namespace.length > 1 || namespace[0]?.startsWith('tools:')
         ? undefined
         : onMessage(event, entries)
@@ -226,7 +227,7 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
   }
 }
 
-/** Agents are not checked: a block may be missing. */
+/** Events of agents are not validated: a block may be missing. */
 const textOf = (block: { readonly type: string; readonly text?: unknown } | undefined): string =>
   typeof block?.text === 'string' && (block.type === 'text' || block.type === 'text-delta') ? block.text : ''
 
@@ -238,7 +239,7 @@ function addPart(parts: Part[], part: Part): void {
   else parts.push(part)
 }
 
-/** Whether parts are the same, however their texts were cut. */
+/** Whether parts are equal, however their texts are split. */
 const isEqual = (a: readonly Part[], b: readonly Part[]): boolean =>
   JSON.stringify(joined(a)) === JSON.stringify(joined(b))
 
@@ -248,18 +249,18 @@ function joined(parts: readonly Part[]): readonly Part[] {
   return whole
 }
 
-/** A task that is read, with how its client wants it. */
+/** A task to read, and the form that its client requested. */
 export interface FollowedTask {
   readonly contextId: string
   readonly answer: Answer<readonly (ThreadEvent | LogGap)[]>
   readonly form: StreamForm
-  /** Entries up to this sequence number are left out: their reader has them. Default 0. */
+  /** Entries up to this sequence number are omitted, because the reader has them. Default: 0. */
   readonly seen?: number | undefined
-  /** A task with its artifacts. */
+  /** Returns a task with its artifacts. */
   readonly present: (found: FoundTask) => Promise<Task>
 }
 
-/** The items of a task, past and live, as many at a time as there are, until it ends or asks. */
+/** The past and live items of a task, in batches, until it ends or asks. */
 export async function* followTask({
   contextId,
   answer,
@@ -275,8 +276,9 @@ export async function* followTask({
     seq = events.findLast((event) => event.type !== 'gap')?.seq ?? seq
     yield seen === 0 ? entries : entries.filter(({ id }) => Number(id) > seen)
   }
-  // Whoever has seen more than there is has not seen this.
+  // A reader that has seen more than there is has not seen this.
   const last = (seen > seq ? createTranslator(found(), form) : translator).close(await present(found()))
-  // Only the last item has the number: a reader that was cut off before it gets all of them again, and they replace what it has.
+  // Only the last item has the number: a reader that disconnects before it gets all of them again, and they
+  // replace those that it has.
   yield last.map((item) => (item === last.at(-1) ? { id: String(seq), item } : { item }))
 }

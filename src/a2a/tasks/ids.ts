@@ -1,9 +1,9 @@
 import { A2AError } from '../errors.ts'
 
-/** The most characters of an id that a client makes. */
+/** The maximum length of an id from a client, in characters. */
 export const MAX_ID = 512
 
-/** What names a task to clients: its context and its first run, as on LangGraph's server. */
+/** The id of a task for clients: its context and its first run, as on LangGraph's server. */
 export const taskIdOf = (contextId: string, runId: string): string => `${contextId}:${runId}`
 
 export interface TaskAddress {
@@ -12,8 +12,8 @@ export interface TaskAddress {
 }
 
 /**
- * Reads a task id: the one we give, or a run id beside its context. Throws `task_not_found`, and `invalid_params` where the context
- * is another one.
+ * Parses a task id: one from this server, or a run id together with its context. Throws `task_not_found`, and
+ * `invalid_params` if the context is a different one.
  */
 export function readTaskId(id: string, contextId: string | undefined): TaskAddress {
   const end = id.lastIndexOf(':')
@@ -27,7 +27,7 @@ export function readTaskId(id: string, contextId: string | undefined): TaskAddre
 export const ofOtherContext = (id: string): A2AError =>
   new A2AError('invalid_params', `contextId: task ${JSON.stringify(shown(id))} is of another context.`)
 
-/** An id of a client, as far as a task could have it. */
+/** An id from a client, cut to the maximum length of a task id. */
 const shown = (id: string): string => id.slice(0, MAX_ID + 40)
 
 export function taskNotFound(id: string): A2AError {

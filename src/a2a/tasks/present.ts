@@ -16,27 +16,30 @@ import { decoded, messagesIn, partsOf, turnOf } from '../parts/output.ts'
 import { taskIdOf } from './ids.ts'
 import { type AnsweredQuestion, loadAnswered } from './turns.ts'
 
-/** What this face keeps with a task. */
+/** The data that this face stores with a task. */
 export interface TaskDetails extends AnswerStart {
   readonly contextId: string
   readonly messageId: string
 }
 
-/** A task with the thread that it works on. */
+/** A task with its thread. */
 export interface FoundTask extends Pick<FoundAnswer, 'thread' | 'record'> {
   readonly contextId: string
 }
 
 export interface Shown {
-  /** The most messages of the history, the newest. 0 leaves it out. Default: all of the task. */
+  /**
+   * The maximum number of history messages; the newest are kept. 0 omits the history. Default: all of the
+   * task.
+   */
   readonly historyLength?: number | undefined
-  /** Whose messages the history has. Default: those of the task. */
+  /** Which messages the history contains. Default: those of the task. */
   readonly historyScope?: HistoryScope | undefined
-  /** Default true. */
+  /** Default: true. */
   readonly artifacts?: boolean | undefined
 }
 
-/** A task as clients see it: its history and its answer are the messages of the thread that came with it. */
+/** A task as clients see it. Its history and answer are the thread's messages that belong to it. */
 export async function presentTask(engine: AgentEngine, found: FoundTask, shown: Shown = {}): Promise<Task> {
   const { contextId, record } = found
   const { historyLength, historyScope = 'task', artifacts = true } = shown
@@ -66,7 +69,10 @@ export async function presentTask(engine: AgentEngine, found: FoundTask, shown: 
   }
 }
 
-/** The messages as clients see them, with each question and its answer where it was asked. Those of a whole context are of several tasks. */
+/**
+ * The messages as clients see them, with each question and its answer at the position where it was asked. The
+ * messages of a whole context belong to several tasks.
+ */
 function turnsOf(
   messages: readonly Message[],
   answered: readonly AnsweredQuestion[],
@@ -83,12 +89,12 @@ function turnsOf(
   return [
     ...asked((after) => after === null),
     ...messages.flatMap((message) => [...turnOf(message, place), ...asked((after) => after === message.id)]),
-    // The agent has dropped the message after which it has asked.
+    // The agent has dropped the message after which it asked.
     ...asked((after) => after !== null && !known.has(after)),
   ]
 }
 
-/** What the task, or any of its context, has asked and was answered. A task of one run has no answers. */
+/** The answered questions of the task, or of its whole context. A task with one run has none. */
 const answeredOf = async (
   engine: AgentEngine,
   { record }: FoundTask,
@@ -101,7 +107,7 @@ const answeredOf = async (
 const newest = <T>(items: readonly T[], length = items.length): readonly T[] =>
   items.slice(Math.max(0, items.length - length))
 
-/** What the task has asked and nobody has answered. A task at work may have asked already. */
+/** The unanswered questions of the task. A working task may already have asked. */
 export const openQuestions = ({ thread, record }: FoundTask): readonly OpenInterrupt[] =>
   unanswered(thread).filter(({ runId }) => record.runIds.includes(runId))
 
@@ -109,7 +115,7 @@ export const openQuestions = ({ thread, record }: FoundTask): readonly OpenInter
 export const questionsOf = (found: FoundTask): readonly OpenInterrupt[] =>
   found.record.state === 'input-required' ? openQuestions(found) : []
 
-/** A question whose value has `type: 'auth-required'` asks the client to authorize something. */
+/** A question whose value has `type: 'auth-required'` asks the client for an authorization. */
 const asksForAuth = ({ value }: OpenInterrupt): boolean =>
   (Object(value) as { readonly type?: unknown }).type === 'auth-required'
 
@@ -127,7 +133,7 @@ export function statusOf({ contextId, record }: FoundTask, questions: readonly O
 
 const statusIdOf = ({ runIds }: AnswerRecord): string => `${runIds.at(-1)}-status`
 
-/** What the task asks, in words. */
+/** The task's questions as text. */
 export const questionMessage = (
   record: AnswerRecord,
   questions: readonly OpenInterrupt[],
@@ -141,13 +147,13 @@ export const timestampOf = (at: number): string => new Date(at).toISOString()
 
 const textPart = (text: string): Part => ({ kind: 'text', text })
 
-/** What an interrupt asks. The whole value is in the artifact. */
+/** The question of an interrupt as text. The complete value is in the artifact. */
 const promptOf = (value: unknown): readonly Part[] => {
   const text = promptText(value)
   return text === '' ? [] : [textPart(text)]
 }
 
-/** The id of the artifact that has the answer of a task. */
+/** The id of the artifact with a task's answer. */
 export const answerIdOf = ({ taskId }: Pick<AnswerRecord, 'taskId'>): string => `answer-${taskId}`
 
 export const ANSWER_NAME = 'Assistant Response'
@@ -159,7 +165,7 @@ function artifactsOf(
   questions: readonly OpenInterrupt[],
 ): readonly Artifact[] {
   const { messageId } = Object(record.details) as Partial<TaskDetails>
-  // A message of the client may be in the name of the agent.
+  // A client's message may have the role of the agent.
   const answers = messages.filter(({ role, id }) => role === 'assistant' && id !== messageId)
   const parts = answers.map(({ content }) => partsOf(content)).findLast((some) => some.length > 0)
   return [
@@ -175,7 +181,7 @@ export const questionArtifact = ({ id, value }: OpenInterrupt): Artifact => ({
   parts: [{ kind: 'data', data: { id, value: value ?? null } }],
 })
 
-/** The artifacts that a function has written in the runs of the task. */
+/** The artifacts that a function wrote in the runs of the task. */
 function ownArtifacts(state: StateSnapshot | undefined, { runIds }: AnswerRecord): readonly Artifact[] {
   const { artifacts } = state?.values ?? {}
   return Array.isArray(artifacts) ? artifacts.flatMap((artifact) => ownArtifact(artifact, runIds) ?? []) : []
@@ -192,7 +198,7 @@ function ownArtifact(value: unknown, runIds: readonly string[]): Artifact | unde
   return { artifactId: id, ...aboutArtifact({ name, description, metadata }), parts }
 }
 
-/** The optional fields of an artifact, where they are of the right type. */
+/** The optional fields of an artifact, if they have the right type. */
 export const aboutArtifact = ({ name, description, metadata }: Readonly<Record<string, unknown>>) => ({
   ...(typeof name === 'string' && { name }),
   ...(typeof description === 'string' && { description }),

@@ -3,10 +3,13 @@ import { listAll } from '../../storage/store/pages.ts'
 import type { Json, Op, Store } from '../../storage/store/store.ts'
 import type { A2AMessage } from '../model.ts'
 
-/** A question of a task and the answer to it: the agent is given the answer alone, and need not keep either among its messages. */
+/**
+ * A question of a task and its answer. The agent only gets the answer, and need not keep either in its
+ * messages.
+ */
 export interface AnsweredQuestion {
   readonly taskId: string
-  /** The last message of the state where the task has asked. Null where there was none. */
+  /** The last message of the state when the task asked. Null if there was none. */
   readonly after: string | null
   readonly question: Pick<A2AMessage, 'messageId' | 'parts'>
   readonly answer: Pick<A2AMessage, 'messageId' | 'parts' | 'metadata'>
@@ -14,7 +17,7 @@ export interface AnsweredQuestion {
 
 const COLLECTION = 'a2a_answers'
 
-/** Keeps an answer with its question, in the commit of the run that takes it. */
+/** Stores an answer with its question, in the commit of the run that takes it. */
 export const putAnswered = (runId: string, answered: AnsweredQuestion): Op => ({
   op: 'put',
   collection: COLLECTION,
@@ -23,7 +26,9 @@ export const putAnswered = (runId: string, answered: AnsweredQuestion): Op => ({
   index: { task: answered.taskId },
 })
 
-/** The answered questions of a task, or of all tasks of the thread, in the order in which they were answered. */
+/**
+ * The answered questions of a task, or of all tasks of the thread, in the order in which they were answered.
+ */
 export async function loadAnswered(
   store: Store,
   threadId: string,
