@@ -49,13 +49,14 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'The command line', link: '/docs/cli' },
       { text: 'Sign-in services', link: '/docs/sign-in' },
       { text: 'Limits', link: '/docs/limits' },
-      { text: 'CORS and proxies', link: '/docs/cors' },
+      { text: 'CORS and CSRF', link: '/docs/cors' },
     ],
   },
   {
     text: 'Operate',
     items: [
       { text: 'Several instances', link: '/docs/deploying' },
+      { text: 'Docker and proxies', link: '/docs/docker' },
       { text: 'Cron jobs', link: '/docs/crons' },
       { text: 'Assistants', link: '/docs/assistants' },
       { text: 'Observability', link: '/docs/operating' },

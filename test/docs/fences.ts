@@ -15,7 +15,7 @@ export const pages: readonly string[] = [
 ]
 
 /** A fence of code with the mark above it, if it has one. */
-const FENCE = /^(?:<!-- snippet: (\S+) -->\n)?```(tsx?)\n(.*?)^```$/gms
+const FENCE = /^(?:<!-- snippet: (\S+) -->\n)?```(\w+)\n(.*?)^```$/gms
 
 /** The page with the code that its marks name in its fences. */
 export const filled = (page: string): string =>
@@ -23,10 +23,10 @@ export const filled = (page: string): string =>
     mark === undefined ? fence : `<!-- snippet: ${mark} -->\n\`\`\`${language}\n${snippet(mark)}\`\`\``,
   )
 
-/** The first lines of the fences without a mark. */
+/** The first lines of the fences of TypeScript without a mark. */
 export const unmarked = (page: string): string[] =>
   [...page.matchAll(FENCE)]
-    .filter(([, mark]) => mark === undefined)
+    .filter(([, mark, language]) => mark === undefined && /^tsx?$/.test(language!))
     .map(([, , , code]) => code!.split('\n')[0]!)
 
 /** The code that a mark names, `docs/snippets/users.ts#authenticate`: a region of a file, or without `#` the whole file. */
