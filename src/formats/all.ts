@@ -14,12 +14,12 @@ import { openaiResponses } from './providers/openai-responses.ts'
 import { vercel } from './providers/vercel/vercel.ts'
 
 /**
- * All formats, in the order in which `detectFormat` must ask them:
+ * All formats, in the order in which `detectFormat` must try them:
  *
- * 1. Libraries that wrap the answers of providers: LangChain and the AI SDK.
- * 2. Providers whose shapes have fields that no other shape has.
- * 3. `generic`, for the platform's own blocks and for shapes that no provider has.
- * 4. OpenAI Chat Completions, which takes any `choices` and any `messages`, because many servers speak it
+ * 1. Libraries that wrap provider responses: LangChain and the AI SDK.
+ * 2. Providers whose formats have fields that no other format has.
+ * 3. `generic`, for the platform's own blocks and for shapes of no provider.
+ * 4. OpenAI Chat Completions, which matches any `choices` and any `messages`, because many servers use it
  *    with little in common.
  */
 export const formats: readonly Format[] = [

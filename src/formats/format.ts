@@ -4,20 +4,22 @@ import type { Message, MessageError, MessageEvent } from '../messages/index.ts'
 export type Shape = 'request' | 'response' | 'chunk'
 
 /**
- * Reads the wire shape of one provider into the normal form, with pure functions.
+ * Reads one provider's wire format into the normal form, with pure functions.
  *
- * Readers take any value that a provider or its SDK returns, parsed from JSON. They never throw and never
- * change it. What they do not know is kept: fields in `extras` or `metadata`, blocks as `nonStandard`, events
- * in `metadata.unknownEvents`. A value of another shape becomes a best-effort result whose `issues` name the
- * path. Fields that are null, `''` or called `__proto__` are left out. Results share structure with the
- * value.
+ * Readers accept any value that a provider or its SDK returns, parsed from JSON. They never throw and never
+ * change it. Unknown parts are kept: fields in `extras` or `metadata`, blocks as `nonStandard`, events in
+ * `metadata.unknownEvents`. A value of another shape becomes a best-effort result whose `issues` name the
+ * path. Fields that are null, `''` or named `__proto__` are left out. Results share structure with the value.
  */
 export interface Format {
-  /** The name by which `format: '<name>'` selects it. */
+  /** The name for `format: '<name>'`. */
   readonly name: string
-  /** The provider that defined the shape, as price tables name it. Others that use it have other names. */
+  /**
+   * The provider that defined the format, as price tables name it. Other providers that use it have other
+   * names.
+   */
   readonly provider?: string
-  /** Which kind of value of this format it is, judged by its shape; undefined if it is of another format. */
+  /** The kind of value, judged by its shape. Undefined if the value has another format. */
   detect(value: unknown): Shape | undefined
   readRequest(request: unknown): ModelRequest
   readResponse(response: unknown): ModelResponse
@@ -25,30 +27,33 @@ export interface Format {
 }
 
 /**
- * Reads one streamed response. Its events accumulate to the messages that `readResponse` gives for the whole
- * one. Text and reasoning blocks start empty. Block indexes count from 0 without gaps, in the order of
+ * Reads one streamed response. Its events add up to the messages that `readResponse` returns for the complete
+ * one. Text and reasoning blocks start empty. Block indexes count from 0 without gaps, in order of
  * appearance.
  */
 export interface StreamReader {
   push(chunk: unknown): readonly MessageEvent[]
   /**
-   * The last events: one `messageFinish` per choice, with its reason, usage and metadata. Call it once the
-   * stream is complete, cut off or failed. A second call returns nothing.
+   * The last events: one `messageFinish` per choice, with its reason, usage and metadata. Call it when the
+   * stream is complete, cancelled or failed. A second call returns nothing.
    */
   end(): readonly MessageEvent[]
 }
 
 export interface ModelRequest {
-  /** The whole input in order, system instructions first. */
+  /** The complete input in order, system instructions first. */
   readonly messages: readonly Message[]
-  /** The tools as sent. They may hold credentials of remote tools, as `extras`: never copy them whole. */
+  /**
+   * The tools as sent. They may contain credentials of remote tools, as may `extras`: never copy them
+   * completely.
+   */
   readonly tools?: readonly unknown[]
   readonly params: ModelParams
   readonly extras: Readonly<Record<string, unknown>>
   readonly issues?: readonly Issue[]
 }
 
-/** The parameters of a request, under the same names for all providers. */
+/** A request's parameters, with the same names for all providers. */
 export interface ModelParams {
   readonly model?: string
   readonly temperature?: number
@@ -65,9 +70,9 @@ export interface ModelParams {
 
 export interface ModelResponse {
   /**
-   * One message per choice, in order. `metadata` has the name of the `model`, the provider's own counts as
-   * `usage`, its finish reason and all other fields under its names. The first message has the `usage` of the
-   * whole response.
+   * One message per choice, in order. `metadata` has the model's name as `model`, the provider's own counts
+   * as `usage`, its finish reason, and all other fields under their names. The first message has the `usage`
+   * of the complete response.
    */
   readonly messages: readonly Message[]
   readonly error?: MessageError
@@ -82,10 +87,10 @@ export interface Issue {
 }
 
 /**
- * Finds the first format of the list that knows the first value, or else the second, and so on. Pass the
+ * Finds the first format in the list that matches the first value, otherwise the second, and so on. Pass the
  * response before the request, because responses differ more, and put specific formats before general ones.
  *
- * @param name Selects the format of this name without looking at the values.
+ * @param name Selects the format with this name without checking the values.
  */
 export function detectFormat(
   formats: readonly Format[],

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../errors.ts'
 import type { MessageError } from '../messages/index.ts'
 
-/** An argument that tracing cannot work with. `path` names it as in code. */
+/** An invalid argument for tracing. `path` is its path, as in code. */
 export class TracingError extends AgentwireError {
   static override readonly brand = 'TracingError'
   readonly path: string

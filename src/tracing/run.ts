@@ -18,10 +18,10 @@ export interface RunOptions extends ConvertOptions {
   readonly name: string
   /** Default `llm`, a model call. Runs of other types have `inputs` instead of `request`. */
   readonly type?: RunType | undefined
-  /** The inputs of a run that is no model call, as the platform will show them. */
+  /** The inputs of a run that is not a model call, as the platform shows them. */
   readonly inputs?: Readonly<Record<string, unknown>> | undefined
   readonly tags?: readonly string[] | undefined
-  /** A UUID. Default: a new one of version 7, which sorts by time. */
+  /** A UUID. Default: a new version 7 UUID, which sorts by time. */
   readonly id?: string | undefined
 }
 
@@ -35,7 +35,7 @@ const RUN_OPTIONS: OptionTable<Omit<RunOptions, keyof ConvertOptions>> = {
 
 export interface StartOptions extends RunOptions, DeliveryOptions {}
 
-/** A run in progress. It ends once: later calls change nothing and return the record of the first end. */
+/** An active run. It ends once: later calls change nothing and return the record of the first end. */
 export interface Run {
   readonly id: string
   readonly traceId: string
@@ -45,28 +45,28 @@ export interface Run {
   readonly format: Format | string | undefined
   /** Adds an event with the current time. Only the first `new_token` counts: the time to first token. */
   addEvent(name: string, kwargs?: Readonly<Record<string, unknown>>): void
-  /** Ends a model call with the response that the provider sent, or another run with its outputs. */
+  /** Ends a model call with the provider's response, or another run with its outputs. */
   end(response?: unknown): ModelCallRecord
   /** Ends the run with an error. `response` is what had arrived before. */
   fail(error: unknown, response?: unknown): ModelCallRecord
   /** Ends the run with messages in the normal form, for callers that read the response themselves. */
   finish(outcome: Outcome): ModelCallRecord
-  /** Starts a run within this one, with its sinks and delivery options, in the same thread. */
+  /** Starts a child run with the same sinks, delivery options and thread. */
   child(options: RunOptions): Run
-  /** Settles when all sinks have answered for this run. Never rejects. */
+  /** Resolves when all sinks have responded for this run. Never rejects. */
   delivered(): Promise<void>
 }
 
 /**
- * Starts a run and sends it to the sinks. Ids are version 7 UUIDs, and `dotted_order` gives the position in
- * the trace.
+ * Starts a run and sends it to the sinks. Ids are version 7 UUIDs, and `dotted_order` is the run's position
+ * in the trace.
  *
  * ```ts
  * const run = startLlmRun({ name: 'answer', request, sinks: [langsmithSink()] })
  * run.end(await openai.chat.completions.create(request))
  * ```
  *
- * Throws `TracingError` for an unknown format or target. A sink can never make the caller throw or wait.
+ * Throws `TracingError` for an unknown format or target name. A sink never makes the caller throw or wait.
  */
 export function startLlmRun(options: StartOptions): Run {
   checkOptions('startLlmRun', options, CONVERT_OPTIONS, DELIVERY_OPTIONS, RUN_OPTIONS)
@@ -148,7 +148,7 @@ function startRun(
 
 const THREAD = ['session_id', 'thread_id', 'conversation_id']
 
-/** The metadata that names the thread. Every run needs it, because the platform sums up tokens by it. */
+/** The metadata that names the thread. Every run needs it, because the platform adds up tokens by thread. */
 const threadOf = (metadata: Readonly<Record<string, unknown>> = {}): Record<string, unknown> =>
   filterFields(metadata, (key) => THREAD.includes(key))
 

@@ -3,14 +3,14 @@ import type { RunEvent } from './convert/convert.ts'
 
 export type RunType = 'llm' | 'chain' | 'tool' | 'retriever' | 'embedding' | 'prompt' | 'parser'
 
-/** A run as the platform takes it in: plain JSON with the names of the wire. */
+/** A run in the platform's wire format: plain JSON. */
 export interface TracedRun {
   readonly id: string
   readonly name: string
   readonly run_type: RunType
-  /** RFC 3339, as is `end_time`. */
+  /** RFC 3339, like `end_time`. */
   readonly start_time: string
-  /** Absent while the run is in progress. */
+  /** Absent while the run is active. */
   readonly end_time?: string
   readonly inputs: Readonly<Record<string, unknown>>
   readonly outputs?: Readonly<Record<string, unknown>>
@@ -19,7 +19,7 @@ export interface TracedRun {
   readonly tags?: readonly string[]
   readonly extra: { readonly metadata: Readonly<Record<string, unknown>> }
   readonly trace_id: string
-  /** The parent's position, a dot, the start as `YYYYMMDDTHHMMSSffffffZ` and the id. Sorts by start. */
+  /** The parent's position, a dot, the start as `YYYYMMDDTHHMMSSffffffZ`, and the id. Sorts by start. */
   readonly dotted_order: string
   readonly parent_run_id?: string
 }

@@ -138,7 +138,7 @@ function readDelta(choice: Choice, index: unknown, delta: Fields): void {
 function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
   const block = fieldsOf(value)
   const { type, content } = block
-  // A document of plain text or of blocks is no medium.
+  // A document of plain text or of blocks is not a media block.
   if (block.source && /^(text|content)$/.test(stringOf(fieldsOf(block.source).type)))
     return { type: 'nonStandard', value }
   if (!stringOf(type).endsWith('_tool_result')) return readBlock(value, VOCABULARY, partial === true)

@@ -18,7 +18,7 @@ import {
 } from './generic/message.ts'
 
 /**
- * LangChain's messages, of JavaScript and Python: objects, envelopes and plain records, chunks, merged
+ * LangChain's messages, in JavaScript and Python: objects, envelopes and plain records, chunks, merged
  * chunks, `{ generations }`, lists and batches of messages, and the `[chunk, metadata]` pairs that LangGraph
  * streams.
  */
@@ -102,7 +102,9 @@ export const langchain = defineFormat({
   },
 })
 
-/** Adds the counts of a chunk. Some providers count everything so far in it; Anthropic only the output. */
+/**
+ * Adds the counts of a chunk. Some providers send cumulative counts; Anthropic does so for the output only.
+ */
 function addCounts(total: Usage, next: Usage, provider: unknown): Usage {
   const grown = next.outputTokens >= total.outputTokens
   if (grown && next.inputTokens > 0 && next.inputTokens >= total.inputTokens) return next

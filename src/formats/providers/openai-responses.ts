@@ -239,7 +239,7 @@ function readCall(item: Fields): ContentBlock {
   delete others[RESULT_FIELDS[type] ?? '']
   const extras: Record<string, unknown> = own ? {} : others
   if (!server && id) extras.item_id = id
-  // Results of tools that the provider runs name the item. Their own call id is kept, too.
+  // Results of provider-side tools name the item. Their own call id is kept too.
   if (server && call_id) extras.call_id = call_id
   if (type !== 'function_call') extras.type = type
   return toCall(

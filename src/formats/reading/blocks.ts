@@ -35,7 +35,7 @@ type WireNames = Readonly<Partial<Record<ContentBlock['type'], string>>>
 const CALL = names('id name args')
 const MEDIA = names('id url base64 mimeType fileId')
 const CITATION = names('url title startIndex endIndex citedText')
-/** The fields of each block type. A type that is not listed is a medium. */
+/** The fields of each block type. A type that is not listed is a media block. */
 const OWN: Readonly<Record<string, ReadonlySet<string>>> = {
   text: names('id text annotations'),
   reasoning: names('id text'),

@@ -9,7 +9,7 @@ export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : N
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NO_ITEMS)
 
-/** A list of the values, where one value may stand for a list of it. */
+/** A list of the values, if a single value may stand for a list of one. */
 export const manyOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value ? [value] : NO_ITEMS
 
@@ -20,8 +20,8 @@ export const toText = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
 /**
- * A set of the names in a list separated by spaces, and those of another set. The mark lets bundlers drop the
- * constants of formats that nobody imports.
+ * A set of the names in a list separated by spaces, and those of another set. The annotation lets bundlers
+ * drop the constants of formats that are not imported.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function names(list: string, more: ReadonlySet<string> = new Set()): ReadonlySet<string> {
@@ -44,7 +44,7 @@ export function byWireName<Name extends string>(
 export const hasValue = (key: string, value: unknown): boolean =>
   value !== null && value !== undefined && value !== '' && key !== '__proto__'
 
-/** Without a list of the names, because it is asked of every chunk. */
+/** Does not create a list of the names, because it is called for every chunk. */
 export function isEmpty(fields: Fields): boolean {
   for (const _ in fields) return false
   return true

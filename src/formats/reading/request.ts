@@ -19,10 +19,10 @@ const PARAMS = byWireName<keyof ModelParams>({
 })
 
 /**
- * Puts a request together: fields that are parameters go to `params`, all others to `extras`.
+ * Builds a request: fields that are parameters go to `params`, all others to `extras`.
  *
  * @param known The fields that were read as messages.
- * @param list The value the messages were read from. If it is no list, an issue at `path` says so.
+ * @param list The value that the messages were read from. If it is not a list, an issue at `path` says so.
  */
 export function toRequest(
   { tools, ...request }: Fields,

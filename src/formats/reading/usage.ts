@@ -86,7 +86,7 @@ export function addUsage(one: Usage, other: Usage): Usage {
     addDetails(one.inputDetails, other.inputDetails),
     addDetails(one.outputDetails, other.outputDetails),
     undefined,
-    // The sum is no number if one of the costs is not known.
+    // The sum is NaN if one of the costs is unknown.
     { cost: one.totalCost! + other.totalCost! },
   )
 }

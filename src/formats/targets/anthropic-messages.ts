@@ -33,7 +33,10 @@ const STOP_REASONS = {
   other: 'end_turn',
 } as const
 
-/** As the API demands, tool results become blocks of the user, and messages of one speaker in a row one. */
+/**
+ * As the API requires, tool results become user blocks, and consecutive messages of one speaker become one
+ * message.
+ */
 function writeMessages(messages: readonly Message[]): unknown[] {
   const written: { role: string; content: unknown[] }[] = []
   for (const { role, content, toolCallId, status, extras } of messages) {

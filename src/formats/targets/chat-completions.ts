@@ -68,7 +68,7 @@ function writeMessage({ role, name, toolCallId, content, extras }: Message): Rec
   })
 }
 
-/** Moves the fields of a citation into a field that has the name of its type, as this shape nests them. */
+/** Moves a citation's fields into a field named after its type, as this format nests them. */
 function nest(annotation: Parameters<typeof writeCitation>[0]): unknown {
   const { type, ...fields } = writeCitation(annotation) as { type: string }
   return annotation.type === 'nonStandard' ? annotation.value : { type, [type]: fields }

@@ -1,8 +1,8 @@
 import type { Message } from '../../messages/index.ts'
 
 /**
- * Writes messages in the shape of one provider or library, whichever format they come from. Blocks that the
- * shape cannot express are written as they are.
+ * Writes messages in the format of one provider or library, whichever format they come from. Blocks that it
+ * cannot express are written unchanged.
  */
 export interface Target {
   /** The name that a trace gives to the shape (`ls_message_format`). */

@@ -16,7 +16,7 @@ export function present(fields: Record<string, unknown>): Record<string, unknown
 export const some = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
   items.length > 0 ? items : undefined
 
-/** The URL of a medium. Base64 becomes a data URL. */
+/** The URL of a media block. Base64 becomes a data URL. */
 export const urlOf = ({ url, base64, mimeType = '' }: MediaBlock): string | undefined =>
   base64 === undefined ? url : `data:${mimeType};base64,${base64}`
 
@@ -24,7 +24,7 @@ export const urlOf = ({ url, base64, mimeType = '' }: MediaBlock): string | unde
 export const argsOf = ({ args }: ToolCallBlock | InvalidToolCallBlock): string =>
   typeof args === 'string' ? args : JSON.stringify(args)
 
-/** A block that the shape cannot express: as the provider sent it if known, or else in the normal form. */
+/** A block that the format cannot express: as the provider sent it if known, otherwise in the normal form. */
 export const asIs = (block: ContentBlock): unknown => (block.type === 'nonStandard' ? block.value : block)
 
 /** The finish reason as a provider names it, or null if the message has none. */

@@ -4,7 +4,7 @@ import type { Finding, Requirement } from './finding.ts'
 import { checkMessages } from './messages.ts'
 import { checkUsage } from './usage.ts'
 
-/** A run as any library has logged it. */
+/** A run as logged by any library. */
 export interface CheckedRun {
   readonly run_type?: unknown
   readonly inputs?: unknown
@@ -14,8 +14,8 @@ export interface CheckedRun {
 }
 
 /**
- * Checks which requirements of a model-call trace a run misses, and which of its messages and counts are
- * wrong. A good run has no findings.
+ * Reports the requirements of a model-call trace that a run misses, and the errors in its messages and
+ * counts. A correct run has no findings.
  */
 export function checkLlmRun(run: CheckedRun): readonly Finding[] {
   const { run_type, inputs, outputs, error, extra } = fieldsOf(run)
@@ -53,7 +53,7 @@ export function checkLlmRun(run: CheckedRun): readonly Finding[] {
       path,
       'Is missing: token counts are not shown, or only estimated. OpenAI streams report usage only with `stream_options: { include_usage: true }`.',
     )
-  // The messages of a provider's shape follow other rules.
+  // Messages in a provider's shape follow other rules.
   if (metadata.ls_message_format === undefined) findings.push(...checkMessages(inputs, outputs))
   return findings
 }

@@ -2,13 +2,13 @@ import { type Fields, fieldsOf } from '../../formats/reading/fields.ts'
 import { isRecord } from '../../messages/record.ts'
 import type { Finding } from './finding.ts'
 
-/** The roles of the platform, and the two more of chat completions. */
+/** The platform's roles, and the two additional roles of chat completions. */
 const ROLES = ['system', 'reasoning', 'user', 'assistant', 'tool', 'developer', 'function']
 
 const isText = (value: unknown) => typeof value === 'string'
 const isId = (value: unknown) => typeof value === 'string' && value !== ''
 
-/** The fields that each block of the platform must have. */
+/** The required fields of each platform block. */
 const REQUIRED: Readonly<Record<string, Readonly<Record<string, (value: unknown) => boolean>>>> = {
   text: { text: isText },
   reasoning: { text: isText },
@@ -23,7 +23,7 @@ const REQUIRED: Readonly<Record<string, Readonly<Record<string, (value: unknown)
 }
 const MEDIA = ['image', 'file', 'audio', 'video']
 
-/** The blocks of OpenAI and Anthropic that the platform accepts as well. */
+/** The OpenAI and Anthropic blocks that the platform also accepts. */
 const FOREIGN =
   /^(image_url|input_audio|refusal|thinking|redacted_thinking|tool_use|tool_result|document|server_tool_use|\w+_tool_result)$/
 
@@ -32,7 +32,7 @@ interface Calls {
   readonly server: Set<unknown>
 }
 
-/** Finds what is wrong with the messages of a run, input first. */
+/** Reports the errors in a run's messages, input first. */
 export function checkMessages(inputs: unknown, outputs: unknown): Finding[] {
   const findings: Finding[] = []
   const calls: Calls = { own: new Set(), server: new Set() }

@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts'
 
 type Report = (at: string, message: string, more?: Pick<Finding, 'requirement'>) => void
 
-/** Finds what is wrong with `usage_metadata`. */
+/** Reports the errors in `usage_metadata`. */
 export function checkUsage(usage: unknown, path: string): Finding[] {
   if (!isRecord(usage)) return [{ path, message: 'Is not an object.', requirement: 'token counts' }]
   const findings: Finding[] = []

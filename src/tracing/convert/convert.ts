@@ -12,7 +12,9 @@ import { type Prices, partitionUsage } from './usage.ts'
 export interface ConvertOptions {
   /** The request as it was sent to the provider. */
   readonly request?: unknown
-  /** The provider's wire format, or its name. Default: detected from the response, or else the request. */
+  /**
+   * The provider's wire format, or its name. Default: detected from the response, otherwise from the request.
+   */
   readonly format?: Format | string | undefined
   /**
    * The shape of `inputs` and `outputs`: a custom one, or `completions`, `responses`, `anthropic`,
@@ -21,10 +23,10 @@ export interface ConvertOptions {
   readonly target?: Target | string | undefined
   /** `ls_provider`. Default: the provider that defined the format. */
   readonly provider?: string | undefined
-  /** `ls_model_name`. Default: the model that the response, or else the request, names. */
+  /** `ls_model_name`. Default: the model in the response, otherwise the one in the request. */
   readonly model?: string | undefined
   readonly prices?: Prices | undefined
-  /** More metadata. It overrides the metadata that was found. */
+  /** Additional metadata. It overrides metadata that was found. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -39,7 +41,7 @@ export const CONVERT_OPTIONS: OptionTable<ConvertOptions> = {
 }
 
 export interface ModelCall extends ConvertOptions {
-  /** The whole response. Absent if there was none. */
+  /** The complete response. Absent if there was none. */
   readonly response?: unknown
 }
 
@@ -55,12 +57,14 @@ export interface RunEvent {
 export interface ModelCallRecord {
   readonly inputs: Readonly<Record<string, unknown>>
   readonly outputs: Readonly<Record<string, unknown>>
-  /** Goes to `extra.metadata`: `ls_provider`, `ls_model_name`, `usage_metadata` and the like. */
+  /** The content of `extra.metadata`: `ls_provider`, `ls_model_name`, `usage_metadata` and similar fields. */
   readonly metadata: Readonly<Record<string, unknown>>
   readonly events: readonly RunEvent[]
-  /** Why the call failed. `outputs` has what had arrived before. */
+  /** Why the call failed. `outputs` contains what had arrived before. */
   readonly error?: string
-  /** What does not match the format, so that the record is incomplete. Also in the metadata, as text. */
+  /**
+   * The parts that do not match the format, so that the record is incomplete. Also in the metadata, as text.
+   */
   readonly issues?: readonly Issue[]
 }
 
@@ -74,9 +78,9 @@ export interface Outcome {
 }
 
 /**
- * Converts a model call to the inputs, outputs and metadata of a run of type `llm`. It is pure. A call that
- * no format knows becomes a best-effort record with `issues`. Throws `TracingError` for an unknown format or
- * target.
+ * Converts a model call to the inputs, outputs and metadata of a run of type `llm`. It has no side effects. A
+ * call in an unknown format becomes a best-effort record with `issues`. Throws `TracingError` for an unknown
+ * format or target name.
  */
 export function convertModelCall(call: ModelCall): ModelCallRecord {
   if (!isRecord(call)) throw new TracingError('call', 'Expected an object with `request` and `response`.')
@@ -84,7 +88,7 @@ export function convertModelCall(call: ModelCall): ModelCallRecord {
 }
 
 export function readOutcome(given: unknown, { request, format }: ConvertOptions): Outcome {
-  // A custom model may answer with bare text.
+  // A custom model may return plain text.
   const plain = typeof given === 'string' && format === undefined
   const response = plain ? { role: 'assistant', content: given } : given
   const known = formatOf(format, response, request)
@@ -126,7 +130,8 @@ export function toRecord(
   if (asked !== undefined && prompt === undefined) Object.assign(metadata, shapeMetadata(target, metadata))
   if (usage) metadata.usage_metadata = encodeUsage(usage)
   if (issues.length > 0) metadata.conversion_issues = issues.map(({ path, message }) => `${path}: ${message}`)
-  // Some shapes cannot say that there is no answer: without messages they write an empty, complete one.
+  // Some shapes cannot express a missing response: without messages, they would write an empty but complete
+  // one.
   const unanswered = error !== undefined && messages.length === 0
   const outputs = prompt === undefined ? target.writeResponse(messages) : { choices: choicesOf(messages) }
   const record: { -readonly [Key in keyof ModelCallRecord]: ModelCallRecord[Key] } = {
@@ -155,7 +160,7 @@ function issueWithin(path: string, issue: Issue): Issue {
   return { path: issue.path ? `${path}.${issue.path}` : path, message: issue.message }
 }
 
-/** Wraps a value that no format knows in a message. */
+/** Wraps a value of an unknown format in a message. */
 function wrapUnknown(role: 'user' | 'assistant', value: unknown): Message {
   if (typeof value === 'string') return { role, content: [{ type: 'text', text: value }] }
   return { role, content: [{ type: 'nonStandard', value }] }
@@ -188,7 +193,7 @@ function choicesOf(messages: readonly Message[]): unknown[] {
   }))
 }
 
-/** The provider that LangChain (`model_provider`) or the AI SDK (`openai.responses`) names. */
+/** The provider named by LangChain (`model_provider`) or the AI SDK (`openai.responses`). */
 function providerOf(
   ...places: readonly (Readonly<Record<string, unknown>> | undefined)[]
 ): string | undefined {
@@ -223,7 +228,7 @@ function pricedUsage(
   return usage
 }
 
-/** The metadata that tells the platform how to read the shape. */
+/** The metadata that tells the platform which shape to read. */
 function shapeMetadata({ name }: Target, { ls_invocation_params }: Record<string, unknown>) {
   return {
     ls_message_format: name,

@@ -19,7 +19,7 @@ const TARGETS: ReadonlyMap<string, Target> = new Map(
   ]),
 )
 
-/** The selected format, or else the one that is detected from the values. */
+/** The selected format, otherwise the one detected from the values. */
 export function formatOf(
   asked: Format | string | undefined,
   ...values: readonly unknown[]

@@ -13,7 +13,7 @@ const PARAMS: readonly (readonly [keyof ModelParams, string])[] = [
   ['stream', 'stream'],
 ]
 
-/** The other fields of a request that are shown. Any others may hold credentials or personal data. */
+/** The other request fields that are shown. All others may contain credentials or personal data. */
 const SHOWN = new Set(
   (
     'logit_bias logprobs top_logprobs max_tool_calls modalities parallel_tool_calls prediction prompt_cache_key reasoning ' +
@@ -22,13 +22,14 @@ const SHOWN = new Set(
   ).split(' '),
 )
 
-/** The fields of a tool that are shown. Remote tools hold addresses and credentials in others. */
+/** The tool fields that are shown. Remote tools have addresses and credentials in other fields. */
 const TOOL = ['type', 'name', 'description', 'parameters', 'input_schema', 'strict']
 
 /**
- * Makes the `ls_…` metadata of a request.
+ * Creates the `ls_…` metadata of a request.
  *
- * @param model `ls_model_name`. A request that names another model, such as an alias, shows that too.
+ * @param model `ls_model_name`. If the request names another model, such as an alias, the metadata shows
+ * both.
  */
 export function requestMetadata(
   { params, tools, extras }: ModelRequest,

@@ -3,13 +3,16 @@ import type { Usage, UsageDetails } from '../../messages/index.ts'
 import { defined } from '../../messages/record.ts'
 import { countOf, partition, totalsOf } from '../../messages/usage.ts'
 
-/** What a model call costs, in US dollars. */
+/** The costs of a model call, in US dollars. */
 export type Costs = Pick<
   Usage,
   'inputCost' | 'outputCost' | 'totalCost' | 'inputCostDetails' | 'outputCostDetails'
 >
 
-/** Works out what a call cost if its provider does not say. Returns undefined for a model without a price. */
+/**
+ * Calculates the costs of a call if its provider does not report them. Returns undefined for a model without
+ * a price.
+ */
 export type Prices = (modelName: string, usage: Usage) => Costs | undefined
 
 const CLAMPED: Issue = {
@@ -17,7 +20,7 @@ const CLAMPED: Issue = {
   message: 'The token details of the provider exceed or overlap their total, and were reduced to it.',
 }
 
-/** Spellings that price tables do not know, and the ones they know. */
+/** Spellings that price tables do not know, and the ones that they know. */
 const RENAMED: Readonly<Record<string, string>> = {
   cache_write: 'cache_creation',
   ephemeral_1hr_input_tokens: 'ephemeral_1h_input_tokens',
@@ -25,7 +28,7 @@ const RENAMED: Readonly<Record<string, string>> = {
 
 /**
  * Makes usage that a price table can charge: the totals add up, and the details are a partition of them (see
- * `Usage`). Details that exceed their total are cut from the last to the first, and an issue names each.
+ * `Usage`). Details that exceed their total are reduced, the last one first, and an issue names each.
  */
 export function partitionUsage(usage: Usage): { readonly usage: Usage; readonly issues: readonly Issue[] } {
   const { inputDetails, outputDetails, ...others } = usage

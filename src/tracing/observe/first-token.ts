@@ -2,9 +2,9 @@ import { fieldsOf, stringOf } from '../../formats/reading/fields.ts'
 import type { ContentBlock, Extras, MessageEvent } from '../../messages/index.ts'
 
 /**
- * Whether an event has content of the model: text, thinking, a refusal, arguments, data, or a tool call, on
- * any choice. Roles, ids, counts, annotations, lists of tools and announcements of blocks are none. The first
- * content ends the time to the first token.
+ * Whether an event has model content: text, reasoning, a refusal, arguments, data, or a tool call, in any
+ * choice. Roles, ids, counts, annotations, tool lists and block announcements are not content. The first
+ * content determines the time to the first token.
  *
  * @param chunk The provider's chunk that the event was read from.
  */
@@ -24,9 +24,9 @@ export function isContent(event: MessageEvent, chunk: unknown): boolean {
 
 function hasContent(block: ContentBlock): boolean {
   if (block.type === 'text' || block.type === 'reasoning') return block.text !== ''
-  // The first chunk of spoken audio may have only its id.
+  // The first chunk of spoken audio may only have its id.
   if (block.type === 'audio') return !!(block.base64 || block.url) || hasTranscript(block)
-  // What the model writes into items such as approval requests and programs.
+  // Text that the model writes into items such as approval requests and programs.
   const { arguments: args, code = args } = fieldsOf(block.type === 'nonStandard' && block.value)
   return block.type !== 'nonStandard' || !!code
 }

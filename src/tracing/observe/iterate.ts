@@ -2,7 +2,9 @@ export function iterate(stream: AsyncIterable<unknown> | ReadableStream<unknown>
   return stream instanceof ReadableStream ? iterateReadable(stream) : stream[Symbol.asyncIterator]()
 }
 
-/** Iterates a `ReadableStream`, for runtimes that cannot. `return` cancels at once, also during a read. */
+/**
+ * Iterates a `ReadableStream`, for runtimes that cannot. `return` cancels immediately, also during a read.
+ */
 export function iterateReadable(stream: ReadableStream<unknown>): AsyncIterableIterator<unknown> {
   const reader = stream.getReader()
   return {

@@ -4,7 +4,7 @@ import { createObserver, type Ending, type ObserveOptions, type Observer } from 
 
 export type { ObserveOptions } from './observer.ts'
 
-/** The limit in characters for a whole body and for a line of a stream. Longer ones are not parsed. */
+/** The limit for a complete body and for a line of a stream, in characters. Longer ones are not parsed. */
 const MAX_TEXT_LENGTH = 16 * 1024 * 1024
 
 /**
@@ -40,7 +40,7 @@ export function observeModelResponse(response: Response, options: ObserveOptions
 
 interface TextReader {
   push(text: string): void
-  /** Reads the rest and returns how the body has ended. */
+  /** Reads the rest and returns how the body ended. */
   end(): Ending
 }
 
@@ -99,7 +99,7 @@ function readLines(observer: Observer): TextReader {
   }
 }
 
-/** Reads a whole JSON body. A list is a stream of chunks, as Gemini sends them without `alt=sse`. */
+/** Reads a complete JSON body. A list is a stream of chunks, as Gemini sends them without `alt=sse`. */
 function readWhole(observer: Observer): TextReader {
   const pieces: string[] = []
   let length = 0
@@ -122,7 +122,7 @@ function pushJson(observer: Observer, text: string): void {
   observer.push(parse(text))
 }
 
-/** Parses JSON. Other text stays a chunk as it is, because formats keep what they do not know. */
+/** Parses JSON. Other text is returned unchanged as a chunk, because formats keep unknown values. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -61,7 +61,7 @@ function isSdkStream(value: object): value is SdkStream {
   return methods && controller instanceof AbortController
 }
 
-/** What the SDKs' helpers share that pull the stream, such as `chat.completions.stream()`. */
+/** What the SDKs' streaming helpers, such as `chat.completions.stream()`, have in common. */
 interface Emitter {
   readonly errored: boolean
   readonly aborted: boolean
@@ -74,7 +74,7 @@ function isEmitter(value: object): value is Emitter {
   return methods && typeof errored === 'boolean' && typeof aborted === 'boolean'
 }
 
-/** Listens to an emitter, but not to `error`: the SDK reports errors only while nobody listens. */
+/** Listens to an emitter, but not to `error`, because the SDK only reports errors that have no listener. */
 function observeEmitter(stream: Emitter, observer: Observer): object {
   for (const name of ['chunk', 'event', 'streamEvent'])
     stream.on(name, (chunk) => {
@@ -87,7 +87,7 @@ function observeEmitter(stream: Emitter, observer: Observer): object {
   return stream
 }
 
-/** Wraps any other iterable object in a proxy, so that all its other members still work. */
+/** Wraps any other iterable object in a proxy, so that its other members still work. */
 function observeIterable(stream: Iterable, observer: Observer): object {
   let iterator: AsyncIterator<unknown> | undefined
   const iterate = (): AsyncIterator<unknown> => {
@@ -124,7 +124,7 @@ function observeIterable(stream: Iterable, observer: Observer): object {
   return proxy
 }
 
-/** @param controller Tells whether the source was aborted, because it then ends as if it were complete. */
+/** @param controller Tells whether the source was aborted. An aborted source ends as if it were complete. */
 function observeIterator(
   source: AsyncIterator<unknown>,
   observer: Observer,
@@ -160,7 +160,7 @@ function observeIterator(
   }
 }
 
-/** Calls a method of the source. Gives a promise, even if it returns none or throws. */
+/** Calls a method of the source. Returns a promise, even if the method returns none or throws. */
 function callIterator(
   source: AsyncIterator<unknown>,
   method: 'next' | 'return' | 'throw',
@@ -178,7 +178,7 @@ const isAborted = (controller: unknown): boolean =>
 
 const isAbort = (error: unknown): boolean => isRecord(error) && error.name === 'AbortError'
 
-/** Wraps a stream in one that pulls when it is pulled. It keeps the prototype of a subclass. */
+/** Wraps a stream in one that only pulls when it is pulled. It keeps the prototype of a subclass. */
 function observeReadable(stream: ReadableStream<unknown>, observer: Observer): ReadableStream<unknown> {
   let reader: ReadableStreamDefaultReader<unknown> | undefined
   const observed = new ReadableStream<unknown>(
@@ -214,8 +214,8 @@ function observeReadable(stream: ReadableStream<unknown>, observer: Observer): R
 }
 
 /**
- * Wraps the promise of a stream or a whole response, with the helpers of its SDK. It is awaited only when the
- * caller does so, because an SDK's promise then reads the body of the response.
+ * Wraps the promise of a stream or a complete response, with its SDK's helpers. It is only awaited when the
+ * caller awaits it, because an SDK's promise then reads the response body.
  */
 function observePromise<Promised extends PromiseLike<object> & object>(
   promise: Promised,

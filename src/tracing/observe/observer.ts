@@ -16,7 +16,7 @@ import type { Run } from '../run.ts'
 import { isContent } from './first-token.ts'
 
 export interface ObserveOptions extends ConvertOptions {
-  /** The run that gets `new_token` and the end. It knows the request and the conversion options. */
+  /** The run that gets `new_token` and the end. It has the request and the conversion options. */
   readonly run?: Run | undefined
   /** Called once, when the stream is complete, cancelled or failed. */
   readonly onEnd?: ((record: ModelCallRecord) => void) | undefined
@@ -46,7 +46,7 @@ const MAX_CHUNKS_TO_DETECT = 16
 export function createObserver(options: ObserveOptions): Observer {
   checkOptions('observeModelStream', options, CONVERT_OPTIONS, OBSERVE_OPTIONS)
   const { run, onEnd } = options
-  // A format that does not exist is the caller's mistake, so it throws at once.
+  // An unknown format name is the caller's mistake, so it throws immediately.
   if (typeof options.format === 'string') formatOf(options.format)
   const accumulator = createAccumulator()
   const events: RunEvent[] = []
@@ -67,11 +67,11 @@ export function createObserver(options: ObserveOptions): Observer {
     }
   }
 
-  /** Keeps chunks until one of them tells the format. */
+  /** Keeps chunks until one of them determines the format. */
   function detect(chunk: unknown): void {
     if (!waiting) return
     waiting.push(chunk)
-    // A custom model may stream bare text.
+    // A custom model may stream plain text.
     const plain = typeof chunk === 'string' ? 'generic' : undefined
     format = formatOf(options.format ?? run?.format ?? plain, chunk, options.request)
     if (format) {
@@ -88,7 +88,7 @@ export function createObserver(options: ObserveOptions): Observer {
     const messages = format ? accumulator.messages() : []
     const { error } = accumulator
     const failed = typeof ending === 'object' ? textOfError(ending.error) : undefined
-    // Leaving after the finish chunk is completion, not cancellation.
+    // A reader that leaves after the finish chunk has completed the stream, not cancelled it.
     const cancelled = ending === 'cancelled' && !messages.some(({ finishReason }) => finishReason)
     return {
       messages,

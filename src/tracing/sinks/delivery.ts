@@ -7,9 +7,9 @@ import type { Sink } from './sink.ts'
 
 export interface DeliveryOptions {
   readonly sinks?: readonly Sink[] | undefined
-  /** Returns the run that sinks may see. It gets a copy of its own. If it throws, nothing is sent. */
+  /** Returns the run that sinks receive. It gets its own copy. If it throws, nothing is sent. */
   readonly redact?: ((run: TracedRun) => TracedRun | Promise<TracedRun>) | undefined
-  /** What happens to inline media, after `redact`. Default: each is kept up to 1 MiB. */
+  /** How to treat inline media, after `redact`. Default: each is kept up to 1 MiB. */
   readonly base64?: Base64Policy | undefined
   /** Called with errors of a sink, of `redact` and of tracing itself. Default `console.error`. */
   readonly onError?: ((error: unknown) => void) | undefined
@@ -22,14 +22,14 @@ export const DELIVERY_OPTIONS: OptionTable<DeliveryOptions> = {
   onError: 'function',
 }
 
-/** Delivers one run to its sinks. The caller never gets an error from it and never waits for it. */
+/** Delivers one run to its sinks. The caller never receives its errors and never waits for it. */
 export interface Delivery {
   send(kind: 'create' | 'update', run: TracedRun): void
-  /** Settles when the sink at this index has answered, or failed, everything sent so far. */
+  /** Resolves when the sink at this index has responded to everything sent so far, or failed. */
   after(sink: number): Promise<void>
 }
 
-/** How long delivery waits for the answer of a sink. */
+/** How long delivery waits for a sink's response, in milliseconds. */
 const SINK_TIMEOUT_MS = 30_000
 const MAX_MEDIA_BYTES = 1024 * 1024
 const READY = Promise.resolve()

@@ -12,20 +12,20 @@ import {
 } from '../../messages/index.ts'
 import { defined, isRecord } from '../../messages/record.ts'
 
-/** The model call that the attributes of a span describe, in the normal form. */
+/** The model call in a span's attributes, in the normal form. */
 export interface GenAiCall {
   readonly input: readonly Message[]
   readonly output: readonly Message[]
   readonly provider?: string
   readonly model?: string
   readonly usage?: Usage
-  /** Why each answer ended. Libraries write it also where they leave out the messages. */
+  /** Why each choice ended. Libraries also write it if they leave out the messages. */
   readonly finishReasons?: readonly FinishReason[]
 }
 
 /**
- * Reads the attributes of a span, ours or another library's. Text, ids, arguments and counts are read back
- * exactly as `genAiAttributes` wrote them.
+ * Reads a span's attributes, ours or another library's. Text, ids, arguments and counts are exactly as
+ * `genAiAttributes` wrote them.
  */
 export function readGenAiAttributes(attributes: Readonly<Record<string, unknown>>): GenAiCall {
   const provider = attributes['gen_ai.system'] ?? attributes['gen_ai.provider.name']
@@ -142,6 +142,6 @@ function parse(value: unknown): unknown {
   try {
     return JSON.parse(value)
   } catch {
-    return undefined // Another library has written text that is no JSON.
+    return undefined // Another library has written text that is not JSON.
   }
 }

@@ -17,7 +17,7 @@ const OPERATIONS: Readonly<Record<RunType, string>> = {
   parser: 'parse',
 }
 
-/** The names of providers in the semantic conventions, where they differ from `ls_provider`. */
+/** Provider names in the semantic conventions that differ from `ls_provider`. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   azure: 'azure.ai.openai',
   bedrock: 'aws.bedrock',
@@ -30,10 +30,10 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   watsonx: 'ibm.watsonx.ai',
 }
 
-/** The attribute `gen_ai.request.<value>` of each key of the metadata and its invocation parameters. */
+/** The attribute `gen_ai.request.<value>` for each key of the metadata and its invocation parameters. */
 const REQUEST: Readonly<Record<string, string>> = {
   ls_model_name: 'model',
-  // The requested model, where the answer names another one.
+  // The requested model, if the response names another one.
   model: 'model',
   ls_temperature: 'temperature',
   ls_max_tokens: 'max_tokens',
@@ -53,7 +53,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   reasoning: 'reasoning.output_tokens',
 }
 
-/** The finish reasons that the conventions spell otherwise. */
+/** Finish reasons that the conventions spell differently. */
 const REASONS: Partial<Readonly<Record<FinishReason, string>>> = {
   toolCalls: 'tool_call',
   contentFilter: 'content_filter',
@@ -127,7 +127,7 @@ function addUsage(attributes: Attributes, wire: unknown): void {
     [outputDetails, 'output'],
   ] as const)
     for (const [tiered, count] of Object.entries(details ?? {})) {
-      // The service tiers have prices of their own, and the conventions have no names for them.
+      // Service tiers have their own prices, but no names in the conventions.
       const key = tiered.replace(/^(flex|priority)_/, '')
       const name =
         DETAILS[key] ?? (key.startsWith('ephemeral') ? DETAILS.cache_creation! : `${key}.${side}_tokens`)
@@ -147,7 +147,7 @@ function addMessages(attributes: Attributes, run: TracedRun, model: unknown): vo
   const format = ls_message_format === undefined ? generic : formatOf(undefined, outputs, inputs)
   const input = format?.readRequest(inputs).messages ?? []
   const { messages = [] } = format?.readResponse(outputs) ?? {}
-  // A call that failed may have an empty message that only says so.
+  // A failed call may have an empty message that only says so.
   const output = messages.filter(({ content }) => run.error === undefined || content.length > 0)
   if (input.length > 0) set(attributes, 'gen_ai.input.messages', input.map(messagePart))
   if (output.length === 0 || Object.keys(outputs).length === 0) return

@@ -12,7 +12,7 @@ export interface LangsmithClient {
 export interface LangsmithOptions {
   /** Default: a new client, configured by the environment. It sends in batches, so flush it before exit. */
   readonly client?: LangsmithClient | undefined
-  /** Default: `LANGSMITH_PROJECT`, or else `default`. */
+  /** Default: `LANGSMITH_PROJECT`, otherwise `default`. */
   readonly project?: string | undefined
 }
 

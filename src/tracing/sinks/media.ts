@@ -2,15 +2,15 @@ import { decodeBase64 } from '../../formats/reading/base64.ts'
 import { isRecord } from '../../messages/record.ts'
 
 /**
- * What happens to base64 in a trace: `keep` keeps it, `hash` replaces it by `sha256:<hex>;bytes=<size>`, and
- * a number is the size in bytes above which it is hashed.
+ * How to treat base64 in a trace: `keep` keeps it, `hash` replaces it with `sha256:<hex>;bytes=<size>`, and a
+ * number is the size in bytes above which it is hashed.
  */
 export type Base64Policy = 'keep' | 'hash' | number
 
-/** The fields in which providers and the platform carry media. */
+/** The fields that contain media in provider and platform formats. */
 const FIELDS = new Set(['base64', 'data', 'file_data', 'b64_json', 'image_data', 'result', 'bytes'])
 const MARK = ';base64,'
-/** Shorter texts are no media. */
+/** Shorter text is not media. */
 const MIN_MEDIA_LENGTH = 32
 
 /** Applies the policy to a value and changes it in place. */
@@ -58,7 +58,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   try {
     return decodeBase64(standard)
   } catch {
-    // The text is no base64, whatever its field says, so the text itself is hashed.
+    // The text is not base64, so the text itself is hashed.
     return new TextEncoder().encode(base64)
   }
 }

@@ -8,15 +8,15 @@ export { type GenAiCall, readGenAiAttributes } from './genai-read.ts'
 export { type Attributes, type AttributeValue, genAiAttributes } from './genai-write.ts'
 
 /**
- * Makes a span of every run, with the attributes of `genAiAttributes` and a span event for each event of the
- * run (`new_token` is the first token). The spans nest like the runs; the root is a child of the active span.
+ * Creates a span for every run, with the attributes of `genAiAttributes` and a span event for each event of
+ * the run (`new_token` is the first token). Spans nest like the runs. The root is a child of the active span.
  *
- * @param tracer The tracer of your OpenTelemetry setup, which decides where spans go.
+ * @param tracer The tracer of your OpenTelemetry setup, which decides where spans are sent.
  */
 export function openTelemetrySink(options: { readonly tracer: Tracer }): Sink {
   checkOptions('openTelemetrySink', options, { tracer: ['required', 'object'] })
   const { tracer } = options
-  /** The spans of runs in progress, by run id. */
+  /** The spans of active runs, by run id. */
   const open = new Map<string, Span>()
   return {
     create(run) {
@@ -47,7 +47,7 @@ export function openTelemetrySink(options: { readonly tracer: Tracer }): Sink {
   }
 }
 
-/** The operation and the requested model, which does not change when the answer names a version of it. */
+/** The operation and the requested model, which stays the same if the response names a version of it. */
 function nameOf(run: TracedRun, { 'gen_ai.request.model': model }: Attributes): string {
   return run.run_type === 'llm' && model !== undefined ? `${operationOf(run)} ${model}` : run.name
 }

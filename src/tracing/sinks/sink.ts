@@ -1,8 +1,9 @@
 import type { TracedRun } from '../traced-run.ts'
 
 /**
- * Receives runs. `update` gets the whole run, after `create` of the run was answered, and `create` after that
- * of the parent. Errors and rejections go to `onError` and never reach the caller of the model.
+ * Receives runs. `update` gets the complete run, after the sink has responded to the run's `create`. `create`
+ * is called after the sink has responded to the parent's. Errors and rejections go to `onError` and never
+ * reach the model's caller.
  */
 export interface Sink {
   create(run: TracedRun): unknown

@@ -1,9 +1,9 @@
 import { isRecord } from '../../messages/record.ts'
 
 export interface ThreadOptions {
-  /** The prefix of the attribute's name. Default `langsmith`. */
+  /** The prefix of the attribute name. Default `langsmith`. */
   readonly vendor?: string | undefined
-  /** The limit in bytes; longer bodies have no thread. Default 4 MiB. */
+  /** The limit in bytes; longer bodies are not searched. Default 4 MiB. */
   readonly maxBytes?: number | undefined
 }
 
@@ -15,12 +15,12 @@ export interface ThreadMetadata {
 }
 
 export interface RequestThread extends ThreadMetadata {
-  /** An equal request whose body has not been read. Use it instead of the one you passed. */
+  /** An equal request with an unread body. Use it instead of the one that you passed. */
   readonly request: Request
 }
 
 export const DEFAULT_MAX_BYTES = 4 * 1024 * 1024
-/** Ids are UUIDs or similar, so a longer text is no id. */
+/** Ids are UUIDs or similar, so a longer text is not an id. */
 const MAX_ID_LENGTH = 512
 
 /**
@@ -71,7 +71,7 @@ export function parse(text: string | undefined): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // The handler of the request reports what is wrong with it.
+    return undefined // The request's handler reports what is wrong with it.
   }
 }
 

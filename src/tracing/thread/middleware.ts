@@ -24,7 +24,7 @@ const OPTIONS: OptionTable<ThreadMiddlewareOptions> = {
   maxBytes: 'number',
 }
 
-/** What we use of a Node request, with or without an earlier body parser. */
+/** The part of a Node request that the middleware uses, with or without an earlier body parser. */
 export interface NodeThreadRequest extends PeekableRequest {
   readonly method?: string | undefined
   readonly body?: unknown
@@ -45,7 +45,7 @@ export function expressThreadMetadata(
   }
 }
 
-/** What we use of a Fastify 5 instance. */
+/** The part of a Fastify 5 instance that the plugin uses. */
 export interface FastifyThreadInstance {
   addHook(
     name: 'preHandler',
@@ -67,7 +67,7 @@ export function fastifyThreadMetadata(
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
 }
 
-/** What we use of a context of Hono. */
+/** The part of a Hono context that the middleware uses. */
 export interface HonoThreadContext {
   readonly req: { readonly raw: Request; text(): Promise<string> }
 }
@@ -80,7 +80,7 @@ export function honoThreadMetadata(
   return async ({ req }, next) => {
     const { method, headers, bodyUsed } = req.raw
     const keptByHono = bodyUsed && hasJson(method, (name) => headers.get(name))
-    // Hono keeps a body that was read with its own methods.
+    // Hono caches a body that was read with its own methods.
     const found = keptByHono
       ? threadOf(parse(await req.text().catch(() => undefined)), options)
       : await threadMetadata(req.raw, options)

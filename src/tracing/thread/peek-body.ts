@@ -1,4 +1,4 @@
-/** What we use of a Node request to look into its body. */
+/** The part of a Node request that is used to read its body. */
 export interface PeekableRequest {
   readonly httpVersionMajor: number
   readonly complete: boolean
@@ -14,7 +14,7 @@ export interface PeekableRequest {
 
 /**
  * Reads an unread request body and puts it back for the next reader. Undefined if it is longer than
- * `maxBytes`, incomplete, or cannot be put back; what was read is then put back where possible.
+ * `maxBytes`, incomplete, or cannot be put back. What was read is then put back if possible.
  */
 export function peekBody(req: PeekableRequest, maxBytes: number): Promise<Uint8Array | undefined> {
   const contentLength = req.headers['content-length']

@@ -150,7 +150,7 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
     case 'video':
     case 'document': {
       const { s3Location, ...source } = fieldsOf(toBase64(fields.source))
-      // A document of plain text or of blocks is no medium.
+      // A document of plain text or of blocks is not a media block.
       if (source.text || source.content) break
       const mimeType = type === 'document' ? MIME_TYPES[stringOf(fields.format)] : undefined
       return readBlock(

@@ -35,7 +35,7 @@ export const bedrockInvoke = defineFormat({
   },
 })
 
-/** Parses an object of JSON that comes as bytes, as base64 of its bytes or as text. */
+/** Parses a JSON object from bytes, base64 or text. */
 function decode(body: unknown): object | undefined {
   try {
     const json = typeof body === 'string' && body.trimStart().startsWith('{')

@@ -3,7 +3,10 @@ import { countOf } from '../../../messages/usage.ts'
 import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
 import { toUsage } from '../../reading/usage.ts'
 
-/** Gemini's prompt includes cached tokens but no tool results; its candidates leave out the thoughts. */
+/**
+ * Gemini's prompt count includes cached tokens but no tool results; its candidates count leaves out
+ * reasoning.
+ */
 export function readUsage(usage: Fields): Usage | undefined {
   const { promptTokenCount: prompt, thoughtsTokenCount: thoughts } = usage
   const { cachedContentTokenCount: cached, cacheTokensDetails } = usage
@@ -11,7 +14,7 @@ export function readUsage(usage: Fields): Usage | undefined {
   if (prompt === undefined && written === undefined) return undefined
   const input: Record<string, unknown> = { cache_read: cached }
   const output: Record<string, unknown> = { reasoning: thoughts }
-  // Without the details of the cache, the cached tokens cannot be taken out of the modalities.
+  // Without the cache details, cached tokens cannot be subtracted from the modalities.
   if (!countOf(cached) || cacheTokensDetails) {
     addModalities(input, usage.promptTokensDetails, 1)
     addModalities(input, usage.toolUsePromptTokensDetails, 1)

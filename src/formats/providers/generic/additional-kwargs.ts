@@ -5,9 +5,8 @@ import { type Fields, fieldsOf, listOf, manyOf, stringOf } from '../../reading/f
 import { readItem } from '../openai-responses.ts'
 
 /**
- * LangChain keeps a part of what OpenAI Responses answers in `additional_kwargs`: the thoughts as
- * `reasoning`, and calls of OpenAI's tools with their results as `tool_outputs`. Newer releases repeat some
- * of it in the content.
+ * LangChain stores a part of OpenAI Responses in `additional_kwargs`: the reasoning as `reasoning`, and calls
+ * of OpenAI's tools with their results as `tool_outputs`. Newer releases repeat some of it in the content.
  */
 
 /** The parts of the content, preceded by the reasoning that only `additional_kwargs` has. */
@@ -23,7 +22,7 @@ export function partsOf(message: Fields): readonly unknown[] {
 
 const NONE: readonly Fields[] = []
 
-/** The reasoning in `additional_kwargs` as parts of the content. */
+/** The reasoning in `additional_kwargs` as content parts. */
 export function thoughtsOf({ additional_kwargs }: Fields): readonly Fields[] {
   const { reasoning } = fieldsOf(additional_kwargs)
   if (!isRecord(reasoning)) return NONE
@@ -37,7 +36,7 @@ export function thoughtsOf({ additional_kwargs }: Fields): readonly Fields[] {
   }))
 }
 
-/** Finishes the thoughts of a stream when the next item has more: each item counts its parts from 0. */
+/** Finishes a stream's reasoning blocks when the next item has more: each item counts its parts from 0. */
 export function finishThoughts(choice: Choice, { additional_kwargs }: Fields): void {
   const { id } = fieldsOf(fieldsOf(additional_kwargs).reasoning)
   if (!id) return

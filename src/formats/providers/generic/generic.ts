@@ -16,16 +16,16 @@ import {
 } from './message.ts'
 
 /**
- * The answers of custom models: `{ choices }`, `{ message }`, `{ role, content }`, `[role, content]` or
- * `{ messages }`, with any blocks. A stream has pieces of these shapes or text; each is detected as a
- * response.
+ * Responses of custom models: `{ choices }`, `{ message }`, `{ role, content }`, `[role, content]` or
+ * `{ messages }`, with any blocks. A stream consists of pieces in these shapes or of text; each piece is
+ * detected as a response.
  */
 export const generic: Format = defineFormat({
   name: 'generic',
   detect(value) {
     const fields = fieldsOf(unwrap(value))
     const { choices, message, messages, usage_metadata: usage } = fields
-    // These are chat completions, unless they have something that chat completions do not have.
+    // These are chat completions, unless they have something that chat completions lack.
     if (Array.isArray(choices))
       return usage || choices.some((choice) => isOwn(fieldsOf(choice).message)) ? 'response' : undefined
     if (Array.isArray(messages)) {

@@ -27,7 +27,7 @@ import { addToolOutputs, finishThoughts, partsOf, readToolOutputs, thoughtsOf } 
 
 /**
  * Reads messages with blocks of the platform, of LangChain in JavaScript or Python, or of the provider,
- * because LangChain leaves some blocks as they were sent.
+ * because LangChain leaves some blocks unchanged.
  */
 
 const VOCABULARY = vocabulary(
@@ -66,7 +66,7 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
   if (foreign !== undefined) return { type: 'nonStandard', value: foreign }
   if (type === 'invalid_tool_call') return readInvalid(wire)
   if (/^server_tool_(call_)?result$|_tool_result$/.test(stringOf(type))) return readResult(wire, extras)
-  // A document of plain text or of blocks is no medium.
+  // A document of plain text or of blocks is not a media block.
   if (!isRecord(value) || /^(text|content)$/.test(stringOf(fieldsOf(wire.source).type)))
     return readBlock(value, VOCABULARY)
   const fields = callId
@@ -145,7 +145,7 @@ export function readContent(message: Fields): ContentBlock[] {
     else blocks.push(block)
     before = piece
   }
-  // Tools that the provider runs are done between the thoughts and the answer.
+  // Provider-side tools run between the reasoning and the answer.
   const answer = blocks.findIndex(({ type }) => type !== 'reasoning')
   blocks.splice(answer < 0 ? blocks.length : answer, 0, ...readToolOutputs(message, calls))
   const refusal = refusalOf(message)
@@ -177,7 +177,7 @@ export function addPieces(choice: Choice, message: Fields, callKey: CallKey): vo
   for (const value of chunks) {
     const { index, id, name, args } = fieldsOf(value)
     const at = `at ${index}`
-    // The content has started the calls that the provider runs, and their arguments follow among the chunks.
+    // The content has started the calls that the provider runs, and their arguments follow in the chunks.
     if (choice.open?.get(at)?.type === 'serverToolCall') addMore(choice, at, stringOf(args))
     else {
       const key = callKey(index ?? undefined, stringOf(id), stringOf(name))
@@ -192,7 +192,7 @@ export function addPieces(choice: Choice, message: Fields, callKey: CallKey): vo
 
 const CALL_PIECES = names('tool_call tool_call_chunk tool_use function_call input_json_delta')
 
-/** Whether a call has a block already, since the content repeats the calls. */
+/** Whether a call already has a block, because the content repeats the calls. */
 const isStarted = (choice: Choice, { id }: ContentBlock): boolean =>
   !!id && choice.slots.some(({ start }) => start.id === id && isCall(start.type))
 

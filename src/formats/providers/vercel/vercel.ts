@@ -265,7 +265,7 @@ function readMessage(value: unknown): Message[] {
   const message = fieldsOf(value)
   const { role: raw, content } = message
   const extras = collect(undefined, message, MESSAGE)
-  // Parts of a tool message that are no results, such as an approval, come from the user.
+  // Parts of a tool message that are not results, such as approvals, come from the user.
   const role = raw === 'tool' ? 'user' : roleOf(raw)
   const parts = Array.isArray(content) ? content : [toText(content ?? value)]
   const read: (part: unknown) => ContentBlock | Message = raw === 'tool' ? readInputPart : readPart
