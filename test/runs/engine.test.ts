@@ -267,6 +267,23 @@ describe('engine.events', () => {
     actor.finish()
   })
 
+  test('tells of a gap in the events of a run that has ended', async () => {
+    const actor = puppet()
+    const agents = engine({ a: actor.agent }, { store: memoryStore({ maxThreadBytes: 2_000 }) })
+    const { runId } = await start(agents, 't')
+    actor.emit(...Array.from({ length: 50 }, (_, at) => custom('x'.repeat(100) + at)))
+    actor.finish()
+    await agents.wait({ threadId: 't', runId })
+    const events = await take(agents.events({ threadId: 't', runId }), 1_000)
+    expect(events[0]).toMatchObject({ type: 'gap', after: 0 })
+    const { firstRetained } = events[0] as LogGap
+    const kept = events.filter((event): event is ThreadEvent => event.type === 'event')
+    expect(kept.find((event) => event.runId === runId)!.seq).toBe(firstRetained)
+    expect(statesOf(kept)).toEqual(['completed'])
+    const seen = await take(agents.events({ threadId: 't', runId, after: firstRetained - 1 }), 1_000)
+    expect(seen.filter(({ type }) => type === 'gap')).toEqual([])
+  })
+
   test('reads on one instance what another one runs', async () => {
     const shared = sharedMemory()
     const actor = puppet()

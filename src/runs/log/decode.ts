@@ -116,16 +116,16 @@ export async function* readLog(
     for (const event of events) yield event
 }
 
-type ReadBatch = (query: ReadQuery) => Promise<LogBatch>
+export type BatchReader = (query: ReadQuery) => Promise<LogBatch>
 
 export const logReader =
-  (store: Store, threadId: string): ReadBatch =>
+  (store: Store, threadId: string): BatchReader =>
   (query) =>
     store.read(threadId, query)
 
 /** The same, in the batches that the reads return. */
 export async function* readLogBatches(
-  read: ReadBatch,
+  read: BatchReader,
   wanted: Matcher,
   after: number,
 ): AsyncGenerator<readonly LoggedEvent[]> {

@@ -3,7 +3,7 @@ import { UnavailableError } from '../../storage/errors.ts'
 import type { LogBatch } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
-import { logReader, readLogBatches } from '../log/decode.ts'
+import { type BatchReader, decodeFrames, readLogBatches } from '../log/decode.ts'
 import { createMatcher } from '../log/filter.ts'
 import type { LoggedEvents } from '../log/form.ts'
 import { encodeGap, type Matcher, type Topic } from '../log/frame.ts'
@@ -174,14 +174,25 @@ export function subscribeAs<Chunk>(
   /**
    * Sends a gap and the newest state to a reader that was too slow, because the log dropped the next events.
    */
-  async function skipGap(first: number): Promise<Chunk> {
-    const gap = encodeGap({ type: 'gap', after, firstRetained: first })
-    after = first - 1
-    const thread = await findThread(context, request)
-    return rendering.frames(thread ? [gap, ...(await baselineFrames(context, thread, filter, after))] : [gap])
+  async function skipGap(firstRetained: number): Promise<Chunk> {
+    const missed = { after, firstRetained }
+    after = firstRetained - 1
+    return rendering.frames(await gapFrames(context, request, filter, missed))
   }
 
   return { ready, next, cancel }
+}
+
+/** A gap, and the newest state, which contains what the dropped events led to. */
+async function gapFrames(
+  context: RunContext,
+  request: LogCursor,
+  filter: Matcher,
+  { after, firstRetained }: Omit<LogGap, 'type'>,
+): Promise<readonly Uint8Array[]> {
+  const gap = encodeGap({ type: 'gap', after, firstRetained })
+  const thread = await findThread(context, request)
+  return thread ? [gap, ...(await baselineFrames(context, thread, filter, firstRetained - 1))] : [gap]
 }
 
 const deleted = (): RunError => new RunError('no_such_thread', 'The thread was deleted.')
@@ -224,8 +235,18 @@ export async function* readRunLog(context: RunContext, request: RunsRequest): Lo
     }
     signal?.throwIfAborted()
     if (!over.signal.aborted) return
-    for await (const rest of readLogBatches(logReader(context.store, threadId), wanted, seen))
-      yield rest.filter(isShown)
+    // The subscription may have been cancelled before it noticed that the log was trimmed.
+    let firstRetained: number | undefined
+    const read: BatchReader = async (query) => {
+      const batch = await context.store.read(threadId, query)
+      firstRetained ??= batch.firstRetained
+      return batch
+    }
+    const rest = readLogBatches(read, wanted, seen)
+    let batch = await rest.next()
+    if (firstRetained !== undefined && firstRetained > seen + 1)
+      yield decodeFrames(await gapFrames(context, request, wanted, { after: seen, firstRetained }))
+    for (; !batch.done; batch = await rest.next()) yield batch.value.filter(isShown)
   } finally {
     cancel()
     stopWaiting.abort(null) // Without a reason, `abort` creates an error with a stack that is never read.
