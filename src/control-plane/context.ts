@@ -13,16 +13,16 @@ export interface ControlPlaneContext {
   readonly deployer: Deployer
   readonly deployments: Deployments
   readonly secrets: SecretBox
-  /** How the values of secrets are answered. */
+  /** How responses show the values of secrets. */
   readonly showSecrets: 'masked' | 'plaintext' | 'none'
   readonly logs: Logs
   readonly uploads: Uploads
-  /** Has the workers look for work. */
+  /** Makes the workers look for work. */
   readonly wake: () => void
   readonly auth: AuthService | undefined
   readonly integrations: GitIntegrations | undefined
   readonly onError: OnError
-  /** Aborts when the handler closes: streams and waits end. */
+  /** Aborts when the handler closes, which ends streams and waits. */
   readonly closing: AbortSignal
   /** Milliseconds since 1970. */
   readonly now: () => number

@@ -2,7 +2,7 @@ import { AgentwireError } from '../errors.ts'
 import { HttpError, type HttpErrorOptions } from '../http/index.ts'
 import type { Problem } from './schema/problem.ts'
 
-/** A request that ends with `{ "detail": "…" }`. */
+/** An error response with `{ "detail": "…" }`. */
 export const refusal = (status: number, detail: string, options?: HttpErrorOptions): HttpError =>
   new HttpError(status, CODES[status] ?? 'refused', detail, options)
 
@@ -15,7 +15,7 @@ const CODES: Readonly<Record<number, string>> = {
   412: 'precondition_failed',
 }
 
-/** A request that ends with 422 and `{ "detail": [ … ] }`. */
+/** An error response with status 422 and `{ "detail": [ … ] }`. */
 export class InvalidRequest extends AgentwireError {
   static override readonly brand = 'InvalidRequest'
   readonly problems: readonly Problem[]
@@ -25,5 +25,5 @@ export class InvalidRequest extends AgentwireError {
   }
 }
 
-/** Also for revisions and for deployments of others, so that callers do not learn which ids exist. */
+/** Also for revisions and for other owners' deployments, so that callers do not learn which ids exist. */
 export const noDeployment = (id: string): HttpError => refusal(404, `Deployment ID ${id} not found.`)

@@ -30,51 +30,53 @@ export interface ControlPlaneOptions {
   /** Builds and starts deployments. It is closed with the handler. */
   readonly deployer: Deployer
   /**
-   * Who sends a request, or null, which is answered with 401: `apiKeys({ … })`, `bearer(…)`, or `either` of
-   * them. Default: everybody may deploy everything, with a warning.
+   * Authenticates a request, or returns null for a 401: `apiKeys({ … })`, `bearer(…)`, or `either` of them.
+   * Default: anyone can deploy anything, with a warning.
    */
   readonly authenticate?: Authenticate | undefined
   readonly secrets?: SecretsOptions | undefined
   /**
-   * The tokens that users have at other services: `tokenVault({ … })` of `agentwire/control-plane/oauth`.
-   * Default: none (403).
+   * Users' tokens for other services: `tokenVault({ … })` of `agentwire/control-plane/oauth`. Default: none
+   * (403).
    */
   readonly tokenVault?: TokenVault | undefined
   /** The Git hosts that `/v1/integrations` lists. Default: none. */
   readonly integrations?: GitIntegrations | undefined
-  /** Keeps everything. Close it after the handler. Default: a `memoryStore()`. */
+  /** Stores everything. Close it after the handler. Default: a `memoryStore()`. */
   readonly store?: Store | undefined
-  /** The prefix of every route, such as `/api-host`. The host's own takes precedence. Default: none. */
+  /**
+   * The prefix of every route, such as `/api-host`. The host's own prefix takes precedence. Default: none.
+   */
   readonly basePath?: string | undefined
   readonly http?: ControlPlaneHttpOptions | undefined
   /**
-   * Called for errors of the server, with the error id that the client got. What it throws or rejects with is
-   * ignored. Default: `console.error`.
+   * Called for server errors, with the error id that the client received. Errors that it throws are ignored.
+   * Default: `console.error`.
    */
   readonly onError?: OnError | undefined
   /**
    * How this process builds and deploys. `false`: only in `reconcile()`, for hosts without background work
-   * and for instances that only answer requests.
+   * and for instances that only serve requests.
    */
   readonly worker?: WorkerSettings | false | undefined
-  /** The receivers of status changes. */
+  /** The endpoints that receive status changes. */
   readonly webhooks?: readonly WebhookOptions[] | undefined
-  /** How much is kept of each log. */
+  /** Limits for each log. */
   readonly logs?: LogLimits | undefined
-  /** How much is kept of uploads. */
+  /** Limits for uploads. */
   readonly uploads?: UploadLimits | undefined
 }
 
 export interface SecretsOptions {
   /**
    * 32 random bytes in base64, the same on every instance: `openssl rand -base64 32`. They encrypt secrets
-   * and sign upload URLs. Of several keys the first one encrypts, and all decrypt. Default: random, if the
+   * and sign upload URLs. With several keys, the first one encrypts and all decrypt. Default: random, if the
    * store is not durable.
    */
   readonly key?: string | readonly string[] | undefined
   /**
-   * How the values of secrets are answered: as `***`, in clear (by which Terraform sees whether they have
-   * changed), or not at all. Default: `masked`.
+   * How responses show the values of secrets: as `***`, in plain text (so that Terraform can detect changes),
+   * or not at all. Default: `masked`.
    */
   readonly show?: 'masked' | 'plaintext' | 'none' | undefined
 }
@@ -82,19 +84,19 @@ export interface SecretsOptions {
 export interface ControlPlaneHttpOptions {
   /** Larger JSON bodies get 413. Default: 4 MiB. Uploads have their own limit. */
   readonly maxBodyBytes?: number | undefined
-  /** Which pages of other origins may call it. Default: none. */
+  /** The pages of other origins that may call it. Default: none. */
   readonly cors?: CorsOptions | LangGraphCors | false | undefined
 }
 
 export interface WorkerSettings extends Partial<WorkerTimes> {
-  /** How many revisions this process builds at once. Owners have fair shares of them. Default: 2. */
+  /** The maximum number of revisions that this process builds at once. Owners get fair shares. Default: 2. */
   readonly builds?: number | undefined
-  /** How many servers this process starts again at once, after a restart. Default: 2. */
+  /** The maximum number of servers that this process starts at once after a restart. Default: 2. */
   readonly starts?: number | undefined
   /**
-   * The name of this instance, the same after each restart and unique, such as that of a pod of a
-   * StatefulSet. By it a process takes back the leases of a killed one at its start. Default: none, and such
-   * leases have to expire.
+   * This instance's name: unique, and the same after each restart, such as the name of a StatefulSet pod.
+   * With it, a process takes back the leases of its killed predecessor at its start. Default: none, so such
+   * leases have to expire first.
    */
   readonly instance?: string | undefined
 }
@@ -140,14 +142,17 @@ const OPTIONS: OptionTable<ControlPlaneOptions> = {
 }
 
 export interface ControlPlane extends WebHandler {
-  /** For hosts without background work: does what is due, and settles when all deployments are at rest. */
+  /**
+   * For hosts without background work: does everything that is due, and resolves when all deployments are
+   * idle.
+   */
   readonly reconcile: () => Promise<{ readonly deployments: number }>
 }
 
 /**
- * Serves the control plane: deployments, revisions, logs, listeners, integrations and OAuth tokens, with the
- * document of its API at `/openapi.json`. Throws `AgentwireError` `invalid_argument` for a durable store
- * without `secrets.key`.
+ * Serves the control plane: deployments, revisions, logs, listeners, integrations and OAuth tokens, with its
+ * OpenAPI document at `/openapi.json`. Throws `AgentwireError` `invalid_argument` for a durable store without
+ * `secrets.key`.
  */
 export function createControlPlaneHandler(options: ControlPlaneOptions): ControlPlane {
   checkOptions('createControlPlaneHandler', options, STORAGE_PARTS, OPTIONS)

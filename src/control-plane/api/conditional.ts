@@ -1,9 +1,9 @@
 import { empty, jsonText, type ResponseOptions } from '../../http/index.ts'
 import { refusal } from '../errors.ts'
 
-/** A strong validator of an answer (RFC 9110 §8.8.3): another text has another one. */
+/** A strong validator for a response (RFC 9110 §8.8.3): different texts have different validators. */
 export function etagOf(text: string): string {
-  // FNV-1a, twice with different starts: it need not be secure, only cheap, because clients ask every second.
+  // FNV-1a, twice with different seeds. It need not be secure, only cheap, because clients poll every second.
   let one = 0x811c9dc5
   let two = 0x01234567
   for (let i = 0; i < text.length; i++) {
@@ -17,14 +17,14 @@ export function etagOf(text: string): string {
 
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, '0')
 
-/** A JSON answer with its validator, or 304 for a matching `If-None-Match` (RFC 9110 §13.1.2). */
+/** A JSON response with its validator, or 304 for a matching `If-None-Match` (RFC 9110 §13.1.2). */
 export function validated(
   request: Request,
   body: unknown,
   { status = 200, headers }: ResponseOptions,
 ): Response {
   const text = JSON.stringify(body)
-  // An operation that says how it may be cached has its reasons.
+  // Keep the cache headers of an operation that sets them.
   if (status >= 300 || headers?.['cache-control'] !== undefined) return jsonText(text, { status, headers })
   const etag = etagOf(text)
   // Caches must revalidate.
@@ -40,14 +40,14 @@ export function hasAlready(request: Request, etag: string): boolean {
   return header.trim() === '*' || tagsOf(header).some((tag) => tag.replace(/^W\//, '') === etag)
 }
 
-/** Throws 412 where `If-Match` lacks the body's validator (RFC 9110 §13.1.1). Weak ones never match. */
+/** Throws 412 if `If-Match` lacks the body's validator (RFC 9110 §13.1.1). Weak validators never match. */
 export function checkMatch(request: Request, body: unknown): void {
   const header = request.headers.get('if-match')
   if (header === null || header.trim() === '*') return
   if (!tagsOf(header).includes(etagOf(JSON.stringify(body)))) throw hasChanged()
 }
 
-/** What `If-Match` asks for does not hold. */
+/** The condition of `If-Match` fails. */
 export const hasChanged = () =>
   refusal(
     412,

@@ -27,7 +27,7 @@ export interface ApiOptions
   readonly context: ControlPlaneContext
 }
 
-/** Serves operations: their routes, their errors and their document. */
+/** Serves operations: their routes, their errors and their OpenAPI document. */
 export function createApi({ operations, context, ...options }: ApiOptions): WebHandler {
   return createHandler({
     ...options,
@@ -42,7 +42,7 @@ export function createApi({ operations, context, ...options }: ApiOptions): WebH
   })
 }
 
-/** The caller is authenticated before its body is read. */
+/** The caller is authenticated before the body is read. */
 const routeOf = (operation: Operation, context: ControlPlaneContext): Route => [
   operation.method,
   operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -55,13 +55,13 @@ const routeOf = (operation: Operation, context: ControlPlaneContext): Route => [
   operation.isPublic ? 'public' : undefined,
 ]
 
-/** FastAPI reads a body of another type as text, which no schema takes. Clients leave the type out. */
+/** FastAPI reads a body of another type as text, which no schema accepts. Clients omit the type. */
 async function bodyOf(call: Call): Promise<unknown> {
   const type = call.request.headers.get('content-type')
   return type === null || isJsonType(type) ? call.json() : (await call.text()) || undefined
 }
 
-/** Copies, once, what earlier versions kept under the caller's former name. */
+/** Copies, once, what earlier versions stored under the caller's former name. */
 async function inheritRecords({ store }: ControlPlaneContext, { principal }: Call): Promise<void> {
   const owner = ownerOf(principal)
   await Promise.all([inheritDeployments(store, owner), inheritTokens(store, owner, principal?.id ?? null)])

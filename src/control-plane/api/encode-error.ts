@@ -9,8 +9,8 @@ import {
 import { InvalidRequest } from '../errors.ts'
 
 /**
- * Every error as `{ "detail": … }`: problems for 422, else a text. From 500 on it has the `id` given to
- * `onError`.
+ * Encodes every error as `{ "detail": … }`: a list of problems for 422, otherwise a string. From status 500
+ * on, it has the `id` that `onError` received.
  */
 export const encodeErrors =
   (onError: OnError | undefined): EncodeError =>
@@ -24,7 +24,7 @@ export const encodeErrors =
     return json({ detail, id }, { status, headers })
   }
 
-/** FastAPI's own words, where it has some. */
+/** FastAPI's own text, if it has one. */
 function detailOf({ status, code, message }: HttpError, isUnrouted: boolean): string {
   if (status === 404 && isUnrouted) return 'Not Found'
   if (code === 'method_not_allowed') return 'Method Not Allowed'

@@ -4,11 +4,11 @@ import { ownerOf } from '../../principal.ts'
 import { refusal } from '../errors.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 
-/** What a request with an `Idempotency-Key` makes. */
+/** A request's `Idempotency-Key`. */
 export interface RequestKey {
   /** The id of the record: the same for the same caller, operation and key. */
   readonly id: string
-  /** Distinguishes requests with the same key. It is keyed, because the body may have secrets. */
+  /** Distinguishes requests with the same key. It is keyed, because the body may contain secrets. */
   readonly fingerprint: string
 }
 

@@ -1,8 +1,8 @@
 const listeners = /* @__PURE__ */ new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls `listener` when the signal aborts, at once where it has, until the returned function is called. Each
- * signal has one listener, because Node takes many for a leak.
+ * Calls `listener` when the signal aborts, or immediately if it has aborted, until the returned function is
+ * called. Each signal has one listener, because Node reports many as a leak.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (!signal) return () => {}

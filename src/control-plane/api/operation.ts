@@ -5,31 +5,33 @@ import type { ControlPlaneContext } from '../context.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type AnyObject = z.ZodMiniObject<z.core.$ZodLooseShape, z.core.$ZodObjectConfig>
 
-/** What an operation takes and answers. Its checks and its page in the OpenAPI document follow from it. */
+/**
+ * The input and responses of an operation. Its validation and its OpenAPI description are derived from them.
+ */
 export interface OperationSpec {
   /** The heading that the document lists it under. */
   readonly tag?: string
   readonly description?: string
-  /** What the parameters of the path must be. Those that are left out take any text. */
+  /** Schemas of path parameters. A parameter without one accepts any text. */
   readonly params?: AnyObject
-  /** A query parameter that is a list may be given several times. */
+  /** A query parameter that is a list may be repeated. */
   readonly query?: AnyObject
-  /** Headers that it heeds, and what they do: for the document, they are not checked. */
+  /** Headers that it reads, with descriptions for the document. They are not validated. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: z.ZodMiniType
-  /** Whether the body may be left out, which is then read as `{}`. */
+  /** Whether the body may be omitted. It is then read as `{}`. */
   readonly bodyOptional?: boolean
-  /** What it answers, by status: a schema of JSON, null for an empty body, or another media type. */
+  /** Responses by status: a schema for JSON, null for an empty body, or another media type. */
   readonly responses: Readonly<Record<number, z.ZodMiniType | null | { readonly mediaType: string }>>
-  /** Statuses that are answered with a text. */
+  /** Statuses whose response is a string. */
   readonly errors?: readonly number[]
   /** A public operation is called without `authenticate`. */
   readonly isPublic?: boolean
-  /** Left out of the document: what only old clients call. */
+  /** Left out of the document, for operations that only old clients call. */
   readonly isHidden?: boolean
 }
 
-/** A request that was checked. */
+/** A validated request. */
 export interface Input<Route extends string, S extends OperationSpec> {
   readonly params: {
     readonly [Name in NameIn<Route>]: S extends { readonly params: infer P }
@@ -47,7 +49,10 @@ type NameIn<Route extends string> = Route extends `${string}{${infer Name}}${inf
   ? Name | NameIn<Rest>
   : never
 
-/** What an operation answers: a value of JSON (null for an empty body) with its status, or a whole response. */
+/**
+ * The response of an operation: a JSON value (null for an empty body) with its status, or a complete
+ * response.
+ */
 export type Reply =
   | Response
   | {
@@ -60,7 +65,7 @@ export type Reply =
 /** One operation of the API, as data. */
 export interface Operation extends OperationSpec {
   readonly method: Method
-  /** With parameters as OpenAPI writes them, such as `/v2/deployments/{deployment_id}`. */
+  /** With parameters in OpenAPI's form, such as `/v2/deployments/{deployment_id}`. */
   readonly path: string
   readonly summary: string
   readonly run: (context: ControlPlaneContext, input: Input<string, OperationSpec>) => Promise<Reply>

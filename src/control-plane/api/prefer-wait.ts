@@ -2,10 +2,10 @@ import { onAbort } from './on-abort.ts'
 
 /** The longest wait, in seconds: proxies close connections that are silent for longer. */
 const MAX_SECONDS = 60
-/** Notifications of a shared store can be lost, so the wait reads again after this time, in milliseconds. */
+/** Notifications of a shared store may be lost, so the wait reads again after this time, in milliseconds. */
 const RECHECK_MS = 5_000
 
-/** The seconds of `Prefer: wait=N` (RFC 7240 §4.3), at most 60. Undefined without it. */
+/** The seconds in `Prefer: wait=N` (RFC 7240 §4.3), at most 60. Undefined without it. */
 export function secondsToWait({ headers }: Request): number | undefined {
   const preferences = (headers.get('prefer') ?? '').split(',').map((preference) => preference.split(';')[0]!)
   for (const preference of preferences) {
@@ -19,13 +19,13 @@ export interface WaitOptions<T> {
   readonly seconds: number
   readonly read: () => Promise<T>
   readonly isDone: (value: T) => boolean
-  /** Settles at a change, after `ms` milliseconds, or when the signal aborts. */
+  /** Resolves at a change, after `ms` milliseconds, or when the signal aborts. */
   readonly changed: (ms: number, signal: AbortSignal) => Promise<void>
   /** Each ends the wait. */
   readonly signals: readonly (AbortSignal | undefined)[]
 }
 
-/** Reads after each change until it is done. At a timeout or abort it gives the last value. */
+/** Reads after each change until `isDone`. After a timeout or abort, returns the last value. */
 export async function readUntil<T>(options: WaitOptions<T>): Promise<T> {
   const { seconds, read, isDone, changed, signals } = options
   const endsAt = Date.now() + seconds * 1_000
@@ -35,7 +35,7 @@ export async function readUntil<T>(options: WaitOptions<T>): Promise<T> {
   try {
     for (;;) {
       const left = endsAt - Date.now()
-      // It listens before it reads, so that no change in between is missed.
+      // It listens before it reads, so that it misses no change in between.
       const next = changed(Math.min(Math.max(left, 0), RECHECK_MS), ended.signal)
       const value = await read()
       if (isDone(value) || left <= 0 || ended.signal.aborted) return value

@@ -5,7 +5,7 @@ import { createFindings, type Findings } from '../schema/findings.ts'
 import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
 import type { OperationSpec } from './operation.ts'
 
-/** Path, query and body of a request, converted. Throws `InvalidRequest` with all problems, in this order. */
+/** The parsed path, query and body of a request. Throws `InvalidRequest` with all problems, in this order. */
 export function readRequest(spec: OperationSpec, call: Call, body: unknown) {
   const findings = createFindings()
   const input = {
@@ -20,7 +20,7 @@ export function readRequest(spec: OperationSpec, call: Call, body: unknown) {
 function readParams(spec: OperationSpec, params: Call['params'], findings: Findings) {
   const schemas = spec.params ? jsonSchemaOf(spec.params).properties! : {}
   const read: Record<string, unknown> = {}
-  // Their names come from the pattern of the route.
+  // Their names come from the route's pattern.
   for (const name in params) {
     const schema = schemas[name]
     read[name] = schema ? check(schema, params[name], ['path', name], findings) : params[name]
@@ -34,7 +34,7 @@ function readQuery({ properties = {}, required }: JsonSchema, given: URLSearchPa
     const values = given.getAll(name)
     const loc = ['query', name]
     if (values.length > 0) {
-      // Of a parameter that was given several times, the last one counts.
+      // If a parameter is repeated, the last one counts.
       read[name] = check(schema, isList(schema) ? values : values.at(-1), loc, findings)
     } else if (schema.default !== undefined) read[name] = defaultOf(schema)
     else if (required?.includes(name)) findings.add(MISSING, loc, null)
@@ -47,7 +47,7 @@ const isList = (schema: JsonSchema): boolean =>
 
 function readBody({ body: schema, bodyOptional }: OperationSpec, body: unknown, findings: Findings): unknown {
   if (schema === undefined) return undefined
-  // `null` is no body either.
+  // `null` counts as no body.
   const given = body ?? (bodyOptional ? {} : undefined)
   if (given === undefined) return findings.add(MISSING, ['body'], null)
   return check(jsonSchemaOf(schema), given, ['body'], findings)

@@ -16,7 +16,7 @@ export async function listConnections(
     connectionsOf(store, partition, agentId),
     tokensOf(store, partition),
   ])
-  // Their ids rise with the time.
+  // Ids increase with time.
   return connections.flatMap((record): Connection[] => {
     const token = tokens.find((one) => one.record.id === record.tokenId)?.record
     return token ? [{ record, token }] : []

@@ -2,12 +2,12 @@ import { AgentwireError } from '../../errors.ts'
 import type { HttpError } from '../../http/index.ts'
 import { refusal } from '../errors.ts'
 
-/** A request to a provider failed. The message quotes only an error code of OAuth, so that it can be logged. */
+/** A request to a provider failed. The message only quotes an OAuth error code, so that it can be logged. */
 export class ProviderError extends AgentwireError {
   static override readonly brand = 'ProviderError'
-  /** Whether another try may succeed. */
+  /** Whether a retry may succeed. */
   readonly isTransient: boolean
-  /** `code`: what the provider says, such as `invalid_grant`, else `invalid_answer`, `unreachable`. */
+  /** `code`: the provider's code, such as `invalid_grant`, otherwise `invalid_answer` or `unreachable`. */
   constructor(code: string, message: string, isTransient = false) {
     super(code, message)
     this.isTransient = isTransient

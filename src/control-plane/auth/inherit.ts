@@ -11,7 +11,7 @@ import {
   WORKSPACE_TOKENS,
 } from './stored.ts'
 
-/** Copies, once, the providers and tokens that earlier versions kept under the owner's former name. */
+/** Copies, once, the providers and tokens that earlier versions stored under the owner's former name. */
 export const inheritTokens = async (
   store: Store,
   owner: string | null,

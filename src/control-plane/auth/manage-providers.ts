@@ -41,7 +41,7 @@ export const changeProvider = (
     const next: ProviderRecord = { ...found.record, ...given, codeChallengeMethod, updatedAt: context.now() }
     if (next.tokenUrl !== found.record.tokenUrl && next.secrets.length > 0 && !clientSecret)
       throw refusal(400, 'To change token_url, send client_secret again.')
-    // What the metadata of the old server said does not hold for another one.
+    // The old server's metadata does not apply to another server.
     const isMoved = next.tokenUrl !== found.record.tokenUrl || next.authUrl !== found.record.authUrl
     const record = {
       ...next,
@@ -55,7 +55,7 @@ export const changeProvider = (
     return record
   })
 
-/** Removes the tokens of all users for it, too. */
+/** Also removes all users' tokens for it. */
 export async function removeProvider(context: CallerContext, providerId: string): Promise<void> {
   const { store, tenant } = context
   const { record } = await find(context, providerId)
@@ -72,7 +72,7 @@ export async function removeProvider(context: CallerContext, providerId: string)
       ],
     })
   })
-  // A sign-in may have ended meanwhile.
+  // A sign-in may have completed meanwhile.
   await removeAllTokens(context, record)
 }
 
@@ -82,7 +82,7 @@ async function find({ store, tenant }: CallerContext, providerId: string): Promi
   return found
 }
 
-/** What is known of a provider whose metadata was read. */
+/** The fields of a provider whose metadata was read. */
 type Discovered = Partial<
   Pick<
     ProviderRecord,
@@ -90,7 +90,7 @@ type Discovered = Partial<
   >
 >
 
-/** Throws 409 where the tenant has one of this `providerId`. */
+/** Throws 409 if the tenant already has this `providerId`. */
 export async function addProvider(
   context: CallerContext,
   given: NewProvider,
@@ -125,7 +125,7 @@ export async function addProvider(
   return record
 }
 
-/** The parameters that a provider's own may not replace. */
+/** Parameters that a provider's own may not override. */
 const RESERVED = [
   'response_type',
   'response_mode',
@@ -162,7 +162,7 @@ function checkProvider(
   return codeChallengeMethod === undefined ? {} : { codeChallengeMethod }
 }
 
-// The id of the document is the name in URLs.
+// The document id is the name in URLs.
 const putProvider = (record: ProviderRecord) => put(PROVIDERS, record.providerId, record)
 const unchangedProvider = (read: Stored<ProviderRecord>) =>
   unchanged(PROVIDERS, { ...read, record: { id: read.record.providerId } })

@@ -16,7 +16,7 @@ import { tenantPartition, userKeyOf, userPartition } from './stored.ts'
 import { hasWorkspaceToken, removeToken, removeTokens, removeWorkspaceToken } from './tokens/removal.ts'
 import { changeToken, importToken, listEvents, listTokens } from './tokens/tokens.ts'
 
-/** What the operations of the auth service call. What they refuse, they throw as `HttpError`. */
+/** The functions of the auth service's operations. Rejections are thrown as `HttpError`. */
 const METHODS = {
   listProviders,
   findProvider,
@@ -49,14 +49,16 @@ type Methods = {
 }
 
 export interface AuthService {
-  /** Where the browser goes after a sign-in. Undefined: it is shown a page. */
+  /** Where the browser goes after a sign-in. Undefined: a page of the control plane. */
   readonly returnUrl: string | undefined
-  /** Where clients reach this control plane. Undefined: where the request was sent to. */
+  /** The control plane's URL for clients. Undefined: the URL of the request. */
   readonly publicUrl: string | undefined
   readonly platformProviders: readonly ProviderRecord[]
   /** The methods for a caller. */
   of(caller: AuthCaller): Promise<Methods>
-  /** Ends a sign-in with the answer of a provider. `caller` is undefined for a browser without credentials. */
+  /**
+   * Completes a sign-in with a provider's response. `caller` is undefined for a browser without credentials.
+   */
   complete(caller: AuthCaller | undefined, providerId: string, answer: ProviderAnswer): Promise<FlowRecord>
   /** Ends its long polls. */
   close(): Promise<void>

@@ -20,7 +20,7 @@ export interface ProviderClient {
   readonly clientSecret: string | undefined
 }
 
-/** What an authorization request was made with. */
+/** The parameters of an authorization request. */
 export interface SentFlow {
   readonly state: string
   readonly redirectUri: string
@@ -31,14 +31,15 @@ export interface Grant extends Pick<TokenAnswer, 'accountLabel' | 'workspaceToke
   readonly accessToken: string
   readonly refreshToken: string | undefined
   readonly expiresInSeconds: number | undefined
-  /** Undefined where the answer names none: as requested. */
+  /** Undefined if the response names none: the scopes are as requested. */
   readonly scopes: readonly string[] | undefined
 }
 
-/** Speaks to authorization servers. What fails, it throws as `ProviderError`. */
+/** Sends requests to authorization servers. Failures are thrown as `ProviderError`. */
 export function createOAuthClient(fetch: GuardedFetch) {
   const options = {
-    // The URLs are checked when they are taken over. What is left is a loopback, where that is allowed.
+    // URLs are checked when they are stored. The only plain HTTP URLs are loopback ones, if those are
+    // allowed.
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: (url: string, init: object) => fetch(url, init as GuardedFetchInit),
   }
@@ -65,7 +66,7 @@ export function createOAuthClient(fetch: GuardedFetch) {
     additionalParameters: new URLSearchParams(resource === null ? {} : { resource }),
   })
 
-  /** Undefined where there is no such document. */
+  /** Undefined if there is no such document. */
   const discover = <T>(request: () => Promise<Response>, process: (response: Response) => Promise<T>) =>
     translated(async () => {
       const response = await request()
@@ -78,7 +79,7 @@ export function createOAuthClient(fetch: GuardedFetch) {
     challengeOf: oauth.calculatePKCECodeChallenge,
     makeVerifier: oauth.generateRandomCodeVerifier,
 
-    /** Checks `state`, `iss` and `error` of an authorization response before it gives the code away. */
+    /** Checks `state`, `iss` and `error` of an authorization response before it sends the code. */
     exchange: (client: ProviderClient, sent: SentFlow, answer: ProviderAnswer): Promise<Grant> => {
       const { provider } = client
       const [server, self] = [serverOf(provider), clientOf(provider)]
@@ -118,7 +119,7 @@ export function createOAuthClient(fetch: GuardedFetch) {
         await oauth.processRevocationResponse(response)
       }),
 
-    /** RFC 8414, and OpenID Connect Discovery. Undefined where the server has no metadata. */
+    /** RFC 8414, and OpenID Connect Discovery. Undefined if the server has no metadata. */
     async findServer(issuer: URL): Promise<oauth.AuthorizationServer | undefined> {
       for (const algorithm of ['oauth2', 'oidc'] as const) {
         const found = await discover(
@@ -130,7 +131,7 @@ export function createOAuthClient(fetch: GuardedFetch) {
       return undefined
     },
 
-    /** RFC 9728. Undefined where the resource has no metadata. */
+    /** RFC 9728. Undefined if the resource has no metadata. */
     findResource: (resource: URL): Promise<oauth.ResourceServer | undefined> =>
       discover(
         () => oauth.resourceDiscoveryRequest(resource, options),
@@ -141,7 +142,7 @@ export function createOAuthClient(fetch: GuardedFetch) {
     register: (server: oauth.AuthorizationServer, metadata: oauth.JsonObject) =>
       translated(async () => {
         const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, options)
-        // Some servers answer 200 where RFC 7591 §3.2.1 asks for 201.
+        // Some servers respond with 200 instead of the 201 that RFC 7591 §3.2.1 requires.
         const response = answer.status === 200 ? new Response(answer.body, { status: 201 }) : answer
         const registered = await oauth.processDynamicClientRegistrationResponse(response)
         const { client_id, client_secret } = registered as { client_id: string; client_secret?: string }
@@ -177,8 +178,8 @@ function authenticationOf({ provider, clientSecret }: ProviderClient): oauth.Cli
 }
 
 /**
- * Without a known issuer, an `iss` must at least be of the origin that the user was sent to. In addition each
- * provider has its own redirect URI, the other defence against mix-up (RFC 9700 §4.4.2).
+ * Without a known issuer, an `iss` must at least have the origin that the user was sent to. In addition, each
+ * provider has its own redirect URI, the other defense against mix-up attacks (RFC 9700 §4.4.2).
  */
 function parametersOf(provider: ProviderRecord, answer: ProviderAnswer): URLSearchParams {
   const { iss, ...rest } = answer
@@ -198,7 +199,9 @@ async function translated<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The errors of the library carry whole answers, with tokens: they are not passed on, not even as a cause. */
+/**
+ * The library's errors contain complete responses, with tokens. They are not passed on, not even as a cause.
+ */
 function translate(error: unknown): ProviderError {
   if (error instanceof DeliveryError)
     return new ProviderError(
@@ -207,7 +210,7 @@ function translate(error: unknown): ProviderError {
       error.retryable,
     )
   if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError) {
-    // RFC 6749 §5.2 allows more characters; no code that is in use has them.
+    // RFC 6749 §5.2 allows more characters, but no code in use has them.
     const code = /^[\w.:-]{1,64}$/.test(error.error) ? error.error : 'invalid_answer'
     return new ProviderError(
       code,
@@ -223,7 +226,7 @@ function translate(error: unknown): ProviderError {
       `The provider responded with status ${status}.`,
       status >= 500 || status === 429,
     )
-  // The other messages of the library quote nothing.
+  // The library's other messages quote nothing.
   const detail = error instanceof Error ? `: ${error.message}` : ''
   return new ProviderError('invalid_answer', `The provider's response is not valid OAuth 2.0${detail}.`)
 }

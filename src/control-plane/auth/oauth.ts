@@ -13,9 +13,9 @@ export type { PlatformProvider, TokenVault }
 
 export interface TokenVaultOptions {
   /**
-   * Where clients and browsers reach this control plane, with its prefix, such as
+   * The control plane's URL for clients and browsers, with its prefix, such as
    * `https://control.example.com/api-host`. Providers redirect users to it. Default: the URL of the request,
-   * which is wrong behind a proxy that ends TLS.
+   * which is wrong behind a proxy that terminates TLS.
    */
   readonly publicUrl?: string | undefined
   /**
@@ -24,16 +24,16 @@ export interface TokenVaultOptions {
    */
   readonly returnUrl?: string | undefined
   /**
-   * Providers for all tenants, listed by `GET /v2/auth/platform-providers`. A tenant's own of the same id
-   * takes precedence.
+   * Providers for all tenants, listed by `GET /v2/auth/platform-providers`. A tenant's own provider with the
+   * same id takes precedence.
    */
   readonly platformProviders?: readonly PlatformProvider[] | undefined
   /**
-   * Whether a principal may have tokens of another user of its tenant, by `user_id` or `ls_user_id`, as a
-   * backend for its users. Default: no. Without `authenticate` all callers may.
+   * Whether a principal may access tokens of another user in its tenant, by `user_id` or `ls_user_id`, for
+   * example a backend for its users. Default: no. Without `authenticate`, all callers may.
    */
   readonly mayActFor?: ((caller: AuthCaller, userId: string) => boolean) | undefined
-  /** Lets providers be on this machine, over plain HTTP: for tests and local use. Default false. */
+  /** Allows providers on this machine over plain HTTP, for tests and local use. Default false. */
   readonly allowLoopback?: boolean | undefined
 }
 
@@ -45,12 +45,12 @@ const VAULT_OPTIONS: OptionTable<TokenVaultOptions> = {
   allowLoopback: 'boolean',
 }
 
-/** How much of a provider's answer is read, in bytes. */
+/** How much of a provider's response is read, in bytes. */
 const MAX_ANSWER_BYTES = 262_144
 
 /**
- * Keeps the tokens that users have at other services: users sign in there, and their agents get the tokens.
- * It is the option `tokenVault` of `createControlPlaneHandler`, for the routes below `/v2/auth`. Needs the
+ * Stores users' tokens for other services: users sign in there, and their agents receive the tokens. Pass it
+ * as the option `tokenVault` of `createControlPlaneHandler`, for the routes below `/v2/auth`. Needs the
  * package `oauth4webapi`.
  */
 export function tokenVault(options: TokenVaultOptions = {}): TokenVault {

@@ -1,7 +1,7 @@
 import type { Json } from '../../storage/index.ts'
 import type { SealedSecret } from '../records/records.ts'
 
-/** How a client proves itself at the token endpoint. */
+/** How a client authenticates at the token endpoint. */
 export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post'
 
 /** How a code is bound to its verifier (RFC 7636 §4.2). `plain` is for providers without S256. */
@@ -10,13 +10,13 @@ export type ChallengeMethod = 'S256' | 'plain'
 /** Providers that deviate from OAuth 2.0. */
 export type ProviderType = 'microsoft' | 'salesforce' | 'slack'
 
-/** An OAuth client at an authorization server, as the tenant has registered it. */
+/** An OAuth client at an authorization server, registered by the tenant. */
 export interface ProviderRecord {
-  /** A UUID. A provider that is made again under the same `providerId` has another one. */
+  /** A UUID. A provider that is created again with the same `providerId` has another one. */
   readonly id: string
   /** Null for a provider of the platform. */
   readonly organizationId: string | null
-  /** The name in URLs, of the tenant's choice. */
+  /** The name in URLs, which the tenant chooses. */
   readonly providerId: string
   readonly name: string
   readonly clientId: string
@@ -24,11 +24,11 @@ export interface ProviderRecord {
   readonly secrets: readonly SealedSecret[]
   readonly authUrl: string
   readonly tokenUrl: string
-  /** RFC 7009. Null: looked up in the server's metadata when it is needed. */
+  /** RFC 7009. Null: looked up in the server's metadata when needed. */
   readonly revocationUrl: string | null
-  /** Null where the server's metadata was not read. */
+  /** Null if the server's metadata was not read. */
   readonly issuer: string | null
-  /** The server always sends `iss` in its answers (RFC 9207). */
+  /** Whether the server always sends `iss` in its responses (RFC 9207). */
   readonly sendsIssuer: boolean
   /** RFC 8707: what the tokens are for. */
   readonly resource: string | null
@@ -49,7 +49,7 @@ export interface ProviderRecord {
   readonly updatedAt: number
 }
 
-/** What a provider has unless it is given, or read in its metadata. */
+/** The defaults for fields that are neither given nor in the provider's metadata. */
 export const PROVIDER_DEFAULTS = {
   secrets: [],
   revocationUrl: null,
@@ -64,24 +64,24 @@ export const PROVIDER_DEFAULTS = {
   defaultRedirectUri: null,
 } as const satisfies Partial<ProviderRecord>
 
-/** A token of one user for one provider. Another document says whether it is the default. */
+/** A user's token for one provider. Another document records whether it is the default. */
 export interface TokenRecord {
   readonly id: string
   readonly providerId: string
   /** The `id` of its provider. */
   readonly providerKey: string
   readonly accountLabel: string | null
-  /** What the provider has granted. */
+  /** The scopes that the provider has granted. */
   readonly scopes: readonly string[]
   /** The requested scopes: providers may grant them under other names. */
   readonly requestedScopes: readonly string[]
   /** Milliseconds since 1970. Null: unknown. */
   readonly expiresAt: number | null
-  /** `access_token`, and `refresh_token` where there is one. */
+  /** `access_token`, and `refresh_token` if there is one. */
   readonly secrets: readonly SealedSecret[]
-  /** The endpoints that may see its refresh token: a digest of those that issued it. */
+  /** A digest of the endpoints that issued it. Only these may receive its refresh token. */
   readonly endpoints: string
-  /** An instance is refreshing it, until then at the latest. Milliseconds since 1970. */
+  /** An instance is refreshing it until this time at the latest. Milliseconds since 1970. */
   readonly refreshingUntil?: number | undefined
   readonly metadata: { readonly [key: string]: Json | undefined } | null
   /** Milliseconds since 1970. */
@@ -96,11 +96,11 @@ export interface FlowRecord {
   readonly owner: string | null
   readonly providerId: string
   readonly providerKey: string
-  /** The provider is one of the platform. */
+  /** Whether the provider is one of the platform's. */
   readonly isPlatform: boolean
   /** The id of the principal that started it. */
   readonly startedBy: string | null
-  /** Whose token it gives. */
+  /** The user who gets the token. */
   readonly user: string | null
   readonly agentId: string | null
   readonly scopes: readonly string[]
@@ -110,10 +110,10 @@ export interface FlowRecord {
   /** `code_verifier`. Empty without PKCE. */
   readonly secrets: readonly SealedSecret[]
   readonly isDefault: boolean
-  /** The token that it renews. */
+  /** The token to renew. */
   readonly replaces: string | null
   readonly status: 'pending' | 'exchanging' | 'completed' | 'failed'
-  /** Why it failed: a code of OAuth, such as `access_denied`. */
+  /** Why it failed: an OAuth code, such as `access_denied`. */
   readonly error?: string | undefined
   readonly tokenId?: string | undefined
   /** Milliseconds since 1970. */
@@ -149,7 +149,7 @@ export interface TokenEventRecord {
   readonly scopes: readonly string[]
   /** A code, such as `invalid_grant`. */
   readonly reason: string | null
-  /** For a person to read. */
+  /** For people to read. */
   readonly detail: string | null
   /** Milliseconds since 1970. */
   readonly createdAt: number

@@ -7,13 +7,13 @@ import type { Given } from '../wire/names.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import type { ConnectionRecord, ProviderRecord, TokenRecord } from './records.ts'
 
-/** Who calls: the tenant, and the principal in it. Both are null without authentication. */
+/** The caller: the tenant, and the principal in it. Both are null without authentication. */
 export interface AuthCaller {
   readonly owner: string | null
   readonly id: string | null
 }
 
-/** What the control plane gives to its auth service. */
+/** What the control plane passes to its auth service. */
 export interface AuthServiceParts {
   readonly store: Store
   readonly secrets: SecretBox
@@ -27,18 +27,18 @@ export interface AuthContext extends AuthServiceParts {
   readonly client: OAuthClient
   readonly allowLoopback: boolean
   readonly platformProviders: readonly ProviderRecord[]
-  /** The client secrets of the platform's providers, by the key of the provider. */
+  /** The client secrets of platform providers, by provider key. */
   readonly platformSecrets: ReadonlyMap<string, string>
   /** Fires when the service is closed. */
   readonly closing: AbortSignal
   readonly mayActFor: (caller: AuthCaller, user: string) => boolean
 }
 
-/** The service as one caller has it. */
+/** The service for one caller. */
 export interface CallerContext extends AuthContext, AuthCaller {
-  /** What the tenant's users share. */
+  /** The partition that the tenant's users share. */
   readonly tenant: string
-  /** What the caller itself has. */
+  /** The caller's own partition. */
   readonly partition: string
 }
 
@@ -56,7 +56,7 @@ export type AuthenticateRequest = Given<z.output<typeof AUTHENTICATE>>
 
 export interface Authenticated {
   readonly status: 'completed' | 'pending' | 'connection_required' | 'token_expired'
-  /** Where the user signs in, and what `wait` takes. */
+  /** Where the user signs in, and the id for `wait`. */
   readonly flow?: { readonly url: string; readonly authId: string } | undefined
   readonly token?: UsableToken | undefined
   readonly user: string | null

@@ -3,17 +3,17 @@ import type { Guard, Store } from '../../storage/index.ts'
 import { listAll } from '../../storage/store/pages.ts'
 import { unchanged as docUnchanged, type Stored, stored } from '../records/docs.ts'
 
-/** A partition has all of one user of a tenant, or what all users of the tenant share. */
+/** A partition has everything of one user of a tenant, or everything that all users of the tenant share. */
 export const PROVIDERS = 'oauth-providers'
 export const WORKSPACE_TOKENS = 'oauth-workspace-tokens'
 export const TOKENS = 'oauth-tokens'
-/** The id of the default token, by the provider's key: one document, so there is only one default. */
+/** The default token's id by provider key: one document, so there is only one default. */
 export const DEFAULTS = 'oauth-defaults'
 export const FLOWS = 'oauth-flows'
 export const CONNECTIONS = 'oauth-connections'
 export const EVENTS = 'oauth-events'
 
-/** A user in names of partitions and ids of flows. It reveals neither the tenant nor the user. */
+/** A user's key in partition names and flow ids. It reveals neither the tenant nor the user. */
 export const userKeyOf = (owner: string | null, user: string | null): Promise<string> =>
   uuidOf(['oauth-user', owner, user])
 

@@ -1,17 +1,17 @@
 import type { ProviderType } from './records.ts'
 
-/** What a token endpoint has answered, in the form of RFC 6749. */
+/** A token endpoint's response, in the form of RFC 6749. */
 export interface TokenAnswer {
   readonly response: Response
-  /** The account that the user has signed in with, where the answer names one. */
+  /** The account that the user has signed in with, if the response names one. */
   readonly accountLabel: string | null
   /** Slack issues one for its workspace in addition to the user's. */
   readonly workspaceToken: { readonly value: string; readonly scopes: readonly string[] } | undefined
 }
 
 /**
- * Brings answers into the form of RFC 6749 §5. GitHub and Slack send errors with status 200, Slack nests the
- * token of the user, and some send nulls. The ID token is only read for the name of the account, and TLS
+ * Converts responses to the form of RFC 6749 §5. GitHub and Slack send errors with status 200, Slack nests
+ * the user's token, and some providers send nulls. The ID token is only read for the account name, and TLS
  * authenticates its issuer (OpenID Connect Core §3.1.3.7).
  */
 export async function readTokenAnswer(answer: Response, type: ProviderType | null): Promise<TokenAnswer> {
@@ -39,7 +39,7 @@ export async function readTokenAnswer(answer: Response, type: ProviderType | nul
   }
 }
 
-/** Scopes are parted by spaces; some providers write commas. */
+/** Scopes are separated by spaces; some providers use commas. */
 export const scopesOf = (scope: unknown): string[] =>
   typeof scope === 'string' ? [...new Set(scope.split(/[\s,]+/).filter(Boolean))] : []
 
@@ -62,7 +62,7 @@ function claimsOf(idToken: unknown): Readonly<Record<string, unknown>> {
     )
     return isObject(claims) ? claims : {}
   } catch {
-    return {} // A token without a name is as good.
+    return {} // A token without a name works too.
   }
 }
 

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** The environment variable by which the processes of a command are found, also those that left its group. */
+/** The environment variable that identifies a command's processes, including those that left its group. */
 export const MARK = 'AGENTWIRE_SUPERVISED'
 
 /** A command that was started as the leader of a process group. */
@@ -11,7 +11,7 @@ export interface ProcessGroup {
 }
 
 /**
- * Sends a signal to all processes of the group. On Linux also to those that formed a group of their own
+ * Sends a signal to all processes of the group. On Linux, also to those that created their own group
  * (`setsid`) and kept the environment; elsewhere these cannot be found. Returns whether there was any.
  */
 export async function signalGroup(group: ProcessGroup, signal: NodeJS.Signals): Promise<boolean> {
@@ -23,7 +23,7 @@ export async function signalGroup(group: ProcessGroup, signal: NodeJS.Signals): 
   return exists || others.length > 0
 }
 
-/** Whether a process of the group runs. On Linux a zombie does not count. */
+/** Whether a process of the group is running. On Linux, a zombie does not count. */
 export async function groupRuns(group: ProcessGroup): Promise<boolean> {
   if (process.platform !== 'linux') return kill(-group.pid, 0)
   return (await processes(group.mark)).some(({ groupId, isMarked }) => isMarked || groupId === group.pid)
@@ -48,10 +48,10 @@ async function readProcess(pid: number, mark: string): Promise<RunningProcess | 
   try {
     const [stat, environment] = await Promise.all([
       readFile(`/proc/${pid}/stat`, 'latin1'),
-      // Those of other users cannot be read, and do not belong to us.
+      // Processes of other users cannot be read, and are not ours.
       readFile(`/proc/${pid}/environ`, 'latin1').catch(() => ''),
     ])
-    // "(name) state parent group …", in which the name may have any characters.
+    // "(name) state parent group …", where the name may contain any characters.
     const [state, , groupId] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (state === 'Z' || state === 'X') return undefined
     return { pid, groupId: Number(groupId), isMarked: environment.split('\0').includes(mark) }
@@ -61,14 +61,14 @@ async function readProcess(pid: number, mark: string): Promise<RunningProcess | 
   }
 }
 
-/** Whether there was a process to send it to. */
+/** Returns whether the process exists. */
 function kill(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(target, signal)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ESRCH') return false
-    // A process that may not be signalled exists. macOS says so of one that has just ended, too.
+    // A process that may not be signalled exists. macOS also reports this for one that has just ended.
     if (code === 'EPERM') return true
     throw error
   }

@@ -11,7 +11,9 @@ const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)(?:[Tt _](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+\-\u2212])(\d\d):?(\d\d))?)?$/
 const NUMBER = /^[+-]?\d+(?:\.\d*)?$/
 
-/** RFC 3339, also without an offset (UTC) or a time (midnight), or a Unix timestamp. Gives RFC 3339 in UTC. */
+/**
+ * RFC 3339, also without an offset (UTC) or a time (midnight), or a Unix timestamp. Gives RFC 3339 in UTC.
+ */
 export function checkDateTime(value: unknown): Outcome {
   if (typeof value !== 'string' && typeof value !== 'number') return refuse('datetime_type', MESSAGE)
   const time = typeof value === 'number' ? fromTimestamp(value) : timeOf(value)

@@ -17,8 +17,8 @@ export interface JsonSchema extends SchemaNotes {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
   /**
-   * What further members of an object are. Absent: they are ignored, except in an object without `properties`,
-   * where they are anything.
+   * What further members of an object are. Absent: they are ignored, except in an object without
+   * `properties`, where they are anything.
    */
   readonly additionalProperties?: JsonSchema | true
   /** One schema, or null. */

@@ -14,8 +14,8 @@ export interface SecretBox {
    */
   open(context: string, sealed: readonly SealedSecret[]): Promise<readonly Secret[]>
   /**
-   * A signature over the text, in base64url, for upload URLs and the state of OAuth flows. The text begins with what it is for, so
-   * that a signature for one use is none for another.
+   * A signature over the text, in base64url, for upload URLs and the state of OAuth flows. The text begins
+   * with what it is for, so that a signature for one use is none for another.
    */
   sign(text: string): Promise<string>
   /** Whether one of the keys made the signature. It takes the same time wherever a wrong one differs. */
@@ -29,8 +29,9 @@ export interface Secret {
 
 export interface SecretBoxOptions {
   /**
-   * 32 random bytes in base64 or base64url, the same on every instance. Of several the first one seals and signs, and all open and
-   * verify: put a new key in front, and take the old one away when nothing is sealed with it any more.
+   * 32 random bytes in base64 or base64url, the same on every instance. Of several the first one seals and
+   * signs, and all open and verify: put a new key in front, and take the old one away when nothing is sealed
+   * with it any more.
    */
   readonly key: string | readonly string[]
 }

@@ -15,10 +15,10 @@ const CURVES: Readonly<Record<string, readonly string[]>> = {
   'P-384': ['ES384'],
   'P-521': ['ES512'],
 }
-/** How the algorithms of a `CryptoKey` with a hash begin. */
+/** The prefixes of the algorithms of a `CryptoKey` with a hash. */
 const HASHED: Readonly<Record<string, string>> = { 'RSASSA-PKCS1-v1_5': 'RS', 'RSA-PSS': 'PS', HMAC: 'HS' }
 
-/** The algorithms of JSON Web Signatures (RFC 7518 §3, RFC 8037 §3.1, RFC 9864) that a key fits. */
+/** The algorithms of JSON Web Signatures (RFC 7518 §3, RFC 8037 §3.1, RFC 9864) that a key supports. */
 export function algorithmsOf(key: VerifyKey): readonly string[] {
   if (key instanceof Uint8Array) return HMAC
   return 'kty' in key ? ofWebKey(key as WebKey) : ofCryptoKey(key as CryptoKey)

@@ -3,13 +3,13 @@ import { AgentwireError } from '../../../errors.ts'
 import { type Authenticate, HttpError, type Principal } from '../../../http/index.ts'
 import { checkOptions, type Table } from '../../../options.ts'
 
-/** Who a key or a token stands for. */
+/** The owner of a key or token. */
 export interface Caller {
   /** Such as `ci`. */
   readonly id: string
-  /** The workspace whose deployments it sees. Default: it has its own, by its id. */
+  /** The workspace whose deployments the caller sees. Default: its own, named by its id. */
   readonly tenant?: string | undefined
-  /** Of a key for several workspaces: each request names one of them in `X-Tenant-Id`. */
+  /** For a key to several workspaces: each request names one of them in `X-Tenant-Id`. */
   readonly tenants?: readonly string[] | undefined
   readonly [claim: string]: unknown
 }
@@ -51,11 +51,11 @@ const digestsOf = async (keys: Readonly<Record<string, Caller>>): Promise<Readon
 const digestOf = async (key: string): Promise<string> =>
   toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(key.trim()))))
 
-/** Whose a token is; null for one that is not valid. What it throws is answered with 500. */
+/** Returns the owner of a token, or null for an invalid one. If it throws, the response is 500. */
 export type VerifyToken = (token: string) => Caller | null | Promise<Caller | null>
 
 /**
- * Accepts `Authorization: Bearer` with a token that `verify` knows, such as `verifyJwt` of
+ * Accepts `Authorization: Bearer` with a token that `verify` accepts, such as `verifyJwt` of
  * `agentwire/control-plane/jwt`.
  */
 export function bearer(verify: VerifyToken): Authenticate {
@@ -70,8 +70,8 @@ export function bearer(verify: VerifyToken): Authenticate {
 }
 
 /**
- * Accepts what any of them accepts: `either(apiKeys({ … }), bearer(verify))`. The first that knows the caller
- * decides.
+ * Accepts what any of them accepts: `either(apiKeys({ … }), bearer(verify))`. The first that accepts the
+ * caller decides.
  */
 export function either(...ways: readonly Authenticate[]): Authenticate {
   const authenticate: Authenticate = async (request) => {
@@ -84,11 +84,14 @@ export function either(...ways: readonly Authenticate[]): Authenticate {
   return Object.assign(authenticate, { schemes: Object.assign({}, ...ways.map(({ schemes }) => schemes)) })
 }
 
-/** The principal of a request, in the tenant that it names. Throws `HttpError` 403 for another tenant. */
+/**
+ * The principal of a request, in the tenant that the request names. Throws `HttpError` 403 for another
+ * tenant.
+ */
 function principalOf(request: Request, { tenants, ...caller }: Caller): Principal {
   const named = request.headers.get('x-tenant-id')?.trim() || undefined
   if (tenants === undefined) {
-    // A caller without a tenant has a workspace of its own, whatever its client is set up to send.
+    // A caller without a tenant has its own workspace, whatever tenant its client sends.
     if (named === undefined || caller.tenant === undefined || same(named, caller.tenant)) return caller
     throw forbidden('The credentials are not valid for the workspace of X-Tenant-Id.')
   }
@@ -102,7 +105,7 @@ function principalOf(request: Request, { tenants, ...caller }: Caller): Principa
   return { ...caller, tenant }
 }
 
-/** Tenants are UUIDs most of the time, which may be written in capitals. */
+/** Tenants are usually UUIDs, which may be in upper case. */
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 const forbidden = (message: string) => new HttpError(403, 'forbidden', message)

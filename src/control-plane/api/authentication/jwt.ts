@@ -7,17 +7,17 @@ import type { Caller, VerifyToken } from './authentication.ts'
 export type { Caller, VerifyKey, VerifyToken, WebKey }
 
 export interface VerifyJwtOptions {
-  /** Where the keys are, as a JSON Web Key Set. They are fetched when they are needed, and kept. */
+  /** The URL of a JSON Web Key Set. The keys are fetched on first use and cached. */
   readonly jwksUrl?: string | undefined
-  /** The key instead. */
+  /** The key. Use it instead of `jwksUrl`. */
   readonly key?: VerifyKey | undefined
-  /** The `iss` that a token must have. */
+  /** The required `iss` claim. */
   readonly issuer: string | readonly string[]
-  /** The `aud` that a token must have. */
+  /** The required `aud` claim. */
   readonly audience: string | readonly string[]
-  /** The claim with the tenant, or the list of tenants. Default: each subject has a workspace of its own. */
+  /** The claim with the tenant, or with a list of tenants. Default: each subject has its own workspace. */
   readonly tenantClaim?: string | undefined
-  /** Such as `['RS256']`. Default: what fits the key. */
+  /** Such as `['RS256']`. Default: the algorithms that the key supports. */
   readonly algorithms?: readonly string[] | undefined
 }
 
@@ -40,7 +40,7 @@ export function verifyJwt(options: VerifyJwtOptions): VerifyToken {
   if ((jwksUrl === undefined) === (key === undefined)) {
     throw new AgentwireError('invalid_argument', 'verifyJwt: pass either jwksUrl or key.')
   }
-  // A token names its algorithm itself. A wrong one would otherwise be reported as an error of the key.
+  // The token names its algorithm. A wrong one would otherwise be reported as a key error.
   const algorithms = options.algorithms ?? (key && algorithmsOf(key))
   const known: JWTVerifyOptions = {
     issuer: [issuer].flat(),
@@ -60,7 +60,7 @@ export function verifyJwt(options: VerifyJwtOptions): VerifyToken {
   }
 }
 
-/** Whether the token is at fault, and not the way to the keys. */
+/** Whether the token is invalid, as opposed to an error while fetching the keys. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) &&
@@ -74,6 +74,6 @@ function callerOf(claims: JWTPayload, tenantClaim: string | undefined): Caller |
   const named = claims[tenantClaim]
   if (typeof named === 'string' && named !== '') return { ...caller, tenant: named }
   const isList = Array.isArray(named) && named.every((one) => typeof one === 'string' && one !== '')
-  // A token that should name a tenant, and does not, must not open a workspace of its own.
+  // A token that lacks its tenant claim must not open a workspace of its own.
   return isList ? { ...caller, tenants: named as string[] } : null
 }

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../../errors.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 
-/** A schema as the document has it: also with `$ref`, and with any alternatives. */
+/** A schema in the document, which may have `$ref` and alternatives. */
 export interface DocumentSchema
   extends Omit<JsonSchema, 'items' | 'properties' | 'additionalProperties' | 'anyOf'> {
   readonly $ref?: string
@@ -11,11 +11,13 @@ export interface DocumentSchema
   readonly anyOf?: readonly DocumentSchema[]
 }
 
-/** The titled schemas of a document, each of which is listed once under `components.schemas`. */
+/** The titled schemas of a document. Each is listed once under `components.schemas`. */
 export function createComponents(own: Readonly<Record<string, DocumentSchema>>) {
   const schemas = new Map(Object.entries(own))
 
-  /** The schema with a reference for every titled one. Throws where two different schemas have the same title. */
+  /**
+   * The schema with a reference for every titled one. Throws if two different schemas have the same title.
+   */
   function refer(schema: JsonSchema): DocumentSchema {
     const written = write(schema)
     const { title } = schema

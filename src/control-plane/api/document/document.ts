@@ -77,11 +77,11 @@ function describe(spec: Operation, { refer }: Components) {
   }
 }
 
-/** Whether its answers have an `ETag` that a client may send as `If-None-Match`. */
+/** Whether its responses have an `ETag` that a client may send as `If-None-Match`. */
 const isValidated = ({ method, responses: { 200: body } }: Operation): boolean =>
   method === 'GET' && body !== undefined && body !== null && !('mediaType' in body)
 
-/** As FastAPI makes it from the name of the function, the path and the method. */
+/** As FastAPI builds it from the function's name, the path and the method. */
 function operationIdOf({ summary, path, method }: Operation): string {
   const name = summary.toLowerCase().replaceAll(/\W+/g, '_')
   return `${name}${path.replaceAll(/\W/g, '_')}_${method.toLowerCase()}`

@@ -4,7 +4,7 @@ import type { OpenApiDocument } from './document.ts'
 
 const DOCUMENT = '/openapi.json'
 
-/** The document of operations, which is public. Its code is loaded with the first request. */
+/** The public route of the OpenAPI document. Its code is loaded with the first request. */
 export function documentRoute(operations: readonly Operation[]): Route {
   let known: Promise<OpenApiDocument> | undefined
   return [

@@ -11,7 +11,7 @@ import { loadWorkspaceToken } from '../tokens/removal.ts'
 import { openToken, tokensOf } from '../tokens/tokens.ts'
 import { beginFlow } from './begin.ts'
 
-/** Gives the token of a user, refreshed where it has to be, or begins a sign-in. */
+/** Returns a user's token, refreshed if necessary, or starts a sign-in. */
 export async function authenticate(
   context: CallerContext,
   request: AuthenticateRequest,
@@ -43,19 +43,19 @@ export async function authenticate(
   return begin(checkOnly || chosen.isNamed ? 'token_expired' : 'pending', chosen.token)
 }
 
-/** Throws 403 where the caller may not have the tokens of that user. */
+/** Throws 403 if the caller may not access that user's tokens. */
 function userFor({ owner, id, mayActFor }: CallerContext, user: string | undefined): string | null {
   if (user === undefined || user === id) return id
-  // Without authentication callers cannot be distinguished.
+  // Without authentication, callers cannot be distinguished.
   if (id === null || mayActFor({ owner, id }, user)) return user
   throw refusal(403, 'You may not act for another user. Omit user_id, or allow it with mayActFor.')
 }
 
 interface Chosen {
   readonly token: TokenRecord | undefined
-  /** The request names it, or the agent is connected to it. */
+  /** The request names the token, or the agent is connected to it. */
   readonly isNamed: boolean
-  /** There are several, and nothing says which. */
+  /** There are several tokens, and nothing selects one. */
   readonly isOpen: boolean
 }
 
@@ -83,8 +83,8 @@ async function choose(
 }
 
 /**
- * Whether a token has these scopes, or was requested with them. Providers rename scopes and users leave some
- * out, so a second request would give the same.
+ * Whether a token has these scopes, or was requested with them. Providers rename scopes and users may decline
+ * some, so a second request would return the same.
  */
 const covers = ({ scopes, requestedScopes }: TokenRecord, wanted: readonly string[]): boolean =>
   wanted.every((scope) => scopes.includes(scope) || requestedScopes.includes(scope))

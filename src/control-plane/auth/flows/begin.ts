@@ -9,7 +9,7 @@ import { authIdOf, flowContext, signState } from './state.ts'
 /** How long a user has to sign in, in milliseconds. */
 const FLOW_MS = 10 * 60_000
 
-/** How long a flow that is over can be waited for, in milliseconds. */
+/** How long `wait` accepts a flow that has ended, in milliseconds. */
 const KEPT_MS = 60 * 60_000
 
 export const putFlow = (flow: FlowRecord) => put(FLOWS, flow.id, flow, { ttlMs: KEPT_MS })
@@ -20,12 +20,12 @@ export interface BeginRequest
   readonly owner: string | null
   readonly user: string | null
   readonly startedBy: string | null
-  /** The token that is renewed. Undefined: a new one is made. */
+  /** The token to renew. Undefined: creates a new one. */
   readonly replaces: string | undefined
   readonly baseUrl: string
 }
 
-/** Begins a sign-in: the URL that the user opens, and the name of the flow. */
+/** Starts a sign-in. Returns the URL that the user opens, and the flow's name. */
 export async function beginFlow(
   context: AuthContext,
   provider: ProviderRecord,

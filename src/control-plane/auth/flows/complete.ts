@@ -25,11 +25,11 @@ import { expiryOf, makeDefault, putToken, sealToken } from '../tokens/tokens.ts'
 import { putFlow } from './begin.ts'
 import { flowContext, verifyState } from './state.ts'
 
-/** Those who may end a sign-in, and get its token. */
+/** Whether a caller may complete a sign-in and receive its token. */
 export const isParty = (flow: FlowRecord, { owner, id }: AuthCaller): boolean =>
   flow.owner === owner && (flow.startedBy === id || flow.user === id)
 
-/** Trades the code of a provider for a token. A flow is used once, whatever comes of it. */
+/** Exchanges a provider's code for a token. A flow is used once, whatever its result. */
 export async function completeFlow(
   context: AuthContext,
   caller: AuthCaller | undefined,
@@ -64,7 +64,7 @@ export async function completeFlow(
   }
 }
 
-/** Takes a flow, so that no second callback can use it. */
+/** Claims a flow, so that no second callback can use it. */
 async function claim(
   { store }: AuthContext,
   partition: string,
@@ -121,7 +121,7 @@ async function storeGrant(
   })
 }
 
-/** What a flow says of its token. */
+/** The token fields that come from the flow. */
 const commonOf = ({ providerId, providerKey, scopes, endpoints }: FlowRecord) => ({
   providerId,
   providerKey,
@@ -154,7 +154,7 @@ async function storeWorkspaceToken(
   })
 }
 
-/** Ends a flow without a token. Nothing is written where it has ended already. */
+/** Ends a flow without a token. Writes nothing if the flow has already ended. */
 async function fail(
   { store, now }: AuthContext,
   partition: string,

@@ -1,8 +1,8 @@
 import type { SecretBox } from '../../secrets/secret-box.ts'
 
 /**
- * The name of a flow for `wait`: the key of its user, which gives the partition, and its id. It reveals
- * neither the tenant nor the user, and works only for those who may wait for the flow.
+ * A flow's name for `wait`: its user's key, which determines the partition, and its id. It reveals neither
+ * the tenant nor the user, and only works for callers that may wait for the flow.
  */
 export interface FlowName {
   readonly userKey: string
@@ -13,19 +13,19 @@ const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'
 
 export const authIdOf = ({ userKey, flowId }: FlowName): string => `${userKey}.${flowId}`
 
-/** Undefined for what is no `auth_id`. */
+/** Undefined for an invalid `auth_id`. */
 export function parseAuthId(text: string): FlowName | undefined {
   const [, userKey, flowId] = new RegExp(`^(${UUID})\\.(${UUID})$`).exec(text) ?? []
   return userKey !== undefined && flowId !== undefined ? { userKey, flowId } : undefined
 }
 
-/** The `state` of an authorization request: the flow with a signature, which holds for one provider. */
+/** The `state` of an authorization request: the flow with a signature that is valid for one provider. */
 export async function signState(secrets: SecretBox, name: FlowName, providerId: string): Promise<string> {
   const authId = authIdOf(name)
   return `${authId}.${await secrets.sign(signed(authId, providerId))}`
 }
 
-/** Undefined unless this control plane has signed it, for this provider. */
+/** Undefined unless this control plane has signed it for this provider. */
 export async function verifyState(
   secrets: SecretBox,
   state: string,
@@ -39,5 +39,5 @@ export async function verifyState(
 
 const signed = (authId: string, providerId: string): string => `oauth-state:${authId}:${providerId}`
 
-/** What the secrets of a flow are bound to. */
+/** The context that a flow's secrets are bound to. */
 export const flowContext = (flowId: string): string => `oauth-flow:${flowId}`

@@ -6,7 +6,7 @@ import { openToken } from '../tokens/tokens.ts'
 import { isParty } from './complete.ts'
 import { parseAuthId } from './state.ts'
 
-/** Waits until a sign-in is over, on whichever instance it ends. */
+/** Waits until a sign-in has ended, on any instance. */
 export async function waitForFlow(
   context: CallerContext,
   authId: string,
@@ -18,7 +18,7 @@ export async function waitForFlow(
   if (!name) return { status: 'not_found' }
   const partition = userPartition(name.userKey)
   const signals = signal ? [closing, signal] : [closing]
-  // The clock of this process: what is waited for is a span, and not a time.
+  // The monotonic clock of this process, because the wait is a duration.
   const deadline = performance.now() + timeoutMs
   const changes = watchChanges(store, partition)
   try {
@@ -29,7 +29,7 @@ export async function waitForFlow(
       if (status === 'completed') {
         const token =
           tokenId === undefined ? undefined : await load<TokenRecord>(store, partition, TOKENS, tokenId)
-        // Without one it was deleted since.
+        // Without a token, the token was deleted since.
         if (!token) return { status: 'not_found' }
         return { status, token: (await openToken(context, token.record)).accessToken }
       }

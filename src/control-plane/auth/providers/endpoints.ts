@@ -4,10 +4,10 @@ import { uuidOf } from '../../../ids.ts'
 import { refusal } from '../../errors.ts'
 import type { ProviderRecord } from '../records.ts'
 
-/** The hosts of this machine, as URLs write them. */
+/** The loopback hosts, as URLs write them. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
-/** Throws 400 unless it is a public `https:` URL, or one of this machine where that is allowed. */
+/** Throws 400 unless it is a public `https:` URL, or a loopback URL if those are allowed. */
 export function checkEndpoint(name: string, text: string, allowLoopback: boolean): string {
   try {
     const { protocol, hostname, hash } = checkUrl(text, { allowLoopback })
@@ -21,7 +21,7 @@ export function checkEndpoint(name: string, text: string, allowLoopback: boolean
   }
 }
 
-/** Throws 400 unless browsers may be sent there with a code: over `https:`, or to this machine. */
+/** Throws 400 unless browsers may be sent there with a code: over `https:`, or to a loopback host. */
 export function checkRedirectUri(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname))
@@ -33,7 +33,7 @@ export function checkRedirectUri(text: string): string {
 }
 
 /**
- * A digest of where a provider's codes, tokens and secrets go: after a change of its URLs, what was issued
+ * A digest of where a provider's codes, tokens and secrets are sent. After its URLs change, what was issued
  * for the old ones is not sent to the new ones.
  */
 export const endpointsOf = ({ authUrl, tokenUrl, revocationUrl, issuer }: ProviderRecord): Promise<string> =>

@@ -19,7 +19,7 @@ export async function clientSecretOf(
   return opened?.value
 }
 
-/** A provider of the tenant, else of the platform. */
+/** A provider of the tenant, otherwise of the platform. */
 export async function providerFor(
   context: AuthContext,
   owner: string | null,

@@ -11,7 +11,7 @@ import { callbackUrl, checkEndpoint } from './endpoints.ts'
 
 /**
  * Finds the authorization server of an MCP server (RFC 9728, RFC 8414), and registers a client there (RFC
- * 7591). Source: MCP 2025-06-18, "Authorization". Throws 400 where either is not supported.
+ * 7591). Source: MCP 2025-06-18, "Authorization". Throws 400 if either is not supported.
  */
 export async function discoverProvider(
   context: CallerContext,
@@ -25,7 +25,7 @@ export async function discoverProvider(
   try {
     const mcpServer = new URL(mcpServerUrl)
     const resource = await findResource(context, mcpServer)
-    // Without metadata of the resource, its own origin is the authorization server (MCP 2025-03-26).
+    // Without resource metadata, the server's own origin is the authorization server (MCP 2025-03-26).
     const issuer = check('issuer', resource?.authorization_servers?.[0] ?? mcpServer.origin)
     const server = await client.findServer(new URL(issuer))
     if (!server)
@@ -72,7 +72,7 @@ const ENDPOINTS: readonly string[] = [
   'revocation_endpoint',
 ]
 
-/** The metadata of the resource itself, else of its whole server. */
+/** The metadata of the resource itself, otherwise of its server. */
 async function findResource({ client }: AuthContext, mcpServer: URL) {
   const own = await client.findResource(mcpServer)
   return own || mcpServer.pathname === '/' ? own : client.findResource(new URL(mcpServer.origin))

@@ -12,13 +12,13 @@ export interface PlatformProvider {
   readonly providerId: string
   readonly name: string
   readonly clientId: string
-  /** Default: a public client. It is kept in memory only. */
+  /** Default: none, for a public client. It is only kept in memory. */
   readonly clientSecret?: string | undefined
   readonly authUrl: string
   readonly tokenUrl: string
   /** RFC 7009. Default: looked up in the server's metadata. */
   readonly revocationUrl?: string | undefined
-  /** Given, the `iss` of the server's answers has to be this (RFC 9207). */
+  /** If set, the `iss` in the server's responses must equal it (RFC 9207). */
   readonly issuer?: string | undefined
   /** Default true. */
   readonly usesPkce?: boolean | undefined

@@ -13,7 +13,7 @@ export interface EventDetails {
   readonly detail?: string | undefined
 }
 
-/** The op that writes an event, for the commit of the change itself. */
+/** The op that writes an event, for the commit of the change. */
 export function eventOp(
   about: Pick<TokenRecord, 'providerId' | 'scopes'> & Partial<Pick<TokenRecord, 'accountLabel'>>,
   type: TokenEventType,

@@ -11,15 +11,15 @@ import { load, type Stored, TOKENS, unchanged } from '../stored.ts'
 import { eventOp } from './events.ts'
 import { expiryOf, openToken, putToken, sealToken } from './tokens.ts'
 
-/** A token is refreshed this long before it expires, so that it outlives the request that it is for. */
+/** A token is refreshed this long before it expires, so that it outlives its request. In milliseconds. */
 const EARLY_MS = 60_000
 
-/** After this time a refresh that was begun is taken for lost, with its process. */
+/** After this time, in milliseconds, a refresh that has started counts as lost, with its process. */
 const REFRESH_MS = 30_000
 
 /**
- * A usable token, refreshed if necessary. Undefined where it has expired for good. One instance at a time
- * sends a refresh token, because providers that rotate them take a second use for theft. Throws 502 where the
+ * A usable token, refreshed if necessary. Undefined if it has expired for good. Only one instance at a time
+ * sends a refresh token, because providers that rotate them treat a second use as theft. Throws 502 if the
  * provider cannot be reached.
  */
 export async function usableToken(
@@ -41,7 +41,7 @@ export async function usableToken(
       const at = now()
       const left = (record.expiresAt ?? Infinity) - at
       const mayRefresh = refreshToken !== undefined && record.endpoints === (await endpointsOf(provider))
-      // A new token is taken however short it lives: the next one would live as long.
+      // A new token is used however short its lifetime is: the next one would have the same.
       const isNew = mayRefresh && (wasRefreshed || (left > 0 && record.updatedAt > begun))
       if (left > EARLY_MS || isNew || (left > 0 && !mayRefresh)) return { record, value: accessToken }
       if (!mayRefresh) return undefined
@@ -59,7 +59,7 @@ export async function usableToken(
   }
 }
 
-/** False where another instance was first. */
+/** False if another instance was first. */
 async function begin(
   { store }: AuthContext,
   partition: string,
@@ -89,7 +89,7 @@ async function refresh(
   try {
     const clientSecret = await clientSecretOf(context, provider)
     const grant = await client.refresh({ provider, clientSecret }, refreshToken)
-    // RFC 6749 §6: without a new refresh token, the old one goes on.
+    // RFC 6749 §6: without a new refresh token, the old one stays valid.
     const next = grant.refreshToken ?? refreshToken
     const secrets = await sealToken(context, token.id, grant.accessToken, next)
     await change(context, partition, token.id, 'token_refreshed', (record) => ({
@@ -101,7 +101,7 @@ async function refresh(
   } catch (error) {
     const isFinal = error instanceof ProviderError && !error.isTransient
     const kept = isFinal && (await openToken(context, token))
-    // A refresh token that was refused is not sent again.
+    // A rejected refresh token is not sent again.
     const secrets = kept ? await sealToken(context, token.id, kept.accessToken, undefined) : token.secrets
     const told = error instanceof ProviderError ? { reason: error.code, detail: error.message } : {}
     await change(

@@ -10,13 +10,13 @@ import { CONNECTIONS, load, loadAll, TOKENS, unchanged, WORKSPACE_TOKENS } from 
 import { type EventDetails, eventOp } from './events.ts'
 import { clearDefault, findToken, listTokens, loadDefault, openToken } from './tokens.ts'
 
-/** Revokes a token of the caller at its provider, and removes it. */
+/** Revokes one of the caller's tokens at its provider and removes it. */
 export async function removeToken(context: CallerContext, tokenId: string): Promise<void> {
   const { record } = await findToken(context, tokenId)
   await remove(context, context.partition, record, await providerOf(context, record))
 }
 
-/** Gives how many there were. */
+/** Returns their number. */
 export async function removeTokens(context: CallerContext, providerId: string): Promise<number> {
   const tokens = await listTokens(context, providerId)
   for (const { record } of tokens)
@@ -39,14 +39,14 @@ export async function removeWorkspaceToken(context: CallerContext): Promise<void
 
 export const SLACK = 'slack'
 
-/** The token that Slack gives for a workspace. All users of the tenant share it. */
+/** The token that Slack issues for a workspace. All users of the tenant share it. */
 export const loadWorkspaceToken = async ({
   store,
   tenant,
 }: CallerContext): Promise<TokenRecord | undefined> =>
   (await load<TokenRecord>(store, tenant, WORKSPACE_TOKENS, SLACK))?.record
 
-/** Removes what all users have for a provider. */
+/** Removes all users' data for a provider. */
 export async function removeAllTokens(context: AuthContext, provider: ProviderRecord): Promise<void> {
   for (;;) {
     const { docs } = await context.store.list(TOKENS, { where: { provider: provider.id }, limit: 20 })
@@ -89,7 +89,7 @@ async function remove(
   })
 }
 
-/** Undefined where it was removed, or another one was made under its name. */
+/** Undefined if the provider was removed, or replaced by another one with the same name. */
 async function providerOf(
   context: CallerContext,
   { providerId, providerKey }: TokenRecord,
@@ -99,7 +99,7 @@ async function providerOf(
   return found?.id === providerKey ? found : undefined
 }
 
-/** Why the provider does not know. A token is forgotten whatever its provider says. */
+/** Returns why the provider could not be told. The token is removed in any case. */
 async function revoke(
   context: AuthContext,
   token: TokenRecord,
@@ -127,7 +127,7 @@ async function revoke(
   }
 }
 
-/** From the metadata of the server that users are sent to, if it is that of the token endpoint too. */
+/** From the metadata of the server that users are sent to, if it has the same token endpoint. */
 async function findRevocationUrl(
   { client, allowLoopback }: AuthContext,
   { issuer, authUrl, tokenUrl }: ProviderRecord,

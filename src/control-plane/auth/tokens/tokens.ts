@@ -12,7 +12,7 @@ import type { AuthContext, CallerContext, Token } from '../service.ts'
 import { DEFAULTS, EVENTS, load, loadAll, put, type Stored, TOKENS, unchanged } from '../stored.ts'
 import { eventOp } from './events.ts'
 
-/** The caller's own tokens, oldest first: all, or those of a provider. */
+/** The caller's own tokens, oldest first: all, or those for one provider. */
 export async function listTokens(
   { store, partition }: CallerContext,
   providerId: string | null | undefined,
@@ -40,7 +40,7 @@ export const changeToken = (
     return { record, isDefault: isDefault ?? known !== undefined }
   })
 
-/** Gives the id of the token. */
+/** Returns the token's id. */
 export async function importToken(
   context: CallerContext,
   given: Given<z.output<typeof IMPORT_TOKEN>>,
@@ -89,7 +89,7 @@ export async function listEvents(
   return page.docs.map(({ value }) => value as unknown as TokenEventRecord)
 }
 
-/** A token of the caller. Throws 404 for another one. */
+/** One of the caller's tokens. Throws 404 for any other. */
 export async function findToken(
   { store, partition }: CallerContext,
   tokenId: string,
@@ -109,7 +109,7 @@ export async function tokensOf(
     loadAll<DefaultRecord>(store, DEFAULTS, { partition }),
   ])
   const chosen = new Set(defaults.map(({ record }) => record.tokenId))
-  // Their ids rise with the time.
+  // Ids increase with time.
   return tokens.map((token) => ({ ...token, isDefault: chosen.has(token.record.id) }))
 }
 
@@ -119,7 +119,7 @@ interface DefaultRecord {
   readonly tokenId: string
 }
 
-/** The document that makes a token the default. Undefined where it is not. */
+/** The document that makes a token the default. Undefined if it is not the default. */
 export async function loadDefault(
   store: Store,
   partition: string,
@@ -132,13 +132,13 @@ export async function loadDefault(
 export const makeDefault = ({ providerKey, id }: TokenRecord): Op =>
   put(DEFAULTS, providerKey, { id: providerKey, tokenId: id } satisfies DefaultRecord)
 
-/** What a commit needs that takes a default away, unless another token has become it. */
+/** The guards and ops for a commit that removes a default, unless another token has become it. */
 export const clearDefault = (found: Stored<DefaultRecord> | undefined) => ({
   guards: found ? [unchanged(DEFAULTS, found)] : [],
   ops: found ? [{ op: 'delete', collection: DEFAULTS, id: found.record.id } as const] : [],
 })
 
-/** Indexed by its provider, whose removal takes it along. */
+/** Indexed by its provider, so that removing the provider removes the token. */
 export const putToken = (record: TokenRecord): Op =>
   put(TOKENS, record.id, record, { index: { provider: record.providerKey } })
 

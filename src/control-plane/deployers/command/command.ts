@@ -23,9 +23,9 @@ export { DeployError } from '../deployer.ts'
 export type { CommandDeployerOptions, CommandPhase, Program } from './options.ts'
 
 /**
- * Has your programs do the work: one for each phase, started without a shell. Each reads one JSON object from
- * stdin, and writes lines of JSON to stdout (docs/control-plane.md). Whatever can be driven from a program
- * can be deployed to.
+ * Deploys with your own programs: one for each phase, started without a shell. Each reads one JSON object
+ * from stdin and writes lines of JSON to stdout (docs/control-plane.md). You can deploy to any target that a
+ * program can control.
  */
 export function commandDeployer(options: CommandDeployerOptions): Deployer {
   checkOptions('commandDeployer', options, COMMAND_DEPLOYER_OPTIONS)
@@ -75,7 +75,7 @@ export function commandDeployer(options: CommandDeployerOptions): Deployer {
   }
 }
 
-/** Gives the work the path of the revision's upload, as a file that exists until it ends. */
+/** Passes the path of the revision's upload to the work, as a file that exists until the work ends. */
 async function withUpload<T>(
   { source, sourceRevisionConfig, signal, openUpload }: PhaseContext,
   work: (upload: { readonly upload?: string }) => Promise<T>,

@@ -1,36 +1,36 @@
 import type { OptionTable } from '../../../options.ts'
 import type { Source } from '../../records/records.ts'
 
-/** A program and its arguments. No shell reads them. */
+/** A program and its arguments. No shell interprets them. */
 export type Program = readonly [program: string, ...args: string[]]
 
 export type CommandPhase = 'prepare' | 'build' | 'deploy' | 'promote' | 'stop' | 'destroy'
 
-/** The program of each phase. All may be the same one, which reads the phase from its input. */
+/** The program of each phase. All may be the same program, which reads the phase from its input. */
 export interface CommandDeployerOptions {
-  /** Fetches the source. Its result may have `prepared`, for the build, and `repo_commit_sha`. */
+  /** Fetches the source. Its result may have `prepared`, which `build` receives, and `repo_commit_sha`. */
   readonly prepare?: Program | undefined
-  /** Its result is the artifact, from which all deploys start. Default: what `prepare` gave. */
+  /** Its result is the artifact that all deploys start from. Default: the result of `prepare`. */
   readonly build?: Program | undefined
-  /** Starts the server, and ends when it is ready. Its result has `url`, and `handle` for later phases. */
+  /** Starts the server, and exits when it is ready. Its result has `url`, and `handle` for later phases. */
   readonly deploy: Program
-  /** Sends requests to the new server. Its result, if any, replaces that of `deploy`. Default: none. */
+  /** Routes requests to the new server. Its result, if any, replaces that of `deploy`. Default: none. */
   readonly promote?: Program | undefined
-  /** Stops a server. Succeeds if it is gone already. */
+  /** Stops a server. Succeeds if the server does not exist. */
   readonly stop: Program
-  /** Removes all that a deployment has left. Succeeds if nothing is left. */
+  /** Removes everything that a deployment has left. Succeeds if nothing is left. */
   readonly destroy: Program
   /**
-   * The sources that the programs take; others are refused with 400. For `internal_source` the first of
+   * The sources that the programs accept; others are rejected with 400. For `internal_source`, the first of
    * `prepare`, `build` and `deploy` that exists gets the path of the tar.gz, as `upload`. Default: `github`
    * and `external_docker`.
    */
   readonly sources?: readonly Source[] | undefined
-  /** The phases whose programs get the secrets, in clear on their stdin. Default: `deploy` alone. */
+  /** The phases whose programs get the secrets, in plain text on stdin. Default: only `deploy`. */
   readonly secretsFor?: readonly ('prepare' | 'build' | 'deploy' | 'promote')[] | undefined
-  /** The folder that the programs run in. Default: that of this process. */
+  /** The working directory of the programs. Default: that of this process. */
   readonly cwd?: string | undefined
-  /** Variables in addition to `PATH`, `HOME`, language and certificates. */
+  /** Environment variables in addition to `PATH`, `HOME`, language and certificates. */
   readonly env?: Readonly<Record<string, string>> | undefined
   /** The time between SIGTERM and SIGKILL when a phase is stopped, in milliseconds. Default 10,000. */
   readonly graceMs?: number | undefined

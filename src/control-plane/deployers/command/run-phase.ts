@@ -4,13 +4,13 @@ import { DeployError, type DeploymentContext, type LogLevel, type PhaseContext }
 import { runCommand, scrubbedEnv } from '../run-command.ts'
 import type { CommandDeployerOptions, CommandPhase, Program } from './options.ts'
 
-/** The longest line that is read whole, and the longest error that is shown. */
+/** The longest line that is read completely, and the longest error that is shown, in bytes. */
 const MAX_LINE_BYTES = 1_048_576
 const MAX_ERROR_LENGTH = 2_000
 
 const LEVELS: readonly string[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL']
 
-/** What a program reads from its stdin, except for the secrets. */
+/** What a program reads from stdin, except for the secrets. */
 interface Input {
   readonly phase: CommandPhase
   readonly revision?: { readonly id: string; readonly number: number }
@@ -18,8 +18,8 @@ interface Input {
 }
 
 /**
- * Returns what runs the program of a phase, and gives its result. That rejects with a `DeployError` when the
- * program fails.
+ * Returns a function that runs a phase's program and returns its result. It rejects with a `DeployError` if
+ * the program fails.
  */
 export function createRunner(options: CommandDeployerOptions) {
   const { secretsFor = ['deploy'], cwd = process.cwd(), env, graceMs = 10_000 } = options
@@ -50,7 +50,7 @@ export function createRunner(options: CommandDeployerOptions) {
     })
     const { result, error } = output.get()
     const failed = `The program of the phase "${given.phase}"`
-    // `log` masks its lines; an error has to be masked here.
+    // `log` masks its lines, but an error must be masked here.
     if (error !== undefined)
       throw new DeployError(`${failed} failed: ${maskSecrets(Object.values(secrets))(error)}`)
     if (ended.code === null) throw new DeployError(`${failed} was ended by ${ended.signal}.`)
@@ -60,8 +60,8 @@ export function createRunner(options: CommandDeployerOptions) {
 }
 
 /**
- * Reads the lines of a program's stdout. A JSON object with `log`, `result` or `error` is a message: the last
- * result counts. All other lines are for the log.
+ * Reads the lines of a program's stdout. A JSON object with `log`, `result` or `error` is a message; the last
+ * result counts. All other lines go to the log.
  */
 function readOutput(log: DeploymentContext['log']) {
   let result: Json | undefined

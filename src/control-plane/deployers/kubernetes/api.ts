@@ -29,18 +29,18 @@ interface Objects {
   readonly Service: V1Service
 }
 
-/** An object as the API server has it. */
+/** An object as the API server returns it. */
 export type KubernetesObject<K extends Kind = Kind> = Objects[K] & {
   readonly metadata: V1ObjectMeta & { readonly name: string }
 }
 
 interface Answer {
   readonly status: number
-  /** The body, if that is JSON. */
+  /** The body, if it is JSON. */
   readonly body: unknown
 }
 
-/** Why a request has to be sent again. */
+/** Why a request must be repeated. */
 interface Failure {
   readonly why: string
   readonly cause: unknown
@@ -52,9 +52,9 @@ const FIELD_MANAGER = 'agentwire'
 export type KubernetesApi = ReturnType<typeof createApi>
 
 /**
- * The calls of the API in one namespace that a deployer needs. Each is repeated for a while when the server
- * is unavailable, overloaded or reports a conflict: all of them may be. Rejects with a `DeployError` that
- * says what failed, and with the signal's reason when that aborts.
+ * The API calls in one namespace that a deployer needs. Each is retried for a while if the server is
+ * unavailable, overloaded or reports a conflict; all of them are safe to retry. Rejects with a `DeployError`
+ * that says what failed, and with the signal's reason if it aborts.
  */
 export function createApi(
   client: KubernetesClient,
@@ -65,7 +65,7 @@ export function createApi(
   const pathOf = (kind: Kind, name?: string): string =>
     RESOURCES[kind].replace('{namespace}', namespace) + (name === undefined ? '' : `/${name}`)
 
-  /** `what` it does is for the message of an error. Statuses of `alsoOk` are an answer, too. */
+  /** `what` describes the request in errors. Statuses in `alsoOk` are not errors. */
   async function send(
     what: string,
     path: string,
@@ -117,7 +117,7 @@ export function createApi(
       const { kind, metadata } = object
       const query = { fieldManager: FIELD_MANAGER, force: 'true', fieldValidation: 'Strict' }
       const path = `${pathOf(kind, metadata.name)}?${new URLSearchParams(query)}`
-      // JSON is YAML, too.
+      // JSON is also YAML.
       const request = patch('application/apply-patch+yaml', object)
       const { body } = await send(`apply the ${kind} "${metadata.name}"`, path, request)
       return body as KubernetesObject<K>
@@ -137,8 +137,8 @@ export function createApi(
       return (body as { items?: KubernetesObject<K>[] }).items ?? []
     },
     /**
-     * Removes an object. Given a version, only that one: false if there is another. `Foreground`: the object
-     * stays until all that belongs to it is gone.
+     * Removes an object. With a version, removes only that version, and returns false if there is another.
+     * `Foreground`: the object stays until all its dependents are removed.
      */
     async remove(
       kind: Kind,
@@ -155,7 +155,7 @@ export function createApi(
       const { status } = await send(what, pathOf(kind, name), request, isAny ? [404] : [404, 409])
       return status !== 409
     },
-    /** Scales a Deployment to no servers. False if it is not the given version any more, or is gone. */
+    /** Scales a Deployment to zero servers. False if it has another version or does not exist. */
     async stop(name: string, resourceVersion: string | undefined): Promise<boolean> {
       const query = new URLSearchParams({ fieldManager: FIELD_MANAGER })
       const path = `${pathOf('Deployment', name)}/scale?${query}`
@@ -164,7 +164,7 @@ export function createApi(
       const { status } = await send(`stop the Deployment "${name}"`, path, request, [404, 409])
       return status !== 404 && status !== 409
     },
-    /** The log of a container. Undefined if it has none now. Not repeated. */
+    /** A container's log. Undefined if it has none now. Not retried. */
     async log(pod: string, query: Readonly<Record<string, string>>): Promise<Response | undefined> {
       const path = `${pathOf('Pod', pod)}/log?${new URLSearchParams(query)}`
       const response = await client(path, { method: 'GET', signal })
@@ -184,7 +184,7 @@ const patch = (type: string, body: object) =>
 const unexpected = (status: number, text: string): Error =>
   new Error(`The Kubernetes API answered ${status}: ${text.slice(0, 2_000)}`)
 
-/** Undefined for a text that was cut off. */
+/** Undefined for truncated text. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -193,13 +193,13 @@ function parse(text: string): unknown {
   }
 }
 
-/** Kubernetes gives seconds. */
+/** In milliseconds. Kubernetes sends seconds. */
 function retryAfterOf(response: Response): number | undefined {
   const header = response.headers.get('retry-after')
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : undefined
 }
 
-/** The server's own message only if it is about what was applied: others name accounts of the cluster. */
+/** The server's own message only if it concerns what was applied. Other messages name cluster accounts. */
 function reasonOf(status: number, namespace: string, body: unknown): string {
   if (status === 401) return 'the Kubernetes API does not accept the credentials of the control plane.'
   if (status === 403)

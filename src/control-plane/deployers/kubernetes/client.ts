@@ -4,8 +4,8 @@ import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
 
 /**
- * Sends a request to the API server, with its credentials. The path begins with `/api` or `/apis`. Resolves
- * to the response, whatever its status, and rejects if there is none.
+ * Sends a request to the API server, with its credentials. The path starts with `/api` or `/apis`. Resolves
+ * with the response, whatever its status, and rejects if there is none.
  */
 export type KubernetesClient = (path: string, request: KubernetesRequest) => Promise<Response>
 
@@ -16,17 +16,19 @@ export interface KubernetesRequest {
   readonly signal: AbortSignal
 }
 
-/** The part of a `KubeConfig` of `@kubernetes/client-node` that is used: the cluster and the credentials. */
+/**
+ * The part of a `KubeConfig` from `@kubernetes/client-node` that is used: the cluster and the credentials.
+ */
 export interface KubeConfigLike {
   getCurrentCluster(): { readonly server: string } | null
   applyToHTTPSOptions(options: object): Promise<void>
 }
 
 /**
- * A client for the current cluster of a `KubeConfig`, which is asked for each request, since credentials
- * expire. The classes of the client library are not used: those for single resources differ between its
+ * A client for the current cluster of a `KubeConfig`, which is read for each request because credentials
+ * expire. The client library's classes are not used: the ones for single resources differ between its
  * versions 1 and 2, and `KubernetesObjectApi` cannot be aborted and drops unknown fields, which the API
- * server has to refuse.
+ * server has to reject.
  */
 export function clientOf(kubeConfig: KubeConfigLike): KubernetesClient {
   return async (path, { method, headers, body, signal }) => {
@@ -36,10 +38,10 @@ export function clientOf(kubeConfig: KubeConfigLike): KubernetesClient {
     const options: RequestOptions = {}
     await kubeConfig.applyToHTTPSOptions(options)
     const isPlain = url.protocol === 'http:'
-    // Version 1.0 gives an agent for TLS to clusters without it, too.
+    // Version 1.0 also sets a TLS agent for clusters without TLS.
     if (isPlain && options.agent instanceof HttpsAgent) delete options.agent
     return new Promise((resolve, reject) => {
-      // Node announces no body of a DELETE by itself.
+      // Node does not announce the body of a DELETE by itself.
       const length = body !== undefined && { 'content-length': Buffer.byteLength(body) }
       const sent = { ...options, method, headers: { ...options.headers, ...headers, ...length }, signal }
       const call = (isPlain ? requestHttp : requestHttps)(url, sent, (answer) => {
@@ -56,7 +58,7 @@ export function clientOf(kubeConfig: KubeConfigLike): KubernetesClient {
   }
 }
 
-/** The current cluster of `KUBECONFIG` or `~/.kube/config`, else the one that this process runs in. */
+/** The current cluster of `KUBECONFIG` or `~/.kube/config`, otherwise the one that this process runs in. */
 export function defaultClient(): KubernetesClient {
   let loaded: Promise<KubernetesClient> | undefined
   const load = async () => {

@@ -7,31 +7,30 @@ import { AGENT_CONTAINER } from './resource-spec.ts'
 export interface Followed {
   readonly api: KubernetesApi
   readonly workload: string
-  /** Of its pods. */
+  /** The labels of its pods. */
   readonly labels: Readonly<Record<string, string>>
   readonly log: (line: string, level?: LogLevel) => void
   readonly signal: AbortSignal
-  /** How often new servers are looked for, in milliseconds. */
+  /** How often to look for new servers, in milliseconds. */
   readonly lookMs: number
 }
 
-/** How many servers are followed at once, and how much of a line is kept. */
+/** The maximum number of followed servers, and the maximum length of a line. */
 const MAX_FOLLOWED = 50
 const MAX_LINE_LENGTH = 16_384
 
-/** The log of one run of a container. */
+/** The log of one container run. */
 interface Stream {
   isOpen: boolean
-  /** When its last line was logged. A stream that was cut off is continued from there. */
+  /** The time of its last line. An interrupted stream continues from there. */
   last?: string
-  /** The problem that was logged last. */
+  /** The last logged problem. */
   problem?: string
 }
 
 /**
- * Copies what the servers of a workload log into the deployment's own log, until the signal aborts or the
- * servers have stopped. Servers that are started later are found, and broken streams are continued. Never
- * rejects.
+ * Copies the log lines of a workload's servers to the deployment's own log, until the signal aborts or the
+ * servers have stopped. It finds servers that start later, and continues interrupted streams. Never rejects.
  */
 export async function followLogs(followed: Followed): Promise<void> {
   const { api, workload, labels, log, signal, lookMs } = followed
@@ -69,7 +68,7 @@ export async function followLogs(followed: Followed): Promise<void> {
 const isStopped = (deployment: KubernetesObject<'Deployment'> | undefined): boolean =>
   deployment === undefined || deployment.spec?.replicas === 0
 
-/** The pods whose agent runs, by a key that differs for each run of a container. */
+/** The pods with a running agent, by a key that differs for each container run. */
 function runningOf(pods: readonly KubernetesObject<'Pod'>[]): ReadonlyMap<string, string> {
   const running = new Map<string, string>()
   for (const pod of pods)
@@ -79,7 +78,7 @@ function runningOf(pods: readonly KubernetesObject<'Pod'>[]): ReadonlyMap<string
   return running
 }
 
-/** Reads a log until it ends or breaks. The next look continues it. */
+/** Reads a log until it ends or is interrupted. The next look continues it. */
 async function read({ api, log, signal }: Followed, pod: string, stream: Stream): Promise<void> {
   const from = stream.last
   const query = {
@@ -99,14 +98,14 @@ async function read({ api, log, signal }: Followed, pod: string, stream: Stream)
       log(text)
     }
   } catch (error) {
-    // A cut connection needs no warning, unlike a refusal of the API server.
+    // An interrupted connection needs no warning, but a rejection by the API server does.
     if (signal.aborted || !(error instanceof DeployError) || error.message === stream.problem) return
     stream.problem = error.message
     log(error.message, 'WARNING')
   }
 }
 
-/** The lines of a stream, each cut to a bound. */
+/** The lines of a stream, each truncated to a limit. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let rest = ''

@@ -24,7 +24,7 @@ export type {
 } from './options.ts'
 export { DeployError }
 
-/** How long it is tried to remove what a failed deploy has left, in milliseconds. */
+/** How long to try to remove what a failed deploy has left, in milliseconds. */
 const CLEAN_UP_MS = 5_000
 
 interface Handle {
@@ -35,16 +35,16 @@ interface Handle {
 
 /**
  * Runs images on Kubernetes. A deployment has one Service; each of its revisions has a Secret and a
- * Deployment, and an autoscaler if `max_scale` is more than `min_scale`. A new revision is rolled out, the
+ * Deployment, and an autoscaler if `max_scale` is higher than `min_scale`. A new revision is rolled out, the
  * Service is switched to it, and the old Deployment is kept without servers. Needs `@kubernetes/client-node`
- * 1 or 2, unless a `client` is given.
+ * 1 or 2, unless you pass a `client`.
  */
 export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer {
   checkOptions('kubernetesDeployer', options, KUBERNETES_DEPLOYER_OPTIONS)
   const client = options.client ?? (options.kubeConfig ? clientOf(options.kubeConfig) : defaultClient())
   const times = { ...TIMES, ...options.times }
   const { port = 8000, revisionHistory = 5, followLogs: doesFollow = true } = options
-  /** What follows the logs of a workload. */
+  /** The log followers, by workload. */
   const followers = new Map<string, { readonly end: AbortController; readonly ended: Promise<void> }>()
 
   const apiFor = (namespace: string, signal: AbortSignal): KubernetesApi =>
@@ -69,7 +69,7 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
     const scope = scopeOf(context, namespaceOf(context, options))
     const workload = workloadOf(context, scope)
     const { name, spec, attempt } = workload
-    // An earlier version of this deployer, or other options, may have let it in.
+    // An earlier version of this deployer, or other options, may have accepted it.
     const [refused] = refusedOf(spec, options.allow)
     if (refused) throw new DeployError(`${refused.path.join('.')}: ${refused.message}`)
     const api = apiFor(scope.namespace, signal)
@@ -93,7 +93,7 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
     return { url, handle: { namespace: scope.namespace, workload: name, attempt } }
   }
 
-  /** Has its own signal: that of the phase may have aborted. */
+  /** Has its own signal, because the phase's may have aborted. */
   async function cleanUp({ log }: DeployContext, { scope, name, attempt }: Workload): Promise<void> {
     try {
       await removeAttempt(apiFor(scope.namespace, AbortSignal.timeout(CLEAN_UP_MS)), name, attempt)
@@ -103,7 +103,7 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
     }
   }
 
-  /** Sends requests to the servers of a workload. */
+  /** Routes requests to a workload's servers. */
   async function select(context: DeployContext, handle: Handle, signal: AbortSignal): Promise<void> {
     const { namespace, workload } = handle
     await apiFor(namespace, signal).apply(serviceOf(scopeOf(context, namespace), workload))
@@ -134,7 +134,7 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
 
   return {
     refuses: (request) => refusalOf(request, options),
-    // A redeploy takes this over, and so finds the workload that was kept.
+    // A redeploy reuses this result, and so finds the workload that was kept.
     prepare: async (context) => ({ prepared: { workload: workloadName(context) } }),
     deploy,
     async promote(context, running) {
@@ -143,7 +143,8 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
       try {
         await select(context, handle, context.signal)
       } catch (error) {
-        // It may have been switched after all, and the new servers will be stopped. This error counts.
+        // The Service may have been switched after all, and the new servers will be stopped. This error is
+        // the one to report.
         if (previous && !context.signal.aborted)
           await select(context, previous, AbortSignal.timeout(CLEAN_UP_MS)).catch(() => {})
         throw error
@@ -178,14 +179,14 @@ const deployedService = (scope: Scope, { deploymentId, name }: DeployContext) =>
   deploymentName: name,
 })
 
-/** The kept workload of the revision that is deployed again, unless that is the one which serves. */
+/** The kept workload of the revision that is redeployed, unless it is the active one. */
 function workloadToDeploy(context: DeployContext): string {
   const kept = (context.artifact as { workload?: unknown } | null)?.workload
   const isFree = typeof kept === 'string' && kept !== handleOf(context.previous)?.workload
   return isFree ? kept : workloadName(context)
 }
 
-/** Undefined for what another deployer has started. */
+/** Undefined if another deployer has started it. */
 function handleOf(running: Running | undefined): Handle | undefined {
   const { namespace, workload, attempt } = (running?.handle ?? {}) as Partial<Record<string, unknown>>
   return typeof namespace === 'string' && typeof workload === 'string' && typeof attempt === 'string'

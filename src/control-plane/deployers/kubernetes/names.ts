@@ -3,12 +3,12 @@ import type { DeploymentContext, PhaseContext } from '../deployer.ts'
 
 /** The label of all objects of a deployment. */
 export const DEPLOYMENT_LABEL = 'agentwire/deployment'
-/** The label of the servers of one revision, by which the Service selects. */
+/** The label of one revision's servers, which the Service selects. */
 export const WORKLOAD_LABEL = 'agentwire/workload'
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
 /** The number of the revision that an object was last applied for. */
 export const REVISION_ANNOTATION = 'agentwire/revision'
-/** The attempt to deploy that applied an object last. Earlier attempts must not stop it any more. */
+/** The deploy attempt that last applied an object. Earlier attempts must not stop it. */
 export const ATTEMPT_ANNOTATION = 'agentwire/attempt'
 
 /** The namespace, Service and labels of a deployment. */
@@ -32,13 +32,13 @@ export const labelsOf = ({
   [DEPLOYMENT_LABEL]: labelValue(deploymentId),
 })
 
-/** The name of the Deployment, the Secret and the autoscaler of a revision. */
+/** The name of a revision's Deployment, Secret and autoscaler. */
 export const workloadName = (revision: PhaseContext): string =>
   objectName(revision.name, `${revision.deploymentId}/${revision.revisionId}`)
 
 /**
- * A name that every kind of object takes (RFC 1035), of at most 41 characters: Kubernetes adds up to 17 for
- * the names of pods, which are labels of at most 63.
+ * A name that every kind of object accepts (RFC 1035), of at most 41 characters: Kubernetes adds up to 17 for
+ * pod names, which are labels of at most 63.
  */
 function objectName(name: string, id: string): string {
   const slug = name
@@ -50,7 +50,7 @@ function objectName(name: string, id: string): string {
   return `${slug || 'agent'}-${digest(id).slice(0, 10)}`
 }
 
-/** An id as the value of a label, or its digest if a label cannot have it. */
+/** An id as a label value, or its digest if a label cannot contain it. */
 const labelValue = (id: string): string =>
   /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/.test(id) ? id : digest(id).slice(0, 32)
 

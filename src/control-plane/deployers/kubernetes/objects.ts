@@ -20,7 +20,7 @@ export interface Workload {
   readonly port: number
   readonly spec: ResourceSpec
   readonly progressDeadlineSeconds: number
-  /** The changes of the deployer's options. */
+  /** The changes that the deployer's options make. */
   readonly pod: (pod: Given) => Given
 }
 
@@ -29,7 +29,7 @@ export const podLabels = (labels: Scope['labels'], workload: string): Readonly<R
   [WORKLOAD_LABEL]: workload,
 })
 
-/** Given its Deployment, the Secret is removed together with it. */
+/** With its Deployment as owner, the Secret is removed together with it. */
 export function secretOf(workload: Workload, deployment?: KubernetesObject<'Deployment'>) {
   return {
     apiVersion: 'v1',
@@ -90,14 +90,14 @@ export function serviceOf(scope: Scope, workload: string) {
   } satisfies V1Service
 }
 
-/** The target share of the requested processors: above it, more servers are started. */
+/** The target CPU utilization, in percent of the request. Above it, more servers are started. */
 const TARGET_PERCENT = 75
 
-/** Undefined where the number of servers does not change. */
+/** Undefined if the number of servers is fixed. */
 export function autoscalerOf(workload: Workload, deployment: KubernetesObject<'Deployment'>) {
   const { name, spec } = workload
   if (spec.maxReplicas === spec.replicas) return undefined
-  // Without a request for processors there is nothing to take a percentage of.
+  // Without a CPU request, there is no utilization.
   const target = spec.requestsCpu
     ? { type: 'Utilization', averageUtilization: TARGET_PERCENT }
     : { type: 'AverageValue', averageValue: `${TARGET_PERCENT * 10}m` }
@@ -133,9 +133,9 @@ function metadataOf({ scope, name, context, attempt }: Workload, owner?: Kuberne
 function podOf(workload: Workload): Given {
   const { spec } = workload
   return {
-    // An agent gets no credentials of the cluster, unless it has an account of its own.
+    // An agent gets no cluster credentials, unless it has its own account.
     automountServiceAccountToken: spec.serviceAccountName !== undefined,
-    // Otherwise the environment has the addresses of all services of the namespace.
+    // Otherwise the environment has the addresses of all services in the namespace.
     enableServiceLinks: false,
     ...(spec.serviceAccountName !== undefined && { serviceAccountName: spec.serviceAccountName }),
     ...(spec.imagePullSecrets.length > 0 && { imagePullSecrets: spec.imagePullSecrets }),
@@ -161,7 +161,7 @@ function agentContainer({ name, image, port, spec, context }: Workload): Given {
     ],
     resources: spec.resources,
     ...(spec.volumeMounts.length > 0 && { volumeMounts: spec.volumeMounts }),
-    // The other two begin after this one, so that a slow start is not a failure.
+    // The other two probes start after this one, so that a slow start is not a failure.
     startupProbe: { ...probe, periodSeconds: 2, failureThreshold: 150 },
     readinessProbe: { ...probe, periodSeconds: 5, failureThreshold: 3 },
     livenessProbe: { ...probe, periodSeconds: 10, failureThreshold: 6 },

@@ -1,26 +1,29 @@
 import type { OptionTable } from '../../../options.ts'
 import type { KubeConfigLike, KubernetesClient } from './client.ts'
 
-/** Where and how deployments are run. */
+/** Where and how deployments run. */
 export interface KubernetesDeployerOptions {
-  /** The namespace of all deployments that name none. */
+  /** The namespace of deployments that name none. */
   readonly namespace: string
   /** Other namespaces that `source_config.listener_config.k8s_namespace` may name. Default: none. */
   readonly namespaces?: readonly string[] | undefined
   /**
-   * A `KubeConfig` of `@kubernetes/client-node`, which knows the API server and the credentials for it.
-   * Default: that of `KUBECONFIG`, of `~/.kube/config`, or of the cluster that this process runs in.
+   * A `KubeConfig` from `@kubernetes/client-node`, which has the API server and its credentials. Default:
+   * that of `KUBECONFIG`, of `~/.kube/config`, or of the cluster that this process runs in.
    */
   readonly kubeConfig?: KubeConfigLike | undefined
-  /** Sends the requests to the API server instead. */
+  /** Sends the requests to the API server. Use it instead of `kubeConfig`. */
   readonly client?: KubernetesClient | undefined
-  /** The port of the images, which they get as `PORT`. `GET /ok` answers 200 there. Default 8000. */
+  /**
+   * The port that images listen on. They receive it as `PORT`, and must respond to `GET /ok` with 200.
+   * Default 8000.
+   */
   readonly port?: number | undefined
   /** The URL of a deployment. Default: its Service in the cluster, `http://{name}.{namespace}.svc`. */
   readonly url?: ((service: DeployedService) => string) | undefined
   /**
    * Changes the pods (a `PodSpec`, as a plain object): node selectors, tolerations, security contexts,
-   * environment variables of all deployments. The container of the agent is named `agent`.
+   * environment variables for all deployments. The agent's container is named `agent`.
    */
   readonly pod?:
     | ((
@@ -28,11 +31,15 @@ export interface KubernetesDeployerOptions {
         service: DeployedService,
       ) => Readonly<Record<string, unknown>>)
     | undefined
-  /** What a `resource_spec` may ask for beyond its pod. The rest is refused with 422. Default: nothing. */
+  /**
+   * What a `resource_spec` may request beyond its pod. Anything else is rejected with 422. Default: nothing.
+   */
   readonly allow?: PodAllowances | undefined
-  /** How many stopped revisions of a deployment are kept, as Deployments without servers. Default 5. */
+  /**
+   * The number of stopped revisions to keep for each deployment, as Deployments without servers. Default 5.
+   */
   readonly revisionHistory?: number | undefined
-  /** Whether the process that deploys copies the servers' log into the deployment's log. Default true. */
+  /** Whether the process that deploys copies the servers' log to the deployment's log. Default true. */
   readonly followLogs?: boolean | undefined
   readonly times?: Partial<KubernetesTimes> | undefined
 }
@@ -43,9 +50,9 @@ export interface PodAllowances {
   readonly volumes?: readonly string[] | undefined
   /** Capabilities that init containers and sidecars may add, such as `SYS_PTRACE`. */
   readonly capabilities?: readonly string[] | undefined
-  /** Any security context: privileged, with other profiles, or with escalation. Default: false. */
+  /** Any security context: privileged, with other profiles, or with privilege escalation. Default: false. */
   readonly privileged?: boolean | undefined
-  /** Ports of the node. Default: false. */
+  /** Ports on the node. Default: false. */
   readonly hostPorts?: boolean | undefined
   /** Service accounts that a deployment may name. Their tokens are mounted. */
   readonly serviceAccounts?: readonly string[] | undefined
@@ -90,17 +97,22 @@ export interface DeployedService {
 export interface KubernetesTimes {
   /** How long Kubernetes may take to start the servers, in whole seconds. Default 600. */
   readonly progressDeadlineSeconds: number
-  /** How long replaced servers still run, in milliseconds, until every node knows it. Default 5,000. */
+  /**
+   * How long replaced servers keep running until every node knows about it, in milliseconds. Default 5,000.
+   */
   readonly drainMs: number
-  /** The first wait between two looks at a rollout, in milliseconds. Default 500. */
+  /** The first interval between two checks of a rollout, in milliseconds. Default 500. */
   readonly lookMs: number
-  /** The longest such wait, and how often new servers are found to read their logs. Default 5,000. */
+  /**
+   * The longest such interval, and how often to look for new servers to follow, in milliseconds. Default
+   * 5,000.
+   */
   readonly mostLookMs: number
-  /** How long the API server may take for one request, in milliseconds. Default 30,000. */
+  /** The timeout of one request to the API server, in milliseconds. Default 30,000. */
   readonly requestMs: number
-  /** The first wait before a request is retried, in milliseconds; later ones are longer. Default 250. */
+  /** The first delay before a request is retried, in milliseconds; later ones are longer. Default 250. */
   readonly retryMs: number
-  /** How long a request is retried that the API server cannot serve, in milliseconds. Default 60,000. */
+  /** How long to retry a request that the API server cannot serve, in milliseconds. Default 60,000. */
   readonly retryForMs: number
 }
 

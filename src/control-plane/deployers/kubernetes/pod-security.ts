@@ -15,10 +15,10 @@ const VOLUMES = [
   'projected',
   'secret',
 ]
-/** What a projected volume may always hold. A token for the API server needs an allowed account. */
+/** What a projected volume may always contain. A token for the API server needs an allowed account. */
 const PROJECTED = ['configMap', 'downwardAPI', 'secret']
 
-/** The members of a container that have no effect on the node. Later ones are refused. */
+/** Container fields that do not affect the node. Fields that Kubernetes adds later are rejected. */
 const CONTAINER = new Set([
   'args',
   'command',
@@ -37,15 +37,15 @@ const CONTAINER = new Set([
   'tty',
   'workingDir',
 ])
-/** Members that are searched for hosts. */
+/** Fields that may contain a host. */
 const HOOKS = ['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
 
-/** The free members of a security context. An image without a user runs as root, too. */
+/** Security context fields that are always allowed. An image without a user runs as root, too. */
 const CONTEXT = new Set(['readOnlyRootFilesystem', 'runAsGroup', 'runAsNonRoot', 'runAsUser'])
 
 /**
- * What a `resource_spec` asks for beyond its pod: the node, its network, other machines, or the API server.
- * The Pod Security Standard `baseline` forbids it, and for volumes and capabilities `restricted` does.
+ * What a `resource_spec` requests beyond its pod: the node, its network, other machines, or the API server.
+ * The Pod Security Standard `baseline` forbids it; for volumes and capabilities, `restricted` does.
  */
 export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readonly FieldRefusal[] {
   const refused: FieldRefusal[] = []

@@ -3,7 +3,7 @@ import type { KubernetesObject } from './api.ts'
 
 type Pod = KubernetesObject<'Pod'>
 
-/** Why a server does not start, for a reason that waiting does not change. */
+/** Why a server does not start, if waiting will not help. */
 export interface PodProblem {
   readonly pod: string
   readonly container: string
@@ -13,7 +13,7 @@ export interface PodProblem {
   readonly hasRun: boolean
 }
 
-/** The states of a container that Kubernetes cannot start, although it retries. */
+/** Container states that Kubernetes cannot resolve, although it retries. */
 const HOPELESS = [
   'ImagePullBackOff',
   'InvalidImageName',
@@ -42,7 +42,7 @@ function endOf({ lastState, restartCount = 0 }: V1ContainerStatus): string {
   return `keeps exiting (${restartCount} restarts), last with exit code ${exitCode ?? 'unknown'}${why && ` (${why})`}`
 }
 
-/** A container that runs and is not ready, or has ended. */
+/** A container that is running but not ready, or has ended. */
 export function notReady(pods: readonly Pod[]): Omit<PodProblem, 'text'> | undefined {
   for (const pod of pods)
     for (const { name, ready, state } of containersOf(pod))
@@ -51,7 +51,7 @@ export function notReady(pods: readonly Pod[]): Omit<PodProblem, 'text'> | undef
   return undefined
 }
 
-/** Why no node takes a pod, as Kubernetes says it. */
+/** Why no node accepts a pod, in Kubernetes's words. */
 export function unschedulable(pods: readonly Pod[]): string | undefined {
   const conditions = pods.flatMap(({ status }) => status?.conditions ?? [])
   return conditions.find(

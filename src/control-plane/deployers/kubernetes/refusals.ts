@@ -25,7 +25,7 @@ export function refusalOf(
 }
 
 export function imageOf({ sourceRevisionConfig: { image_uri } }: DeployRequest): string {
-  // The registry decides about the rest.
+  // The registry validates the rest.
   if (typeof image_uri !== 'string' || !/^[A-Za-z0-9][\w./:@-]{0,1000}$/.test(image_uri))
     throw new DeployError(
       'source_revision_config.image_uri must name an image, such as "registry.example.com/agents/support:1.4".',
@@ -45,7 +45,7 @@ export function namespaceOf(
   return named as string
 }
 
-/** The names of the variables were checked for every deployer. */
+/** The variable names were validated for every deployer. */
 function checkReferences({ secretReferences }: DeployRequest): void {
   const wrong = secretReferences.find(
     ({ secret_name, secret_key }) =>

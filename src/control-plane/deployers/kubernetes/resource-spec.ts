@@ -2,16 +2,16 @@ import type { SourceConfig } from '../../records/records.ts'
 import { DeployError } from '../deployer.ts'
 import { DEPLOYMENT_LABEL, MANAGED_BY_LABEL } from './names.ts'
 
-/** An object in the form of Kubernetes, as the client sent it. The API server checks its members. */
+/** An object in Kubernetes's form, as the client sent it. The API server validates its members. */
 export type Given = Readonly<Record<string, unknown>>
 
-/** The container of the agent server. */
+/** The name of the agent's container. */
 export const AGENT_CONTAINER = 'agent'
 
-/** The API's `resource_spec`, checked. */
+/** The API's `resource_spec`, validated. */
 export type ResourceSpec = ReturnType<typeof readResourceSpec>
 
-/** Throws a `DeployError` that names the member which is wrong. */
+/** Throws a `DeployError` that names the invalid member. */
 export function readResourceSpec(given: SourceConfig['resource_spec']) {
   const known = new Set<string>()
   const member = (name: string): unknown => {
@@ -41,7 +41,7 @@ export function readResourceSpec(given: SourceConfig['resource_spec']) {
 
   return {
     ...scale(number('min_scale'), number('max_scale')),
-    /** Whether the servers ask for a share of a processor. */
+    /** Whether the servers request CPU. */
     requestsCpu: cpu.request !== undefined,
     resources: {
       requests: withoutUndefined({ cpu: cpu.request, memory: memory.request }),
@@ -57,7 +57,7 @@ export function readResourceSpec(given: SourceConfig['resource_spec']) {
     volumeMounts,
     initContainers,
     sidecars,
-    /** Members that were given and have no meaning here. */
+    /** Members that have no meaning here. */
     ignored: Object.keys(given ?? {}).filter((key) => !known.has(key) && given?.[key] != null),
   }
 }
@@ -70,10 +70,10 @@ function scale(replicas = 1, maxReplicas = replicas) {
   return { replicas, maxReplicas }
 }
 
-/** Of processors or MiB. It keeps numbers from being written with an exponent. */
+/** In CPUs or MiB. It keeps numbers from being written with an exponent. */
 const MAX_AMOUNT = 1_000_000_000
 
-/** A request and its limit, which is twice the request unless it is given. */
+/** A request and its limit, which defaults to twice the request. */
 function amounts(
   number: (name: string) => number | undefined,
   key: 'cpu' | 'memory_mb',
@@ -110,7 +110,7 @@ function labels(value: unknown): Readonly<Record<string, string>> {
   return given
 }
 
-/** Labels and annotations have keys of one form. */
+/** The keys of labels and annotations have the same form. */
 function strings(name: string, given: unknown = {}): Readonly<Record<string, string>> {
   if (!isObject(given)) throw wrong(name, 'must be an object')
   for (const [key, value] of Object.entries(given)) {

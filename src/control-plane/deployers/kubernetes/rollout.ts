@@ -15,7 +15,7 @@ export interface Rollout {
   readonly times: Pick<KubernetesTimes, 'progressDeadlineSeconds' | 'lookMs' | 'mostLookMs'>
 }
 
-/** How many lines of a failed server's log are read, and how many of them its error shows. */
+/** How many lines of a failed server's log to read, and how many of them its error shows. */
 const TAIL_LINES = 50
 const SHOWN_LINES = 5
 
@@ -47,7 +47,7 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
     if (problem) throw await failure(rollout, problem.text, problem)
     const held = progress.held ?? unschedulable(pods)
     logOnce(held && `A server is waiting to be scheduled: ${held}`, 'WARNING')
-    // Kubernetes watches no deadline of a Deployment that was complete once and is started again.
+    // Kubernetes enforces no deadline for a Deployment that was once complete and is started again.
     if (progress.isLate || performance.now() > deadline) {
       const slow = notReady(pods)
       const why = slow
@@ -59,7 +59,7 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
   }
 }
 
-/** As `kubectl rollout status` reads it. `held` says why servers cannot be made at all, such as a quota. */
+/** As `kubectl rollout status` reads it. `held` says why no servers can be created, such as a quota. */
 function progressOf({ metadata, spec, status = {} }: KubernetesObject<'Deployment'>) {
   const wanted = spec?.replicas ?? 1
   const { observedGeneration = 0, replicas = 0, updatedReplicas: updated = 0, conditions = [] } = status
@@ -87,7 +87,7 @@ async function failure(
   const { secrets, log } = rollout.context
   const lines = where?.hasRun ? await tailOf(rollout, where) : []
   for (const line of lines) log(line, 'ERROR')
-  // `log` masks its lines; an error has to be masked here.
+  // `log` masks its lines, but an error must be masked here.
   const mask = maskSecrets(Object.values(secrets))
   const shown = lines.slice(-SHOWN_LINES).map((line) => mask(line).slice(0, 500))
   return new DeployError(shown.length === 0 ? text : `${text} Its last lines: ${shown.join(' | ')}`)
@@ -103,7 +103,7 @@ async function tailOf(
     return (await response?.text())?.split('\n').filter(Boolean) ?? []
   } catch (error) {
     context.signal.throwIfAborted()
-    // The error that is thrown is that of the server.
+    // The error to throw is the server's.
     context.log(`Its log could not be read: ${error instanceof Error ? error.message : error}`, 'WARNING')
     return []
   }

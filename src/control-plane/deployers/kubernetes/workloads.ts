@@ -2,7 +2,7 @@ import { sleep } from '../../../time.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'
 import { ATTEMPT_ANNOTATION, REVISION_ANNOTATION, type Scope, WORKLOAD_LABEL } from './names.ts'
 
-/** Stops the servers of a workload, unless a later attempt has applied it again. It may be deployed again. */
+/** Stops the servers of a workload, unless a later attempt has applied it again. It can be deployed again. */
 export async function stopWorkload(
   api: KubernetesApi,
   workload: string,
@@ -17,7 +17,7 @@ export async function stopWorkload(
   }
 }
 
-/** Stops what a lost process has left: all workloads but those named and the one that serves. */
+/** Stops what a lost process has left: all workloads except the given ones and the active one. */
 export async function stopOthers(
   api: KubernetesApi,
   scope: Scope,
@@ -30,18 +30,18 @@ export async function stopOthers(
   }
 }
 
-/** Removes the stopped workloads of a deployment except for the newest ones. Their Secrets go with them. */
+/** Removes a deployment's stopped workloads except the newest ones. Their Secrets are removed with them. */
 export async function removeOld(api: KubernetesApi, scope: Scope, keep: number): Promise<void> {
   const serving = await servingWorkload(api, scope)
   const stopped = (await api.list('Deployment', scope.labels))
     .filter(({ metadata, spec }) => spec?.replicas === 0 && metadata.name !== serving)
     .sort((a, b) => revisionOf(b) - revisionOf(a))
-  // One that was started again meanwhile has another version.
+  // A workload that was started again meanwhile has another version.
   for (const { metadata } of stopped.slice(keep))
     await api.remove('Deployment', metadata.name, 'Background', metadata.resourceVersion)
 }
 
-/** Removes what an attempt to deploy has applied, unless a later attempt has applied it again. */
+/** Removes what a deploy attempt has applied, unless a later attempt has applied it again. */
 export async function removeAttempt(api: KubernetesApi, workload: string, attempt: string): Promise<void> {
   for (const kind of ['HorizontalPodAutoscaler', 'Deployment', 'Secret'] as const)
     for (;;) {
@@ -51,7 +51,7 @@ export async function removeAttempt(api: KubernetesApi, workload: string, attemp
     }
 }
 
-/** Removes all that a deployment has, and waits until it is gone. */
+/** Removes all objects of a deployment, and waits until they no longer exist. */
 export async function removeAll(
   api: KubernetesApi,
   labels: Scope['labels'],

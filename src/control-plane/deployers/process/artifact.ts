@@ -4,18 +4,18 @@ import type { Json } from '../../../storage/index.ts'
 import { DeployError, type PhaseContext } from '../deployer.ts'
 import { type Dirs, isThere, removeFolder } from './dirs.ts'
 
-/** What was built for a revision, as it is stored. Ids give its folder, so that `dir` can be moved. */
+/** What was built for a revision, as it is stored. Ids determine its folder, so that `dir` can be moved. */
 export type Artifact = {
-  /** The revision that it was built for. A redeploy of it has another id. */
+  /** The revision that it was built for. A redeploy has another id. */
   readonly revisionId: string
-  /** The langgraph.json, from the root of the source. */
+  /** The langgraph.json, relative to the root of the source. */
   readonly configPath: string
 }
 
 /**
- * Finds the result of `prepare` or `build`, and marks it as used. If it is gone, because another machine made
- * it or it was removed, it is made again from its commit, or from its upload if that still exists. Rejects
- * with a `DeployError` for any other.
+ * Finds the result of `prepare` or `build`, and marks it as used. If it does not exist, because another
+ * machine created it or it was removed, it is created again from its commit, or from its upload if that still
+ * exists. Otherwise rejects with a `DeployError`.
  */
 export async function findArtifact(
   dirs: Dirs,
@@ -49,7 +49,7 @@ const isArtifact = (stored: Json): stored is Artifact =>
 
 const KEPT_REVISIONS = 10
 
-/** Removes the artifacts of a deployment, except for those that were used last. */
+/** Removes a deployment's artifacts, except for the most recently used ones. */
 export async function removeOldArtifacts(dirs: Dirs, deploymentId: string): Promise<void> {
   const folder = dirs.deployment(deploymentId)
   const revisions = (await readdir(folder)).map((name) => join(folder, name))

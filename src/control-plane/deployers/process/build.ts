@@ -9,15 +9,15 @@ import { isThere } from './dirs.ts'
 export interface BuildOptions extends Pick<PhaseContext, 'sourceConfig' | 'signal' | 'log'> {
   /** The root of the source. */
   readonly folder: string
-  /** The langgraph.json, from the folder. */
+  /** The langgraph.json, relative to the folder. */
   readonly configPath: string
-  /** The whole environment of both commands. */
+  /** The complete environment of both commands. */
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /**
  * Installs and builds a source in its folder. `install_command` runs in the root (default: what the lock file
- * asks for, if there are dependencies), `build_command` in the folder of the langgraph.json (default:
+ * requires, if there are dependencies), `build_command` in the folder of the langgraph.json (default:
  * nothing). Rejects with a `DeployError` if a command cannot be run or fails.
  */
 export async function buildSource(options: BuildOptions): Promise<void> {
@@ -33,7 +33,7 @@ export async function buildSource(options: BuildOptions): Promise<void> {
   if (build_command) await run('build', splitCommand(build_command), configFolder, options)
 }
 
-/** Why the commands of a request cannot be run, in a sentence for the client. */
+/** Why a request's commands cannot be run, as a sentence for the client. */
 export function refuseCommands({ install_command, build_command }: SourceConfig): string | undefined {
   try {
     for (const command of [install_command, build_command]) if (command) splitCommand(command)
@@ -43,7 +43,7 @@ export function refuseCommands({ install_command, build_command }: SourceConfig)
   }
 }
 
-/** Keeps package managers from asking questions and from sending reports. */
+/** Keeps package managers from asking questions and sending reports. */
 const QUIET = {
   CI: 'true',
   npm_config_audit: 'false',
@@ -65,7 +65,7 @@ async function run(
   throw new DeployError(`${step} ${how}: see the build log`)
 }
 
-/** Lock files, and what installs exactly what they say. */
+/** Lock files, and the command that installs exactly their contents. */
 const BY_LOCK_FILE: readonly (readonly [string, Command])[] = [
   ['package-lock.json', ['npm', 'ci']],
   ['npm-shrinkwrap.json', ['npm', 'ci']],
@@ -74,20 +74,20 @@ const BY_LOCK_FILE: readonly (readonly [string, Command])[] = [
   ['bun.lockb', ['bun', 'install', '--frozen-lockfile']],
 ]
 
-/** Undefined if a folder has no package.json, no dependencies, or brings its node_modules. */
+/** Undefined if a folder has no package.json, no dependencies, or its own node_modules. */
 async function defaultInstall(folder: string): Promise<Command | undefined> {
   if (!(await has(folder, 'package.json')) || (await has(folder, 'node_modules'))) return undefined
   if (!(await hasDependencies(join(folder, 'package.json')))) return undefined
   for (const [lockFile, command] of BY_LOCK_FILE) if (await has(folder, lockFile)) return command
   if (await has(folder, 'yarn.lock'))
-    // The settings file is that of Yarn 2 and later, which names the option differently.
+    // This settings file belongs to Yarn 2 and later, which names the option differently.
     return ['yarn', 'install', (await has(folder, '.yarnrc.yml')) ? '--immutable' : '--frozen-lockfile']
   return ['npm', 'install']
 }
 
 /**
- * The same command by npx, if this machine has no such program: in the version that `packageManager` of the
- * package.json names, otherwise in one that reads the lock file.
+ * The same command with npx if this machine lacks the program: in the version of `packageManager` in
+ * package.json, otherwise in one that reads the lock file.
  */
 async function available(
   command: Command,
@@ -107,7 +107,7 @@ async function available(
   return ['npx', '--yes', '--package', `${name}@${version}`, '--', program, ...args]
 }
 
-/** The newest release that reads the lock file as it is. */
+/** The newest release that reads the lock file unchanged. */
 async function versionFor(program: 'yarn' | 'pnpm', folder: string): Promise<string> {
   if (program === 'yarn') return (await has(folder, '.yarnrc.yml')) ? '4' : '1'
   const [, format] =

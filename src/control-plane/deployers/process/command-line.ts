@@ -3,9 +3,9 @@ import { DeployError } from '../deployer.ts'
 export type Command = readonly [program: string, ...args: string[]]
 
 /**
- * Splits a command that the API gives as text, without a shell. White space separates; `'…'` and `"…"` keep
- * white space; a `\` takes the next character as it is, except in `'…'`, and in `"…"` only before `"` and
- * `\`. What only a shell can do is refused with a `DeployError`, instead of being passed as an argument.
+ * Splits a command from the API into arguments, without a shell. White space separates; `'…'` and `"…"` keep
+ * white space; a `\` escapes the next character, except in `'…'`, and in `"…"` only before `"` and `\`.
+ * Syntax that needs a shell is rejected with a `DeployError`, instead of being passed as an argument.
  */
 export function splitCommand(text: string): Command {
   const words: string[] = []

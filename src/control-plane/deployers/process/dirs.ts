@@ -43,7 +43,7 @@ export async function removeFolder(path: string): Promise<void> {
     await rm(path, { recursive: true, force: true, maxRetries: 3 })
   } catch (error) {
     if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    // Some tools make their folders read-only, so that nothing can be removed from them.
+    // Some tools make their folders read-only, so that their contents cannot be removed.
     await makeWritable(path)
     await rm(path, { recursive: true, force: true, maxRetries: 3 })
   }

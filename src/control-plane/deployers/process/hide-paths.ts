@@ -5,8 +5,8 @@ import { DeployError, type PhaseContext } from '../deployer.ts'
 type Phase<C extends PhaseContext, R extends unknown[], T> = (context: C, ...rest: R) => Promise<T>
 
 /**
- * Removes paths of this machine from what a phase logs and from its errors: the source of a revision becomes
- * `.`, and the folders of the deployer, of this process and of the user become `…`.
+ * Removes this machine's paths from a phase's log and errors: the source of a revision becomes `.`, and the
+ * folders of the deployer, of this process and of the user become `…`.
  */
 export function pathHider(dir: string) {
   const hide = hiderOf(dir)
@@ -34,7 +34,7 @@ function hiderOf(dir: string): (text: string) => string {
   return (text) => text.replace(source, '.').replace(other, '…')
 }
 
-/** The end of the name of a folder. */
+/** The end of a folder's name. */
 const END = '(?![\\w.-])'
 
 /** Programs often resolve links. */

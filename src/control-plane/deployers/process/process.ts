@@ -25,59 +25,61 @@ import { DEFAULT_LIMITS, fetchSource, refuseSource } from './source/source.ts'
 
 export type { StartCommand } from './server/command.ts'
 
-/** A deployment, as the options of `processDeployer` get it. */
+/** A deployment, as the options of `processDeployer` receive it. */
 export interface ProcessDeployment {
   readonly id: string
   readonly name: string
-  /** `[tenant]` or `[id]`, then the name of it. Null without authentication. */
+  /** `[tenant]` or `[id]`, then its name. Null without authentication. */
   readonly owner: string | null
 }
 
 export interface ProcessDeployerOptions {
-  /** The folder for sources and builds. It is created if needed. Two machines must not share it. */
+  /** The folder for sources and builds, created if needed. Two machines must not share it. */
   readonly dir: string
   /**
-   * The repositories that may be deployed, as the beginnings of their URLs: `https://git.example/team/`
-   * allows all of a team, and `file:///srv/agents/` the repositories and folders below a folder of this
+   * The repositories that may be deployed, as URL prefixes: `https://git.example/team/` allows all of a
+   * team's repositories, and `file:///srv/agents/` the repositories and folders below a folder on this
    * machine. @default none
    */
   readonly allowRepositories?: readonly string[] | undefined
   /**
-   * Settings of git by name, such as credentials in `http.https://git.example/.extraHeader`. Those of the
-   * machine are not read. @default none
+   * Git settings by name, such as credentials in `http.https://git.example/.extraHeader`. The machine's own
+   * settings are not read. @default none
    */
   readonly gitConfig?: Readonly<Record<string, string>> | undefined
   /**
-   * Starts the server of a revision, in the folder of the revision. In the arguments, `{port}`, `{host}`,
+   * Starts the server of a revision, in the revision's folder. In the arguments, `{port}`, `{host}`,
    * `{config}` and `{dir}` are replaced by the port and address to listen on, the path of the langgraph.json,
-   * and the folder. `PORT` and `HOST` are in the environment, too. It is ready when `GET /ok` answers 200.
+   * and the folder. `PORT` and `HOST` are also in the environment. The server is ready when `GET /ok`
+   * responds with 200.
    * @default `agentwire serve` of this package
    */
   readonly start?: StartCommand | undefined
   /**
-   * More variables for builds and servers. Secrets override them. Where neither names a `STORAGE_URL`, servers
-   * of this package keep their threads in a SQLite file of the deployment, if `libsql` is installed.
+   * Additional environment variables for builds and servers. Secrets override them. If neither sets
+   * `STORAGE_URL`, this package's servers store their threads in a SQLite file of the deployment, if `libsql`
+   * is installed.
    */
   readonly env?: ((deployment: ProcessDeployment) => Readonly<Record<string, string>>) | undefined
   /** The address of all deployments. @default '127.0.0.1' */
   readonly hostname?: string | undefined
-  /** The first and the last port that deployments may have. @default any free port */
+  /** The first and the last port for deployments. @default any free port */
   readonly ports?: readonly [first: number, last: number] | undefined
   /**
-   * Who may call deployments: requests need one of these keys, as `X-Api-Key` or as a bearer token. The
-   * servers do not get it. @default everyone who reaches the port
+   * The keys for calling deployments: requests need one of them, as `X-Api-Key` or as a bearer token. The
+   * servers do not receive it. @default anyone who can reach the port
    */
   readonly apiKeys?: readonly string[] | undefined
   /**
-   * The URL of a deployment if a proxy in front leads to `port`. The proxy's `X-Forwarded-…` headers are
-   * believed.
+   * The URL of a deployment, if a proxy in front forwards to `port`. The proxy's `X-Forwarded-…` headers are
+   * trusted.
    * @default the address of the port
    */
   readonly publicUrl?: ((deployment: ProcessDeployment & { readonly port: number }) => string) | undefined
   /** How long a server may take to be ready, in milliseconds. @default 60000 */
   readonly readyTimeoutMs?: number | undefined
   /**
-   * How long the requests of a replaced server have to end, and after that the time between SIGTERM and
+   * How long a replaced server's requests may take to end, and after that the time between SIGTERM and
    * SIGKILL, each in milliseconds. @default 15000
    */
   readonly graceMs?: number | undefined
@@ -98,11 +100,11 @@ const OPTIONS: OptionTable<ProcessDeployerOptions> = {
 }
 
 /**
- * Deploys on this machine: fetches a source, installs and builds it, and starts it as a process, with a port
- * that stays the same. **It runs what clients send, with the rights of the user of this process**: use it if
- * everybody who may deploy is trusted.
+ * Deploys on this machine: fetches a source, installs and builds it, and starts it as a process with a stable
+ * port. **It runs what clients send, with the rights of this process's user**: use it only if you trust
+ * everyone who may deploy.
  *
- * The servers end with this process. After its restart they are started again from what was built.
+ * The servers end with this process. After a restart, they are started again from their builds.
  */
 export function processDeployer(options: ProcessDeployerOptions): Deployer {
   checkOptions('processDeployer', options, OPTIONS)
@@ -169,7 +171,7 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
     return { url, handle: { revisionId: context.revisionId, port } }
   }
 
-  /** Opens the port first to answer clients, and again in case the previous server has closed it. */
+  /** Opens the port first, to respond to clients, and again in case the previous server has closed it. */
   async function serve(context: DeployContext, { handle }: Running): Promise<Running> {
     const { port } = readHandle(handle)
     await openPort(context, port)
@@ -226,7 +228,7 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
 
 interface Handle {
   readonly revisionId: string
-  /** The port of the deployment, which later revisions take over. */
+  /** The deployment's port, which later revisions take over. */
   readonly port: number
 }
 

@@ -142,7 +142,9 @@ function readReceiver(
 
 const invalid = (message: string): AgentwireError => new AgentwireError('invalid_webhook', message)
 
-/** Posts the pending messages of a deployment one by one. Those refused for good are skipped, and reported. */
+/**
+ * Posts the pending messages of a deployment one by one. Those refused for good are skipped, and reported.
+ */
 const deliverPending =
   (store: Store, receivers: readonly Receiver[]): JobHandler =>
   async ({ partition, data }, tools) => {

@@ -75,7 +75,9 @@ const allBy = async (store: Store, orderBy: string): Promise<readonly StoredUplo
 export const uploadsToSweep = async (store: Store): Promise<readonly StoredUpload[]> =>
   (await store.list(UPLOADS, { orderBy: SWEEP })).docs.map((doc) => docs.stored(doc))
 
-/** The paths that the newest revision of a deployment, the one that serves and those under way are made of. */
+/**
+ * The paths that the newest revision of a deployment, the one that serves and those under way are made of.
+ */
 export async function pathsInUse(store: Store, deploymentId: string): Promise<ReadonlySet<string>> {
   const deployment = (await loadDeployment(store, deploymentId))?.record
   if (!deployment) return new Set()

@@ -33,7 +33,9 @@ export interface UploadLimits {
 const MIB = 1024 * 1024
 /** The bytes of one event of the log, and the least that an upload counts for. */
 const CHUNK_BYTES = MIB
-/** How long the next bytes of an upload may take, in milliseconds, and how long what was broken off is kept. */
+/**
+ * How long the next bytes of an upload may take, in milliseconds, and how long what was broken off is kept.
+ */
 const LEASE_MS = 10 * 60_000
 const TOPIC = 'upload'
 

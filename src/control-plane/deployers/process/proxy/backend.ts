@@ -2,7 +2,7 @@ import { Agent } from 'node:http'
 
 export const BACKEND_HOST = '127.0.0.1'
 
-/** How long an unused connection is kept, in milliseconds. Servers have to keep theirs longer. */
+/** How long an unused connection is kept, in milliseconds. Servers must keep theirs longer. */
 const UNUSED_MS = 1_000
 
 /** A server behind a proxy, and its requests. It listens on the loopback interface. */
@@ -21,20 +21,20 @@ export function createBackend() {
   }
 
   return {
-    /** Undefined while it is not up. */
+    /** Undefined while the server is down. */
     port: undefined as number | undefined,
-    /** Keeps connections to it open between requests. */
+    /** Keeps connections to the server open between requests. */
     agent,
-    /** Counts a request. The result ends it. */
+    /** Counts a request. The returned function ends it. */
     enter(): () => void {
       open++
       return leave
     },
-    /** Settles when it has no requests. */
+    /** Resolves when the server has no requests. */
     async idle(): Promise<void> {
       if (open > 0) await new Promise<void>((resolve) => waiting.add(resolve))
     },
-    /** Ends the connections that no request uses. */
+    /** Closes connections that no request uses. */
     close: (): void => agent.destroy(),
   }
 }

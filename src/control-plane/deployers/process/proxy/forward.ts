@@ -5,14 +5,14 @@ import { endToEnd, framing, hasBody, requestHeaders } from './headers.ts'
 export interface Exchange {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** Whether a proxy in front of ours says who the client is. */
+  /** Whether a proxy in front of this one reports the client's address. */
   readonly isBehindProxy: boolean
 }
 
-/** What may be sent again if its connection turns out to be closed already (RFC 9110 §9.2.2). */
+/** Methods that may be retried if the connection turns out to be closed (RFC 9110 §9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
 
-/** Sends a request to a server, and its response back, both with back-pressure. */
+/** Forwards a request to a server and its response back, both with backpressure. */
 export function forward(exchange: Exchange, backend: Backend): void {
   const { req, res, isBehindProxy } = exchange
   res.once('close', backend.enter())
@@ -33,7 +33,7 @@ export function forward(exchange: Exchange, backend: Backend): void {
   send(backend.agent)
 }
 
-/** Undefined after an answer of our own: the server is not up, or the request cannot be sent. */
+/** Undefined if the proxy itself has responded: the server is down, or the request cannot be sent. */
 export function openRequest(
   exchange: Exchange,
   { port }: Backend,
@@ -44,7 +44,7 @@ export function openRequest(
   if (port === undefined) return notRunning(exchange)
   try {
     const sent = request({ host: BACKEND_HOST, port, method: req.method, path: req.url, headers, agent })
-    // A request ends with its client. The rest of a body that the server did not want is discarded.
+    // A request ends with its client. The rest of a body that the server did not read is discarded.
     res.once('close', () => {
       req.unpipe(sent)
       req.resume()
@@ -58,7 +58,7 @@ export function openRequest(
   }
 }
 
-/** Answers a client with what the server answered. */
+/** Sends the server's response to a client. */
 export function sendBack(response: IncomingMessage, { res }: Exchange): void {
   if (res.destroyed) {
     response.destroy()
@@ -69,16 +69,17 @@ export function sendBack(response: IncomingMessage, { res }: Exchange): void {
     const trailers = Object.entries(response.trailers)
     if (trailers.length > 0) res.addTrailers(trailers as [string, string][])
   })
-  // An answer that breaks off must not look complete.
+  // An interrupted response must not look complete.
   response.once('error', () => res.destroy())
   response.pipe(res)
-  // Streams send their head long before their first event. A head with a body at once is sent with it.
+  // Streams send their head long before their first event. If a body follows the head immediately, both are
+  // sent together.
   setImmediate(() => {
     if (!res.writableEnded && !res.destroyed) res.flushHeaders()
   })
 }
 
-/** Answers for a server that did not. */
+/** The proxy's responses for a server that did not respond. */
 export function failed(exchange: Exchange, error: NodeJS.ErrnoException): void {
   if (isAnswered(exchange)) return
   if (error.code === 'ECONNREFUSED') notRunning(exchange)

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
-/** Whether a request may reach the server of a deployment. */
+/** Whether a request may reach a deployment's server. */
 export type Gate = (req: IncomingMessage) => boolean
 
 export const openGate: Gate = () => true
 
 /**
- * Lets requests pass that have one of the keys, as `X-Api-Key` or as a bearer token, and takes the key out of them, so that no server
- * gets it. `GET /ok` and the preflights of browsers, which cannot have a key, pass as well.
+ * Accepts requests with one of the keys, as `X-Api-Key` or as a bearer token, and removes the key from them,
+ * so that no server receives it. `GET /ok` and CORS preflights, which cannot have a key, are accepted too.
  */
 export function keyGate(keys: readonly string[]): Gate {
   const known = new Set(keys.map(digest))
@@ -22,7 +22,7 @@ export function keyGate(keys: readonly string[]): Gate {
   }
 }
 
-/** Digests are compared, so that the time says nothing of a key. */
+/** Digests are compared, so that the response time reveals nothing about a key. */
 const digest = (key: string): string => createHash('sha256').update(key).digest('base64')
 
 function remove(req: IncomingMessage, name: string): void {

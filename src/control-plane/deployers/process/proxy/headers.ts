@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Headers of one connection (RFC 9110 §7.6.1). `Connection` may name more. */
+/** Hop-by-hop headers (RFC 9110 §7.6.1). `Connection` may name more. */
 const HOP_BY_HOP = [
   'connection',
   'keep-alive',
@@ -12,10 +12,10 @@ const HOP_BY_HOP = [
   'upgrade',
 ]
 
-/** What proxies say of the client. Any client can send it. */
+/** Headers in which proxies report the client. Any client can send them. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']
 
-/** The raw headers, without those of one connection. */
+/** The raw headers, without hop-by-hop headers. */
 export function endToEnd(
   { rawHeaders, headers }: IncomingMessage,
   without: readonly string[] = [],
@@ -28,15 +28,15 @@ export function endToEnd(
   return kept
 }
 
-/** The headers for the server. Those about the client are kept only from a proxy in front of us. */
+/** The headers for the server. Those about the client are only kept from a proxy in front of this one. */
 export function requestHeaders(req: IncomingMessage, isBehindProxy: boolean): string[] {
   const { host, 'x-forwarded-for': before, ...given } = req.headers
   const address = req.socket.remoteAddress ?? 'unknown'
-  // Node answers `Expect` by itself, and a server would answer it once more.
+  // Node answers `Expect` itself, and a server would answer it again.
   const sent = endToEnd(req, isBehindProxy ? ['expect', 'x-forwarded-for'] : ['expect', ...FORWARDED])
   sent.push('X-Forwarded-For', isBehindProxy && before ? `${before}, ${address}` : address)
   if (!isBehindProxy || !given['x-forwarded-proto']) sent.push('X-Forwarded-Proto', 'http')
-  // Clients of HTTP/1.0 may leave it out, and servers of HTTP/1.1 refuse what has none.
+  // HTTP/1.0 clients may omit it, and HTTP/1.1 servers reject requests without it.
   if (host === undefined) sent.push('Host', 'localhost')
   else if (!isBehindProxy || !given['x-forwarded-host']) sent.push('X-Forwarded-Host', host)
   return sent
@@ -45,10 +45,10 @@ export function requestHeaders(req: IncomingMessage, isBehindProxy: boolean): st
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
-/** The headers that say where the body of a request ends. */
+/** The headers that delimit a request's body. */
 export function framing({ headers, method }: IncomingMessage): readonly string[] {
   if (headers['transfer-encoding'] !== undefined) return ['Transfer-Encoding', 'chunked']
-  // Node would otherwise announce a body for the methods that usually have one.
+  // Node would otherwise announce a body for methods that usually have one.
   const isEmpty = headers['content-length'] === undefined && !BODILESS.has(method!)
   return isEmpty ? ['Content-Length', '0'] : []
 }

@@ -9,27 +9,29 @@ import { forwardUpgrade, isWebSocket, overlookUpgrade } from './upgrade.ts'
 
 export interface ProxyOptions {
   readonly hostname: string
-  /** If it is taken, another one is used. Default: any free one. */
+  /** If it is taken, another one is used. Default: any free port. */
   readonly port: number | undefined
-  /** The first and the last port that may be used. Default: any free one. */
+  /** The first and the last port that may be used. Default: any free port. */
   readonly ports?: readonly [first: number, last: number] | undefined
   readonly gate: Gate
-  /** Whether a proxy in front of this one says who the client is. */
+  /** Whether a proxy in front of this one reports the client's address. */
   readonly isBehindProxy: boolean
   /** Called when a connection cannot be accepted. */
   readonly onError: (error: Error) => void
 }
 
-/** How long an unused connection of a client is kept: longer than proxies in front keep theirs. */
+/**
+ * How long an unused client connection is kept, in milliseconds: longer than proxies in front keep theirs.
+ */
 const KEEP_ALIVE_MS = 65_000
 
-/** A port that leads to one server at a time. */
+/** A port that forwards to one server at a time. */
 export type ReverseProxy = Awaited<ReturnType<typeof openProxy>>
 
 export async function openProxy(options: ProxyOptions) {
   const { hostname, port, ports, gate, isBehindProxy, onError } = options
   let backend: Backend | undefined
-  /** Connections with a request that is not answered yet. */
+  /** Connections with a pending request. */
   const busy = new Set<Socket>()
   const server = createServer((req, res) => {
     const exchange = { req, res, isBehindProxy }
@@ -44,14 +46,14 @@ export async function openProxy(options: ProxyOptions) {
   server.requestTimeout = 0
   server.on('upgrade', (req, socket, head) => {
     const upgrade = { req, socket: socket as Socket, head }
-    // An answer could not be told from that of the request before.
+    // Its response could not be distinguished from that of the earlier request.
     if (busy.has(upgrade.socket)) socket.destroy()
     else if (isWebSocket(upgrade)) forwardUpgrade(upgrade, { backend, gate, isBehindProxy })
     else overlookUpgrade(server, upgrade)
   })
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
-    // A connection that was given back to the server comes again.
+    // A connection that was returned to the server is emitted again.
     if (sockets.has(socket)) return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -59,21 +61,21 @@ export async function openProxy(options: ProxyOptions) {
   const bound = await listen(server, hostname, candidates(port, ports))
   server.on('error', onError)
   let closed: Promise<void> | undefined
-  /** Accepts no more connections. Settles when those that are open have ended. */
+  /** Stops accepting connections. Resolves when all open ones have closed. */
   const stopListening = (): Promise<void> =>
     (closed ??= new Promise((resolve) => server.close(() => resolve())))
   return {
     port: bound,
-    /** Where requests are sent. Without it they are answered with 503. */
+    /** The server that receives requests. Without it, the response is 503. */
     get backend() {
       return backend
     },
-    /** Sends new requests to this server. Those in progress, also in web sockets, stay where they are. */
+    /** Sends new requests to this server. Active requests and web sockets stay where they are. */
     turnTo(next: Backend | undefined): void {
       backend = next
     },
     stopListening,
-    /** Ends all connections. */
+    /** Closes all connections. */
     async close(): Promise<void> {
       backend = undefined
       const ended = stopListening()
@@ -83,10 +85,10 @@ export async function openProxy(options: ProxyOptions) {
   }
 }
 
-/** How long a taken port is waited for, in milliseconds: a killed process may hold it for a moment. */
+/** How long to wait for a taken port, in milliseconds: a killed process may hold it briefly. */
 const TAKEN_MS = 1_000
 
-/** The ports to try, in this order. 0 is any free one. */
+/** The ports to try, in this order. 0 means any free port. */
 function candidates(wanted: number | undefined, ports: ProxyOptions['ports']): readonly number[] {
   if (ports === undefined) return wanted === undefined ? [0] : [wanted, 0]
   const [first, last] = ports
@@ -96,7 +98,7 @@ function candidates(wanted: number | undefined, ports: ProxyOptions['ports']): r
     : all
 }
 
-/** Listens on the first of the ports that is free, and returns its number. */
+/** Listens on the first free port, and returns its number. */
 async function listen(server: Server, hostname: string, ports: readonly number[]): Promise<number> {
   const [wanted] = ports
   const waitUntil = performance.now() + TAKEN_MS

@@ -6,7 +6,7 @@ import { type Exchange, failed, forbidden, notRunning, openRequest, sendBack } f
 import type { Gate } from './gate.ts'
 import { endToEnd, requestHeaders } from './headers.ts'
 
-/** A request that asks for another protocol on its connection. */
+/** A request to switch its connection to another protocol. */
 export interface Upgrade {
   readonly req: IncomingMessage
   readonly socket: Socket
@@ -22,12 +22,12 @@ interface UpgradeTarget {
   readonly isBehindProxy: boolean
 }
 
-/** Connects the client to a web socket of the server. If there is none, the client gets the HTTP answer. */
+/** Connects the client to a web socket of the server. If there is none, the client gets the HTTP response. */
 export function forwardUpgrade(
   { req, socket, head }: Upgrade,
   { backend, gate, isBehindProxy }: UpgradeTarget,
 ): void {
-  // Node does not handle the connection any more.
+  // Node no longer handles the connection.
   const res = new ServerResponse(req)
   res.shouldKeepAlive = false
   res.assignSocket(socket)
@@ -67,9 +67,9 @@ function headOf(response: IncomingMessage): Buffer {
 }
 
 /**
- * Gives the connection back to the HTTP server, as if the request had not asked for another protocol, which
- * servers may ignore (RFC 9110 §7.8): Java's clients ask for HTTP/2 with each first request, and send its
- * body at once.
+ * Returns the connection to the HTTP server, as if the request had not asked for another protocol. Servers
+ * may ignore that (RFC 9110 §7.8): Java's clients ask for HTTP/2 with each first request, and send its body
+ * immediately.
  */
 export function overlookUpgrade(server: Server, { req, socket, head }: Upgrade): void {
   const ends = /(^|,)\s*close\s*(,|$)/i.test(req.headers.connection ?? '')

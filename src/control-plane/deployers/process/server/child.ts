@@ -10,7 +10,7 @@ export interface ServerOptions {
   /** The command that listens on this port. */
   readonly command: (port: number) => SupervisedCommand
   readonly log: DeploymentContext['log']
-  /** Masks the secrets in what the server wrote. */
+  /** Masks secrets in the server's output. */
   readonly mask: (text: string) => string
   /** How long it may take to be ready, in milliseconds. */
   readonly readyTimeoutMs: number
@@ -21,11 +21,11 @@ export interface ServerOptions {
 export type Child = Awaited<ReturnType<typeof startOn>>
 
 const MAX_LINE_BYTES = 16_384
-/** How long the output is read after the server has ended. */
+/** How long the output is read after the server has ended, in milliseconds. */
 const OUTPUT_MS = 1_000
 const PORTS = 3
 
-/** Starts a server on a free port and waits until it is ready. An error has its last lines. */
+/** Starts a server on a free port and waits until it is ready. An error contains its last lines. */
 export async function startChild(options: ServerOptions, signal: AbortSignal): Promise<Child> {
   for (let tried = 1; ; tried++) {
     const port = await tryPort(0)
@@ -33,7 +33,7 @@ export async function startChild(options: ServerOptions, signal: AbortSignal): P
     try {
       return await startOn(port, options, signal)
     } catch (error) {
-      // Another program may have been faster than the server.
+      // Another program may have taken the port first.
       const isFree = (await tryPort(port)) !== undefined
       if (tried === PORTS || signal.aborted || isFree) throw error
       const line = `Port ${port} was taken by another program. The server is being started on another port.`
@@ -56,7 +56,7 @@ async function startOn(
   ])
   const closed = ended.then(async () => {
     await within(OUTPUT_MS, isRead)
-    // A process that cannot be found may still hold the pipes.
+    // A process that cannot be found may still hold the pipes open.
     stdout.destroy()
     stderr.destroy()
   })
@@ -73,7 +73,7 @@ async function startOn(
   return { port, ended, stop: stopped }
 }
 
-/** Listens on a port for a moment, and returns its number. Undefined if that is not possible. */
+/** Listens on a port briefly, and returns its number. Undefined if that is not possible. */
 function tryPort(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer()
@@ -85,14 +85,14 @@ function tryPort(port: number): Promise<number | undefined> {
   })
 }
 
-/** What a server may write to its log in a second. The rest is left out. */
+/** The maximum number of log lines per second. Further lines are dropped. */
 const LINES_PER_SECOND = 1_000
 const CHARACTERS_PER_SECOND = 1 << 20
 
 const TAIL_LINES = 20
 const TAIL_CHARACTERS = 500
 
-/** Passes the lines of a server to its log, at a rate that memory and store can take. */
+/** Passes a server's lines to its log, at a rate that memory and store can handle. */
 export function createOutput(log: DeploymentContext['log']) {
   const tail: string[] = []
   let lines = 0

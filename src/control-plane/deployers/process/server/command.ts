@@ -1,4 +1,4 @@
-// As a namespace, since the beginning of bundles often imports `createRequire`.
+// A namespace import, because bundles often start with an import of `createRequire`.
 import * as modules from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -7,7 +7,7 @@ import { BACKEND_HOST } from '../proxy/backend.ts'
 /** A program and its arguments, in which `{port}`, `{host}`, `{config}` and `{dir}` are replaced. */
 export type StartCommand = readonly [program: string, ...args: string[]]
 
-/** `config` is the path of the langgraph.json, and `dir` the folder of the revision. */
+/** `config` is the path of the langgraph.json, and `dir` the revision's folder. */
 export function fillIn(
   [program, ...args]: StartCommand,
   { port, config, dir }: { readonly port: number; readonly config: string; readonly dir: string },
@@ -21,16 +21,16 @@ export function fillIn(
 /** `agentwire serve` of this package. */
 export function ownServer(): StartCommand {
   const address = ['--host', '{host}', '--port', '{port}']
-  // A deployment is not under development, whatever its address.
+  // A deployment is not in development, whatever its address.
   const deployed = ['--hide-errors', '--no-devtools']
   return [process.execPath, ...ownProgram(), 'serve', ...deployed, '--config', '{config}', ...address]
 }
 
 function ownProgram(): readonly string[] {
-  // In the CommonJS build there is no `import.meta`.
+  // The CommonJS build has no `import.meta`.
   const here = typeof __filename === 'string' ? __filename : fileURLToPath(import.meta.url)
   if (!here.endsWith('.ts')) return [join(dirname(here), 'cli.js')]
-  // Sources need a loader, which cannot be found by name from the folder of the server.
+  // Sources need a loader, which cannot be resolved by name from the server's folder.
   const loader = pathToFileURL(modules.createRequire(here).resolve('tsx')).href
   return ['--import', loader, join(dirname(here), '../../../../../cli/main.ts')]
 }

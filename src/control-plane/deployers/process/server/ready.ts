@@ -4,12 +4,12 @@ import { DeployError } from '../../deployer.ts'
 import type { Ended } from '../../supervised.ts'
 import { BACKEND_HOST } from '../proxy/backend.ts'
 
-/** How long one request for `/ok` may take, in milliseconds. */
+/** The timeout of one request to `/ok`, in milliseconds. */
 const PROBE_MS = 5_000
 
 /**
- * Settles when the server answers `GET /ok` with 200. Rejects with a `DeployError` if it ends before, or
- * takes too long, and with the reason of the signal.
+ * Resolves when the server responds to `GET /ok` with 200. Rejects with a `DeployError` if it ends before or
+ * takes too long, and with the signal's reason.
  */
 export async function untilReady(
   port: number,
@@ -29,7 +29,7 @@ export async function untilReady(
     while (!over.aborted) {
       status = await probe(port, over)
       if (status === 200 && !over.aborted) return
-      // A twentieth of the time so far: a fast start is noticed fast, and a slow one is asked seldom.
+      // A twentieth of the time so far: a fast start is noticed fast, and a slow one is polled rarely.
       await pause(Math.min(200, Math.max(4, (performance.now() - begunAt) / 20)), over)
     }
     throw over.reason
@@ -38,7 +38,7 @@ export async function untilReady(
   }
 }
 
-/** The status of `GET /ok`. Undefined if nothing answers. */
+/** The status of `GET /ok`. Undefined without a response. */
 function probe(port: number, signal: AbortSignal): Promise<number | undefined> {
   return new Promise((resolve) => {
     const sent = get({ host: BACKEND_HOST, port, path: '/ok', agent: false, timeout: PROBE_MS, signal })

@@ -4,19 +4,19 @@ import { type Child, type ServerOptions, startChild } from './child.ts'
 import { describe } from './ready.ts'
 
 export interface Restarts {
-  /** How long the first restart waits, in milliseconds. Each further one waits twice as long. */
+  /** The delay before the first restart, in milliseconds. Each further one is twice as long. */
   readonly firstMs: number
   readonly mostMs: number
-  /** After this long a server that is up starts from `firstMs` again. */
+  /** After a server has been up this long, in milliseconds, the delay is `firstMs` again. */
   readonly resetMs: number
 }
 
 const RESTARTS: Restarts = { firstMs: 100, mostMs: 30_000, resetMs: 60_000 }
 
-/** A server that is started again when it ends by itself. */
+/** A server that is restarted when it ends by itself. */
 export type Server = Awaited<ReturnType<typeof startServer>>
 
-/** Starts a server and waits until it is ready, without retries. The signal is for the start only. */
+/** Starts a server and waits until it is ready, without retries. The signal only applies to the start. */
 export async function startServer(
   options: ServerOptions,
   signal: AbortSignal,
@@ -60,15 +60,15 @@ export async function startServer(
       if (child) await run(child)
       child = await startAgain()
     }
-    // It became ready while it was stopped.
+    // It became ready while it was being stopped.
     await child?.stop()
   }
 
   const supervised = supervise(await startChild(options, signal))
   return {
-    /** Where it is reached, while it is up. */
+    /** Its address, while it is up. */
     backend,
-    /** Ends it for good: with SIGTERM, and with SIGKILL after its grace time. */
+    /** Stops it for good: with SIGTERM, and with SIGKILL after the grace time. */
     async stop(): Promise<void> {
       life.abort()
       await up?.stop()

@@ -4,11 +4,13 @@ import { openProxy, type ProxyOptions, type ReverseProxy } from '../proxy/proxy.
 import type { ServerOptions } from './child.ts'
 import { type Server, startServer } from './server.ts'
 
-/** What runs for one deployment: a port, and the servers of its revisions, one of which gets the requests. */
+/**
+ * What runs for one deployment: a port, and the servers of its revisions, one of which receives the requests.
+ */
 export type Site = ReturnType<typeof createSite>
 
 export interface SiteOptions extends Omit<ProxyOptions, 'port' | 'onError'> {
-  /** How long the requests of a server have to end before it is stopped, in milliseconds. */
+  /** How long a server's requests may take to end before it is stopped, in milliseconds. */
   readonly drainMs: number
 }
 

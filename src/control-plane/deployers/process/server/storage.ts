@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Dirs } from '../dirs.ts'
 
 /**
- * The storage of a deployment that names none: a file of its own, so that a new revision knows the threads of the one before.
- * Nothing where the client of SQLite is not installed.
+ * The storage of a deployment that names none: a file of its own, so that a new revision knows the threads of
+ * the one before. Nothing where the client of SQLite is not installed.
  */
 export function defaultStorage(dirs: Dirs, deploymentId: string): { readonly STORAGE_URL?: string } {
   if (!isInstalled('libsql')) return {}
