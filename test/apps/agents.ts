@@ -1,5 +1,7 @@
+import { type AIMessage, ToolMessage } from '@langchain/core/messages'
 import { interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { createDeepAgent } from 'deepagents'
+import { todoListMiddleware } from 'langchain'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { add, chat, inOrder, ScriptedChatModel } from '../fixtures/graphs.ts'
 import { gate } from '../kit/wait.ts'
@@ -28,6 +30,41 @@ export function inbox() {
       })
       .addEdge(START, 'announce')
       .addEdge('announce', 'ask')
+      .compile(),
+  )
+}
+
+/**
+ * Adds, if the human decides so, and says what came of it. It asks in Python's format of human-in-the-loop, which deep-agents-ui
+ * knows.
+ */
+export function supervised() {
+  const model = new ScriptedChatModel((messages) => {
+    const last = messages.at(-1)!
+    if (last.getType() === 'tool') return { text: `It is ${String(last.content)}.` }
+    return { toolCalls: [{ id: `call_${messages.length}`, name: 'add', args: { a: 2, b: 3 } }] }
+  })
+  const call = async (state: typeof MessagesAnnotation.State) => ({
+    messages: [await model.invoke(state.messages)],
+  })
+  return langgraph(
+    new StateGraph(MessagesAnnotation)
+      .addNode('call', call)
+      .addNode('ask', ({ messages }) => {
+        const [toolCall] = (messages.at(-1) as AIMessage).tool_calls!
+        const { name, args, id } = toolCall!
+        const [decision] = interrupt({
+          action_requests: [{ name, args, description: 'Adds two numbers' }],
+          review_configs: [{ action_name: name, allowed_decisions: ['approve', 'edit', 'reject'] }],
+        }).decisions
+        const { a, b } = decision.edited_action?.args ?? args
+        const content = decision.type === 'reject' ? decision.message : String(Number(a) + Number(b))
+        return { messages: [new ToolMessage({ content, name, tool_call_id: id! })] }
+      })
+      .addNode('answer', call)
+      .addEdge(START, 'call')
+      .addEdge('call', 'ask')
+      .addEdge('ask', 'answer')
       .compile(),
   )
 }
@@ -63,6 +100,7 @@ export function deep() {
   const agent = langgraph(
     createDeepAgent({
       model,
+      middleware: [todoListMiddleware()],
       subagents: [
         {
           name: 'researcher',

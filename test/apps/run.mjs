@@ -2,11 +2,13 @@
  * Applications of others, unchanged, in Chromium against agents that agentwire serves:
  *
  *   node test/apps/run.mjs agent-chat-ui
+ *   node test/apps/run.mjs deep-agents-ui <clone>
  *   node test/apps/run.mjs cookbook <clone>
  *
  * Each is copied into a temporary folder, installed and built there. agent-chat-ui comes from npm, as the template of
- * `create-agent-chat-app`. The cookbook is not on npm, so clone it first:
+ * `create-agent-chat-app`. npm does not have the others, so clone them first:
  *
+ *   git clone https://github.com/langchain-ai/deep-agents-ui
  *   git clone https://github.com/langchain-ai/deployment-cookbook
  */
 import { spawn } from 'node:child_process'
@@ -34,6 +36,11 @@ const APPS = {
     at: 'package/templates/vite',
     build: ['vite', 'build'],
     start: ['vite', 'preview', '--host', '127.0.0.1', '--strictPort', '--port'],
+  },
+  'deep-agents-ui': {
+    at: '.',
+    build: ['next', 'build'],
+    start: ['next', 'start', '--hostname', '127.0.0.1', '--port'],
   },
   cookbook: {
     at: 'js-langsmith',
