@@ -208,6 +208,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/events',
     'src/messages',
     'src/agents',
+    'src/assistants',
     'src/http',
     'src/face',
     'src/runs',
@@ -316,6 +317,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   '@langchain/react': /^src\/react\//,
   react: /^src\/react\//,
   preact: /^src\/devtools\/page\//,
+  '@dagrejs/dagre': /^src\/devtools\/page\/model\/graph-layout\.ts$/,
   rfc6902: /^src\/ag-ui\/state\.ts$/,
 }
 

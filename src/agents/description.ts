@@ -14,7 +14,12 @@ export interface AgentSchemas {
 }
 
 export interface AgentDrawing {
-  readonly nodes: readonly { readonly id: string | number; readonly type: string; readonly data?: unknown }[]
+  readonly nodes: readonly {
+    readonly id: string | number
+    readonly type: string
+    readonly data?: unknown
+    readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  }[]
   readonly edges: readonly {
     readonly source: string
     readonly target: string
@@ -35,6 +40,7 @@ export interface AgentDescription {
   }): Promise<Readonly<Record<string, AgentSchemas>>>
 }
 
+/** The description of an agent that has no graph: one step stands for all of it. */
 export const oneStep = (name: string, input: JsonSchema | null = null): AgentDescription => ({
   drawing: async () => ({
     nodes: [
@@ -50,3 +56,11 @@ export const oneStep = (name: string, input: JsonSchema | null = null): AgentDes
   schemas: async () => ({ input, output: null, state: null, config: null }),
   subgraphs: async () => ({}),
 })
+
+/** Whether a drawing is that of `oneStep`. The nodes of graphs have ids of two parts or more, which name a class. */
+export const isOneStep = ({ nodes }: AgentDrawing): boolean =>
+  nodes.length === 3 &&
+  nodes.some(({ id, data }) => isNamed(data) && data.id.length === 1 && data.id[0] === id)
+
+const isNamed = (data: unknown): data is { readonly id: readonly unknown[] } =>
+  typeof data === 'object' && data !== null && 'id' in data && Array.isArray(data.id)

@@ -20,6 +20,10 @@ export function graphNamed(engine: AgentEngine, name: string): string | undefine
   return graphId !== undefined && engine.agents.has(graphId) ? graphId : undefined
 }
 
+/** How `authorize` is told of an assistant: by its graph for the name or the system assistant of one, otherwise by the id as sent. */
+export const resourceNamed = async (engine: AgentEngine, idOrName: string): Promise<string> =>
+  graphNamed(engine, idOrName) ?? (await graphOfId(engine, idOrName.toLowerCase())) ?? idOrName
+
 /**
  * Finds the assistant that a principal names: by the UUID of an assistant, or by the name or alias of a
  * graph, which refers to its system assistant. Undefined if it does not exist, or if the principal's filter

@@ -6,7 +6,8 @@ export {
   patchAssistant,
   setLatestVersion,
 } from './changes.ts'
-export { findAssistant, graphNamed, isShown, isUnnamed, requireAssistant } from './find.ts'
+export { describeAssistant } from './describe.ts'
+export { findAssistant, graphNamed, isShown, isUnnamed, requireAssistant, resourceNamed } from './find.ts'
 export {
   type AssistantPage,
   type AssistantQuery,
@@ -16,4 +17,4 @@ export {
 } from './lists.ts'
 export { mergeSettings, type RunSettings } from './merge.ts'
 export type { AssistantOrder, AssistantRecord, Fields } from './record.ts'
-export { graphOfId, idOfGraph, systemAssistantId } from './system.ts'
+export { idOfGraph, systemAssistantId } from './system.ts'

@@ -1,9 +1,11 @@
+import { resourceNamed } from '../assistants/index.ts'
 import { createFace, type FaceSetup } from '../face/create-face.ts'
 import type { FaceRoute } from '../face/routes.ts'
-import type { Principal, WebHandler } from '../http/index.ts'
+import type { Call, Principal, WebHandler } from '../http/index.ts'
 import { postAnswers, postCancel, postFork, postRun } from './actions.ts'
 import { getCheckpoint, getCheckpoints } from './checkpoints.ts'
 import type { DevtoolsContext, DevtoolsOptions } from './context.ts'
+import { getGraph } from './graph.ts'
 import { getPage } from './page.ts'
 import { getServer, getStore, getWork } from './server.ts'
 import { getLog, getThread, getThreads } from './threads.ts'
@@ -17,6 +19,11 @@ export const createDevtoolsGroup = (
 /** Without authentication there is no principal, and everyone is permitted everything. */
 const isOpen = (principal: Principal | null): boolean => principal === null
 
+/** The resource for `authorize`. */
+const agentOf = async ({ engine }: DevtoolsContext, { params }: Call) => ({
+  assistantId: await resourceNamed(engine, params.assistant_id!),
+})
+
 const THREAD = '/devtools/api/threads/:thread_id'
 
 const ROUTES: readonly FaceRoute<DevtoolsContext>[] = [
@@ -24,6 +31,7 @@ const ROUTES: readonly FaceRoute<DevtoolsContext>[] = [
   ['GET', '/devtools/api/server', 'threads:list', getServer],
   ['GET', '/devtools/api/work', 'threads:list', getWork],
   ['GET', '/devtools/api/store', 'threads:list', getStore],
+  ['GET', '/devtools/api/agents/:assistant_id/graph', 'assistants:read', getGraph, agentOf],
   ['GET', '/devtools/api/threads', 'threads:list', getThreads],
   ['GET', THREAD, 'threads:read', getThread],
   ['GET', `${THREAD}/log`, 'threads:stream', getLog],

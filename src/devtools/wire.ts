@@ -130,6 +130,28 @@ export interface ServerInfo {
   } | null
 }
 
+export interface GraphAnswer {
+  /** Null for an agent that has no graph, such as a function. */
+  readonly graph: AgentGraph | null
+}
+
+/** A graph with the nodes of its subgraphs, which are named `<node of the subgraph>:<node>`. */
+export interface AgentGraph {
+  readonly nodes: readonly {
+    /** `__start__` and `__end__` are the graph's own. */
+    readonly id: string
+    /** The names of the tools that a node calls. */
+    readonly tools: readonly string[]
+  }[]
+  readonly edges: readonly {
+    readonly source: string
+    readonly target: string
+    /** The choice that takes this edge, if it has a name. */
+    readonly label: string | null
+    readonly conditional: boolean
+  }[]
+}
+
 export interface StoreRow {
   readonly name: string
   readonly schema: { readonly version: number; readonly newest: number }

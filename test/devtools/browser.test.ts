@@ -10,7 +10,7 @@ import { researchers, supervised, threeSteps, twoApprovals } from '../fixtures/g
 import { executablePath, launchBrowser } from '../kit/browser.ts'
 import { listen } from '../kit/listen.ts'
 import { eventually, gate } from '../kit/wait.ts'
-import { guarded } from './graphs.ts'
+import { branching, guarded } from './graphs.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const question = { messages: [{ type: 'human', content: 'x?' }] }
@@ -48,6 +48,8 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
   let page: Page
   let problems: string[]
   let ticks: ReturnType<typeof ticking>
+  /** What the slow step of `branching` waits for. */
+  let source: ReturnType<typeof gate>
   /** What the steps were configured with. */
   let colors: unknown[]
 
@@ -103,6 +105,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     problems = []
     colors = []
     ticks = ticking()
+    source = gate()
     server = createAgentServer({
       agents: {
         deep: langgraph(researchers()),
@@ -110,6 +113,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
         asks: langgraph(supervised()),
         two: langgraph(twoApprovals()),
         guarded: langgraph(guarded()),
+        branching: langgraph(branching(() => source.opened)),
         ticks: ticks.agent,
       },
       authenticate: (request) => {
@@ -287,6 +291,89 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await eventually(async () => (await names.count()) === 4)
   })
 
+  test('draws the graph of the agent with the step that runs, and what was done, failed and asked', async () => {
+    await begin('slow', 'branching', { path: 'slow' })
+    page = await open('threads/slow/graph')
+    const graph = page.getByRole('group', { name: 'Graph of branching' })
+    const node = (name: string) => graph.getByRole('link', { name })
+    await node('wait, running').waitFor()
+    await page.getByText('Running: wait').waitFor()
+    expect(await node('route, done once').count()).toBe(1)
+    expect(await graph.getByRole('img', { name: 'write, not run' }).count()).toBe(1)
+    expect(await graph.locator('.box', { hasText: 'research' }).count()).toBe(1)
+    expect(await graph.locator('.edge.conditional').count()).toBe(4)
+    expect(await graph.locator('.edge', { hasText: 'needs a person' }).count()).toBe(1)
+    const edges = page.getByRole('list', { name: 'Edges' })
+    expect(await edges.textContent()).toContain('route leads to ask, if it chooses needs a person')
+    source.open()
+    await node('wait, done once').waitFor()
+    await page.getByText('This run is done').waitFor()
+
+    await ended('t-ask', 'branching', { path: 'needs a person' })
+    await page.goto(page.url().replace('slow', 't-ask'))
+    await node('ask, interrupted').waitFor()
+    await ended('t-broken', 'branching', { path: 'broken' })
+    await page.goto(page.url().replace('t-ask', 't-broken'))
+    await node('fail, failed').waitFor()
+    await ended('t-research', 'branching', { path: 'research' })
+    await page.goto(page.url().replace('t-broken', 't-research'))
+    await graph.getByRole('img', { name: 'Subgraph research, done once' }).waitFor()
+    expect(await node('search, done once').count()).toBe(1)
+    // What a function does is in no graph.
+    await begin('live', 'ticks', {})
+    await page.goto(page.url().replace('t-research', 'live'))
+    await page.getByText('ticks has no graph').waitFor()
+  })
+
+  test('leads from a node to its newest step and back, folds middleware, and is moved by keys', async () => {
+    await ended('t', 'guarded', question)
+    page = await open('threads/t/graph')
+    const graph = page.getByRole('group', { name: 'Graph of guarded' })
+    await graph.getByRole('link', { name: 'before model, 2 middlewares, done 4 times' }).waitFor()
+    expect(await graph.locator('.node').count()).toBe(8)
+    await page.getByRole('button', { name: '6 middleware nodes' }).click()
+    await graph.getByRole('link', { name: 'Redact, before model, done 2 times' }).click()
+    const selected = page.locator('.span.selected')
+    expect(await selected.innerText()).toContain('Redact.before_model')
+    await page.goBack()
+    await page.getByRole('button', { name: '6 middleware nodes' }).click()
+    await graph.getByRole('link', { name: 'tools, add, done once' }).click()
+    expect(await selected.innerText()).toContain('tool add')
+    await page.getByRole('link', { name: 'Show in the graph' }).click()
+    await graph.locator('.node.marked', { hasText: 'tools' }).waitFor()
+    // A step of a middleware that is folded is in the node of its phase.
+    await page.goBack()
+    await page.getByRole('button', { name: '10 middleware steps' }).click()
+    await page.locator('.span', { hasText: 'Redact.before_model' }).first().click()
+    await page.getByRole('link', { name: 'Show in the graph' }).click()
+    await page.getByRole('button', { name: '6 middleware nodes' }).click()
+    await graph.locator('.node.marked', { hasText: 'before model' }).waitFor()
+
+    const drawing = graph.locator('svg > g')
+    const before = await drawing.getAttribute('transform')
+    await graph.focus()
+    await page.keyboard.press('+')
+    await page.keyboard.press('ArrowLeft')
+    await eventually(async () => (await drawing.getAttribute('transform')) !== before)
+    expect(await drawing.getAttribute('transform')).toContain('scale(1.25)')
+    await page.keyboard.press('0')
+    await eventually(async () => (await drawing.getAttribute('transform')) === before)
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/steps\//)
+    await page.goBack()
+    // A drag moves the graph, and is no click on the node below it.
+    const tools = graph.getByRole('link', { name: 'tools' })
+    const { x, y } = (await tools.boundingBox())!
+    await page.mouse.move(x + 20, y + 20)
+    await page.mouse.down()
+    await page.mouse.move(x + 90, y + 60, { steps: 3 })
+    await page.mouse.up()
+    const after = (await tools.boundingBox())!
+    expect([after.x - x, after.y - y].map(Math.round)).toEqual([70, 40])
+    expect(page.url()).toContain('/graph')
+  })
+
   test('shows what each checkpoint has changed, and forks from one', async () => {
     await ended('t', 'steps', { notes: ['in'] })
     page = await open('threads/t/state')
@@ -386,6 +473,8 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
   ] as const)('axe finds nothing serious in %s at a width of %i', async (colorScheme, width) => {
     await ended('deep', 'deep', question, 'A deep one')
     await ended('mail', 'asks', question, 'Mail')
+    await ended('agent', 'guarded', question, 'Guarded')
+    await ended('ways', 'branching', { path: 'needs a person' }, 'Ways')
     await begin('live', 'ticks', {}, 'Live')
     page = await open('', { colorScheme, viewport: { width, height: 800 } })
     await page.locator('.threads .title').nth(2).waitFor()
@@ -396,6 +485,8 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
       ['new', '.composer button.primary'],
       ['threads/deep/log', '.row .channel'],
       ['threads/deep/steps', '.span.subagent'],
+      ['threads/agent/graph', '.node.middleware.completed'],
+      ['threads/ways/graph', '.node.interrupted'],
       ['threads/deep/state', '.changes li'],
       ['threads/mail/interrupts', '.question textarea'],
       ['threads/deep/runs', '.runs td .status'],

@@ -297,4 +297,34 @@ describe.each(Object.entries(DATABASES))('devtools over %s', (name, create) => {
       ['threads:list', {}],
     ])
   })
+
+  test('draws the graph of an agent, has none of a function, and asks authorize', async () => {
+    const asked: unknown[] = []
+    const { host } = await serve({
+      authorize: (_, action, resource) => {
+        if (action !== 'assistants:read') return true
+        asked.push(resource)
+        return resource.assistantId !== 'ask'
+      },
+    })
+    const steps = await get(host, '/agents/steps/graph', ANN)
+    expect(steps.body.graph.nodes.map(({ id }: { readonly id: string }) => id)).toEqual([
+      '__start__',
+      'one',
+      'two',
+      'three',
+      '__end__',
+    ])
+    expect(steps.body.graph.edges).toContainEqual({
+      source: 'one',
+      target: 'two',
+      label: null,
+      conditional: false,
+    })
+    expect((await get(host, '/agents/slow/graph', ANN)).body).toEqual({ graph: null })
+    expect((await get(host, '/agents/none/graph', ANN)).status).toBe(404)
+    expect((await get(host, '/agents/ask/graph', ANN)).status).toBe(403)
+    expect(asked).toEqual(['steps', 'slow', 'none', 'ask'].map((assistantId) => ({ assistantId })))
+    expect((await get(host, '/agents/steps/graph')).status).toBe(401)
+  })
 })

@@ -9,7 +9,7 @@ import { ThreadView } from './views/thread.tsx'
 import { ThreadList } from './views/thread-list.tsx'
 
 export function App() {
-  const [view, id, tab = 'conversation', item] = useRoute()
+  const [view, id, tab = 'conversation', ...place] = useRoute()
   const threadId = view === 'threads' ? id : undefined
   const isServer = view === 'server'
   const isNew = view === 'new'
@@ -20,7 +20,7 @@ export function App() {
           agentwire <span>devtools</span>
         </a>
         <span class="keys wide small dim" aria-hidden="true">
-          <kbd>j</kbd> <kbd>k</kbd> move <kbd>/</kbd> search <kbd>1</kbd>–<kbd>6</kbd> views <kbd>Esc</kbd>{' '}
+          <kbd>j</kbd> <kbd>k</kbd> move <kbd>/</kbd> search <kbd>1</kbd>–<kbd>7</kbd> views <kbd>Esc</kbd>{' '}
           back
         </span>
         <a class="button" href={routeTo('server')} aria-current={isServer ? 'page' : undefined}>
@@ -38,7 +38,7 @@ export function App() {
         ) : threadId === undefined ? (
           <Newest />
         ) : (
-          <ThreadView key={threadId} threadId={threadId} tab={tab} item={item} />
+          <ThreadView key={threadId} threadId={threadId} tab={tab} place={place} />
         )}
       </main>
     </div>
@@ -51,7 +51,8 @@ const POLL_MS = 2_000
 function Newest() {
   const { data } = usePolled<ThreadsPage>('/threads?limit=1', POLL_MS)
   const [thread] = data?.threads ?? []
-  if (thread) return <ThreadView key={thread.thread_id} threadId={thread.thread_id} tab="conversation" />
+  if (thread)
+    return <ThreadView key={thread.thread_id} threadId={thread.thread_id} tab="conversation" place={[]} />
   return <Empty>{data ? 'Send a message to an agent, and its thread is shown here.' : 'Loading…'}</Empty>
 }
 

@@ -1,6 +1,4 @@
-import type { Agent } from '../../agents/agent.ts'
-import { type AgentDescription, oneStep } from '../../agents/description.ts'
-import { type AssistantRecord, requireAssistant } from '../../assistants/index.ts'
+import { describeAssistant } from '../../assistants/index.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { HttpError, json } from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
@@ -27,23 +25,8 @@ export async function getSubgraphs(context: PlatformContext, call: FaceCall): Pr
   return json(await description.subgraphs({ namespace: call.params.namespace, recurse }))
 }
 
-/** The agent of the path's assistant, and its description. Throws 404 if its graph does not exist. */
-async function describe({ engine }: PlatformContext, call: FaceCall) {
-  const { graphId, config } = await requireAssistant(engine, call.principal, assistantIdOf(call))
-  const agent = engine.agents.get(graphId)
-  if (agent) return { graphId, description: await descriptionOf(agent, graphId, config) }
-  throw new HttpError(
-    404,
-    'not_found',
-    `This server no longer has the graph ${JSON.stringify(graphId)} of this assistant.`,
-  )
-}
-
-const descriptionOf = async (
-  agent: Agent,
-  graphId: string,
-  config: AssistantRecord['config'],
-): Promise<AgentDescription> => (await agent.describe?.(config)) ?? oneStep(agent.name ?? graphId)
+const describe = ({ engine }: PlatformContext, call: FaceCall) =>
+  describeAssistant(engine, call.principal, assistantIdOf(call))
 
 const isTrue = (text: string | null): boolean => text === 'true' || text === '1'
 

@@ -6,11 +6,11 @@ import {
   deleteAssistant,
   findAssistant,
   graphNamed,
-  graphOfId,
   listVersions,
   type NewAssistant,
   patchAssistant,
   requireAssistant,
+  resourceNamed,
   searchAssistants,
   setLatestVersion,
 } from '../../assistants/index.ts'
@@ -37,16 +37,12 @@ import {
 /** The id or name in the path. */
 export const assistantIdOf = ({ params }: Pick<Call, 'params'>): string => params.assistant_id ?? ''
 
-/**
- * The resource for `authorize`: the graph of a graph's name or of a system assistant, otherwise the id as
- * sent.
- */
-export async function namedAssistant({ engine }: PlatformContext, call: Call): Promise<ThreadResource> {
-  const id = assistantIdOf(call)
-  return { assistantId: graphNamed(engine, id) ?? (await graphOfId(engine, id.toLowerCase())) ?? id }
-}
+/** The resource for `authorize`. */
+export const namedAssistant = async ({ engine }: PlatformContext, call: Call): Promise<ThreadResource> => ({
+  assistantId: await resourceNamed(engine, assistantIdOf(call)),
+})
 
-/** The same for `POST /assistants`: the graph of the new assistant. */
+/** The same for `POST /assistants`: the graph of the new one. */
 export async function namedGraph({ engine }: PlatformContext, call: Call): Promise<ThreadResource> {
   const { graph_id } = await bodyOf(assistantCreateSchema, call)
   return { assistantId: graphNamed(engine, graph_id) ?? graph_id }

@@ -7,6 +7,7 @@ import { useKeys } from '../data/keys.ts'
 import { BOUNDS, type LogStart, useLog } from '../data/use-log.ts'
 import type { WireEvent } from '../model/log.ts'
 import { ConversationView } from './conversation.tsx'
+import { GraphView } from './graph.tsx'
 import { InterruptsView } from './interrupts.tsx'
 import { LogView } from './log.tsx'
 import { BackLink, Empty, Id, Problem, Status } from './parts.tsx'
@@ -18,6 +19,7 @@ const TABS = [
   ['conversation', 'Conversation'],
   ['log', 'Log'],
   ['steps', 'Steps'],
+  ['graph', 'Graph'],
   ['state', 'State'],
   ['interrupts', 'Interrupts'],
   ['runs', 'Runs'],
@@ -32,11 +34,11 @@ const SETTLE_MS = 150
 interface ThreadViewProps {
   readonly threadId: string
   readonly tab: string
-  /** What is selected in the view, such as a step. */
-  readonly item?: string | undefined
+  /** What is selected in the view, such as a step and its run. */
+  readonly place: readonly string[]
 }
 
-export function ThreadView({ threadId, tab, item }: ThreadViewProps) {
+export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
   const { data: thread, error, refresh } = usePolled<ThreadDetail>(threadPath(threadId), POLL_MS)
   const [checkpoints, setCheckpoints] = useState(0)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -92,7 +94,8 @@ export function ThreadView({ threadId, tab, item }: ThreadViewProps) {
         {live.error && <Problem>{live.error.message}</Problem>}
         {tab === 'conversation' && <ConversationView thread={thread} live={live} onDone={refresh} />}
         {tab === 'log' && <LogView live={live} />}
-        {tab === 'steps' && <TimelineView threadId={threadId} live={live} selected={item} />}
+        {tab === 'steps' && <TimelineView threadId={threadId} live={live} selected={place[0]} />}
+        {tab === 'graph' && <GraphView thread={thread} live={live} place={place} />}
         {tab === 'state' && <StateView threadId={threadId} live={live} changes={checkpoints} />}
         {tab === 'interrupts' && <InterruptsView thread={thread} onDone={refresh} />}
         {tab === 'runs' && <RunsView thread={thread} onDone={refresh} />}

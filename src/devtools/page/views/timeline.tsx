@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import { useMemo, useState } from 'preact/hooks'
 import { clock } from '../data/api.ts'
-import { select, useNow } from '../data/hooks.ts'
+import { routeTo, select, useNow } from '../data/hooks.ts'
 import { moveKeys, useKeys } from '../data/keys.ts'
 import { useSwitch } from '../data/remembered.ts'
 import type { LiveLog } from '../data/use-log.ts'
@@ -9,9 +9,10 @@ import { foldMiddleware } from '../model/fold-middleware.ts'
 import { namespaceText } from '../model/log.ts'
 import { MIDDLEWARE } from '../model/middleware.ts'
 import { hasSpan, rowsOf, rowWith, type Span, type SpanRow } from '../model/spans.ts'
-import { clockText, durationText, shortId } from '../model/text.ts'
+import { clockText, durationText } from '../model/text.ts'
 import { MiddlewareToggle } from './middleware-toggle.tsx'
 import { Empty, Select, Status } from './parts.tsx'
+import { runOption } from './run-option.ts'
 
 interface TimelineViewProps {
   readonly threadId: string
@@ -51,7 +52,12 @@ export function TimelineView({ threadId, live: { tree, version }, selected }: Ti
   return (
     <div class="timeline stack">
       <div class="bar line wrap small">
-        <Select label="Run" value={run.id} options={tree.runs.toReversed().map(optionOf)} onChange={choose} />
+        <Select
+          label="Run"
+          value={run.id}
+          options={tree.runs.toReversed().map(runOption)}
+          onChange={choose}
+        />
         <span class="dim">
           {durationText(end - run.startedAt)}
           {run.firstTokenAt !== undefined &&
@@ -64,6 +70,7 @@ export function TimelineView({ threadId, live: { tree, version }, selected }: Ti
         {rows.map((one) => (
           <SpanLine
             key={one.span.id}
+            threadId={threadId}
             row={one}
             from={run.startedAt}
             to={end}
@@ -76,10 +83,8 @@ export function TimelineView({ threadId, live: { tree, version }, selected }: Ti
   )
 }
 
-const optionOf = ({ id, startedAt, status }: Span) =>
-  [id, `${clockText(startedAt)} ${status} ${shortId(id)}`] as const
-
 interface SpanLineProps {
+  readonly threadId: string
   readonly row: SpanRow
   readonly from: number
   readonly to: number
@@ -87,7 +92,7 @@ interface SpanLineProps {
   readonly onSelect: () => void
 }
 
-function SpanLine({ row: { span, depth }, from, to, isSelected, onSelect }: SpanLineProps) {
+function SpanLine({ threadId, row: { span, depth }, from, to, isSelected, onSelect }: SpanLineProps) {
   const whole = to - from
   const left = ((span.startedAt - from) / whole) * 100
   const width = Math.max(0.3, (((span.endedAt ?? to) - span.startedAt) / whole) * 100)
@@ -112,15 +117,22 @@ function SpanLine({ row: { span, depth }, from, to, isSelected, onSelect }: Span
         />
       </span>
       <span class="number dim">{durationText((span.endedAt ?? to) - span.startedAt)}</span>
-      {isSelected && <SpanFacts span={span} from={from} />}
+      {isSelected && <SpanFacts threadId={threadId} span={span} from={from} />}
     </div>
   )
 }
 
-const SpanFacts = ({ span, from }: { readonly span: Span; readonly from: number }) => (
+interface SpanFactsProps {
+  readonly threadId: string
+  readonly span: Span
+  readonly from: number
+}
+
+const SpanFacts = ({ threadId, span, from }: SpanFactsProps) => (
   <span class="span-facts small dim">
     <Status status={span.status === 'running' ? 'busy' : span.status} /> began{' '}
     {durationText(span.startedAt - from)} after the run, at {clockText(span.startedAt)} ·{' '}
-    <code>{namespaceText(span.namespace) || 'root'}</code>
+    <code>{namespaceText(span.namespace) || 'root'}</code> ·{' '}
+    <a href={routeTo('threads', threadId, 'graph', span.id)}>Show in the graph</a>
   </span>
 )

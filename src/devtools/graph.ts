@@ -1,0 +1,30 @@
+import { type AgentDrawing, isOneStep } from '../agents/description.ts'
+import { describeAssistant } from '../assistants/index.ts'
+import type { FaceCall } from '../face/routes.ts'
+import { json } from '../http/index.ts'
+import type { DevtoolsContext } from './context.ts'
+import type { AgentGraph, GraphAnswer } from './wire.ts'
+
+/** `GET …/api/agents/{assistant_id}/graph`: with the nodes of all subgraphs. */
+export async function getGraph({ engine }: DevtoolsContext, call: FaceCall): Promise<Response> {
+  const { description } = await describeAssistant(engine, call.principal, call.params.assistant_id!)
+  const drawing = await description.drawing({ xray: true })
+  return json({ graph: isOneStep(drawing) ? null : presentGraph(drawing) } satisfies GraphAnswer)
+}
+
+/** Without the schemas and classes of the nodes, which are larger than the rest. */
+const presentGraph = ({ nodes, edges }: AgentDrawing): AgentGraph => ({
+  nodes: nodes.map((node) => ({ id: String(node.id), tools: toolsOf(node) })),
+  edges: edges.map(({ source, target, data, conditional = false }) => ({
+    source,
+    target,
+    label: data ?? null,
+    conditional,
+  })),
+})
+
+/** LangChain's tool node has the names of its tools in its metadata. */
+function toolsOf({ metadata }: AgentDrawing['nodes'][number]): readonly string[] {
+  const names = metadata?.__tools
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
+}

@@ -1,0 +1,119 @@
+import type { RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type Camera, fitted, pan, reveal, type Size, zoom } from '../model/camera.ts'
+import type { Area, Point } from '../model/graph-layout.ts'
+
+export interface MovedCamera {
+  readonly camera: Camera
+  /** Shows all, and goes on doing so when the view or the drawing changes its size. */
+  showAll(): void
+  zoom(by: number): void
+  pan(by: Point): void
+  reveal(area: Area): void
+}
+
+/** Less than this is the click of a hand that is not quite still, in pixels. */
+const DRAG = 4
+
+/** A camera that is moved by pointers and wheels in a part of the page. It fits the drawing until it is moved. */
+export function useCamera(part: RefObject<HTMLElement | null>, drawing: Size): MovedCamera {
+  const [moved, setMoved] = useState<Camera>()
+  const [view, setView] = useState<Size>({ width: 0, height: 0 })
+  const now = useRef({ moved, view, drawing })
+  now.current.drawing = drawing
+  const current = () => now.current.moved ?? fitted(now.current.drawing, now.current.view)
+  const move = (next: Camera | undefined) => {
+    now.current.moved = next
+    setMoved(next)
+  }
+  const change = (next: (camera: Camera) => Camera) => move(next(current()))
+  const showAll = () => move(undefined)
+  useLayoutEffect(() => {
+    const look = () => {
+      now.current.view = { width: part.current!.clientWidth, height: part.current!.clientHeight }
+      setView(now.current.view)
+    }
+    look()
+    const observer = new ResizeObserver(look)
+    observer.observe(part.current!)
+    return () => observer.disconnect()
+  }, [part])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: in another drawing nothing is where it was
+  useLayoutEffect(showAll, [drawing])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the listeners read what is current
+  useEffect(() => listen(part.current!, change), [part])
+  const middle = { x: view.width / 2, y: view.height / 2 }
+  return {
+    camera: current(),
+    showAll,
+    zoom: (by) => change((old) => zoom(old, by, middle)),
+    pan: (by) => change((old) => pan(old, by)),
+    reveal(area) {
+      const camera = current()
+      const next = reveal(camera, area, now.current.view)
+      if (next.x !== camera.x || next.y !== camera.y) move(next)
+    },
+  }
+}
+
+type Change = (next: (camera: Camera) => Camera) => void
+
+/** One pointer drags, two pinch. The wheel pans, and zooms with Ctrl or ⌘, as a pinch on a trackpad is sent. */
+function listen(part: HTMLElement, change: Change): () => void {
+  const pointers = new Map<number, Point>()
+  let hasDragged = false
+  const place = ({ clientX, clientY }: MouseEvent): Point => {
+    const { left, top } = part.getBoundingClientRect()
+    return { x: clientX - left, y: clientY - top }
+  }
+  const onWheel = (event: WheelEvent) => {
+    event.preventDefault()
+    const { deltaX, deltaY, ctrlKey, metaKey } = event
+    if (ctrlKey || metaKey) change((old) => zoom(old, Math.exp(-deltaY / 200), place(event)))
+    else change((old) => pan(old, { x: -deltaX, y: -deltaY }))
+  }
+  const onDown = (event: PointerEvent) => {
+    if (event.button !== 0) return
+    if (pointers.size === 0) hasDragged = false
+    pointers.set(event.pointerId, place(event))
+  }
+  const onMove = (event: PointerEvent) => {
+    const from = pointers.get(event.pointerId)
+    if (!from) return
+    const to = place(event)
+    const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1]
+    if (!other && !hasDragged && distance(from, to) < DRAG) return
+    hasDragged = true
+    pointers.set(event.pointerId, to)
+    if (other) change((old) => zoom(old, distance(other, to) / Math.max(1, distance(other, from)), other))
+    else change((old) => pan(old, { x: to.x - from.x, y: to.y - from.y }))
+  }
+  const onUp = ({ pointerId }: PointerEvent) => void pointers.delete(pointerId)
+  // The end of a drag is no click on what is below it.
+  const onClick = (event: MouseEvent) => {
+    if (!hasDragged) return
+    hasDragged = false
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  // A link would be dragged as such.
+  const onDragStart = (event: DragEvent) => event.preventDefault()
+  part.addEventListener('wheel', onWheel, { passive: false })
+  part.addEventListener('pointerdown', onDown)
+  part.addEventListener('click', onClick, true)
+  part.addEventListener('dragstart', onDragStart)
+  addEventListener('pointermove', onMove)
+  addEventListener('pointerup', onUp)
+  addEventListener('pointercancel', onUp)
+  return () => {
+    part.removeEventListener('wheel', onWheel)
+    part.removeEventListener('pointerdown', onDown)
+    part.removeEventListener('click', onClick, true)
+    part.removeEventListener('dragstart', onDragStart)
+    removeEventListener('pointermove', onMove)
+    removeEventListener('pointerup', onUp)
+    removeEventListener('pointercancel', onUp)
+  }
+}
+
+const distance = (a: Point, b: Point): number => Math.hypot(a.x - b.x, a.y - b.y)

@@ -1,0 +1,113 @@
+import type { AgentGraph } from '../../wire.ts'
+import { middlewareOf, type Phase } from './middleware.ts'
+
+/** A graph as it is drawn. */
+export interface Drawing {
+  readonly nodes: readonly DrawnNode[]
+  readonly boxes: readonly Box[]
+  readonly edges: readonly DrawnEdge[]
+}
+
+/** One node, or the middleware of one phase folded into one. */
+export interface DrawnNode {
+  readonly id: string
+  readonly kind: 'start' | 'end' | 'step' | 'middleware'
+  readonly label: string
+  /** What stands below the label: tools, or what is folded. */
+  readonly note: string
+  /** The nodes of the graph that it stands for. */
+  readonly members: readonly string[]
+  /** The box that it is in. */
+  readonly box: string | undefined
+}
+
+/** A subgraph. Its id is that of the node that calls it. */
+export interface Box {
+  readonly id: string
+  readonly label: string
+  readonly box: string | undefined
+}
+
+export interface DrawnEdge {
+  readonly source: string
+  readonly target: string
+  readonly isConditional: boolean
+  readonly label: string
+}
+
+/** Draws a graph. Middleware is folded into one node for each phase of an agent, or shown node by node. */
+export function drawingOf(graph: AgentGraph, isUnfolded: boolean): Drawing {
+  const nodes = isUnfolded ? graph.nodes.map(nodeOf) : folded(graph.nodes.map(nodeOf))
+  const drawnAs = new Map(nodes.flatMap(({ id, members }) => members.map((member) => [member, id])))
+  const boxes = new Map<string, Box>()
+  for (const { box } of nodes) addBox(boxes, box)
+  return { nodes, boxes: [...boxes.values()], edges: edgesOf(graph.edges, drawnAs) }
+}
+
+/** How many nodes of a graph are middleware. */
+export const countMiddleware = ({ nodes }: AgentGraph): number =>
+  nodes.filter(({ id }) => middlewareOf(nameOf(id))).length
+
+function nodeOf({ id, tools }: AgentGraph['nodes'][number]): DrawnNode {
+  const name = nameOf(id)
+  const about = { id, members: [id], box: boxOf(id) }
+  if (name === '__start__') return { ...about, kind: 'start', label: 'start', note: '' }
+  if (name === '__end__') return { ...about, kind: 'end', label: 'end', note: '' }
+  const middleware = middlewareOf(name)
+  if (middleware)
+    return { ...about, kind: 'middleware', label: middleware.name, note: wordsOf(middleware.phase) }
+  const note = tools.length > 2 ? `${tools.length} tools` : tools.join(', ')
+  return { ...about, kind: 'step', label: name, note }
+}
+
+const wordsOf = (phase: Phase): string => phase.replace('_', ' ')
+
+/** Puts all middleware of a phase and a subgraph into the place of the first. */
+function folded(nodes: readonly DrawnNode[]): readonly DrawnNode[] {
+  const groups = new Map<string, DrawnNode[]>()
+  for (const node of nodes) {
+    const key = node.kind === 'middleware' ? `${node.box ?? ''}:${node.note}` : node.id
+    groups.set(key, [...(groups.get(key) ?? []), node])
+  }
+  return [...groups.values()].map((group) => {
+    const [first] = group as [DrawnNode]
+    if (first.kind !== 'middleware') return first
+    const note = group.length === 1 ? first.label : `${group.length} middlewares`
+    return { ...first, label: first.note, note, members: group.flatMap(({ members }) => members) }
+  })
+}
+
+function addBox(boxes: Map<string, Box>, id: string | undefined): void {
+  if (id === undefined || boxes.has(id)) return
+  const box = boxOf(id)
+  addBox(boxes, box)
+  boxes.set(id, { id, label: nameOf(id), box })
+}
+
+/** Edges between what is drawn, one for each pair. An edge that is always taken makes its pair so. */
+function edgesOf(edges: AgentGraph['edges'], drawnAs: ReadonlyMap<string, string>): readonly DrawnEdge[] {
+  const drawn = new Map<string, DrawnEdge>()
+  for (const edge of edges) {
+    const source = drawnAs.get(edge.source)
+    const target = drawnAs.get(edge.target)
+    if (source === undefined || target === undefined) continue
+    // Between two that are folded into one there is nothing to draw. A step may lead to itself.
+    if (source === target && edge.source !== edge.target) continue
+    const key = JSON.stringify([source, target])
+    const known = drawn.get(key)
+    const labels = [known?.label, edge.label].filter((label) => label)
+    drawn.set(key, {
+      source,
+      target,
+      isConditional: edge.conditional && known?.isConditional !== false,
+      label: labels.join(', '),
+    })
+  }
+  return [...drawn.values()]
+}
+
+/** LangGraph keeps colons out of the names of nodes. */
+const nameOf = (id: string): string => id.slice(id.lastIndexOf(':') + 1)
+
+const boxOf = (id: string): string | undefined =>
+  id.includes(':') ? id.slice(0, id.lastIndexOf(':')) : undefined

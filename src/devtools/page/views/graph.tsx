@@ -1,0 +1,133 @@
+/** @jsxImportSource preact */
+import { useMemo } from 'preact/hooks'
+import type { AgentGraph, GraphAnswer, ThreadDetail } from '../../wire.ts'
+import { routeTo, select, usePolled } from '../data/hooks.ts'
+import { useSwitch } from '../data/remembered.ts'
+import type { LiveLog } from '../data/use-log.ts'
+import { countMiddleware, drawingOf } from '../model/graph.ts'
+import { layoutOf } from '../model/graph-layout.ts'
+import { joined, nodeWith, statesOf } from '../model/graph-states.ts'
+import { MIDDLEWARE } from '../model/middleware.ts'
+import { hasSpan, type Span } from '../model/spans.ts'
+import { GraphCanvas } from './graph-canvas.tsx'
+import { MiddlewareToggle } from './middleware-toggle.tsx'
+import { Empty, Problem, Select } from './parts.tsx'
+import { runOption } from './run-option.ts'
+
+interface GraphViewProps {
+  readonly thread: ThreadDetail
+  readonly live: LiveLog
+  /** The ids of the step and of the run that the address names. `-` is none. */
+  readonly place: readonly string[]
+}
+
+const NONE = '-'
+/** An agent has another graph after it was deployed again. */
+const POLL_MS = 60_000
+
+/** The graph of the agent, with how far a run is in it. */
+export function GraphView({ thread, live: { tree }, place }: GraphViewProps) {
+  const { thread_id: threadId } = thread
+  const [step = NONE, runId] = place
+  const run =
+    tree.runs.find(({ id }) => id === runId) ??
+    tree.runs.findLast((one) => hasSpan(one, step)) ??
+    tree.runs.at(-1)
+  // A run has the name of its agent.
+  const agent = run?.name ?? thread.assistant_id
+  const path = agent === null ? undefined : `/agents/${encodeURIComponent(agent)}/graph`
+  const { data, error } = usePolled<GraphAnswer>(path, POLL_MS)
+  if (agent === null) return <Empty>This thread has no agent yet. Its first run gives it one.</Empty>
+  if (error && error.status > 0) return <Problem>{error.message}</Problem>
+  if (!data) return <Empty>Loading…</Empty>
+  const { graph } = data
+  return graph ? (
+    <GraphOfAgent
+      key={agent}
+      agent={agent}
+      graph={graph}
+      threadId={threadId}
+      run={run}
+      runs={tree.runs}
+      step={step}
+    />
+  ) : (
+    <Empty>
+      <code>{agent}</code> has no graph: it is a function or an agent on another server. Its tools and
+      subagents are under <a href={routeTo('threads', threadId, 'steps')}>Steps</a>.
+    </Empty>
+  )
+}
+
+interface GraphOfAgentProps {
+  readonly agent: string
+  readonly graph: AgentGraph
+  readonly threadId: string
+  readonly run: Span | undefined
+  readonly runs: readonly Span[]
+  /** The selected one. */
+  readonly step: string
+}
+
+function GraphOfAgent({ agent, graph, threadId, run, runs, step }: GraphOfAgentProps) {
+  const [isUnfolded, toggleMiddleware] = useSwitch(MIDDLEWARE)
+  const layout = useLayout(graph, isUnfolded)
+  const states = run ? statesOf(run) : new Map()
+  const { nodes, boxes } = layout
+  const known = new Set([
+    ...nodes.flatMap(({ thing }) => thing.members),
+    ...boxes.map(({ thing }) => thing.id),
+  ])
+  const marked = run && nodeWith(run, step, (node) => known.has(node))
+  const running = nodes
+    .filter(({ thing }) => joined(states, thing.members)?.status === 'running')
+    .map(({ thing }) => thing.label)
+  return (
+    <div class="graph stack">
+      <div class="bar line wrap small">
+        {run && (
+          <Select
+            label="Run"
+            value={run.id}
+            options={runs.toReversed().map(runOption)}
+            onChange={(id) => select('threads', threadId, 'graph', NONE, id)}
+          />
+        )}
+        <MiddlewareToggle
+          what="node"
+          count={countMiddleware(graph)}
+          isOn={isUnfolded}
+          onToggle={toggleMiddleware}
+        />
+        <span class="dim" role="status">
+          {run === undefined
+            ? 'No run yet'
+            : running.length > 0
+              ? `Running: ${running.join(', ')}`
+              : `This run ${ENDED[run.status]}`}
+        </span>
+      </div>
+      <GraphCanvas
+        agent={agent}
+        layout={layout}
+        states={states}
+        run={run}
+        marked={marked}
+        linkTo={(id) => routeTo('threads', threadId, 'steps', id, ...(run ? [run.id] : []))}
+      />
+    </div>
+  )
+}
+
+const ENDED: Readonly<Record<Span['status'], string>> = {
+  running: 'is between two steps',
+  completed: 'is done',
+  failed: 'failed',
+  interrupted: 'was interrupted',
+}
+
+/** The answer of the server is another object each time, and mostly the same graph. */
+function useLayout(graph: AgentGraph, isUnfolded: boolean) {
+  const text = JSON.stringify(graph)
+  return useMemo(() => layoutOf(drawingOf(JSON.parse(text) as AgentGraph, isUnfolded)), [text, isUnfolded])
+}
