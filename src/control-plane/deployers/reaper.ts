@@ -15,12 +15,12 @@ export function theReaper(): Promise<Reaper> {
   return reaper
 }
 
-/** How long commands have to end by themselves after this process has ended. */
+/** How long commands may take to end by themselves after this process has ended, in milliseconds. */
 const GRACE_MS = 2000
 
 /**
- * A process that reads the ids of process groups, and ends them all when its input ends, which the operating
- * system ends with our process. It is started with `-e`, so that no bundler can lose a file.
+ * A process that reads the ids of process groups, and kills them all when its input ends. The operating
+ * system ends its input with our process. It is started with `-e`, so that no bundler can lose a file.
  */
 const SCRIPT = `
 const { readdirSync, readFileSync } = require('node:fs')
@@ -57,14 +57,14 @@ process.stdin.on('end', endAll)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
 `
 
-/** Ends the process groups of commands when this process ends, also when it is killed. */
+/** Ends the process groups of commands when this process ends, even if it is killed. */
 async function startReaper() {
   const family = crypto.randomUUID()
   const watched = new Set<number>()
-  // If it cannot be started again, the next command tries it and gets the error.
+  // If it cannot be started again, the next command tries again and gets the error.
   const onExit = () => void restart().catch(() => (reaper = undefined))
   let write = await startScript(family, onExit)
-  // It was ended from outside: without another one, the present commands would outlive us.
+  // It was ended from outside. Without a new one, the current commands would outlive this process.
   async function restart() {
     if (watched.size === 0) {
       reaper = undefined
@@ -74,13 +74,13 @@ async function startReaper() {
     for (const pid of watched) write(`+${pid}\n`)
   }
   return {
-    /** The first part of the marks of its processes. */
+    /** The prefix of its processes' marks. */
     family,
     watch(pid: number): void {
       watched.add(pid)
       write(`+${pid}\n`)
     },
-    /** For a group of which nothing runs any more. */
+    /** For a group without running processes. */
     forget(pid: number): void {
       watched.delete(pid)
       write(`-${pid}\n`)
@@ -90,7 +90,7 @@ async function startReaper() {
 
 async function startScript(family: string, onExit: () => void): Promise<(text: string) => void> {
   const child = spawn(process.execPath, ['-e', SCRIPT, `${MARK}=${family}.`, String(GRACE_MS)], {
-    // A session of its own, so that Ctrl+C in a terminal does not end it before us.
+    // In its own session, so that Ctrl+C in a terminal does not end it before this process.
     detached: true,
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -6,24 +6,24 @@ import { type Ended, type SupervisedCommand, spawnSupervised } from './supervise
 export interface RunCommandOptions extends Omit<SupervisedCommand, 'hasInput'> {
   readonly signal?: AbortSignal | undefined
   /**
-   * Gets the lines of the output, without line breaks. Those of one stream come in order. An error that it
-   * throws stops the command, and rejects `runCommand`.
+   * Receives the lines of output, without line breaks. The lines of one stream arrive in order. If it throws,
+   * the command is stopped and `runCommand` rejects.
    */
   readonly onLine?: ((line: string, stream: 'stdout' | 'stderr') => void) | undefined
   /** Default: no limit. */
   readonly timeoutMs?: number | undefined
-  /** What it reads from its stdin. Default: nothing. */
+  /** What the command reads from stdin. Default: nothing. */
   readonly input?: string | undefined
-  /** A longer line is cut, with a mark. Default: 65536. */
+  /** A longer line is truncated, with a mark. In bytes. Default: 65536. */
   readonly maxLineBytes?: number | undefined
-  /** The time between SIGTERM and SIGKILL when it has to stop. Default: 5000. */
+  /** The time between SIGTERM and SIGKILL when it has to stop, in milliseconds. Default: 5000. */
   readonly graceMs?: number | undefined
 }
 
 /**
- * Runs a command, without a shell, in a process group of its own, and settles when none of its processes runs
- * any more. A command that fails is not an error: the result says how it ended. Rejects with the reason of
- * the signal, and with a `DeployError` if the program cannot be started or takes longer than `timeoutMs`.
+ * Runs a command, without a shell, in its own process group, and resolves when none of its processes is
+ * running. A command that fails is not an error: the result says how it ended. Rejects with the signal's
+ * reason, and with a `DeployError` if the program cannot be started or takes longer than `timeoutMs`.
  */
 export async function runCommand(options: RunCommandOptions): Promise<Ended> {
   const { signal, onLine = () => {}, timeoutMs, input, maxLineBytes = 65_536, graceMs = 5000 } = options
@@ -47,7 +47,7 @@ export async function runCommand(options: RunCommandOptions): Promise<Ended> {
       }
     })
   const isRead = Promise.all([read('stdout'), read('stderr')])
-  // A program may end without having read its input, which breaks the pipe.
+  // A program may end without reading its input, which breaks the pipe.
   running.stdin?.on('error', () => {}).end(input)
 
   const program = JSON.stringify(options.command[0])
@@ -58,7 +58,7 @@ export async function runCommand(options: RunCommandOptions): Promise<Ended> {
       fail(new DeployError(message))
     }, timeoutMs)
   signal?.addEventListener('abort', stop)
-  // It may have aborted while the program was started.
+  // It may have aborted while the program was being started.
   if (signal?.aborted) stop()
   try {
     const ended = await running.ended
@@ -69,16 +69,16 @@ export async function runCommand(options: RunCommandOptions): Promise<Ended> {
   } finally {
     if (timer) clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
-    // A process that cannot be found may still hold the pipes.
+    // A process that cannot be found may still hold the pipes open.
     running.stdout.destroy()
     running.stderr.destroy()
   }
 }
 
-/** How long the output is read after all processes have ended. It is in the pipe by then. */
+/** How long the output is read after all processes have ended, in milliseconds. It is in the pipe by then. */
 const OUTPUT_MS = 1000
 
-/** Calls `onLine` for each line of a stream of UTF-8 until it ends. Holds one line, of up to `maxBytes`. */
+/** Calls `onLine` for each line of a UTF-8 stream until it ends. Buffers one line, of up to `maxBytes`. */
 export async function readLines(
   stream: Readable,
   maxBytes: number,
@@ -115,7 +115,7 @@ export async function readLines(
   if (length > 0 || isCut) finish()
 }
 
-/** The variables that a command may need. The others may have secrets. */
+/** Variables that a command may need. The others may contain secrets. */
 const PASSED = [
   'PATH',
   'HOME',
@@ -132,7 +132,7 @@ const PASSED = [
   'npm_config_cache',
 ]
 
-/** The variables for commands: paths, language, certificates, and the registry of npm. */
+/** The variables for commands: paths, language, certificates, and the npm registry. */
 export function scrubbedEnv(env: NodeJS.ProcessEnv): Record<string, string> {
   const passed: Record<string, string> = {}
   for (const name of [...PASSED, ...PASSED.map((name) => name.toUpperCase())]) {

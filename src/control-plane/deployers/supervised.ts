@@ -9,9 +9,9 @@ import { type Reaper, theReaper } from './reaper.ts'
 export interface SupervisedCommand {
   readonly command: readonly [program: string, ...args: string[]]
   readonly cwd: string
-  /** The whole environment: nothing is inherited. A variable is added by which its processes are found. */
+  /** The complete environment: nothing is inherited. A variable that identifies its processes is added. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Whether `stdin` is a pipe. Default: false, it reads nothing. */
+  /** Whether `stdin` is a pipe. Default: false, so that it reads nothing. */
   readonly hasInput?: boolean | undefined
 }
 
@@ -24,9 +24,9 @@ export interface Ended {
 export type Supervised = ReturnType<typeof supervise>
 
 /**
- * Starts a command in a process group of its own. The group ends with its first process: the others are
- * killed. It also ends with our own process, even after `kill -9`: by SIGTERM, and by SIGKILL two seconds
- * later. On Linux this includes processes that left the group, if they kept the environment. POSIX only.
+ * Starts a command in its own process group. The group ends with its first process: the others are killed. It
+ * also ends with this process, even after `kill -9`: with SIGTERM, and with SIGKILL two seconds later. On
+ * Linux this includes processes that left the group, if they kept the environment. POSIX only.
  *
  * Rejects with a `DeployError` if the program cannot be started.
  */
@@ -34,7 +34,7 @@ export async function spawnSupervised(command: SupervisedCommand): Promise<Super
   const reaper = await theReaper()
   const mark = `${reaper.family}.${crypto.randomUUID()}`
   const child = start(command, mark)
-  // First of all, since our process may be killed at any time.
+  // Before anything else, because this process may be killed at any time.
   if (child.pid !== undefined) reaper.watch(child.pid)
   try {
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
@@ -54,7 +54,7 @@ function start({ command, cwd, env, hasInput }: SupervisedCommand, mark: string)
       stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     })
   } catch (cause) {
-    // Arguments that cannot be passed: one has a NUL, or they are too long.
+    // Arguments that cannot be passed: one contains a NUL, or they are too long.
     const name = JSON.stringify(program)
     const message = `The program ${name} could not be started: ${(cause as Error).message}`
     throw new DeployError(message, { cause })
@@ -65,7 +65,7 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper) {
   const exited = new Promise<Ended>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
-  /** When the other processes are killed: at once if the first one ends by itself. */
+  /** When the other processes are killed: immediately if the first one ends by itself. */
   let graceEnds = 0
   let isStopping = false
   let isOver = false
@@ -80,14 +80,14 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper) {
     pid: group.pid,
     /** Null without `hasInput`. */
     stdin: child.stdin,
-    /** Has to be read from the start: a full pipe makes the command wait. */
+    /** It must be read from the start: a full pipe blocks the command. */
     stdout: child.stdout!,
     stderr: child.stderr!,
-    /** Settles when none of its processes runs any more. Never rejects. */
+    /** Resolves when none of its processes is running. Never rejects. */
     ended,
     /**
      * Sends SIGTERM to all its processes, and SIGKILL to the rest after `graceMs`. A second call can only
-     * shorten the time. Settles as `ended`.
+     * shorten the time. Settles like `ended`.
      */
     stop: async (graceMs: number): Promise<Ended> => {
       // Another process may have its id by now.
@@ -104,7 +104,7 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper) {
   }
 }
 
-/** How often the rest is killed again: a process may start another one meanwhile. */
+/** How often the rest is killed again, because a process may start another one meanwhile. */
 const KILL_ROUNDS = 20
 
 async function killGroup(group: ProcessGroup): Promise<void> {

@@ -5,33 +5,33 @@ import { isoTime } from '../present/present.ts'
 import { readStatusEvent, STATUS_TOPIC } from '../records/status-event.ts'
 import { partitionOf } from '../records/stored.ts'
 
-/** What a stream can be merged of. */
+/** The logs that a stream can merge. */
 export type EventType = 'status' | 'build' | 'deploy'
 
-/** One event of a log, ready to be sent. */
+/** One event of a log, ready to send. */
 export interface DeploymentEvent {
   /** Milliseconds since 1970. */
   readonly at: number
-  /** How far a reader has come that has it. */
+  /** The position of a reader that has received it. */
   readonly position: number
   readonly type: EventType
   readonly data: unknown
 }
 
-/** Some events of one log that follow each other. */
+/** Consecutive events of one log. */
 export interface EventPage {
   readonly type: EventType
   readonly events: readonly DeploymentEvent[]
-  /** How far a reader has come that has all of them. */
+  /** The position of a reader that has received all of them. */
   readonly position: number
-  /** Whether no more are there now. */
+  /** Whether there are no more at the moment. */
   readonly isEnd: boolean
 }
 
-/** How many events of a log are read at once. */
+/** Events per read of a log. */
 const PAGE = 100
 
-/** Changes of the status of a deployment and its revisions, or of one revision. */
+/** Status changes of a deployment and its revisions, or of one revision. */
 export async function readStatusPage(
   store: Store,
   deploymentId: string,
@@ -54,12 +54,12 @@ export async function readStatusPage(
     }
     events.push({ at, position: first + i, type: 'status', data })
   }
-  // Without events it is before those that are kept.
+  // Without events, it is before the ones that are kept.
   const position = Math.max(after, first + count - 1)
   return { type: 'status', events, position, isEnd: position >= head }
 }
 
-/** Lines of the build log of a revision, or of the log of the servers. */
+/** Lines of a revision's build log, or of the servers' log. */
 export async function readLinePage(
   logs: Logs,
   place: LogPlace,
@@ -71,7 +71,7 @@ export async function readLinePage(
   const { type } = place
   const events = page.lines.map((line, i): DeploymentEvent => {
     const next = page.lines[i + 1]
-    // The line about dropped lines is before the next one.
+    // The line about dropped lines is placed before the next one.
     const own = line.id === 'dropped' ? (next ? Number(next.id) - 1 : position) : Number(line.id)
     return { at: line.at, position: own, type, data: presentLine(line) }
   })
@@ -79,8 +79,8 @@ export async function readLinePage(
 }
 
 /**
- * The events of several logs by their times, each log in its own order. It ends where a page of a log does,
- * because the next event may be earlier than those of the others.
+ * The events of several logs by time, each log in its own order. It ends where a log's page ends, because
+ * that log's next event may be earlier than those of the others.
  */
 export function mergePages(pages: readonly EventPage[]): readonly DeploymentEvent[] {
   const merged: DeploymentEvent[] = []

@@ -12,15 +12,15 @@ export interface EventStreamOptions {
   readonly deploymentId: string
   readonly owner: string | null
   readonly types: ReadonlySet<EventType>
-  /** Only what is of this revision. */
+  /** Only the events of this revision. */
   readonly revisionId: string | undefined
-  /** Where the reader goes on. */
+  /** The position to continue from. */
   readonly after: Cursor | undefined
 }
 
 /**
- * Changes of the statuses of a deployment, and lines of its newest build and of its servers. A reader is only
- * a position in each log, and pulls. It ends with `deleted`.
+ * Status changes of a deployment, and lines of its newest build and of its servers. A reader is only a
+ * position in each log, and pulls. It ends with `deleted`.
  */
 export function deploymentEvents(
   { store, logs, deployments }: Pick<ControlPlaneContext, 'store' | 'logs' | 'deployments'>,
@@ -34,7 +34,7 @@ export function deploymentEvents(
 
   const buildOf = (id: string): LogPlace => ({ type: 'build', deploymentId, revisionId: id })
 
-  /** The build log of an older revision is read to its end before that of the newest one begins. */
+  /** The build log of an older revision is read to its end before that of the newest one starts. */
   async function readBuild({ latestRevisionId }: DeploymentRecord): Promise<EventPage | undefined> {
     const newest = revisionId ?? latestRevisionId
     if (newest === null) return undefined
@@ -61,14 +61,14 @@ export function deploymentEvents(
     return pages.filter((page) => page !== undefined)
   }
 
-  /** The frames of what is new, at most a page of each log. */
+  /** The frames of new events, at most a page of each log. */
   function framesOf(pages: readonly EventPage[]): readonly Uint8Array[] {
     const events = mergePages(pages)
     const frames = events.map(({ type, position, data }) => {
       cursor = { ...cursor, [type]: position }
       return encodeSse({ id: formatCursor(cursor), event: type, data: JSON.stringify(data) })
     })
-    // What a filter has left out is not read again.
+    // Events that a filter has left out are not read again.
     for (const { type, events: all, position } of pages)
       if (events.filter((event) => event.type === type).length === all.length)
         cursor = { ...cursor, [type]: position }

@@ -12,9 +12,9 @@ export interface LogsOptions {
   readonly onError?: OnError | undefined
 }
 
-/** How many bytes lines of all logs may occupy that are not written yet. */
+/** The maximum size of all logs' unwritten lines, in bytes. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024
-/** How many logs without new lines keep their writer. */
+/** The maximum number of logs without new lines that keep their writer. */
 const MAX_WRITERS = 256
 /** How long `flush` waits at most, in milliseconds. */
 const FLUSH_MS = 10_000

@@ -1,7 +1,7 @@
 import type { LogBatch, LogEvent } from '../../storage/store/store.ts'
 import type { LogLine } from './logs.ts'
 
-/** A line as it is stored. Its revision is the topic of the event. */
+/** A line as it is stored. Its revision is the event's topic. */
 type StoredLine = Omit<LogLine, 'id' | 'revisionId'>
 
 export interface NumberedLine extends LogLine {
@@ -11,7 +11,9 @@ export interface NumberedLine extends LogLine {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** The event of a line, encoded at once, so that a part of a long text does not keep the rest. */
+/**
+ * A line's event. It is encoded immediately, so that a part of a long text does not keep the rest in memory.
+ */
 export function encodeLine(
   { at, level, message, revisionId, runId }: Omit<LogLine, 'id'>,
   maxLength: number,
@@ -22,12 +24,12 @@ export function encodeLine(
 
 function cut(message: string, maxLength: number): string {
   if (message.length <= maxLength) return message
-  // A surrogate pair is not cut in two.
+  // Do not split a surrogate pair.
   const end = /[\ud800-\udbff]/.test(message[maxLength - 1] ?? '') ? maxLength - 1 : maxLength
   return `${message.slice(0, end)}… (${message.length - end} more characters were cut)`
 }
 
-/** The lines of a batch up to a sequence number, of one revision if that is given. */
+/** The lines of a batch up to a sequence number, optionally of one revision only. */
 export function decodeLines(batch: LogBatch, last: number, revisionId: string | undefined): NumberedLine[] {
   const { first, count, bytes, offsets, origins, originOf } = batch
   const lines: NumberedLine[] = []

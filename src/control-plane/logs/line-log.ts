@@ -2,7 +2,7 @@ import type { LogLevel } from '../deployers/deployer.ts'
 import type { LogPlace, Logs } from './logs.ts'
 
 export interface LineLogOptions {
-  /** The revision that the lines are of. */
+  /** The revision of the lines. */
   readonly revisionId: string
   /** Masks the values of secrets: see `maskSecrets`. */
   readonly mask: (text: string) => string
@@ -13,7 +13,7 @@ export interface LineLogOptions {
 /** The run that a line names, as servers write it in JSON or as `run_id=…`. */
 const RUN_ID = /run_?id\W{1,4}([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/i
 
-/** The `log` of a deployer. Secrets are masked before anything is kept, and texts are split into lines. */
+/** A deployer's `log`. It masks secrets before anything is stored, and splits text into lines. */
 export function createLineLog(
   logs: Logs,
   place: LogPlace,

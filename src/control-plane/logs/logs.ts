@@ -1,6 +1,6 @@
 import type { LogLevel } from '../deployers/deployer.ts'
 
-/** A log: that of the build of a revision, or that of the servers of a deployment, of all its revisions. */
+/** A log: the build log of a revision, or the server log of a deployment, for all its revisions. */
 export type LogPlace =
   | { readonly type: 'build'; readonly deploymentId: string; readonly revisionId: string }
   | { readonly type: 'deploy'; readonly deploymentId: string }
@@ -13,7 +13,7 @@ export interface LogLine {
   readonly level: LogLevel
   readonly message: string
   readonly revisionId: string
-  /** Of the agent's run, if the line names one. */
+  /** The agent's run, if the line names one. */
   readonly runId?: string | undefined
 }
 
@@ -21,55 +21,55 @@ export interface LogQuery {
   readonly revisionId?: string | undefined
   readonly order: 'asc' | 'desc'
   readonly limit: number
-  /** The `nextOffset` of the page before. */
+  /** The `nextOffset` of the previous page. */
   readonly offset?: string | undefined
-  /** The least and the greatest time of a line, in milliseconds since 1970. */
+  /** The earliest and the latest time of a line, in milliseconds since 1970. */
   readonly startTime?: number | undefined
   readonly endTime?: number | undefined
-  /** A part of the message, in any case. */
+  /** A part of the message, ignoring case. */
   readonly query?: string | undefined
-  /** The least level. */
+  /** The minimum level. */
   readonly level?: LogLevel | undefined
   readonly runId?: string | undefined
 }
 
 export interface LogPage {
   readonly lines: readonly LogLine[]
-  /** The start of the next page. In ascending order it may be that of lines that are not written yet. */
+  /** The start of the next page. In ascending order, it may be before lines that are not written yet. */
   readonly nextOffset: string
-  /** Whether there are no more lines now. */
+  /** Whether there are no more lines at the moment. */
   readonly isEnd: boolean
 }
 
 /**
- * The logs of builds and servers, in the store. Each keeps its newest lines only; if older ones are gone, the
- * first line says so. Lines are written in the background: `flush` waits for them.
+ * The logs of builds and servers, in the store. Each only keeps its newest lines; if older ones were dropped,
+ * the first line says so. Lines are written in the background: `flush` waits for them.
  */
 export interface Logs {
   append(place: LogPlace, line: Omit<LogLine, 'id'>): void
   /** Throws `HttpError` 400 for an invalid offset. */
   read(place: LogPlace, query: LogQuery): Promise<LogPage>
-  /** Calls `listener` after lines were written, also by others. A call may be late, spurious or lost. */
+  /** Calls `listener` after any process has written lines. A call may be late, spurious or lost. */
   watch(place: LogPlace, listener: () => void): () => void
-  /** Settles when the lines that were appended before are written, or after 10 seconds. */
+  /** Resolves when the lines that were appended before are written, or after 10 seconds. */
   flush(): Promise<void>
   remove(place: LogPlace): Promise<void>
-  /** As `flush`. Lines that are appended afterwards are dropped. */
+  /** Like `flush`. Lines that are appended afterwards are dropped. */
   close(): Promise<void>
 }
 
-/** The levels, from the least one. */
+/** The levels, lowest first. */
 export const LOG_LEVELS: readonly LogLevel[] = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL']
 
 export interface LogLimits {
-  /** How many lines a log keeps. Default 10,000. */
+  /** The maximum number of lines in a log. Default 10,000. */
   readonly maxLines?: number | undefined
-  /** How many bytes a log keeps, as they are stored. Default 10,000,000. */
+  /** The maximum stored size of a log, in bytes. Default 10,000,000. */
   readonly maxBytes?: number | undefined
-  /** How many characters of a line are kept. Default 8,192. */
+  /** The maximum length of a line, in characters. Default 8,192. */
   readonly maxLineLength?: number | undefined
 }
 
-/** The partition of the log in the store. */
+/** The log's partition in the store. */
 export const partitionOf = (place: LogPlace): string =>
   place.type === 'build' ? `logs:build:${place.revisionId}` : `logs:deploy:${place.deploymentId}`

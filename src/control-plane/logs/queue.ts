@@ -5,13 +5,13 @@ export interface QueuedLine {
   readonly event: LogEvent
 }
 
-/** The bytes of all queues of the process. */
+/** The bytes in all queues of the process. */
 export interface Budget {
   bytes: number
   readonly maxBytes: number
 }
 
-/** A bounded queue of lines that wait to be written: the oldest are dropped. */
+/** A bounded queue of unwritten lines. The oldest are dropped. */
 export function createQueue(maxLines: number, maxBytes: number, budget: Budget) {
   let lines: QueuedLine[] = []
   /** The index of the first line that is not taken yet. */
@@ -24,7 +24,7 @@ export function createQueue(maxLines: number, maxBytes: number, budget: Budget) 
   function shift(): QueuedLine {
     const line = lines[start++]!
     count(-sizeOf(line))
-    // Seldom, so that the cost of a line does not grow with their number.
+    // Rarely, so that the cost per line does not grow with their number.
     if (start > 1_000 && start > lines.length / 2) {
       lines = lines.slice(start)
       start = 0
@@ -41,7 +41,7 @@ export function createQueue(maxLines: number, maxBytes: number, budget: Budget) 
     get length() {
       return length()
     },
-    /** How many lines were dropped since the last `take`. */
+    /** The number of lines dropped since the last `take`. */
     get dropped() {
       return dropped
     },
@@ -67,5 +67,5 @@ export function createQueue(maxLines: number, maxBytes: number, budget: Budget) 
   }
 }
 
-/** Includes what an array of bytes and its line occupy besides the bytes. */
+/** Includes the overhead of a byte array and its line. */
 const sizeOf = ({ event }: QueuedLine): number => event.data.length + 200

@@ -10,12 +10,12 @@ interface Span {
   readonly last: number
 }
 
-/** How many lines are read at once with a filter. */
+/** Lines per read with a filter. */
 const WINDOW = 500
 
 /**
- * A page of a log. The newest lines are read without those before them, and a page by time reads only
- * segments with such lines. Other filters may scan the whole log.
+ * A page of a log. The newest lines are read without those before them, and a page by time only reads
+ * segments with matching lines. Other filters may scan the whole log.
  */
 export async function readLogs(
   store: Store,
@@ -27,7 +27,7 @@ export async function readLogs(
   const offset = readOffset(query.offset)
   const isAscending = query.order === 'asc'
   const nothing: LogPage = { lines: [], nextOffset: String(offset ?? 0), isEnd: true }
-  // A reader that follows the log is at its end most of the time.
+  // A reader that follows the log is usually at its end.
   if (isAscending && offset !== undefined && (await store.inspect(partition)).head <= offset) return nothing
   const { record, head, firstRetained } = await loadState(store, partition)
   if (!record) return nothing
@@ -68,14 +68,14 @@ function readOffset(offset: string | undefined): number | undefined {
   return Number(offset)
 }
 
-/** The spans to read one after another, in the order of the query. */
+/** The ranges to read one after another, in query order. */
 function* windowsOf({ first, last }: Span, record: LogRecord, query: LogQuery): Iterable<Span> {
   const { order, limit, startTime = Number.NEGATIVE_INFINITY, endTime = Number.POSITIVE_INFINITY } = query
   const size = isFiltered(query) ? WINDOW : Math.min(limit, WINDOW)
   const spans = record.segments.map((segment, at) => ({
     first: Math.max(first, segment.first),
     last: Math.min(last, (record.segments[at + 1]?.first ?? Number.POSITIVE_INFINITY) - 1),
-    // The last one has the lines that were written since the record was read.
+    // The last segment also has the lines written since the record was read.
     isWanted: at === record.segments.length - 1 || (segment.newest >= startTime && segment.oldest <= endTime),
   }))
   const wanted = spans.filter((span) => span.isWanted && span.first <= span.last)
@@ -120,7 +120,7 @@ function fits(line: LogLine, { startTime, endTime, query, level, runId }: LogQue
 
 const toLine = ({ seq, ...line }: NumberedLine): LogLine => line
 
-/** The line that says how many older ones are gone, if there are some and the query is not a search. */
+/** The line that says how many older lines were dropped, if any and if the query is not a search. */
 async function noteOf(
   store: Store,
   partition: string,
@@ -128,7 +128,7 @@ async function noteOf(
   { base, segments: [segment] }: LogRecord,
   first: number,
 ): Promise<readonly LogLine[]> {
-  // The line about lost ones may be gone as well.
+  // The line about lost lines may be dropped as well.
   const lost = first > segment!.first ? segment!.lost : 0
   const dropped = first - 1 - base + lost
   const { revisionId, level = 'DEBUG', ...rest } = query

@@ -1,23 +1,23 @@
 import type { Json, Store } from '../../storage/store/store.ts'
 
-/** A summary of a log, so that its lines need not be read. It is written in the commits of the lines. */
+/** A summary of a log, so that its lines need not be read. It is written in the lines' commits. */
 export interface LogRecord {
   /** Oldest first. The last one extends to the head. */
   readonly segments: readonly Segment[]
-  /** The sequence number before the first line, less the lost lines before the first segment. */
+  /** The sequence number before the first line, minus the lost lines before the first segment. */
   readonly base: number
-  /** The commit that wrote it, by which a writer whose answer was lost recognises its own. */
+  /** The commit that wrote it. A writer whose response was lost recognizes its own commit by it. */
   readonly commit: string
 }
 
 export interface Segment {
-  /** The sequence number of the first. */
+  /** The sequence number of the first line. */
   readonly first: number
   readonly bytes: number
-  /** The least and the greatest time of its lines. */
+  /** The earliest and the latest time of its lines. */
   readonly oldest: number
   readonly newest: number
-  /** Lines before the first that were never written, since the queue was full. */
+  /** Lines before the first one that were never written, because the queue was full. */
   readonly lost: number
 }
 
@@ -26,10 +26,10 @@ export interface Bounds {
   readonly maxBytes: number
 }
 
-/** How many segments a full log has: it drops whole ones. */
+/** The number of segments in a full log, which drops whole segments. */
 const SEGMENTS = 32
 
-/** Adds lines to those that end at `head`. */
+/** Adds lines after those that end at `head`. */
 export function extend(
   segments: readonly Segment[],
   head: number,
@@ -52,7 +52,7 @@ export function extend(
   return [...segments.slice(0, -1), joined]
 }
 
-/** How many of the first segments are too many, in a log that ends at `head`. The last one stays. */
+/** How many of the first segments to drop from a log that ends at `head`. The last one is always kept. */
 export function surplus(segments: readonly Segment[], head: number, { maxLines, maxBytes }: Bounds): number {
   let bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0)
   let count = 0
@@ -69,7 +69,7 @@ const DOC = { collection: 'logs', id: 'log' } as const
 export const putRecordOp = (record: LogRecord) =>
   ({ op: 'put', ...DOC, value: record as unknown as Json }) as const
 
-/** Holds as long as the record is the one that was loaded. */
+/** Passes only if the record is still the loaded one. */
 export const recordGuard = (version: number | undefined) =>
   version === undefined
     ? ({ guard: 'absent', ...DOC } as const)
@@ -83,7 +83,7 @@ export interface LogState {
 }
 
 export async function loadState(store: Store, partition: string): Promise<LogState> {
-  // The record first: then its lines are written already.
+  // The record first, so that its lines are already written.
   const doc = await store.get(partition, DOC.collection, DOC.id)
   const { head, firstRetained } = await store.inspect(partition)
   const record = doc?.value as unknown as LogRecord | undefined

@@ -23,15 +23,15 @@ export interface WriterContext {
   readonly report: (error: unknown) => void
 }
 
-/** How long lines are gathered, in milliseconds, and how many are written at once. */
+/** How long lines are collected, in milliseconds, and how many are written at once. */
 const GATHER_MS = 100
 const BATCH_LINES = 500
 const BATCH_BYTES = 1_048_576
-/** The waits while the store is unavailable, in milliseconds. */
+/** The delays while the store is unavailable, in milliseconds. */
 const FIRST_WAIT_MS = 100
 const MAX_WAIT_MS = 5_000
 
-/** Writes the lines of one log in their order, in batches. */
+/** Writes one log's lines in order, in batches. */
 export type LogWriter = ReturnType<typeof createLogWriter>
 
 export function createLogWriter(context: WriterContext, partition: string) {
@@ -39,7 +39,7 @@ export function createLogWriter(context: WriterContext, partition: string) {
   const queue = createQueue(bounds.maxLines, bounds.maxBytes, context.budget)
   let state: LogState | undefined
   let pushed = 0
-  /** While lines are being written: how many there were before them. */
+  /** While lines are being written: the number of lines before them. */
   let held: number | undefined
   const flushes = new Set<{ readonly last: number; readonly resolve: () => void }>()
   let endWait = () => {}
@@ -47,7 +47,7 @@ export function createLogWriter(context: WriterContext, partition: string) {
   let running: Promise<void> | undefined
   let removing: Promise<void> | undefined
 
-  /** How many of the pushed lines are written or dropped. */
+  /** The number of pushed lines that are written or dropped. */
   const settled = () => held ?? pushed - queue.length
 
   /** `endWait` ends it early. */
@@ -83,7 +83,7 @@ export function createLogWriter(context: WriterContext, partition: string) {
     }
   }
 
-  /** The line that replaces those that were dropped. */
+  /** The line that replaces dropped ones. */
   function noteOf(dropped: number, { at, event }: QueuedLine): QueuedLine {
     const message = `${dropped} lines were dropped here: they arrived faster than the storage could write them.`
     const line = { at, level: 'WARNING', message, revisionId: event.topic } as const
@@ -96,7 +96,7 @@ export function createLogWriter(context: WriterContext, partition: string) {
     for (let waitMs = FIRST_WAIT_MS; !isStopped && !removing; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
       try {
         state ??= await loadState(store, partition)
-        // The lines were written, though the answer was lost.
+        // The lines were written, but the response was lost.
         if (state.record?.commit === commit) return
         await append(state, lines, lost, commit)
         return
@@ -156,7 +156,7 @@ export function createLogWriter(context: WriterContext, partition: string) {
       if (queue.length >= BATCH_LINES) endWait()
       if (!removing) running ??= run()
     },
-    /** Settles when all lines that were pushed before are written or dropped. */
+    /** Resolves when all lines pushed before are written or dropped. */
     flush(): Promise<void> {
       return new Promise((resolve) => {
         flushes.add({ last: pushed, resolve })
@@ -164,7 +164,7 @@ export function createLogWriter(context: WriterContext, partition: string) {
         settleFlushes()
       })
     },
-    /** Removes the log. Lines that were pushed before are not written any more. */
+    /** Removes the log. Lines pushed before are no longer written. */
     remove(): Promise<void> {
       queue.take()
       removing ??= removeAfter(running)
@@ -172,7 +172,7 @@ export function createLogWriter(context: WriterContext, partition: string) {
       settleFlushes()
       return removing
     },
-    /** Gives up the lines that are not written. */
+    /** Discards unwritten lines. */
     stop(): void {
       isStopped = true
       endWait()

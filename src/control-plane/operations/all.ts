@@ -11,7 +11,7 @@ import { listenerOperations } from './listeners.ts'
 import { logOperations } from './logs/logs.ts'
 import { projectLogOperations } from './logs/project-logs.ts'
 
-/** Every operation but those of the auth service, in the order of the document. */
+/** All operations except those of the auth service, in document order. */
 export const OPERATIONS: readonly Operation[] = [
   ...deploymentOperations,
   ...revisionOperations,
@@ -24,7 +24,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...projectLogOperations,
 ]
 
-/** The auth service, and the connections of agents to its tokens. */
+/** The auth service, and agents' connections to its tokens. */
 export const authOperations: readonly Operation[] = [
   ...providerOperations,
   ...flowOperations,

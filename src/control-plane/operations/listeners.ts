@@ -100,7 +100,7 @@ export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
   ),
 ])
 
-/** Throws 400 where a workspace has listeners, and a deployment that needs one names none of them. */
+/** Throws 400 if a workspace has listeners, and a deployment that needs one names none of them. */
 export async function checkListener(
   { store }: ControlPlaneContext,
   owner: string | null,

@@ -15,7 +15,7 @@ import { presentDeployment } from '../present/deployment.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { DEPLOYMENT_PATH, REVISION_PATH } from '../wire/common.ts'
 
-/** An operation on a deployment. It answers 404 where the caller does not have it. */
+/** An operation on a deployment. It responds with 404 if the caller has no such deployment. */
 /* @__NO_SIDE_EFFECTS__ */
 export const onDeployment = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
   route: Route,
@@ -28,7 +28,9 @@ export const onDeployment = <const Route extends `${Method} /${string}`, const S
     return run(context, await findDeployment(context, input.call, deployment_id), input as never)
   })
 
-/** An operation on a revision. It answers the same 404 for a revision that the deployment does not have. */
+/**
+ * An operation on a revision. It responds with the same 404 for a revision that the deployment does not have.
+ */
 /* @__NO_SIDE_EFFECTS__ */
 export const onRevision = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
   route: Route,
@@ -46,7 +48,7 @@ export const onRevision = <const Route extends `${Method} /${string}`, const S e
     return run(context, { deployment, revision }, input as never)
   })
 
-/** Throws 404 for one that the caller does not have. */
+/** Throws 404 if the caller has no such deployment. */
 export async function findDeployment(
   { deployments }: ControlPlaneContext,
   { principal }: Call,
@@ -68,8 +70,8 @@ export async function revisionOfDeployment(
 }
 
 /**
- * Throws 412 where `If-Match` names another state than the one that was read. The result checks the same for
- * the record that is about to be changed.
+ * Throws 412 if `If-Match` names another state than the one that was read. The returned function checks the
+ * same for the record that is about to be changed.
  */
 export async function ifMatch(
   context: ControlPlaneContext,

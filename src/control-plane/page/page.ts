@@ -1,7 +1,9 @@
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
 
-/** The document has no text of a request. Its script runs by a nonce, and asks only this server. */
+/**
+ * The document contains no text from the request. Its script runs with a nonce, and only calls this server.
+ */
 export function deploymentPage(): Response {
   const nonce = crypto.randomUUID()
   const policy = [

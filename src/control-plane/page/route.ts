@@ -1,8 +1,8 @@
 import type { Route } from '../../http/index.ts'
 
 /**
- * The page of a deployment, where the vendor's command-line tools link to. It is the same for all deployments
- * and so is public: what it shows, it asks the API for, with the key of its user. Its code is loaded with the
+ * The page of a deployment, which the vendor's command-line tools link to. It is the same for all deployments
+ * and therefore public: it requests its data from the API with its user's key. Its code is loaded with the
  * first request.
  */
 export const pageRoute: Route = [

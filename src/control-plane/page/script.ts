@@ -1,4 +1,4 @@
-/** What runs in the page. It writes texts only, and no markup. */
+/** The page's script. It only writes text, no markup. */
 export const SCRIPT = String.raw`
 const [, base, tenant, id] = /^(.*)\/o\/([^/]+)\/host\/deployments\/([^/]+)\/?$/.exec(location.pathname)
 const api = base + '/v2/deployments/' + id

@@ -8,7 +8,7 @@ import { REVISION } from '../wire/revision.ts'
 import { SOURCE_CONFIG, SOURCE_REVISION_CONFIG_RESPONSE } from '../wire/source.ts'
 import { isoTime, present } from './present.ts'
 
-/** A deployment as the API answers it. */
+/** A deployment in the API's format. */
 export async function presentDeployment(context: ControlPlaneContext, deployment: DeploymentRecord) {
   const { tiers, sourceConfig, url } = deployment
   return present(DEPLOYMENT, {
@@ -17,7 +17,7 @@ export async function presentDeployment(context: ControlPlaneContext, deployment
       ...sourceConfig,
       deployment_type: sourceConfig.deployment_type ?? 'prod',
       build_on_push: sourceConfig.build_on_push ?? false,
-      // Clients look here for the address of the running server.
+      // Clients expect the running server's address here.
       custom_url: sourceConfig.custom_url ?? url,
     }),
     sourceRevisionConfig: revisionConfigOf(deployment),
@@ -28,7 +28,7 @@ export async function presentDeployment(context: ControlPlaneContext, deployment
   })
 }
 
-/** A revision as the API answers it. */
+/** A revision in the API's format. */
 export const presentRevision = (revision: RevisionRecord) =>
   present(REVISION, {
     ...revision,
@@ -45,7 +45,7 @@ export const presentRevision = (revision: RevisionRecord) =>
 const revisionConfigOf = ({ sourceRevisionConfig }: Pick<RevisionRecord, 'sourceRevisionConfig'>) =>
   whole(jsonSchemaOf(SOURCE_REVISION_CONFIG_RESPONSE), sourceRevisionConfig)
 
-/** A part that is stored with its names of the wire. What was not given is null. */
+/** A part that is stored with its wire names. Missing fields are null. */
 const whole = ({ properties }: JsonSchema, part: object) =>
   Object.fromEntries(Object.keys(properties!).map((name) => [name, part[name as keyof typeof part] ?? null]))
 

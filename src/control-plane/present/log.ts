@@ -6,12 +6,12 @@ export const presentLine = ({ id, at, level, message, revisionId, runId }: LogLi
   timestamp: isoTime(at),
   level,
   message,
-  // A line of the server's log may be of no revision.
+  // A server log line may belong to no revision.
   revision_id: revisionId || null,
   run_id: runId ?? null,
 })
 
-/** The old routes answer times as numbers, which the command-line tools write out in their own form. */
+/** The old routes return times as numbers, which the command-line tools format themselves. */
 export const presentProjectLine = ({ id, at, level, message }: LogLine) => ({
   id,
   timestamp: at,

@@ -3,12 +3,12 @@ import type { AnyObject } from '../api/operation.ts'
 import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
 import { type Camel, camel } from '../wire/names.ts'
 
-/** Milliseconds since 1970 as the API answers them. */
+/** Milliseconds since 1970 in the API's format. */
 export const isoTime = (at: number): string => new Date(at).toISOString()
 
 /**
- * A record as the API answers it: only with the members of the schema. Numbers become times where the schema
- * has times, and absent values are null.
+ * A record in the API's format, with only the schema's members. Numbers become times if the schema says so,
+ * and missing values are null.
  */
 export const present = <S extends AnyObject>(
   schema: S,

@@ -23,11 +23,11 @@ import {
 
 export interface DeploymentsOptions {
   readonly store: Store
-  /** Has the workers look for work. */
+  /** Makes the workers look for work. */
   readonly wake: () => void
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Whether the deployer's servers end with their process, so that a worker keeps them. */
+  /** Whether the deployer's servers end with their process, so that a worker holds their deployments. */
   readonly isHosted: boolean
   readonly opsOf?: OpsOf | undefined
 }
@@ -57,7 +57,7 @@ export function createDeployments(options: DeploymentsOptions) {
   }
 
   return {
-    /** Undefined for an unknown one, and for one of another owner. */
+    /** Undefined for an unknown deployment, and for one with another owner. */
     async find(owner: string | null, id: string): Promise<DeploymentRecord | undefined> {
       const read = await loadDeployment(store, id)
       return read && isOwnedBy(read.record.owner, owner) ? read.record : undefined
@@ -80,11 +80,11 @@ export function createDeployments(options: DeploymentsOptions) {
       page: PageRequest,
     ) => listRevisions(store, id, statuses, page),
 
-    /** How many of the owner's have this `deployment_type`. */
+    /** How many of the owner's deployments have this `deployment_type`. */
     countOfType: (owner: string | null, type: string): Promise<number> =>
       store.count(DEPLOYMENTS, ofType(owner, type)),
 
-    /** Throws 409 where the owner has one of this name, or of this agent and environment. */
+    /** Throws 409 if the owner has a deployment with this name, or with this agent and environment. */
     async create(given: DeploymentRecord, first: NewRevision | undefined): Promise<DeploymentRecord> {
       const at = now()
       const earlier = given.fingerprint === undefined ? undefined : await loadDeployment(store, given.id)
@@ -105,8 +105,8 @@ export function createDeployments(options: DeploymentsOptions) {
     },
 
     /**
-     * Changes a deployment, and makes a revision where `change` gives one. `change` runs again after a
-     * conflict. Throws 404 for a removed one.
+     * Changes a deployment, and creates a revision if `change` returns one. `change` runs again after a
+     * conflict. Throws 404 for a removed deployment.
      */
     update: (
       id: string,
@@ -134,7 +134,7 @@ export function createDeployments(options: DeploymentsOptions) {
         return deployment
       }),
 
-    /** Has a revision stopped that is not final. Throws 400 for one that is. */
+    /** Stops a revision that is not final. Throws 400 for a final one. */
     interrupt: (deployment: DeploymentRecord, revisionId: string): Promise<RevisionRecord> =>
       retryConflicts(async () => {
         const [owner, read] = await Promise.all([
@@ -152,7 +152,7 @@ export function createDeployments(options: DeploymentsOptions) {
         return revision
       }),
 
-    /** Has a deployment removed by the workers. `check` is called with what is removed, and may throw. */
+    /** Makes the workers remove a deployment. `check` is called with what is removed, and may throw. */
     remove: (given: DeploymentRecord, check?: (deployment: DeploymentRecord) => void): Promise<void> =>
       retryConflicts(async () => {
         const read = await loadDeployment(store, given.id)
@@ -162,13 +162,13 @@ export function createDeployments(options: DeploymentsOptions) {
         await write(deployment, undefined, [statusOf(deployment)], [guardDeployment(read)])
       }),
 
-    /** Settles when the deployment or one of its revisions changes, or the time is over. */
+    /** Resolves when the deployment or one of its revisions changes, or the time is up. */
     changed: (deploymentId: string, ms: number, signal: AbortSignal | undefined): Promise<void> =>
       changedWithin(store, partitionOf(deploymentId), ms, ...(signal ? [signal] : [])),
   }
 }
 
-/** What an earlier request with this `Idempotency-Key` made. Throws 409 for a different request. */
+/** Throws 409 if an earlier request with this `Idempotency-Key` was different. */
 function sameRequest<T extends { readonly fingerprint?: string | undefined }>(
   made: T,
   given: { readonly fingerprint?: string | undefined },
@@ -177,7 +177,7 @@ function sameRequest<T extends { readonly fingerprint?: string | undefined }>(
   throw refusal(409, 'This Idempotency-Key was used for another request. Use a new key for a new request.')
 }
 
-/** It is being deleted. */
+/** Whether it is being deleted. */
 export const isLeaving = ({ status }: DeploymentRecord): boolean =>
   status === 'AWAITING_DELETE' || status === 'AWAITING_FINAL_DELETE'
 

@@ -6,11 +6,13 @@ export interface NewRevision
     RevisionRecord,
     'sourceConfig' | 'sourceRevisionConfig' | 'secrets' | 'secretReferences' | 'fingerprint'
   > {
-  /** Default: that of its deployment. */
+  /** Default: the deployment's source. */
   readonly source?: Source | undefined
-  /** Given, it is made only once: a second call finds the first one's. Default: a new id. */
+  /**
+   * If given, the revision is created only once: a second call returns the first one's. Default: a new id.
+   */
   readonly id?: string | undefined
-  /** Takes over what an earlier revision has prepared and built. */
+  /** Reuses what an earlier revision has prepared and built. */
   readonly builtBy?: RevisionRecord | undefined
 }
 

@@ -2,7 +2,7 @@ import { retryOnConflict } from '../../storage/coordination/retry.ts'
 import type { Doc, DocIndex, Guard, Json, Op, Store } from '../../storage/index.ts'
 import { refusal } from '../errors.ts'
 
-/** A record as it was read, with the version that a change of it is guarded by. */
+/** A record as it was read, with the version that guards a change. */
 export interface Stored<T> {
   readonly record: T
   readonly version: number
@@ -34,7 +34,7 @@ export const put = (
   options: Pick<Op & { op: 'put' }, 'index' | 'ttlMs'> = {},
 ): Op => ({ op: 'put', collection, id, value: record as unknown as Json, ...options })
 
-/** That a record is as it was read, or is still absent. */
+/** A guard that passes if a record is as it was read, or still absent. */
 export const unchanged = (
   collection: string,
   id: string,
@@ -42,6 +42,6 @@ export const unchanged = (
 ): Guard =>
   read ? { guard: 'version', collection, id, version: read.version } : { guard: 'absent', collection, id }
 
-/** As `retryOnConflict`. Throws 409 in the end. */
+/** Like `retryOnConflict`. Finally throws 409. */
 export const retryConflicts = <T>(attempt: () => Promise<T>): Promise<T> =>
   retryOnConflict(attempt, (cause) => refusal(409, 'This is changing too fast. Try again.', { cause }))

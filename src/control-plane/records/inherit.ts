@@ -5,7 +5,7 @@ import { LISTENER_COLLECTIONS, partitionOf } from './listeners.ts'
 import { copyNames } from './names.ts'
 import { DEPLOYMENTS, ofOwner, recordOf, relisted } from './stored.ts'
 
-/** Moves, once, what earlier versions kept under an owner's former name. */
+/** Moves, once, what earlier versions stored under an owner's former name. */
 export const inheritDeployments = (store: Store, owner: string | null): Promise<void> =>
   inherit(store, {
     owner,

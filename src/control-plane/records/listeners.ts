@@ -6,7 +6,7 @@ import type { PageRequest } from './deployments.ts'
 import { load, put, recordOf, retryConflicts, unchanged } from './docs.ts'
 import { ownerKey } from './stored.ts'
 
-/** A cluster that a listener of the user watches, with the names of the wire. */
+/** A cluster that a user's listener watches, with wire names. */
 export interface ListenerRecord {
   readonly id: string
   readonly version: string | null
@@ -17,7 +17,7 @@ export interface ListenerRecord {
   readonly updatedAt: number
 }
 
-/** All listeners of an owner are one partition, with a document for each and for each `compute_id`. */
+/** All of an owner's listeners are one partition, with a document for each and for each `compute_id`. */
 const LISTENERS = 'listeners'
 const COMPUTE_IDS = 'listener-compute-ids'
 export const LISTENER_COLLECTIONS = [LISTENERS, COMPUTE_IDS]
@@ -43,7 +43,7 @@ export const listListeners = (
     { read: (doc) => recordOf<ListenerRecord>(doc), fits: () => true, ...page },
   )
 
-/** Throws 409 where the owner has one of this `compute_id`. */
+/** Throws 409 if the owner has a listener with this `compute_id`. */
 export async function createListener(
   store: Store,
   owner: string | null,
@@ -65,8 +65,8 @@ export async function createListener(
 }
 
 /**
- * Writes what `change` makes of a listener, or deletes it where that is undefined. Gives what was
- * written or deleted, and undefined for an unknown one. `change` may throw.
+ * Writes the result of `change` for a listener, or deletes the listener if the result is undefined. Returns
+ * what was written or deleted, and undefined for an unknown listener. `change` may throw.
  */
 export const changeListener = (
   store: Store,

@@ -7,12 +7,12 @@ import type { DeploymentRecord } from './records.ts'
 import { loadDeployment, ownerKey } from './stored.ts'
 
 /**
- * Names are unique for an owner. Each is its own partition, so that two deployments cannot take it at once. A
- * name is taken before its deployment is written, and released after its deployment is removed.
+ * Names are unique for each owner. Each is its own partition, so that two deployments cannot take it at once.
+ * A name is taken before its deployment is written, and released after the deployment is removed.
  */
 const NAMES = 'deployment-names'
 
-/** How long a name is kept for a deployment that is not written yet, in milliseconds. */
+/** How long a name is reserved for a deployment that is not written yet, in milliseconds. */
 const WRITTEN_WITHIN_MS = 60_000
 
 interface NameRecord {
@@ -28,7 +28,7 @@ interface Taken {
 const nameKey = (owner: string | null, kind: 'name' | 'agent', ...parts: readonly string[]): string =>
   `deployment-name:${JSON.stringify([ownerKey(owner), kind, ...parts])}`
 
-/** Those of a deployment that an earlier version has made are taken for a tenant and for an id. */
+/** A deployment that an earlier version has created takes its names both for a tenant and for an id. */
 const namesOf = (deployment: DeploymentRecord): readonly Taken[] =>
   listedFor(deployment.owner).flatMap((owner) => namesFor({ ...deployment, owner }))
 
@@ -46,7 +46,7 @@ function namesFor({ owner, name, agent }: DeploymentRecord): readonly Taken[] {
   ]
 }
 
-/** The id of the deployment that has this name. It may not be written yet, or gone already. */
+/** The id of the deployment with this name. The deployment may not be written yet, or already be removed. */
 export const idOfName = async (
   store: Store,
   owner: string | null,
@@ -54,7 +54,7 @@ export const idOfName = async (
 ): Promise<string | undefined> =>
   (await load<NameRecord>(store, nameKey(owner, 'name', name), NAMES, NAMES))?.record.deploymentId
 
-/** Throws 409 where another deployment has one of the names. What was taken until then is given back. */
+/** Throws 409 if another deployment has one of the names. Names taken until then are released. */
 export async function takeNames(store: Store, deployment: DeploymentRecord, now: number): Promise<void> {
   const names = namesOf(deployment)
   for (const { partition, conflict } of names) {
@@ -64,7 +64,7 @@ export async function takeNames(store: Store, deployment: DeploymentRecord, now:
   }
 }
 
-/** Takes the names of a deployment that an earlier version has made, where they are free. */
+/** Takes the names of a deployment that an earlier version has created, if they are free. */
 export async function copyNames(store: Store, deployment: DeploymentRecord): Promise<void> {
   const { id: deploymentId, createdAt: at } = deployment
   for (const { partition } of namesOf(deployment))
@@ -73,7 +73,7 @@ export async function copyNames(store: Store, deployment: DeploymentRecord): Pro
     ])
 }
 
-/** Does nothing for a name that another deployment has. */
+/** Does nothing for another deployment's name. */
 export async function releaseNames(store: Store, deployment: DeploymentRecord): Promise<void> {
   for (const { partition } of namesOf(deployment)) {
     const read = await load<NameRecord>(store, partition, NAMES, NAMES)
@@ -98,7 +98,7 @@ async function take(store: Store, partition: string, record: NameRecord): Promis
     })
     return true
   } catch (error) {
-    // Somebody was first: perhaps the same request, sent twice at once.
+    // Another request was first, possibly the same one sent twice.
     if (error instanceof ConflictError) return take(store, partition, record)
     throw error
   }

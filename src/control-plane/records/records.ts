@@ -1,6 +1,6 @@
 import type { Json } from '../../storage/index.ts'
 
-/** Where the code of a deployment comes from. It never changes. */
+/** Where a deployment's code comes from. It never changes. */
 export type Source =
   | 'github'
   | 'external_docker'
@@ -9,13 +9,13 @@ export type Source =
   | 'internal_template'
 
 export const DEPLOYMENT_STATUSES = [
-  /** Made, and not yet seen by a worker. */
+  /** Created, and not yet seen by a worker. */
   'AWAITING_DATABASE',
   'READY',
   'UNUSED',
   /** Its servers are being stopped. */
   'AWAITING_DELETE',
-  /** Nothing of it runs any more, and what it left is being removed. */
+  /** Nothing is running, and what it left is being removed. */
   'AWAITING_FINAL_DELETE',
   'UNKNOWN',
 ] as const
@@ -24,7 +24,7 @@ export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number]
 export const REVISION_STATUSES = [
   /** Its source is being prepared. */
   'CREATING',
-  /** Waits until the deployment works on no other revision. */
+  /** Waits until the deployment is working on no other revision. */
   'QUEUED',
   /** Waits for a free build slot. */
   'AWAITING_BUILD',
@@ -35,7 +35,7 @@ export const REVISION_STATUSES = [
   'CREATE_FAILED',
   'BUILD_FAILED',
   'DEPLOY_FAILED',
-  /** It was superseded by a newer revision. */
+  /** Superseded by a newer revision. */
   'SKIPPED',
   /** It was interrupted. */
   'INTERRUPTED',
@@ -56,7 +56,7 @@ export interface SecretReference {
   readonly secret_key: string
 }
 
-/** The API's `source_config`, with the names of the wire: it is stored and answered as it came. */
+/** The API's `source_config`, with wire names: it is stored and returned unchanged. */
 export interface SourceConfig {
   readonly integration_id?: string | null | undefined
   readonly repo_url?: string | null | undefined
@@ -77,7 +77,7 @@ export interface SourceRevisionConfig {
   readonly repo_ref?: string | null | undefined
   readonly langgraph_config_path?: string | null | undefined
   readonly image_uri?: string | null | undefined
-  /** What `upload-url` gave. */
+  /** The result of `upload-url`. */
   readonly source_tarball_path?: string | null | undefined
   /** Set by the deployer. */
   readonly repo_commit_sha?: string | null | undefined
@@ -86,7 +86,7 @@ export interface SourceRevisionConfig {
 
 export interface DeploymentRecord {
   readonly id: string
-  /** Whose it is, as `ownerOf` spells it. Null without authentication. */
+  /** The owner, as `ownerOf` spells it. Null without authentication. */
   readonly owner: string | null
   /** The API's `tenant_id`, a UUID. */
   readonly tenantId: string
@@ -95,7 +95,7 @@ export interface DeploymentRecord {
   readonly agent: { readonly agent_id: string; readonly environment: string } | null
   readonly source: Source
   readonly sourceConfig: SourceConfig
-  /** Those of the newest revision. */
+  /** The newest revision's. */
   readonly sourceRevisionConfig: SourceRevisionConfig
   readonly secrets: readonly SealedSecret[]
   readonly secretReferences: readonly SecretReference[]
@@ -104,21 +104,21 @@ export interface DeploymentRecord {
   readonly activeRevisionId: string | null
   /** Revisions that are not final, oldest first. */
   readonly pending: readonly string[]
-  /** How many revisions were ever made of it. */
+  /** The number of revisions ever created for it. */
   readonly revisionCount: number
-  /** Servers that a newer revision has replaced, and that are being stopped. */
+  /** Servers that a newer revision has replaced and that are being stopped. */
   readonly retiring: readonly RunningServer[]
-  /** Where the active revision is reached. */
+  /** The URL of the active revision. */
   readonly url: string | null
   readonly imageVersion: string | null
   readonly tagValueIds: readonly string[]
-  /** What the API's tiers were set to. They are kept and answered; deployers do not read them. */
+  /** The API's tiers. They are stored and returned; deployers do not read them. */
   readonly tiers?: Tiers | undefined
   readonly tracerSessionId: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly updatedAt: number
-  /** Made by a request with an `Idempotency-Key`: the digest of its body. */
+  /** Created by a request with an `Idempotency-Key`: the digest of its body. */
   readonly fingerprint?: string | undefined
 }
 
@@ -141,11 +141,11 @@ export interface StatusChange {
   readonly status: string
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Why, for a person to read. */
+  /** The reason, for people to read. */
   readonly reason?: string | undefined
 }
 
-/** Those of revisions that a worker is not done with. */
+/** The statuses of revisions that a worker has not finished. */
 export const UNDER_WAY: ReadonlySet<RevisionStatus> = /* @__PURE__ */ new Set<RevisionStatus>([
   'CREATING',
   'QUEUED',
@@ -158,12 +158,12 @@ export const UNDER_WAY: ReadonlySet<RevisionStatus> = /* @__PURE__ */ new Set<Re
 export interface RevisionRecord {
   readonly id: string
   readonly deploymentId: string
-  /** That of its deployment, so that a revision is answered without reading both. */
+  /** The deployment's, so that returning a revision does not need both records. */
   readonly owner: string | null
-  /** 1 for the first of its deployment. */
+  /** 1 for the first revision of its deployment. */
   readonly number: number
   readonly source: Source
-  /** As they were when it was made: a redeploy takes them again. */
+  /** As it was when the revision was created: a redeploy uses it again. */
   readonly sourceConfig: SourceConfig
   readonly sourceRevisionConfig: SourceRevisionConfig
   readonly secrets: readonly SealedSecret[]
@@ -171,15 +171,15 @@ export interface RevisionRecord {
   readonly status: RevisionStatus
   /** All changes of its status, oldest first. */
   readonly history: readonly StatusChange[]
-  /** It is to be interrupted. */
+  /** Whether it is to be interrupted. */
   readonly isInterrupted?: boolean | undefined
-  /** What `prepare` gave. */
+  /** The result of `prepare`. */
   readonly prepared?: Json | undefined
-  /** What `build` gave. A redeploy takes it from its revision. */
+  /** The result of `build`. A redeploy takes it from its revision. */
   readonly artifact?: Json | undefined
-  /** What `deploy` gave. */
+  /** The result of `deploy`. */
   readonly running?: { readonly url: string; readonly handle: Json } | undefined
-  /** How often its present phase was begun. */
+  /** How often its current phase was started. */
   readonly attempts: number
   /** Milliseconds since 1970. */
   readonly createdAt: number

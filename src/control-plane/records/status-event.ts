@@ -1,12 +1,12 @@
 import type { LogEvent, Op } from '../../storage/index.ts'
 import type { DeploymentRecord, RevisionRecord } from './records.ts'
 
-/** A change of a status, as the log of the deployment's partition keeps it and as webhooks tell it. */
+/** A status change, as the log of the deployment's partition stores it and as webhooks send it. */
 export interface StatusEvent {
   readonly deploymentId: string
-  /** Absent: the status is that of the deployment. */
+  /** Absent if the status is the deployment's. */
   readonly revisionId?: string | undefined
-  /** `DELETED` is the last one of a deployment. */
+  /** `DELETED` is a deployment's last status. */
   readonly status: DeploymentRecord['status'] | RevisionRecord['status'] | 'DELETED'
   /** Milliseconds since 1970. */
   readonly at: number

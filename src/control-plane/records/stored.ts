@@ -20,10 +20,10 @@ export const ofStatus = (owner: string | null, status: string): string =>
   `status:${status}:${ownerKey(owner)}`
 export const ofType = (owner: string | null, type: string): string => `type:${type}:${ownerKey(owner)}`
 export const ofDeployment = (deploymentId: string): string => `of:${deploymentId}`
-/** The field of deployments that a worker has to look at. */
+/** The field of deployments that a worker has to process. */
 export const WORK = 'work'
 
-/** Revisions of one millisecond stay in the order of their numbers. */
+/** Revisions created in the same millisecond are ordered by their numbers. */
 const REVISIONS_PER_MS = 1_000
 
 export const loadDeployment = (store: Store, id: string): Promise<Stored<DeploymentRecord> | undefined> =>
@@ -35,14 +35,14 @@ export const loadRevision = (
   id: string,
 ): Promise<Stored<RevisionRecord> | undefined> => load(store, partitionOf(deploymentId), REVISIONS, id)
 
-/** The fields of a deployment in the lists of its owner. */
+/** The fields of a deployment in its owner's lists. */
 function ownerFields({ owner, createdAt, sourceConfig, status }: DeploymentRecord): DocIndex {
   const type = sourceConfig.deployment_type ?? 'prod'
   const fields = listedFor(owner).flatMap((one) => [ofOwner(one), ofStatus(one, status), ofType(one, type)])
   return Object.fromEntries(fields.map((field) => [field, createdAt]))
 }
 
-/** A deployment that an earlier version has written, in the lists of this one. */
+/** A deployment that an earlier version has written, in this version's lists. */
 export function relisted(doc: Doc): Op {
   const record = recordOf<DeploymentRecord>(doc)
   const { [WORK]: work } = doc.index
@@ -50,7 +50,7 @@ export function relisted(doc: Doc): Op {
   return { op: 'put', collection: DEPLOYMENTS, id: record.id, value: doc.value, index }
 }
 
-/** `isHosted` says that a worker keeps what serves it, and has to look at it even when nothing is to do. */
+/** `isHosted`: a worker holds its servers, and has to process it even if there is nothing to do. */
 export function putDeployment(record: DeploymentRecord, isHosted: boolean): Op {
   const { id, status, pending, retiring, activeRevisionId } = record
   const isIdle = status === 'READY' && pending.length === 0 && retiring.length === 0

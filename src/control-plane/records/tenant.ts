@@ -3,7 +3,7 @@ import { nameOf } from '../../principal.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The API's `tenant_id`. An owner whose name is no UUID gets one. */
+/** The API's `tenant_id`. An owner whose name is not a UUID gets one. */
 export const tenantIdOf = async (owner: string | null): Promise<string> =>
   uuidOfName(owner === null ? null : nameOf(owner))
 

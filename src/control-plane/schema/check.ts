@@ -8,8 +8,8 @@ import { checkLiteral, checkText, checkUuid } from './text.ts'
 type Loc = Problem['loc']
 
 /**
- * A value of JSON, or the texts of a query, as Pydantic 2 reads it in its lax mode: with its conversions, its
- * defaults and without undeclared members. The result is meaningless where something was found.
+ * Validates a JSON value, or the strings of a query, as Pydantic 2 does in lax mode: with its conversions and
+ * defaults, and without undeclared members. The result is meaningless if there are findings.
  */
 export function check(schema: JsonSchema, value: unknown, loc: Loc, findings: Findings): unknown {
   if (schema.anyOf) return value === null ? null : check(schema.anyOf[0], value, loc, findings)
@@ -26,7 +26,7 @@ export const MISSING = { type: 'missing', msg: 'Field required' } as const
 export const defaultOf = ({ default: value }: JsonSchema): unknown =>
   typeof value === 'object' ? structuredClone(value) : value
 
-/** Whether the member that could replace another one is not there either. */
+/** Whether the member that could replace another one is also missing. */
 const lacks = (given: Readonly<Record<string, unknown>>, other: string | undefined): boolean =>
   other !== undefined && given[other] == null
 

@@ -2,7 +2,7 @@ import { accept, type Outcome, refuse } from './problem.ts'
 
 const MESSAGE = 'Input should be a valid datetime'
 const EXPECTED = 'expected RFC 3339 or a Unix timestamp, in the years 1 to 9999'
-/** Numbers beyond it are milliseconds, others seconds. */
+/** Larger numbers are milliseconds, others seconds. */
 const WATERSHED = 20_000_000_000
 /** In milliseconds. */
 const YEAR_1 = -62_135_596_800_000
@@ -12,7 +12,7 @@ const DATE_TIME =
 const NUMBER = /^[+-]?\d+(?:\.\d*)?$/
 
 /**
- * RFC 3339, also without an offset (UTC) or a time (midnight), or a Unix timestamp. Gives RFC 3339 in UTC.
+ * RFC 3339, also without an offset (UTC) or a time (midnight), or a Unix timestamp. Returns RFC 3339 in UTC.
  */
 export function checkDateTime(value: unknown): Outcome {
   if (typeof value !== 'string' && typeof value !== 'number') return refuse('datetime_type', MESSAGE)
@@ -26,7 +26,7 @@ export function checkDateTime(value: unknown): Outcome {
 const fromTimestamp = (timestamp: number): number =>
   Math.floor(Math.abs(timestamp) > WATERSHED ? timestamp : timestamp * 1_000)
 
-/** NaN for other text. */
+/** NaN for any other text. */
 function timeOf(text: string): number {
   if (NUMBER.test(text)) return fromTimestamp(Number(text))
   const [, date = '', time = '00:00', seconds = '00', fraction = '', sign, hours = '00', minutes = '00'] =
@@ -38,7 +38,7 @@ function timeOf(text: string): number {
   return sign === '+' ? local - offset : local + offset
 }
 
-/** A day that its month does not have would become one of the next month. */
+/** A day that its month lacks would become a day of the next month. */
 function isDay(date: string): boolean {
   const time = Date.parse(`${date}T00:00:00Z`)
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date)

@@ -4,19 +4,19 @@ import type { Fault, Problem } from './problem.ts'
 type Loc = Problem['loc']
 
 const MAX_PROBLEMS = 50
-/** How many characters of one input are shown, and of all together. */
+/** The maximum characters shown of one input, and of all together. */
 const MAX_INPUT = 2_048
 const MAX_INPUTS = 8_192
 /** The longest name in a `loc`: clients choose it. */
 const MAX_NAME = 100
 const MASK = '**********'
 
-/** Gathers what is wrong with a request: so much that the answer to a huge one is small. */
+/** Collects the problems of a request, up to a limit that keeps the response to a huge request small. */
 export interface Findings {
   readonly problems: Problem[]
-  /** No further problems are needed. */
+  /** Whether the limit is reached. */
   readonly isFull: boolean
-  /** `schema` is that of the input, which is masked where it may hold a secret. */
+  /** `schema` is the input's. The input is masked if it may contain a secret. */
   add(fault: Fault, loc: Loc, input: unknown, schema?: JsonSchema): void
 }
 
@@ -52,7 +52,7 @@ export function createFindings(): Findings {
 
 const cutTo = (room: number, text: string): string => (text.length > room ? `${text.slice(0, room)}…` : text)
 
-/** Where a schema has a secret, undeclared members are masked, too: one may be a misplaced secret. */
+/** If a schema has a secret, undeclared members are masked too: one may be a misplaced secret. */
 function masked(input: unknown, schema: JsonSchema): unknown {
   if (input === null || !holdsSecret(schema)) return input
   const { properties } = schema.anyOf?.[0] ?? schema

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 
-/** A schema of OpenAPI 3.1 (JSON Schema 2020-12), with the keywords that the API uses. */
+/** An OpenAPI 3.1 schema (JSON Schema 2020-12), with the keywords that the API uses. */
 export interface JsonSchema extends SchemaNotes {
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null'
   readonly enum?: readonly (string | number)[]
   readonly const?: string | number
   readonly minLength?: number
   readonly maxLength?: number
-  /** A regular expression that the text has a match of. */
+  /** A regular expression that the text must match. */
   readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
@@ -17,31 +17,31 @@ export interface JsonSchema extends SchemaNotes {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
   /**
-   * What further members of an object are. Absent: they are ignored, except in an object without
-   * `properties`, where they are anything.
+   * The schema of further members of an object. Absent: they are ignored, except in an object without
+   * `properties`, where they may be anything.
    */
   readonly additionalProperties?: JsonSchema | true
   /** One schema, or null. */
   readonly anyOf?: readonly [JsonSchema, { readonly type: 'null' }]
-  /** The value of a member that is left out. */
+  /** The value of an omitted member. */
   readonly default?: unknown
 }
 
-/** Keywords that are written down with a schema of zod, by `noted`. */
+/** Keywords that `noted` adds to a zod schema. */
 export interface SchemaNotes {
-  /** Names an object of the API. The document lists it under `components.schemas` and refers to it. */
+  /** The name of an API object. The document lists it under `components.schemas` and refers to it. */
   readonly title?: string
   readonly description?: string
   /** The value of a `password` is never shown in an error. */
   readonly format?: 'uuid' | 'date-time' | 'password'
-  /** Members that are required where the other one is absent or null. The document leaves it out. */
+  /** Members that are required if the other one is absent or null. Not in the document. */
   readonly requiredWithout?: Readonly<Record<string, string>>
 }
 
-/** Of the API alone: the registry that zod has by default is shared with the application. */
+/** For the API only: zod's default registry is shared with the application. */
 export const schemaNotes = /* @__PURE__ */ z.registry<SchemaNotes>()
 
-/** A copy of the schema with notes. Notes of the schema itself hold for the copy, too. */
+/** A copy of the schema with notes. The schema's own notes also apply to the copy. */
 /* @__NO_SIDE_EFFECTS__ */
 export function noted<S extends z.ZodMiniType>(schema: S, notes: SchemaNotes): S {
   const copy = schema.clone() as S
@@ -52,8 +52,8 @@ export function noted<S extends z.ZodMiniType>(schema: S, notes: SchemaNotes): S
 const schemas = /* @__PURE__ */ new WeakMap<z.core.$ZodType, JsonSchema>()
 
 /**
- * What `z.toJSONSchema` gives for the input of a schema, without its bounds of safe integers. It is made
- * once. `toJSONSchema` itself knows all of zod, which is more code than the rest of the checks.
+ * The result of `z.toJSONSchema` for a schema's input, without its safe integer limits. It is cached.
+ * `toJSONSchema` itself supports all of zod, which is more code than the rest of the checks.
  */
 export function jsonSchemaOf(schema: z.core.$ZodType): JsonSchema {
   const known = schemas.get(schema)
@@ -123,7 +123,7 @@ function checksOf({ type, checks = [] }: z.core.$ZodTypeDef): JsonSchema {
         case 'less_than':
           return { maximum: def.value }
         case 'string_format':
-          // `source` escapes slashes, which are nothing special in JSON Schema.
+          // `source` escapes slashes, which are not special in JSON Schema.
           return { pattern: def.pattern!.source.replaceAll('\\/', '/') }
         default:
           throw new TypeError(`The schemas of the API have no check ${def.check}.`)

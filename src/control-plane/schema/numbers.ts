@@ -16,7 +16,7 @@ export function checkInteger(schema: JsonSchema, value: unknown): Outcome {
   if (!Number.isInteger(number))
     return refuse('int_from_float', `${INTEGER}, got a number with a fractional part`)
   const checked = within(schema, number === 0 ? 0 : number)
-  // An integer that a number of JavaScript cannot hold is not changed into another one without a word.
+  // An integer that JavaScript cannot represent is rejected instead of rounded.
   return checked.fault || Number.isSafeInteger(number) ? checked : TOO_LARGE
 }
 
@@ -24,7 +24,7 @@ export function checkNumber(schema: JsonSchema, value: unknown): Outcome {
   const number = numberOf(value, DECIMAL)
   if (number === null) return refuse('float_parsing', `${NUMBER}, unable to parse string as a number`)
   if (number === undefined) return refuse('float_type', NUMBER)
-  // JSON has no other numbers, so none could be stored or answered.
+  // JSON has no other numbers, so none could be stored or returned.
   return Number.isFinite(number) ? within(schema, number) : NOT_FINITE
 }
 
@@ -40,7 +40,7 @@ export function checkBoolean(value: unknown): Outcome {
 const TRUE = ['1', 't', 'y', 'on', 'yes', 'true']
 const FALSE = ['0', 'f', 'n', 'no', 'off', 'false']
 
-/** Null for text that does not parse, and undefined for other types. */
+/** Null for text that cannot be parsed, and undefined for other types. */
 function numberOf(value: unknown, pattern: RegExp): number | null | undefined {
   if (typeof value === 'string') return pattern.test(value.trim()) ? Number(value) : null
   return typeof value === 'number' || typeof value === 'boolean' ? Number(value) : undefined

@@ -1,4 +1,4 @@
-/** Why a single value is refused. */
+/** Why a single value is rejected. */
 export interface Fault {
   /** Such as `missing` or `int_parsing`. */
   readonly type: string
@@ -6,14 +6,14 @@ export interface Fault {
   readonly ctx?: Readonly<Record<string, unknown>>
 }
 
-/** One thing that is wrong with a request, as FastAPI with Pydantic 2 writes it. */
+/** One problem of a request, in the format of FastAPI with Pydantic 2. */
 export interface Problem extends Fault {
   /** `body`, `query` or `path`, then the names and indexes that lead to the value. */
   readonly loc: readonly (string | number)[]
   readonly input: unknown
 }
 
-/** A value as it is once it was read, or why it cannot be. */
+/** A value after reading, or why it cannot be read. */
 export type Outcome = { readonly value: unknown; readonly fault?: undefined } | { readonly fault: Fault }
 
 export const accept = (value: unknown): Outcome => ({ value })

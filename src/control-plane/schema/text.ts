@@ -1,14 +1,14 @@
 import type { JsonSchema } from './json-schema.ts'
 import { accept, type Outcome, plural, refuse } from './problem.ts'
 
-/** Characters are counted, not UTF-16 units. */
+/** The length is counted in characters, not in UTF-16 units. */
 export function checkText(schema: JsonSchema, value: unknown): Outcome {
   const message = 'Input should be a valid string'
   if (typeof value !== 'string') return refuse('string_type', message)
   if (/\p{Surrogate}/u.test(value))
     return refuse('string_unicode', `${message}, unable to parse raw data as a unicode string`)
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema
-  // Most texts are refused or accepted without counting: a character is one or two units.
+  // Most texts are accepted or rejected without counting: a character is one or two units.
   if (value.length > maxLength && countOf(value) > maxLength) {
     return refuse('string_too_long', `String should have at most ${plural(maxLength, 'character')}`, {
       max_length: maxLength,
@@ -32,7 +32,7 @@ function countOf(text: string): number {
   return count
 }
 
-/** A UUID with or without hyphens. It becomes lower case with hyphens. */
+/** A UUID with or without hyphens. The result is in lower case with hyphens. */
 export function checkUuid(value: unknown): Outcome {
   if (typeof value !== 'string')
     return refuse('uuid_type', 'UUID input should be a string, bytes or UUID object')
@@ -48,7 +48,7 @@ export function checkUuid(value: unknown): Outcome {
   return refuse('uuid_parsing', `Input should be a valid UUID, ${error}`, { error })
 }
 
-/** One of a few values, of which none is converted. */
+/** One of a few values, without conversion. */
 export function checkLiteral(allowed: readonly (string | number)[], value: unknown): Outcome {
   if (allowed.some((one) => one === value)) return accept(value)
   const names = allowed.map((one) => (typeof one === 'string' ? `'${one}'` : String(one)))

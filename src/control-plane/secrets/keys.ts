@@ -1,9 +1,9 @@
 import { AgentwireError } from '../../errors.ts'
 import { fromBase64, toBase64Url } from './base64.ts'
 
-/** What is derived from one key of the embedder, so that no two uses share a key. */
+/** The keys derived from one key of the embedder, so that no two uses share a key. */
 export interface Keys {
-  /** Identifies the key in what it sealed, and reveals nothing about it. */
+  /** Identifies the key in sealed values, and reveals nothing about it. */
   readonly id: string
   /** AES-256-GCM. */
   readonly sealing: CryptoKey
@@ -14,9 +14,12 @@ export interface Keys {
 const KEY_BYTES = 32
 const encoder = new TextEncoder()
 
-/** Checks the keys of the embedder. Throws for one that is not base64 of 32 bytes, without a word of it. */
+/**
+ * Validates the embedder's keys. Throws for one that is not base64 of 32 bytes, without revealing any part of
+ * it.
+ */
 export function readKeys(key: string | readonly string[]): readonly Uint8Array<ArrayBuffer>[] {
-  // Undefined where a variable of the environment is not set.
+  // Undefined if an environment variable is not set.
   const texts: readonly unknown[] = Array.isArray(key) ? key : [key]
   const keys = texts.map((text) => fromBase64(String(text).trim()))
   if (keys.length === 0 || keys.some((bytes) => bytes?.length !== KEY_BYTES))

@@ -1,31 +1,31 @@
 import { toBase64 } from './base64.ts'
 
-/** What stands in a text where a secret was. */
+/** Replaces a secret in a text. */
 export const MASK = '***'
 
 /** Shorter values occur in too many words. */
 const MIN_LENGTH = 4
-/** The least part of an encoded value that is looked for. */
+/** The shortest part of an encoded value that is searched for. */
 const MIN_ENCODED_LENGTH = 8
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
- * Replaces all occurrences of the values by `***`: as they are, line by line for those of several lines, and
- * as JSON, base64, percent encoding and form encoding write them, also within a longer encoded text. Values
- * and lines of fewer than 4 characters are left.
+ * Replaces all occurrences of the values with `***`: as they are, line by line for multi-line values, and in
+ * their JSON, base64, percent-encoded and form-encoded forms, also within a longer encoded text. Values and
+ * lines of fewer than 4 characters are not replaced.
  */
 export function maskSecrets(values: Iterable<string>): (text: string) => string {
   const forms = new Set([...values].flatMap(formsOf))
   if (forms.size === 0) return (text) => text
   const longestFirst = [...forms].sort((a, b) => b.length - a.length)
-  // A look-ahead, so that a value is also found where another one begins inside it or ends behind its start.
+  // A look-ahead, so that a value is also found if another one starts inside it or overlaps its start.
   const pattern = new RegExp(`(?=(${longestFirst.map(escaped).join('|')}))`, 'g')
 
   return (text) => {
     let masked = ''
-    /** Where the text goes on that is not yet in `masked`. */
+    /** The position of the text that is not yet in `masked`. */
     let at = 0
     let end = -1
     for (const { index, 1: found } of text.matchAll(pattern)) {
@@ -41,7 +41,7 @@ export function maskSecrets(values: Iterable<string>): (text: string) => string 
   }
 }
 
-/** All that is looked for where this value is a secret. */
+/** All forms of a secret value to search for. */
 function formsOf(value: string): string[] {
   const plain = [value, value.trim(), ...value.split(/\r\n|\r|\n/).map((line) => line.trim())]
   const kept = plain.filter((text) => text.length >= MIN_LENGTH)
@@ -65,8 +65,8 @@ function percentEncoded(text: string): string[] {
 }
 
 /**
- * The base64 of the value, and the part that is the same wherever it is encoded in a longer text: that
- * depends on the count of bytes before it, modulo three.
+ * The value's base64, and the part that is the same wherever it is encoded in a longer text: that depends on
+ * the number of bytes before it, modulo three.
  */
 function base64Parts(text: string): string[] {
   const bytes = encoder.encode(text)

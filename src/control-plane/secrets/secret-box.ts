@@ -4,8 +4,10 @@ import type { SealedSecret } from '../records/records.ts'
 import { fromBase64, toBase64Url } from './base64.ts'
 import { deriveKeys, type Keys, readKeys } from './keys.ts'
 
-/** Encrypts secrets at rest. `context`, such as the partition that has
- * them, binds them to it, so that they cannot be moved to another deployment. */
+/**
+ * Encrypts secrets at rest. `context`, such as their partition, binds them to it, so that they cannot be
+ * moved to another deployment.
+ */
 export interface SecretBox {
   seal(context: string, secrets: readonly Secret[]): Promise<readonly SealedSecret[]>
   /**
@@ -14,11 +16,11 @@ export interface SecretBox {
    */
   open(context: string, sealed: readonly SealedSecret[]): Promise<readonly Secret[]>
   /**
-   * A signature over the text, in base64url, for upload URLs and the state of OAuth flows. The text begins
-   * with what it is for, so that a signature for one use is none for another.
+   * A signature over the text, in base64url, for upload URLs and the state of OAuth flows. The text starts
+   * with its purpose, so that a signature for one use is invalid for another.
    */
   sign(text: string): Promise<string>
-  /** Whether one of the keys made the signature. It takes the same time wherever a wrong one differs. */
+  /** Whether one of the keys created the signature. The comparison takes constant time. */
   verify(text: string, signature: string): Promise<boolean>
 }
 
@@ -29,14 +31,14 @@ export interface Secret {
 
 export interface SecretBoxOptions {
   /**
-   * 32 random bytes in base64 or base64url, the same on every instance. Of several the first one seals and
-   * signs, and all open and verify: put a new key in front, and take the old one away when nothing is sealed
-   * with it any more.
+   * 32 random bytes in base64 or base64url, the same on every instance. With several keys, the first one
+   * seals and signs, and all open and verify: add a new key in front, and remove the old one when nothing is
+   * sealed with it.
    */
   readonly key: string | readonly string[]
 }
 
-/** The form: `1.<id of the key>.<base64url of 12 bytes of nonce, then ciphertext and tag>`. */
+/** The format: `1.<id of the key>.<base64url of 12 bytes of nonce, then ciphertext and tag>`. */
 const VERSION = '1'
 const NONCE_BYTES = 12
 
@@ -44,8 +46,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * A box over AES-256-GCM and HMAC-SHA-256 of WebCrypto. Throws `AgentwireError` `invalid_key` for a key of
- * another length.
+ * A box that uses WebCrypto's AES-256-GCM and HMAC-SHA-256. Throws `AgentwireError` `invalid_key` for a key
+ * of another length.
  */
 export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
   const given = readKeys(key)
@@ -109,7 +111,7 @@ export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
 const boundTo = (id: string, context: string, name: string): Uint8Array<ArrayBuffer> =>
   encoder.encode(JSON.stringify([VERSION, id, context, name]))
 
-/** UTF-8, or JSON behind a NUL for text with lone surrogates or a NUL at its start. */
+/** UTF-8, or JSON after a NUL for text with lone surrogates or a NUL at its start. */
 function toBytes(value: string): Uint8Array<ArrayBuffer> {
   const bytes = encoder.encode(value)
   const isKept = !value.startsWith('\0') && decoder.decode(bytes) === value

@@ -30,9 +30,7 @@ export const PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderResponse', {
 
 export const PROVIDERS = /* @__PURE__ */ z.array(PROVIDER)
 
-/**
- * What is given of a provider, where it is not named differently when it is created and when it is changed.
- */
+/** Provider fields that have the same names when a provider is created and changed. */
 const PROVIDER_OPTIONS = {
   authorization_params: /* @__PURE__ */ z.nullish(PARAMETERS),
   allowed_redirect_uris: t.OPT_STRINGS,

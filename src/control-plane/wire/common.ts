@@ -7,20 +7,20 @@ export const BOOLEAN = /* @__PURE__ */ z.boolean()
 export const INTEGER = /* @__PURE__ */ z.int()
 export const UUID = /* @__PURE__ */ noted(STRING, { format: 'uuid' })
 export const TIME = /* @__PURE__ */ noted(STRING, { format: 'date-time' })
-/** What no error may show. */
+/** A string that no error may show. */
 export const PASSWORD = /* @__PURE__ */ noted(STRING, { format: 'password' })
 export const NOT_EMPTY = /* @__PURE__ */ STRING.check(z.minLength(1))
 export const STRINGS = /* @__PURE__ */ z.array(STRING)
 export const NULL_STRING = /* @__PURE__ */ z.nullable(STRING)
 export const NULL_TIME = /* @__PURE__ */ z.nullable(TIME)
 export const NULL_UUID = /* @__PURE__ */ z.nullable(UUID)
-/** Members that may be left out or null. */
+/** Members that may be omitted or null. */
 export const OPT_STRING = /* @__PURE__ */ z.optional(NULL_STRING)
 export const OPT_TIME = /* @__PURE__ */ z.optional(NULL_TIME)
 export const OPT_UUID = /* @__PURE__ */ z.optional(NULL_UUID)
 export const OPT_STRINGS = /* @__PURE__ */ z.nullish(STRINGS)
 export const OPT_FLAG = /* @__PURE__ */ z.nullish(BOOLEAN)
-/** Any value of JSON. */
+/** Any JSON value. */
 export const JSON_VALUE = /* @__PURE__ */ z.unknown() as z.ZodMiniType<Json | undefined>
 export const JSON_OBJECT = /* @__PURE__ */ mapOf(JSON_VALUE)
 
@@ -39,7 +39,7 @@ export const titled = <Shape extends z.core.$ZodLooseShape>(title: string, shape
 export const described = <S extends z.ZodMiniType>(schema: S, description: string): S =>
   noted(schema, { description })
 
-/** A member of a query that may be left out, but not null. */
+/** A query member that may be omitted, but not null. */
 /* @__NO_SIDE_EFFECTS__ */
 export const textQuery = (description: string) => z.optional(described(STRING, description))
 
@@ -47,7 +47,7 @@ export const textQuery = (description: string) => z.optional(described(STRING, d
 export const limited = (max: number, preset: number) =>
   z._default(z.int().check(z.gte(1), z.lte(max)), preset)
 
-/** The members of a query that asks for a page. */
+/** The query members for a page. */
 export const PAGE_QUERY = {
   limit: /* @__PURE__ */ limited(100, 20),
   offset: /* @__PURE__ */ z._default(z.int().check(z.gte(0)), 0),
@@ -61,5 +61,5 @@ export const pageOf = <S extends z.ZodMiniType>(title: string, item: S) =>
 export const DEPLOYMENT_PATH = /* @__PURE__ */ z.object({ deployment_id: UUID })
 export const REVISION_PATH = /* @__PURE__ */ z.object({ deployment_id: UUID, revision_id: UUID })
 
-/** What all refusals but 422 are answered with. */
+/** The body of all error responses except 422. */
 export const ERROR = /* @__PURE__ */ titled('ErrorResponse', { detail: STRING })

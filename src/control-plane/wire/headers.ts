@@ -1,4 +1,4 @@
-/** Headers that operations heed, for the document. */
+/** Headers that operations read, for the document. */
 export const IDEMPOTENCY_KEY = {
   'Idempotency-Key':
     'The same request with the same key is done once, and answered with what it has made. 1 to 255 visible characters.',

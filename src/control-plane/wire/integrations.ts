@@ -1,10 +1,10 @@
 import * as z from 'zod/mini'
 import * as t from './common.ts'
 
-/** The Git hosts that deployments take their code from: what the API answers about them. */
+/** The Git hosts of deployments' code, as the API returns them. */
 export interface GitIntegrations {
   list(owner: string | null): Promise<readonly GitIntegration[]>
-  /** Undefined where there is no integration of this id for the owner. */
+  /** Undefined if the owner has no integration with this id. */
   repositories(owner: string | null, integrationId: string): Promise<readonly GitRepository[] | undefined>
 }
 

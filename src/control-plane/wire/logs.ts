@@ -5,7 +5,7 @@ const ORDER = /* @__PURE__ */ z.enum(['asc', 'desc'])
 const DEFAULT_ORDER = /* @__PURE__ */ z._default(ORDER, 'asc')
 const LEVEL = /* @__PURE__ */ z.enum(['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'])
 const TYPE = /* @__PURE__ */ z.enum(['build', 'deploy'])
-/** Which lines are wanted. */
+/** The lines to select. */
 const FILTERS = {
   start_time: /* @__PURE__ */ z.optional(t.TIME),
   end_time: /* @__PURE__ */ z.optional(t.TIME),
@@ -56,7 +56,7 @@ export const LIST_DEPLOYMENT_LOGS = /* @__PURE__ */ z.object({
   cursor: z.optional(t.STRING),
 })
 
-/** What the command-line tools send. Times are text, or milliseconds since 1970. */
+/** What the command-line tools send. Times are strings, or milliseconds since 1970. */
 export const PROJECT_LOGS = /* @__PURE__ */ t.titled('ProjectLogsRequest', {
   order: z.nullish(ORDER),
   limit: z.nullish(z.int().check(z.gte(1), z.lte(1000))),

@@ -11,12 +11,10 @@ const cpu = (max: number, description: string) =>
 const CPU = /* @__PURE__ */ cpu(8, 'With one decimal.')
 const CPU_LIMIT = /* @__PURE__ */ cpu(16, 'With one decimal. Default: twice the request.')
 
-/** A part of an object of Kubernetes that it checks itself. */
+/** A part of a Kubernetes object that Kubernetes validates itself. */
 const PART = /* @__PURE__ */ z.nullish(t.JSON_OBJECT)
 
-/**
- * An object of Kubernetes. Undeclared members are kept, because the deployer has to see them to refuse them.
- */
+/** A Kubernetes object. Undeclared members are kept, because the deployer has to see them to reject them. */
 /* @__NO_SIDE_EFFECTS__ */
 const kubernetes = <Shape extends z.core.$ZodLooseShape>(title: string, shape: Shape) =>
   noted(z.catchall(z.object(shape), t.JSON_VALUE), { title })
@@ -61,7 +59,7 @@ const CONTAINER = /* @__PURE__ */ kubernetes('Container', {
 })
 const CONTAINERS = /* @__PURE__ */ z.nullish(z.array(CONTAINER))
 
-/** What a deployment's servers are given. Which of it is kept is up to the deployer. */
+/** The resources of a deployment's servers. The deployer decides which of them it supports. */
 export const RESOURCE_SPEC = /* @__PURE__ */ t.titled('ResourceSpec', {
   min_scale: COUNT,
   max_scale: COUNT,

@@ -19,7 +19,7 @@ const DEPLOYMENT_TYPE = /* @__PURE__ */ z.enum([
   'serverless',
 ])
 
-/** The part of `source_config` that a revision can be made with. */
+/** The part of `source_config` that a revision can be created with. */
 export const REVISION_SOURCE_CONFIG = /* @__PURE__ */ t.titled('RevisionSourceConfig', {
   resource_spec: z.nullish(RESOURCE_SPEC),
   install_command: t.OPT_STRING,
@@ -58,7 +58,7 @@ export const SOURCE_REVISION_CONFIG = /* @__PURE__ */ t.titled('SourceRevisionCo
   tracked_packages: TRACKED_PACKAGES,
 })
 
-/** As it is answered: with the commit that `repo_ref` named. */
+/** As it is returned: with the commit that `repo_ref` resolved to. */
 export const SOURCE_REVISION_CONFIG_RESPONSE = /* @__PURE__ */ t.titled('SourceRevisionConfigResponse', {
   repo_ref: t.OPT_STRING,
   langgraph_config_path: t.OPT_STRING,
@@ -74,7 +74,7 @@ export const SECRET_REFERENCES = /* @__PURE__ */ z.array(
   t.titled('SecretReference', { name: t.STRING, secret_name: t.STRING, secret_key: t.STRING }),
 )
 
-/** What a deployment and a revision of it can be changed by. */
+/** What can change in a deployment or a revision. */
 export const REVISION_CHANGE = {
   source_revision_config: /* @__PURE__ */ z.nullish(SOURCE_REVISION_CONFIG),
   secrets: /* @__PURE__ */ z.nullish(SECRETS),

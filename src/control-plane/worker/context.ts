@@ -27,7 +27,7 @@ export interface WorkerTimes {
   /** How long a phase may take to stop, in milliseconds. Default 15,000. */
   readonly graceMs: number
   /**
-   * How long after a failure a server is started again, or a removal is retried, in milliseconds. It doubles
+   * The delay before a failed server is started again, or a removal is retried, in milliseconds. It doubles
    * with each further failure. Default 1,000.
    */
   readonly retryMs: number
@@ -40,21 +40,21 @@ export interface WorkerContext {
   readonly uploads: Uploads
   readonly secrets: SecretBox
   readonly times: WorkerTimes
-  /** Slots for builds, by owner. */
+  /** Build slots, by owner. */
   readonly builds: KeyedSemaphore<string | null>
   /** Slots for starting servers again, by owner. */
   readonly starts: KeyedSemaphore<string | null>
   readonly onError: OnError
-  /** The name of this worker. After a restart it may take back the leases of its earlier process. */
+  /** This worker's name. After a restart it may take back the leases of its earlier process. */
   readonly instance: string
   readonly isHosted: boolean
   readonly opsOf: OpsOf | undefined
   readonly now: () => number
-  /** Aborts when the worker closes. Then a store that is unavailable is not waited for. */
+  /** Aborts when the worker closes. The worker then no longer waits for an unavailable store. */
   readonly closing: AbortSignal
 }
 
-/** What a deployer is given of a deployment. Its lines go to the log of the servers. */
+/** A deployer's context of a deployment. Its lines go to the server log. */
 export function deploymentContext(
   { logs, now }: Pick<WorkerContext, 'logs' | 'now'>,
   { id: deploymentId, name, owner, activeRevisionId }: DeploymentRecord,
@@ -65,7 +65,7 @@ export function deploymentContext(
   return { deploymentId, name, owner, signal, log }
 }
 
-/** What a deployer is given of a revision, with its secrets in clear. They are masked in the log. */
+/** A deployer's context of a revision, with its secrets in plain text. They are masked in the log. */
 export async function phaseContext(
   { logs, uploads, now, secrets: box }: Pick<WorkerContext, 'logs' | 'uploads' | 'now' | 'secrets'>,
   { id: deploymentId, name, owner }: DeploymentRecord,

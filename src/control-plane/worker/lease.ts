@@ -22,22 +22,22 @@ import type { WorkerContext } from './context.ts'
 export interface Changed {
   readonly deployment?: Partial<DeploymentRecord> | undefined
   readonly revision?: Partial<RevisionRecord> | undefined
-  /** The statuses that the revision goes through, and the reason for them. */
+  /** The statuses that the revision passes through, and their reason. */
   readonly passes?: readonly RevisionStatus[] | undefined
   readonly reason?: string | undefined
 }
 
 /**
- * A deployment whose lease this process holds: only the holder changes what is under way. Reads and changes
- * are retried for as long as a lease lasts, so that an outage of the store costs no build. Commits throw
- * `FencedError` when the lease was lost.
+ * A deployment whose lease this process holds: only the holder changes work in progress. Reads and changes
+ * are retried for as long as a lease lasts, so that a store outage costs no build. Commits throw
+ * `FencedError` if the lease was lost.
  *
- * The callback of a change runs again after a conflict with a request and after a lost answer of the store,
- * so it must return the same for the same records.
+ * The callback of a change runs again after a conflict with a request and after a lost response of the store,
+ * so it must return the same result for the same records.
  */
 export type Lease = NonNullable<Awaited<ReturnType<typeof claimDeployment>>>
 
-/** Takes the lease of a deployment. Undefined when another process holds it. */
+/** Takes a deployment's lease. Undefined if another process holds it. */
 export async function claimDeployment(context: WorkerContext, id: string, takesBack = false) {
   const { store, instance, isHosted, closing } = context
   const { leaseMs } = context.times
@@ -94,7 +94,7 @@ export async function claimDeployment(context: WorkerContext, id: string, takesB
     revisionId: string | undefined,
     change: (deployment: DeploymentRecord, revision: RevisionRecord | undefined) => Changed,
   ): Promise<void> {
-    // The length of the history after a commit whose answer was lost. Only the lease's holder adds to it.
+    // The length of the history after a commit whose response was lost. Only the lease holder adds to it.
     let sent: number | undefined
     const attempt = async (): Promise<void> => {
       const { read, revision } = await loadBoth(revisionId)
@@ -117,7 +117,7 @@ export async function claimDeployment(context: WorkerContext, id: string, takesB
     id,
     /** Aborts when the lease is lost or released. */
     signal: lease.signal,
-    /** Whether the lease was lost: another process may have it. */
+    /** Whether the lease was lost, so that another process may have it. */
     get isLost() {
       return lease.isLost
     },
@@ -138,7 +138,7 @@ export async function claimDeployment(context: WorkerContext, id: string, takesB
       await commit([...unlisted, { op: 'release', token }], read)
       lease.end()
     },
-    /** Stops renewing the lease without releasing it: it expires. */
+    /** Stops renewing the lease without releasing it, so that it expires. */
     abandon: lease.end,
   }
 }

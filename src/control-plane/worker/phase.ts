@@ -7,15 +7,18 @@ import type { Lease } from './lease.ts'
 import { type End, endOf, PHASES, type Phase, statusesBefore } from './plan.ts'
 import { phaseResult, supervise } from './supervise.ts'
 
-/** How often a phase is started again after its process was lost. Then the phase is presumed to kill it. */
+/**
+ * How often a phase is started again after its process was lost. After that, the phase is assumed to crash
+ * it.
+ */
 const MAX_ATTEMPTS = 3
 
-/** Takes a revision through one phase, to the status after it or to its end. */
+/** Runs one phase of a revision, up to the next status or the revision's end. */
 export async function runPhase(lease: Lease, phase: Phase, revision: RevisionRecord): Promise<void> {
   const { context } = lease
   const { id, owner, attempts, status } = revision
   const { begins, fails } = PHASES[phase]
-  // A lost process has left the revision in the status of the phase.
+  // A lost process has left the revision in the phase's status.
   const isAgain = status === begins && attempts > 0
   if (isAgain && attempts >= MAX_ATTEMPTS) {
     const reason = `Its process was lost ${attempts} times in this phase.`
@@ -43,9 +46,9 @@ export async function runPhase(lease: Lease, phase: Phase, revision: RevisionRec
     await WORK[phase](lease, id, signal)
   } catch (error) {
     if (lease.signal.aborted) throw error
-    // After an abort an error only shows how the phase stopped.
+    // After an abort, an error only shows how the phase stopped.
     if (supervision.end) await endRevision(lease, id, supervision.end)
-    // The worker closes: another process starts the phase again, and this attempt does not count.
+    // The worker is closing: another process starts the phase again, and this attempt does not count.
     else if (signal.aborted) await lease.changeRevision(id, () => ({ revision: { attempts } }))
     else if (error instanceof DeployError)
       await endRevision(lease, id, { status: fails, reason: error.message })
@@ -86,7 +89,7 @@ const WORK: Readonly<Record<Phase, Work>> = {
     const prepared = revision.prepared ?? null
     const artifact = await phaseResult(context, signal, context.deployer.build!({ ...given, prepared }))
     signal.throwIfAborted()
-    // Clients read the log of a build for the last time when they see that it is over.
+    // Clients read a build's log for the last time when they see that it has ended.
     await context.logs.flush()
     await lease.changeRevision(id, () => ({ revision: { artifact }, passes: ['AWAITING_DEPLOY'] }))
   },
@@ -104,7 +107,7 @@ const WORK: Readonly<Record<Phase, Work>> = {
       await discard(started)
       throw signal.reason
     }
-    // No newer revision aborts this: requests may already go to the new server.
+    // A newer revision does not abort this: requests may already go to the new server.
     const promoting = AbortSignal.any([lease.signal, AbortSignal.timeout(times.deployMs)])
     const promoted = deployer.promote?.({ ...deploy, signal: promoting }, started) ?? Promise.resolve(started)
     const running = await phaseResult(context, promoting, promoted).catch(async (error: unknown) => {
@@ -138,7 +141,7 @@ async function load(lease: Lease, id: string, signal: AbortSignal, type: 'build'
   }
 }
 
-/** Stops a server that will not serve. If that fails, it is retried later, as for replaced servers. */
+/** Stops a server that will not be used. If that fails, it is retried later, as for replaced servers. */
 async function discardServer(
   lease: Lease,
   deployment: DeploymentRecord,
@@ -158,7 +161,7 @@ async function discardServer(
   }
 }
 
-/** Ends a revision that is not deployed. */
+/** Ends a revision without deploying it. */
 export async function endRevision(lease: Lease, id: string, { status, reason }: End): Promise<void> {
   const { logs, now } = lease.context
   const deploymentId = lease.id

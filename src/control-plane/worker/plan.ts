@@ -5,7 +5,7 @@ export interface View {
   readonly deployment: DeploymentRecord
   /** The oldest revision that is not final. */
   readonly revision: RevisionRecord | undefined
-  /** Whether its server has to be started again, after a restart. */
+  /** Whether its server has to be started again after a restart. */
   readonly isDown: boolean
   /** Whether the deployer has the phase `build`. */
   readonly hasBuild: boolean
@@ -16,14 +16,14 @@ export type Step =
   | { readonly do: 'end'; readonly revision: RevisionRecord; readonly end: End }
   | { readonly do: 'phase'; readonly phase: Phase; readonly revision: RevisionRecord }
 
-/** How a revision ends that was not deployed, and why. */
+/** The final status of a revision that was not deployed, and the reason. */
 export interface End {
   readonly status: RevisionStatus
   readonly reason: string
 }
 
 /**
- * The state machine: the newest revision wins, what was stopped ends first, and the server is started again
+ * The state machine. The newest revision wins, stopped work ends first, and the server is started again
  * before anything new is built.
  */
 export function nextStep({ deployment, revision, isDown, hasBuild }: View): Step {
@@ -49,7 +49,7 @@ function phaseOf({ status, artifact }: RevisionRecord, hasBuild: boolean): Phase
   return hasBuild && (status === 'AWAITING_BUILD' || status === 'BUILDING') ? 'build' : 'deploy'
 }
 
-/** The statuses that a revision goes through until a phase begins, and the one of its failure. */
+/** The statuses that a revision passes through until a phase starts, and its failure status. */
 export const PHASES = {
   prepare: { path: ['CREATING'], begins: 'CREATING', fails: 'CREATE_FAILED' },
   build: {
@@ -68,10 +68,10 @@ export const PHASES = {
 
 export type Phase = keyof typeof PHASES
 
-/** What a revision goes through before a phase begins: the last one is that of the phase. */
+/** The statuses that a revision passes through before a phase. The last one is the phase's. */
 export function statusesBefore(phase: Phase, status: RevisionStatus): readonly RevisionStatus[] {
   const path: readonly RevisionStatus[] = PHASES[phase].path
   const at = path.indexOf(status)
-  // A revision that comes from its build is not on the path to `deploy`.
+  // A revision that has its build already is not on the path to `deploy`.
   return at < 0 ? path.slice(-2) : path.slice(at + 1)
 }

@@ -12,34 +12,34 @@ import { nextStep, type Step } from './plan.ts'
 import { removeDeployment } from './remove.ts'
 import { recoverServer, retireServer } from './serve.ts'
 
-/** The longest wait after failures, in milliseconds. */
+/** The longest delay after failures, in milliseconds. */
 const MAX_RETRY_MS = 60_000
 /** How long a worker rests without a notification, in milliseconds. */
 const REST_MS = 5_000
-/** After this many failures in a row `rested` settles without a success. */
+/** After this many consecutive failures, `rested` resolves without a success. */
 const MANY_FAILURES = 3
 
 interface Rest {
-  /** How long it lasts without a notification, in milliseconds. */
+  /** How long to rest without a notification, in milliseconds. */
   readonly ms: number
-  /** Whether nothing is in progress any more. */
+  /** Whether nothing is in progress. */
   readonly isReached: boolean
 }
 
 export type Reconciler = ReturnType<typeof startReconciler>
 
-/** Does what a deployment needs, one step after another, and releases it when nothing is left to do. */
+/** Does what a deployment needs, one step at a time, and releases it when nothing is left to do. */
 export function startReconciler(lease: Lease) {
   const { store, deployer, closing, times, onError, now } = lease.context
   const isHost = deployer.recover !== undefined
-  /** Servers that are being stopped, with the time when that may be retried. */
+  /** Servers that are being stopped, with the time of the next retry. */
   const retiring = new Map<string, number>()
   let isDown = isHost
   let serving: Running | undefined
   let recoverAt = 0
   let failures = 0
   let isDone = false
-  /** Callers of `rested` for the rest after the next step, and for the present one. */
+  /** Callers of `rested` that wait for the rest after the next step, and after the current one. */
   const waiting: (() => void)[] = []
   const asked: (() => void)[] = []
   let lookAgain = () => {}
@@ -51,7 +51,7 @@ export function startReconciler(lease: Lease) {
   async function step(): Promise<'again' | 'over' | Rest> {
     const read = await lease.load()
     if (!read) {
-      // Its deletion has succeeded, though the answer of the store was lost.
+      // Its deletion has succeeded, but the store's response was lost.
       await store.trim(partitionOf(lease.id), { keepLast: 0 })
       await lease.release()
       return 'over'
@@ -132,7 +132,7 @@ export function startReconciler(lease: Lease) {
         wait = came.ms
       } catch (error) {
         if (isOver()) return
-        // A request changed the deployment while it was released.
+        // A request changed the deployment while it was being released.
         if (error instanceof ConflictError) continue
         report(error)
         wait = delayAfter(++errors)
@@ -161,16 +161,16 @@ export function startReconciler(lease: Lease) {
       rest()
     })
   return {
-    /** Takes a step, and settles when the deployment is at rest, fails repeatedly, or the lease is over. */
+    /** Takes a step, and resolves when the deployment is idle, fails repeatedly, or the lease has ended. */
     rested: (): Promise<void> =>
       new Promise((resolve) => {
         if (isDone) return resolve()
         waiting.push(resolve)
         lookAgain()
       }),
-    /** Settles when the lease was released or lost, or the worker closes. Never rejects. */
+    /** Resolves when the lease was released or lost, or the worker closes. Never rejects. */
     done,
-    /** What was started here, for a deployer whose servers end with their process. */
+    /** The server that was started here, for a deployer whose servers end with their process. */
     get serving() {
       return serving
     },

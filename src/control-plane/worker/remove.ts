@@ -6,12 +6,12 @@ import { deploymentContext } from './context.ts'
 import type { Lease } from './lease.ts'
 import { settled } from './supervise.ts'
 
-/** How many revisions are deleted in one commit. */
+/** Revisions deleted per commit. */
 const PAGE = 200
 
 /**
- * Stops the servers of a deployment, removes what they left, and deletes its records. Each step may run again
- * after a crash: the deployment is found until the last one.
+ * Stops a deployment's servers, removes what they left, and deletes its records. Each step may run again
+ * after a crash: the deployment record exists until the last one.
  */
 export async function removeDeployment(lease: Lease): Promise<void> {
   const { context } = lease

@@ -49,7 +49,7 @@ export async function recoverServer(lease: Lease): Promise<Running | undefined> 
     await lease.changeRevision(id, (_, { history }) => {
       const last = history.at(-1)!
       if (last.reason === STARTING) return { passes: ['UNKNOWN'], reason }
-      // The reason of a further failure replaces that of the first one, so that the history stays short.
+      // The reason of a further failure replaces the first one's, so that the history stays short.
       return { revision: { history: [...history.slice(0, -1), { ...last, reason }], updatedAt: now() } }
     })
     return undefined
@@ -58,7 +58,7 @@ export async function recoverServer(lease: Lease): Promise<Running | undefined> 
   }
 }
 
-/** Stops a server that a newer revision has replaced. False if that failed, and has to be retried later. */
+/** Stops a server that a newer revision has replaced. False if that failed and has to be retried. */
 export async function retireServer(lease: Lease, server: RunningServer): Promise<boolean> {
   const { context } = lease
   const { deployer, onError } = context

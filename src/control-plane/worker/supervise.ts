@@ -8,10 +8,10 @@ import type { WorkerContext } from './context.ts'
 import type { Lease } from './lease.ts'
 import type { End } from './plan.ts'
 
-/** How often a deployment is read without a notification, since those may be lost. In milliseconds. */
+/** How often a deployment is read without a notification, because those may be lost. In milliseconds. */
 const RECHECK_MS = 1_000
 
-/** Watches a deployment during work on it. `check` returns an end when the work has to stop. */
+/** Watches a deployment during work on it. `check` returns an end if the work has to stop. */
 export function supervise(lease: Lease, check: () => Promise<End | undefined>) {
   const { store, onError, closing } = lease.context
   const stopped = new AbortController()
@@ -35,7 +35,7 @@ export function supervise(lease: Lease, check: () => Promise<End | undefined>) {
         const decided = await check()
         if (decided) stop(decided)
       } catch (error) {
-        // The lease decides whether the work may go on.
+        // The lease decides whether the work may continue.
         reportError(error, onError)
       }
     }
@@ -45,7 +45,7 @@ export function supervise(lease: Lease, check: () => Promise<End | undefined>) {
   return {
     /** Aborts when the work has to stop. */
     signal,
-    /** Why it had to stop. Undefined when the lease was lost or the worker closes: that decides nothing. */
+    /** Why it had to stop. Undefined if the lease was lost or the worker is closing: that decides nothing. */
     get end() {
       return end
     },
@@ -66,8 +66,8 @@ export function supervise(lease: Lease, check: () => Promise<End | undefined>) {
 }
 
 /**
- * The result of work that was asked to stop when the signal aborted. Work that goes on beyond the grace time
- * is not waited for: its later result goes to `late`.
+ * The result of work that was asked to stop when the signal aborted. Work that continues beyond the grace
+ * time is not awaited: its later result goes to `late`.
  */
 export async function settled<T>(
   { times, onError }: Pick<WorkerContext, 'times' | 'onError'>,
@@ -85,8 +85,8 @@ export async function settled<T>(
 }
 
 /**
- * As `settled`, for a phase, whose failure clients may read: the deployer's own `DeployError`, else one with
- * the error id that `onError` was given. Errors of the store have other types, and decide nothing about a
+ * Like `settled`, for a phase whose failure clients may read: the deployer's own `DeployError`, otherwise one
+ * with the error id that `onError` received. Store errors have other types, and decide nothing about a
  * revision.
  */
 export async function phaseResult<T>(
@@ -98,7 +98,7 @@ export async function phaseResult<T>(
   try {
     return await settled(context, signal, work, late)
   } catch (error) {
-    // After an abort an error only shows how the work stopped.
+    // After an abort, an error only shows how the work stopped.
     if (signal.aborted || error instanceof DeployError) throw error
     const id = reportError(error, context.onError)
     throw new DeployError(`The deployer failed (error id ${id}).`, { cause: error })

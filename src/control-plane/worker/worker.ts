@@ -14,11 +14,11 @@ export interface WorkerOptions
     'store' | 'deployer' | 'logs' | 'uploads' | 'secrets' | 'opsOf' | 'onError' | 'now'
   > {
   readonly times?: Partial<WorkerTimes> | undefined
-  /** How many revisions this process builds at once. Default 2. */
+  /** The maximum number of revisions that this process builds at once. Default 2. */
   readonly builds?: number | undefined
-  /** How many servers this process starts again at once. Default 2. */
+  /** The maximum number of servers that this process starts at once. Default 2. */
   readonly starts?: number | undefined
-  /** A name that the next process of this instance has again. Default: a new one for each process. */
+  /** A name that this instance's next process has again. Default: a new one for each process. */
   readonly instance?: string | undefined
 }
 
@@ -33,7 +33,7 @@ const TIMES: WorkerTimes = {
 
 export type Worker = ReturnType<typeof createWorker>
 
-/** Takes revisions through their statuses. Workers that share a store divide the deployments by leases. */
+/** Moves revisions through their statuses. Workers that share a store divide the deployments by leases. */
 export function createWorker({
   times: given,
   builds = 2,
@@ -54,19 +54,19 @@ export function createWorker({
     closing: closed.signal,
   }
   const held = new Map<string, { readonly lease: Lease; readonly reconciler: Reconciler }>()
-  /** Deployments that were due while they were held. */
+  /** Deployments that were due while another process held them. */
   const passedOver = new Set<string>()
-  /** Servers that run here, of deployments whose lease was lost. */
+  /** Servers that run here although their deployment's lease was lost. */
   const orphaned = new Map<string, Running>()
   let looking: Promise<void> = Promise.resolve()
   let isAwake = false
-  /** During the first look, leases under our name are those of the process before. */
+  /** During the first scan, leases under this name belong to the previous process. */
   let takesBack = true
   let polling: ReturnType<typeof setTimeout> | undefined
   let closing: Promise<void> | undefined
   const report = (error: unknown): void => void reportError(error, onError)
 
-  /** Claims all deployments that have work and that nobody holds. */
+  /** Claims all deployments that have work and that no process holds. */
   async function look(): Promise<void> {
     isAwake = false
     const orphans = new Map(orphaned)
@@ -75,11 +75,11 @@ export function createWorker({
       for (const { id } of docs) {
         if (closed.signal.aborted) return
         if (held.has(id)) passedOver.add(id)
-        // One that cannot be claimed must not delay the others.
+        // A deployment that cannot be claimed must not delay the others.
         else await begin(id).catch((error: unknown) => failures.set(id, error))
       }
     takesBack = false
-    // Another process has taken the deployment, or has deleted it.
+    // Another process has taken or deleted the deployment.
     for (const [id, running] of orphans)
       if (!failures.has(id) && orphaned.delete(id)) await stopOrphan(id, running)
     const [failure] = failures.values()
@@ -113,7 +113,7 @@ export function createWorker({
     looked().catch(report)
   }
 
-  /** One more look, after those in progress. Only its caller gets its error. */
+  /** One more scan, after those in progress. Only its caller gets its error. */
   function looked(): Promise<void> {
     const done = looking.then(look)
     looking = done.catch(() => {})
@@ -150,13 +150,13 @@ export function createWorker({
   return {
     /** Looks for work soon. */
     wake,
-    /** Begins to look for work now and then. May be called more than once. */
+    /** Starts to look for work regularly. May be called more than once. */
     start(): void {
       if (polling !== undefined || closed.signal.aborted) return
       poll()
       wake()
     },
-    /** Does all that is due now, and settles when each deployment is at rest. */
+    /** Does everything that is due now, and resolves when each deployment is idle. */
     async reconcile(): Promise<{ readonly deployments: number }> {
       const before = new Set(held.keys())
       const looking = looked()
@@ -167,7 +167,10 @@ export function createWorker({
       await sweep()
       return { deployments: mine.length }
     },
-    /** Stops phases, which others start again, ends what runs in this process, and releases the leases. */
+    /**
+     * Stops phases, which other processes start again, ends what runs in this process, and releases the
+     * leases.
+     */
     close: (): Promise<void> => (closing ??= close()),
   }
 }

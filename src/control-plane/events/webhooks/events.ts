@@ -1,7 +1,7 @@
 import { isoTime } from '../../present/present.ts'
 import type { StatusEvent } from '../../records/status-event.ts'
 
-/** The events of webhooks, by the new status. Within one millisecond they come in this order. */
+/** The webhook events, by the new status. Within one millisecond they are sent in this order. */
 export const WEBHOOK_EVENT_TYPES = [
   'deployment.awaiting_database',
   'deployment.ready',
@@ -30,11 +30,11 @@ export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number]
 export const eventType = ({ revisionId, status }: StatusEvent): WebhookEventType =>
   `deployment.${revisionId === undefined ? '' : 'revision.'}${status.toLowerCase()}` as WebhookEventType
 
-/** Orders the events of a deployment. */
+/** The order of a deployment's events. */
 export const orderOf = (event: StatusEvent): number =>
   event.at * 100 + WEBHOOK_EVENT_TYPES.indexOf(eventType(event))
 
-/** The body of a message. It has no secrets, and nothing of the source. */
+/** A message's body. It contains no secrets, and nothing of the source. */
 export const payloadOf = (event: StatusEvent): string =>
   JSON.stringify({
     type: eventType(event),

@@ -2,17 +2,17 @@ import { AgentwireError } from '../../../errors.ts'
 import { fromBase64, toBase64 } from '../../secrets/base64.ts'
 
 const PREFIX = 'whsec_'
-/** The bytes that Standard Webhooks asks of a secret. */
+/** The length of a secret that Standard Webhooks requires, in bytes. */
 const [MIN_BYTES, MAX_BYTES] = [24, 64]
 
 const encoder = new TextEncoder()
 
-/** Reads the secrets of a webhook. Throws for others, without a word of them. */
+/** Reads a webhook's secrets. Throws for invalid ones, without revealing any part of them. */
 export function readSecrets(
   name: string,
   secret: string | readonly string[],
 ): readonly Uint8Array<ArrayBuffer>[] {
-  // Undefined where a variable of the environment is not set.
+  // Undefined if an environment variable is not set.
   const texts: readonly unknown[] = Array.isArray(secret) ? secret : [secret]
   const secrets = texts.map((text) => fromBase64(String(text).replace(PREFIX, '')))
   const isGood = (bytes: Uint8Array | undefined) =>
@@ -26,8 +26,8 @@ export function readSecrets(
 }
 
 /**
- * The headers of Standard Webhooks, by which receivers verify messages. Each secret makes a signature, so
- * that a receiver may know any of them.
+ * The Standard Webhooks headers that receivers verify messages by. Each secret creates a signature, so a
+ * receiver may know any of them.
  */
 export async function signedHeaders(
   secrets: readonly Uint8Array<ArrayBuffer>[],

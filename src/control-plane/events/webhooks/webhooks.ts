@@ -15,18 +15,20 @@ import { partitionOf } from '../../records/stored.ts'
 import { eventType, orderOf, payloadOf, WEBHOOK_EVENT_TYPES, type WebhookEventType } from './events.ts'
 import { readSecrets, signedHeaders } from './signature.ts'
 
-/** A receiver of all changes of statuses. */
+/** A receiver of all status changes. */
 export interface WebhookOptions {
-  /** Where messages are posted. Each receiver has a URL of its own. */
+  /** Where messages are posted. Each receiver has its own URL. */
   readonly url: string
   /**
-   * `whsec_` and 24 to 64 bytes in base64, the key of the signatures of Standard Webhooks. Of several each
-   * makes a signature, so that receivers can be given a new one first.
+   * `whsec_` and 24 to 64 bytes in base64, the key of the Standard Webhooks signatures. With several secrets,
+   * each creates a signature, so that you can give receivers a new one first.
    */
   readonly secret: string | readonly string[]
-  /** The events that are sent, such as `deployment.revision.deployed`. Default: all. */
+  /** The events to send, such as `deployment.revision.deployed`. Default: all. */
   readonly events?: readonly WebhookEventType[] | undefined
-  /** Addresses, blocks and names besides the public internet and this machine. See docs/limits.md. */
+  /**
+   * Additional addresses, blocks and names besides the public internet and this machine. See docs/limits.md.
+   */
   readonly allow?: readonly string[] | undefined
 }
 
@@ -52,17 +54,20 @@ interface Receiver {
 const COLLECTION = 'webhook_events'
 const JOB = 'control_plane_webhook'
 const PAGE = 50
-/** How long an event waits for a receiver at most, in milliseconds: a little longer than its job is tried. */
+/**
+ * The longest time that an event waits for a receiver, in milliseconds: slightly longer than its job is
+ * retried.
+ */
 const LIFETIME_MS = 3 * 86_400_000
-/** How long a commit may take from the call of `opsOf`, in milliseconds. */
+/** How long after the call of `opsOf` a commit may take, in milliseconds. */
 const COMMIT_MS = 10_000
 
-/** The field that orders the pending messages of a deployment for a receiver. */
+/** The field that orders a deployment's pending messages for a receiver. */
 const fieldOf = (partition: string, url: string): string => `to:${partition}:${url}`
 
 /**
- * Posts each change of a status at least once, and in order for each deployment. Messages are stored in the
- * commit of the change until they are delivered, by any instance.
+ * Posts each status change at least once, in order for each deployment. Messages are stored in the commit of
+ * the change until any instance has delivered them.
  */
 export function createWebhooks({ store, webhooks, onError, times, ...delivery }: WebhooksOptions): Webhooks {
   const receivers = webhooks.map((webhook, i) => readReceiver(webhook, `webhooks[${i}]`, delivery))
@@ -83,7 +88,7 @@ export function createWebhooks({ store, webhooks, onError, times, ...delivery }:
   })
   const watched = new Map<string, () => void>()
 
-  /** Begins to deliver as soon as the change is committed. */
+  /** Starts delivery as soon as the change is committed. */
   function wakeAfterCommit(partition: string): void {
     watched.get(partition)?.()
     const unwatch = store.watch(partition, jobs.wake)
@@ -143,7 +148,8 @@ function readReceiver(
 const invalid = (message: string): AgentwireError => new AgentwireError('invalid_webhook', message)
 
 /**
- * Posts the pending messages of a deployment one by one. Those refused for good are skipped, and reported.
+ * Posts a deployment's pending messages one by one. Messages that are rejected permanently are skipped and
+ * reported.
  */
 const deliverPending =
   (store: Store, receivers: readonly Receiver[]): JobHandler =>

@@ -119,7 +119,10 @@ const presentAuthenticated = ({ status, flow, token, user }: Authenticated) => (
     : null,
 })
 
-/** Ends a sign-in, and redirects the browser. It has no credentials here, so often the caller is unknown. */
+/**
+ * Completes a sign-in and redirects the browser. The browser has no credentials here, so the caller is often
+ * unknown.
+ */
 async function finish(
   context: ControlPlaneContext,
   { principal }: Call,

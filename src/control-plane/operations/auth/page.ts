@@ -1,4 +1,4 @@
-/** A page for a person whom a provider has sent back. Nothing of others is loaded or run. */
+/** A page for a user whom a provider has redirected back. It loads and runs nothing from other origins. */
 export function htmlPage(status: number, title: string, text: string): Response {
   const page = `<!doctype html>
 <html lang="en">
@@ -14,7 +14,7 @@ export function htmlPage(status: number, title: string, text: string): Response 
       'content-security-policy':
         "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
       'x-content-type-options': 'nosniff',
-      // The URL of the page has the code.
+      // The page's URL contains the code.
       'referrer-policy': 'no-referrer',
     },
   })

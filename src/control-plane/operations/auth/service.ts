@@ -13,7 +13,7 @@ import type { AuthCaller } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { refusal } from '../../errors.ts'
 
-/** Throws 403 where this control plane has none. */
+/** Throws 403 if this control plane has none. */
 export function authOf({ auth }: ControlPlaneContext): AuthService {
   if (auth) return auth
   throw refusal(
@@ -27,7 +27,7 @@ export const callerOf = (principal: Principal | null): AuthCaller => ({
   id: principal?.id ?? null,
 })
 
-/** An operation that is given the auth service as its caller has it. */
+/** An operation that receives the auth service for its caller. */
 /* @__NO_SIDE_EFFECTS__ */
 export const authOperation = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
   route: Route,
@@ -42,12 +42,12 @@ export const authOperation = <const Route extends `${Method} /${string}`, const 
 
 export type CallerService = AuthService & Awaited<ReturnType<AuthService['of']>>
 
-/** Where this control plane is reached, with its prefix. */
+/** This control plane's URL for clients, with its prefix. */
 export function baseUrlOf({ publicUrl }: AuthService, { url }: Call): string {
   if (publicUrl !== undefined) return publicUrl
   return url.origin + url.pathname.slice(0, url.pathname.lastIndexOf('/v2/auth/'))
 }
 
 export const AUTH_TAG = 'Auth Service (v2)'
-/** Answers with tokens are for nobody's cache. */
+/** Responses with tokens must not be cached. */
 export const NO_STORE = { 'cache-control': 'no-store' } as const

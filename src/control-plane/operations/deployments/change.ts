@@ -11,15 +11,15 @@ import { NOT_UPLOADED, takeUpload } from './uploads.ts'
 
 /** How a deployment is changed. */
 export interface ChangeOptions {
-  /** A revision is made, even if nothing of it changes. */
+  /** Creates a revision even if nothing in it changes. */
   readonly isRevision?: boolean
-  /** The revision is made once for this key. */
+  /** The revision is created once for this key. */
   readonly key?: RequestKey | undefined
-  /** Called with the deployment that is about to be changed. It may throw. */
+  /** Called with the deployment before the change. It may throw. */
   readonly check?: (deployment: DeploymentRecord) => void
 }
 
-/** Changes a deployment, and makes a revision of it where the change is one of the revision. Throws 400. */
+/** Changes a deployment, and creates a revision if the change affects one. Throws 400. */
 export async function changeDeployment(
   context: ControlPlaneContext,
   { id }: DeploymentRecord,

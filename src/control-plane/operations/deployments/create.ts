@@ -16,7 +16,7 @@ import { checkSecrets } from '../rules/secrets.ts'
 import { checkDeployable, checkSource, isDeployable } from '../rules/sources.ts'
 import { NOT_UPLOADED } from './uploads.ts'
 
-/** The record of a new deployment, and its first revision where there is something to deploy. Throws 400. */
+/** The record of a new deployment, and its first revision if there is something to deploy. Throws 400. */
 export async function newDeployment(
   context: ControlPlaneContext,
   body: CreateBody,
@@ -81,8 +81,8 @@ async function checkIntegration(
 const MAX_NAME = 128
 
 /**
- * The name of a new deployment, by default made of the agent's. Throws 422 without either, and 400 for an
- * invalid one.
+ * The name of a new deployment. Default: made from the agent's name. Throws 422 without either, and 400 for
+ * an invalid name.
  */
 function nameOf(body: CreateBody): string {
   const { name, agent } = body

@@ -22,7 +22,7 @@ export const deploymentOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG,
     async (context, { query, call }) => {
       const { limit, offset } = query
       const filter = {
-        // The command-line tools send an empty text where they want all.
+        // The command-line tools send an empty string for all deployments.
         name: query.name || undefined,
         nameContains: query.name_contains || undefined,
         status: query.status || undefined,

@@ -110,7 +110,7 @@ export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
     },
   ),
   interruptAt('interrupt'),
-  /** What some clients call instead. */
+  /** The path that some clients use instead. */
   interruptAt('interruption'),
 ])
 

@@ -11,10 +11,10 @@ import { DEPLOYMENTS_TAG, PUSH_TOKEN, UPLOAD, UPLOAD_PATH, UPLOAD_URL } from '..
 import { onDeployment } from '../on-deployment.ts'
 import { boundedUpload, sizesOf } from '../rules/upload-size.ts'
 
-/** How long an upload can be begun, in milliseconds. */
+/** How long an upload can be started, in milliseconds. */
 const LIFETIME_MS = 15 * 60_000
 
-/** What is signed begins with what it is for, so that no other signature is one for an upload. */
+/** The signed text starts with its purpose, so that no other signature is valid for an upload. */
 const signedText = (deploymentId: string, uploadId: string, expires: number): string =>
   `upload ${deploymentId} ${uploadId} ${expires}`
 
@@ -30,7 +30,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       errors: [400, 404],
     },
     async (context, { id, source }, { call }) => {
-      // A revision may have a source of its own, but for deployments of images that others have made.
+      // A revision may have its own source, except in deployments of images that others have built.
       if (source === 'external_docker' || source === 'internal_template') {
         throw refusal(400, "Upload URLs are only available for 'internal_source' source deployments.")
       }
@@ -44,7 +44,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       }
     },
   ),
-  /** Public: who has the signed URL may upload. */
+  /** Public: the signed URL is the permission to upload. */
   operation(
     'PUT /v2/deployments/{deployment_id}/uploads/{upload_id}',
     'Upload Source',
@@ -113,7 +113,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
 export const NOT_UPLOADED =
   "'source_revision_config.source_tarball_path' must be the 'object_path' of an upload to this deployment: get one with POST /v2/deployments/{deployment_id}/upload-url, and upload first."
 
-/** Whether something was uploaded to this path of this deployment. It cannot be replaced from now on. */
+/** Whether something was uploaded to this path of this deployment. After this call, it cannot be replaced. */
 export async function takeUpload(
   { uploads }: ControlPlaneContext,
   deploymentId: string,

@@ -25,7 +25,7 @@ async function projectLogs(
   return { body: { logs: lines.map(presentProjectLine), next_offset: next } }
 }
 
-/** The routes of version 1, which every command-line tool calls. A project is a deployment. */
+/** The version 1 routes, which all command-line tools call. A project is a deployment. */
 export const projectLogOperations = /* @__PURE__ */ tagged('Projects (v1)', [
   onRevision(
     'POST /v1/projects/{deployment_id}/revisions/{revision_id}/build_logs',

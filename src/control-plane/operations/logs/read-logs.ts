@@ -4,7 +4,7 @@ import type { LogLine } from '../../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord, RevisionStatus } from '../../records/records.ts'
 import { revisionOfDeployment } from '../on-deployment.ts'
 
-/** What all log routes ask for. Times are RFC 3339. */
+/** The parameters of all log routes. Times are RFC 3339. */
 export interface LogRequest {
   readonly type: 'build' | 'deploy'
   readonly revision?: RevisionRecord | undefined
@@ -20,11 +20,11 @@ export interface LogRequest {
 
 export interface LogAnswer {
   readonly lines: readonly LogLine[]
-  /** Null at the end. A running build has no end, so that followers know where to continue. */
+  /** Null at the end. An active build has no end, so that followers know where to continue. */
   readonly next: string | null
 }
 
-/** A page of the server's log, or of the build log of a revision: of the newest one where none is named. */
+/** A page of the server log, or of a revision's build log. Default: the newest revision. */
 export async function readLogs(
   context: ControlPlaneContext,
   deployment: DeploymentRecord,
@@ -35,7 +35,8 @@ export async function readLogs(
   if (type === 'build' && !revision) return { lines: [], next: null }
   const deploymentId = deployment.id
   const revisionId = revision?.id
-  // The status is read before the lines: else a build that ends between the two would lose its last ones.
+  // The status is read before the lines. Otherwise the last lines of a build that ends in between would be
+  // lost.
   const goesOn = type === 'build' && BUILDING.has(revision!.status)
   const place = type === 'build' ? { type, deploymentId, revisionId: revisionId! } : { type, deploymentId }
   const page = await context.logs.read(place, {

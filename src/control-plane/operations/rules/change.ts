@@ -9,19 +9,19 @@ import type {
   SourceRevisionConfig,
 } from '../../records/records.ts'
 
-/** What a request changes. Null is what is left out: it never clears a field. */
+/** A request's changes. Null means omitted: it never clears a field. */
 export interface Change {
   readonly sourceConfig?: SourceConfig | null | undefined
   readonly sourceRevisionConfig?: SourceRevisionConfig | null | undefined
   readonly trackedPackages?: readonly string[] | null | undefined
   /** An empty list changes nothing. */
   readonly secrets?: readonly SealedSecret[] | undefined
-  /** An empty list takes them away. */
+  /** An empty list removes them. */
   readonly secretReferences?: readonly SecretReference[] | null | undefined
   readonly displayName?: string | null | undefined
 }
 
-/** What is fixed once a deployment is made, by the names that refusals use. */
+/** What cannot change after a deployment was created, by the names in error messages. */
 const FIXED: Readonly<Record<string, (config: SourceConfig) => unknown>> = {
   integration_id: (config) => config.integration_id,
   repo_url: (config) => config.repo_url,
@@ -31,10 +31,10 @@ const FIXED: Readonly<Record<string, (config: SourceConfig) => unknown>> = {
   template_id: (config) => config.template_id,
 }
 
-/** What every revision is made with, besides its secrets. */
+/** The inputs of every revision, besides its secrets. */
 const REVISION_INPUTS = ['resource_spec', 'install_command', 'build_command'] as const
 
-/** Throws 400 for a field that cannot change. Its value may be sent again. */
+/** Throws 400 for a field that cannot change. Sending its current value is allowed. */
 export function checkFixed(
   deployment: DeploymentRecord,
   sourceConfig: SourceConfig | null | undefined,
@@ -46,7 +46,7 @@ export function checkFixed(
   }
 }
 
-/** The deployment with the change. `makesRevision` has the revision's part of it changed, too. */
+/** The deployment with the change. `makesRevision` also applies the change to the revision's part. */
 export function withChange(
   deployment: DeploymentRecord,
   change: Change,
@@ -59,7 +59,7 @@ export function withChange(
     sourceConfig: { ...deployment.sourceConfig, ...config },
   }
   if (!makesRevision) return changed
-  // The commit is that of the revision before.
+  // The commit belongs to the previous revision.
   const { repo_commit_sha: __, ...revisionConfig } = deployment.sourceRevisionConfig
   return {
     ...changed,
@@ -69,7 +69,7 @@ export function withChange(
   }
 }
 
-/** Whether a PATCH makes a revision: not for `build_on_push`, `custom_url` and `display_name`. */
+/** Whether a PATCH creates a revision: not for `build_on_push`, `custom_url` and `display_name`. */
 export function makesRevision(change: Change): boolean {
   const config = withoutNulls(change.sourceConfig)
   return (
@@ -80,7 +80,7 @@ export function makesRevision(change: Change): boolean {
   )
 }
 
-/** The revision that a deployment as it is now makes. */
+/** The revision that the deployment's current state creates. */
 export const revisionOf = (deployment: DeploymentRecord): NewRevision => ({
   sourceConfig: deployment.sourceConfig,
   sourceRevisionConfig: deployment.sourceRevisionConfig,
@@ -88,7 +88,7 @@ export const revisionOf = (deployment: DeploymentRecord): NewRevision => ({
   secretReferences: deployment.secretReferences,
 })
 
-/** The deployment with all that an earlier revision was made with, and the new revision. */
+/** The deployment with everything that an earlier revision was created with, and the new revision. */
 export function redeployed(
   deployment: DeploymentRecord,
   revision: RevisionRecord,

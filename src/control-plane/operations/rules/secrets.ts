@@ -2,7 +2,7 @@ import { refusal } from '../../errors.ts'
 import { MASK } from '../../secrets/mask.ts'
 import type { Secret } from '../../secrets/secret-box.ts'
 
-/** Names with a meaning for the server of a deployment. The command-line tools leave the same ones out. */
+/** Names with a meaning for a deployment's server. The command-line tools leave out the same ones. */
 const RESERVED: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'LANGCHAIN_TRACING_V2',
   'LANGSMITH_TRACING_V2',
@@ -51,7 +51,10 @@ interface Named {
   readonly name: string
 }
 
-/** Throws 400 for secrets that no server can be given, and for duplicates. No message repeats a value. */
+/**
+ * Throws 400 for secrets that cannot be environment variables, and for duplicates. No message repeats a
+ * value.
+ */
 export function checkSecrets(secrets: readonly Secret[], references: readonly Named[]): void {
   for (const { name } of [...secrets, ...references]) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
@@ -67,7 +70,7 @@ export function checkSecrets(secrets: readonly Secret[], references: readonly Na
     if (value.includes('\0'))
       throw refusal(400, `The value of the secret '${name}' contains a NUL character.`)
     if (value === MASK) {
-      // A client that sends back what it was answered would replace the secret by its mask.
+      // A client that sends back a response would replace the secret with its mask.
       throw refusal(
         400,
         `The value of the secret '${name}' is the mask that responses show. Send the value itself.`,
@@ -77,7 +80,7 @@ export function checkSecrets(secrets: readonly Secret[], references: readonly Na
   checkNames(secrets, references)
 }
 
-/** Throws 400 where two secrets would be the same variable of the server. */
+/** Throws 400 if two secrets would be the same environment variable. */
 export function checkNames(secrets: readonly Named[], references: readonly Named[]): void {
   const names = new Set<string>()
   for (const { name } of [...secrets, ...references]) {

@@ -3,7 +3,7 @@ import { InvalidRequest, refusal } from '../../errors.ts'
 import type { Source } from '../../records/records.ts'
 import { createFindings } from '../../schema/findings.ts'
 
-/** The fields that only some sources have, by the names that refusals use. */
+/** Fields that only some sources have, by the names in error messages. */
 const ONLY_FOR: readonly (readonly [field: string, sources: readonly Source[]])[] = [
   ['source_config.repo_url', ['github']],
   ['source_config.integration_id', ['github']],
@@ -32,7 +32,7 @@ const NEEDED: Readonly<Record<Source, readonly string[]>> = {
 
 /**
  * Throws 400 for a deployment that lacks what its source needs, or has what it cannot use. Fields of other
- * sources stay: a revision can have its own source.
+ * sources are kept: a revision can have its own source.
  */
 export function checkSource(request: DeployRequest, needsIntegration: boolean, given: Given = request): void {
   const { source, sourceConfig, sourceRevisionConfig } = request
@@ -58,7 +58,7 @@ export function checkSource(request: DeployRequest, needsIntegration: boolean, g
   }
 }
 
-/** What a request has of a deployment. */
+/** The deployment fields of a request. */
 type Given = {
   readonly [Part in 'sourceConfig' | 'sourceRevisionConfig' | 'secretReferences']?:
     | DeployRequest[Part]
@@ -83,13 +83,13 @@ const INTEGRATION = 'source_config.integration_id'
 const notFor = (field: string, source: Source) =>
   refusal(400, `'${field}' is not allowed for '${source}' source deployments.`)
 
-/** Whether there is something to deploy yet: images and uploads come after the deployment was made. */
+/** Whether there is something to deploy: images and uploads come after the deployment was created. */
 export const isDeployable = ({ source, sourceRevisionConfig }: DeployRequest): boolean =>
   source === 'internal_source'
     ? sourceRevisionConfig.source_tarball_path != null
     : source !== 'internal_docker' || sourceRevisionConfig.image_uri != null
 
-/** Throws 400 for what the deployer does not deploy, and 422 for fields of the body that it does not take. */
+/** Throws 400 for what the deployer cannot deploy, and 422 for body fields that it rejects. */
 export function checkDeployable(deployer: Deployer, request: DeployRequest, body?: object): void {
   const refused = deployer.refuses(request)
   if (refused === undefined) return
@@ -98,7 +98,7 @@ export function checkDeployable(deployer: Deployer, request: DeployRequest, body
   for (const { path, message } of refused) {
     if (findings.isFull) break
     const input = valueAt(body, path)
-    // What is wrong was there before this request.
+    // The invalid value was there before this request.
     if (input === undefined) throw refusal(400, `'${path.join('.')}': ${message}`)
     const fault = { type: 'value_error', msg: `Value error, ${message}`, ctx: { error: message } }
     findings.add(fault, ['body', ...path], input)

@@ -21,18 +21,18 @@ export function sizesOf(headers: Headers): Sizes {
 }
 
 export interface BoundedUpload {
-  /** The most that it has. */
+  /** Its maximum size. */
   readonly bytes: number
   readonly body: ReadableStream<Uint8Array>
-  /** Why the upload was broken off, if it was. */
+  /** Why the upload was aborted, if it was. */
   refusal(): HttpError | undefined
-  /** Whether the client has broken it off. */
+  /** Whether the client has aborted it. */
   isBroken(): boolean
 }
 
 /**
- * The body of a request, which fails where its size is not allowed or not as declared. Throws at once where
- * the headers already show it.
+ * A request's body, which fails if its size is not allowed or differs from the declared one. Throws
+ * immediately if the headers already show it.
  */
 export function boundedUpload({ headers, body }: Request, { min, max: allowed }: Sizes): BoundedUpload {
   const declared = headers.get('content-length')
@@ -51,7 +51,7 @@ export function boundedUpload({ headers, body }: Request, { min, max: allowed }:
         const fail = (error: HttpError) => {
           reason = error
           controller.error(error)
-          reader.cancel(error).catch(() => {}) // The client is told by the answer.
+          reader.cancel(error).catch(() => {}) // The response tells the client.
         }
         try {
           const { done, value } = await reader.read()

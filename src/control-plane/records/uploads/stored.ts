@@ -3,17 +3,17 @@ import { listAll } from '../../../storage/store/pages.ts'
 import * as docs from '../docs.ts'
 import { loadDeployment, loadRevision, ofDeployment, ofOwner } from '../stored.ts'
 
-/** Names an upload of a deployment. */
+/** The key of an upload to a deployment. */
 export interface UploadKey {
   readonly deploymentId: string
   readonly uploadId: string
 }
 
-/** What the API calls its `object_path`, or `source_tarball_path`. */
+/** What the API calls `object_path` or `source_tarball_path`. */
 export const pathOf = ({ deploymentId, uploadId }: UploadKey): string =>
   `uploads/${deploymentId}/${uploadId}.tar.gz`
 
-/** Undefined for what is the path of no upload to this deployment. */
+/** Undefined if the path is not one of this deployment's uploads. */
 export function uploadOfPath(path: string, deploymentId: string): UploadKey | undefined {
   const uploadId = /\/([0-9a-f-]{36})\.tar\.gz$/.exec(path)?.[1]
   const key = uploadId === undefined ? undefined : { deploymentId, uploadId }
@@ -23,12 +23,12 @@ export function uploadOfPath(path: string, deploymentId: string): UploadKey | un
 /** Each upload is a partition: one document, and its bytes in the log. */
 export interface UploadRecord extends UploadKey {
   readonly owner: string | null
-  /** What it counts for: its size, and that of what is being uploaded. */
+  /** The bytes that it counts as: its size, and the size of an upload in progress. */
   readonly bytes: number
-  /** The events of the log that have its bytes. None as long as it is uploaded. */
+  /** The log events with its bytes. None while it is being uploaded. */
   readonly first: number
   readonly count: number
-  /** A revision was made with it: nothing replaces it any more. */
+  /** A revision was created with it, so it cannot be replaced. */
   readonly isTaken: boolean
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -56,7 +56,7 @@ export const putUpload = (record: UploadRecord): Op =>
     },
   })
 
-/** That an upload is as it was read, or still not there. */
+/** A guard that passes if an upload is as it was read, or still absent. */
 export const unchanged = ({ uploadId }: UploadKey, read: StoredUpload | undefined): Guard =>
   docs.unchanged(UPLOADS, uploadId, read)
 
@@ -71,13 +71,11 @@ export const uploadsOfDeployment = (store: Store, deploymentId: string): Promise
 const allBy = async (store: Store, orderBy: string): Promise<readonly StoredUpload[]> =>
   (await listAll(store, UPLOADS, { orderBy })).map((doc) => docs.stored(doc))
 
-/** Those that have to be looked at first. */
+/** Uploads to check, the earliest first. */
 export const uploadsToSweep = async (store: Store): Promise<readonly StoredUpload[]> =>
   (await store.list(UPLOADS, { orderBy: SWEEP })).docs.map((doc) => docs.stored(doc))
 
-/**
- * The paths that the newest revision of a deployment, the one that serves and those under way are made of.
- */
+/** The upload paths of a deployment's newest revision, its active one and those in progress. */
 export async function pathsInUse(store: Store, deploymentId: string): Promise<ReadonlySet<string>> {
   const deployment = (await loadDeployment(store, deploymentId))?.record
   if (!deployment) return new Set()

@@ -17,31 +17,29 @@ import {
   uploadsToSweep,
 } from './stored.ts'
 
-/** How much is kept of what clients upload. */
+/** Limits for what clients upload. */
 export interface UploadLimits {
   /**
-   * The least total size of one deployment's uploads, in bytes. Older ones that no revision needs make room.
-   * Default 419,430,400: two of the largest.
+   * The total size of one deployment's uploads that is always allowed, in bytes. Older ones that no revision
+   * needs are removed to make room. Default 419,430,400: two of the largest.
    */
   readonly deploymentBytes?: number | undefined
-  /** The bytes of all uploads of one owner. Default 1,073,741,824. */
+  /** The total size of one owner's uploads, in bytes. Default 1,073,741,824. */
   readonly ownerBytes?: number | undefined
-  /** How long an upload waits for the revision that is made of it, in milliseconds. Default: a day. */
+  /** How long an upload waits for its revision, in milliseconds. Default: a day. */
   readonly keepMs?: number | undefined
 }
 
 const MIB = 1024 * 1024
-/** The bytes of one event of the log, and the least that an upload counts for. */
+/** The bytes of one log event, and the minimum that an upload counts as. */
 const CHUNK_BYTES = MIB
-/**
- * How long the next bytes of an upload may take, in milliseconds, and how long what was broken off is kept.
- */
+/** How long an upload may be idle, and how long an interrupted one is kept, in milliseconds. */
 const LEASE_MS = 10 * 60_000
 const TOPIC = 'upload'
 
 export type Uploads = ReturnType<typeof createUploads>
 
-/** What clients have uploaded. It is kept in the store, so that every instance finds it. */
+/** Clients' uploads. They are in the store, so that every instance can read them. */
 export function createUploads(
   store: Store,
   now: () => number,
@@ -52,7 +50,7 @@ export function createUploads(
     await store.commit(partitionOf(upload.record), { guards, ops: [{ op: 'clear' }] })
   }
 
-  /** Begins an upload in place of the one before, and counts it. */
+  /** Starts an upload that replaces the previous one, and counts it. */
   async function begin(key: UploadKey, owner: string | null, bytes: number) {
     const partition = partitionOf(key)
     const [state, before] = await Promise.all([store.inspect(partition), loadUpload(store, key)])
@@ -85,7 +83,7 @@ export function createUploads(
     return { partition, record, token }
   }
 
-  /** Counts after the upload was written: of several at once, each one counts the others. */
+  /** Counts after the upload was written: of several concurrent uploads, each counts the others. */
   async function makeRoom({ deploymentId, uploadId, owner }: UploadRecord): Promise<void> {
     let all = await uploadsOfOwner(store, owner)
     const ofDeployment = () => all.filter(({ record }) => record.deploymentId === deploymentId)
@@ -107,8 +105,8 @@ export function createUploads(
 
   return {
     /**
-     * Keeps all of the body, or nothing. `bytes` is its largest size. Throws 413 without room, and 409 for
-     * one that a revision was made of.
+     * Stores all of the body, or nothing. `bytes` is its maximum size. Throws 413 without room, and 409 if a
+     * revision was created with it.
      */
     async put(
       key: UploadKey,
@@ -144,13 +142,13 @@ export function createUploads(
         }
         await store.commit(partition, { guards, ops: [putUpload(whole), { op: 'release', token }] })
       } catch (error) {
-        // Where that fails, too, it is swept later. The error is that of the upload.
+        // If this fails too, it is swept later. The error to report is the upload's.
         await store.commit(partition, { guards, ops: [{ op: 'clear' }] }).catch(() => {})
         throw error
       }
     },
 
-    /** Whether there is such an upload. It is not replaced any more. */
+    /** Whether the upload exists. It can no longer be replaced. */
     take: (key: UploadKey): Promise<boolean> =>
       retryConflicts(async () => {
         const upload = await loadUpload(store, key)
@@ -161,7 +159,7 @@ export function createUploads(
         return true
       }),
 
-    /** The bytes of an upload. Undefined where it is not there. */
+    /** The bytes of an upload. Undefined if it does not exist. */
     async open(key: UploadKey): Promise<ReadableStream<Uint8Array> | undefined> {
       const upload = await loadUpload(store, key)
       if (!upload || upload.record.count === 0) return undefined
@@ -184,12 +182,12 @@ export function createUploads(
 
     /** Removes all uploads of a deployment. */
     async removeAll(deploymentId: string): Promise<void> {
-      // Also what is being uploaded: its lease goes with it.
+      // Includes uploads in progress, whose lease is dropped too.
       for (const { record } of await uploadsOfDeployment(store, deploymentId))
         await store.commit(partitionOf(record), { ops: [{ op: 'clear' }] })
     },
 
-    /** Removes those that nobody has needed for `keepMs`. */
+    /** Removes those that were not needed for `keepMs`. */
     async sweep(): Promise<void> {
       const at = now()
       for (const upload of await uploadsToSweep(store)) {
@@ -221,7 +219,7 @@ const tooMuch = (whose: string, bytes: number): string =>
 const sizeOf = (uploads: readonly StoredUpload[]): number =>
   uploads.reduce((sum, { record }) => sum + record.bytes, 0)
 
-/** The bytes of a body in pieces of one size; the last one is smaller. */
+/** The bytes of a body in chunks of the same size; the last one is smaller. */
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader()
   let chunk = new Uint8Array(CHUNK_BYTES)
@@ -237,14 +235,14 @@ async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8
         at += part.length
         if (filled < CHUNK_BYTES) continue
         yield chunk
-        // The store keeps what it was given.
+        // The store keeps the array that it was given.
         chunk = new Uint8Array(CHUNK_BYTES)
         filled = 0
       }
     }
     if (filled > 0) yield chunk.subarray(0, filled)
   } finally {
-    // Stops the sender where the reader has left early.
+    // Stops the sender if the reader has stopped early.
     await reader.cancel().catch(() => {})
   }
 }

@@ -42,12 +42,12 @@ export function createSite({ drainMs, ...place }: SiteOptions) {
   }
 
   return {
-    /** Opens the port, unless it is open, and returns its number: the wanted one if that is free. */
+    /** Opens the port unless it is open, and returns its number: the wanted one if it is free. */
     async open(wanted: number | undefined, log: DeploymentContext['log']): Promise<number> {
       proxy ??= openPort(wanted, log)
       return (await proxy).port
     },
-    /** Starts the server of a revision, and settles when it is ready. One that is up already is kept. */
+    /** Starts a revision's server, and resolves when it is ready. A running one is kept. */
     async start(revisionId: string, options: ServerOptions, signal: AbortSignal): Promise<void> {
       closing.signal.throwIfAborted()
       const before = await find(revisionId)
@@ -62,13 +62,13 @@ export function createSite({ drainMs, ...place }: SiteOptions) {
         throw error
       }
     },
-    /** Sends the requests of the port to this server from now on. */
+    /** Routes the port's requests to this server from now on. */
     async turnTo(revisionId: string): Promise<void> {
       const [server, port] = await Promise.all([find(revisionId), proxy])
       if (!server || !port) throw new DeployError('The server was stopped before it could receive requests.')
       port.turnTo(server.backend)
     },
-    /** Stops a server after its requests have ended, and closes the port with the last one. */
+    /** Stops a server after its requests have ended. The last one also closes the port. */
     async stop(revisionId: string, { signal, log }: DeploymentContext): Promise<void> {
       const server = await find(revisionId)
       if (!server) return
@@ -83,7 +83,7 @@ export function createSite({ drainMs, ...place }: SiteOptions) {
       servers.delete(revisionId)
       if (servers.size === 0) await closePort()
     },
-    /** Ends all servers, and then the port. */
+    /** Stops all servers, then closes the port. */
     async close(): Promise<void> {
       closing.abort(new DeployError('The deployment is stopped.'))
       const port = await proxy

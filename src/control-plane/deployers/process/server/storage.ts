@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
-// As a namespace, since the beginning of bundles often imports `createRequire`.
+// A namespace import, because bundles often start with an import of `createRequire`.
 import * as modules from 'node:module'
 import { join } from 'node:path'
 import type { Dirs } from '../dirs.ts'
 
 /**
- * The storage of a deployment that names none: a file of its own, so that a new revision knows the threads of
- * the one before. Nothing where the client of SQLite is not installed.
+ * The default storage of a deployment: its own file, so that a new revision has the threads of the previous
+ * one. Empty if the SQLite client is not installed.
  */
 export function defaultStorage(dirs: Dirs, deploymentId: string): { readonly STORAGE_URL?: string } {
   if (!isInstalled('libsql')) return {}
@@ -17,7 +17,7 @@ export function defaultStorage(dirs: Dirs, deploymentId: string): { readonly STO
 
 function isInstalled(name: string): boolean {
   try {
-    // In the CommonJS build there is no `import.meta`.
+    // The CommonJS build has no `import.meta`.
     modules.createRequire(typeof __filename === 'string' ? __filename : import.meta.url).resolve(name)
     return true
   } catch {

@@ -6,7 +6,7 @@ import type { Repository } from './repository.ts'
 import { limiter, type TreeLimits } from './tree.ts'
 
 export interface GitOptions {
-  /** Settings of git by name, such as credentials. They are not visible in the list of processes. */
+  /** Git settings by name, such as credentials. They are not visible in the process list. */
   readonly config: Readonly<Record<string, string>>
   readonly limits: TreeLimits
   readonly signal: AbortSignal
@@ -18,8 +18,8 @@ export interface GitOptions {
  * its id. `ref` is the name of a branch or a tag, a full name (`refs/…`), or the full id of a commit. Rejects
  * with a `DeployError`.
  *
- * git is restricted to this repository: it reads no configuration of the machine, asks for no passwords,
- * speaks only the protocol of the URL, follows no redirect, runs no hook and fetches no submodule.
+ * git is restricted to this repository: it reads no configuration of the machine, asks for no passwords, only
+ * uses the URL's protocol, follows no redirect, runs no hook and fetches no submodule.
  */
 export async function checkOut(
   repository: Repository,
@@ -55,12 +55,12 @@ export async function checkOut(
   await rm(join(folder, '.git'), { recursive: true, force: true })
   return commit
 
-  /** A few small objects may name millions of files, so they are counted before one is written. */
+  /** A few small objects may name millions of files, so they are counted before any is written. */
   async function checkSize(): Promise<void> {
     const { addEntry, addBytes } = limiter(options.limits)
     const { code } = await git(['ls-tree', '-r', '-t', '-l', commit], (line) => {
       addEntry()
-      // "mode type id size<tab>path". A folder has a dash for its size.
+      // "mode type id size<tab>path". A folder has a dash as its size.
       addBytes(Number(/^\S+ \S+ \S+ +(\d+)/.exec(line)?.[1] ?? 0))
     })
     if (code !== 0) throw new DeployError('git could not list the files of the commit.')
@@ -81,7 +81,7 @@ export async function checkOut(
   }
 }
 
-/** What a name may mean, in the order of the search. */
+/** The possible meanings of a name, in search order. */
 function candidates(ref: string): readonly string[] {
   if (ref.startsWith('refs/')) return [ref]
   const named = [`refs/heads/${ref}`, `refs/tags/${ref}`]
@@ -110,7 +110,7 @@ function settings(url: string): readonly string[] {
   return pairs.flatMap((pair) => ['-c', pair])
 }
 
-/** Proxies and the agent of ssh are for git alone: deployments must not have them. */
+/** Proxies and the ssh agent are for git only: deployments must not have them. */
 const FOR_GIT = [
   'https_proxy',
   'http_proxy',
@@ -127,7 +127,7 @@ function gitEnv(config: Readonly<Record<string, string>>): Record<string, string
   return {
     ...scrubbedEnv(process.env),
     ...Object.fromEntries(FOR_GIT.map((name) => [name, process.env[name]])),
-    // For the English messages that are searched for.
+    // For the English messages that this code searches for.
     LC_ALL: 'C',
     HOME: '/dev/null',
     GIT_CONFIG_NOSYSTEM: '1',

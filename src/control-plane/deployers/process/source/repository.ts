@@ -14,7 +14,7 @@ export interface RepositoryUrl {
 
 const SCHEMES = ['https:', 'http:', 'ssh:', 'file:']
 
-/** Reads the prefixes of allowed repositories. Throws a TypeError for one that is no URL for git. */
+/** Parses the prefixes of allowed repositories. Throws a TypeError if one is not a git URL. */
 export function readAllowed(prefixes: readonly string[]): readonly RepositoryUrl[] {
   return prefixes.map((text) => {
     const prefix = readUrl(text)
@@ -24,7 +24,7 @@ export function readAllowed(prefixes: readonly string[]): readonly RepositoryUrl
   })
 }
 
-/** The repository, or why it is refused, in a sentence for the client. */
+/** The repository, or why it is rejected, as a sentence for the client. */
 export function readRepository(text: string, allowed: readonly RepositoryUrl[]): Repository | string {
   const read = readUrl(text)
   if (typeof read === 'string') return `Invalid repo_url: ${read}`
@@ -38,7 +38,7 @@ export const pathOf = ({ segments }: RepositoryUrl): string => `/${segments.join
 const isBelow = (url: RepositoryUrl, prefix: RepositoryUrl): boolean =>
   url.origin === prefix.origin && prefix.segments.every((segment, at) => url.segments[at] === segment)
 
-/** The parts of a URL, or what is wrong with it. It must have one meaning for git and this code. */
+/** The parts of a URL, or what is wrong with it. git and this code must read it alike. */
 function readUrl(text: string): RepositoryUrl | string {
   if (text.length > 2000) return 'it is longer than 2000 characters.'
   if (!/^[\x21-\x7e]+$/.test(text)) return 'it contains spaces, control characters or non-ASCII characters.'
@@ -89,7 +89,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Why a branch, tag or commit is refused, for the client, by the rules of `git check-ref-format`. */
+/** Why a branch, tag or commit is rejected, for the client, by the rules of `git check-ref-format`. */
 export function refuseRef(ref: string): string | undefined {
   const isNamed =
     ref.length <= 250 &&

@@ -17,18 +17,18 @@ export interface SourceOptions {
   readonly limits: TreeLimits
 }
 
-/** One GB in a hundred thousand files. */
+/** 1 GiB in 100,000 files. */
 export const DEFAULT_LIMITS: TreeLimits = { maxBytes: 1024 ** 3, maxEntries: 100_000 }
 
 export interface FetchedSource {
   readonly folder: string
-  /** The langgraph.json, from the folder. */
+  /** The langgraph.json, relative to the folder. */
   readonly configPath: string
   /** The commit, if it came from git. */
   readonly commit?: string | undefined
 }
 
-/** Why a request cannot be fetched, in a sentence for the client. */
+/** Why a request's source cannot be fetched, as a sentence for the client. */
 export function refuseSource(
   { source, sourceConfig, sourceRevisionConfig }: DeployRequest,
   allowed: readonly RepositoryUrl[],
@@ -46,9 +46,9 @@ export function refuseSource(
 }
 
 /**
- * Fetches the source of a revision into its folder: a repository, a plain folder (a `file:` URL that is no
- * repository), or an upload. What earlier attempts left is removed first, and a failed one leaves nothing.
- * Rejects with a `DeployError`.
+ * Fetches a revision's source into its folder: a repository, a plain folder (a `file:` URL that is not a
+ * repository), or an upload. It removes what earlier attempts left, and leaves nothing if it fails. Rejects
+ * with a `DeployError`.
  */
 export async function fetchSource(
   context: Omit<PhaseContext, 'secrets'>,
@@ -103,7 +103,7 @@ async function fetchUpload(
   await unpackTarball(Readable.fromWeb(upload as NodeReadableStream<Uint8Array>), folder, limits, signal)
 }
 
-/** Whether a folder is a git repository. Rejects if a link leads out of what is allowed. */
+/** Whether a folder is a git repository. Rejects if a link leads to a path that is not allowed. */
 async function isRepository(path: string, allowed: readonly RepositoryUrl[]): Promise<boolean> {
   const real = await realpath(path).catch(() => undefined)
   if (real === undefined || !(await stat(real)).isDirectory())

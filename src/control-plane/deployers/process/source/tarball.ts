@@ -10,10 +10,10 @@ import { DeployError } from '../../deployer.ts'
 import { type Link, limiter, makeLinks, type TreeLimits } from './tree.ts'
 
 /**
- * Unpacks a tar.gz into a folder, which must not exist. Nothing is written outside of it: absolute names,
- * names with `..`, links that lead out, devices and pipes are refused. Links are made after the files.
- * Owners, times and special modes are ignored. Rejects with a `DeployError` that says what is wrong with the
- * archive; then the folder has to be removed.
+ * Unpacks a tar.gz into a folder, which must not exist. It writes nothing outside of the folder: absolute
+ * names, names with `..`, links to the outside, devices and pipes are rejected. Links are created after the
+ * files. Owners, times and special modes are ignored. Rejects with a `DeployError` that says what is wrong
+ * with the archive; the caller must then remove the folder.
  */
 export async function unpackTarball(
   packed: Readable,
@@ -26,7 +26,7 @@ export async function unpackTarball(
   const links: Link[] = []
   let files = 0
   let unread: Error | undefined
-  // Listens to the source at once, which may fail at any time.
+  // Reads the source immediately, because it may fail at any time.
   const entries = await entriesOf(packed, addBytes, (error) => void (unread = error), signal)
   await mkdir(folder, { recursive: true }).catch(async (error) => {
     await entries.cancel().catch(() => {})
@@ -55,7 +55,7 @@ export async function unpackTarball(
     for (const { path } of links) await makeFolder(folder, dirname(path))
   } catch (error) {
     signal.throwIfAborted()
-    // A failure of the source says nothing about the archive.
+    // A failure of the source does not concern the archive.
     throw unread ?? asDeployError(error)
   }
   await makeLinks(folder, links)
@@ -64,10 +64,10 @@ export async function unpackTarball(
 
 /** The size from which the ratio of unpacked to packed bytes is checked. */
 const RATIO_FROM_BYTES = 16 * 1024 * 1024
-/** Sources are packed to about a tenth. What is packed to less than this is an attack on disks. */
+/** Sources compress to about a tenth. A higher ratio than this is an attack on the disk. */
 const MAX_RATIO = 200
 
-/** `onUnread` gets the error of the source, if that is why nothing more is read. */
+/** `onUnread` receives the source's error, if that ends the reading. */
 async function entriesOf(
   packed: Readable,
   addBytes: (count: number) => void,
@@ -96,13 +96,13 @@ async function entriesOf(
   packed.once('error', (error) => {
     if (!gunzip.errored && !counted.errored) onUnread(error)
   })
-  // The reader of the entries gets its errors, through `counted`.
+  // The reader of the entries receives its errors, through `counted`.
   pipeline(packed, gunzip, counted, { signal }).catch(() => {})
   const { createTarDecoder } = await import('modern-tar')
   return unpacked.pipeThrough(createTarDecoder({ strict: true }))
 }
 
-/** The path of an entry in the folder: `''` for the folder itself. */
+/** An entry's path in the folder: `''` for the folder itself. */
 function entryPath(name: string): string {
   const segments = name.split('/').filter((segment) => segment !== '' && segment !== '.')
   const problem =
@@ -135,7 +135,7 @@ async function writeEntry(
 ): Promise<void> {
   const to = join(folder, named(path, path))
   await makeFolder(folder, dirname(path))
-  // If an archive has a file twice, the later one counts.
+  // If an archive contains a file twice, the later one counts.
   await rm(to, { force: true })
   await pipeline(
     Readable.fromWeb(body as NodeReadableStream<Uint8Array>),
@@ -155,7 +155,7 @@ async function makeHardLink(folder: string, { path, target }: Link): Promise<voi
   await link(join(folder, target), join(folder, path))
 }
 
-/** What zlib, the decoder of tar or the file system found, as a sentence. */
+/** An error of zlib, the tar decoder or the file system, as a sentence. */
 function asDeployError(cause: unknown): unknown {
   if (cause instanceof DeployError) return cause
   const { code, message } = cause as NodeJS.ErrnoException
@@ -164,7 +164,7 @@ function asDeployError(cause: unknown): unknown {
 }
 
 function sentenceOf(code: string | undefined, message: string): string | undefined {
-  // The errors of the decoder have no code.
+  // The decoder's errors have no code.
   if (code === undefined) return `The archive is broken: ${message}`
   if (code === 'Z_BUF_ERROR') return 'The archive is incomplete: upload it again.'
   if (code.startsWith('Z_')) return 'The upload is not a gzip archive: upload a tar.gz.'

@@ -9,12 +9,12 @@ export interface TreeLimits {
 }
 
 export interface Link {
-  /** From the folder of the source. */
+  /** Relative to the source's folder. */
   readonly path: string
   readonly target: string
 }
 
-/** Counts entries and bytes of a source, and throws a `DeployError` at the first one too many. */
+/** Counts the entries and bytes of a source, and throws a `DeployError` when a limit is exceeded. */
 export function limiter({ maxBytes, maxEntries }: TreeLimits) {
   let entries = 0
   let bytes = 0
@@ -31,13 +31,13 @@ export function limiter({ maxBytes, maxEntries }: TreeLimits) {
   }
 }
 
-/** Whether a path is the folder, or is inside it, by their names alone. */
+/** Whether a path is the folder or inside it, by name only. */
 export function isInside(folder: string, path: string): boolean {
   const from = relative(folder, path)
   return from !== '..' && !from.startsWith(`..${sep}`) && !isAbsolute(from)
 }
 
-/** Makes the links of a source after its files, so that no file is written through one. */
+/** Creates a source's links after its files, so that no file is written through a link. */
 export async function makeLinks(folder: string, links: readonly Link[]): Promise<void> {
   for (const { path, target } of links) {
     checkTarget(folder, { path, target })
@@ -50,13 +50,15 @@ export async function makeLinks(folder: string, links: readonly Link[]): Promise
   for (const link of links) await checkLink(folder, link)
 }
 
-/** Rejects with a `DeployError` if a link leads out of the source, or it holds too much or a special file. */
+/**
+ * Rejects with a `DeployError` if a link leads out of the source, or it is too large or has a special file.
+ */
 export async function checkTree(folder: string, limits: TreeLimits): Promise<void> {
   for await (const { path, target } of entriesOf(folder, limits))
     if (target !== undefined) await checkLink(folder, { path, target })
 }
 
-/** Copies a folder without its `.git`. Rejects as `checkTree`. */
+/** Copies a folder without its `.git`. Rejects like `checkTree`. */
 export async function copyFolder(
   from: string,
   to: string,
@@ -75,14 +77,14 @@ export async function copyFolder(
 }
 
 interface Entry {
-  /** From the folder of the source. */
+  /** Relative to the source's folder. */
   readonly path: string
   readonly isFolder: boolean
-  /** Of a link. */
+  /** For a link. */
   readonly target?: string
 }
 
-/** All entries of a folder but its `.git`, each folder before what is in it. */
+/** All entries of a folder except its `.git`, each folder before its contents. */
 async function* entriesOf(folder: string, limits: TreeLimits): AsyncGenerator<Entry> {
   const { addEntry, addBytes } = limiter(limits)
   const folders = ['']
@@ -103,7 +105,7 @@ async function* entriesOf(folder: string, limits: TreeLimits): AsyncGenerator<En
 
 async function checkLink(folder: string, link: Link): Promise<void> {
   checkTarget(folder, link)
-  // The target may be behind another link, so that its name alone does not show where it is.
+  // The target may be behind another link, so its name alone does not show where it is.
   const real = await realpath(join(folder, link.path)).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined
     throw new DeployError(`The link ${JSON.stringify(link.path)} of the source cannot be followed.`, {
