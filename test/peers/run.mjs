@@ -144,6 +144,12 @@ const wanted = {
   ),
 }
 
+// The guides compile with the newest TypeScript, too. It has a name of its own, because its `tsc` would take the place of the project's.
+if (given.includes('newest')) {
+  wanted['typescript-newest'] = 'npm:typescript@latest'
+  TESTS.push('test/docs/strangers.test.ts')
+}
+
 for (const [name, other] of Object.entries(ALIASES)) wanted[name] = `npm:${other}@${wanted[name]}`
 
 const folder = mkdtempSync(join(tmpdir(), 'agentwire-peers-'))
