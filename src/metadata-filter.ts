@@ -11,6 +11,7 @@ export type MetadataFilter = {
   readonly $and?: readonly MetadataFilter[]
 }
 
+/** Operators on the value of one key. All that are set must match. */
 export interface KeyOperators {
   /** Equals this value. */
   readonly $eq?: FilterValue

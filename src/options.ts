@@ -130,7 +130,7 @@ const wordsOf = (kind: Kind): string =>
 const wordOf = (value: unknown): string => {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return String(value)
   if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' ? 'such an object' : `a ${typeof value}`
+  return typeof value === 'object' ? 'this object' : `a ${typeof value}`
 }
 
 const invalid = (message: string): AgentwireError => new AgentwireError('invalid_argument', message)

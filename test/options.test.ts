@@ -295,7 +295,7 @@ describe('an option of another type is refused at once', () => {
     [
       createAgentServer,
       { agents, store: openStorage('memory:') },
-      `createAgentServer: store must be a store, ${OPENS}, not such an object.`,
+      `createAgentServer: store must be a store, ${OPENS}, not this object.`,
     ],
     [
       createAgentEngine,

@@ -20,6 +20,7 @@ export const A2A_ERROR_CODES = {
   version_not_supported: -32009,
 } as const
 
+/** The codes of `A2AError`. */
 export type A2AErrorCode = keyof typeof A2A_ERROR_CODES
 
 /** A request that this face rejected. No state was changed. */
@@ -43,5 +44,5 @@ export class A2AError extends AgentwireError {
  */
 export function noSuchAssistant({ agents }: Pick<AgentEngine, 'agents'>): HttpError {
   const known = [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')
-  return new HttpError(404, 'not_found', `There is no assistant of this id. This server has: ${known}.`)
+  return new HttpError(404, 'not_found', `There is no assistant with this id. This server has: ${known}.`)
 }

@@ -8,6 +8,7 @@ import { type A2APushOptions, PUSH_OPTIONS } from './push/pushes.ts'
  */
 export type StreamForm = 'artifacts' | 'messages'
 
+/** The options of A2A. */
 export interface A2AOptions {
   /** How push notifications are delivered. False: the server sends none. Default: to public addresses. */
   readonly push?: A2APushOptions | false | undefined

@@ -79,8 +79,10 @@ export interface AgentDefaults {
   readonly context?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** Whether an A2A client gets a task or a message. */
 export type AnswerKind = 'task' | 'message'
 
+/** The request of a run, as an agent's `context` and `answersWith` get it. */
 export interface ContextRequest {
   readonly threadId: string
   /** The caller. Null on a server without authentication. */
@@ -91,6 +93,7 @@ export interface ContextRequest {
   readonly input: unknown
 }
 
+/** One attempt of a run, as an agent gets it. */
 export interface AgentTask {
   readonly threadId: string
   readonly runId: string
@@ -141,6 +144,7 @@ export interface ModelCall {
   readonly error: string | undefined
 }
 
+/** The start of a run: an input, or answers to interrupts. */
 export type RunInput =
   /** A `null` value continues from the checkpoint. */
   | { readonly kind: 'input'; readonly value: unknown }
@@ -178,6 +182,7 @@ export interface GraphConfig {
   readonly checkpointMap?: Readonly<Record<string, string>> | undefined
 }
 
+/** The configuration of a run. */
 export interface RunConfig extends GraphConfig {
   readonly configurable: Readonly<Record<string, unknown>>
   readonly recursionLimit?: number | undefined
@@ -187,6 +192,7 @@ export interface RunConfig extends GraphConfig {
   readonly context?: unknown
 }
 
+/** The address of a thread's state. */
 export interface StateAddress {
   readonly threadId: string
   readonly checkpointer: Checkpointer
@@ -199,6 +205,7 @@ export interface StateAddress {
   readonly config?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** Which part of a history to read. */
 export interface HistoryOptions {
   readonly limit?: number | undefined
   /** A checkpoint id. The history starts before this checkpoint. */
@@ -207,11 +214,13 @@ export interface HistoryOptions {
   readonly filter?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** Values to write to the state. `asNode` is the node that the write is attributed to. */
 export interface StateUpdate {
   readonly values: unknown
   readonly asNode?: string | undefined
 }
 
+/** The update of one node in a step. */
 export interface StepUpdate extends StateUpdate {
   /** What a node may return instead of values. */
   readonly command?:
@@ -219,6 +228,7 @@ export interface StepUpdate extends StateUpdate {
     | undefined
 }
 
+/** The address of a checkpoint. `checkpointNs` has the segments of the namespace joined with `|`. */
 export interface CheckpointRef {
   readonly threadId: string
   readonly checkpointId: string
@@ -226,11 +236,13 @@ export interface CheckpointRef {
   readonly checkpointMap: Readonly<Record<string, string>> | null
 }
 
+/** A question that waits for an answer. */
 export interface PendingInterrupt {
   readonly id: string
   readonly value: unknown
 }
 
+/** The state of a thread at a checkpoint. */
 export interface StateSnapshot {
   /** The complete state of the namespace, as plain JSON. */
   readonly values: Readonly<Record<string, unknown>>
@@ -243,6 +255,7 @@ export interface StateSnapshot {
   readonly parentCheckpoint: CheckpointRef | null
 }
 
+/** A task of a snapshot: a node to run next, with its error and interrupts. */
 export interface SnapshotTask {
   readonly id: string
   readonly name: string

@@ -52,8 +52,9 @@ interface StateMessage {
 }
 
 /**
- * Results for the tool calls at the end of a conversation that a cancel has left without one: the next request
- * to a provider would be refused. The first argument may be followed by results that are not in it yet.
+ * Results for the tool calls at the end of a conversation that a cancel left without one. A provider would
+ * reject the next request without them. The first argument may be followed by results that it does not
+ * include yet.
  */
 export function cancelledResults(
   messages: readonly unknown[],

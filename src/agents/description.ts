@@ -13,6 +13,7 @@ export interface AgentSchemas {
   readonly config: JsonSchema | null
 }
 
+/** A graph as nodes and edges, in the JSON format of LangGraph's `getGraph`. */
 export interface AgentDrawing {
   readonly nodes: readonly {
     readonly id: string | number

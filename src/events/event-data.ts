@@ -86,6 +86,7 @@ export interface EventData {
   readonly chunks: { readonly mode: string; readonly data: unknown }
 }
 
+/** The methods of the protocol's events, and `chunks` for REST clients. */
 export type EventMethod = keyof EventData
 
 /**

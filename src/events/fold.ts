@@ -36,6 +36,7 @@ export interface FoldedToolCall {
   readonly error: string | undefined
 }
 
+/** A question that a run asked. */
 export interface FoldedInterrupt {
   readonly id: string
   readonly value: unknown
@@ -43,6 +44,7 @@ export interface FoldedInterrupt {
   readonly toolCallId: string | null
 }
 
+/** The result of a fold. */
 export interface Folded {
   /** The last lifecycle event of the newest run. Undefined before its first event. */
   readonly status: LifecycleData['event'] | undefined
@@ -53,6 +55,7 @@ export interface Folded {
   readonly interrupts: readonly FoldedInterrupt[]
 }
 
+/** Folds events. `push` adds the next event of the log, `read` returns the result so far. */
 export interface Fold {
   push(event: ThreadEvent | LogGap): void
   read(): Folded

@@ -4,6 +4,7 @@ import { withAccess } from '../principal.ts'
 
 export type { FilterValue, KeyOperators, MetadataFilter } from '../metadata-filter.ts'
 
+/** The actions that `authorize` decides about. */
 export type ThreadAction =
   | 'threads:list'
   | 'threads:create'
@@ -34,6 +35,7 @@ export type ThreadAction =
 /** Reads what the client sent, unvalidated: the body of a request, or the params of a command. */
 export type ReadSent = () => Promise<unknown>
 
+/** The resource of an action. Fields that do not apply are absent. */
 export interface ThreadResource {
   /** Absent when listing. */
   readonly threadId?: string | undefined

@@ -3,7 +3,9 @@ import type { Principal } from '../http/index.ts'
 import { isUuid } from '../ids.ts'
 import { type AgentEngine, internalsOf } from '../runs/index.ts'
 
-/** The keys of a thread's metadata that name its assistant. The SDK sets `graph_id` when it creates a thread. */
+/**
+ * The keys of a thread's metadata that name its assistant. The SDK sets `graph_id` when it creates a thread.
+ */
 const ASSISTANT_KEYS: readonly string[] = ['graph_id', 'assistant_id']
 
 type Metadata = Readonly<Record<string, unknown>>

@@ -10,7 +10,7 @@ export function threadIdOf(id: string | undefined): string {
   throw new HttpError(
     400,
     'invalid_argument',
-    `A thread id is 1 to ${MAX_THREAD_ID} characters of well-formed text without control characters, and no reserved name. A UUID will do.`,
+    `A thread id must be 1 to ${MAX_THREAD_ID} characters of well-formed text without control characters, and not a reserved name. Use a UUID, for example.`,
   )
 }
 

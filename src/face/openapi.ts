@@ -145,7 +145,7 @@ function operationOf(description: RouteDescription | undefined) {
           200: { description: 'Events.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
         }),
       default: {
-        description: 'The request is refused, or has failed.',
+        description: 'The request was rejected or failed.',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     },

@@ -32,6 +32,7 @@ export interface FaceOptions {
   readonly onError?: OnError | undefined
 }
 
+/** The HTTP options of a face. */
 export interface HttpOptions {
   /** The maximum size of a request body, in bytes. Larger bodies get 413. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined

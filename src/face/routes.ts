@@ -16,6 +16,7 @@ export interface FaceCall extends Call {
   readonly threadId: string
 }
 
+/** Answers one request of a face. */
 export type FaceEndpoint<Context extends FaceContext> = (
   context: Context,
   call: FaceCall,

@@ -36,6 +36,7 @@ export interface GraphStore {
   stop(): void | Promise<void>
 }
 
+/** An item of the graph store. */
 export interface GraphStoreItem {
   value: Record<string, unknown>
   key: string
@@ -45,16 +46,19 @@ export interface GraphStoreItem {
   updatedAt: Date
 }
 
+/** An item that a search found. */
 export interface GraphStoreSearchItem extends GraphStoreItem {
   /** The cosine similarity to the query, from -1 to 1. Absent if nothing was compared. */
   score?: number
 }
 
+/** The options of reading an item. */
 export interface GraphStoreReadOptions {
   /** Whether reading an item restarts its time to live. Default: `ttl.refreshOnRead` of the store. */
   refreshTtl?: boolean
 }
 
+/** The options of writing an item. */
 export interface GraphStoreWriteOptions {
   /**
    * The time to live of the item, in minutes. Null: it does not expire. Default: `ttl.defaultTtl` of the
@@ -63,6 +67,7 @@ export interface GraphStoreWriteOptions {
   ttl?: number | null
 }
 
+/** The options of a search. */
 export interface GraphStoreSearchOptions extends GraphStoreReadOptions {
   /**
    * Conditions on fields of the value, all of which must match: a value, or `$eq`, `$ne`, `$gt`, `$gte`,
@@ -77,6 +82,7 @@ export interface GraphStoreSearchOptions extends GraphStoreReadOptions {
   query?: string
 }
 
+/** Which namespaces to list. */
 export interface GraphStoreNamespaceOptions {
   /** The first labels of the namespaces. `*` matches any one label. */
   prefix?: string[]
@@ -90,11 +96,13 @@ export interface GraphStoreNamespaceOptions {
   offset?: number
 }
 
+/** A condition on a namespace. `*` in `path` matches any one label. */
 export interface GraphStoreMatch {
   matchType: 'prefix' | 'suffix'
   path: string[]
 }
 
+/** Reads an item. */
 export interface GraphStoreGet extends GraphStoreReadOptions {
   namespace: string[]
   key: string
@@ -108,10 +116,12 @@ export interface GraphStorePut extends GraphStoreWriteOptions {
   index?: false | string[]
 }
 
+/** Searches items under a prefix. */
 export interface GraphStoreSearch extends GraphStoreSearchOptions {
   namespacePrefix: string[]
 }
 
+/** Lists namespaces. All conditions must match. */
 export interface GraphStoreListNamespaces {
   matchConditions?: GraphStoreMatch[] | undefined
   maxDepth?: number | undefined
@@ -127,6 +137,7 @@ export interface GraphStoreLike extends Omit<GraphStore, 'batch'> {
   batch(operations: never): Promise<unknown>
 }
 
+/** How the server's store keeps the items of graphs. */
 export interface GraphStoreOptions {
   /**
    * Embeds texts in order, so that `search` can order by similarity to a `query`. Called once for all texts
@@ -143,6 +154,7 @@ export interface GraphStoreOptions {
   readonly ttl?: GraphStoreTtl | undefined
 }
 
+/** When items expire. */
 export interface GraphStoreTtl {
   /** The time to live of items that are put without a `ttl`, in minutes. Default: items do not expire. */
   readonly defaultTtl?: number | undefined

@@ -60,7 +60,8 @@ async function readBytes(request: Request, maxBytes: number, signal: AbortSignal
       const { done, value } = await reader.read()
       if (done) break
       length += value.byteLength
-      if (!(length <= maxBytes)) throw tooLarge(maxBytes) // The negation also rejects NaN, from hosts whose chunks are not bytes.
+      // The negation also rejects NaN, from hosts whose chunks are not bytes.
+      if (!(length <= maxBytes)) throw tooLarge(maxBytes)
       chunks.push(value)
     }
     if (signal.aborted) throw incomplete(signal.reason)

@@ -1,6 +1,7 @@
 import { AgentwireError } from '../errors.ts'
 import { json, knownBody } from './respond.ts'
 
+/** The optional fields of an `HttpError`. */
 export interface HttpErrorOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** For logs only: it is never sent in a response. */
@@ -30,6 +31,7 @@ export interface ErrorOrigin {
   readonly requestId?: string | undefined
 }
 
+/** The error id and location of an error, for `onError`. */
 export interface ErrorInfo extends ErrorOrigin {
   /** The error id that was sent to the client, to find the logged error. */
   readonly id: string

@@ -6,6 +6,7 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 // should.
 const BODY = /* @__PURE__ */ Symbol.for('agentwire.body')
 
+/** The status and headers of a response. */
 export interface ResponseOptions {
   /** Default: 200. */
   readonly status?: number | undefined

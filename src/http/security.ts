@@ -44,6 +44,7 @@ export interface OAuthFlows {
   readonly password?: (OAuthFlow & { readonly tokenUrl: string }) | undefined
 }
 
+/** The fields that all OAuth flows have in common. */
 export interface OAuthFlow {
   readonly refreshUrl?: string | undefined
   /** The description of each scope by its name. */

@@ -2,7 +2,9 @@ import { callReporter } from './errors.ts'
 import { brokenOff } from './respond.ts'
 import { createTicker, type Ticker } from './ticker.ts'
 
-/** The interval of heartbeats on an idle stream. Clients treat three silent intervals as a dead connection. */
+/**
+ * The interval of heartbeats on an idle stream. Clients treat three silent intervals as a dead connection.
+ */
 const HEARTBEAT_MS = 5_000
 
 const encoder = /* @__PURE__ */ new TextEncoder()
@@ -32,6 +34,7 @@ export interface StreamFraming {
   readonly heartbeat?: Uint8Array | undefined
 }
 
+/** The options of a streamed response. */
 export interface StreamOptions {
   /** Ends the stream with an error when it aborts, for hosts that do not cancel the body. */
   readonly signal?: AbortSignal | undefined

@@ -28,6 +28,7 @@ export interface HandlerContext {
   ): boolean
 }
 
+/** The HTTP methods of routes. HEAD and OPTIONS are derived from them. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** A request as an endpoint sees it: matched and authenticated, with its body unread. */
@@ -51,6 +52,7 @@ export interface Call {
   text(): Promise<string>
 }
 
+/** Answers one request. Errors that it throws are encoded by the handler. */
 export type Endpoint = (call: Call) => Response | Promise<Response>
 
 /**

@@ -14,12 +14,14 @@ export interface Accumulator {
   readonly error: MessageError | undefined
 }
 
+/** The message that a list of events builds. If there are several choices, the first. */
 export function accumulate(events: Iterable<MessageEvent>): Message {
   const accumulator = createAccumulator()
   for (const event of events) accumulator.push(event)
   return accumulator.message()
 }
 
+/** Creates an accumulator without events. */
 export function createAccumulator(): Accumulator {
   const drafts = new Map<number, MessageDraft>()
   let error: MessageError | undefined

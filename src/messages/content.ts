@@ -8,6 +8,7 @@ interface BlockFields {
   readonly extras?: Extras
 }
 
+/** Text, with its annotations if there are any. */
 export interface TextBlock extends BlockFields {
   readonly type: 'text'
   readonly text: string
@@ -20,6 +21,7 @@ export interface ReasoningBlock extends BlockFields {
   readonly text: string
 }
 
+/** The types of media blocks. */
 export type MediaType = 'image' | 'audio' | 'video' | 'file'
 
 /** Media from one source: a URL, base64 data or the id of a stored file. */
@@ -31,6 +33,7 @@ export interface MediaBlock extends BlockFields {
   readonly mimeType?: string
 }
 
+/** A tool call whose arguments are a JSON object. */
 export interface ToolCallBlock extends BlockFields {
   readonly type: 'toolCall'
   readonly name: string
@@ -53,6 +56,7 @@ export interface ServerToolCallBlock extends BlockFields {
   readonly args: Readonly<Record<string, unknown>>
 }
 
+/** The result of a tool that the provider ran. */
 export interface ServerToolResultBlock extends BlockFields {
   readonly type: 'serverToolResult'
   readonly toolCallId: string
@@ -66,6 +70,7 @@ export interface NonStandardBlock extends BlockFields {
   readonly value: unknown
 }
 
+/** A block of a message's content, in the normal form of all providers. */
 export type ContentBlock =
   | TextBlock
   | ReasoningBlock
@@ -76,6 +81,7 @@ export type ContentBlock =
   | ServerToolResultBlock
   | NonStandardBlock
 
+/** A source of a text block. */
 export interface Citation {
   readonly type: 'citation'
   readonly id?: string
@@ -88,12 +94,14 @@ export interface Citation {
   readonly extras?: Extras
 }
 
+/** An annotation with an unknown type. `value` is the whole annotation. */
 export interface NonStandardAnnotation {
   readonly type: 'nonStandard'
   readonly id?: string
   readonly value: unknown
 }
 
+/** An annotation of a text block. */
 export type Annotation = Citation | NonStandardAnnotation
 
 export const COMMON_FIELDS: readonly string[] = ['type', 'id', 'extras']

@@ -19,6 +19,7 @@ interface EventFields {
   readonly choice?: number
 }
 
+/** The start of a message. */
 export interface MessageStart extends EventFields {
   readonly type: 'messageStart'
   /** Default: `assistant`. */
@@ -36,12 +37,14 @@ export interface BlockStart extends EventFields {
   readonly block: ContentBlock
 }
 
+/** Changes a block that is being streamed. */
 export interface BlockDelta extends EventFields {
   readonly type: 'blockDelta'
   readonly index: number
   readonly delta: Delta
 }
 
+/** A change of a block. */
 export type Delta =
   /** Appends to the text of a text or reasoning block. */
   | { readonly type: 'text'; readonly text: string }
@@ -54,6 +57,7 @@ export type Delta =
   /** Sets fields of the block; `extras` are merged key by key. */
   | { readonly type: 'fields'; readonly fields: BlockPatch }
 
+/** The fields of a block that a delta can set. */
 export interface BlockPatch {
   readonly id?: string
   readonly name?: string
@@ -66,6 +70,7 @@ export interface BlockPatch {
   readonly extras?: Extras
 }
 
+/** The end of a block. */
 export interface BlockFinish extends EventFields {
   readonly type: 'blockFinish'
   readonly index: number
@@ -79,6 +84,7 @@ export interface UsageReport extends EventFields {
   readonly usage: Usage
 }
 
+/** The end of a message. */
 export interface MessageFinish extends EventFields {
   readonly type: 'messageFinish'
   readonly reason?: FinishReason

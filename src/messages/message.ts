@@ -2,6 +2,7 @@ import { type ContentBlock, type Extras, isContentBlock } from './content.ts'
 import { isRecord } from './record.ts'
 import type { Usage } from './usage.ts'
 
+/** The author of a message. `reasoning` is a message that only contains reasoning. */
 export type Role = 'system' | 'user' | 'assistant' | 'tool' | 'reasoning'
 
 /** Why a model stopped, with the same values for all providers. `metadata` has the provider's own reason. */
@@ -24,6 +25,7 @@ export interface Message {
   readonly extras?: Extras
 }
 
+/** The text of a message: its text blocks, joined without separators. */
 export function textOf({ content }: Pick<Message, 'content'>): string {
   let text = ''
   for (const block of content) if (block.type === 'text') text += block.text

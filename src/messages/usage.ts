@@ -19,6 +19,7 @@ export interface Usage {
   readonly outputCostDetails?: UsageDetails
 }
 
+/** Token counts or costs by key. */
 export type UsageDetails = Readonly<Record<string, number>>
 
 /** The totals of a call. Both inputs must include their details. */

@@ -22,6 +22,7 @@ import type { RunListQuery } from './threads/list-runs.ts'
 import type { ThreadListQuery } from './threads/lists.ts'
 import type { StateQuery } from './threads/state.ts'
 
+/** Which threads of a principal to list. */
 export interface ThreadList extends Omit<ThreadListQuery, keyof Access> {
   readonly principal?: Principal | null | undefined
 }

@@ -15,6 +15,7 @@ export interface EngineParts {
   readonly report: (error: unknown, origin: RunOrigin) => string
 }
 
+/** Returns the part that `make` creates for this engine. The same `make` always returns the same part. */
 export type Attach = <Part extends Attached>(make: (parts: EngineParts) => Part) => Part
 
 /** Creates each part once, identified by its `make` function. */

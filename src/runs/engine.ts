@@ -31,6 +31,10 @@ const followStarted = /* @__PURE__ */ later(() => import('./answers/follow.ts'),
 const measure = /* @__PURE__ */ later(() => import('./measure.ts'), 'measure')
 const cancelAnswer = /* @__PURE__ */ later(() => import('./answers/cancel.ts'), 'cancelAnswer')
 
+/**
+ * Creates an engine. Throws `AgentwireError` `invalid_argument` for unknown or invalid options, and
+ * `RunError` `invalid_argument` for invalid agents or aliases.
+ */
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   checkOptions('createAgentEngine', options, ENGINE_OPTIONS, STORAGE_PARTS)
   return openEngine(options)

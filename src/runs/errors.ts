@@ -1,5 +1,6 @@
 import { AgentwireError } from '../errors.ts'
 
+/** The codes of `RunError`. */
 export type RunErrorCode =
   | 'invalid_argument'
   | 'no_such_thread'

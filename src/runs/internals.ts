@@ -46,6 +46,9 @@ export interface EngineInternals
   readonly attach: Attach
 }
 
+/**
+ * The internal parts of an engine. Throws `RunError` `invalid_argument` for an object that is not an engine.
+ */
 export function internalsOf(engine: AgentEngine): EngineInternals {
   const { context, attach } = boundOf(engine)
   const { aliases, defaultAgent, limits, store, observe, graphStores, executing, watchers } = context

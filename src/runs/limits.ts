@@ -51,6 +51,7 @@ export const RUN_LIMITS: OptionTable<RunLimits> = {
   configurable: 'list',
 }
 
+/** The limits of runs, with their defaults. */
 export type Limits = { readonly [Name in keyof Omit<RunLimits, 'configurable'>]-?: number } & Pick<
   RunLimits,
   'configurable'

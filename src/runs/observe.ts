@@ -39,6 +39,7 @@ export interface RunUsage {
   readonly outputTokens: number
 }
 
+/** The fields of events that end or interrupt a run. */
 export interface RunEnding {
   readonly status: 'success' | 'error' | 'interrupted'
   /** The time since the start of the first attempt, in milliseconds. Null for a run that never started. */

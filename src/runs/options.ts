@@ -8,6 +8,7 @@ import type { ErrorMessage } from './failures.ts'
 import { RUN_LIMITS, type RunLimits } from './limits.ts'
 import type { Observe } from './observe.ts'
 
+/** The options of an engine. */
 export interface AgentEngineOptions {
   /**
    * The agents, by assistant id. A map may change while the engine runs: new runs use its current agents,

@@ -139,6 +139,7 @@ export interface Answers
   readonly goto?: unknown
 }
 
+/** Which events of a thread to read. */
 export interface ThreadEvents extends ThreadAddress {
   /** Only this run's events, until its end. Default: the events of all runs, without an end. */
   readonly runId?: string | undefined
@@ -150,6 +151,7 @@ export interface ThreadEvents extends ThreadAddress {
   readonly signal?: AbortSignal | undefined
 }
 
+/** A subscription to a thread's events. */
 export interface ThreadSubscription extends ThreadAddress {
   readonly filter: EventFilter
   /** Only events with a higher sequence number. */
@@ -160,6 +162,7 @@ export interface ThreadSubscription extends ThreadAddress {
   readonly lastEventId?: string | undefined
 }
 
+/** A thread to create. */
 export interface NewThreadRequest extends ThreadAddress {
   readonly assistantId?: string | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
@@ -169,6 +172,7 @@ export interface NewThreadRequest extends ThreadAddress {
   readonly command?: CommandKey | undefined
 }
 
+/** Values to write to the state of a thread. */
 export interface StateWriteRequest extends ThreadAddress, StateUpdate {
   /** The checkpoint to write on top of, which makes a fork. Default: the thread's head. */
   readonly checkpointId?: string | undefined

@@ -1,6 +1,7 @@
 import type { FaceContext } from '../face/routes.ts'
 import type { OptionTable } from '../options.ts'
 
+/** The options of the Agent Streaming Protocol's routes. */
 export interface ThreadsOptions {
   /** The prefix of the routes, such as `/api` for `/api/threads/…`. Default: none. */
   readonly basePath?: string | undefined

@@ -70,12 +70,12 @@ export const DESCRIPTIONS: RouteDescriptions = {
     answers: { 200: someOfState },
   },
   'POST /threads/:thread_id/history': {
-    summary: 'Reads the states of a thread, the newest first.',
+    summary: 'Reads the states of a thread, newest first.',
     body: inputOf(wire.historySchema),
     answers: { 200: listOf(someOfState) },
   },
   'GET /threads/:thread_id/history': {
-    summary: 'Reads the states of a thread, the newest first.',
+    summary: 'Reads the states of a thread, newest first.',
     query: { limit: count, before: text },
     answers: { 200: listOf(state) },
   },

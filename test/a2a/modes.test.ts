@@ -27,7 +27,7 @@ test('an agent is given the media types that it or one of its skills reads', () 
 test('other media types are refused, with the part and what the agent reads', () => {
   const refused = (mode: string, part: Part) => expect(() => read({ inputModes: [mode] }, text, part))
   refused('text/plain', bytes('image/png')).toThrow(
-    'Incompatible content type: "image/png" of message.parts[1] is not supported. The agent reads text/plain.',
+    'Incompatible content type: "image/png" of message.parts[1] is not supported. The agent accepts text/plain.',
   )
   refused('text/plain', data).toThrow('"application/json" of message.parts[1]')
   refused('text/*', bytes('texture/rough')).toThrow(

@@ -27,6 +27,7 @@ export interface A2ACard {
   readonly skills: readonly AgentSkill[]
 }
 
+/** The capabilities of an agent. Source: A2A v1.0 §4.4.3. */
 export interface A2ACapabilities {
   readonly streaming: boolean
   readonly pushNotifications: boolean
@@ -34,6 +35,7 @@ export interface A2ACapabilities {
   readonly extensions?: readonly A2AExtension[] | undefined
 }
 
+/** A protocol extension of an agent. Source: A2A v1.0 §4.4.4. */
 export interface A2AExtension {
   readonly uri: string
   readonly description?: string | undefined
@@ -99,6 +101,7 @@ export const CARD_OPTIONS: OptionTable<A2ACardOptions> = {
   sign: 'function',
 }
 
+/** An authenticated caller that requests the extended card. */
 export interface A2ACardCaller {
   /** Null on a server without authentication. */
   readonly principal: Principal | null
@@ -128,13 +131,16 @@ export function cardSettings(
 ): CardSettings {
   const { url, sign } = options
   // Otherwise a caller with a forged Host header would get a signed card of this agent with its own address.
-  if (sign && url === undefined) refuse('url', 'must be set where cards are signed')
+  if (sign && url === undefined) refuse('url', 'must be set if cards are signed')
   if (url !== undefined && !(/^https?:\/\/[^\s?#@]+$/.test(url) && URL.canParse(url)))
-    refuse('url', 'must be an address such as "https://agents.example.com/api"')
+    refuse('url', 'must be a URL such as "https://agents.example.com/api"')
   const securitySchemes = options.securitySchemes ?? (authenticate && (authenticate.schemes ?? BEARER))
   for (const [name, scheme] of Object.entries(securitySchemes ?? {}))
     if (scheme.type === 'oauth2' && Object.values(scheme.flows).filter(Boolean).length !== 1)
-      refuse(`securitySchemes.${name}.flows`, 'must have one flow: give each flow a scheme of its own')
+      refuse(
+        `securitySchemes.${name}.flows`,
+        'must have exactly one flow: use a separate scheme for each flow',
+      )
   return { ...options, url: url?.replace(/\/$/, ''), securitySchemes, pushNotifications }
 }
 

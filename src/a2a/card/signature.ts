@@ -4,6 +4,7 @@ import type { A2ACardSignature, SignCard } from './options.ts'
 
 export type { A2ACardSignature, SignCard }
 
+/** The options of `signCards`. */
 export interface SignCardsOptions {
   /** The private key: a `CryptoKey` or a JSON Web Key. */
   readonly key: CryptoKey | { readonly kty: string; readonly [member: string]: unknown }

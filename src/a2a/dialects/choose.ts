@@ -18,7 +18,7 @@ export function dialectOfVersion(version: string | undefined): Dialect {
   const [, offered] = /^(0\.3|1\.0)(?:\.\d+)?$/.exec(version ?? '0.3') ?? []
   const dialect = DIALECTS.find((one) => one.version === offered)
   if (dialect) return dialect
-  throw new A2AError('version_not_supported', 'This A2A-Version is not offered. Use 1.0 or 0.3.')
+  throw new A2AError('version_not_supported', 'This A2A-Version is not supported. Use 1.0 or 0.3.')
 }
 
 /** Only the method name selects the dialect, because LangGraph's clients send no version with either. */

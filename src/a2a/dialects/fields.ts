@@ -33,12 +33,12 @@ export const historyScope = z.optional(z.enum(['task', 'context']))
 /** A URL. File URLs are rejected: an agent that opened one would read its own machine. */
 export const uri = map(nonEmpty, (text, payload) =>
   URL.canParse(text) && new URL(text).protocol === 'file:'
-    ? refuse(payload, 'an address that is not one of a file, such as https://example.com/a.pdf')
+    ? refuse(payload, 'a URL that is not a file: URL, such as https://example.com/a.pdf')
     : text,
 )
 
 /** Searches for an invalid character, which, unlike decoding, needs no second copy of a large file. */
 export const base64 = textOf(
-  'base64 of the standard alphabet with padding',
+  'base64 in the standard alphabet with padding',
   (text) => text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.replace(/={1,2}$/, '')),
 )

@@ -56,7 +56,7 @@ export async function beginRun(call: A2ACall, request: SendRequest): Promise<Beg
     const isReused = error instanceof RunError && error.code === 'key_reused'
     throw isReused
       ? wrongMessageId(
-          'another message of this context has this id. Send that message again, or use a new id',
+          'another message in this context has this id. Send the same message again, or use a new id',
         )
       : error
   })
@@ -273,7 +273,7 @@ async function goOn(
 const ended = (taskId: string, state: string): A2AError =>
   new A2AError(
     'unsupported_operation',
-    `Task ${JSON.stringify(taskId)} has ended (${state}) and takes no more messages. Send the message with its contextId alone to go on with the conversation.`,
+    `Task ${JSON.stringify(taskId)} has ended (${state}) and accepts no more messages. To continue the conversation, send the message with only its contextId.`,
     { taskId },
   )
 
@@ -298,7 +298,7 @@ function checkMessage(agent: Agent, message: A2AMessage): void {
   if (takesMessages || !hasContent(message)) return
   throw new A2AError(
     'invalid_params',
-    'message.parts: the agent keeps no `messages`, so that it takes data parts only.',
+    'message.parts: the agent has no `messages` in its state, so it only accepts data parts.',
   )
 }
 

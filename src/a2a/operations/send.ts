@@ -105,6 +105,6 @@ export async function settled({ found: { contextId }, answer }: Followed): Promi
 async function messageOf(call: A2ACall, found: FoundTask): Promise<A2AMessage> {
   const { contextId, artifacts = [] } = await present(call, found, { historyLength: 0 })
   const parts = artifacts.flatMap((artifact) => artifact.parts)
-  if (parts.length === 0) throw new A2AError('invalid_agent_response', 'The agent has given no answer.')
+  if (parts.length === 0) throw new A2AError('invalid_agent_response', 'The agent did not answer.')
   return { messageId: answerIdOf(found.record), role: 'agent', parts, contextId }
 }

@@ -30,7 +30,7 @@ function userMessage(value: unknown): Fields {
     return { type: 'human', content, ...(typeof id === 'string' && { id }) }
   throw new A2AError(
     'invalid_params',
-    'message.parts: messages in data are of the user, such as { role: "user", content: "Hello" }.',
+    'message.parts: messages in data must be user messages, such as { role: "user", content: "Hello" }.',
   )
 }
 

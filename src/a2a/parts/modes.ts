@@ -16,7 +16,7 @@ export function checkModes({ inputModes, skills = [] }: Agent, { parts }: A2AMes
     if (type === undefined || isResume(part) || isRead.some((reads) => reads(type))) continue
     throw new A2AError(
       'content_type_not_supported',
-      `Incompatible content type: ${JSON.stringify(type)} of message.parts[${index}] is not supported. The agent reads ${modes.join(', ')}.`,
+      `Incompatible content type: ${JSON.stringify(type)} of message.parts[${index}] is not supported. The agent accepts ${modes.join(', ')}.`,
       { field: `message.parts[${index}]` },
     )
   }

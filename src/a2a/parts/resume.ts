@@ -28,7 +28,7 @@ export function answersTo(
 ): Answers | undefined {
   const resumes = resumeOf(message)
   if (resumes.length > 1)
-    throw refused('a message resumes once. Give several answers as a list of { id, value }')
+    throw refused('a message can resume only once. Send several answers as a list of { id, value }')
   if (questions.length === 0) {
     if (resumes.length === 0) return undefined
     if (state === 'input-required') return {}

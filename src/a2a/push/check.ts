@@ -19,7 +19,9 @@ export function checkPush(config: PushConfig, options: A2APushOptions): void {
   }
   for (const value of Object.values(credentialsOf(config)))
     if (value.length > MAX_LENGTH || !/^[\x20-\x7e]*$/.test(value))
-      throw refused(`a token or a credential is at most ${MAX_LENGTH} characters that a header may have.`)
+      throw refused(
+        `a token or credential must be at most ${MAX_LENGTH} characters that are valid in a header.`,
+      )
 }
 
 const refused = (why: string): A2AError => new A2AError('invalid_params', `pushNotificationConfig: ${why}`)

@@ -55,6 +55,7 @@ export interface A2AAgent extends FunctionAgent {
   ask(request: A2ARequest): Promise<A2AReply>
 }
 
+/** A message or answers to send to a remote agent. */
 export type A2ARequest = {
   /** The `link` of the previous reply, to continue its conversation. Default: a new conversation. */
   readonly link?: A2ALink | undefined
@@ -68,6 +69,7 @@ export type A2ARequest = {
   | { readonly answers: readonly unknown[]; readonly message?: undefined }
 )
 
+/** The reply of a remote agent. */
 export interface A2AReply {
   readonly text: string
   /** The text, followed by files and data. */
@@ -85,7 +87,8 @@ const KEY = 'a2a'
  * was lost continues its task. Throws `AgentwireError` `invalid_argument` for unknown or invalid options.
  *
  * ```ts
- * const weather = a2aAgent({ url: 'https://weather.example/a2a', headers: { authorization: `Bearer ${token}` } })
+ * const headers = { authorization: `Bearer ${token}` }
+ * const weather = a2aAgent({ url: 'https://weather.example/a2a', headers })
  * const server = createAgentServer({ agents: { weather } })
  * ```
  *
@@ -205,6 +208,6 @@ function refuseLink(values: unknown): void {
     : undefined
   if (given ?? (isRecord(values) && Object.hasOwn(values, KEY)))
     throw new AgentInputError(
-      `The state key "${KEY}" belongs to the agent: it says which conversation is its own.`,
+      `The state key "${KEY}" is reserved for the agent, which stores its remote conversation there.`,
     )
 }

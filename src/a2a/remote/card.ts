@@ -60,7 +60,7 @@ export function openCard(
       if (status === 304 && kept) return { ...kept, until }
       if (status !== 404) throw statusError(answer)
     }
-    throw invalidCard(`There is none at ${places.map(({ href }) => href).join(' or ')}.`)
+    throw invalidCard(`No card was found at ${places.map(({ href }) => href).join(' or ')}.`)
   }
 
   return async (signal) => {
@@ -85,7 +85,7 @@ interface KeptCard {
 
 function placesOf(url: string): readonly URL[] {
   if (!URL.canParse(url) || !/^https?:/i.test(url))
-    throw invalidCard(`${JSON.stringify(url)} is no http address.`)
+    throw invalidCard(`${JSON.stringify(url)} is not an http URL.`)
   const base = new URL(url)
   if (base.pathname.endsWith('.json')) return [base]
   const path = base.pathname.replace(/\/*$/, '/')
@@ -102,7 +102,7 @@ function ageOf(headers: Headers): number {
 
 /** v1.0 if the card offers it, otherwise v0.3. Both over JSON-RPC only. */
 function interfaceOf(card: unknown, place: URL | undefined): RemoteInterface {
-  if (!isRecord(card)) throw invalidCard('It is no JSON object.')
+  if (!isRecord(card)) throw invalidCard('It is not a JSON object.')
   const streams = isRecord(card.capabilities) && card.capabilities.streaming === true
   const of = (url: unknown, version: '0.3' | '1.0', tenant?: unknown): RemoteInterface => ({
     url: endpointOf(url, place),
@@ -116,7 +116,7 @@ function interfaceOf(card: unknown, place: URL | undefined): RemoteInterface {
   const newer = named('1.')
   if (newer) return of(newer.url, '1.0', newer.tenant)
   const older = named('0.3') ?? olderOf(card)
-  if (!older) throw invalidCard('It names no JSON-RPC interface of A2A 1.0 or 0.3.')
+  if (!older) throw invalidCard('It has no JSON-RPC interface for A2A 1.0 or 0.3.')
   return of(older.url, '0.3')
 }
 
@@ -131,12 +131,12 @@ const isJsonRpc = ({ protocolBinding, transport }: Record<string, unknown>): boo
   String(protocolBinding ?? transport).toUpperCase() === 'JSONRPC'
 
 function endpointOf(url: unknown, place: URL | undefined): URL {
-  if (typeof url !== 'string' || !URL.canParse(url, place?.href)) throw invalidCard('Its address is no URL.')
+  if (typeof url !== 'string' || !URL.canParse(url, place?.href)) throw invalidCard('Its URL is not valid.')
   const endpoint = new URL(url, place)
-  if (!/^https?:$/.test(endpoint.protocol)) throw invalidCard('Its address is not of http.')
+  if (!/^https?:$/.test(endpoint.protocol)) throw invalidCard('Its URL is not an http URL.')
   if (place && endpoint.origin !== place.origin)
     throw invalidCard(
-      `It is at ${place.origin} and names ${endpoint.origin}, to which no credentials are sent. If that is right, pass the card itself as \`card\`.`,
+      `It is at ${place.origin} and names ${endpoint.origin}, to which no credentials are sent. If this is intended, pass the card itself as \`card\`.`,
     )
   return endpoint
 }

@@ -3,6 +3,7 @@ import { isTextDeeper } from '../../http/body.ts'
 import { isRecord } from '../../messages/record.ts'
 import { A2ARemoteError, shortened } from './remote-error.ts'
 
+/** How to connect to a remote agent. */
 export interface ConnectionOptions {
   /**
    * Headers for every request, such as `authorization`, or a function that creates them for each request.
@@ -203,7 +204,7 @@ function resultOf(response: Response, text: string, id: number): unknown {
   if (!isRecord(answer) || !('result' in answer)) {
     const type = response.headers.get('content-type') ?? 'no type'
     throw invalid(
-      `it is no JSON-RPC response, but ${type}, which begins with ${JSON.stringify(text.slice(0, 80))}.`,
+      `it is not a JSON-RPC response. Its type is ${type}, and it begins with ${JSON.stringify(text.slice(0, 80))}.`,
     )
   }
   if (answer.id !== id)
@@ -215,7 +216,7 @@ function refusal({ code, message }: Record<string, unknown>): A2ARemoteError {
   const rpcCode = typeof code === 'number' ? code : undefined
   const text = typeof message === 'string' ? shortened(message) : 'It does not say why.'
   const about = rpcCode === undefined ? '' : ` (${rpcCode})`
-  return new A2ARemoteError('refused', `The remote agent refuses the request${about}: ${text}`, {
+  return new A2ARemoteError('refused', `The remote agent rejected the request${about}: ${text}`, {
     ...(rpcCode !== undefined && { rpcCode }),
   })
 }
@@ -225,9 +226,9 @@ export function statusError({ status }: Pick<Response, 'status'>): A2ARemoteErro
   if (status === 401 || status === 403)
     return new A2ARemoteError(
       'unauthorized',
-      `The remote agent answers ${status}. Pass its credentials as \`headers\`.`,
+      `The remote agent responded with ${status}. Pass its credentials as \`headers\`.`,
     )
-  if (status >= 500 || status === 408 || status === 429) return unreachable(`It answers ${status}.`)
+  if (status >= 500 || status === 408 || status === 429) return unreachable(`It responded with ${status}.`)
   return invalid(`its status is ${status}.`)
 }
 
@@ -237,7 +238,7 @@ function redirected(from: URL, { status, headers }: Response, hop: number, metho
   const isSafe = method !== 'POST' || status === 307 || status === 308
   if (to?.origin === from.origin && isSafe && hop < MAX_REDIRECTS) return to
   throw invalid(
-    `it redirects from ${from.origin} to ${JSON.stringify(location.slice(0, 200))}. Credentials are not sent there: pass that address as \`url\` if it is right.`,
+    `it redirects from ${from.origin} to ${JSON.stringify(location.slice(0, 200))}. Credentials are not sent there: if this is intended, pass that URL as \`url\`.`,
   )
 }
 
@@ -258,7 +259,7 @@ const unreachable = (why: string, cause?: unknown): A2ARemoteError =>
   new A2ARemoteError('unreachable', `The remote agent cannot be reached. ${why}`, { cause })
 
 const invalid = (why: string): A2ARemoteError =>
-  new A2ARemoteError('invalid_answer', `The remote agent's answer is not A2A: ${why}`)
+  new A2ARemoteError('invalid_answer', `The remote agent's response is not valid A2A: ${why}`)
 
 const tooLarge = (): A2ARemoteError =>
-  new A2ARemoteError('too_large', 'The remote agent sends more than this client takes.')
+  new A2ARemoteError('too_large', 'The remote agent sent more than this client accepts.')

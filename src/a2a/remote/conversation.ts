@@ -154,7 +154,7 @@ function sameTask(known: string | undefined, item: StreamItem): string | undefin
   if (known === undefined || id === known) return id
   throw new A2ARemoteError(
     'invalid_answer',
-    `The remote agent answers for the task ${JSON.stringify(id.slice(0, 80))} instead of ${JSON.stringify(known.slice(0, 80))}.`,
+    `The remote agent responded for the task ${JSON.stringify(id.slice(0, 80))} instead of ${JSON.stringify(known.slice(0, 80))}.`,
   )
 }
 

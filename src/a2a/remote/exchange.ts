@@ -72,7 +72,7 @@ export async function exchange(conversation: Conversation, request: ExchangeRequ
   if (taskId !== undefined && link.messageId === messageId) await ask({ taskId })
   else if (parts.length === 0)
     throw new AgentInputError(
-      'There is nothing to send to the remote agent: give a message of the user with a text or a file.',
+      'There is nothing to send to the remote agent: send a user message with text or a file.',
     )
   else if (isAnswer && state === 'auth-required' && !(await stillWaits())) await ask({ taskId: taskId! })
   else if (!goesOn) await ask({ message })
@@ -115,6 +115,6 @@ const known = (contextId: string | undefined) => (contextId ? { contextId } : {}
 function failureOf(state: TaskState, text: string): Error | undefined {
   if (state === 'rejected') return new AgentRejection(text || 'The remote agent declines the task.')
   if (state === 'canceled') return new A2ARemoteError('task_canceled', text || 'The task was canceled.')
-  if (state === 'failed') return new A2ARemoteError('task_failed', text || 'The remote agent has failed.')
+  if (state === 'failed') return new A2ARemoteError('task_failed', text || 'The remote agent failed.')
   return undefined
 }

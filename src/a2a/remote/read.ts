@@ -25,9 +25,8 @@ function readAnswer<S extends Schema>(schema: S, result: unknown): Read<S> {
     return parse(schema, result, 'result')
   } catch (cause) {
     if (!(cause instanceof InvalidValue)) throw cause
-    throw new A2ARemoteError('invalid_answer', `The remote agent's answer is not A2A: ${cause.message}`, {
-      cause,
-    })
+    const message = `The remote agent's response is not valid A2A: ${cause.message}`
+    throw new A2ARemoteError('invalid_answer', message, { cause })
   }
 }
 

@@ -1,6 +1,7 @@
 import { FOR_CLIENTS } from '../../agents/errors.ts'
 import { AgentwireError } from '../../errors.ts'
 
+/** The codes of `A2ARemoteError`. */
 export type RemoteErrorCode =
   /** No response, a lost connection, or a status that asks to retry later. */
   | 'unreachable'

@@ -34,7 +34,7 @@ export function readEnvelope(body: unknown): RpcRequest {
   if (jsonrpc !== '2.0') throw invalid('jsonrpc: expected "2.0".')
   if (!isRpcId(id))
     throw invalid(
-      `id: expected a string of at most ${MAX_ID_LENGTH} characters, a whole number, or null. Every method of A2A has an answer.`,
+      `id: expected a string of at most ${MAX_ID_LENGTH} characters, a whole number, or null. Every A2A method has a response.`,
     )
   if (typeof method !== 'string' || method === '')
     throw invalid('method: expected a string that is not empty.')

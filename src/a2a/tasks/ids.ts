@@ -25,7 +25,7 @@ export function readTaskId(id: string, contextId: string | undefined): TaskAddre
 }
 
 export const ofOtherContext = (id: string): A2AError =>
-  new A2AError('invalid_params', `contextId: task ${JSON.stringify(shown(id))} is of another context.`)
+  new A2AError('invalid_params', `contextId: task ${JSON.stringify(shown(id))} belongs to another context.`)
 
 /** An id from a client, cut to the maximum length of a task id. */
 const shown = (id: string): string => id.slice(0, MAX_ID + 40)

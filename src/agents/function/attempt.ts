@@ -122,8 +122,8 @@ function finish(scope: Scope, change: unknown): void {
 }
 
 /**
- * Captures the state and the open messages when the run is cancelled, and ends the tool calls without a result.
- * The returned function saves them and returns their events.
+ * Captures the state and the open messages when the run is cancelled, and ends the tool calls without a
+ * result. The returned function saves them and returns their events.
  */
 function cutOff({ openWrites, state }: Scope): () => Promise<readonly AgentEvent[]> {
   for (const result of cancelledResults(messagesOf(state.current())))

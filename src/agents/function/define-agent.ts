@@ -29,6 +29,7 @@ export type {
   Writer,
 } from './types.ts'
 
+/** An agent made from a function by `defineAgent`. */
 export interface FunctionAgent extends Agent {
   validateInput(input: unknown): Promise<void>
 }

@@ -5,6 +5,7 @@ import { rejectionOf } from '../errors.ts'
 import { isSuspended } from './scope.ts'
 import type { ToolContext, Writer } from './types.ts'
 
+/** The handlers of `runToolCalls`. */
 export interface ToolCallHandlers {
   /**
    * The tools, by name. Each gets the arguments as the model wrote them, unvalidated. The model reads the

@@ -39,6 +39,7 @@ export interface AgentDefinition<Input> extends AgentProfile, Pick<Agent, 'answe
  */
 export type StateChange = Readonly<Record<string, unknown>>
 
+/** The argument of an agent function: its input, its run, and the writer to its clients. */
 export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends Writer {
   /** The input of the run, as the schema returned it. */
   readonly input: Input
@@ -157,12 +158,14 @@ export interface Writer {
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
 export type SubagentResult<T> = [T] extends [void] ? string : T
 
+/** The optional fields of a message. */
 export interface MessageOptions {
   /** Default: an id derived from the run and the order of the calls. */
   readonly id?: string
   readonly name?: string
 }
 
+/** The optional fields of an artifact. */
 export interface ArtifactOptions {
   /** Replaces the artifact with this id. Default: an id derived from the run and the order of the calls. */
   readonly id?: string
@@ -200,6 +203,7 @@ export type ModelStream =
       | ReadableStream<unknown>
       | PromiseLike<AsyncIterable<unknown> | ReadableStream<unknown>>)
 
+/** The options of `model`. */
 export interface ModelOptions extends MessageOptions {
   /** Traces the call: the run gets its `new_token` event and its end. See `startLlmRun`. */
   readonly run?: Run
@@ -219,18 +223,21 @@ export interface MessageWriter {
   end(details?: MessageEnd): Promise<Message>
 }
 
+/** A tool call to add to a message. Default `id`: derived from the run and the order of the calls. */
 export interface ToolCallRequest {
   readonly id?: string
   readonly name: string
   readonly args: Readonly<Record<string, unknown>>
 }
 
+/** The optional fields at the end of a message. */
 export interface MessageEnd {
   readonly reason?: FinishReason
   readonly usage?: Usage
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
+/** The options of `tool` and `subagent`. */
 export interface CallOptions {
   /** The id of a tool call in the state. Without it, an assistant message with the call is added. */
   readonly toolCallId?: string
@@ -245,6 +252,7 @@ export interface StepContext extends Writer {
   readonly id: string
 }
 
+/** The context of a running tool. */
 export interface ToolContext extends Pick<Writer, 'signal' | 'custom' | 'interrupt'> {
   readonly toolCallId: string
   /** Streams part of the tool's output while it runs. Values other than strings are sent as JSON. */

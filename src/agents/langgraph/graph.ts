@@ -124,6 +124,7 @@ export interface GraphInterrupt {
  */
 export type LangGraphAgent = CompiledGraphLike | { readonly graph: CompiledGraphLike }
 
+/** The members that identify a compiled graph, so that any copy of LangGraph is accepted. */
 export interface CompiledGraphLike {
   readonly lg_is_pregel: boolean
   streamEvents(...input: never[]): unknown

@@ -10,6 +10,7 @@ import { stateOf } from './state.ts'
 export type * from '../../graph-store/types.ts'
 export type { CompiledGraphLike, LangGraphAgent } from './graph.ts'
 
+/** The options of `langgraph`. */
 export interface LangGraphOptions extends AgentProfile, Pick<Agent, 'answersWith'> {
   /** Default: the name of the compiled graph. */
   readonly name?: string

@@ -78,9 +78,9 @@ function versionAfter(checkpointer: Checkpointer, versions: readonly (number | s
 }
 
 /**
- * The saver of a run. When a run without input continues a cancelled one, the head is the checkpoint before the
- * one that the cancel added, because the cancelled nodes run again. With that checkpoint's id instead, LangGraph
- * would also repeat the nodes that had ended.
+ * The checkpointer of a run. When a run without input continues a cancelled run, the head is the checkpoint
+ * before the one that the cancel added, because the cancelled nodes run again. With the added checkpoint's
+ * id, LangGraph would also repeat the nodes that had ended.
  */
 export async function continuingSaver(task: AgentTask): Promise<Checkpointer> {
   const { threadId, checkpointer, checkpointId, start } = task

@@ -73,7 +73,7 @@ export function stateOf(
     at: StateAddress,
     update: (target: Graph, place: StateAddress) => Promise<CheckpointConfig>,
   ) {
-    if (hasNoState()) throw new AgentInputError('This agent keeps no state.')
+    if (hasNoState()) throw new AgentInputError('This agent does not store state.')
     const { checkpointer, failures } = rememberFailures(at.checkpointer)
     const place = { ...at, checkpointer }
     const target = await find(graph, place)

@@ -19,6 +19,7 @@ export const ANSWER_EVENTS: EventFilter = {
   channels: ['lifecycle', 'messages', 'tools', 'values', 'input', 'custom'],
 }
 
+/** Converts the events of an answer to items. */
 export interface AnswerReader {
   /** The items of the next event of the log. They do not depend on how the events are batched. */
   push(event: ThreadEvent | LogGap): readonly AnswerItem[]

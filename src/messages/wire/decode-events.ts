@@ -7,6 +7,7 @@ import { REASONS, ROLES } from './messages.ts'
 import { fromWire, type WireNames } from './names.ts'
 import { decodeUsage } from './usage.ts'
 
+/** Decodes the events of one message. */
 export interface MessageDecoder {
   /** The message events for one event of the channel. Text and arguments are increments, never repeated. */
   push(data: WireMessageEvent): readonly MessageEvent[]

@@ -33,6 +33,7 @@ export type WireMessageEvent = {
   | { readonly event: 'error'; readonly message: string; readonly code?: string }
 )
 
+/** A change of a block on the wire. */
 export type WireDelta =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly reasoning: string }
@@ -40,6 +41,7 @@ export type WireDelta =
   /** Replaces fields of the block. `args` of a tool call is the complete text so far. */
   | { readonly type: 'block-delta'; readonly fields: Readonly<Record<string, unknown>> }
 
+/** Encodes the events of one message. */
 export interface MessageEncoder {
   /** Encodes an event. Only the first choice is encoded, because the channel carries one message. */
   push(event: MessageEvent): void

@@ -2,6 +2,7 @@ import { filterFields, isRecord } from '../record.ts'
 import { totalsOf, type Usage, type UsageDetails } from '../usage.ts'
 import { fromWire, toWire, type WireNames } from './names.ts'
 
+/** The usage of a model call, in the form of LangChain's `usage_metadata`. */
 export interface WireUsage {
   readonly input_tokens: number
   readonly output_tokens: number
@@ -28,6 +29,7 @@ const DETAILS: WireNames = {
   outputCostDetails: 'output_cost_details',
 }
 
+/** Encodes usage in the form of LangChain's messages. */
 export function encodeUsage(usage: Usage): WireUsage {
   return {
     input_tokens: usage.inputTokens,
@@ -38,6 +40,7 @@ export function encodeUsage(usage: Usage): WireUsage {
   }
 }
 
+/** Decodes the usage of LangChain's messages. Undefined for anything except an object. */
 export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isRecord(wire)) return undefined
   return {

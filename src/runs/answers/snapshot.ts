@@ -31,6 +31,7 @@ export interface ThreadSnapshot {
   readonly seq: number
 }
 
+/** The options of a snapshot. */
 export interface SnapshotQuery {
   /** Whether the state includes its subgraphs. Default: false. */
   readonly subgraphs?: boolean | undefined

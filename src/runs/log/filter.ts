@@ -5,7 +5,10 @@ import type { Matcher, Topic } from './frame.ts'
  * `SubscribeParams`.
  */
 export interface EventFilter {
-  /** `values`, `updates`, `messages`, `tools`, `lifecycle`, `input`, `checkpoints`, `tasks`, `custom`, `custom:<name>`. */
+  /**
+   * `values`, `updates`, `messages`, `tools`, `lifecycle`, `input`, `checkpoints`, `tasks`, `custom`,
+   * `custom:<name>`.
+   */
   readonly channels: readonly string[]
   /**
    * Prefixes of event namespaces; none or empty means all. A segment without `:` matches by the name before

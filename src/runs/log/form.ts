@@ -22,6 +22,7 @@ export type EventItem<Json extends boolean, Batches extends boolean> = Batches e
 /** A gap replaces events that the log no longer has. */
 export type EventOf<Json extends boolean> = (Json extends true ? LoggedEvent : ThreadEvent) | LogGap
 
+/** The events of a subscription, in the requested form. */
 export type EventStream<Json extends boolean, Batches extends boolean> = AsyncGenerator<
   EventItem<Json, Batches>,
   void,

@@ -41,6 +41,7 @@ export async function createThread(
   }
 }
 
+/** Changes of a thread's record. */
 export interface ThreadPatch {
   /** Merged into the thread's metadata. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined

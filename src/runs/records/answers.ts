@@ -56,6 +56,7 @@ const STATES: Readonly<Record<RunRecord['status'], AnswerState>> = {
   interrupted: 'canceled',
 }
 
+/** Which answers to list. */
 export interface AnswerListQuery {
   readonly owner: string | null
   readonly assistantId: string
@@ -68,6 +69,7 @@ export interface AnswerListQuery {
   readonly cursor?: string | undefined
 }
 
+/** A page of answers. */
 export interface AnswerPage {
   readonly tasks: readonly AnswerRecord[]
   /** Absent on the last page. */

@@ -15,17 +15,20 @@ export interface CommandKey {
 /** The result of a command: a started run, a written state, or a created thread. */
 export type Receipt = RunReceipt | StateReceipt | ThreadReceipt
 
+/** The result of a command that started a run. */
 export interface RunReceipt {
   readonly runId: string
   /** The last sequence number of the thread before the command took effect. */
   readonly appliedThroughSeq: number
 }
 
+/** The result of a command that wrote a state. */
 export interface StateReceipt {
   readonly checkpointId: string
   readonly appliedThroughSeq: number
 }
 
+/** The result of a command that created a thread. */
 export interface ThreadReceipt {
   readonly threadId: string
   readonly appliedThroughSeq: number

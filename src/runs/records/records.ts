@@ -104,6 +104,7 @@ export interface ThreadRecord {
   readonly config?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** A run that waits on a thread. */
 export interface QueuedRun {
   readonly runId: string
   /** The interrupts that it will answer. No other run may answer them in the meantime. */
@@ -124,8 +125,10 @@ export interface OpenInterrupt extends PendingInterrupt {
   readonly namespace: readonly string[]
 }
 
+/** The status of a run. `pending` runs wait for their turn. */
 export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'interrupted'
 
+/** The record of a run. Times are in milliseconds since 1970. */
 export interface RunRecord {
   readonly runId: string
   readonly threadId: string
@@ -175,6 +178,7 @@ export interface RunRecord {
 /** A value in place of a checkpoint id. No checkpoint has this id. */
 export const EMPTY = ''
 
+/** The end of a run. */
 export interface RunEnd {
   /** Milliseconds since 1970. */
   readonly at: number
@@ -185,6 +189,7 @@ export interface RunEnd {
   readonly reason: string | null
 }
 
+/** The state of an answer, with the names of A2A's task states. */
 export type AnswerState =
   | 'submitted'
   | 'working'
@@ -235,6 +240,7 @@ export interface RollbackPoint {
   readonly interrupts: readonly OpenInterrupt[]
 }
 
+/** The config of a run, as it is stored with the run. */
 export interface StoredConfig extends GraphConfig {
   readonly configurable: Readonly<Record<string, unknown>>
   readonly recursionLimit?: number | undefined
@@ -246,6 +252,7 @@ export interface StoredConfig extends GraphConfig {
 
 /** What to do with a run that is started while another one holds the thread. */
 export type MultitaskStrategy = 'reject' | 'rollback' | 'interrupt' | 'enqueue'
+/** How to cancel a run: `interrupt` keeps what it wrote, `rollback` undoes it. */
 export type CancelAction = 'interrupt' | 'rollback'
 
 /**
@@ -383,6 +390,7 @@ export const putThread = (thread: ThreadRecord): Op => ({
   index: threadIndex(thread),
 })
 
+/** The fields by which threads can be ordered. */
 export type ThreadOrder = 'threadId' | 'status' | 'createdAt' | 'updatedAt' | 'stateUpdatedAt'
 
 /** A metadata value that is the same in every thread of a list. */

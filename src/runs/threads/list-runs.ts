@@ -4,6 +4,7 @@ import { noSuchThread } from '../errors.ts'
 import { type RunRecord, readRun } from '../records/records.ts'
 import { findThread, type OwnedThread } from './threads.ts'
 
+/** Which runs of a thread to list. */
 export interface RunListQuery {
   /** Selects runs. Default: all. */
   readonly accept?: ((run: RunRecord) => boolean) | undefined

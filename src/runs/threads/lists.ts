@@ -18,6 +18,7 @@ import {
 } from '../records/records.ts'
 import { threadsIndexed } from '../records/reindex.ts'
 
+/** Which threads to list. */
 export interface ThreadListQuery extends Access {
   readonly status?: ThreadRecord['status'] | undefined
   /**

@@ -4,6 +4,7 @@ import { loadWithState, readAnswer, versioned } from '../records/records.ts'
 import type { LoadedStart, ThreadLook } from '../requests.ts'
 import { type OwnedThread, ownThread, savedThread } from './threads.ts'
 
+/** What to read together with a thread. */
 export interface LookQuery {
   /** The command whose result to read. */
   readonly command?: CommandKey | undefined

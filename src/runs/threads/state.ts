@@ -4,6 +4,7 @@ import { noSuchCheckpoint } from '../errors.ts'
 import { withoutErrorTexts } from '../failures.ts'
 import type { ThreadRecord } from '../records/records.ts'
 
+/** Which state of a thread to read. */
 export interface StateQuery {
   /** Default: the thread's head. */
   readonly checkpointId?: string | undefined

@@ -76,8 +76,8 @@ const html = (status: number) => (_: unknown, response: ServerResponse) =>
 
 test.each<[what: string, card: (origin: string) => unknown, code: RemoteErrorCode, text: RegExp]>([
   ['is missing', () => html(404), 'invalid_card', /agent-card\.json or http.*agent\.json/],
-  ['is HTML', () => html(200), 'invalid_card', /no JSON object/],
-  ['is a list', () => [], 'invalid_card', /no JSON object/],
+  ['is HTML', () => html(200), 'invalid_card', /not a JSON object/],
+  ['is a list', () => [], 'invalid_card', /not a JSON object/],
   ['needs credentials', () => html(401), 'unauthorized', /headers/],
   ['is on a server that fails', () => html(502), 'unreachable', /502/],
   [
@@ -86,7 +86,7 @@ test.each<[what: string, card: (origin: string) => unknown, code: RemoteErrorCod
     'invalid_card',
     /names http:\/\/127.0.0.1:1/,
   ],
-  ['names another scheme', () => cardOf('0.3', 'file://'), 'invalid_card', /not of http/],
+  ['names another scheme', () => cardOf('0.3', 'file://'), 'invalid_card', /not an http URL/],
   ['names no address', () => ({ ...cardOf('0.3', ''), url: 7 }), 'invalid_card', /no JSON-RPC interface/],
   [
     'names only other bindings',
@@ -108,7 +108,7 @@ test.each<[what: string, card: (origin: string) => unknown, code: RemoteErrorCod
 })
 
 test('an address that is none, and one where nobody is', async () => {
-  expect(() => a2aAgent({ url: 'weather' })).toThrow('no http address')
+  expect(() => a2aAgent({ url: 'weather' })).toThrow('not an http URL')
   expect(await refused('http://127.0.0.1:1')).toMatchObject({ code: 'unreachable' })
 })
 
@@ -125,7 +125,7 @@ test.each<[what: string, answer: Answer, code: RemoteErrorCode, text: RegExp]>([
     'an event that is no JSON',
     (_, response) => sse(response).end('data: {\n\n'),
     'invalid_answer',
-    /no JSON-RPC/,
+    /not a JSON-RPC response/,
   ],
   ['another id', ({ id }, response) => sse(response).end(event(id + 1, task())), 'invalid_answer', /the id/],
   [
@@ -138,7 +138,7 @@ test.each<[what: string, answer: Answer, code: RemoteErrorCode, text: RegExp]>([
     'no result',
     ({ id }, response) => sse(response).end(`data: {"id":${id}}\n\n`),
     'invalid_answer',
-    /no JSON-RPC/,
+    /not a JSON-RPC response/,
   ],
   [
     'null',
@@ -182,7 +182,7 @@ test.each<[what: string, answer: Answer, code: RemoteErrorCode, text: RegExp]>([
     ({ id }, response) =>
       sse(response).end(`data: {"id":${id},"result":${'['.repeat(50_000)}${']'.repeat(50_000)}}\n\n`),
     'invalid_answer',
-    /no JSON-RPC/,
+    /not a JSON-RPC response/,
   ],
   [
     'a JSON-RPC error',
@@ -191,7 +191,7 @@ test.each<[what: string, answer: Answer, code: RemoteErrorCode, text: RegExp]>([
         JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32602, message: 'bad '.repeat(1_000) } }),
       ),
     'refused',
-    /^The remote agent refuses the request \(-32602\): bad/,
+    /^The remote agent rejected the request \(-32602\): bad/,
   ],
   [
     'a JSON-RPC error with a status',

@@ -435,13 +435,15 @@ describe.each(VERSIONS)('a remote agent of A2A %s', (version) => {
     const agent = a2aAgent({ url: remote.url })
     const thread = newThread()
     const stolen = { a2a: { contextId: 'of somebody else' } }
-    await expect(agent.validateInput(stolen)).rejects.toThrow('belongs to the agent')
+    await expect(agent.validateInput(stolen)).rejects.toThrow('is reserved for the agent')
     await expect(run(agent, thread, input({ ...stolen, messages: ['hi'] }))).rejects.toThrow(
-      'belongs to the agent',
+      'is reserved for the agent',
     )
     await run(agent, thread, say('hi'))
-    await expect(agent.updateState(thread, { values: stolen })).rejects.toThrow('belongs to the agent')
-    await expect(agent.updateState(thread, { values: [['a2a', {}]] })).rejects.toThrow('belongs to the agent')
+    await expect(agent.updateState(thread, { values: stolen })).rejects.toThrow('is reserved for the agent')
+    await expect(agent.updateState(thread, { values: [['a2a', {}]] })).rejects.toThrow(
+      'is reserved for the agent',
+    )
   })
 
   test('a turn without anything to send is refused', async () => {
