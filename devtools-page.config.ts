@@ -25,7 +25,7 @@ async function moduleText(): Promise<string> {
 }
 
 /** One document without an external request: the script and the style are in it. */
-async function compile(): Promise<CompiledPage> {
+export async function compile(): Promise<CompiledPage> {
   const [script, style] = await Promise.all([bundle('main.tsx'), bundle('style.css')])
   const html = readFileSync(`${FOLDER}page.html`, 'utf8')
     // As functions, because a script may have what a replacement would take for a pattern.

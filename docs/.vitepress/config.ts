@@ -1,45 +1,72 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitepress'
-import { sidebar } from './sidebar.ts'
+import { type DefaultTheme, defineConfig } from 'vitepress'
+import { markdown } from './markdown.ts'
+import { renderForSearch, searchOptions, searchTerms } from './search.ts'
+import { reference, sidebar } from './sidebar.ts'
+import { accessibleSidebar } from './sidebar-item.ts'
+
+const read = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+
+const { version, repository }: { version: string; repository?: { url: string } } = JSON.parse(
+  read('package.json'),
+)
+
+/** The mark of the chat, which is the mark of all. */
+const mark = `data:image/svg+xml,${encodeURIComponent(read('examples/chat/app/icon.svg').trim())}`
+
+const socialLinks: DefaultTheme.SocialLink[] = [
+  { icon: 'npm', link: 'https://www.npmjs.com/package/agentwire' },
+  ...(repository === undefined
+    ? []
+    : [{ icon: 'github', link: repository.url.replace(/^git\+|\.git$/g, '') } as const]),
+]
 
 /** The pages are at the paths that they have in the repository, so that links work on the site and in the files alike. */
-/** The ids of headings as GitHub makes them, which links between the pages name. */
-const slugify = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\- _]/gu, '')
-    .replaceAll(' ', '-')
-
 export default defineConfig({
   title: 'agentwire',
   description: 'Serve AI agents from the server you already have.',
-  head: [
-    ['link', { rel: 'icon', href: 'data:,' }],
-    // Lines of code have up to 110 characters.
-    ['style', {}, '.VPDoc.has-aside .content-container { max-width: 900px !important }'],
-  ],
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: mark }]],
   srcDir: '..',
-  srcExclude: ['.changeset/**', '.github/**', 'test/**', '.tmp/**'],
-  rewrites: {
-    'README.md': 'index.md',
-    'docs/README.md': 'docs/index.md',
-    'examples/README.md': 'examples/index.md',
-  },
+  srcExclude: ['README.md', '.changeset/**', '.github/**', 'test/**', '.tmp/**'],
+  rewrites: (path) =>
+    path
+      .replace('docs/site/', '')
+      .replace(/(^|\/)README\.md$/, '$1index.md')
+      .replace(/^docs\/reference\//, 'reference/'),
   cleanUrls: true,
-  markdown: { anchor: { slugify } },
+  // test/site/links.ts looks at what was built, with anchors and after the rewrites.
+  ignoreDeadLinks: true,
+  markdown,
   vite: {
-    // The API reference, which typedoc writes to docs/public/reference.
     publicDir: fileURLToPath(new URL('../public', import.meta.url)),
     css: { postcss: {} },
+    plugins: [accessibleSidebar()],
+    // The index of the search is one file, loaded with the first search.
+    build: { chunkSizeWarningLimit: 2_000 },
   },
   themeConfig: {
-    search: { provider: 'local' },
+    logo: mark,
+    search: {
+      provider: 'local',
+      options: { miniSearch: { options: searchTerms, searchOptions }, _render: renderForSearch },
+    },
     outline: [2, 3],
     nav: [
-      { text: 'Guides', link: '/docs/' },
-      { text: 'API reference', link: '/reference/index.html', target: '_self' },
-      { text: 'Changelog', link: '/CHANGELOG' },
+      { text: 'Guides', link: '/docs/quick-start', activeMatch: '^/(docs|examples)/' },
+      { text: 'API reference', link: '/reference/', activeMatch: '^/reference/' },
+      {
+        text: `v${version}`,
+        items: [
+          { text: 'Changelog', link: '/CHANGELOG' },
+          { text: 'Upgrading', link: '/docs/upgrading' },
+          { text: 'Roadmap', link: '/docs/roadmap' },
+          { text: 'Contributing', link: '/CONTRIBUTING' },
+        ],
+      },
     ],
-    sidebar,
+    socialLinks,
+    sidebar: { '/': sidebar, '/reference/': reference },
   },
 })

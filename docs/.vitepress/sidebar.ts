@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { DefaultTheme } from 'vitepress'
+import { groups, importPath } from './entries.mjs'
 
 const decisions = readdirSync(fileURLToPath(new URL('../decisions', import.meta.url)))
   .filter((name) => name.endsWith('.md'))
@@ -18,18 +19,25 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   {
     text: 'Getting started',
     items: [
-      { text: 'Quick start', link: '/' },
+      { text: 'Quick start', link: '/docs/quick-start' },
       { text: 'Agents as functions', link: '/docs/functions' },
       { text: 'React', link: '/docs/react' },
       { text: 'Authentication', link: '/docs/users' },
       { text: 'Persistence', link: '/docs/durable' },
+    ],
+  },
+  {
+    text: 'Examples',
+    collapsed: true,
+    items: [
       { text: 'All guides', link: '/docs/' },
-      { text: 'Examples', link: '/examples/' },
-      { text: 'The chat', link: '/examples/chat/README' },
+      { text: 'All examples', link: '/examples/' },
+      { text: 'The chat', link: '/examples/chat/' },
     ],
   },
   {
     text: 'Build',
+    collapsed: true,
     items: [
       { text: 'LangGraph graphs', link: '/docs/graphs' },
       { text: 'Model SDKs', link: '/docs/models' },
@@ -42,6 +50,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   },
   {
     text: 'Serve',
+    collapsed: true,
     items: [
       { text: 'Frameworks', link: '/docs/mounts' },
       { text: 'Next.js and hot reload', link: '/docs/next' },
@@ -54,6 +63,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   },
   {
     text: 'Operate',
+    collapsed: true,
     items: [
       { text: 'Several instances', link: '/docs/deploying' },
       { text: 'Docker and proxies', link: '/docs/docker' },
@@ -67,6 +77,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   },
   {
     text: 'Connect',
+    collapsed: true,
     items: [
       { text: 'Which protocol', link: '/docs/doors' },
       { text: 'Clients', link: '/docs/clients' },
@@ -84,6 +95,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
   },
   {
     text: 'Reference',
+    collapsed: true,
     items: [
       { text: 'Protocol', link: '/docs/protocol' },
       { text: 'Guarantees and figures', link: '/docs/promises' },
@@ -94,11 +106,12 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Custom protocols', link: '/docs/faces' },
       { text: 'Extending', link: '/docs/extending' },
       { text: 'Benchmarks', link: '/docs/benchmarks' },
-      { text: 'API reference', link: '/reference/index.html', target: '_self' },
+      { text: 'API reference', link: '/reference/' },
     ],
   },
   {
     text: 'Project',
+    collapsed: true,
     items: [
       { text: 'Architecture', link: '/docs/architecture' },
       { text: 'Decisions', collapsed: true, items: decisions },
@@ -108,4 +121,13 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Security', link: '/SECURITY' },
     ],
   },
+]
+
+/** The entries of the package by import path. */
+export const reference: DefaultTheme.SidebarItem[] = [
+  { text: 'API reference', link: '/reference/' },
+  ...groups.map(({ text, entries }) => ({
+    text,
+    items: entries.map(({ path }) => ({ text: importPath(path), link: `/reference/${importPath(path)}` })),
+  })),
 ]

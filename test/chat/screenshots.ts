@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { build, ROOT } from '../../examples/chat/demo/build.ts'
 import { launchBrowser } from '../kit/browser.ts'
+import { webpOf } from '../kit/webp.ts'
 import { startChat } from './page/app.ts'
 import { submit } from './page/submit.ts'
 
@@ -72,25 +73,6 @@ const SCENES: readonly Scene[] = [
   },
 ]
 
-/** The browser's own encoder makes a tenth of a PNG. */
-async function webp(page: Page, png: Buffer): Promise<Buffer> {
-  const url = await page.evaluate(
-    async (source) => {
-      const image = new Image()
-      image.src = source
-      await image.decode()
-      const canvas = Object.assign(document.createElement('canvas'), {
-        width: image.naturalWidth,
-        height: image.naturalHeight,
-      })
-      canvas.getContext('2d')?.drawImage(image, 0, 0)
-      return canvas.toDataURL('image/webp', 0.82)
-    },
-    `data:image/png;base64,${png.toString('base64')}`,
-  )
-  return Buffer.from(url.slice(url.indexOf(',') + 1), 'base64')
-}
-
 async function take(browser: Browser, origin: string, scene: Scene, colorScheme: 'light' | 'dark') {
   const context = await browser.newContext({
     ...scene.device,
@@ -103,10 +85,7 @@ async function take(browser: Browser, origin: string, scene: Scene, colorScheme:
   await scene.act(page)
   await page.mouse.move(0, 0)
   await page.evaluate(() => document.fonts.ready.then(() => undefined))
-  writeFileSync(
-    join(FOLDER, `${scene.name}-${colorScheme}.webp`),
-    await webp(page, await page.screenshot({ animations: 'disabled' })),
-  )
+  writeFileSync(join(FOLDER, `${scene.name}-${colorScheme}.webp`), await webpOf(page))
   await context.close()
 }
 

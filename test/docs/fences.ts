@@ -9,6 +9,7 @@ export const read = (path: string): string => readFileSync(join(root, path), 'ut
 /** The pages whose code may come from files: the README and the guides. */
 export const pages: readonly string[] = [
   'README.md',
+  'docs/site/index.md',
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

@@ -51,7 +51,9 @@ test('every link of the README names a file that is in the package', () => {
   const packed = new Set(files.map(({ path }) => path))
   for (const page of ['README.md', ...[...packed].filter((path) => /^docs\/[^/]+\.md$/.test(path))]) {
     const text = readFileSync(join(root, page), 'utf8').replace(/^```.*?^```/gms, '')
-    const targets = [...text.matchAll(/\]\((?!\w+:)([^)\s#]+)(?:#[^)\s]+)?\)/g)].map(([, target]) =>
+    // npm shows pictures from the repository.
+    const links = text.replace(/!\[[^\]]*\]\([^)]*\)/g, '')
+    const targets = [...links.matchAll(/\]\((?!\w+:)([^)\s#]+)(?:#[^)\s]+)?\)/g)].map(([, target]) =>
       posix.join(posix.dirname(page), target!),
     )
     if (page === 'README.md') expect(targets.length).toBeGreaterThan(20)
