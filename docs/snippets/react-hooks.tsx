@@ -3,31 +3,35 @@ import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 
 // #region page
-import { createAgentClient, useAgentStream, useThreads } from 'agentwire/react'
-import { useState } from 'react'
+import { createAgentClient, useAgentStream, useOpenThread, useThreads } from 'agentwire/react'
 
 const client = createAgentClient({ apiUrl: 'http://127.0.0.1:3000' })
 
 export function App() {
   const { entries } = useThreads(client)
-  const [threadId, open] = useState<string>()
+  const { threadId, key, open, openNew, onThreadId } = useOpenThread()
   return (
     <main>
-      <button type="button" onClick={() => open(undefined)}>
+      <button type="button" onClick={openNew}>
         New chat
       </button>
       {entries.map(({ id, title }) => (
-        <button key={id} type="button" onClick={() => open(id)}>
+        <button key={id} type="button" aria-pressed={id === threadId} onClick={() => open(id)}>
           {title}
         </button>
       ))}
-      <Chat key={threadId ?? 'new'} threadId={threadId} />
+      <Chat key={key} threadId={threadId} onThreadId={onThreadId} />
     </main>
   )
 }
 
-function Chat({ threadId }: { readonly threadId: string | undefined }) {
-  const { stream, isRunning, isAsking, stop, answer } = useAgentStream(client, { threadId })
+interface ChatProps {
+  readonly threadId: string | undefined
+  readonly onThreadId: (threadId: string) => void
+}
+
+function Chat({ threadId, onThreadId }: ChatProps) {
+  const { stream, isRunning, isAsking, stop, answer } = useAgentStream(client, { threadId, onThreadId })
   const send = (form: FormData) => {
     const text = String(form.get('text'))
     const [question] = stream.interrupts

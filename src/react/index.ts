@@ -17,6 +17,7 @@ export {
   type UseAgentStream,
   useAgentStream,
 } from './use-agent-stream.ts'
+export { type OpenThread, useOpenThread } from './use-open-thread.ts'
 export { type QueuedMessage, useQueue } from './use-queue.ts'
 export { useReachable, useThread, useThreads } from './use-threads.ts'
 export { type UploadOptions, type UseUploads, useUploads } from './use-uploads.ts'

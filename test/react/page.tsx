@@ -1,9 +1,10 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import {
   createAgentClient,
   searchThreads,
   useAgentStream,
+  useOpenThread,
   useQueue,
   useReachable,
   useThread,
@@ -16,21 +17,27 @@ const client = createAgentClient({ apiUrl: query.get('api') ?? '' })
 
 /** A page as others write it: a list of threads and a conversation, whose address names its thread. */
 function Page() {
-  const [threadId, setThreadId] = useState(query.get('thread') ?? undefined)
-  const opened = (id: string): void => {
-    query.set('thread', id)
+  const { threadId, key, open, openNew, onThreadId } = useOpenThread(query.get('thread') ?? undefined)
+  useEffect(() => {
+    if (threadId === undefined) query.delete('thread')
+    else query.set('thread', threadId)
     history.replaceState(null, '', `?${query}`)
-    setThreadId(id)
-  }
+  }, [threadId])
+  useEffect(() => {
+    if (key === 0) Object.assign(window, { late: onThreadId })
+  }, [key, onThreadId])
   return (
     <>
-      <Threads />
-      <Chat threadId={threadId} onThreadId={opened} />
+      <button type="button" onClick={openNew}>
+        New chat
+      </button>
+      <Threads open={open} />
+      <Chat key={key} threadId={threadId} onThreadId={onThreadId} />
     </>
   )
 }
 
-function Threads() {
+function Threads({ open }: { readonly open: (id: string) => void }) {
   const { entries, isLoaded } = useThreads(client)
   const [words, setWords] = useState('')
   return (
@@ -38,14 +45,20 @@ function Threads() {
       <input aria-label="Search" value={words} onChange={({ target }) => setWords(target.value)} />
       <ul aria-label="Threads">
         {searchThreads(entries, words).map(({ id, title }) => (
-          <Row key={id} id={id} title={title} />
+          <Row key={id} id={id} title={title} open={open} />
         ))}
       </ul>
     </nav>
   )
 }
 
-function Row({ id, title }: { readonly id: string; readonly title: string }) {
+interface RowProps {
+  readonly id: string
+  readonly title: string
+  readonly open: (id: string) => void
+}
+
+function Row({ id, title, open }: RowProps) {
   const [removal, setRemoval] = useState<ReturnType<typeof client.threads.remove>>()
   const remove = (): void => {
     const removal = client.threads.remove(id)
@@ -55,6 +68,7 @@ function Row({ id, title }: { readonly id: string; readonly title: string }) {
   return (
     <li data-removed={removal !== undefined}>
       {title}
+      <button type="button" aria-label={`Open ${title}`} onClick={() => open(id)} />
       <button type="button" onClick={() => client.threads.rename(id, `${title}!`)}>
         Rename
       </button>
