@@ -8,7 +8,7 @@ type Options = Readonly<
   >
 >
 
-/** What a command line has given. */
+/** A parsed command line. */
 export interface CommandLine<T extends Options> {
   readonly values: {
     readonly [Name in keyof T]?: T[Name] extends { readonly type: 'boolean' }
@@ -17,7 +17,7 @@ export interface CommandLine<T extends Options> {
         ? readonly string[]
         : string
   }
-  /** The words that belong to no option. */
+  /** The arguments that belong to no option. */
   readonly positionals: readonly string[]
 }
 
@@ -29,12 +29,12 @@ export function parseCommandLine<const T extends Options>(
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options }) as CommandLine<T>
   } catch (error) {
-    // Only the first sentence is about this command line; the rest explains options in general.
+    // Only the first sentence concerns this command line; the rest explains options in general.
     throw new UsageError((error as Error).message.replace(/\. .*$/s, '.'))
   }
 }
 
-/** A port of the command line or the environment; 0 lets the system choose. Throws `UsageError`. */
+/** A port from the command line or the environment. With 0, the system chooses. Throws `UsageError`. */
 export function portOf(text: string, from: string): number {
   const port = Number(text)
   if (/^\d+$/.test(text) && port <= 65_535) return port

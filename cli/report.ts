@@ -43,7 +43,7 @@ export function contentLines({ counts, bytes }: StorageReport): readonly string[
 const plural = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
-/** Such as `12 KiB`, three digits at most. */
+/** Such as `12 KiB`, with three digits at most. */
 export function size(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
   const at = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
@@ -61,7 +61,7 @@ export function explain(error: Error): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-/** The cause of an error. Of several attempts, such as one for each address of a host, it is the first. */
+/** The cause of an error. If there are several, such as one for each address of a host, the first. */
 function causeOf(error: Error): Error | undefined {
   const cause = error instanceof AggregateError ? error.errors[0] : error.cause
   return cause instanceof Error ? cause : undefined

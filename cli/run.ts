@@ -6,7 +6,7 @@ interface Command {
   readonly run: (args: readonly string[], terminal: Terminal) => Promise<ExitCode>
 }
 
-/** Each command is loaded when it is called, because a server is much more to load than a report. */
+/** Each command is loaded when it is called, because a server is much larger than a report. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   create: async () => {
     const { CREATE_USAGE, createCommand } = await import('./create/create.ts')

@@ -3,13 +3,13 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Prints the result. */
   out(text: string): void
-  /** Asks for a line. Missing where nobody sits at a terminal. */
+  /** Asks for a line. Absent if there is no interactive terminal. */
   ask?(question: string): Promise<string>
   /** Prints why there is no result. */
   problem(text: string): void
 }
 
-/** 1 means that the command failed, 2 an invalid command line. */
+/** 1 means that the command failed, 2 that the command line is invalid. */
 export type ExitCode = 0 | 1 | 2
 
 /** The command line is invalid; the message says why. */

@@ -1,4 +1,4 @@
-/** Settles at the first SIGINT or SIGTERM. A second one ends the process at once. */
+/** Resolves at the first SIGINT or SIGTERM. A second one ends the process immediately. */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false

@@ -55,7 +55,7 @@ async function start(settings: ControlPlaneSettings) {
       basePath,
       authenticate: apiKeys(Object.fromEntries(callers)),
       secrets: { key: secretsKeys.length > 0 ? secretsKeys : undefined, show: showSecrets },
-      // Restarts what the last process of this folder served without waiting for its leases to expire.
+      // Restarts what the folder's last process served without waiting for its leases to expire.
       ...(settings.deployer.name === 'process' && {
         worker: { instance: instanceIn(settings.deployer.dir) },
       }),
@@ -91,7 +91,7 @@ function toText(
   ].join('\n')
 }
 
-/** What opting in means. */
+/** What the chosen options allow clients to do. */
 function warning({ allowUploads, allowRepositories }: ProcessSettings): string {
   const what = [
     ...(allowUploads ? ['whatever clients upload'] : []),

@@ -14,7 +14,7 @@ const COUNT = z.optional(z.int().check(z.gte(0)))
 const PROGRAM = z.array(z.string()).check(z.minLength(1))
 const OTHER_PROGRAM = z.optional(PROGRAM)
 
-/** The options of `commandDeployer` that JSON can hold. */
+/** The options of `commandDeployer` that JSON can express. */
 export const COMMAND_CONFIG = z.object({
   prepare: OTHER_PROGRAM,
   build: OTHER_PROGRAM,
@@ -29,7 +29,7 @@ export const COMMAND_CONFIG = z.object({
   graceMs: COUNT,
 })
 
-/** The options of `kubernetesDeployer` that JSON can hold. */
+/** The options of `kubernetesDeployer` that JSON can express. */
 export const KUBERNETES_CONFIG = z.object({
   namespace: STRING,
   namespaces: STRINGS,
@@ -58,7 +58,7 @@ export const KUBERNETES_CONFIG = z.object({
   ),
 })
 
-/** The options in a file of JSON. Throws `ConfigError`, which names the file and what is wrong. */
+/** The options in a JSON file. Throws `ConfigError`, which names the file and what is wrong. */
 export function readDeployerConfig<S extends z.ZodMiniType>(file: string, schema: S): z.output<S> {
   const value = readJson(file)
   const jsonSchema = jsonSchemaOf(schema)

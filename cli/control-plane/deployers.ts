@@ -20,7 +20,7 @@ async function open(settings: DeployerSettings): Promise<Deployer> {
   if (settings.name === 'command') {
     const { commandDeployer } = await import('../../src/control-plane/deployers/command/command.ts')
     const config = readDeployerConfig(settings.config, COMMAND_CONFIG)
-    // The schema asks for a program in each list.
+    // The schema requires a program in each list.
     return commandDeployer(config as unknown as CommandDeployerOptions)
   }
   const { kubernetesDeployer } = await import('../../src/control-plane/deployers/kubernetes/kubernetes.ts')

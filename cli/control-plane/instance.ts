@@ -1,7 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The name of the instance that owns a folder of sources and builds. Created once and kept in the folder. */
+/**
+ * The name of the instance that owns a folder of sources and builds. It is created once and stored in the
+ * folder.
+ */
 export function instanceIn(dir: string): string {
   const file = join(dir, 'instance')
   mkdirSync(dir, { recursive: true })

@@ -28,17 +28,17 @@ export const CONTROL_PLANE_USAGE = `agentwire control-plane  serves the deployme
   --json                  prints one line of JSON when the server is listening
   --help                  shows this text`
 
-/** What a command line and an environment ask for. */
+/** The settings from a command line and an environment. */
 export interface ControlPlaneSettings {
   readonly port: number
   readonly hostname: string
   readonly basePath: string | undefined
   readonly storage: string
-  /** The names of callers by their keys. */
+  /** Caller names by key. */
   readonly keys: Readonly<Record<string, string>>
   /**
-   * The key generated for this process if none was given: without a key, any page open in a browser of this
-   * machine could send code.
+   * The key generated for this process if none was given. Without a key, any page open in a browser on this
+   * machine could deploy code.
    */
   readonly ownKey: string | undefined
   readonly secretsKeys: readonly string[]
@@ -56,7 +56,7 @@ export interface ProcessSettings {
   readonly allowRepositories: readonly string[]
   readonly hostname: string
   readonly ports: readonly [first: number, last: number] | undefined
-  /** Who may call deployments. Undefined for everybody. */
+  /** The keys for calling deployments. Undefined: anyone may. */
   readonly agentKeys: readonly string[] | undefined
 }
 
@@ -175,7 +175,7 @@ function portsOf(text: string): readonly [number, number] {
   throw new UsageError(`--ports must be the first and the last port, such as 4000-4099, not “${text}”.`)
 }
 
-/** `NAME:KEY`, or a key alone, which has the name `default`. */
+/** `NAME:KEY`, or a key alone, whose name is `default`. */
 function keysOf(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     given.map((text, index) => {

@@ -1,10 +1,13 @@
-/** Asks a person. */
+/** Asks the user. */
 export interface Ask {
   one(question: string, answers: readonly string[]): Promise<string>
   yes(question: string, byDefault: boolean): Promise<boolean>
 }
 
-/** Asks by lines: an answer is the number of a choice, its name or the beginning of it, and nothing is the first. */
+/**
+ * Asks on a terminal. An answer is the number of a choice, its name or the start of its name. An empty answer
+ * selects the first.
+ */
 export function askOnTerminal(line: (question: string) => Promise<string>, out: (text: string) => void): Ask {
   return {
     async one(question, answers) {

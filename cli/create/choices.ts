@@ -1,4 +1,4 @@
-/** What a new project is made of. The first of each list is the default. */
+/** The choices for a new project. The first of each list is the default. */
 export const CHOICES = {
   framework: ['hono', 'express', 'fastify', 'next', 'node'],
   storage: ['sqlite', 'memory', 'postgres', 'redis'],

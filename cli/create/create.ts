@@ -84,7 +84,7 @@ function yesOrNo(name: string, yes: boolean | undefined, no: boolean | undefined
   return yes ? true : no ? false : undefined
 }
 
-/** What is not given is asked for, or is the default. */
+/** Asks for choices that were not given, or uses the defaults. */
 async function choose(given: Given, ask: Ask | undefined): Promise<Choices> {
   const one = async <Name extends Choice>(name: Name, question: string): Promise<Choices[Name]> =>
     (given[name] ?? (await ask?.one(question, CHOICES[name])) ?? CHOICES[name][0]) as Choices[Name]
@@ -105,7 +105,7 @@ function write(folder: string, files: ProjectFiles): void {
   }
 }
 
-/** A name that npm takes. */
+/** A valid npm package name. */
 const nameOf = (folder: string): string =>
   basename(folder)
     .toLowerCase()

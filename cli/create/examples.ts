@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Reads files of the examples, which the package brings along. */
+/** Reads files of the examples, which are part of the package. */
 export function exampleReader(): (path: string) => string {
   const folder = join(packageFolder(dirname(fileURLToPath(import.meta.url))), 'examples')
   return (path) => readFileSync(join(folder, path), 'utf8')
 }
 
-/** The sources are deeper in the package than what is built of them. */
+/** Sources are deeper in the package than the build. */
 function packageFolder(from: string): string {
   if (existsSync(join(from, 'examples', 'start'))) return from
   const above = dirname(from)

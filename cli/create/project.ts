@@ -3,10 +3,10 @@ import { VERSION } from '../../src/version.ts'
 import type { Choices } from './choices.ts'
 import { adapt, type Template } from './template.ts'
 
-/** The files of a project by their paths. */
+/** A project's files by path. */
 export type ProjectFiles = ReadonlyMap<string, string>
 
-/** Makes a project of the examples. `read` gives the text of an example's file. */
+/** Creates a project from the examples. `read` returns the text of an example's file. */
 export function projectOf(name: string, choices: Choices, read: (path: string) => string): ProjectFiles {
   const template: Template = { choices, read }
   const files = new Map<string, string>()
@@ -19,7 +19,7 @@ export function projectOf(name: string, choices: Choices, read: (path: string) =
   return files
 }
 
-/** Which file of the examples a file of the project is made of. */
+/** The example file that each project file is made from. */
 function sourcesOf({
   framework,
   storage,
@@ -54,7 +54,7 @@ function sourcesOf({
   ]
 }
 
-/** The folder of the example that has the assistant. Gemini speaks OpenAI's protocol, too. */
+/** The folder of the example with the assistant. Gemini also speaks OpenAI's protocol. */
 const PROVIDERS: Readonly<Record<Choices['model'], string | undefined>> = {
   scripted: undefined,
   openai: 'openai',
@@ -87,7 +87,7 @@ function packageOf(name: string, choices: Choices, read: (path: string) => strin
   const provider = PROVIDERS[model]
   const manifestOf = (folder: string): Manifest => JSON.parse(read(`${folder}/package.json`))
   const start = manifestOf('start')
-  // An example brings a client that a project does not need.
+  // An example has a client that a project does not need.
   const { '@langchain/langgraph-sdk': sdk, tsx, ...ofFramework } = manifestOf(framework).dependencies
   const { '@langchain/langgraph-sdk': _, ...ofModel } = provider ? manifestOf(provider).dependencies : {}
   const ofPage = ['@langchain/core', '@langchain/langgraph-sdk', '@langchain/react', 'react', 'react-dom']
@@ -155,7 +155,7 @@ const tsconfigOf = ({ framework }: Choices) => ({
   exclude: ['node_modules'],
 })
 
-/** What a model needs to know of its provider. */
+/** The environment variables of each model's provider. */
 const MODEL_ENV: Readonly<Record<Choices['model'], string>> = {
   scripted: '',
   openai: 'OPENAI_API_KEY=\n# OPENAI_MODEL=gpt-5-mini\n',

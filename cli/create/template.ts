@@ -3,13 +3,13 @@ import type { Choices } from './choices.ts'
 
 export interface Template {
   readonly choices: Choices
-  /** The text of a file of the examples. */
+  /** Returns the text of a file in the examples. */
   readonly read: (path: string) => string
 }
 
 /**
- * A file of the examples as a project has it: without the regions that the project has no use for, with imports of the files beside
- * it, and without imports that are not used any more.
+ * An example file as a project file: without the regions that the project does not use, with imports of its
+ * sibling files, and without unused imports.
  */
 export function adapt({ choices, read }: Template, from: string, to: string): string {
   const text = read(from)
@@ -22,7 +22,7 @@ export function adapt({ choices, read }: Template, from: string, to: string): st
   return withoutUnused(ownPaths(own, from, to))
 }
 
-/** The names of regions that stay. */
+/** The names of the regions to keep. */
 const regionsOf = ({ auth, page, model }: Choices): ReadonlySet<string> =>
   new Set([
     ...(auth ? ['auth'] : []),
@@ -39,7 +39,7 @@ const regions = (text: string, kept: ReadonlySet<string>): string =>
     .trimEnd()
     .concat('\n')
 
-/** The server of a framework has its agents, and its page, in the files beside it. */
+/** A framework's server imports its agents and its page from sibling files. */
 function addImports(text: string, { page }: Choices): string {
   const last = text.lastIndexOf('\nimport ')
   const end = text.indexOf('\n', last + 1) + 1
@@ -47,7 +47,7 @@ function addImports(text: string, { page }: Choices): string {
   return `${text.slice(0, end)}${own.join('\n')}\n${text.slice(end)}`
 }
 
-/** Files that are in folders of other examples are in the project itself. */
+/** Files in folders of other examples become files of the project. */
 function ownPaths(text: string, from: string, to: string): string {
   const folder = posix.dirname(from)
   return text.replace(/(from |import\(|import )'(\.[^']+)'/g, (_, keyword: string, path: string) => {
@@ -57,7 +57,7 @@ function ownPaths(text: string, from: string, to: string): string {
   })
 }
 
-/** Where a file of the examples is in a project. */
+/** Where an example file is placed in a project. */
 function placeOf(path: string): string {
   const inside = path.replace(/^(?:start\/storage\/\w+)\.ts$/, 'storage.ts')
   return inside.startsWith('offline/') ? inside : inside.replace(/^(?!storage\.ts)[^/]+\//, '')
@@ -65,7 +65,7 @@ function placeOf(path: string): string {
 
 const IMPORT = /^import (?:(\w+)(?:, )?)?(?:\{ ([^}]*) \} )?from '[^']+'\n/gm
 
-/** Without names of imports that nothing uses. */
+/** Removes the names of unused imports. */
 function withoutUnused(text: string): string {
   const code = text.replace(IMPORT, '')
   const isUsed = (name: string) => new RegExp(`\\b${name}\\b`).test(code)

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../src/errors.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Options of every command that talks to a control plane. */
+/** The options of every command that calls a control plane. */
 export const PLANE_OPTIONS = {
   url: { type: 'string' },
   'api-key': { type: 'string' },
@@ -40,9 +40,9 @@ export interface Revision {
 /** A control plane over HTTP. */
 export interface Plane {
   readonly url: string
-  /** Rejects with `AgentwireError`, with what the control plane says. */
+  /** Rejects with `AgentwireError`, with the control plane's message. */
   request<T>(method: string, path: string, body?: object): Promise<T>
-  /** The same for an answer that is a stream. */
+  /** The same for a response that is a stream. */
   open(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>
 }
 
@@ -77,7 +77,7 @@ async function reach(url: string, path: string, init: RequestInit): Promise<Resp
   }
 }
 
-/** The detail of an answer: a sentence, or the list of what is wrong with a request. */
+/** The detail of a response: a sentence, or the list of a request's problems. */
 function refused(status: number, text: string): AgentwireError {
   const code = status === 401 || status === 403 ? 'forbidden' : status === 404 ? 'not_found' : 'refused'
   return new AgentwireError(code, `The control plane returned ${status}: ${detailOf(text)}`)

@@ -63,7 +63,7 @@ const nameOf = (folder: string): string =>
     .replace(/[^A-Za-z0-9-]+/g, '-')
     .replace(/^[^A-Za-z]+|-+$/g, '') || 'agent'
 
-/** Makes a revision of a new deployment, or of the one with this name. */
+/** Creates a revision of the deployment with this name, which is created if it does not exist. */
 async function deploy(
   plane: Plane,
   name: string,
@@ -123,7 +123,7 @@ function secretOf(text: string): { readonly name: string; readonly value: string
   throw new UsageError('--secret must be NAME=VALUE.')
 }
 
-/** Gives the path by which a revision names the upload. */
+/** Returns the path for the revision's source. */
 async function upload(plane: Plane, id: string, archive: Uint8Array): Promise<string> {
   const answer = await plane.request<{ upload_url: string; object_path: string }>(
     'POST',
@@ -134,7 +134,7 @@ async function upload(plane: Plane, id: string, archive: Uint8Array): Promise<st
   throw new AgentwireError('refused', `The upload failed with ${response.status}: ${await response.text()}`)
 }
 
-/** Shows how the newest revision of a deployment gets on. The exit code is 0 once it serves. */
+/** Shows the progress of a deployment's newest revision. The exit code is 0 once it is deployed. */
 export async function awaitRevision(
   plane: Plane,
   { id: deploymentId, name, latest_revision_id }: Deployment,
@@ -155,7 +155,7 @@ export async function awaitRevision(
   return isDeployed ? 0 : 1
 }
 
-/** What the control plane refuses ends the command with 1. */
+/** If the control plane rejects a request, the command ends with 1. */
 export async function tellingErrors({ problem }: Terminal, work: () => Promise<ExitCode>): Promise<ExitCode> {
   try {
     return await work()

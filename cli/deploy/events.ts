@@ -17,11 +17,16 @@ export type PlaneEvent =
     }
   | { readonly event: 'deleted'; readonly data: object }
 
-/** How often a lost stream is opened again before the command gives up, and how long it waits, in milliseconds. */
+/**
+ * How often a lost stream is reopened before the command gives up, and the delay between attempts, in
+ * milliseconds.
+ */
 const ATTEMPTS = 20
 const WAIT_MS = 500
 
-/** The events of a deployment, from the first that is kept on. It goes on behind the last one after a lost connection. */
+/**
+ * A deployment's events, from the first stored one. After a lost connection, it continues after the last one.
+ */
 export async function* eventsOf(
   plane: Plane,
   deploymentId: string,
@@ -38,7 +43,7 @@ export async function* eventsOf(
         if (event === 'deleted') return
       }
     } catch (error) {
-      // The first request says whether there is a control plane at all.
+      // The first request shows whether there is a control plane at all.
       if (last === undefined || ++failed === ATTEMPTS) throw error
     }
     await new Promise((resolve) => setTimeout(resolve, WAIT_MS))

@@ -9,7 +9,7 @@ export interface Outcome {
 
 const IS_FINAL = /^(?:DEPLOYED|\w+_FAILED|SKIPPED|INTERRUPTED)$/
 
-/** Shows each status of a revision and the lines of its build, and settles with its end. */
+/** Shows each status of a revision and the lines of its build. Resolves when the revision has ended. */
 export async function followRevision(
   plane: Plane,
   { deploymentId, revisionId }: { readonly deploymentId: string; readonly revisionId: string },

@@ -112,7 +112,7 @@ export async function rollbackCommand(args: readonly string[], terminal: Termina
   })
 }
 
-/** The revision with a number, else the newest one that has served and does not any more. */
+/** The revision with a number, otherwise the newest one that was replaced. */
 function earlier(
   deployment: Deployment,
   revisions: readonly Revision[],
@@ -166,7 +166,7 @@ function nameIn(positionals: readonly string[], command: string): string {
   throw new UsageError(`agentwire ${command} takes the name of one deployment.`)
 }
 
-/** Columns as wide as what is in them. */
+/** Columns as wide as their contents. */
 function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)))
   return rows

@@ -4,10 +4,12 @@ import { join, posix } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { packTar, type TarEntry } from 'modern-tar'
 
-/** What is not for a server, or is made there. */
+/** What a server does not need, or creates itself. */
 const LEFT_OUT = /^(?:node_modules|\.git|\.agentwire|\.next|\.env(?:\..*)?|.*\.db(?:-\w+)?)$/
 
-/** The files of a project as a tar.gz. Those that git ignores are left out, as are packages, databases and `.env`. */
+/**
+ * A project's files as a tar.gz. Files that git ignores are left out, as are packages, databases and `.env`.
+ */
 export async function packProject(folder: string): Promise<Uint8Array> {
   const entries: TarEntry[] = []
   for (const path of filesOfGit(folder) ?? (await filesBelow(folder))) {
@@ -25,7 +27,7 @@ export async function packProject(folder: string): Promise<Uint8Array> {
   return gzipSync(await packTar(entries))
 }
 
-/** Undefined where the folder is not in a repository. */
+/** Undefined if the folder is not in a repository. */
 function filesOfGit(folder: string): readonly string[] | undefined {
   try {
     const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {

@@ -8,20 +8,22 @@ import type { GraphEntry } from './config.ts'
 import { ConfigError } from './config-reader.ts'
 import type { DescribeTypes } from './graph-types.ts'
 
-/** What a graph factory gets of the request in addition to the config, as in LangGraph's own server. */
+/**
+ * What a graph factory receives about the request in addition to the config, as in LangGraph's own server.
+ */
 interface GraphRuntime {
   readonly accessContext: 'threads.create_run' | 'threads.read' | 'threads.update' | 'assistants.read'
   readonly executionRuntime: { readonly context: unknown } | null
 }
 
-/** An agent of a graph, with the operations that not all agents have. */
+/** A graph's agent, with the operations that not all agents have. */
 type GraphAgent = Agent & Required<Pick<Agent, 'bulkUpdateState' | 'describe'>>
 
 type GraphFunction = (config: object, runtime: GraphRuntime) => unknown
 
 /**
  * The agent of an export: a graph, compiled or not; the result of `createAgent`; an agent of `defineAgent`; a
- * promise of one of them; or a function that makes a graph for each run. Throws `ConfigError`.
+ * promise of one of them; or a function that creates a graph for each run. Throws `ConfigError`.
  */
 export async function agentOf(
   entry: GraphEntry,
@@ -45,7 +47,7 @@ export async function agentOf(
 const isAgent = (value: unknown): value is Agent =>
   typeof (value as Agent | null)?.stream === 'function' && typeof (value as Agent).getHistory === 'function'
 
-/** A compiled graph, or undefined for anything that is not one and cannot be compiled. */
+/** A compiled graph, or undefined for anything that is not a graph and cannot be compiled. */
 function graphOf(value: unknown): LangGraphAgent | undefined {
   const given = Object(value) as Partial<CompiledGraphLike> & {
     readonly compile?: () => LangGraphAgent
@@ -58,7 +60,10 @@ function graphOf(value: unknown): LangGraphAgent | undefined {
 const described = (agent: Agent, { description }: GraphEntry): Agent =>
   description === undefined ? agent : { ...agent, description }
 
-/** The server stores the state of all graphs, as LangGraph's own does: a graph's own saver would lose it. */
+/**
+ * The server stores the state of all graphs, as LangGraph's own server does. A graph's own saver would lose
+ * it.
+ */
 function agentOfGraph(entry: GraphEntry, graph: LangGraphAgent): GraphAgent {
   const { description } = entry
   const agent = langgraph(graph, {
@@ -69,7 +74,7 @@ function agentOfGraph(entry: GraphEntry, graph: LangGraphAgent): GraphAgent {
 }
 
 /**
- * Called for every run and every read of a state or the graph, because its graph may depend on the config.
+ * Called for every run and every read of a state or the graph, because the graph may depend on the config.
  */
 function agentOfFunction(entry: GraphEntry, make: GraphFunction): GraphAgent {
   const open = async (config: object, runtime: GraphRuntime): Promise<GraphAgent> => {

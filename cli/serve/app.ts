@@ -10,14 +10,14 @@ import {
 } from '../../src/http/index.ts'
 import { ConfigError } from './config-reader.ts'
 
-/** An app that a project serves besides its agents: a Hono app, or anything else with `fetch`. */
+/** An app that a project serves in addition to its agents: a Hono app, or anything else with `fetch`. */
 export interface AppLike {
   fetch(request: Request, env?: object): Response | Promise<Response>
 }
 
 export interface AppOptions {
   readonly prefix: string
-  /** Who may call the app. Undefined lets everybody. */
+  /** Authenticates the app's callers. Undefined: anyone may call it. */
   readonly authenticate: Authenticate | undefined
 }
 
@@ -27,7 +27,7 @@ export function appOf(value: unknown, where: string): AppLike {
   throw new ConfigError(`${where} must have a fetch method, as Hono apps and other Web handlers do.`)
 }
 
-/** The app as the last of several handlers: it answers the paths below the prefix that others left. */
+/** The app as the last of several handlers: it serves the paths below the prefix that the others do not. */
 export function appHandler(app: AppLike, { prefix, authenticate }: AppOptions): WebHandler {
   const fetch = async (request: Request, context: HandlerContext = {}): Promise<Response> => {
     const caller = await callerOf(request, context, authenticate)
@@ -42,7 +42,7 @@ export function appHandler(app: AppLike, { prefix, authenticate }: AppOptions): 
   }
 }
 
-/** Who calls the app, or the answer that refuses it. */
+/** The app's caller, or the response that rejects it. */
 export async function callerOf(
   request: Request,
   context: HandlerContext,

@@ -6,7 +6,7 @@ import {
 } from '../../src/platform/auth/langgraph-auth.ts'
 import { ConfigError } from './config-reader.ts'
 
-/** Throws `ConfigError` for what cannot be asked. */
+/** Throws `ConfigError` for anything that is not an `Auth`. */
 export function authOf(value: unknown, where: string): LangGraphAuthOptions {
   try {
     return langgraphAuth(value as LangGraphAuth)

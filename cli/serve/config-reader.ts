@@ -1,17 +1,17 @@
 import * as z from 'zod/mini'
 import { AgentwireError } from '../../src/errors.ts'
 
-/** An export of a file of the project. */
+/** An export of a project file. */
 export interface ExportPath {
-  /** Where the config names it, such as `graphs.agent`. */
+  /** Its position in the config, such as `graphs.agent`. */
   readonly key: string
-  /** As the config has it, such as `./graph.ts`. */
+  /** As the config spells it, such as `./graph.ts`. */
   readonly file: string
   /** Such as `graph`, or `default`. */
   readonly symbol: string
 }
 
-/** A mistake in a file of the project; the message names the file and the place. */
+/** A mistake in a project file. The message names the file and the position. */
 export class ConfigError extends AgentwireError {
   static override readonly brand = 'ConfigError'
   constructor(message: string, options?: { readonly cause?: unknown }) {
@@ -19,7 +19,10 @@ export class ConfigError extends AgentwireError {
   }
 }
 
-/** A value as its schema gives it. Throws a `ConfigError` that says where in the file one is not what it has to be. */
+/**
+ * A value parsed with its schema. Throws a `ConfigError` that names the position of an invalid value in the
+ * file.
+ */
 export function readBy<S extends z.ZodMiniType>(
   schema: S,
   value: unknown,
@@ -47,7 +50,7 @@ const error: z.core.$ZodErrorMap = ({ expected, input }) => {
 
 export const wrong = (problem: string, wanted: string): string => `${problem}: expected ${wanted}`
 
-/** Of a union, the mistake within the form that the value has; where it has none of them, that of the last form. */
+/** For a union: the mistake in the form that the value has, or in the last form if it has none of them. */
 function firstOf(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue
   const mistakes = issue.errors.map(([first]) => firstOf(first!))
@@ -56,14 +59,14 @@ function firstOf(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   return { ...within, path: [...issue.path, ...within.path] }
 }
 
-/** A value that null leaves out, too. */
+/** A value that may be omitted or null. */
 export const optional = <S extends z.ZodMiniType>(schema: S) =>
   z.pipe(
     z.transform((value: unknown): unknown => value ?? undefined),
     z.optional(schema),
   )
 
-/** An object of the file, which may be left out. */
+/** An object of the file that may be omitted. */
 export const section = <Shape extends z.core.$ZodShape>(shape: Shape) =>
   z.pipe(
     z.transform((value: unknown): unknown => value ?? {}),
@@ -81,7 +84,7 @@ export const exportPath = (key: string) =>
 
 export function exportAt(key: string, text: string, { issues }: z.core.ParsePayload): ExportPath {
   const colon = text.lastIndexOf(':')
-  // A colon in front of a slash belongs to the path, such as that of a drive.
+  // A colon before a slash belongs to the path, such as a drive's.
   const hasSymbol = colon > 0 && !/[\\/]/.test(text.slice(colon))
   const file = hasSymbol ? text.slice(0, colon) : text
   const isPython = /\.py[ixd]?$/.test(file)

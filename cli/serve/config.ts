@@ -15,11 +15,13 @@ import { HTTP_SECTION, type HttpSection } from './http-section.ts'
 import { STORE_SECTION, type StoreSection } from './store-section.ts'
 import { UI_CONFIG, UI_FILES, type UiSection, uiOf } from './ui-section.ts'
 
-/** The sections of `langgraph.json` that `agentwire serve` reads. Others are for builds and other servers. */
+/**
+ * The sections of `langgraph.json` that `agentwire serve` reads. The others are for builds and other servers.
+ */
 export interface Config {
   /** The absolute path of the file. */
   readonly path: string
-  /** The folder that its paths begin at. */
+  /** The folder that its paths are relative to. */
   readonly folder: string
   readonly graphs: readonly GraphEntry[]
   /** The path of a file, the variables themselves, or the names of those that must be set. */
@@ -29,7 +31,7 @@ export interface Config {
   readonly store: StoreSection
   readonly http: HttpSection
   readonly ui: UiSection
-  /** What it asks for and does not get, in sentences. */
+  /** What it requests and this server does not support, in sentences. */
   readonly unsupported: readonly string[]
 }
 

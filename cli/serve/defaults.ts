@@ -21,7 +21,7 @@ export function defaultsOf(text: string | undefined): (graph: string) => AgentDe
 
 const DEFAULTS = z.looseObject({ context: z.optional(z.looseObject({})) })
 
-/** Text that is not JSON is no object, which the reader says. */
+/** Text that is not JSON is not an object, and the reader reports that. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -5,14 +5,14 @@ import type { Config } from './config.ts'
 import { ConfigError } from './config-reader.ts'
 
 /**
- * Puts the section `env` of a config into an environment. Earlier values of the environment win. The result
- * reads the section again after an edit: values that came from it change, and removed ones are unset.
+ * Adds the section `env` of a config to an environment. Earlier values of the environment win. Call the
+ * returned `apply` again after an edit: values that came from the section change, and removed ones are unset.
  */
 export function environment(target: NodeJS.ProcessEnv) {
   const own = new Set(Object.keys(target))
   let applied: readonly string[] = []
   return {
-    /** Gives what is missing without being a mistake, in a sentence. */
+    /** Returns what is missing without being a mistake, as a sentence. */
     apply(config: Config): string | undefined {
       const missing = missingFile(config)
       const variables = missing ? {} : variablesOf(config, target)

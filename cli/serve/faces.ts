@@ -17,7 +17,7 @@ export interface FacesOptions {
   readonly devtools: boolean
 }
 
-/** What a project serves over an engine, as the sections `http` and `auth` of its config say. */
+/** What a project serves over an engine, according to the sections `http` and `auth` of its config. */
 export function facesOf(
   { config, auth, app, apps }: Project,
   engine: AgentEngine,
@@ -59,9 +59,9 @@ export function facesOf(
 }
 
 /**
- * A handler with the app of its project. The routes of a Hono app go first, and its middleware sees every
- * request, as on LangGraph's own servers. The routes of other apps are unknown, so they get the paths that
- * the handler leaves.
+ * A handler with the app of its project. The routes of a Hono app come first, and its middleware sees every
+ * request, as on LangGraph's own servers. The routes of other apps are unknown, so they receive the paths
+ * that the handler does not serve.
  */
 const withApp = (handler: WebHandler, app: AppLike, options: AppOptions): WebHandler =>
   isHono(app) ? aroundHono(handler, app, options) : combine([handler, appHandler(app, options)])
@@ -77,7 +77,7 @@ function below(prefix: string, handler: WebHandler): WebHandler {
   }
 }
 
-/** The handler for `/ok` and `/info` alone. */
+/** The handler for `/ok` and `/info` only. */
 const onlyMeta = (handler: WebHandler): WebHandler => ({
   ...handler,
   handle: async (request, context) =>
@@ -90,7 +90,7 @@ const META: ReadonlySet<string> = new Set(['/ok', '/info'])
 const RUNS = /\/threads\/[^/]+\/(commands|stream|runs)(\/|$)/
 const THREADS = /\/threads(\/|$)/
 
-/** Runs are commands and streams of the protocol too; threads are everything else below `/threads`. */
+/** Runs are also commands and streams of the protocol. Threads are everything else below `/threads`. */
 function without(disabled: Project['config']['http']['disabled'], handler: WebHandler): WebHandler {
   const isDisabled = (path: string): boolean =>
     RUNS.test(path) ? disabled.has('runs') : THREADS.test(path) && disabled.has('threads')

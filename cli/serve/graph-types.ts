@@ -8,7 +8,7 @@ import type { Config, GraphEntry } from './config.ts'
 import { type FoundSchemas, schemasFromTypes } from './type-schemas.ts'
 import { compilerFor } from './typescript.ts'
 
-/** Schemas of a graph and its subgraphs, named `graph|child`, or `|child` where only the node is known. */
+/** Schemas of a graph and its subgraphs, named `graph|child`, or `|child` if only the node is known. */
 type Typed = Readonly<
   Record<string, { readonly [Key in keyof AgentSchemas]?: AgentSchemas[Key] | undefined }>
 >
@@ -25,20 +25,20 @@ interface Parser {
   ): Promise<Readonly<Record<string, Typed>>>
 }
 
-/** Adds to the description of a graph what its types say. */
+/** Adds what a graph's types say to its description. */
 export type DescribeTypes = (entry: GraphEntry, description: AgentDescription) => AgentDescription
 
-/** Reading types means to compile the project. */
+/** Reading types compiles the project. In milliseconds. */
 const TIMEOUT_MS = 120_000
 
 /**
- * Fills in the shapes that graphs do not know at run time, such as those of an `Annotation`, from the types
- * of their sources. Uses the parser of LangGraph's own server in projects that have
- * `@langchain/langgraph-api`, else the compiler of the project.
+ * Adds the shapes that graphs do not know at run time, such as those of an `Annotation`, from the types of
+ * their sources. It uses the parser of LangGraph's own server in projects that have
+ * `@langchain/langgraph-api`, otherwise the project's compiler.
  */
 export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>): DescribeTypes {
   let reading: ReturnType<Parser['getStaticGraphSchema']> | undefined
-  // All graphs at once, since that takes no longer than one of them.
+  // All graphs at once, because that takes no longer than one of them.
   const read = () => (reading ??= readTypes(folder, graphs.filter(isTyped)))
   const filled = async ({ name }: GraphEntry, path: string, known: AgentSchemas): Promise<AgentSchemas> => {
     if (Object.values(known).some((schema) => schema !== null)) return known
@@ -67,7 +67,7 @@ export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>
 
 const isTyped = ({ file }: GraphEntry): boolean => /\.[cm]?tsx?$/.test(file)
 
-/** Nothing where the project has neither parser nor compiler, or types that they cannot read. */
+/** Empty if the project has neither parser nor compiler, or types that they cannot read. */
 async function readTypes(folder: string, graphs: readonly GraphEntry[]) {
   const parser = parserOf(folder)
   const compiler = compilerFor(join(folder, 'package.json'))
@@ -85,13 +85,13 @@ async function readTypes(folder: string, graphs: readonly GraphEntry[]) {
   }
 }
 
-/** In a thread: to compile a project keeps a processor busy for seconds. */
+/** In a thread, because compiling a project blocks a CPU for seconds. */
 async function compiledSchemas(
   compiler: string,
   folder: string,
   graphs: readonly GraphEntry[],
 ): Promise<Readonly<Record<string, Typed>>> {
-  // Some loaders of TypeScript name functions by a helper.
+  // Some TypeScript loaders name functions with a helper.
   const code = `
     const __name = (one) => one
     const { parentPort, workerData: { compiler, folder, graphs } } = require('node:worker_threads')

@@ -1,15 +1,17 @@
 import type { AgentEngine, StoredConfig } from '../../src/runs/index.ts'
 import type { HttpSection } from './http-section.ts'
 
-/** What graphs find in `config.configurable` without the section, as LangGraph's own server gives it. */
+/** The headers in `config.configurable` without the section, as in LangGraph's own server. */
 const DEFAULT_INCLUDES = ['x-*', 'user-agent']
-/** Credentials, which only their whole name includes. */
+/** Credentials, which only their full name includes. */
 const CREDENTIALS = ['authorization', 'cookie', 'x-api-key', 'x-tenant-id', 'x-service-key']
 
-/** What `Headers` can be asked for. */
+/** Valid names for `Headers`. */
 const HEADER_NAME = /^[\w-]+$/
 
-/** The engine with request headers in the `configurable` of runs. Headers replace the client's own values. */
+/**
+ * The engine with request headers in the `configurable` of runs. Headers override the client's own values.
+ */
 export function engineWithHeaders(
   engine: AgentEngine,
   section: HttpSection['configurableHeaders'],
@@ -23,7 +25,7 @@ export function engineWithHeaders(
     const { request, config } = asked
     if (!request) return asked
     const found = pick(request.headers)
-    // LangGraph's REST has put headers there by itself, and the section may exclude some of them.
+    // LangGraph's REST API has already added headers, and the section may exclude some of them.
     const kept = Object.entries(config?.configurable ?? {}).filter(
       ([name, value]) => name in found || !HEADER_NAME.test(name) || request.headers.get(name) !== value,
     )

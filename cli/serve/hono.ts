@@ -8,7 +8,7 @@ import {
 } from '../../src/http/index.ts'
 import { type AppLike, type AppOptions, callerOf, withoutPrefix } from './app.ts'
 
-/** What is used of an app of Hono, whose package is the project's own. */
+/** The part of a Hono app that is used. Its package is the project's own. */
 interface HonoLike extends AppLike {
   readonly routes: readonly unknown[]
   readonly getPath: unknown
@@ -24,7 +24,7 @@ interface HonoContext {
 /** One request on its way through the app. */
 interface Passage {
   readonly context: HandlerContext
-  /** What the handler has answered, once the app has let the request through. */
+  /** The handler's response, once the app has let the request through. */
   answer?: Response
 }
 
@@ -33,14 +33,14 @@ const PASSAGE = Symbol('agentwire.passage')
 export const isHono = (app: AppLike): app is HonoLike =>
   Array.isArray((app as Partial<HonoLike>).routes) && typeof (app as Partial<HonoLike>).route === 'function'
 
-/** A handler behind the routes and middleware of an app, which may answer first or change the answer. */
+/** A handler behind the routes and middleware of an app, which may respond first or change the response. */
 export function aroundHono(
   handler: WebHandler,
   app: HonoLike,
   { prefix, authenticate }: AppOptions,
 ): WebHandler {
   const Hono = app.constructor as new (options: { readonly getPath: unknown }) => HonoLike
-  // A second app, because the project's own answers unknown paths, which the handler is to do.
+  // A second app, because the project's own responds to unknown paths, which the handler should do.
   const both = new Hono({ getPath: app.getPath }).route('/', app).all('*', async ({ env, req }) => {
     const passage = (env as { readonly [PASSAGE]: Passage })[PASSAGE]
     const request = withPrefix(await unread(req), prefix)
@@ -51,19 +51,19 @@ export function aroundHono(
   const fetch = async (request: Request, context: HandlerContext = {}): Promise<Response> => {
     if (stripBase(new URL(request.url).pathname, prefix) === undefined) return handler.fetch(request, context)
     const caller = await callerOf(withBearer(request), context, authenticate)
-    // Nobody has to say who they are for some of the handler's routes, such as /ok.
+    // Some of the handler's routes, such as /ok, need no authentication.
     if (isResponse(caller)) return (await handler.handle(request, context)) ?? caller
     const passage: Passage = { context: caller === null ? context : { ...context, principal: caller } }
     const response = await both.fetch(withoutPrefix(request, prefix), { [PASSAGE]: passage })
     const { answer } = passage
-    // Middleware that sets headers makes a copy, which has no session of a web socket.
+    // Middleware that sets headers copies the response, and the copy has no web socket session.
     return answer && socketOf(answer) && response.status === answer.status ? answer : response
   }
 
   return { ...handler, fetch, handle: fetch }
 }
 
-/** The request of a context, with its body once more where middleware has read it. */
+/** The request of a context, with its body restored if middleware has read it. */
 const unread = async (req: HonoContext['req']): Promise<Request> =>
   req.raw.bodyUsed ? new Request(req.raw, { body: await req.arrayBuffer() }) : req.raw
 

@@ -4,26 +4,26 @@ import { type ExportPath, exportPath, optional, section, strings, wrong } from '
 
 export interface HttpSection {
   readonly app: ExportPath | undefined
-  /** More of them, one below the path of another one before it. */
+  /** Further apps. An app whose path is below another's comes before it. */
   readonly apps: readonly PlacedApp[]
   readonly cors: LangGraphCors | undefined
-  /** Begins with a slash and ends without one, or is empty. */
+  /** Starts with a slash and ends without one, or is empty. */
   readonly mountPrefix: string
   readonly disabled: ReadonlySet<'a2a' | 'assistants' | 'mcp' | 'meta' | 'runs' | 'store' | 'threads'>
   readonly configurableHeaders: {
     readonly includes: readonly string[] | undefined
     readonly excludes: readonly string[]
   }
-  /** Whether the routes of `app` and `apps` need what `auth` asks for. */
+  /** Whether the routes of `app` and `apps` need the authentication of `auth`. */
   readonly authenticatesApp: boolean
 }
 
 export interface PlacedApp extends ExportPath {
-  /** Begins with a slash and ends without one. */
+  /** Starts with a slash and ends without one. */
   readonly path: string
 }
 
-/** With a slash before it and none behind. Empty for the root. */
+/** With a leading slash and without a trailing one. Empty for the root. */
 const placeOf = (path: string): string => path.replace(/^\/*(?=[^/])/, '/').replace(/\/+$/, '')
 
 const CORS = z.looseObject({
@@ -48,7 +48,7 @@ function isRegExp(text: string): boolean {
 
 const PARTS = ['a2a', 'assistants', 'mcp', 'meta', 'runs', 'store', 'threads'] as const
 
-/** The apps by their paths, with a mistake in a path told before one in what is there. */
+/** The apps by path. A mistake in a path is reported before one in its app. */
 const APPS = z.pipe(
   section({}),
   z.pipe(

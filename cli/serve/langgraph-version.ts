@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { ConfigError } from './config-reader.ts'
 
-/** Of the copy of LangGraph that a project has; undefined where it has none. */
+/** The version of a project's LangGraph. Undefined if it has none. */
 export function langgraphVersion(folder: string): string | undefined {
   const require = createRequire(join(folder, 'package.json'))
   try {
@@ -13,8 +13,8 @@ export function langgraphVersion(folder: string): string | undefined {
 }
 
 /**
- * Throws `ConfigError` where the LangGraph of a project is one that this package cannot run, and returns a
- * warning where it is only older than the tested ones.
+ * Throws `ConfigError` if this package cannot run a project's LangGraph. Returns a warning if it is only
+ * older than the tested ones.
  */
 export function checkLangGraph(folder: string): string | undefined {
   const version = langgraphVersion(folder)

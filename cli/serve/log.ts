@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { WebHandler } from '../../src/http/index.ts'
 
-/** From most to least important, as in `LOG_LEVEL`, with the names of LangGraph's logger. */
+/** Highest level first, as in `LOG_LEVEL`, with the names of LangGraph's logger. */
 const LEVELS = [
   'error',
   'warn',
@@ -17,13 +17,13 @@ const LEVELS = [
 ] as const
 type Level = (typeof LEVELS)[number]
 
-/** What LangGraph's `getLogger()` gives. Each method gives the logger again. */
+/** The result of LangGraph's `getLogger()`. Each method returns the logger again. */
 export type Log = Readonly<Record<Level, (message: unknown, ...meta: readonly unknown[]) => Log>>
 
 export interface LogOptions {
-  /** The least important level that is printed, such as `warn`. Default: `debug`. */
+  /** The lowest level that is printed, such as `warn`. Default: `debug`. */
   readonly level?: string | undefined
-  /** A line of JSON for each message, in place of text. */
+  /** Prints a line of JSON for each message instead of text. */
   readonly json?: boolean
   readonly out: (line: string) => void
   /** For warnings and errors. */
@@ -52,8 +52,8 @@ export function registerLog(log: Log): void {
 }
 
 /**
- * Logs each request once its answer begins. Queries are left out because they may have secrets, and so are
- * requests for `/ok`, which hosts send every few seconds, and those of the page of the devtools.
+ * Logs each request once its response starts. Query strings are left out because they may contain secrets.
+ * Requests to `/ok`, which hosts send every few seconds, and those of the devtools page are not logged.
  */
 export const logged = (handler: WebHandler, log: Log): WebHandler => ({
   ...handler,
@@ -89,7 +89,7 @@ function toJson(level: Level, message: unknown, meta: readonly unknown[]): strin
   try {
     return JSON.stringify(Object.assign({}, ...fields, line))
   } catch {
-    // JSON has no words for cycles and large integers.
+    // JSON cannot express cycles and large integers.
     return JSON.stringify({ ...line, value: inspect(given) })
   }
 }

@@ -1,6 +1,6 @@
 import type { WebHandler } from '../../src/http/index.ts'
 
-/** Where clients of LangGraph's SDK that were made without a URL find the server of their process. */
+/** Where LangGraph SDK clients that were created without a URL find the server in their process. */
 const FETCH = Symbol.for('langgraph_api:fetch')
 const URL_OF_SERVER = Symbol.for('langgraph_api:url')
 
@@ -9,7 +9,10 @@ interface Loopback {
   [URL_OF_SERVER]?: string | undefined
 }
 
-/** Lets project code call this server by `new Client()`, without the network. Returns what ends that. */
+/**
+ * Lets project code call this server with `new Client()`, without the network. Returns a function that ends
+ * this.
+ */
 export function bindLoopback(handler: WebHandler, url: string): () => void {
   const places = globalThis as Loopback
   const loopback: typeof fetch = (input, init) =>
@@ -17,7 +20,7 @@ export function bindLoopback(handler: WebHandler, url: string): () => void {
   places[FETCH] = loopback
   places[URL_OF_SERVER] = url
   return () => {
-    // Another server of this process may have taken the place.
+    // Another server in this process may have taken its place.
     if (places[FETCH] !== loopback) return
     delete places[FETCH]
     delete places[URL_OF_SERVER]

@@ -7,7 +7,7 @@ import type { HttpSection } from './http-section.ts'
 
 const PACKAGE = '@modelcontextprotocol/server'
 
-/** Whether `/mcp` is served: unless the config turns it off, where its package is installed. */
+/** Whether `/mcp` is served: if its package is installed, unless the config turns it off. */
 export type McpState = 'on' | 'off' | 'not installed'
 
 export function mcpState({ disabled }: Pick<HttpSection, 'disabled'>): McpState {
@@ -26,7 +26,10 @@ function isInstalled(): boolean {
   }
 }
 
-/** The face of a project. The CORS of its config is around the whole server, which the face does not see. */
+/**
+ * The MCP face of a project. The CORS settings of its config apply to the whole server, so the face does not
+ * see them.
+ */
 export const mcpFaces = (http: HttpSection): readonly ((setup: FaceSetup) => WebHandler)[] =>
   mcpState(http) === 'on'
     ? [(setup) => mcp()({ ...setup, allowsOrigin: originCheck(http.cors ?? LOOPBACK) })]

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { ConfigError, type ExportPath } from './config-reader.ts'
 import { loadTypeScript } from './typescript.ts'
 
-/** Loads what the files of a project export. */
+/** Loads the exports of project files. */
 export interface Modules {
   /** The value of an export. Throws `ConfigError`. */
   load(path: ExportPath): Promise<unknown>
@@ -22,12 +22,12 @@ export interface ModulesOptions {
   readonly renewable: boolean
 }
 
-/** Marks the modules of one reading of the project. */
+/** Marks the modules of one load of the project. */
 const MARK = 'agentwire-reload'
 
 /**
- * Runs in Node's thread of module hooks: the project's modules that a marked module imports get the same
- * mark, and so are read again with it. Modules are identified by their whole URL.
+ * Runs in Node's thread for module hooks. The project's modules that a marked module imports get the same
+ * mark, and so are read again with it. Modules are identified by their complete URL.
  */
 const HOOKS = `
 const mark = /[?&]${MARK}=\\d+/
@@ -52,7 +52,7 @@ export function projectModules({ folder, config, renewable }: ModulesOptions): M
       if (!existsSync(path)) throw new ConfigError(`${where} names ${file}, but ${path} does not exist.`)
       const hint = /\.[cm]?tsx?$/.test(file) ? await (typescript ??= loadTypeScript(folder)) : undefined
       if (renewable && !hooked) {
-        // Behind that of tsx: hooks that are registered later are asked first, and this one asks the others.
+        // After tsx: hooks that are registered later are called first, and this one calls the others.
         register(`data:text/javascript,${encodeURIComponent(HOOKS)}`)
         hooked = true
       }
@@ -84,9 +84,7 @@ async function importModule(
   }
 }
 
-/**
- * An export by its name. CommonJS exports are also in the default export, where Node cannot see their names.
- */
+/** An export by its name. CommonJS exports are also in the default export if Node cannot see their names. */
 function exported(module: Readonly<Record<string, unknown>>, symbol: string): unknown {
   const common = Object(module.default) as Readonly<Record<string, unknown>>
   if (symbol !== 'default') return module[symbol] ?? common[symbol]

@@ -16,27 +16,27 @@ import { type Modules, projectModules } from './modules.ts'
 import { shareLangGraph } from './share-langgraph.ts'
 import { graphStoreOf } from './store-section.ts'
 
-/** A project as its files are at one time. */
+/** A project in the state of its files at one time. */
 export interface Project {
   readonly config: Config
-  /** The files, other than its sources, that it depends on. */
+  /** The files that it depends on, apart from its sources. */
   readonly files: readonly string[]
   readonly agents: ReadonlyMap<string, Agent>
-  /** Graphs that could not be loaded, where others could. */
+  /** Graphs that could not be loaded although others could. */
   readonly failed: readonly { readonly name: string; readonly error: ConfigError }[]
-  /** What may be a mistake, in sentences. */
+  /** Possible mistakes, in sentences. */
   readonly warnings: readonly string[]
   readonly auth: LangGraphAuthOptions | undefined
   readonly app: AppLike | undefined
-  /** More of them, each below its path, such as `/dashboard`. */
+  /** Further apps, each below its path, such as `/dashboard`. */
   readonly apps: readonly { readonly path: string; readonly app: AppLike }[]
   readonly checkpointer: Checkpointer | undefined
   readonly graphStore: GraphStoreLike | GraphStoreOptions
 }
 
 /**
- * Returns the function that loads everything that a config names, and its environment into this process. Call
- * it again after an edit where modules are renewable. It throws `ConfigError`, which names the file and the
+ * Returns a function that loads everything that a config names, and its environment into this process. If
+ * modules are renewable, call it again after an edit. It throws `ConfigError`, which names the file and the
  * position, except for a graph that cannot be loaded while others can.
  */
 export function projectLoader(
@@ -76,7 +76,7 @@ async function loadProject(config: Config, modules: Modules, warnings: readonly 
           : new ConfigError(`${name}: ${entry.key}: ${entry.file} cannot be used`, { cause })
       failed.push({ name: entry.name, error })
     }
-  // Without any graph there is nothing to serve.
+  // Without any graph, there is nothing to serve.
   if (agents.size === 0) throw failed[0]!.error
   const apps: Project['apps'][number][] = []
   for (const one of http.apps)

@@ -31,7 +31,7 @@ JSON lines.
 
 On SIGINT or SIGTERM, runs have ten seconds to finish; a second signal ends the process at once.`
 
-/** `onServing` is told once it listens. */
+/** Calls `onServing` once it listens. */
 export async function serveCommand(
   args: readonly string[],
   terminal: Terminal,
@@ -107,7 +107,7 @@ function parse(
   }
 }
 
-/** What is wrong with a project that is served nevertheless. */
+/** Reports what is wrong with a project that is served nevertheless. */
 function tellProblems({ warnings, failed }: Project, { problem }: Pick<Terminal, 'problem'>): void {
   for (const text of warnings) problem(`Warning: ${text}`)
   for (const { name, error } of failed)

@@ -14,15 +14,15 @@ export interface ServingOptions extends FacesOptions {
   readonly config: string
   readonly port: number
   readonly hostname: string
-  /** The URL of a storage. Default: `STORAGE_URL` of the environment, else memory. */
+  /** The URL of a storage. Default: `STORAGE_URL` of the environment, otherwise memory. */
   readonly storage: string | undefined
-  /** Loads the project anew when its files change. */
+  /** Reloads the project when its files change. */
   readonly watch: boolean
-  /** Gets what the project logs by LangGraph's `getLogger()`, and a line for each request. */
+  /** Receives what the project logs with LangGraph's `getLogger()`, and a line for each request. */
   readonly log: Log
-  /** Tells clients the text of what an agent has thrown, in place of an error id. */
+  /** Sends the text of agents' errors to clients, instead of an error id. */
   readonly showErrors: boolean
-  /** Told of each attempt to do so. */
+  /** Called after each reload. */
   readonly onReload: (outcome: { readonly project: Project } | { readonly error: unknown }) => void
 }
 
@@ -31,7 +31,7 @@ export interface Serving {
   readonly port: number
   /** The URL of the storage, without its password. */
   readonly storage: string
-  /** As it was at the start. */
+  /** The project at the start. */
   readonly project: Project
   readonly close: () => Promise<void>
 }
@@ -40,7 +40,8 @@ export interface Serving {
 const DRAIN_MS = 10_000
 
 /**
- * Serves a project. Rejects with `AgentwireError` for its mistakes, and if port or storage are unavailable.
+ * Serves a project. Rejects with `AgentwireError` for its mistakes, and if the port or the storage is
+ * unavailable.
  */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   const { port, hostname, watch, log, onReload } = options
@@ -76,7 +77,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
 }
 
 /**
- * One engine for the life of the process under the newest faces: threads, streams and runs survive reloads.
+ * One engine for the lifetime of the process under the newest faces: threads, streams and runs survive
+ * reloads.
  */
 function serverOf(first: Project, { store, ...storage }: OpenedStorage, options: ServingOptions) {
   const agents = new Map(first.agents)
@@ -121,7 +123,7 @@ interface Reloading extends Pick<ServingOptions, 'onReload'> {
   readonly show: (project: Project) => void
 }
 
-/** Loads the project anew after each change, one load at a time. One that fails changes nothing. */
+/** Reloads the project after each change, one load at a time. A failed load changes nothing. */
 function reloading(first: Project, { load, show, onReload }: Reloading): () => void {
   let work = Promise.resolve()
   let stop = (): void => {}

@@ -4,7 +4,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const PACKAGE = '@langchain/langgraph'
 
-/** Runs in Node's thread of module hooks: our own imports of LangGraph begin at the project. */
+/**
+ * Runs in Node's thread for module hooks: this package's imports of LangGraph are resolved from the project.
+ */
 const HOOKS = `
 let ours, project
 export function initialize(data) {
@@ -18,8 +20,8 @@ export function resolve(specifier, context, next) {
 `
 
 /**
- * Makes this package use the LangGraph of a project where it would find another one or none, as when npx has
- * put it into its cache: states are read with the classes that the graphs use.
+ * Makes this package use a project's LangGraph if it would find another one or none, for example in the npx
+ * cache. States are then read with the classes that the graphs use.
  */
 export function shareLangGraph(folder: string): void {
   const project = join(folder, 'package.json')

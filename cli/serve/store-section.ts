@@ -12,9 +12,9 @@ import {
 
 /** The section `store` of a `langgraph.json`: the long-term memory of graphs. */
 export interface StoreSection {
-  /** A `BaseStore` of the project, or a function that gives one. */
+  /** A `BaseStore` of the project, or a function that returns one. */
   readonly store: ExportPath | undefined
-  /** A function that makes vectors of texts, or LangChain embeddings. */
+  /** A function that embeds texts, or LangChain embeddings. */
   readonly embed: ExportPath | undefined
   /** Everything else. */
   readonly options: GraphStoreOptions
@@ -65,7 +65,7 @@ export const STORE_SECTION = z.pipe(
   ),
 )
 
-/** The store that a section asks for, with the exports that it names. */
+/** The store of a section, with the exports that it names. */
 export async function graphStoreOf(
   { store, embed, options }: StoreSection,
   load: (path: ExportPath) => Promise<unknown>,

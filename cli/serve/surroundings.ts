@@ -1,7 +1,7 @@
 import type { ServerSurroundings } from '../../src/platform/index.ts'
 import { langgraphVersion } from './langgraph-version.ts'
 
-/** What `GET /info` says of a project's folder and of the environment. */
+/** The fields of `GET /info` that come from a project's folder and the environment. */
 export const surroundingsOf = (folder: string): ServerSurroundings => ({
   langgraph_js_version: langgraphVersion(folder) ?? null,
   langsmith: Boolean(process.env.LANGSMITH_API_KEY ?? process.env.LANGCHAIN_API_KEY),

@@ -10,7 +10,7 @@ export interface TypedGraph {
   readonly symbol: string
 }
 
-/** Schemas of what the types of a graph say; one is absent where they say nothing. */
+/** The schemas in the types of a graph. One is absent if the types do not say it. */
 export interface TypeSchemas {
   readonly input?: Schema
   readonly output?: Schema
@@ -19,15 +19,15 @@ export interface TypeSchemas {
 }
 
 export interface FoundSchemas {
-  /** By the names of the graphs. */
+  /** By graph name. */
   readonly graphs: Readonly<Record<string, TypeSchemas>>
-  /** Of graphs that are nodes of others, by node name. Ambiguous names are omitted. */
+  /** Schemas of graphs that are nodes of others, by node name. Ambiguous names are omitted. */
   readonly nodes: Readonly<Record<string, TypeSchemas>>
 }
 
 /**
- * Compiles a project, and reads the shapes of its graphs from their types. Runs in its own thread, from its
- * source text: it may reference nothing outside of itself.
+ * Compiles a project, and reads the shapes of its graphs from their types. It runs in its own thread, from
+ * its source text, so it must not reference anything outside of itself.
  */
 export function schemasFromTypes(
   ts: TypeScript,
@@ -62,7 +62,7 @@ export function schemasFromTypes(
   )
   return { graphs: found, nodes: nodesOf(program.getSourceFiles()) }
 
-  /** What the sources of the project give `addNode` as a node that is a graph. */
+  /** The graphs that the project's sources add as nodes with `addNode`. */
   function nodesOf(sources: readonly SourceFile[]): FoundSchemas['nodes'] {
     const nodes = new Map<string, TypeSchemas | undefined>()
     const look = (node: Node, source: SourceFile): void => {
@@ -80,7 +80,7 @@ export function schemasFromTypes(
     return Object.fromEntries([...nodes].flatMap(([name, schemas]) => (schemas ? [[name, schemas]] : [])))
   }
 
-  /** The type of the compiled graph that an export is, makes, has or is a promise of. */
+  /** The type of the compiled graph that an export is, creates, contains or is a promise of. */
   function compiled(type: Type, at: Node, depth: number): Type | undefined {
     if (depth > 6 || type.flags & TypeFlags.Any) return undefined
     if (type.getProperty('~InputType')) return type
@@ -116,7 +116,7 @@ export function schemasFromTypes(
     )
   }
 
-  /** What `invoke` takes as `context`. */
+  /** What `invoke` accepts as `context`. */
   function contextOf(graph: Type, at: Node): Type | undefined {
     const invoke = propertyType(graph, 'invoke', at)
     const [call] = invoke ? checker.getSignaturesOfType(invoke, SignatureKind.Call) : []
@@ -208,7 +208,7 @@ export function schemasFromTypes(
     return type.symbol?.name === 'BaseMessage' || (type.getBaseTypes?.() ?? []).some(isMessage)
   }
 
-  /** A list of messages, or what a reducer of messages makes one of. */
+  /** Whether a type is a list of messages, or what a message reducer makes one from. */
   function areMessages(type: Type): boolean {
     const types = type.isUnion() ? type.types : [type]
     return types.some((one) => {

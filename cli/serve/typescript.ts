@@ -8,15 +8,15 @@ interface Loader {
   register(options?: { readonly tsconfig?: string | false }): unknown
 }
 
-/** What is read of the package.json of tsx. */
+/** The fields of tsx's package.json that are read. */
 interface Manifest {
   readonly exports: Readonly<Record<string, { readonly import: { readonly default: string } }>>
 }
 
 /**
- * Lets this process import TypeScript: with `tsx`, of the project or of this package, else with the project's
- * compiler, else with Node's type stripping (22.18 and later). In all of them `./x.js` means `x.ts` where
- * there is no `x.js`. Returns advice for files that cannot be read this way, in a sentence.
+ * Lets this process import TypeScript: with `tsx`, of the project or of this package, otherwise with the
+ * project's compiler, otherwise with Node's type stripping (22.18 and later). In all of them, `./x.js` means
+ * `x.ts` if there is no `x.js`. Returns advice for files that cannot be read this way, as a sentence.
  */
 export async function loadTypeScript(folder: string): Promise<string | undefined> {
   const places = [join(folder, 'package.json'), fileURLToPath(import.meta.url)]
@@ -40,17 +40,17 @@ export async function loadTypeScript(folder: string): Promise<string | undefined
 async function registerTsx(require: NodeJS.Require, folder: string): Promise<void> {
   const manifest = require.resolve('tsx/package.json')
   const { exports } = require(manifest) as Manifest
-  // As modules: from CommonJS, some releases of tsx do not find their own files.
+  // As ES modules: from CommonJS, some tsx releases do not find their own files.
   const load = async (entry: string): Promise<Loader> =>
     import(pathToFileURL(join(dirname(manifest), exports[entry]!.import.default)).href)
   const config = join(folder, 'tsconfig.json')
   const options = existsSync(config) ? { tsconfig: config } : {}
-  // Both: a file of TypeScript is an ES module or CommonJS, as its package.json says.
+  // Both, because a TypeScript file is an ES module or CommonJS, depending on its package.json.
   ;(await load('./cjs/api')).register()
   ;(await load('./esm/api')).register(options)
 }
 
-/** The path of a compiler that can be called from JavaScript; the one of TypeScript 7 cannot. */
+/** The path of a compiler that JavaScript can call. TypeScript 7's cannot be called. */
 export function compilerFor(place: string): string | undefined {
   const require = createRequire(place)
   const manifest = resolved(require, 'typescript/package.json')
@@ -68,8 +68,9 @@ function resolved(require: NodeJS.Require, entry: string): string | undefined {
 }
 
 /**
- * Runs in Node's thread of module hooks. The compiler finds the project's files by its tsconfig.json, and
- * translates each alone to an ES module, without imports of types. Without a compiler Node does the rest.
+ * Runs in Node's thread for module hooks. The compiler resolves the project's files with its tsconfig.json,
+ * and translates each file separately to an ES module, without type imports. Without a compiler, Node does
+ * the rest.
  */
 const HOOKS = `
 import { existsSync, readFileSync } from 'node:fs'

@@ -5,9 +5,9 @@ import { section, strings } from './config-reader.ts'
 
 /** The sections `ui` and `ui_config` of a config. */
 export interface UiSection {
-  /** Files with components, by the names that clients ask for. */
+  /** Component files, by the names that clients request. */
   readonly files: Readonly<Record<string, string>>
-  /** Packages that pages bring along, in place of a copy in each bundle. */
+  /** Packages that pages provide, instead of a copy in each bundle. */
   readonly shared: readonly string[]
   /** The path of the bundler of LangGraph's own server, if the project has it. */
   readonly bundler: string | undefined

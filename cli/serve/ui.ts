@@ -21,7 +21,7 @@ interface Bundler {
   }): Promise<void>
 }
 
-/** The files of a bundle, by their names. */
+/** A bundle's files, by name. */
 type Bundle = ReadonlyMap<string, Uint8Array<ArrayBuffer>>
 
 interface UiOptions {
@@ -30,9 +30,9 @@ interface UiOptions {
 }
 
 /**
- * The components that a project shows in the pages of its clients, at the routes of LangGraph's own server:
- * `POST /ui/{name}` answers the tags that load one, `GET /ui/{name}/{file}` its files. The first request
- * bundles all of them.
+ * The components that a project shows on its clients' pages, at the routes of LangGraph's own server:
+ * `POST /ui/{name}` returns the tags that load a component, `GET /ui/{name}/{file}` its files. The first
+ * request bundles all of them.
  */
 export function uiHandler(config: Pick<Config, 'folder' | 'ui'>, options: UiOptions): WebHandler {
   let bundling: Promise<ReadonlyMap<string, Bundle>> | undefined
@@ -55,7 +55,7 @@ export function uiHandler(config: Pick<Config, 'folder' | 'ui'>, options: UiOpti
   })
 }
 
-/** The bundler writes files: there is no other way to hear that it has finished. */
+/** The bundler writes files: there is no other way to learn that it has finished. */
 async function bundle({ folder, ui }: Pick<Config, 'folder' | 'ui'>, bundler: string) {
   const output = await mkdtemp(join(tmpdir(), 'agentwire-ui-'))
   try {
@@ -78,7 +78,8 @@ async function readBundle(folder: string): Promise<Bundle> {
 }
 
 /**
- * Tags that a page inserts for a component. The page replaces `{{shadowRootId}}` by the id of its element.
+ * The tags that a page inserts for a component. The page replaces `{{shadowRootId}}` with the id of its
+ * element.
  */
 async function tagsOf(call: Call, bundle: Bundle): Promise<string> {
   const { name: component } = Object((await call.json()) ?? {}) as { readonly name?: unknown }
@@ -98,7 +99,7 @@ async function tagsOf(call: Call, bundle: Bundle): Promise<string> {
   ].join('\n')
 }
 
-/** Text of an attribute in single quotes. */
+/** The text of an attribute in single quotes. */
 const inQuotes = (text: string): string =>
   text.replace(/&/g, '&amp;').replace(/'/g, '&#39;').replace(/</g, '&lt;')
 

@@ -3,20 +3,20 @@ import { dirname, join, sep } from 'node:path'
 
 export interface WatchOptions {
   readonly folder: string
-  /** Paths outside the sources whose changes count, such as the config. */
+  /** Paths outside of the sources whose changes count, such as the config. */
   readonly files: readonly string[]
-  /** Called once it has been quiet for a moment after a change. */
+  /** Called after a change, once no more follow for a moment. */
   readonly onChange: () => void
   readonly onError: (error: Error) => void
 }
 
 const SOURCE = /\.([cm]?[jt]sx?|json)$/
-/** Editors write a file in several steps, and version control writes many files. */
+/** In milliseconds. Editors write a file in several steps, and version control writes many files. */
 const QUIET_MS = 100
 
 /**
- * Watches the sources of a project folder by folder, because recursive watching by the system would include
- * node_modules. Returns the function that stops it.
+ * Watches a project's sources folder by folder, because the system's recursive watching would include
+ * node_modules. Returns a function that stops it.
  */
 export function watchSources({ folder, files, onChange, onError }: WatchOptions): () => void {
   const watchers = new Map<string, FSWatcher>()
@@ -30,12 +30,12 @@ export function watchSources({ folder, files, onChange, onError }: WatchOptions)
   const seen = (place: string, name: string | null): void => {
     const path = join(place, name ?? '')
     const isSource = place === folder || place.startsWith(folder + sep)
-    // Some systems give no name.
+    // Some systems report no name.
     if (name === null || named.has(path) || (isSource && SOURCE.test(name))) changed()
     else if (!isFolder(path)) forget(path)
     else if (isSource && isWatched(name) && !watchers.has(path)) {
       watchTree(path)
-      changed() // What was written into it before it was watched.
+      changed() // Files that were written into it before it was watched.
     }
   }
   const watchFolder = (place: string): void => {
@@ -77,7 +77,7 @@ const isWatched = (name: string): boolean =>
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
-/** Those that are watched; none in a folder that was removed meanwhile. */
+/** The folders to watch. None in a folder that was removed meanwhile. */
 function foldersIn(place: string): string[] {
   try {
     const entries = readdirSync(place, { withFileTypes: true })

@@ -1,4 +1,4 @@
-/** Speaks AG-UI with the agent, as a page does: `npx tsx client.ts [origin]` */
+/** Calls the agent over AG-UI, as a page does: `npx tsx client.ts [origin]` */
 import assert from 'node:assert/strict'
 
 const origin = process.argv[2] ?? 'http://127.0.0.1:3000'
@@ -26,7 +26,7 @@ const paint = {
 }
 let messages: readonly Message[] = []
 
-/** Sends the conversation, as `HttpAgent` of `@ag-ui/client` does, and reads the events of the run. */
+/** Sends the conversation, like `HttpAgent` of `@ag-ui/client`, and reads the run's events. */
 async function run(more: object = {}): Promise<readonly Event[]> {
   const response = await fetch(`${origin}/ag-ui/agent`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** A page of CopilotKit with a tool of its own, an approval and a shared state. It needs no CopilotRuntime. */
+/** A CopilotKit page with a client-side tool, an approval and shared state. It needs no CopilotRuntime. */
 import {
   CopilotChat,
   CopilotKitProvider,

@@ -1,4 +1,4 @@
-/** An agent for clients of AG-UI. It asks before it paints the page, which is a tool that the page itself runs. */
+/** An agent for AG-UI clients. It asks before it paints the page, with a tool that the page itself runs. */
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { agUi } from 'agentwire/ag-ui'
 import { serve } from 'agentwire/node'
@@ -13,7 +13,8 @@ const agent = defineAgent({
     if (!approved) return void (await message('As you like.'))
     const answer = message()
     await answer.text('Here it comes.')
-    // Nobody runs this tool here: the run ends with the call, and the client goes on with its result.
+    // No server-side code runs this tool: the run ends with the call, and the client continues with its
+    // result.
     await answer.toolCall({ name: 'paint', args: { color: 'red' } })
     await answer.end()
   },

@@ -1,4 +1,7 @@
-/** An agent over the AI SDK. It calls tools, asks before it sends a mail, and has a subagent with a tool of its own. */
+/**
+ * An agent built with the AI SDK. It calls tools, asks before it sends a mail, and has a subagent with its
+ * own tool.
+ */
 import { openai } from '@ai-sdk/openai'
 import * as agentwire from 'agentwire'
 import { vercel, vercelTarget } from 'agentwire/formats'
@@ -9,7 +12,7 @@ import { assistantTools, look_up, multiply, researcherTools, send_mail } from '.
 const { OPENAI_MODEL = 'gpt-5-mini', PORT = '3000' } = process.env
 const model = openai.chat(OPENAI_MODEL)
 
-/** Asks the model, and answers what it calls, until it has nothing more to call. */
+/** Calls the model and runs its tool calls until it makes no more. */
 async function converse(
   context: agentwire.Writer,
   system: string,

@@ -3,10 +3,10 @@ import { z } from 'zod'
 
 export const multiply = ({ a, b }: { readonly a: number; readonly b: number }): number => a * b
 
-/** Only tells that it would send: put your mail service here. */
+/** Only pretends to send. Replace it with your mail service. */
 export const send_mail = ({ to }: { readonly to: string; readonly text: string }): string => `sent to ${to}`
 
-/** Put your search here. */
+/** Replace it with your search. */
 export const look_up = ({ topic }: { readonly topic: string }): string => `People drink ${topic} everywhere.`
 
 // None has an `execute`: the agent runs them, so that clients see them and the user is asked.

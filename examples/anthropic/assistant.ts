@@ -1,4 +1,7 @@
-/** An agent over Anthropic's SDK. It calls tools, asks before it sends a mail, and has a subagent with a tool of its own. */
+/**
+ * An agent built with Anthropic's SDK. It calls tools, asks before it sends a mail, and has a subagent with
+ * its own tool.
+ */
 import Anthropic from '@anthropic-ai/sdk'
 import type { MessageParam, Tool } from '@anthropic-ai/sdk/resources'
 import * as agentwire from 'agentwire'
@@ -8,7 +11,7 @@ import { assistantTools, look_up, multiply, researcherTools, send_mail } from '.
 const { ANTHROPIC_MODEL: model = 'claude-sonnet-4-6' } = process.env
 const anthropic = new Anthropic()
 
-/** Asks the model, and answers what it calls, until it has nothing more to call. */
+/** Calls the model and runs its tool calls until it makes no more. */
 async function converse(
   context: agentwire.Writer,
   system: string,

@@ -1,4 +1,4 @@
-/** Answers the question of the graph, and stops the function while it counts: `npx tsx client.ts [origin]` */
+/** Answers the graph's question, and stops the function while it counts: `npx tsx client.ts [origin]` */
 import assert from 'node:assert/strict'
 import { Client, type Message } from '@langchain/langgraph-sdk'
 
@@ -6,7 +6,7 @@ const client = new Client({ apiUrl: process.argv[2] ?? 'http://127.0.0.1:3000' }
 
 const asked = client.threads.stream({ assistantId: 'approval' })
 await asked.run.start({ input: { messages: [{ type: 'human', content: 'Do it.' }] } })
-await asked.output // settles where the graph waits for the answer
+await asked.output // resolves when the graph waits for the answer
 const [question] = asked.interrupts
 await asked.close()
 assert.ok(question, 'The graph must ask.')

@@ -1,4 +1,7 @@
-/** Bun and Deno both serve the `fetch` of what a module exports: `bun server.ts`, `deno serve --allow-all server.ts` */
+/**
+ * Bun and Deno both serve the `fetch` of a module's default export: `bun server.ts`,
+ * `deno serve --allow-all server.ts`
+ */
 import { createAgentServer } from 'agentwire'
 import { agents } from './agents.ts'
 

@@ -1,10 +1,10 @@
-/** For Workers: the agents run in a Durable Object, and all requests for its name reach it. */
+/** For Workers: the agents run in a Durable Object, which receives all requests for its name. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons'
 import { type AgentServer, createAgentServer } from 'agentwire'
 import { agents } from './agents.ts'
 
-// LangGraph does this itself on Node only. Without it, `interrupt()` does not find the run that calls it.
+// LangGraph only does this itself on Node. Without it, `interrupt()` does not find the run that calls it.
 AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage())
 
 /** All requests for one name reach the same Durable Object, so they share its memory. */

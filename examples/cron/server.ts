@@ -1,4 +1,4 @@
-/** Runs that the server starts by itself, every second, and once each, however many instances there are. */
+/** Runs that the server starts itself, one every second, and only once for all instances. */
 import { type AgentEngine, createAgentServer, defineAgent, textOf } from 'agentwire'
 import { serve } from 'agentwire/node'
 import { openStorage } from 'agentwire/storage'
@@ -11,7 +11,7 @@ const report = defineAgent({
   },
 })
 
-/** Starts the run of each second. Of all instances that do, one runs it, because they give it the same key. */
+/** Starts a run every second. All instances do, but only one run starts, because they use the same key. */
 function startRuns(engine: AgentEngine): void {
   const time = new Date(Math.floor(Date.now() / EVERY_MS) * EVERY_MS).toISOString()
   setTimeout(() => startRuns(engine), EVERY_MS - (Date.now() % EVERY_MS))
@@ -23,7 +23,8 @@ function startRuns(engine: AgentEngine): void {
     .then(({ status, error }) => console.log(time, status, error ?? ''), console.error)
 }
 
-// Two instances, which are two processes in life, over one storage: memory here, or `file:reports.db`, `postgres://…`, `redis://…`.
+// Two instances over one storage, which are two processes in production: memory here, or `file:reports.db`,
+// `postgres://…`, `redis://…`.
 const storage = await openStorage(process.env.STORAGE_URL ?? 'memory:')
 await storage.setup()
 const instances = [1, 2].map(() => createAgentServer({ agents: { report }, ...storage }))

@@ -1,6 +1,6 @@
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
 
-/** An agent to deploy: it repeats what it is told, with a greeting that is a secret of its deployment. */
+/** An agent to deploy: it repeats its input, with a greeting that is a secret of its deployment. */
 export const graph = new StateGraph(MessagesAnnotation)
   .addNode('answer', ({ messages }) => {
     const said = messages.at(-1)?.text ?? ''

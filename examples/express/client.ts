@@ -1,4 +1,4 @@
-/** Chats with the agent of `server.ts`, and calls the route beside it: `npx tsx client.ts [origin]` */
+/** Chats with the agent of `server.ts`, and calls the app's own route: `npx tsx client.ts [origin]` */
 import assert from 'node:assert/strict'
 import { Client } from '@langchain/langgraph-sdk'
 

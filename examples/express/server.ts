@@ -1,4 +1,4 @@
-/** Agents in an Express app, beside its own routes and behind its body parser. */
+/** Agents in an Express app, next to its own routes and behind its body parser. */
 import type { AddressInfo } from 'node:net'
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { toExpress } from 'agentwire/express'

@@ -19,7 +19,10 @@ const ROUTES: readonly FaceRoute<FaceContext>[] = [
 
 export const lines = (setup: FaceSetup) => createFace(setup, { routes: ROUTES })
 
-/** `POST /lines/{thread_id}` with `{ text }`: starts an answer and sends its events until it ends or asks. */
+/**
+ * `POST /lines/{thread_id}` with `{ text }`: starts an answer and sends its events until it ends or raises an
+ * interrupt.
+ */
 async function postText(context: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal, request } = call
   const body = (await call.json()) as { readonly text?: unknown } | undefined
@@ -51,11 +54,11 @@ async function lined(
   async function* read(left: AbortSignal) {
     const batches = await open(left)
     yield ''
-    // If the reader disconnects, the answer continues, and its events can be read again.
+    // If the client disconnects, the answer continues, and its events can be read again.
     for await (const batch of batches) yield batch.map((event) => `${JSON.stringify(event)}\n`).join('')
   }
   const source = sourceOf(read, signal)
-  // An error before the first part is answered with its own status.
+  // An error before the first part gets its own response status.
   await source.ready()
   return streamResponse(source, FRAMING, { signal, onError: reporterOf(context, call) })
 }

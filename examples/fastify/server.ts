@@ -1,4 +1,4 @@
-/** Agents in a Fastify app, beside its own routes. Its body parsers stay as they are. */
+/** Agents in a Fastify app, next to its own routes. The app's body parsers are unchanged. */
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { toFastify } from 'agentwire/fastify'
 import fastify from 'fastify'

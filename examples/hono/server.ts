@@ -1,4 +1,4 @@
-/** Agents in a Hono app, beside its own routes. On Bun, Deno and Workers only the last lines differ. */
+/** Agents in a Hono app, next to its own routes. On Bun, Deno and Workers only the last lines differ. */
 import { serve } from '@hono/node-server'
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { toHono } from 'agentwire/hono'

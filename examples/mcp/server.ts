@@ -1,4 +1,4 @@
-/** An agent as a tool of MCP: it tells how far it is, and asks before it books. */
+/** An agent as an MCP tool: it reports its progress, and asks before it books. */
 import { createAgentServer, defineAgent } from 'agentwire'
 import { mcp } from 'agentwire/mcp'
 import { serve } from 'agentwire/node'

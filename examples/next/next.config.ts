@@ -1,2 +1,2 @@
-/** Node loads these as they are: in a bundle there would be two of each. */
+/** Node loads these directly. A bundle would contain a second copy of each. */
 export default { serverExternalPackages: ['agentwire', 'libsql', 'pg', 'redis'] }

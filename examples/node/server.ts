@@ -1,4 +1,7 @@
-/** Agents in a plain `node:http` server, beside its own routes. For agents alone, `serve` of `agentwire/node` is enough. */
+/**
+ * Agents in a plain `node:http` server, next to its own routes. For agents alone, `serve` of `agentwire/node`
+ * is enough.
+ */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -20,7 +23,7 @@ const server = createAgentServer({ agents: { greeter } })
 const agents = toNode(server, { basePath: '/agents' })
 
 const listener = createServer((request, response) => {
-  // What is no route of the agents comes back.
+  // Called if the path is not a route of the agents.
   agents(request, response, async () => {
     // #region page
     const page = '<!doctype html><title>Orders</title><h1>Orders</h1>'

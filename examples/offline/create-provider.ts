@@ -1,4 +1,6 @@
-/** Stands for OpenAI and Anthropic where there is no key: it streams what a script says, in the form in which they do. */
+/**
+ * Replaces OpenAI and Anthropic if there is no API key: it streams the replies of a script in their formats.
+ */
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { chunksOf, halvesOf, idOf, type OpenAIRequest, textOf, wordsOf } from './openai.ts'
@@ -76,7 +78,7 @@ async function writeAnthropic(response: ServerResponse, request: AnthropicReques
   response.end()
 }
 
-/** Writes a piece, and waits a moment, so that answers come word by word. */
+/** Writes a piece and waits briefly, so that answers arrive word by word. */
 async function write(response: ServerResponse, piece: string): Promise<void> {
   response.write(piece)
   await new Promise((resolve) => setTimeout(resolve, 5))

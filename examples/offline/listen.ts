@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createProvider } from './create-provider.ts'
 
-/** Starts the provider, and makes it the one that the SDKs of this process call. It keeps no process alive. */
+/** Starts the provider and makes this process's SDKs call it. It does not keep the process alive. */
 export async function listen(): Promise<void> {
   const server = createProvider().listen(0, '127.0.0.1').unref()
   await once(server, 'listening')

@@ -13,7 +13,7 @@ interface OpenAIMessage {
   readonly tool_call_id?: string
 }
 
-/** What the script says next, in the chunks of OpenAI's Chat Completions, word by word. */
+/** The script's next reply, in the chunks of OpenAI Chat Completions, word by word. */
 export async function* chunksOf({ messages, tools = [] }: OpenAIRequest): AsyncGenerator<object> {
   const start = messages.findLastIndex(({ role }) => role === 'user')
   const since = messages.slice(start)
@@ -26,7 +26,7 @@ export async function* chunksOf({ messages, tools = [] }: OpenAIRequest): AsyncG
     tools: tools.map((tool) => tool.function.name),
   })
   const chunk = async (delta: object, finish_reason: string | null = null) => {
-    await pause(5) // so that answers come word by word
+    await pause(5) // so that answers arrive word by word
     return { ...CHUNK, choices: [{ index: 0, delta, finish_reason }] }
   }
   yield chunk({ role: 'assistant', content: '' })
@@ -49,7 +49,7 @@ export const textOf = (content: unknown): string =>
 
 export const wordsOf = (text: string): readonly string[] => text.match(/\S+\s*/g) ?? []
 
-/** The arguments of a call as JSON, in two pieces. */
+/** A call's arguments as JSON, in two pieces. */
 export function halvesOf(args: object): readonly string[] {
   const text = JSON.stringify(args)
   const middle = Math.floor(text.length / 2)

@@ -1,5 +1,5 @@
 /**
- * Stands for OpenAI and Anthropic where there is no key.
+ * Replaces OpenAI and Anthropic if there is no API key.
  *
  *     npx tsx examples/offline/provider.ts
  */

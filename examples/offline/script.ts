@@ -1,4 +1,7 @@
-/** What a model has to go on: the last words of the user, the results of tools since, by their names, and the tools that it may call. */
+/**
+ * The model's input: the user's last words, the tool results since then by tool name, and the available
+ * tools.
+ */
 interface Turn {
   readonly said: string
   readonly results: ReadonlyMap<string | undefined, string>
@@ -10,7 +13,7 @@ export interface Reply {
   readonly calls: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[]
 }
 
-/** The model of the examples: it asks a researcher and multiplies, mails what it has found, and says so. */
+/** The examples' model: it asks a researcher, multiplies, mails the result, and says so. */
 export function next({ said, results, tools }: Turn): Reply {
   if (tools.includes('look_up')) {
     const known = results.get('look_up')

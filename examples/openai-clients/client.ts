@@ -12,7 +12,7 @@ const text = await openai.chat.completions
 console.log(text)
 assert.equal(text, 'There is a train at 9:30.')
 
-// An answer in the background goes on when its client is gone. It is read again, whole or as events.
+// A background response continues after its client has disconnected. Read it again, complete or as events.
 const begun = await openai.responses.create({ model: 'travel', input: 'Book it.', background: true })
 const asked = await openai.responses.stream({ response_id: begun.id }).finalResponse()
 const [call] = asked.output

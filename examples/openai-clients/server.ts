@@ -5,7 +5,7 @@ import { openAi } from 'agentwire/openai'
 
 const { PORT = '3000' } = process.env
 
-/** Stands for your agent: it looks up what it is asked for, and asks before it books. */
+/** Stands for your agent: it looks something up, and asks before it books. */
 const travel = defineAgent({
   name: 'Travel',
   description: 'Finds trains, and books them.',

@@ -1,4 +1,7 @@
-/** An agent over OpenAI's SDK. It calls tools, asks before it sends a mail, and has a subagent with a tool of its own. */
+/**
+ * An agent built with OpenAI's SDK. It calls tools, asks before it sends a mail, and has a subagent with its
+ * own tool.
+ */
 import * as agentwire from 'agentwire'
 import { completionsTarget, openaiChat } from 'agentwire/formats'
 import OpenAI from 'openai'
@@ -8,7 +11,7 @@ import { assistantTools, look_up, multiply, researcherTools, send_mail } from '.
 const { OPENAI_MODEL: model = 'gpt-5-mini' } = process.env
 const openai = new OpenAI()
 
-/** Asks the model, and answers what it calls, until it has nothing more to call. */
+/** Calls the model and runs its tool calls until it makes no more. */
 async function converse(
   context: agentwire.Writer,
   system: string,

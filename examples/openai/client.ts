@@ -10,7 +10,7 @@ const subagents = thread.subagents[Symbol.asyncIterator]()
 await thread.run.start({ input: { messages: [{ type: 'human', content }] } })
 const { value: subagent } = await subagents.next()
 console.log(`The subagent ${subagent?.name} works on: ${await subagent?.taskInput}`)
-await thread.output // settles where the agent waits for the decision
+await thread.output // resolves when the agent waits for the decision
 const [question] = thread.interrupts
 await thread.close()
 assert.equal(subagent?.name, 'researcher')

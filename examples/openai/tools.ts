@@ -2,13 +2,13 @@ import type { ChatCompletionTool } from 'openai/resources/chat/completions'
 
 export const multiply = ({ a, b }: { readonly a: number; readonly b: number }): number => a * b
 
-/** Only tells that it would send: put your mail service here. */
+/** Only pretends to send. Replace it with your mail service. */
 export const send_mail = ({ to }: { readonly to: string; readonly text: string }): string => `sent to ${to}`
 
-/** Put your search here. */
+/** Replace it with your search. */
 export const look_up = ({ topic }: { readonly topic: string }): string => `People drink ${topic} everywhere.`
 
-/** Declares a tool to the model. All its arguments are required. */
+/** Declares a tool to the model. All arguments are required. */
 const declare = (
   name: string,
   description: string,

@@ -1,4 +1,7 @@
-/** Chats with our agent through LangGraph's SDK, and calls it through the SDK of A2A: `npx tsx client.ts [origin]` */
+/**
+ * Chats with our agent through LangGraph's SDK, and calls it through the A2A SDK:
+ * `npx tsx client.ts [origin]`
+ */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { Role } from '@a2a-js/sdk'

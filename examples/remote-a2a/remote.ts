@@ -11,5 +11,8 @@ const weather = defineAgent({
   },
 })
 
-/** The other server. In life somebody else's, in any language: all that is known of it is its address. */
+/**
+ * The other server. In production it belongs to someone else and may use any language: you only know its
+ * address.
+ */
 export const startRemote = () => serve(createAgentServer({ agents: { weather } }), { port: 0, silent: true })

@@ -1,4 +1,4 @@
-/** An agent that asks an agent of another server over A2A, and is itself called over A2A. */
+/** An agent that calls another server's agent over A2A, and can itself be called over A2A. */
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { a2aAgent } from 'agentwire/a2a'
 import { serve } from 'agentwire/node'
@@ -6,7 +6,7 @@ import { startRemote } from './remote.ts'
 
 const { WEATHER_URL = `${(await startRemote()).origin}/a2a/weather`, PORT = '3000' } = process.env
 
-// It has a card at the address, which says how to call it.
+// Its agent card at this address says how to call it.
 const weather = a2aAgent({ url: WEATHER_URL, description: 'Knows the weather.' })
 
 const assistant = defineAgent({
@@ -18,6 +18,6 @@ const assistant = defineAgent({
   },
 })
 
-// The remote agent is also one of this server: pages chat with it as with any other.
+// The remote agent is also an agent of this server: pages chat with it like with any other.
 const server = createAgentServer({ agents: { assistant, weather }, defaultAgent: 'assistant' })
 await serve(server, { port: Number(PORT) })

@@ -8,7 +8,7 @@ const userOf = (token: string) => {
   const defaultHeaders = { authorization: `Bearer ${token}` }
   const client = new Client({ apiUrl, defaultHeaders, callerOptions: { maxRetries: 0 } })
 
-  /** Starts a conversation, and gives its id with the answer. */
+  /** Starts a conversation, and returns its id and the answer. */
   async function say(content: string) {
     const thread = client.threads.stream({ assistantId: 'greeter' })
     const messages = thread.messages[Symbol.asyncIterator]()

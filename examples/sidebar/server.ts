@@ -1,8 +1,11 @@
-/** What a page with a list of conversations needs: users, threads of their own with titles, and an agent that knows its user. */
+/**
+ * What a page with a list of conversations needs: users, their own threads with titles, and an agent that
+ * knows its user.
+ */
 import { createAgentServer, defineAgent, type Principal } from 'agentwire'
 import { serve } from 'agentwire/node'
 
-/** Put your sessions here: a look-up in a database, or a token that you verify. */
+/** Replace this with your sessions: a database lookup, or a token that you verify. */
 const users: Readonly<Record<string, Principal & { name: string; mayDelete: boolean }>> = {
   'token-of-ada': { id: 'ada', name: 'Ada', mayDelete: true },
   'token-of-bob': { id: 'bob', name: 'Bob', mayDelete: false },
@@ -10,7 +13,7 @@ const users: Readonly<Record<string, Principal & { name: string; mayDelete: bool
 
 function authenticate(request: Request): Principal | null {
   const token = request.headers.get('authorization')?.replace(/^Bearer /, '') ?? ''
-  return Object.hasOwn(users, token) ? users[token]! : null // null is answered with 401
+  return Object.hasOwn(users, token) ? users[token]! : null // null: the response is 401
 }
 
 const greeter = defineAgent({
@@ -22,7 +25,7 @@ const greeter = defineAgent({
 const server = createAgentServer({
   agents: { greeter },
   authenticate,
-  // Each user has threads of their own anyway. This refuses more.
+  // Each user only sees their own threads. This rejects further actions.
   authorize: (principal, action) => action !== 'threads:delete' || principal?.mayDelete === true,
 })
 

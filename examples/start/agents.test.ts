@@ -4,7 +4,7 @@ import { createAgentEngine } from 'agentwire'
 // #region provider
 import { listen } from '../offline/listen.ts'
 
-await listen() // stands for the provider, so that the test needs no key
+await listen() // replaces the provider, so that the test needs no key
 // #endregion
 const { assistant } = await import('./assistant.ts')
 

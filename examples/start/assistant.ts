@@ -1,4 +1,7 @@
-/** An agent without a model: a script says what it says and calls. It asks before it sends a mail, and has a subagent. */
+/**
+ * An agent without a model: a script provides its texts and tool calls. It asks before it sends a mail, and
+ * has a subagent.
+ */
 import * as agentwire from 'agentwire'
 import { completionsTarget, openaiChat } from 'agentwire/formats'
 import { chunksOf, type OpenAIRequest } from '../offline/openai.ts'
@@ -6,7 +9,7 @@ import { assistantTools, look_up, multiply, researcherTools, send_mail } from '.
 
 type Tools = OpenAIRequest['tools']
 
-/** Asks the script, and answers what it calls, until it has nothing more to call. */
+/** Calls the script and runs its tool calls until it makes no more. */
 async function converse(
   context: agentwire.Writer,
   tools: Tools,

@@ -1,7 +1,9 @@
-/** Who calls. Replace this with your sessions or tokens: return the user, or `null` for 401. */
+/**
+ * Authenticates the caller. Replace this with your sessions or tokens: return the user, or `null` for 401.
+ */
 import type { Principal } from 'agentwire'
 
-/** The users by what browsers send for their name and password. `AGENT_USERS` is a list such as `ada:secret,bob:other`. */
+/** Users by the credentials that browsers send. `AGENT_USERS` is a list such as `ada:secret,bob:other`. */
 const users = new Map(
   (process.env.AGENT_USERS ?? '')
     .split(',')
@@ -9,7 +11,7 @@ const users = new Map(
     .map((user) => [`Basic ${btoa(user)}`, { id: user.slice(0, user.indexOf(':')) }]),
 )
 
-/** Each user has their own threads. The header makes browsers ask for the name and the password. */
+/** Each user has their own threads. The header makes browsers ask for a name and a password. */
 export function authenticate(request: Request): Principal | Response {
   const headers = { 'www-authenticate': 'Basic realm="agents"' }
   return (

@@ -1,12 +1,12 @@
 export const multiply = ({ a, b }: { readonly a: number; readonly b: number }): number => a * b
 
-/** Only tells that it would send: put your mail service here. */
+/** Only pretends to send. Replace it with your mail service. */
 export const send_mail = ({ to }: { readonly to: string; readonly text: string }): string => `sent to ${to}`
 
-/** Put your search here. */
+/** Replace it with your search. */
 export const look_up = ({ topic }: { readonly topic: string }): string => `People drink ${topic} everywhere.`
 
-/** A model would get a description and a schema, too. The script knows tools by their names. */
+/** A model would also get a description and a schema. The script knows tools by name. */
 const declare = (...names: string[]) => names.map((name) => ({ function: { name } }))
 
 export const assistantTools = declare('multiply', 'send_mail', 'task')

@@ -1,6 +1,7 @@
 /**
- * Three models in one trace: OpenAI and Anthropic, streamed, and one of our own. Each call becomes a run of type `llm`, logged
- * to a sink in this process. `langsmithSink()` or `openTelemetrySink({ tracer })` in its place exports the same runs.
+ * Three models in one trace: OpenAI and Anthropic, streamed, and a custom one. Each call becomes a run of
+ * type `llm`, logged to a sink in this process. To export the same runs, replace it with `langsmithSink()` or
+ * `openTelemetrySink({ tracer })`.
  *
  *     npx tsx main.ts
  */
@@ -12,7 +13,7 @@ import { tableOf } from './table.ts'
 const question = 'Where is it warmer, in Paris or in Rome?'
 const sink = memorySink()
 
-/** Dollars for a million tokens. */
+/** Dollars per million tokens. */
 const prices: Prices = (model, { inputTokens, outputTokens, inputDetails }) => {
   if (!model.startsWith('gpt-4o')) return undefined
   const cached = inputDetails?.cache_read ?? 0
@@ -62,7 +63,7 @@ for await (const event of observeModelStream(streamOf(anthropicEvents), { run: a
   if ('delta' in event) write(event.delta)
 process.stdout.write('\n\n')
 
-// One of our own: any of the plain shapes will do.
+// A custom model: any of the plain shapes works.
 const ownRun = trace.child({
   name: 'advice',
   provider: 'own',

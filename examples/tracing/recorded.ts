@@ -1,4 +1,4 @@
-/** Provider responses in the shapes in which they are sent, so that the example runs without keys and without a network. */
+/** Recorded provider responses, so that the example runs without keys and without a network. */
 
 const chat = (delta: object, finish_reason: string | null = null) => ({
   id: 'chatcmpl-1',
@@ -15,7 +15,7 @@ const call = (index: number, id: string, city: string) => [
   chat({ tool_calls: [{ index, function: { arguments: `"${city}"}` } }] }),
 ]
 
-/** OpenAI, streamed: two tool calls at once. */
+/** OpenAI, streamed: two parallel tool calls. */
 export const openaiChunks = [
   chat({ role: 'assistant', content: '' }),
   ...['Let me ', 'look that up.'].map((content) => chat({ content })),
@@ -77,13 +77,13 @@ export const anthropicEvents = [
   { type: 'message_stop' },
 ]
 
-/** A message of one's own model, with its token counts. */
+/** A custom model's message, with its token counts. */
 export const ownAnswer = {
   message: { role: 'assistant', content: [{ type: 'text', text: 'Pack light.' }] },
   usage_metadata: { input_tokens: 12, output_tokens: 4, total_tokens: 16 },
 }
 
-/** Yields the chunks one after the other, as a stream does. */
+/** Yields the chunks one by one, like a stream. */
 export async function* streamOf<Chunk>(chunks: readonly Chunk[]): AsyncGenerator<Chunk> {
   for (const chunk of chunks) {
     await new Promise((resolve) => setTimeout(resolve, 5))

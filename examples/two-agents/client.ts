@@ -4,13 +4,16 @@ import { randomUUID } from 'node:crypto'
 
 const origin = process.argv[2] ?? 'http://127.0.0.1:3000'
 
-/** What an answer is named by. */
+/** The ids of an answer. */
 interface Ids {
   readonly contextId?: string
   readonly taskId?: string
 }
 
-/** One message as the documentation of LangGraph's platform sends it: with both ids of the last answer, whichever agent gave it. */
+/**
+ * Sends one message as the documentation of LangGraph's platform does: with both ids of the last answer, from
+ * either agent.
+ */
 async function send(assistantId: string, text: string, ids: Ids, threadId: string) {
   const message = { role: 'user', parts: [{ kind: 'text', text }], messageId: randomUUID(), ...ids }
   const response = await fetch(`${origin}/a2a/${assistantId}`, {
@@ -21,7 +24,7 @@ async function send(assistantId: string, text: string, ids: Ids, threadId: strin
       id: randomUUID(),
       method: 'message/send',
       params: { message },
-      // Beside the params: under this id the traces of both agents are one conversation.
+      // Next to the params: this id groups both agents' traces into one conversation.
       metadata: { thread_id: threadId },
     }),
   })

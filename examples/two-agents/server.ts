@@ -4,7 +4,7 @@ import { serve } from 'agentwire/node'
 
 const { PORT = '3000' } = process.env
 
-/** Answers in turn, and counts what it has said so far in this conversation. */
+/** Answers each message, and counts its answers in this conversation. */
 const speaker = (name: string, reply: string) =>
   defineAgent({
     name,

@@ -1,4 +1,4 @@
-/** Sends a message as `useChat` does, reads the answer, and loads the chat: `npx tsx client.ts [origin]` */
+/** Sends a message like `useChat`, reads the answer, and loads the chat: `npx tsx client.ts [origin]` */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 

@@ -1,4 +1,7 @@
-/** A chat of the AI SDK. The server keeps it: a reload, another tab or a lost connection take up what goes on. */
+/**
+ * An AI SDK chat. The server stores it: after a reload, in another tab or after a lost connection, the page
+ * resumes the active answer.
+ */
 import { useChat } from '@ai-sdk/react'
 import { type FormEvent, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -10,24 +13,24 @@ function useStoredChat(id: string, stored: Messages) {
   const chat = useChat({
     id,
     messages: stored,
-    // Asks for the answer that goes on, when the page has loaded.
+    // Requests the active answer when the page has loaded.
     resume: true,
-    // An answer to an approval is sent at once.
+    // An answer to an approval is sent immediately.
     sendAutomaticallyWhen: ({ messages }) => isAnswered(messages),
   })
   const { error, resumeStream } = chat
   useEffect(() => {
-    // The connection is lost, and not the answer.
+    // The connection is lost, but the answer continues.
     if (!(error instanceof TypeError)) return
     const timer = setTimeout(() => void resumeStream(), 500)
     return () => clearTimeout(timer)
   }, [error, resumeStream])
-  // To leave is not to stop: the server is told.
+  // Disconnecting does not stop the answer, so this tells the server.
   const stop = () => fetch(`/api/chat/${id}/stop`, { method: 'POST' })
   return { ...chat, stop }
 }
 
-/** `lastAssistantMessageIsCompleteWithApprovalResponses` of `ai` says the same. */
+/** `lastAssistantMessageIsCompleteWithApprovalResponses` of `ai` does the same. */
 function isAnswered(messages: Messages): boolean {
   const states = messages.at(-1)?.parts.map((part) => ('state' in part ? part.state : undefined)) ?? []
   return states.includes('approval-responded') && !states.includes('approval-requested')
@@ -107,7 +110,7 @@ function Chat({ id, stored }: { readonly id: string; readonly stored: Messages }
 }
 
 // #region load
-/** The id of the chat is in the address of the page, so that it can be reloaded. */
+/** The chat id is in the page's address, so that the page can be reloaded. */
 const id = location.hash.slice(1) || crypto.randomUUID()
 location.hash = id
 

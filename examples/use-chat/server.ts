@@ -1,4 +1,4 @@
-/** `useChat` of the AI SDK with an own server: one command, and no model. */
+/** The AI SDK's `useChat` with your own server: one command, no model. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { aiSdk } from 'agentwire/ai-sdk'
@@ -7,7 +7,7 @@ import { openSite } from './site.ts'
 
 const { PORT = '3000' } = process.env
 
-/** Speaks slowly, and asks before it sends a mail. */
+/** Writes slowly, and asks before it sends a mail. */
 const assistant = defineAgent({
   async run({ messages, message, interrupt, tool }) {
     const text = textOf(messages.at(-1)!)

@@ -3,7 +3,7 @@ import { useStream } from '@langchain/react'
 import { useState } from 'react'
 import { type Decision, Question, type Questions } from './question.tsx'
 
-/** A chat with the assistant: its messages, the tools that it calls, and what it asks before it goes on. */
+/** A chat with the assistant: its messages, its tool calls, and its questions. */
 export function Chat() {
   const [threadId, setThreadId] = useState<string | null>(null)
   const thread = useStream<Record<string, unknown>, Questions>({
@@ -52,7 +52,7 @@ export function Chat() {
   )
 }
 
-/** The tools that a message without a text calls. */
+/** The tools that a message without text calls. */
 const callsOf = (message: object): string => {
   const { tool_calls: calls = [] } = message as { tool_calls?: readonly { readonly name: string }[] }
   return calls.map(({ name }) => `Calls ${name}…`).join(' ')

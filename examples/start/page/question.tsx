@@ -1,4 +1,4 @@
-/** What the assistant asks before it calls tools. Each request takes a decision. */
+/** The assistant's question before it calls tools. Each request needs a decision. */
 export interface Questions {
   readonly actionRequests: readonly {
     readonly name: string
