@@ -13,6 +13,7 @@ const sdk = `${isDemo ? '../..' : '.'}/node_modules/@langchain/langgraph-sdk/dis
 export default {
   poweredByHeader: false,
   reactStrictMode: true,
+  env: { DEVTOOLS: isDemo || process.env.NODE_ENV === 'development' ? '1' : '' },
   // Node loads these as they are. In a bundle there would be two of each, which do not know each other's messages.
   serverExternalPackages: [
     'agentwire',

@@ -7,6 +7,8 @@ export interface ThreadList {
   /** False before the server's first response. */
   readonly isLoaded: boolean
   readonly hasMore: boolean
+  /** Why the last read of the list failed. Undefined when it succeeded, and while the server is away. */
+  readonly error?: Error | undefined
 }
 
 /** A thread that is hidden from the list. It can be restored until `finish` is called or the page closes. */
@@ -80,6 +82,7 @@ export function createThreadStore(requests: ThreadRequests, name: string): Threa
       isLoaded: true,
       hasMore: found.length >= wanted && wanted < MOST,
       others,
+      error: undefined,
     })
   }
   async function changed(): Promise<void> {
@@ -93,7 +96,7 @@ export function createThreadStore(requests: ThreadRequests, name: string): Threa
     const read = async (): Promise<void> => {
       if (isReading || document.hidden) return
       isReading = true
-      await refresh().catch(console.warn)
+      await refresh().catch((error: Error) => set({ error }))
       isReading = false
     }
     const leave = (): void => {

@@ -92,7 +92,7 @@ export interface AgentEngine {
   findThread(thread: ThreadAddress): Promise<ThreadRecord | undefined>
   /** Creates an empty thread. Undefined if the id is taken, by this or another owner. */
   createThread(thread: NewThreadRequest): Promise<ThreadRecord | undefined>
-  /** Merges keys into a thread's metadata, or sets its time to live. Throws `no_such_thread`. */
+  /** Merges keys into a thread's metadata, or sets its time to live or its title. Throws `no_such_thread`. */
   patchThread(thread: ThreadAddress & ThreadPatch): Promise<ThreadRecord>
   /**
    * Creates a thread with all checkpoints of another one, with the same checkpoint ids, but without its runs

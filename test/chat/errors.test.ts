@@ -12,6 +12,12 @@ it('says an error of the server in the words of the server', () => {
   expect(wordsOf(undefined)).toBe('Something went wrong.')
 })
 
+it('says why a thread could not be read, of which the SDK keeps the status alone', () => {
+  const unread = (status: string) => wordsOf(new Error(`Thread state request failed: ${status}`))
+  expect(unread('401 Unauthorized')).toBe('Sign in to read this thread.')
+  expect(unread('500 Internal Server Error')).toBe('The thread could not be read: the server answered 500.')
+})
+
 it('tells a request that was refused from a run that failed', () => {
   expect(isRefusal(refused)).toBe(true)
   const answer = { type: 'error', id: 1, error: 'invalid_argument', message: 'No.' } as const

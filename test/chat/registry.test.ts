@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { asText, FOLDER, registryFile, registryItems } from './registry.ts'
+import { asText, FOLDER, placeOf, registryFile, registryItems } from './registry.ts'
 
 const items = registryItems()
 
@@ -15,17 +15,19 @@ describe.each(items)('$name', (item) => {
   })
 
   test('has all files and packages that it imports, and the colours that it names', () => {
-    const paths = new Set(item.files.map(({ path }) => path.replace(/\.tsx?$/, '')))
+    const places = new Set(item.files.map(({ path }) => placeOf(path).replace(/\.tsx?$/, '')))
     const packages = item.dependencies.map((one) => one.slice(0, one.lastIndexOf('@')))
     for (const { path, content } of item.files) {
       for (const [, specifier] of content.matchAll(/(?:from |import\(|import )'([^']+)'/g))
-        if (specifier!.startsWith('.')) expect(paths).toContain(join(dirname(path), specifier!))
+        if (specifier!.startsWith('.')) expect(places).toContain(join(dirname(placeOf(path)), specifier!))
         else expect(['react', 'react-dom', ...packages]).toContain(packageOf(specifier!))
     }
     const { theme, light, dark } = item.cssVars
     expect(Object.keys(theme).map((name) => name.replace('color-', ''))).toEqual(Object.keys(light))
     expect(Object.keys(dark)).toEqual(Object.keys(light))
     expect(item.dependencies.join()).not.toContain('undefined')
+    // The library is for its server: no part needs it.
+    expect(packages).not.toContain('agentwire')
     // Tokens of shadcn's own, which other components of a project use.
     expect(Object.keys(light).filter((name) => SHADCN.includes(name))).toEqual([])
   })

@@ -1,6 +1,6 @@
 /**
  * Parts of the chat as entries of a shadcn registry: `npx tsx test/chat/registry.ts` writes them to docs/public/r. Each has all files of the
- * chat that it needs, in the chat's own folders below `components/agentwire`, the packages that they import, and the colours.
+ * chat that it needs, below `components/agentwire`, the packages that they import, and the colours.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -10,7 +10,7 @@ import { APP, ROOT } from '../../examples/chat/demo/build.ts'
 export const FOLDER = join(ROOT, 'docs/public/r')
 const TARGET = 'components/agentwire'
 
-interface Part {
+export interface Part {
   readonly name: string
   readonly title: string
   readonly description: string
@@ -18,7 +18,7 @@ interface Part {
   readonly entry: string
 }
 
-const PARTS: readonly Part[] = [
+export const PARTS: readonly Part[] = [
   {
     name: 'markdown',
     title: 'Markdown',
@@ -122,11 +122,16 @@ function propertiesOf(rule: string): Readonly<Record<string, string>> {
   )
 }
 
-/** Not every project lets its imports name the endings of files. */
-const withoutEndings = (source: string): string =>
-  source.replace(IMPORT, (whole, specifier: string) =>
-    specifier.startsWith('.') ? `'${specifier.replace(/\.tsx?$/, '')}'` : whole,
-  )
+/** Where a file of the chat is below the target: the folder `components` is left out, because the target is in one. */
+export const placeOf = (path: string): string => path.replace(/^components\//, '')
+
+/** The source with imports that fit its new place. Not every project lets its imports name the endings of files. */
+const movedSource = (path: string): string =>
+  read(path).replace(IMPORT, (whole, specifier: string) => {
+    if (!specifier.startsWith('.')) return whole
+    const moved = relative(dirname(placeOf(path)), placeOf(join(dirname(path), specifier)))
+    return `'${moved.startsWith('.') ? '' : './'}${moved.replace(/\.tsx?$/, '')}'`
+  })
 
 export function registryItems(): readonly RegistryItem[] {
   const cssVars = {
@@ -146,8 +151,9 @@ export function registryItems(): readonly RegistryItem[] {
       files: files.map((path) => ({
         path,
         type: 'registry:file',
-        target: `${TARGET}/${path}`,
-        content: withoutEndings(read(path)),
+        target: `${TARGET}/${placeOf(path)}`,
+        // Server components may import the part as it is.
+        content: (path === entry ? "'use client'\n\n" : '') + movedSource(path),
       })),
       cssVars,
     }

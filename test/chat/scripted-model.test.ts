@@ -1,5 +1,6 @@
 import { HumanMessage } from '@langchain/core/messages'
 import { expect, test } from 'vitest'
+import { scriptedModels } from '../../examples/chat/server/models/models.ts'
 import { type Script, ScriptedModel } from '../../examples/chat/server/models/scripted-model.ts'
 import { calculator } from '../../examples/chat/server/tools/tools.ts'
 
@@ -85,4 +86,15 @@ test('writes thoughts, text, pictures and calls as blocks of one message, in thi
 test('fails after its text where the script says so', async () => {
   const script: Script = () => ({ text: 'Half of', error: 'It broke.' })
   await expect(new ScriptedModel({ script, delayMs: 0 }).invoke(question)).rejects.toThrow('It broke.')
+})
+
+test.each([
+  ['Tell me a long story', '# The *miller*\n\nOnce', 'The miller'],
+  ['What is 12 * (3 + 4), and what is a checkpoint?', '84', '12 * (3 + 4) and checkpoint'],
+  ['Draw a chart of a week of coffee', 'Here', 'Chart of a week of coffee'],
+  ['A script', '```sh\n# install\n```', 'Script'],
+  ['Hello, echo', 'Hello', 'Hello, echo'],
+])('names the conversation that begins with “%s”', async (question, answer, title) => {
+  const { text } = await scriptedModels(0).titler.invoke(`Question: ${question}\n\nAnswer: ${answer}`)
+  expect(text).toBe(title)
 })

@@ -28,6 +28,7 @@ ${kept(storageUrl)}
 The page shows the text of what an agent has thrown, as in development. In production clients see an error id.
 
   The chat page    ${origin}/
+  The devtools     ${origin}/devtools
   Is it up?        ${origin}/ok
   All threads      ${origin}/threads
   Its agent card   ${origin}/.well-known/agent-card.json?assistant_id=agent

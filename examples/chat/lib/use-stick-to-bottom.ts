@@ -64,7 +64,7 @@ export function useStickToBottom(threadId: string | undefined): StickToBottom {
         wanted.current = undefined
         setSticks(false)
         outer.scrollTop = top
-      } else if (sticks.current) outer.scrollTop = outer.scrollHeight
+      } else if (sticks.current && inner.offsetHeight > 0) outer.scrollTop = outer.scrollHeight
     })
     const take = (): void => {
       wanted.current = undefined

@@ -6,10 +6,12 @@ import { mcp } from 'agentwire/mcp'
 import { cachedServer } from 'agentwire/next'
 import { openAi } from 'agentwire/openai'
 import { openStorage } from 'agentwire/storage'
+import { HAS_DEVTOOLS } from '../lib/devtools.ts'
 import { echoAgent } from './agents/echo.ts'
 import { deepAgent, secretaryAgent } from './agents/graphs.ts'
 import { controlPlane } from './control-plane.ts'
 import { chooseModels } from './models/models.ts'
+import { titles } from './titles.ts'
 
 const storage = await openStorage(process.env.STORAGE_URL || 'memory:')
 const models = await chooseModels(process.env)
@@ -29,6 +31,7 @@ export const server = cachedServer(
       // The demo is built for production, and shows why a run has failed all the same.
       errorMessage: process.env.DEMO === '1' || undefined,
       controlPlane: controlPlane(),
-      faces: [aiSdk(), agUi(), mcp(), openAi()],
+      devtools: HAS_DEVTOOLS,
+      faces: [aiSdk(), agUi(), mcp(), openAi(), titles(models.titler)],
     }),
 )

@@ -46,12 +46,17 @@ export interface ThreadPatch {
   /** Merged into the thread's metadata. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly ttl?: ThreadTtl | undefined
+  /**
+   * The server's title, used until a client sets one in `metadata.title`. A patch with a title does not change `updatedAt`, because it
+   * is not activity of the thread.
+   */
+  readonly title?: string | undefined
 }
 
-/** Changes the metadata or time to live of a thread. */
+/** Changes the metadata, time to live or title of a thread. */
 export async function patchThread(
   context: RunContext,
-  { threadId, metadata, ttl, ...access }: OwnedThread & ThreadPatch,
+  { threadId, metadata, ttl, title, ...access }: OwnedThread & ThreadPatch,
 ): Promise<ThreadRecord> {
   let isPatched = false
   const { now: updatedAt } = await context.store.inspect(threadId)
@@ -64,7 +69,7 @@ export async function patchThread(
           owner: ownerAfter(now.owner, access.owner),
           metadata: { ...now.metadata, ...metadata },
           ttl: ttl ?? now.ttl,
-          updatedAt,
+          ...(title === undefined ? { updatedAt } : { title }),
         }
       : undefined
   })

@@ -37,7 +37,7 @@ const smallTargets = (page: Page): Promise<readonly string[]> =>
   )
 
 describe.runIf(hasBrowser).each(['light', 'dark'] as const)('axe finds nothing, %s', (colorScheme) => {
-  const { open } = chatPages()
+  const { open, allowLostRequests } = chatPages()
   // What fades in has another contrast until it is there.
   const page = (path = '/') => open(path, { colorScheme, reducedMotion: 'reduce' })
 
@@ -103,6 +103,8 @@ describe.runIf(hasBrowser).each(['light', 'dark'] as const)('axe finds nothing, 
     await ask(opened, 'Write a report about coffee')
     await look(opened, `phone-${colorScheme}`)
     expect(await smallTargets(opened)).toEqual([])
+    const wide = await opened.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    expect(wide).toBeLessThanOrEqual(0)
     await button(opened, /threads$/)
       .first()
       .click()
@@ -119,6 +121,51 @@ describe.runIf(hasBrowser).each(['light', 'dark'] as const)('axe finds nothing, 
     await opened.keyboard.press('Escape')
     await opened.getByRole('menu').waitFor({ state: 'detached' })
     await opened.getByRole('dialog', { name: 'Threads' }).waitFor()
+  })
+
+  test('where a run has failed, and where the server refuses everything', async () => {
+    allowLostRequests()
+    const opened = await page()
+    await send(opened, 'Please fail on purpose')
+    await opened.getByRole('alert').filter({ hasText: 'asked to fail' }).waitFor()
+    await look(opened, `failed-${colorScheme}`)
+    await opened.route(/\/threads(\/|$)/, (route) =>
+      route.fulfill({ status: 401, json: { error: 'unauthenticated', message: 'Sign in.' } }),
+    )
+    await opened.reload()
+    await opened.getByRole('alert').filter({ hasText: 'could not be read' }).waitFor()
+    await opened.getByRole('alert').filter({ hasText: 'Sign in to read this thread.' }).waitFor()
+    await look(opened, `refused-${colorScheme}`)
+    await opened.route(/\/threads(\/|$)/, (route) => route.abort())
+    await opened.reload()
+    await opened.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor()
+    await look(opened, `away-${colorScheme}`)
+  })
+
+  test('on a tablet, with a question and with its files', async () => {
+    const opened = await open('/', {
+      colorScheme,
+      reducedMotion: 'reduce',
+      viewport: { width: 820, height: 1100 },
+      hasTouch: true,
+      isMobile: true,
+    })
+    await look(opened, `tablet-empty-${colorScheme}`)
+    expect(await smallTargets(opened)).toEqual([])
+    await send(opened, 'Research coffee, and ask me what exactly')
+    await opened.getByRole('textbox', { name: 'Your answer' }).waitFor()
+    await look(opened, `tablet-question-${colorScheme}`)
+    expect(await smallTargets(opened)).toEqual([])
+    await opened.getByRole('textbox', { name: 'Your answer' }).fill('Where it grows')
+    await button(opened, 'Answer').click()
+    await answered(opened)
+    await ask(opened, 'Draw a chart of a week of coffee')
+    await button(opened, '1 file').click()
+    await opened.getByRole('dialog', { name: 'Files' }).getByRole('img').waitFor()
+    await look(opened, `tablet-files-${colorScheme}`)
+    expect(await smallTargets(opened)).toEqual([])
+    await opened.keyboard.press('Escape')
+    await opened.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
   test('with its files beside it', async () => {

@@ -148,6 +148,29 @@ describe.runIf(hasBrowser)('approvals', () => {
     expect(await card(page, 'researcher', 'Done').count()).toBe(2)
   })
 
+  test('what is decided stays when the page reads the thread again', async () => {
+    const page = await letterTo('ada@example.com', 'bob@example.com')
+    let release = (): void => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/stream/events', async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.reload()
+    await button(asks(page), 'Approve').first().click()
+    await asks(page).getByText('1 of 2 decided').waitFor()
+    // The streams tell of the run that has asked, and the page reads what it has left.
+    const reading = page.waitForResponse('**/threads/*/state')
+    release()
+    await (await reading).finished()
+    await asks(page).getByText('1 of 2 decided').waitFor()
+    await button(asks(page), 'Approve').click()
+    await button(asks(page), 'Send').click()
+    await answered(page)
+  })
+
   test('a question in words gets an answer in words', async () => {
     const page = await open()
     await choose(page, 'Echo')

@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { answered, button, chatPages, composer, conversation, hasBrowser, send, turns } from './pages.ts'
 
@@ -23,6 +24,29 @@ describe.runIf(hasBrowser)('what has failed and is tried again', () => {
     await page.reload()
     await answered(page)
     expect(await turns(page).count()).toBe(1)
+  })
+
+  test.each([
+    [401, 'Sign in to use these agents.', 'Sign in to read this thread.'],
+    [429, 'Too many requests.', 'Too many requests. Wait a moment, then try again.'],
+  ])('is the page itself, where the server answers %i to everything', async (status, message, unread) => {
+    allowLostRequests()
+    const page = await open()
+    const refuse = (route: Route) => route.fulfill({ status, json: { error: 'refused', message } })
+    await page.route(/\/threads(\/|$)/, refuse)
+    const path = `/t/${crypto.randomUUID()}`
+    await page.goto(new URL(path, page.url()).href)
+    await page
+      .getByRole('alert')
+      .filter({ hasText: `The threads could not be read: ${message}` })
+      .waitFor()
+    const alert = page.getByRole('alert').filter({ hasText: unread })
+    await alert.waitFor()
+    expect(await page.getByRole('heading', { name: 'What can I help with?' }).count()).toBe(0)
+    await page.unroute(/\/threads(\/|$)/)
+    await button(alert, 'Try again').click()
+    await page.getByRole('heading', { name: 'What can I help with?' }).waitFor()
+    expect(await alert.count()).toBe(0)
   })
 
   test('is the run, where it failed, also after a reload', async () => {

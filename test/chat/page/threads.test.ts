@@ -40,7 +40,7 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await expect.poll(() => other.title()).toContain(name)
   })
 
-  test('titles are made of the answer or the question, and no two are the same', async () => {
+  test('the server names a thread when its first answer is complete, and no two are called the same', async () => {
     const page = await open()
     const titles = new Set<string>()
     for (const count of [1, 2]) {
@@ -51,18 +51,35 @@ describe.runIf(hasBrowser)('the list of threads', () => {
       await button(page, 'New chat').first().click()
       await page.waitForURL(/\/$/)
     }
-    await ask(page, '73 + 73')
+    await ask(page, 'What is 73 + 73?')
     await page.getByRole('heading', { name: '73 + 73', exact: true }).waitFor()
+    const named = await open(new URL(page.url()).pathname)
+    await threadLink(named, '73 + 73').waitFor()
+  })
+
+  test('a thread opens in the devtools, which are one click away from every page', async () => {
+    const page = await open()
+    const link = page.getByRole('link', { name: 'Devtools', exact: true })
+    expect(await link.getAttribute('href')).toBe('/devtools')
+    await ask(page, 'What is 76 + 76?')
+    const [devtools] = await Promise.all([page.waitForEvent('popup'), link.click()])
+    await devtools.getByText('76 + 76 = 152.').last().waitFor()
+    await devtools.close()
+    const [menu] = await Promise.all([
+      page.waitForEvent('popup'),
+      pick(page, 'Actions for “76 + 76”', 'Open in the devtools'),
+    ])
+    await menu.getByText('76 + 76 = 152.').last().waitFor()
   })
 
   test('a thread is exported as Markdown, and its link is copied', async () => {
     const page = await open('/', { permissions: ['clipboard-read', 'clipboard-write'] })
     await ask(page, 'What is 74 + 74?')
-    const menu = 'Actions for “What is 74 + 74?”'
+    const menu = 'Actions for “74 + 74”'
     const [file] = await Promise.all([page.waitForEvent('download'), pick(page, menu, 'Export as Markdown')])
-    expect(file.suggestedFilename()).toBe('what-is-74-74.md')
+    expect(file.suggestedFilename()).toBe('74-74.md')
     const text = await readFile(await file.path(), 'utf8')
-    expect(text).toMatch(/^# What is 74 \+ 74\?\n\n## You\n\nWhat is 74 \+ 74\?\n\n## Deep agent\n\n/)
+    expect(text).toMatch(/^# 74 \+ 74\n\n## You\n\nWhat is 74 \+ 74\?\n\n## Deep agent\n\n/)
     expect(text).toContain('74 + 74 = 148.')
     await pick(page, menu, 'Share link')
     await page.getByText('The link is copied.').waitFor()

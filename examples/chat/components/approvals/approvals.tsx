@@ -1,4 +1,4 @@
-import { Suspense } from 'react'
+import { Suspense, useState } from 'react'
 import { later } from '../../lib/later.ts'
 import type { Interrupt } from '../../lib/questions.ts'
 
@@ -11,9 +11,22 @@ interface ApprovalsProps {
 
 /** What the agent waits for. */
 export function Approvals({ interrupts, onAnswer }: ApprovalsProps) {
+  const [answered, setAnswered] = useState(0)
+  const send: ApprovalsProps['onAnswer'] = async (responses) => {
+    await onAnswer(responses)
+    // Where the run that was to go on with the answers fails, the same questions are asked anew.
+    setAnswered(answered + 1)
+  }
   return (
     <Suspense>
-      <Questions key={interrupts.map(({ id }) => id).join()} interrupts={interrupts} onAnswer={onAnswer} />
+      <Questions key={`${answered} ${idsOf(interrupts)}`} interrupts={interrupts} onAnswer={send} />
     </Suspense>
   )
 }
+
+/** The server may give the same questions in another order when they are read again. */
+const idsOf = (interrupts: readonly Interrupt[]): string =>
+  interrupts
+    .map(({ id }) => id)
+    .sort()
+    .join()

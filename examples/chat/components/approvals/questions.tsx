@@ -65,7 +65,11 @@ export function Questions({ interrupts, onAnswer }: QuestionsProps) {
             <p role="status" className="flex-1 text-faint text-sm">
               {questions.length - open.length} of {questions.length} decided
             </p>
-            {open.some(canApprove) && <Button onClick={approveRest}>Approve the rest</Button>}
+            {open.some(canApprove) && (
+              <Button onClick={approveRest}>
+                {open.length === questions.length ? 'Approve all' : 'Approve the rest'}
+              </Button>
+            )}
             <Button kind="primary" disabled={open.length > 0} onClick={() => send(answers)}>
               Send
             </Button>

@@ -23,7 +23,7 @@ export function MediaView({ media: { kind, name, url } }: { readonly media: Medi
   if (kind === 'image')
     return (
       <a {...link} className="block">
-        <Picture src={url} alt={name} className="max-h-80 max-w-full rounded-xl border" />
+        <Picture src={url} alt={name} className="max-h-80 max-w-full rounded-xl border border-line" />
       </a>
     )
   // biome-ignore lint/a11y/useMediaCaption: what a model or a user sends has no captions.
@@ -33,7 +33,7 @@ export function MediaView({ media: { kind, name, url } }: { readonly media: Medi
   return (
     <a
       {...link}
-      className="flex items-center gap-2 rounded-xl border bg-panel px-3 py-2 text-sm hover:bg-hover pointer-coarse:min-h-11"
+      className="flex items-center gap-2 rounded-xl border border-line bg-panel px-3 py-2 text-sm hover:bg-hover pointer-coarse:min-h-11"
     >
       <FileIcon aria-hidden className="size-4 text-faint" />
       <span className="truncate">{name}</span>

@@ -79,10 +79,17 @@ export function Composer({ isNew, isRunning, isBlocked, attachments, onSend, onS
             onPaste={onPaste}
             rows={1}
             aria-label="Message"
-            placeholder={isBlocked ? 'The agent waits for your answer above' : 'Write a message'}
+            placeholder={isBlocked ? 'Answer the question first' : 'Write a message'}
             className="field-sizing-content max-h-60 min-h-9 min-w-0 flex-1 resize-none bg-transparent px-2 py-1.5 outline-none pointer-coarse:min-h-11 pointer-coarse:py-2.5"
           />
-          {isRunning && <IconButton icon={Square} label="Stop" onClick={onStop} />}
+          {isRunning && (
+            <IconButton
+              icon={Square}
+              label="Stop"
+              className="[&>svg]:size-4 [&>svg]:fill-current"
+              onClick={onStop}
+            />
+          )}
           <IconButton
             icon={ArrowUp}
             label={isRunning ? 'Send when the answer is complete' : 'Send'}

@@ -1,7 +1,5 @@
-import { AudioLines, Bot, type LucideIcon, Mail, Network } from 'lucide-react'
 import { AGENTS } from '../../lib/agents.ts'
-
-const ICONS: Readonly<Record<string, LucideIcon>> = { agent: Network, secretary: Mail, echo: AudioLines }
+import { agentIcon } from './agent-icon.ts'
 
 interface AgentChooserProps {
   readonly agentId: string
@@ -13,13 +11,13 @@ export function AgentChooser({ agentId, onAgent }: AgentChooserProps) {
   return (
     <fieldset className="w-full">
       <legend className="sr-only">Agent</legend>
-      <div className="grid gap-2 sm:grid-cols-3">
+      <div className="grid grid-cols-3 gap-2">
         {AGENTS.map(({ id, title, brief }) => {
-          const Icon = ICONS[id] ?? Bot
+          const Icon = agentIcon(id)
           return (
             <label
               key={id}
-              className="relative flex items-center gap-3 rounded-xl border border-line bg-raised p-3 text-left transition-colors hover:bg-hover has-checked:border-brand has-checked:ring-1 has-checked:ring-brand"
+              className="relative flex min-w-0 items-center gap-3 rounded-xl border border-line bg-raised p-3 text-left max-sm:flex-col max-sm:gap-1.5 max-sm:px-1 max-sm:text-center transition-colors hover:bg-hover has-checked:border-brand has-checked:ring-1 has-checked:ring-brand"
             >
               <input
                 type="radio"
@@ -34,9 +32,9 @@ export function AgentChooser({ agentId, onAgent }: AgentChooserProps) {
                 aria-hidden
                 className={`size-5 shrink-0 ${id === agentId ? 'text-brand' : 'text-faint'}`}
               />
-              <span className="min-w-0">
+              <span className="min-w-0 max-w-full">
                 <span className="block font-medium text-sm">{title}</span>
-                <span className="block text-faint text-xs">{brief}</span>
+                <span className="block text-faint text-xs max-sm:hidden">{brief}</span>
               </span>
             </label>
           )

@@ -1,3 +1,5 @@
+import { devtoolsHref, HAS_DEVTOOLS } from '../../lib/devtools.ts'
+
 /** What other clients call the agents of this page with, on the same port. */
 const DOORS = [
   ['LangGraph SDK', '/threads'],
@@ -8,14 +10,31 @@ const DOORS = [
   ['OpenAI', '/v1'],
 ] as const
 
+const LINK =
+  'inline-flex items-center px-2 text-ink underline decoration-line underline-offset-4 hover:decoration-current pointer-coarse:min-h-11'
+
 export const AlsoServed = () => (
-  <p className="text-balance text-faint text-xs">
-    The same agents, on this port:{' '}
-    {DOORS.map(([client, path], index) => (
-      <span key={path} className="whitespace-nowrap">
-        {index > 0 && ' · '}
-        {client} <code>{path}</code>
-      </span>
-    ))}
-  </p>
+  <section
+    aria-label="The same agents for other clients"
+    className="flex flex-col items-center gap-2 text-faint text-xs"
+  >
+    <p>The same agents answer other clients on this port:</p>
+    <ul className="flex flex-wrap justify-center gap-x-4 gap-y-1">
+      {DOORS.map(([client, path]) => (
+        <li key={path} className="whitespace-nowrap">
+          {client} <code>{path}</code>
+        </li>
+      ))}
+    </ul>
+    <div className="flex flex-wrap justify-center gap-x-2">
+      {HAS_DEVTOOLS && (
+        <a href={devtoolsHref()} target="agentwire-devtools" className={LINK}>
+          Watch them in the devtools
+        </a>
+      )}
+      <a href="/openapi.json" target="_blank" className={LINK} rel="noopener">
+        OpenAPI document
+      </a>
+    </div>
+  </section>
 )

@@ -63,7 +63,7 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
   const attachments = useAttachments()
   const { scroller, content, isAtBottom, scrollToBottom } = useStickToBottom(threadId)
   const [showsFiles, setShowsFiles] = useState(false)
-  useTitle(chat, turns.current, isNew)
+  useTitle(chat, turns.current)
   const toast = useToast()
   /** Makes the last request again: it sends the last message, or reads the thread before there is one. */
   const again = useRef<() => void>(() => location.reload())
@@ -109,7 +109,8 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
   }
   const isWaiting = chat.interrupts.length > 0
   const artifacts = artifactsOf(chat.values.files, chat.messages)
-  const isEmpty = turns.current.length === 0 && !chat.isThreadLoading
+  // A thread that could not be read is not empty.
+  const isEmpty = turns.current.length === 0 && !chat.isThreadLoading && (isNew || chat.error === undefined)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: files can also be chosen with a button.
     <div className="flex min-h-0 flex-1" onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
@@ -123,8 +124,8 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
           tabIndex={0}
           className="min-h-0 flex-1 overflow-y-auto outline-none"
         >
-          <div ref={content} className="mx-auto max-w-3xl px-4 py-6">
-            {isEmpty && <Welcome agentId={agentId} onAgent={setAgentId} onPrompt={send} />}
+          {isEmpty && <Welcome agentId={agentId} onAgent={setAgentId} onPrompt={send} />}
+          <div ref={content} className="mx-auto max-w-3xl px-4 py-6 empty:hidden">
             <ChatProvider chat={chat}>
               <Turns
                 turns={turns.current}
@@ -133,7 +134,12 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
                 actions={actions}
               />
             </ChatProvider>
-            {isAsking && <Approvals interrupts={chat.interrupts} onAnswer={answer} />}
+            {isWaiting && (
+              // While the thread is read again the questions are hidden alone: what is written into them would be lost.
+              <div hidden={!isAsking} className="-mt-2">
+                <Approvals interrupts={chat.interrupts} onAnswer={answer} />
+              </div>
+            )}
           </div>
         </div>
         {artifacts.length > 0 && (
@@ -143,7 +149,7 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
             onToggle={() => setShowsFiles(!showsFiles)}
           />
         )}
-        {!isAtBottom && (
+        {!isAtBottom && !isEmpty && (
           <div className="relative mx-auto h-0">
             <IconButton
               icon={ArrowDown}

@@ -10,6 +10,7 @@ import { inWords } from '../../lib/use-elapsed.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { agentIcon } from './agent-icon.ts'
 import { AnswerMessage } from './answer.tsx'
 import { Question } from './question.tsx'
 
@@ -78,11 +79,15 @@ export const TurnView = memo((props: TurnViewProps) => {
 /** What the answer took, and what can be done with it. */
 function Footer({ turn, history, activity, canChange, actions }: TurnViewProps) {
   if (activity !== 'idle' || turn.question === undefined) return null
-  const words = turn.answer.filter(({ type }) => type === 'ai').map(textOf)
+  const text = turn.answer
+    .filter(({ type }) => type === 'ai')
+    .map(textOf)
+    .filter((words) => words !== '')
+    .join('\n\n')
   const usage = usageOf(turn.answer)
   return (
     <footer className="-mt-2 flex items-center text-faint text-xs">
-      <CopyButton label="Copy answer" text={words.filter((text) => text !== '').join('\n\n')} />
+      {text !== '' && <CopyButton label="Copy answer" text={text} />}
       {canChange && (
         <>
           <IconButton
@@ -95,7 +100,9 @@ function Footer({ turn, history, activity, canChange, actions }: TurnViewProps) 
             icon={Shuffle}
             label="Ask an agent in a new chat"
             size="small"
+            heading="Ask in a new chat"
             items={AGENTS.map(({ id, title }) => ({
+              icon: agentIcon(id),
               label: title,
               run: () => actions.askAnother(turn, id),
             }))}
@@ -108,7 +115,9 @@ function Footer({ turn, history, activity, canChange, actions }: TurnViewProps) 
             {usage.input + usage.output} tokens
           </span>
         )}
-        {history?.ms !== undefined && !isStopped(turn.answer) && <span>{inWords(history.ms)}</span>}
+        {history?.ms !== undefined && turn.answer.length > 0 && !isStopped(turn.answer) && (
+          <span>{inWords(history.ms)}</span>
+        )}
       </span>
     </footer>
   )

@@ -2,10 +2,12 @@ import { Download, FileText, X } from 'lucide-react'
 import { useState } from 'react'
 import { download } from '../../lib/export.ts'
 import { type Artifact, languageOf } from '../../lib/files.ts'
+import { useMedia } from '../../lib/use-media.ts'
 import { MediaView } from '../attachments/media-view.tsx'
 import { Code } from '../markdown/code.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 
 interface FilesPanelProps {
@@ -13,19 +15,32 @@ interface FilesPanelProps {
   readonly onClose: () => void
 }
 
-/** The files of a conversation beside it, one of them open. On a phone the panel covers the conversation. */
+/** The files of a conversation, one of them open: beside it where there is room, else in a dialog over it. */
 export function FilesPanel({ artifacts, onClose }: FilesPanelProps) {
-  const [name, setName] = useState<string>()
-  const open = artifacts.find((one) => one.name === name) ?? artifacts[0]
+  const isWide = useMedia('(width >= 64rem)')
+  const files = <Files artifacts={artifacts} />
+  if (!isWide)
+    return (
+      <Dialog open onOpenChange={onClose} title="Files" side="right">
+        {files}
+      </Dialog>
+    )
   return (
-    <aside
-      aria-label="Files"
-      className="flex min-h-0 min-w-0 flex-col border-line border-l bg-page max-lg:fixed max-lg:inset-0 max-lg:z-30 lg:w-[min(32rem,40vw)]"
-    >
+    <aside aria-label="Files" className="flex w-[min(32rem,40vw)] min-h-0 min-w-0 flex-col border-l bg-page">
       <header className="flex min-h-12 shrink-0 items-center justify-between border-b pr-2 pl-4">
         <h2 className="font-semibold text-sm">Files</h2>
         <IconButton icon={X} label="Close files" onClick={onClose} />
       </header>
+      {files}
+    </aside>
+  )
+}
+
+function Files({ artifacts }: Pick<FilesPanelProps, 'artifacts'>) {
+  const [name, setName] = useState<string>()
+  const open = artifacts.find((one) => one.name === name) ?? artifacts[0]
+  return (
+    <div className="flex h-full min-h-0 flex-1 flex-col">
       {artifacts.length > 1 && (
         <ul className="flex shrink-0 flex-wrap gap-1 border-b p-2">
           {artifacts.map((one, at) => (
@@ -48,7 +63,7 @@ export function FilesPanel({ artifacts, onClose }: FilesPanelProps) {
       <section aria-label="File" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto p-4">
         {open ? <Open artifact={open} /> : <p className="text-faint text-sm">There are no files any more.</p>}
       </section>
-    </aside>
+    </div>
   )
 }
 

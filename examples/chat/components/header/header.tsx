@@ -1,12 +1,14 @@
 import { useThread } from 'agentwire/react'
-import { CircleHelp, Moon, PanelLeft, SquarePen, Sun } from 'lucide-react'
+import { Activity, CircleHelp, Moon, PanelLeft, SquarePen, Sun } from 'lucide-react'
 import { useEffect } from 'react'
 import { AGENTS } from '../../lib/agents.ts'
 import { agents } from '../../lib/client.ts'
+import { devtoolsHref, HAS_DEVTOOLS } from '../../lib/devtools.ts'
 import { ACTIONS_ID } from '../../lib/page.ts'
 import { toggleTheme } from '../../lib/theme.ts'
 import { nameOf } from '../../lib/thread-list.ts'
 import { ThreadMenu } from '../threads/thread-menu.tsx'
+import { buttonLook } from '../ui/button.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 
 interface HeaderProps {
@@ -33,6 +35,15 @@ export function Header({ threadId, onThreads, onNew, onHelp }: HeaderProps) {
       </div>
       <div id={ACTIONS_ID} className="contents" />
       {open && <ThreadMenu entry={open} />}
+      {HAS_DEVTOOLS && (
+        <a
+          href={devtoolsHref(open?.id)}
+          target="agentwire-devtools"
+          className={`max-md:hidden ${buttonLook({ kind: 'quiet' })}`}
+        >
+          <Activity aria-hidden className="size-4" /> Devtools
+        </a>
+      )}
       <IconButton icon={CircleHelp} label="Keys" className="max-md:hidden" onClick={onHelp} />
       <IconButton icon={Moon} label="Dark theme" className="dark:hidden" onClick={toggleTheme} />
       <IconButton icon={Sun} label="Light theme" className="not-dark:hidden" onClick={toggleTheme} />

@@ -85,7 +85,7 @@ function Table({ table: { header, rows } }: { readonly table: Tokens.Table }) {
   )
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard.
-    <section aria-label="Table" tabIndex={0} className="overflow-x-auto rounded-lg border">
+    <section aria-label="Table" tabIndex={0} className="overflow-x-auto rounded-lg border border-line">
       <table className="w-full text-sm">
         <thead className="bg-panel">
           <tr>{header.map((one, at) => cell('th', one, at))}</tr>

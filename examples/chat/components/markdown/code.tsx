@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'react'
-import { loadPatiently } from '../../lib/later.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import './code.css'
 
@@ -17,7 +16,8 @@ export function Code({ code, language = '', isGrowing }: CodeProps) {
   useEffect(() => {
     if (isGrowing || name === '') return
     let isShown = true
-    loadPatiently(() => import('./highlight.ts')).then(({ highlight }) => {
+    // Without its colours the code reads as well: where they cannot be loaded, it stays as it is.
+    import('./highlight.ts').then(({ highlight }) => {
       const html = highlight(code, name)
       if (isShown && html !== undefined) setColoured({ code, html })
     }, console.warn)
@@ -28,9 +28,9 @@ export function Code({ code, language = '', isGrowing }: CodeProps) {
   return (
     <figure
       aria-label={name === '' ? 'Code' : `Code in ${name}`}
-      className="overflow-hidden rounded-lg border"
+      className="overflow-hidden rounded-lg border border-line"
     >
-      <figcaption className="flex items-center justify-between border-b bg-panel py-0.5 pr-1 pl-4 text-faint text-xs">
+      <figcaption className="flex items-center justify-between border-line border-b bg-panel py-0.5 pr-1 pl-4 text-faint text-xs">
         {name || 'text'}
         <CopyButton label="Copy code" text={code} />
       </figcaption>

@@ -1,6 +1,7 @@
 import { searchThreads, type ThreadEntry, useThreads } from 'agentwire/react'
 import { useEffect, useRef } from 'react'
 import { agents } from '../../lib/client.ts'
+import { wordsOf } from '../../lib/errors.ts'
 import type { Navigation } from '../../lib/navigation.ts'
 import { byDay, nameOf } from '../../lib/thread-list.ts'
 import { useToast } from '../ui/toasts.tsx'
@@ -13,7 +14,7 @@ interface ThreadListProps {
 }
 
 export function ThreadList({ query, navigation }: ThreadListProps) {
-  const { entries, isLoaded, hasMore } = useThreads(agents)
+  const { entries, isLoaded, hasMore, error } = useThreads(agents)
   const list = useRef<HTMLDivElement>(null)
   const remove = useRemove(navigation)
   const found = query === '' ? entries : searchThreads(entries, query)
@@ -38,6 +39,11 @@ export function ThreadList({ query, navigation }: ThreadListProps) {
           </ul>
         </section>
       ))}
+      {error && (
+        <p role="alert" className="px-3 py-2 text-sm">
+          The threads could not be read: {wordsOf(error)}
+        </p>
+      )}
       <p role="status" className="px-3 py-2 text-faint text-sm">
         {isLoaded && found.length === 0 && (query === '' ? 'No threads yet.' : 'No title has these words.')}
         {query !== '' && found.length > 0 && `${found.length} found`}

@@ -1,6 +1,7 @@
 import type { ThreadEntry } from 'agentwire/react'
-import { Download, EllipsisVertical, Link, Pencil, Trash2 } from 'lucide-react'
+import { Activity, Download, EllipsisVertical, Link, Pencil, Trash2 } from 'lucide-react'
 import { AGENTS } from '../../lib/agents.ts'
+import { devtoolsHref, HAS_DEVTOOLS } from '../../lib/devtools.ts'
 import { exportThread } from '../../lib/export.ts'
 import { shareThread } from '../../lib/share.ts'
 import { nameOf } from '../../lib/thread-list.ts'
@@ -29,6 +30,7 @@ export function ThreadMenu({ entry, className = '', onRename, onRemove }: Thread
   const save = (): void => {
     exportThread(id, title, agent).catch(() => toast({ text: 'The thread could not be exported.' }))
   }
+  const inspect = (): void => void open(devtoolsHref(id), 'agentwire-devtools')
   return (
     <Menu
       icon={EllipsisVertical}
@@ -38,6 +40,7 @@ export function ThreadMenu({ entry, className = '', onRename, onRemove }: Thread
         ...(onRename ? [{ icon: Pencil, label: 'Rename', run: onRename }] : []),
         { icon: Link, label: 'Share link', run: share },
         { icon: Download, label: 'Export as Markdown', run: save },
+        ...(HAS_DEVTOOLS ? [{ icon: Activity, label: 'Open in the devtools', run: inspect }] : []),
         ...(onRemove ? [{ icon: Trash2, label: 'Delete', isDanger: true, run: onRemove }] : []),
       ]}
     />

@@ -15,13 +15,13 @@ const STATUSES: Readonly<Record<ToolStatus, readonly [LucideIcon, string, string
 export function ToolCallView({ call }: { readonly call: ToolCall }) {
   const [Icon, colour, words] = STATUSES[call.status]
   return (
-    <details className="group rounded-lg border bg-panel text-sm">
+    <details className="group rounded-lg border border-line bg-panel text-sm">
       <summary className="flex cursor-pointer items-center gap-2 rounded-lg px-3 py-2 hover:bg-hover pointer-coarse:min-h-11">
         <Icon aria-hidden className={`size-4 shrink-0 ${colour}`} />
         <span className="truncate font-medium">{readableName(call.name)}</span>
         <span className="ml-auto shrink-0 text-faint">{words}</span>
       </summary>
-      <div className="flex flex-col gap-3 border-t px-3 py-3">
+      <div className="flex flex-col gap-3 border-line border-t px-3 py-3">
         <Section title="Arguments" value={call.args} />
         {call.result !== undefined && (
           <Section

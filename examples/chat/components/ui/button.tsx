@@ -15,24 +15,18 @@ const SIZES = {
   small: 'size-8 shrink-0 pointer-coarse:size-11',
 }
 
-export interface ButtonProps extends ComponentProps<'button'> {
+interface Look {
   readonly kind?: keyof typeof KINDS
   /** `lines` is for a text that may be long, `icon` and `small` are squares for an icon alone. */
   readonly size?: keyof typeof SIZES
 }
 
-export function Button({
-  kind = 'plain',
-  size = 'text',
-  className = '',
-  type = 'button',
-  ...rest
-}: ButtonProps) {
-  return (
-    <button
-      type={type}
-      className={`inline-flex items-center justify-center gap-2 rounded-lg text-sm font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-50 ${SIZES[size]} ${KINDS[kind]} ${className}`}
-      {...rest}
-    />
-  )
+/** How a button looks, also for a link. */
+export const buttonLook = ({ kind = 'plain', size = 'text' }: Look): string =>
+  `inline-flex items-center justify-center gap-2 rounded-lg text-sm font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-50 ${SIZES[size]} ${KINDS[kind]}`
+
+export interface ButtonProps extends ComponentProps<'button'>, Look {}
+
+export function Button({ kind, size, className = '', type = 'button', ...rest }: ButtonProps) {
+  return <button type={type} className={`${buttonLook({ kind, size })} ${className}`} {...rest} />
 }

@@ -12,13 +12,15 @@ export interface MenuItem {
 interface MenuProps {
   readonly icon: LucideIcon
   readonly label: string
+  /** Words above the entries. Default: none. */
+  readonly heading?: string
   readonly items: readonly MenuItem[]
   readonly size?: 'icon' | 'small'
   readonly className?: string
 }
 
 /** A button with a menu. The browser shows it above everything, and closes it on Escape and on a press beside it. */
-export function Menu({ icon, label, items, size = 'icon', className = '' }: MenuProps) {
+export function Menu({ icon, label, heading, items, size = 'icon', className = '' }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   /** The press on the button has closed the menu: the click that follows must not open it again. */
@@ -73,6 +75,11 @@ export function Menu({ icon, label, items, size = 'icon', className = '' }: Menu
           onKeyDown={onKeyDown}
           className="fixed m-0 min-w-48 max-w-[calc(100vw-1rem)] rounded-xl border border-line bg-raised p-1 text-ink text-sm shadow-lg"
         >
+          {heading !== undefined && (
+            <p aria-hidden className="px-3 pt-1.5 pb-1 text-faint text-xs">
+              {heading}
+            </p>
+          )}
           {items.map(({ icon: Icon, label, isDanger, run }) => (
             <button
               key={label}

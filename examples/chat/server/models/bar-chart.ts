@@ -15,6 +15,13 @@ const BOTTOM = 44
 /** How many lines the vertical axis has at most. */
 const MOST_LINES = 6
 
+/** A picture takes the theme of the page that shows it. */
+const STYLE = [
+  '.page{fill:#fff}.title{fill:#18181b}.label{fill:#52525b}.bar{fill:#4f46e5}.axis{stroke:#71717a}.line{stroke:#e4e4e7}',
+  '@media(prefers-color-scheme:dark){.page{fill:#232328}.title{fill:#ededf0}.label{fill:#a5a5b0}.bar{fill:#818cf8}',
+  '.axis{stroke:#a5a5b0}.line{stroke:#36363d}}',
+].join('')
+
 /** A picture with a bar for each value, both axes and their labels, as SVG. */
 export function barChart({ title, unit, bars }: BarChart): string {
   const highest = Math.max(1, ...bars.map(([, value]) => value))
@@ -27,21 +34,21 @@ export function barChart({ title, unit, bars }: BarChart): string {
   const lines = Array.from({ length: Math.round(top / step) + 1 }, (_, at) => round(at * step))
   const grid = lines.map(
     (value) =>
-      `<path d="M${LEFT} ${y(value)}H${WIDTH - RIGHT}" stroke="${value === 0 ? '#71717a' : '#e4e4e7'}"/>` +
-      `<text x="${LEFT - 10}" y="${y(value) + 5}" text-anchor="end">${value}</text>`,
+      `<path d="M${LEFT} ${y(value)}H${WIDTH - RIGHT}" class="${value === 0 ? 'axis' : 'line'}"/>` +
+      `<text class="label" x="${LEFT - 10}" y="${y(value) + 5}" text-anchor="end">${value}</text>`,
   )
   const columns = bars.map(
     ([name, value], at) =>
       `<rect x="${round(middle(at) - slot * 0.32)}" y="${y(value)}" width="${round(slot * 0.64)}" ` +
-      `height="${round(y(0) - y(value))}" rx="4" fill="#4f46e5"/>` +
-      `<text x="${middle(at)}" y="${HEIGHT - BOTTOM + 22}" text-anchor="middle">${escaped(name)}</text>`,
+      `height="${round(y(0) - y(value))}" rx="4" class="bar"/>` +
+      `<text class="label" x="${middle(at)}" y="${HEIGHT - BOTTOM + 22}" text-anchor="middle">${escaped(name)}</text>`,
   )
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" ` +
-    `font-family="system-ui, sans-serif" font-size="14" fill="#52525b">` +
-    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>` +
-    `<text x="${LEFT}" y="30" font-size="17" font-weight="600" fill="#18181b">${escaped(title)}</text>` +
-    `<text transform="translate(18 ${y(top / 2)}) rotate(-90)" text-anchor="middle">${escaped(unit)}</text>` +
+    `font-family="system-ui, sans-serif" font-size="14">` +
+    `<style>${STYLE}</style><rect width="${WIDTH}" height="${HEIGHT}" class="page"/>` +
+    `<text x="${LEFT}" y="30" font-size="17" font-weight="600" class="title">${escaped(title)}</text>` +
+    `<text class="label" transform="translate(18 ${y(top / 2)}) rotate(-90)" text-anchor="middle">${escaped(unit)}</text>` +
     `${grid.join('')}${columns.join('')}</svg>`
   )
 }

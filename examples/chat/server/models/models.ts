@@ -1,7 +1,7 @@
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { chooseProvider, type Environment } from './providers.ts'
 import { type Script, ScriptedModel } from './scripted-model.ts'
-import { compute, coordinate, correspond, research } from './scripts.ts'
+import { compute, coordinate, correspond, entitle, research } from './scripts.ts'
 import { withThinkingTime } from './thinking-time.ts'
 
 /** One model for each role. A provider plays all of them with one model. */
@@ -10,6 +10,8 @@ export interface Models {
   readonly researcher: BaseChatModel
   readonly mathWhiz: BaseChatModel
   readonly secretary: BaseChatModel
+  /** Names conversations. */
+  readonly titler: BaseChatModel
 }
 
 /** Scripted models, which need no network. `delayMs` is the pause before each token. */
@@ -21,6 +23,7 @@ export function scriptedModels(delayMs?: number): Models {
     researcher: model(research),
     mathWhiz: model(compute),
     secretary: model(correspond),
+    titler: model(entitle),
   }
 }
 
@@ -29,6 +32,6 @@ export async function chooseModels(env: Environment): Promise<Models> {
   const opened = await chooseProvider(env)?.open()
   const model = opened && withThinkingTime(opened)
   return model
-    ? { coordinator: model, researcher: model, mathWhiz: model, secretary: model }
+    ? { coordinator: model, researcher: model, mathWhiz: model, secretary: model, titler: model }
     : scriptedModels(env.SPEED ? 1000 / Number(env.SPEED) : undefined)
 }

@@ -124,6 +124,34 @@ export const correspond: Script = (messages) => {
   }
 }
 
+/** Names a conversation: by the heading of the answer, or else by what the question is about. */
+export const entitle: Script = (messages) => {
+  const [, question = '', answer = ''] =
+    /^Question: (.*?)\n\nAnswer: (.*)$/s.exec(lastTurn(messages).request) ?? []
+  return { text: headingOf(answer) ?? topicOf(question) }
+}
+
+/** The first heading of a Markdown text, without marks. Code has lines that look like one. */
+function headingOf(markdown: string): string | undefined {
+  const [, heading] = /^ {0,3}#{1,3} +(.+?)[ #]*$/m.exec(markdown.replace(/^```[\s\S]*?^```/gm, '')) ?? []
+  return heading?.replace(/[*_`]/g, '')
+}
+
+/** How a request begins before it says what it is about. */
+const OPENING =
+  /^(?:please|tell me(?: about)?|show me|give me|draw|write|what (?:is|are)|who is|how does|an?|the)\s+/i
+
+function topicOf(question: string): string {
+  const parts = question.split(/(?:,\s*|\s+)and\s+(?=what|who|how|tell|show|why)|;\s*/i).map(withoutOpening)
+  const topic = parts.join(' and ')
+  return topic.charAt(0).toUpperCase() + topic.slice(1)
+}
+
+function withoutOpening(text: string): string {
+  const rest = text.trim().replace(OPENING, '').replace(/\?$/, '')
+  return rest === text.trim() ? rest : withoutOpening(rest)
+}
+
 interface Result {
   readonly text: string
   readonly status: string | undefined
