@@ -3,7 +3,10 @@ import type { Principal } from '../principal.ts'
 import { type AgentEngine, RunError } from '../runs/index.ts'
 import { requireAssistant } from './find.ts'
 
-/** The graph of an assistant, and how its agent describes it. Throws `no_such_assistant`, also if the server no longer has the graph. */
+/**
+ * The graph of an assistant, and how its agent describes it. Throws `no_such_assistant`, also if the server no
+ * longer has the graph.
+ */
 export async function describeAssistant(
   engine: AgentEngine,
   principal: Principal | null | undefined,

@@ -20,7 +20,10 @@ export function graphNamed(engine: AgentEngine, name: string): string | undefine
   return graphId !== undefined && engine.agents.has(graphId) ? graphId : undefined
 }
 
-/** How `authorize` is told of an assistant: by its graph for the name or the system assistant of one, otherwise by the id as sent. */
+/**
+ * The resource name of an assistant for `authorize`: its graph for the name or the system assistant of a graph,
+ * otherwise the id as sent.
+ */
 export const resourceNamed = async (engine: AgentEngine, idOrName: string): Promise<string> =>
   graphNamed(engine, idOrName) ?? (await graphOfId(engine, idOrName.toLowerCase())) ?? idOrName
 

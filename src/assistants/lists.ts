@@ -48,7 +48,7 @@ export async function searchAssistants(
   const { orderBy = 'createdAt', ascending = false, offset, limit } = query
   const { owner } = accessOf(principal)
   await inheritAssistants(internalsOf(engine).store, owner)
-  const fits = shownThatFit(principal, query)
+  const fits = visibleFits(principal, query)
   const field = listField(owner, orderBy, graphOf(engine, query))
   const compare = comparisonOf(owner, orderBy, ascending)
   const system = (await systemAssistants(engine, owner, { ...query, fits })).sort(compare)
@@ -77,7 +77,7 @@ export async function countAssistants(
 ): Promise<number> {
   const { owner } = accessOf(principal)
   await inheritAssistants(internalsOf(engine).store, owner)
-  const fits = shownThatFit(principal, query)
+  const fits = visibleFits(principal, query)
   const field = listField(owner, 'createdAt', graphOf(engine, query))
   const { length } = await systemAssistants(engine, owner, { ...query, fits })
   if (!fits) return length + (await internalsOf(engine).store.count(ASSISTANTS, field))
@@ -116,7 +116,7 @@ export async function listVersions(
 }
 
 /** Selects assistants that match the query and the principal's filter. */
-function shownThatFit(principal: Caller, { fits }: Pick<AssistantQuery, 'fits'>): Fits | undefined {
+function visibleFits(principal: Caller, { fits }: Pick<AssistantQuery, 'fits'>): Fits | undefined {
   const { metadataFilter } = accessOf(principal)
   if (!metadataFilter) return fits
   return (assistant) => passes(metadataFilter, assistant.metadata) && (fits?.(assistant) ?? true)

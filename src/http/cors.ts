@@ -1,6 +1,6 @@
 import { AgentwireError } from '../errors.ts'
 import type { OptionTable } from '../options.ts'
-import { calledUrl, isUnasked } from './origins.ts'
+import { calledUrl, isWithoutPreflight } from './origins.ts'
 import { empty, knownBody } from './respond.ts'
 import type { HandlerContext, WebHandler } from './types.ts'
 
@@ -124,7 +124,7 @@ export function withCors(
    */
   const trusted = (request: Request, context: HandlerContext | undefined): Request => {
     const origin = request.headers.get('origin')
-    if (!(any || (origin && isAllowed(origin))) || !isUnasked(request, calledUrl(request, context)))
+    if (!(any || (origin && isAllowed(origin))) || !isWithoutPreflight(request, calledUrl(request, context)))
       return request
     const headers = new Headers(request.headers)
     for (const name of ['origin', 'sec-fetch-site', ...(credentials ? [] : ['cookie'])]) headers.delete(name)

@@ -10,7 +10,7 @@ import {
   reportError,
   wantsText,
 } from './errors.ts'
-import { calledUrl, refuseUnasked } from './origins.ts'
+import { calledUrl, rejectWithoutPreflight } from './origins.ts'
 import { empty } from './respond.ts'
 import { createRouter, normalizeBase, stripBase } from './router.ts'
 import type { SecuritySchemes } from './security.ts'
@@ -112,7 +112,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
       route = match.pattern
       params = match.params
       if (match.routeKind === 'socket' && !isHandshake(request)) throw needsHandshake()
-      refuseUnasked(request, url, match.routeKind)
+      rejectWithoutPreflight(request, url, match.routeKind)
       request = withBearer(given)
       const authenticate = match.routeKind === 'public' ? undefined : options.authenticate
       const principal = await identify(request, context, authenticate)

@@ -23,7 +23,7 @@ export {
   isResponse,
   type Refusal,
 } from './handler.ts'
-export { calledUrl, isJsonType, refuseUnasked } from './origins.ts'
+export { calledUrl, isJsonType, rejectWithoutPreflight } from './origins.ts'
 export { BASE_HEADERS, publicBase, publicOrigin } from './public-base.ts'
 export { empty, json, jsonList, jsonText, knownBody, type ResponseOptions } from './respond.ts'
 export { createRouter, type Match, type Router, stripBase } from './router.ts'

@@ -38,7 +38,7 @@ type Effect = RouteKind | 'acting' | undefined
  * Whether a page of another origin may have sent this without a preflight (Fetch standard, §4.8). CORS then
  * only keeps the page from reading the response, after the effect.
  */
-export function isUnasked(request: Request, url: URL, effect?: Effect): boolean {
+export function isWithoutPreflight(request: Request, url: URL, effect?: Effect): boolean {
   const { method, headers } = request
   const reads = method === 'GET' || method === 'HEAD'
   if (!(reads || method === 'POST') || !isCrossOrigin(request, url)) return false
@@ -57,9 +57,9 @@ function hasBody({ headers, body }: Request): boolean {
   return length === null ? body !== null : length !== '0'
 }
 
-/** Throws `HttpError` 403 for a request that `isUnasked`. */
-export function refuseUnasked(request: Request, url: URL, effect?: Effect): void {
-  if (!isUnasked(request, url, effect)) return
+/** Throws `HttpError` 403 for a request that another origin's page may have sent without a preflight. */
+export function rejectWithoutPreflight(request: Request, url: URL, effect?: Effect): void {
+  if (!isWithoutPreflight(request, url, effect)) return
   const message =
     'Pages from other origins may not send this request. Add the origin of the page to http.cors'
   const instead = request.method === 'POST' ? ', or send JSON with content-type: application/json.' : '.'

@@ -9,7 +9,7 @@ export function observedStore(store: Store, observe: (event: ServerEvent) => voi
   async function watched<Result>(call: Promise<Result>): Promise<Result> {
     try {
       const result = await call
-      if (awaySince !== undefined) cameBack()
+      if (awaySince !== undefined) markAvailable()
       return result
     } catch (error) {
       if (error instanceof UnavailableError) wentAway(error)
@@ -23,7 +23,7 @@ export function observedStore(store: Store, observe: (event: ServerEvent) => voi
     observe({ type: 'store.unavailable', error, at: awaySince })
   }
 
-  function cameBack(): void {
+  function markAvailable(): void {
     const at = Date.now()
     const awayMs = at - awaySince!
     awaySince = undefined

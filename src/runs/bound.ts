@@ -12,14 +12,14 @@ export interface BoundEngine {
 }
 
 /** The request of a function that checks access, with a principal in place of the access fields. */
-export type Asked<Request extends Access> = Omit<Request, keyof Access> & {
+export type CallerRequest<Request extends Access> = Omit<Request, keyof Access> & {
   readonly principal?: Principal | null | undefined
 }
 
 export function callAs<Request extends Access, Result>(
   { context, maintain }: BoundEngine,
   method: (context: RunContext, request: Request) => Result,
-  request: Asked<Request>,
+  request: CallerRequest<Request>,
 ): Result {
   maintain()
   return method(context, { ...request, ...accessOf(request.principal) } as unknown as Request)

@@ -5,7 +5,7 @@ import type { Checkpointer, CheckpointTuple } from '../storage/checkpointer/chec
 import type { KeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
-import type { FailureTold, RunOrigin } from './failures.ts'
+import type { FailureContext, RunOrigin } from './failures.ts'
 import type { Limits } from './limits.ts'
 import type { LogWatchers } from './log/watchers.ts'
 import type { ServerEvent } from './observe.ts'
@@ -13,7 +13,7 @@ import type { HeldRecords, RunRecord, RunRecords, StopReason, ThreadRecord } fro
 import type { WakeUps } from './records/wake-ups.ts'
 
 /** The state that all parts of the engine share. One for each engine. */
-export interface RunContext extends FailureTold {
+export interface RunContext extends FailureContext {
   readonly store: Store
   readonly checkpointer: Checkpointer
   /** The store's clock, in milliseconds since 1970, for values that are not read with a partition. */

@@ -3,7 +3,7 @@ import { type Access, ownerOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
 import { createAttach } from './attach.ts'
-import { type Asked, bind, callAs } from './bound.ts'
+import { bind, type CallerRequest, callAs } from './bound.ts'
 import { close } from './close.ts'
 import type { RunContext } from './context.ts'
 import { createContext } from './create-context.ts'
@@ -48,7 +48,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
   const bound = { context, maintain, attach }
   const as =
     <Request extends Access, Result>(method: (context: RunContext, request: Request) => Result) =>
-    (request: Asked<Request>): Result =>
+    (request: CallerRequest<Request>): Result =>
       callAs(bound, method, request)
   const startAs = as(startRun)
   return bind<AgentEngine>(

@@ -18,7 +18,7 @@ export interface RunOrigin {
 }
 
 /** How failures are reported. */
-export interface FailureTold {
+export interface FailureContext {
   /** Passes an error to the operator's `onError`, and returns its error id. Never throws. */
   readonly report: (error: unknown, origin: RunOrigin) => string
   /** The message that clients see for an agent's error. Without it they see an error id. */
@@ -66,7 +66,7 @@ export interface ShownFailure {
  * of it.
  */
 export function reportFailure(
-  context: FailureTold,
+  context: FailureContext,
   origin: RunOrigin,
   error: unknown,
   ofStorage: boolean,
@@ -96,7 +96,7 @@ function nameOf(error: unknown): string {
  * `errorMessage` option. If the storage failed, it is always replaced, because an agent may pass on the
  * storage's errors as its own.
  */
-export function withoutErrorText(context: FailureTold, event: AgentEvent, ofStorage: boolean): AgentEvent {
+export function withoutErrorText(context: FailureContext, event: AgentEvent, ofStorage: boolean): AgentEvent {
   const shown = (error: unknown): string => (ofStorage ? HIDDEN : hide(context, error))
   switch (event.method) {
     case 'tasks':
@@ -142,7 +142,7 @@ function withoutChunkErrors(
  * The error that clients see for a failed write to an agent's state, without the text of the agent's own
  * code.
  */
-export function withoutRefusalText(context: FailureTold, origin: RunOrigin, error: unknown): unknown {
+export function withoutRefusalText(context: FailureContext, origin: RunOrigin, error: unknown): unknown {
   if (!(error instanceof AgentRefusal)) return error
   const { cause } = error
   const id = context.report(cause, origin)
@@ -157,7 +157,7 @@ export function withoutRefusalText(context: FailureTold, origin: RunOrigin, erro
  * declined.
  */
 export function withoutErrorTexts(
-  context: FailureTold,
+  context: FailureContext,
   snapshot: StateSnapshot,
   shown: string | null,
 ): StateSnapshot {
@@ -170,14 +170,14 @@ export function withoutErrorTexts(
   return { ...snapshot, tasks: snapshot.tasks.map(taskOf) }
 }
 
-function hide(context: FailureTold, error: unknown): string {
+function hide(context: FailureContext, error: unknown): string {
   const { name, message } = Object(error) as { readonly name?: unknown; readonly message?: unknown }
   if (name === AgentRejection.brand) return String(message).slice(0, MAX_TEXT)
   return shownText(context, message ?? error) ?? HIDDEN
 }
 
 /** The part of an agent's error that the operator allows clients to see. Undefined if there is none. */
-function shownText({ errorMessage, report }: FailureTold, error: unknown): string | undefined {
+function shownText({ errorMessage, report }: FailureContext, error: unknown): string | undefined {
   if (!errorMessage || isOfStorage(error)) return undefined
   try {
     const text: unknown = errorMessage(error)

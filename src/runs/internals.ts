@@ -7,7 +7,7 @@ import { type Access, accessOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { FoundAnswer } from './answers/find.ts'
 import type { Attach } from './attach.ts'
-import { type Asked, boundOf, callAs } from './bound.ts'
+import { boundOf, type CallerRequest, callAs } from './bound.ts'
 import type { RunContext } from './context.ts'
 import { later } from './later.ts'
 import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
@@ -65,7 +65,7 @@ export function internalsOf(engine: AgentEngine): EngineInternals {
   }
 }
 
-type Method<Request extends Access, Result> = (engine: AgentEngine, request: Asked<Request>) => Result
+type Method<Request extends Access, Result> = (engine: AgentEngine, request: CallerRequest<Request>) => Result
 
 const over =
   <Request extends Access, Result>(
@@ -127,7 +127,7 @@ export const findRun: (
 /** A page of a principal's threads, with the total count. */
 export const listThreadPage: (
   engine: AgentEngine,
-  query: Asked<ThreadListQuery & { readonly limit: number }>,
+  query: CallerRequest<ThreadListQuery & { readonly limit: number }>,
 ) => Promise<ThreadPage> = /* @__PURE__ */ over(
   /* @__PURE__ */ later(() => import('./threads/lists.ts'), 'pageOfThreads'),
 )

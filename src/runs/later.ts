@@ -1,8 +1,8 @@
 import { lazy } from '../lazy.ts'
 
 /** The same function, but asynchronous. */
-type Later<Method> = Method extends (...asked: infer Asked) => infer Result
-  ? (...asked: Asked) => Promise<Awaited<Result>>
+type Later<Method> = Method extends (...args: infer Args) => infer Result
+  ? (...args: Args) => Promise<Awaited<Result>>
   : never
 
 /** Loads a function's module on the first call, for functions that few servers call, or rarely. */
@@ -11,9 +11,9 @@ export function later<Module, Name extends keyof Module>(
   name: Name,
 ): Later<Module[Name]> {
   const loaded = lazy(load)
-  const call = async (...asked: never[]): Promise<unknown> => {
-    const method = (await loaded())[name] as (...asked: never[]) => unknown
-    return method(...asked)
+  const call = async (...args: never[]): Promise<unknown> => {
+    const method = (await loaded())[name] as (...args: never[]) => unknown
+    return method(...args)
   }
   return call as Later<Module[Name]>
 }

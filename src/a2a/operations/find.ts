@@ -6,7 +6,7 @@ import { A2AError, noSuchAssistant } from '../errors.ts'
 import type { Task, TaskRequest } from '../model.ts'
 import { agentIdOf, type ContextAddress, type Conversation, conversationOf } from '../tasks/contexts.ts'
 import { readTaskId, taskNotFound } from '../tasks/ids.ts'
-import { type FoundTask, presentTask, type Shown } from '../tasks/present.ts'
+import { type FoundTask, presentTask, type TaskViewOptions } from '../tasks/present.ts'
 import type { A2ACall } from './operations.ts'
 
 /** The task of a conversation. A task of another assistant counts as unknown. */
@@ -106,7 +106,7 @@ const withoutMetadataFilter = (call: A2ACall): A2ACall => ({
 })
 
 /** A task in the form that this client requested. */
-export const present = (call: A2ACall, found: FoundTask, shown: Shown = {}): Promise<Task> =>
+export const present = (call: A2ACall, found: FoundTask, shown: TaskViewOptions = {}): Promise<Task> =>
   presentTask(call.context.engine, found, {
     ...shown,
     historyScope: shown.historyScope ?? call.historyScope,

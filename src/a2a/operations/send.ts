@@ -4,7 +4,7 @@ import { inputOf } from '../parts/input.ts'
 import { checkPush } from '../push/check.ts'
 import { followTask } from '../tasks/follow.ts'
 import { taskIdOf } from '../tasks/ids.ts'
-import { answerIdOf, type FoundTask, type Shown, statusOf } from '../tasks/present.ts'
+import { answerIdOf, type FoundTask, statusOf, type TaskViewOptions } from '../tasks/present.ts'
 import { agentOf, type Begun, beginRun, type Followed } from './begin.ts'
 import { present } from './find.ts'
 import type { A2ACall, Sent } from './operations.ts'
@@ -62,7 +62,10 @@ export async function* stream(
 export const shownOf = ({
   historyLength,
   historyScope,
-}: Pick<Shown, 'historyLength' | 'historyScope'>): Shown => ({ historyLength, historyScope })
+}: Pick<TaskViewOptions, 'historyLength' | 'historyScope'>): TaskViewOptions => ({
+  historyLength,
+  historyScope,
+})
 
 /** The changes of a task. */
 export const follow = (

@@ -28,7 +28,7 @@ export const followForPush =
       const { state, updatedAt } = found.record
       const told = `${state} ${updatedAt}`
       if (told !== follower.told) {
-        await tell(tools, config, follower, await presentTask(engine, { contextId, ...found }))
+        await notify(tools, config, follower, await presentTask(engine, { contextId, ...found }))
         follower = { ...follower, told }
         await save(follower as unknown as Json)
       }
@@ -42,7 +42,7 @@ export const followForPush =
  * Delivers the current task. If a receiver rejects it permanently, this change is not retried, but the next
  * one is delivered.
  */
-async function tell(
+async function notify(
   { deliver, skip }: JobTools,
   config: KnownPush,
   { version }: Follower,

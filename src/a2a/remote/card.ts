@@ -43,39 +43,39 @@ export function openCard(
     return async () => known
   }
   const places = placesOf(source.url)
-  let kept: KeptCard | undefined
+  let cached: CachedCard | undefined
 
-  async function read(signal: AbortSignal | undefined): Promise<KeptCard> {
-    for (const place of kept ? [kept.place] : places) {
+  async function read(signal: AbortSignal | undefined): Promise<CachedCard> {
+    for (const place of cached ? [cached.place] : places) {
       const headers = { accept: 'application/json', 'a2a-version': '1.0' }
       const answer = await connection.get(
         place,
-        kept?.etag ? { ...headers, 'if-none-match': kept.etag } : headers,
+        cached?.etag ? { ...headers, 'if-none-match': cached.etag } : headers,
         signal,
       )
       const { status, headers: answered, text } = answer
       const until = Date.now() + ageOf(answered) * 1_000
       if (status === 200)
         return { found: interfaceOf(parsed(text), place), until, place, etag: answered.get('etag') }
-      if (status === 304 && kept) return { ...kept, until }
+      if (status === 304 && cached) return { ...cached, until }
       if (status !== 404) throw statusError(answer)
     }
     throw invalidCard(`No card was found at ${places.map(({ href }) => href).join(' or ')}.`)
   }
 
   return async (signal) => {
-    if (kept && Date.now() < kept.until) return kept.found
+    if (cached && Date.now() < cached.until) return cached.found
     try {
-      kept = await read(signal)
+      cached = await read(signal)
     } catch (error) {
       // An outdated card is better than none.
-      if (!(kept && error instanceof A2ARemoteError && error.code === 'unreachable')) throw error
+      if (!(cached && error instanceof A2ARemoteError && error.code === 'unreachable')) throw error
     }
-    return kept.found
+    return cached.found
   }
 }
 
-interface KeptCard {
+interface CachedCard {
   readonly found: RemoteInterface
   /** Milliseconds since 1970. */
   readonly until: number

@@ -52,11 +52,11 @@ export async function exchange(conversation: Conversation, request: ExchangeRequ
   const { messageId, parts, isAnswer, signal, save } = request
   let reply = createReply(request, request.link.said)
   let link = request.link
-  let isHeard = false
+  let hasResponded = false
 
   async function ask(question: Question): Promise<void> {
     for await (const item of conversation.follow(question, signal)) {
-      isHeard = true
+      hasResponded = true
       const ids = idsOf(item)
       if (link.messageId !== messageId || ids.taskId !== link.taskId) {
         link = { ...link, questions: undefined, ...ids, messageId }
@@ -80,7 +80,8 @@ export async function exchange(conversation: Conversation, request: ExchangeRequ
     try {
       await ask({ message: { ...message, taskId } })
     } catch (error) {
-      if (isAnswer || isHeard || !(error instanceof A2ARemoteError && error.code === 'refused')) throw error
+      if (isAnswer || hasResponded || !(error instanceof A2ARemoteError && error.code === 'refused'))
+        throw error
       // The task has ended in the meantime.
       reply = createReply(request)
       await ask({ message })

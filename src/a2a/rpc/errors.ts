@@ -68,8 +68,8 @@ export function failureOf(error: unknown, report: (error: unknown) => string): R
     return failure(refusal, isTooLarge ? 413 : 200)
   }
   const { status, message, headers } = toHttpError(error)
-  const told = new A2AError('internal_error', `${message} Reference: ${report(error)}.`)
-  return failure(told, status === 500 ? 200 : status, headers)
+  const internal = new A2AError('internal_error', `${message} Reference: ${report(error)}.`)
+  return failure(internal, status === 500 ? 200 : status, headers)
 }
 
 const DETAIL = 'type.googleapis.com/google.rpc.'

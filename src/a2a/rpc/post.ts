@@ -32,7 +32,7 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
   const { request, params: path } = call
   const version = versionOf(call)
   let id: RpcId = null
-  let toldByEvent = false
+  let isEventError = false
 
   const report = (error: unknown) => reportError(error, context.onError, originOf(request, path))
   const failed = (error: unknown) => failureOf(error, report)
@@ -57,7 +57,7 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
       const result = await ANSWERS[operation](operations, asked(call), params)
       return json({ jsonrpc: '2.0', id, result })
     }
-    toldByEvent = dialect.version === '0.3' && version === undefined && wantsEvents(request)
+    isEventError = dialect.version === '0.3' && version === undefined && wantsEvents(request)
     return await rpcStream({
       call,
       dialect,
@@ -69,7 +69,7 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
     if (isHttpOnly(error)) throw error
     // The client disconnected, which is not a failure, and the response is not read.
     if (call.signal?.aborted && error === call.signal.reason) return empty(CLIENT_LEFT)
-    const { status, headers, code, error: told } = failed(error)
+    const { status, headers, code, error: failure } = failed(error)
     internalsOf(context.engine).observe({
       type: 'request.refused',
       method: request.method,
@@ -78,8 +78,8 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
       code,
       at: Date.now(),
     })
-    const refused = { jsonrpc: '2.0', id, error: told }
-    if (!toldByEvent || status !== 200) return json(refused, { status, headers })
+    const refused = { jsonrpc: '2.0', id, error: failure }
+    if (!isEventError || status !== 200) return json(refused, { status, headers })
     return new Response(frameOf(JSON.stringify(refused)), { headers: SSE_HEADERS })
   }
 }

@@ -27,7 +27,7 @@ export interface FoundTask extends Pick<FoundAnswer, 'thread' | 'record'> {
   readonly contextId: string
 }
 
-export interface Shown {
+export interface TaskViewOptions {
   /**
    * The maximum number of history messages; the newest are kept. 0 omits the history. Default: all of the
    * task.
@@ -40,7 +40,11 @@ export interface Shown {
 }
 
 /** A task as clients see it. Its history and answer are the thread's messages that belong to it. */
-export async function presentTask(engine: AgentEngine, found: FoundTask, shown: Shown = {}): Promise<Task> {
+export async function presentTask(
+  engine: AgentEngine,
+  found: FoundTask,
+  shown: TaskViewOptions = {},
+): Promise<Task> {
   const { contextId, record } = found
   const { historyLength, historyScope = 'task', artifacts = true } = shown
   const isOver = isAnswerEnded(record) || record.state === 'input-required'

@@ -56,7 +56,7 @@ export function createAnswerReader(): AnswerReader {
    * The calls of each message of the agent and its subagents that was reported or existed before, by owner
    * and id.
    */
-  const told = new Map<string, ReadonlySet<string>>()
+  const sent = new Map<string, ReadonlySet<string>>()
   const calls = new Map<string, KnownCall>()
   const scopes = createCallScopes()
   const { ownerOf } = scopes
@@ -81,11 +81,11 @@ export function createAnswerReader(): AnswerReader {
   }
 
   function startMessage(message: MessageRef): MessageReader {
-    tellSubagent(message.owner)
+    emitSubagent(message.owner)
     // A message that is written again replaces the earlier one.
     retract([message.id], message.owner)
     const reader = createMessageReader(message)
-    told.set(messageKey(message), new Set())
+    sent.set(messageKey(message), new Set())
     out.push({ type: 'messageStart', message })
     return reader
   }
@@ -100,20 +100,20 @@ export function createAnswerReader(): AnswerReader {
       if (isEnd(data)) addResult(writing.tool.message())
       return
     }
-    for (const one of events) tell(writing.reader.push(one), writing.reader)
+    for (const one of events) emit(writing.reader.push(one), writing.reader)
     if (!isEnd(data)) return
     const { reader } = writing
-    tell(reader.end(data.event === 'error'), reader)
+    emit(reader.end(data.event === 'error'), reader)
     if (superseded) retract([reader.message.id], reader.message.owner)
   }
 
   /** Adds items of a message, and records its calls. */
-  function tell(items: readonly AnswerDetail[], reader: MessageReader): void {
+  function emit(items: readonly AnswerDetail[], reader: MessageReader): void {
     for (const item of items) {
       if (item.type === 'callStart') {
         // The tool may have reported the call first.
         if (calls.has(item.call.id) && !isOver(item.call)) continue
-        told.set(messageKey(reader.message), new Set(reader.calls.keys()))
+        sent.set(messageKey(reader.message), new Set(reader.calls.keys()))
         calls.set(item.call.id, { call: item.call, input: undefined, result: undefined })
       } else if (item.type === 'callEnd' || item.type === 'callInvalid') {
         const known = calls.get(item.call.id)
@@ -145,7 +145,7 @@ export function createAnswerReader(): AnswerReader {
       const { tool_name: name, input: args } = data
       const call = { id, name, owner, messageId: null, isServer: false }
       const input = parsed(args)
-      tellSubagent(owner)
+      emitSubagent(owner)
       calls.set(id, { call, input, result: undefined })
       out.push({ type: 'callStart', call })
       if (args !== '') out.push({ type: 'callArgs', call, args })
@@ -159,20 +159,20 @@ export function createAnswerReader(): AnswerReader {
     else if (data.event === 'tool-error') {
       // The agent may turn it into another message, which is in the next state.
       if (known.call.owner === null) failed.set(id, data.message)
-      else tellResult(known, 'error', undefined, data.message)
+      else emitResult(known, 'error', undefined, data.message)
     } else {
       const message = toolMessageOf(data.output, id)
       const text = message ? textOf(message) : textOfOutput(data.output)
-      tellResult(known, message?.status ?? 'success', message, text)
+      emitResult(known, message?.status ?? 'success', message, text)
     }
   }
 
   function addResult(message: Message): void {
     const known = calls.get(message.toolCallId ?? '')
-    if (known) tellResult(known, message.status ?? 'success', message, textOf(message))
+    if (known) emitResult(known, message.status ?? 'success', message, textOf(message))
   }
 
-  function tellResult(
+  function emitResult(
     known: KnownCall,
     status: 'success' | 'error',
     message: Message | undefined,
@@ -188,10 +188,10 @@ export function createAnswerReader(): AnswerReader {
   }
 
   /** Reports that a call belongs to a subagent, after the calls around it. */
-  function tellSubagent(owner: string | null): void {
+  function emitSubagent(owner: string | null): void {
     const known = owner === null ? undefined : calls.get(owner)
     if (!known || subagents.has(known.call.id)) return
-    tellSubagent(known.call.owner)
+    emitSubagent(known.call.owner)
     subagents.add(known.call.id)
     const { input, call } = known
     const name = isRecord(input) && typeof input.subagent_type === 'string' ? input.subagent_type : call.name
@@ -223,31 +223,31 @@ export function createAnswerReader(): AnswerReader {
     if (isFirstState) {
       isFirstState = false
       // If something was reported already, only messages up to the last input are old.
-      const lastInput = told.size === 0 ? messages.length - 1 : messages.findLastIndex(isInput)
+      const lastInput = sent.size === 0 ? messages.length - 1 : messages.findLastIndex(isInput)
       know(messages.slice(0, lastInput + 1))
     }
-    const madeAt = placesOfCalls(messages)
+    const callPlaces = placesOfCalls(messages)
     for (const [at, raw] of messages.entries()) {
       if (!isRecord(raw)) continue
       // A result before the call belongs to an earlier call with the same id.
-      if (raw.type === 'tool' && at < (madeAt.get(raw.tool_call_id) ?? 0)) continue
-      const isKnown = raw.type === 'tool' ? isResolved(raw) : raw.type !== 'ai' || isTold(raw)
-      if (isKnown && raw.type === 'ai') tellCalls(raw)
+      if (raw.type === 'tool' && at < (callPlaces.get(raw.tool_call_id) ?? 0)) continue
+      const isKnown = raw.type === 'tool' ? isResolved(raw) : raw.type !== 'ai' || isSent(raw)
+      if (isKnown && raw.type === 'ai') emitCalls(raw)
       const message = isKnown ? undefined : decodeMessage(raw)
       if (message?.role === 'tool') addResult(message)
       else if (message?.role === 'assistant') addWhole(message)
     }
   }
 
-  const isTold = ({ id }: Record<string, unknown>): boolean =>
+  const isSent = ({ id }: Record<string, unknown>): boolean =>
     // A message without an id cannot be distinguished from the streamed ones.
-    typeof id !== 'string' || told.has(messageKey({ id, owner: null }))
+    typeof id !== 'string' || sent.has(messageKey({ id, owner: null }))
 
   /**
    * Reports calls that a streamed message lacked: LangGraph streams a message that a node returns without its
    * calls.
    */
-  function tellCalls({ id, tool_calls }: Record<string, unknown>): void {
+  function emitCalls({ id, tool_calls }: Record<string, unknown>): void {
     if (typeof id !== 'string') return
     for (const one of itemsOf(tool_calls)) {
       if (!isRecord(one) || typeof one.id !== 'string' || typeof one.name !== 'string' || calls.has(one.id))
@@ -255,7 +255,7 @@ export function createAnswerReader(): AnswerReader {
       const call = { id: one.id, name: one.name, owner: null, messageId: id, isServer: false }
       const input = isRecord(one.args) ? one.args : {}
       const key = messageKey({ id, owner: null })
-      told.set(key, new Set([...(told.get(key) ?? []), call.id]))
+      sent.set(key, new Set([...(sent.get(key) ?? []), call.id]))
       calls.set(call.id, { call, input, result: undefined })
       out.push({ type: 'callStart', call })
       out.push({ type: 'callArgs', call, args: JSON.stringify(input) })
@@ -270,8 +270,8 @@ export function createAnswerReader(): AnswerReader {
 
   function addWhole(message: Message): void {
     const reader = startMessage({ id: message.id!, owner: null, node: undefined })
-    for (const event of eventsOf(message)) tell(reader.push(event), reader)
-    tell(reader.end(false), reader)
+    for (const event of eventsOf(message)) emit(reader.push(event), reader)
+    emit(reader.end(false), reader)
   }
 
   /** Records messages as known, with their calls and results. */
@@ -288,7 +288,7 @@ export function createAnswerReader(): AnswerReader {
           const call = { id, name, owner: null, messageId: message.id, isServer: false }
           calls.set(id, { call, input: args, result: undefined })
         }
-        if (!told.has(key)) told.set(key, new Set(ids))
+        if (!sent.has(key)) sent.set(key, new Set(ids))
       } else if (message?.role === 'tool') {
         const known = calls.get(message.toolCallId ?? '')
         if (known) known.result = { status: message.status ?? 'success', text: textOf(message), token }
@@ -297,10 +297,10 @@ export function createAnswerReader(): AnswerReader {
   }
 
   function retract(ids: readonly string[], owner: string | null): void {
-    const gone = ids.filter((id) => told.has(messageKey({ id, owner })))
+    const gone = ids.filter((id) => sent.has(messageKey({ id, owner })))
     if (gone.length === 0) return
-    const made = gone.flatMap((id) => [...told.get(messageKey({ id, owner }))!])
-    for (const id of gone) told.delete(messageKey({ id, owner }))
+    const made = gone.flatMap((id) => [...sent.get(messageKey({ id, owner }))!])
+    for (const id of gone) sent.delete(messageKey({ id, owner }))
     for (const id of made) {
       calls.delete(id)
       failed.delete(id)
@@ -310,7 +310,7 @@ export function createAnswerReader(): AnswerReader {
   }
 
   function endMessages(): void {
-    for (const writing of open.all()) if ('reader' in writing) tell(writing.reader.end(true), writing.reader)
+    for (const writing of open.all()) if ('reader' in writing) emit(writing.reader.end(true), writing.reader)
     open.clear()
   }
 
@@ -329,7 +329,7 @@ export function createAnswerReader(): AnswerReader {
     endMessages()
     for (const [id, message] of failed) {
       const known = calls.get(id)
-      if (known) tellResult(known, 'error', undefined, message)
+      if (known) emitResult(known, 'error', undefined, message)
     }
     failed.clear()
     const error = typeof data.error === 'object' ? data.error.message : data.error

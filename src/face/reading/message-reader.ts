@@ -14,7 +14,7 @@ export interface MessageReader {
 }
 
 /** The part of a block that was reported. */
-interface Told {
+interface BlockProgress {
   readonly index: number
   readonly type: ContentBlock['type']
   /** The length of the text or arguments that were reported. */
@@ -28,11 +28,11 @@ interface Told {
 
 export function createMessageReader(message: MessageRef): MessageReader {
   const draft = createMessageDraft()
-  const blocks = new Map<number, Told>()
+  const blocks = new Map<number, BlockProgress>()
   const calls = new Map<string, CallRef>()
 
-  function begin(slot: Slot, block: ContentBlock, out: AnswerDetail[]): Told {
-    const told = {
+  function begin(slot: Slot, block: ContentBlock, out: AnswerDetail[]): BlockProgress {
+    const progress = {
       index: blocks.size,
       type: block.type,
       length: 0,
@@ -40,17 +40,17 @@ export function createMessageReader(message: MessageRef): MessageReader {
       isStale: false,
       isEnded: false,
     }
-    blocks.set(slot.key, told)
-    if (block.type === 'text') out.push({ type: 'textStart', message, index: told.index })
-    if (block.type === 'reasoning') out.push({ type: 'reasoningStart', message, index: told.index })
-    return told
+    blocks.set(slot.key, progress)
+    if (block.type === 'text') out.push({ type: 'textStart', message, index: progress.index })
+    if (block.type === 'reasoning') out.push({ type: 'reasoningStart', message, index: progress.index })
+    return progress
   }
 
   /**
    * The block of a slot that is being reported. Begins a new one if nothing of it was reported, or if another
    * block replaces it.
    */
-  function openAt(slot: Slot, out: AnswerDetail[]): Told {
+  function openAt(slot: Slot, out: AnswerDetail[]): BlockProgress {
     const { block } = slot.draft
     const known = blocks.get(slot.key)
     if (known && !known.isEnded && known.type === block.type) return known
@@ -58,63 +58,73 @@ export function createMessageReader(message: MessageRef): MessageReader {
     return begin(slot, block, out)
   }
 
-  function addText(told: Told, text: string, out: AnswerDetail[]): void {
+  function addText(progress: BlockProgress, text: string, out: AnswerDetail[]): void {
     if (text === '') return
-    told.length += text.length
+    progress.length += text.length
     out.push({
-      type: told.type === 'text' ? 'textDelta' : 'reasoningDelta',
+      type: progress.type === 'text' ? 'textDelta' : 'reasoningDelta',
       message,
-      index: told.index,
+      index: progress.index,
       text,
     })
   }
 
   /** Reports the arguments of a call. The first parts may arrive before its name. */
-  function addArgs(told: Told, block: CallBlock, whole: string, more: string, out: AnswerDetail[]): void {
-    const isFirst = told.call === undefined
-    const call = told.call ?? startCall(told, block, out)
+  function addArgs(
+    progress: BlockProgress,
+    block: CallBlock,
+    whole: string,
+    more: string,
+    out: AnswerDetail[],
+  ): void {
+    const isFirst = progress.call === undefined
+    const call = progress.call ?? startCall(progress, block, out)
     const args = isFirst ? whole : more
-    if (!call || args === '' || told.isStale) return
-    told.length += args.length
+    if (!call || args === '' || progress.isStale) return
+    progress.length += args.length
     out.push({ type: 'callArgs', call, args })
   }
 
-  function startCall(told: Told, { id, name, type }: CallBlock, out: AnswerDetail[]): CallRef | undefined {
+  function startCall(
+    progress: BlockProgress,
+    { id, name, type }: CallBlock,
+    out: AnswerDetail[],
+  ): CallRef | undefined {
     if (!id || !name) return undefined
     const { owner } = message
     const call = { id, name, owner, messageId: message.id, isServer: type === 'serverToolCall' }
-    told.call = call
+    progress.call = call
     calls.set(id, call)
     out.push({ type: 'callStart', call })
     return call
   }
 
-  function finish(told: Told, block: ContentBlock, out: AnswerDetail[]): void {
-    if (told.isEnded) return
-    told.isEnded = true
-    const { index } = told
+  function finish(progress: BlockProgress, block: ContentBlock, out: AnswerDetail[]): void {
+    if (progress.isEnded) return
+    progress.isEnded = true
+    const { index } = progress
     switch (block.type) {
       case 'text':
-        addText(told, block.text.slice(told.length), out)
+        addText(progress, block.text.slice(progress.length), out)
         out.push({ type: 'textEnd', message, index, block })
         return
       case 'reasoning':
-        addText(told, block.text.slice(told.length), out)
+        addText(progress, block.text.slice(progress.length), out)
         out.push({ type: 'reasoningEnd', message, index, block })
         return
       case 'toolCall':
       case 'serverToolCall': {
-        if (told.length === 0) {
+        if (progress.length === 0) {
           const args = JSON.stringify(block.args)
-          addArgs(told, block, args, args, out)
+          addArgs(progress, block, args, args, out)
         }
-        if (told.call) out.push({ type: 'callEnd', call: told.call, input: block.args })
+        if (progress.call) out.push({ type: 'callEnd', call: progress.call, input: block.args })
         return
       }
       case 'invalidToolCall': {
         const { id, name = 'unknown', args, error } = block
-        addArgs(told, { type: 'toolCall', id, name }, args, args.slice(told.length), out)
-        if (told.call) out.push({ type: 'callInvalid', call: told.call, input: args, error })
+        addArgs(progress, { type: 'toolCall', id, name }, args, args.slice(progress.length), out)
+        if (progress.call) out.push({ type: 'callInvalid', call: progress.call, input: args, error })
         return
       }
       case 'serverToolResult': {
@@ -148,14 +158,14 @@ export function createMessageReader(message: MessageRef): MessageReader {
       finish(blocks.get(slot.key) ?? begin(slot, block, out), block, out)
       return out
     }
-    const told = openAt(slot, out)
+    const progress = openAt(slot, out)
     const { block } = slot.draft
     const delta = event.type === 'blockDelta' ? event.delta : undefined
     if (block.type === 'text' || block.type === 'reasoning')
-      addText(told, delta ? ('text' in delta ? delta.text : '') : block.text, out)
+      addText(progress, delta ? ('text' in delta ? delta.text : '') : block.text, out)
     else if (isCall(block)) {
-      told.isStale ||= delta?.type === 'fields' && delta.fields.args !== undefined && told.length > 0
-      addArgs(told, block, slot.draft.args ?? '', delta?.type === 'args' ? delta.args : '', out)
+      progress.isStale ||= delta?.type === 'fields' && delta.fields.args !== undefined && progress.length > 0
+      addArgs(progress, block, slot.draft.args ?? '', delta?.type === 'args' ? delta.args : '', out)
     }
     return out
   }

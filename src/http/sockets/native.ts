@@ -37,7 +37,7 @@ const MAX_POLL_MS = 50
  * How much is sent to a socket in total if the host does not report the buffered amount, in bytes: a stalled
  * socket may buffer all of it.
  */
-const UNTOLD = 64 * 1024 * 1024
+const MAX_UNKNOWN = 64 * 1024 * 1024
 /** A socket ends if its peer does not answer pings for this long, in seconds. */
 const IDLE_S = 30
 
@@ -119,7 +119,7 @@ function bind(socket: WebSocketLike, session: SocketSession): void {
     send(frames) {
       for (const text of textsOf(frames)) socket.send(text)
       sent += frames.length
-      if (socket.bufferedAmount === undefined && sent > UNTOLD) {
+      if (socket.bufferedAmount === undefined && sent > MAX_UNKNOWN) {
         end()
         // Clients treat this code as final. After others, most would reconnect and read the same events from
         // the start.

@@ -2,7 +2,14 @@ import type { ThreadResource } from '../../face/access.ts'
 import { bodyOf } from '../../face/body.ts'
 import { isSet } from '../../face/lists.ts'
 import type { FaceCall } from '../../face/routes.ts'
-import { HttpError, json, originOf, publicBase, refuseUnasked, reportError } from '../../http/index.ts'
+import {
+  HttpError,
+  json,
+  originOf,
+  publicBase,
+  rejectWithoutPreflight,
+  reportError,
+} from '../../http/index.ts'
 import { internalsOf, type RunRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { outcomeOf, withState } from './outcome.ts'
@@ -120,7 +127,7 @@ export async function dispose(
 /** Whether the run is cancelled when its client disconnects. Throws 403 for a link from another origin. */
 export function isCancelledByLeaving(call: FaceCall): boolean {
   if (!isSet(call, 'cancel_on_disconnect')) return false
-  refuseUnasked(call.request, call.url, 'acting')
+  rejectWithoutPreflight(call.request, call.url, 'acting')
   return true
 }
 

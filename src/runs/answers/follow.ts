@@ -14,7 +14,7 @@ import { type FoundAnswer, findAnswer } from './find.ts'
 
 export type OpenAnswer = Answer<EventItem<boolean, boolean>>
 
-type Asked = EventForm & Access
+type EventRequest = EventForm & Access
 
 /**
  * Follows an answer that was already started. Undefined if the caller has no such answer, or the thread no
@@ -22,7 +22,7 @@ type Asked = EventForm & Access
  */
 export async function followFound(
   context: RunContext,
-  request: FindAnswer & Asked,
+  request: FindAnswer & EventRequest,
 ): Promise<OpenAnswer | undefined> {
   const { threadId, owner, metadataFilter, answerId, thread } = request
   const found = await findAnswer(context, { threadId, owner, metadataFilter, answerId, thread })
@@ -32,7 +32,7 @@ export async function followFound(
 /** The answer of a run that was just started, from that run on. */
 export async function followStarted(
   context: RunContext,
-  request: FollowOptions & Asked,
+  request: FollowOptions & EventRequest,
   { receipt, records }: AcceptedRun,
 ): Promise<OpenAnswer> {
   const { runId, appliedThroughSeq } = receipt
@@ -71,7 +71,7 @@ async function placeOf(
 
 function openAnswer(
   context: RunContext,
-  request: FollowOptions & Asked,
+  request: FollowOptions & EventRequest,
   first: FoundAnswer,
   { runIds: begun, after }: Place,
 ): OpenAnswer {

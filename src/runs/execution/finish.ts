@@ -93,9 +93,9 @@ export async function resolveEnding(
   const stopped: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
   const undone: Undone = cancel === 'rollback' ? await rollback(context, run, token) : { thread: {} }
   const rolledBack = undone.thread
-  const thread = { ...before, ...(await headLeft(context, before, run)) }
+  const thread = { ...before, ...(await finalHead(context, before, run)) }
   const settled = undone.failure ?? stopped
-  const open = settled.end === 'done' ? raised : await interruptsLeftOpen(context, run, thread)
+  const open = settled.end === 'done' ? raised : await remainingInterrupts(context, run, thread)
   const end = endOf(settled, open.length > 0 || atBreakpoint)
   const interrupts = rolledBack.interrupts ?? open
   const reopened = interrupts.filter((interrupt) => !isListed(thread, interrupt))
@@ -144,7 +144,7 @@ const isListed = ({ interrupts }: ThreadRecord, { id, runId }: OpenInterrupt): b
   runId !== '' && interrupts.some((listed) => listed.id === id && listed.runId === runId)
 
 /** The head after a run. Its only checkpoint may have been written too late to be recorded. */
-async function headLeft(
+async function finalHead(
   context: RunContext,
   thread: ThreadRecord,
   run: RunRecord,
@@ -214,7 +214,7 @@ async function rollback(context: RunContext, run: RunRecord, token: number): Pro
  * The interrupts that an unfinished run leaves open. Only the state shows which of the earlier interrupts are
  * still open, because the run may have ended before its agent took an answer or input.
  */
-async function interruptsLeftOpen(
+async function remainingInterrupts(
   context: RunContext,
   run: RunRecord,
   thread: ThreadRecord,

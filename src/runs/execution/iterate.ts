@@ -54,7 +54,7 @@ export async function iterateAgent(
   let isWriting = false
   const onAbort = (): void => {
     stoppedAt = performance.now()
-    if (keepsState(signal.reason)) isWriting = writes.underWay() > 0 || writes.untold().length > 0
+    if (keepsState(signal.reason)) isWriting = writes.underWay() > 0 || writes.unreported().length > 0
     else writes.shut({ isUndone: signal.reason === 'rollback' })
   }
   const stopped = async (): Promise<AgentOutcome> => {
@@ -64,7 +64,7 @@ export async function iterateAgent(
     await within(context.cancelGraceMs - (performance.now() - stoppedAt), writes.settled())
     writes.shut()
     await within(deadlineOf(context), writes.settled())
-    if (reason !== 'rollback') await recordLast(context, launched, steps, writes.untold(), record)
+    if (reason !== 'rollback') await recordLast(context, launched, steps, writes.unreported(), record)
     return reason instanceof RunError ? { end: 'failed', error: reason } : { end: 'stopped', reason }
   }
   /** Whether the run was stopped, and the agent sends nothing more for what it was writing at that time. */
@@ -106,12 +106,13 @@ async function recordLast(
   context: RunContext,
   launched: LaunchedRun,
   steps: AgentSteps | undefined,
-  untold: readonly string[],
+  unreported: readonly string[],
   record: (event: AgentEvent) => Promise<void> | undefined,
 ): Promise<void> {
   const { threadId, runId } = launched.run
   try {
-    for (const id of untold) for (const event of await eventsOf(context, launched, id)) await record(event)
+    for (const id of unreported)
+      for (const event of await eventsOf(context, launched, id)) await record(event)
     for (const event of (await steps?.saveStopped()) ?? []) await record(event)
   } catch (error) {
     if (error instanceof FencedError) throw error

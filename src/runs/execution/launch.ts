@@ -96,7 +96,7 @@ async function claim(
     supersededThroughSeq: run.checkpointId === null ? thread.supersededThroughSeq : state.head,
   }
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, head)
-  const givenUp = await giveUpAnswer(context.store, thread, { now: state.now, next: run.task })
+  const abandoned = await giveUpAnswer(context.store, thread, { now: state.now, next: run.task })
   assertOpen(context)
   const records = holdRecords(context.store, started.run)
   const claimedAt = performance.now()
@@ -106,7 +106,7 @@ async function claim(
       ops: [
         claimLease(context, token),
         ...runOps,
-        ...givenUp,
+        ...abandoned,
         putThread(busy),
         { op: 'append', token, events: [frame] },
         ...ops,

@@ -91,7 +91,7 @@ export function createAppender(options: AppenderOptions): Appender {
   const flushes: (() => void)[] = []
   let draining: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
-  let isFailureTold = false
+  let isFailureReported = false
   /** The commit to join with the next write. */
   let joined: JoinedCommit | undefined
   let gathering: AbortController | undefined
@@ -218,7 +218,7 @@ export function createAppender(options: AppenderOptions): Appender {
         gathering?.abort()
         await new Promise<void>((wake) => flushes.push(wake))
       }
-      isFailureTold = failure !== undefined
+      isFailureReported = failure !== undefined
       if (failure) throw failure.error
     },
     async commit(events, guards, ops) {
@@ -230,7 +230,7 @@ export function createAppender(options: AppenderOptions): Appender {
           startDraining()
         })
       }
-      if (!isFailureTold) throw failure.error
+      if (!isFailureReported) throw failure.error
       // The failed write may still have reached the store.
       head = (await store.inspect(threadId)).head
       return write(pending, guards, ops)

@@ -222,11 +222,11 @@ async function recordWrite(
     updatedAt: now,
     stateUpdatedAt: now,
   }
-  const givenUp = status === 'interrupted' ? [] : await giveUpAnswer(store, thread, { now })
+  const abandoned = status === 'interrupted' ? [] : await giveUpAnswer(store, thread, { now })
   await store.commit(threadId, {
     guards: [guardThread(threadId, read), { guard: 'fence', token: held.token }],
     ops: [
-      ...givenUp,
+      ...abandoned,
       putThread(changed),
       ...putReceipt(write.command, receipt),
       { op: 'release', token: held.token },

@@ -21,19 +21,21 @@ import {
 
 /** A change of a run's status, with the data for observers. Nothing else changes the status. */
 export type RunChange =
-  | Told<'run.queued', 'position'>
-  | (Told<'run.started'> & { readonly rollbackPoint: RollbackPoint })
+  | EventFields<'run.queued', 'position'>
+  | (EventFields<'run.started'> & { readonly rollbackPoint: RollbackPoint })
   /** Another process continues it. */
-  | Told<'run.taken_over'>
+  | EventFields<'run.taken_over'>
   | ((
-      | Told<'run.interrupted', 'status' | 'usage' | 'interruptIds'>
-      | Told<'run.ended', 'status' | 'reason' | 'usage' | 'error'>
+      | EventFields<'run.interrupted', 'status' | 'usage' | 'interruptIds'>
+      | EventFields<'run.ended', 'status' | 'reason' | 'usage' | 'error'>
     ) & {
       readonly shown: ShownFailure | null
     })
 
 /** The fields of an event that only the caller knows. */
-type Told<Type extends RunEvent['type'], Fields extends string = never> = { readonly type: Type } & Pick<
+type EventFields<Type extends RunEvent['type'], Fields extends string = never> = {
+  readonly type: Type
+} & Pick<
   Extract<RunEvent, { readonly type: Type }>,
   Fields & keyof Extract<RunEvent, { readonly type: Type }>
 >
@@ -85,24 +87,24 @@ export function transition(thread: ThreadRecord, before: RunRecord, change: RunC
       return made({ attempts: attempt }, { ...about, ...change, attempt })
     }
     default: {
-      const { shown, ...told } = change
+      const { shown, ...fields } = change
       const durationMs = startedAt === null ? null : Math.max(0, at - startedAt)
-      const end = { at, reason: endReasonOf(told) }
+      const end = { at, reason: endReasonOf(fields) }
       return made(
         {
           ...NOTHING_TO_RUN,
-          status: told.status,
+          status: fields.status,
           error: shown?.message ?? null,
           ...(shown && { errorName: shown.name }),
           end,
         },
-        { ...about, ...told, durationMs },
+        { ...about, ...fields, durationMs },
       )
     }
   }
 }
 
-type Stopped = { readonly type: 'run.interrupted' } | Told<'run.ended', 'reason' | 'error'>
+type Stopped = { readonly type: 'run.interrupted' } | EventFields<'run.ended', 'reason' | 'error'>
 
 function endReasonOf(stopped: Stopped): RunEnd['reason'] {
   if (stopped.type === 'run.interrupted') return null

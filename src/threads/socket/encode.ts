@@ -77,7 +77,7 @@ export function chooser({ origins, originOf }: LogBatch, wanted: Matcher): (inde
   }
 }
 
-function hasWanted(batch: LogBatch, wanted: Matcher): boolean {
+function hasMatch(batch: LogBatch, wanted: Matcher): boolean {
   const isWanted = chooser(batch, wanted)
   for (let i = 0; i < batch.count; i++) if (isWanted(i)) return true
   return false
@@ -94,7 +94,7 @@ export const asChunks = (moved: (seq: number) => void): Rendering<SocketChunk> =
   begun: moved,
   frames: (frames) => ({ frames: framesOf(frames) }),
   batch(batch, wanted) {
-    if (hasWanted(batch, wanted)) return { batch: asFrames(batch), wanted }
+    if (hasMatch(batch, wanted)) return { batch: asFrames(batch), wanted }
     moved(lastOf(batch))
     return undefined
   },

@@ -14,7 +14,7 @@ export interface WriteGate {
   /** Notes an event that was recorded. */
   note(event: AgentEvent): void
   /** The root's step checkpoints that were written but whose values were not recorded, oldest first. */
-  untold(): readonly string[]
+  unreported(): readonly string[]
   /** The number of writes that wait or are in progress. */
   underWay(): number
   /** Rejects the writes whose events are not recorded yet, or all writes if the run is undone. */
@@ -36,7 +36,7 @@ interface Write<T> {
  * The number of checkpoints and task results with recorded events to remember, in case they are written
  * later.
  */
-const MAX_TOLD = 10_000
+const MAX_REPORTED = 10_000
 
 export interface WriteGateOptions {
   /**
@@ -56,24 +56,24 @@ export interface WriteGateOptions {
 export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions): WriteGate {
   const writes = new Set<Promise<unknown>>()
   /** The ids of checkpoints and tasks whose last event was recorded. */
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const waiting = new Map<string, () => void>()
   /** The checkpoints whose values come next, by namespace. */
   const announced = new Map<string, string>()
-  const untold = new Set<string>()
+  const unreported = new Set<string>()
   let isShut = false
   let isUndone = false
 
-  function tell(id: string): void {
-    told.add(id)
-    untold.delete(id)
-    if (told.size > MAX_TOLD) told.delete(told.values().next().value!)
+  function markReported(id: string): void {
+    reported.add(id)
+    unreported.delete(id)
+    if (reported.size > MAX_REPORTED) reported.delete(reported.values().next().value!)
     waiting.get(id)?.()
   }
 
   async function pass<T>({ id, ready = recorded, write }: Write<T>): Promise<T> {
     if (isShared) await ready()
-    if (isUndone || (isShut && !told.has(id))) throw new FencedError('The run was stopped.')
+    if (isUndone || (isShut && !reported.has(id))) throw new FencedError('The run was stopped.')
     if (isShared) await flush()
     return write()
   }
@@ -82,8 +82,8 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
    * Settles when the events before a checkpoint were recorded. The checkpoint with the input of a run has
    * none.
    */
-  async function isTold(id: string, hasInput: boolean): Promise<void> {
-    if (hasInput || told.has(id)) return
+  async function whenReported(id: string, hasInput: boolean): Promise<void> {
+    if (hasInput || reported.has(id)) return
     await Promise.race([recorded(), new Promise<void>((resolve) => waiting.set(id, resolve))])
     waiting.delete(id)
   }
@@ -102,9 +102,9 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
         async put(...args) {
           const [{ configurable }, { id }, { source }] = args
           const isOfRoot = !configurable?.checkpoint_ns
-          const ready = () => isTold(id, isOfRoot && source !== 'loop')
+          const ready = () => whenReported(id, isOfRoot && source !== 'loop')
           const written = await enter({ id, ready, write: () => saver.put(...args) })
-          if (isOfRoot && source === 'loop' && !told.has(id)) untold.add(id)
+          if (isOfRoot && source === 'loop' && !reported.has(id)) unreported.add(id)
           return written
         },
         putWrites: (...args) => enter({ id: args[2], write: () => saver.putWrites(...args) }),
@@ -112,17 +112,17 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
     note({ method, namespace, data }) {
       const key = namespace.join('|')
       const before = announced.get(key)
-      if (method === 'tasks' && isResult(data)) tell(data.id)
+      if (method === 'tasks' && isResult(data)) markReported(data.id)
       else if (method === 'checkpoints') {
         announced.set(key, data.id)
         // A step without changes that clients see has no event of its own.
-        if (data.parent_id !== undefined) tell(data.parent_id)
+        if (data.parent_id !== undefined) markReported(data.parent_id)
       } else if (method === 'values' && before !== undefined) {
         announced.delete(key)
-        tell(before)
+        markReported(before)
       }
     },
-    untold: () => [...untold],
+    unreported: () => [...unreported],
     underWay: () => writes.size,
     shut(how) {
       isShut = true
