@@ -5,6 +5,17 @@ import type { OptionTable } from '../options.ts'
 /** The context of every endpoint in this group. */
 export interface DevtoolsContext extends FaceContext {
   readonly isOperator: NonNullable<DevtoolsOptions['isOperator']>
+  readonly prices: NonNullable<DevtoolsOptions['prices']>
+}
+
+/** What a model costs, in US dollars for each million tokens. */
+export interface ModelPrice {
+  readonly input: number
+  readonly output: number
+  /** For input tokens that were read from the provider's cache. Default: `input`. */
+  readonly cacheRead?: number | undefined
+  /** For input tokens that were written to the provider's cache. Default: `input`. */
+  readonly cacheWrite?: number | undefined
 }
 
 export interface DevtoolsOptions {
@@ -15,6 +26,22 @@ export interface DevtoolsOptions {
    * callers only see their own data. Default: false for everyone, or true on a server without `authenticate`.
    */
   readonly isOperator?: ((principal: Principal | null) => boolean | Promise<boolean>) | undefined
+  /**
+   * The prices by the name of the model, without the date that providers append to it. The name `*` is for calls whose model the log does
+   * not name. The page shows what a call costs where its provider says it or its model has a price. Default: none.
+   */
+  readonly prices?: Readonly<Record<string, ModelPrice>> | undefined
 }
 
-export const DEVTOOLS_OPTIONS: OptionTable<DevtoolsOptions> = { basePath: 'string', isOperator: 'function' }
+const PRICE: OptionTable<ModelPrice> = {
+  input: ['required', 'number'],
+  output: ['required', 'number'],
+  cacheRead: 'number',
+  cacheWrite: 'number',
+}
+
+export const DEVTOOLS_OPTIONS: OptionTable<DevtoolsOptions> = {
+  basePath: 'string',
+  isOperator: 'function',
+  prices: { '*': PRICE },
+}

@@ -13,8 +13,9 @@ import { getLog, getThread, getThreads } from './threads.ts'
 /** The devtools over HTTP: a page and its API. */
 export const createDevtoolsGroup = (
   setup: FaceSetup,
-  { basePath, isOperator = isOpen }: DevtoolsOptions = {},
-): WebHandler => createFace<DevtoolsContext>(setup, { basePath, routes: ROUTES, context: { isOperator } })
+  { basePath, isOperator = isOpen, prices = {} }: DevtoolsOptions = {},
+): WebHandler =>
+  createFace<DevtoolsContext>(setup, { basePath, routes: ROUTES, context: { isOperator, prices } })
 
 /** Without authentication there is no principal, and everyone is permitted everything. */
 const isOpen = (principal: Principal | null): boolean => principal === null

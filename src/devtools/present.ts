@@ -8,7 +8,16 @@ import {
   type ThreadRecord,
   unanswered,
 } from '../runs/index.ts'
-import type { CheckpointRow, CheckpointState, LeaseRow, RunRow, ThreadDetail, ThreadRow } from './wire.ts'
+import type { ModelPrice } from './context.ts'
+import type {
+  CheckpointRow,
+  CheckpointState,
+  LeaseRow,
+  Prices,
+  RunRow,
+  ThreadDetail,
+  ThreadRow,
+} from './wire.ts'
 
 export const presentThread = (thread: ThreadRecord): ThreadRow => ({
   thread_id: thread.threadId,
@@ -94,5 +103,13 @@ export const presentState = (snapshot: StateSnapshot): CheckpointState => ({
   values: snapshot.values,
   metadata: snapshot.metadata,
 })
+
+export const presentPrices = (prices: Readonly<Record<string, ModelPrice>>): Prices =>
+  Object.fromEntries(
+    Object.entries(prices).map(([model, { input, output, cacheRead = input, cacheWrite = input }]) => [
+      model,
+      { input, output, cache_read: cacheRead, cache_write: cacheWrite },
+    ]),
+  )
 
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null)

@@ -2,7 +2,7 @@ import type { FaceCall } from '../face/routes.ts'
 import { HttpError, json } from '../http/index.ts'
 import { inspectThread, internalsOf, listQueued } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
-import { presentLease, titleOf } from './present.ts'
+import { presentLease, presentPrices, titleOf } from './present.ts'
 import type { HeldRow, QueuedRow, ServerInfo, StoreRow, Work } from './wire.ts'
 
 /** The maximum number of threads with an active run to show, newest first. */
@@ -11,7 +11,10 @@ const MAX_HELD = 100
 const MAX_QUEUED = 200
 
 /** `GET …/api/server`: the server, and counts of the caller's data. */
-export async function getServer({ engine, isOperator }: DevtoolsContext, call: FaceCall): Promise<Response> {
+export async function getServer(
+  { engine, isOperator, prices }: DevtoolsContext,
+  call: FaceCall,
+): Promise<Response> {
   const { principal } = call
   const { name, shared, durable } = internalsOf(engine).store.capabilities
   const count = (status?: 'idle' | 'busy' | 'interrupted' | 'error') =>
@@ -30,6 +33,7 @@ export async function getServer({ engine, isOperator }: DevtoolsContext, call: F
     store: { name, shared, durable },
     threads: { all, idle, busy, interrupted, error },
     load: (await isOperator(principal)) ? await engine.measure() : null,
+    prices: presentPrices(prices),
   } satisfies ServerInfo)
 }
 

@@ -128,6 +128,17 @@ export interface ServerInfo {
     readonly subscribers: number
     readonly lag: number
   } | null
+  readonly prices: Prices
+}
+
+/** In US dollars for each million tokens, by the name of the model. */
+export type Prices = Readonly<Record<string, PriceRow>>
+
+export interface PriceRow {
+  readonly input: number
+  readonly output: number
+  readonly cache_read: number
+  readonly cache_write: number
 }
 
 export interface GraphAnswer {

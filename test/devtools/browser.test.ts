@@ -1,18 +1,16 @@
-import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { createRequire } from 'node:module'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { toNode } from '../../adapters/node.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type AgentServer, createAgentServer, defineAgent } from '../../src/index.ts'
 import { researchers, supervised, threeSteps, twoApprovals } from '../fixtures/graphs.ts'
+import { violations } from '../kit/axe.ts'
 import { executablePath, launchBrowser } from '../kit/browser.ts'
 import { listen } from '../kit/listen.ts'
 import { eventually, gate } from '../kit/wait.ts'
 import { branching, guarded } from './graphs.ts'
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const question = { messages: [{ type: 'human', content: 'x?' }] }
 
 if (executablePath === undefined)
@@ -85,17 +83,6 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     opened.on('pageerror', (error) => problems.push(error.message))
     await opened.goto(`http://127.0.0.1:${port}/devtools#/${path}`)
     return opened
-  }
-
-  /** What axe finds of serious and critical problems. */
-  async function violations(of: Page): Promise<string[]> {
-    await of.evaluate(axe)
-    return of.evaluate(async () => {
-      const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run()
-      return violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`)
-    })
   }
 
   beforeAll(async () => {
@@ -262,16 +249,18 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await page.goto(page.url().replace('live', 'deep'))
     await names.filter({ hasText: 'researcher' }).waitFor()
     await page.locator('.span.subagent').click()
-    expect(await page.locator('.span-facts').innerText()).toMatch(/done began .* after the run/)
+    const facts = await page.getByLabel('Step', { exact: true }).innerText()
+    expect(facts).toMatch(/done[\s\S]*after the run[\s\S]*description: "Find x"[\s\S]*x is 5/)
   })
 
   test('folds the steps and the events of middleware, and remembers who wants to see them', async () => {
     await ended('t', 'guarded', question)
     page = await open('threads/t/steps')
     const names = page.locator('.span .name')
-    await names.nth(3).waitFor()
+    await names.nth(6).waitFor()
+    const STEPS = ['run guarded', 'model_request', 'model', 'tools', 'tool add', 'model_request', 'model']
     const texts = async () => (await names.allInnerTexts()).map((text) => text.trim())
-    expect(await texts()).toEqual(['run guarded', 'model_request', 'tool add', 'model_request'])
+    expect(await texts()).toEqual(STEPS)
     await page.getByRole('tab', { name: 'Log' }).click()
     const events = page.getByRole('row', { name: /after_agent/ })
     await page.getByRole('row', { name: 'model_request begins' }).first().waitFor()
@@ -282,13 +271,13 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await events.first().waitFor()
     await page.getByRole('tab', { name: 'Steps' }).click()
     await names.filter({ hasText: 'Limits.before_agent' }).click()
-    await page.locator('.span-facts').waitFor()
+    await page.getByLabel('Step', { exact: true }).waitFor()
     // A selected step is in the address, and stays where the others are folded.
     await page.getByRole('button', { name: '10 middleware steps' }).click()
-    await eventually(async () => (await names.count()) === 5)
+    await eventually(async () => (await names.count()) === 8)
     expect(await texts()).toContain('Limits.before_agent')
     await page.keyboard.press('Escape')
-    await eventually(async () => (await names.count()) === 4)
+    await eventually(async () => (await names.count()) === 7)
   })
 
   test('draws the graph of the agent with the step that runs, and what was done, failed and asked', async () => {
@@ -502,13 +491,3 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     for (let i = 0; i < 3; i++) ticks.tick()
   })
 })
-
-interface Axe {
-  run(): Promise<{
-    readonly violations: readonly {
-      readonly id: string
-      readonly impact: string
-      readonly nodes: readonly { readonly html: string }[]
-    }[]
-  }>
-}

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import type { DevtoolsOptions } from '../../src/devtools/index.ts'
 import type { AgentEvent } from '../../src/events/index.ts'
-import type { Authenticate, Authorize } from '../../src/index.ts'
+import { type Authenticate, type Authorize, createAgentServer } from '../../src/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
 import { request } from '../kit/client.ts'
 import { DATABASES } from '../kit/databases.ts'
@@ -26,7 +27,7 @@ const post = (host: Host, path: string, body: unknown, headers = {}) =>
 
 interface Setting {
   readonly authorize?: Authorize
-  readonly devtools?: true | { readonly isOperator: () => boolean }
+  readonly devtools?: true | DevtoolsOptions
 }
 
 describe.each(Object.entries(DATABASES))('devtools over %s', (name, create) => {
@@ -88,6 +89,15 @@ describe.each(Object.entries(DATABASES))('devtools over %s', (name, create) => {
       })
     expect((await post(host, '/threads/made/runs', body, as('bob'))).status).toBe(404)
     expect((await get(host, '/threads/made', ANN)).body.runs).toHaveLength(1)
+  })
+
+  test('tells the prices of models, with the cached tokens at the price of the input where they have none', async () => {
+    const { host } = await serve({ devtools: { prices: { small: { input: 1, output: 4, cacheRead: 0.1 } } } })
+    expect((await get(host, '/server', ANN)).body.prices).toEqual({
+      small: { input: 1, output: 4, cache_read: 0.1, cache_write: 1 },
+    })
+    const wrong = { agents: {}, devtools: { prices: { small: { input: 1 } } } }
+    expect(() => createAgentServer(wrong as never)).toThrow('devtools.prices.small.output is missing')
   })
 
   test('asks for the permission to run the agent that a run names', async () => {

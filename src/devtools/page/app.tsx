@@ -1,6 +1,7 @@
 /** @jsxImportSource preact */
 import type { ThreadsPage } from '../wire.ts'
 import { routeTo, useConnection, usePolled, useRoute } from './data/hooks.ts'
+import { CompareView } from './views/compare.tsx'
 import { NewThread } from './views/composer.tsx'
 import { Empty } from './views/parts.tsx'
 import { ServerView } from './views/server.tsx'
@@ -13,8 +14,9 @@ export function App() {
   const threadId = view === 'threads' ? id : undefined
   const isServer = view === 'server'
   const isNew = view === 'new'
+  const isCompare = view === 'compare'
   return (
-    <div class={`app ${threadId !== undefined || isServer || isNew ? 'has-main' : ''}`}>
+    <div class={`app ${threadId !== undefined || isServer || isNew || isCompare ? 'has-main' : ''}`}>
       <header class="top line">
         <a class="brand" href={routeTo()}>
           agentwire <span>devtools</span>
@@ -35,6 +37,8 @@ export function App() {
           <ServerView />
         ) : isNew ? (
           <NewThread />
+        ) : isCompare ? (
+          <CompareView place={[id, tab, ...place].filter((part) => part !== undefined)} />
         ) : threadId === undefined ? (
           <Newest />
         ) : (

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { backoff, pause } from '../../../time.ts'
+import type { ThreadDetail } from '../../wire.ts'
 import { type Conversation, createConversation } from '../model/conversation.ts'
 import { createFrameReader } from '../model/frames.ts'
 import { createLog, type Log, type WireEvent } from '../model/log.ts'
@@ -17,14 +18,14 @@ export interface LiveLog {
 }
 
 /** Where a log is read from. A thread that was deleted and made again has another log. */
-export interface LogStart {
+interface LogStart {
   /** The sequence number before the first event. */
   readonly after: number
   readonly createdAt: number
 }
 
 /** What the page keeps of one thread's log. */
-export const BOUNDS = { events: 20_000, bytes: 48 * 1024 * 1024 }
+const BOUNDS = { events: 20_000, bytes: 48 * 1024 * 1024 }
 /** The page is drawn at most this often while events arrive, in milliseconds. */
 const DRAW_MS = 100
 
@@ -87,6 +88,16 @@ export function useLog(
     }
   }, [threadId, start])
   return live
+}
+
+/** Where the log is read from, decided once for each thread: the page keeps the newest events. */
+export function useStart(thread: ThreadDetail | undefined): LogStart | undefined {
+  const start = useRef<LogStart>(undefined)
+  if (thread && start.current?.createdAt !== thread.created_at) {
+    const after = Math.max(0, thread.log.first_retained - 1, thread.log.head - BOUNDS.events)
+    start.current = { after, createdAt: thread.created_at }
+  }
+  return start.current
 }
 
 const emptyLog = (after: number): LiveLog => ({

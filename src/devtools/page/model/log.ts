@@ -12,6 +12,8 @@ export interface LogEntry {
   readonly namespace: readonly string[]
   /** What kind of its method it is, such as `content-block-delta`. */
   readonly kind: string
+  /** What its data names it to be about: a task, a call, an interrupt or a node. */
+  readonly about: string | undefined
   /** Whether a step of middleware sent it that neither failed nor asked. */
   readonly isMiddleware: boolean
   readonly bytes: number
@@ -131,6 +133,7 @@ function entryOf(
     channel: channelOf(event),
     namespace,
     kind: kindOf(event) ?? '',
+    about: aboutOf(event),
     isMiddleware: isOfMiddleware(event),
     bytes,
     at,
@@ -142,8 +145,8 @@ function entryOf(
 
 function gapOf({ after, first_retained: first }: WireGap, { data: text, bytes }: Frame): LogEntry {
   const kind = `${first - after - 1} events are gone`
-  const about = { method: 'gap', channel: 'gap', namespace: [], kind, isMiddleware: false, at: 0 }
-  return { ...about, seq: first - 1, bytes, sinceLast: undefined, latency: undefined, text }
+  const fields = { method: 'gap', channel: 'gap', namespace: [], kind, about: undefined, isMiddleware: false }
+  return { ...fields, seq: first - 1, bytes, at: 0, sinceLast: undefined, latency: undefined, text }
 }
 
 function channelOf({ method, params }: WireEvent): string {
@@ -182,6 +185,21 @@ function isOfMiddleware({ method, params }: WireEvent): boolean {
 }
 
 const nameOf = (segment: string): string => segment.replace(/:.*/, '')
+
+function aboutOf({ method, params }: WireEvent): string | undefined {
+  switch (method) {
+    case 'tasks':
+      return params.data.id
+    case 'tools':
+      return params.data.tool_call_id
+    case 'messages':
+      return params.data.run_id
+    case 'updates':
+      return params.data.node
+    case 'input.requested':
+      return params.data.interrupt_id
+  }
+}
 
 export interface LogFilter {
   /** Empty: all. */

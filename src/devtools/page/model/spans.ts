@@ -1,11 +1,13 @@
-import type { LifecycleData, TaskData, ToolData } from '../../../events/index.ts'
+import type { EventData, LifecycleData, TaskData, ToolData } from '../../../events/index.ts'
 import { fieldOf, parseJson, textOf } from './json.ts'
 import type { WireEvent } from './log.ts'
+import { createModelCalls, MODEL } from './model-calls.ts'
+import type { ModelCall } from './usage.ts'
 
-/** A run, a step of it, a tool or a subagent. Times are the server's, in milliseconds since 1970. */
+/** A run, a step of it, a tool, a subagent or a call of a model. Times are the server's, in milliseconds since 1970. */
 export interface Span {
   readonly id: string
-  readonly kind: 'run' | 'step' | 'tool' | 'subagent'
+  readonly kind: 'run' | 'step' | 'tool' | 'subagent' | 'model'
   readonly name: string
   readonly namespace: readonly string[]
   readonly startedAt: number
@@ -14,10 +16,25 @@ export interface Span {
   readonly status: 'running' | 'completed' | 'failed' | 'interrupted'
   /** When the first message content came, for a run. */
   readonly firstTokenAt: number | undefined
+  /** The sequence number of its first event. */
+  readonly firstSeq: number
+  /** The sequence numbers of the events that have what it was given, and what it gave. */
+  readonly inputSeq: number | undefined
+  readonly outputSeq: number | undefined
+  readonly error: string | undefined
+  /** Where the message of a model's call stands in the update of its step. */
+  readonly message: { readonly seq: number; readonly id: string } | undefined
+  /** The interrupts that it waits for. */
+  readonly interrupts: readonly string[]
+  /** The calls of models that it has made itself, as far as they have told their tokens. */
+  readonly calls: readonly ModelCall[]
   readonly children: readonly Span[]
 }
 
-type Draft = { -readonly [Key in keyof Span]: Span[Key] } & { children: Draft[] }
+type Draft = { -readonly [Key in Exclude<keyof Span, 'children' | 'calls'>]: Span[Key] } & {
+  children: Draft[]
+  calls: ModelCall[]
+}
 
 export interface SpanTree {
   /** The runs of the events that were added, oldest first. */
@@ -28,6 +45,13 @@ export interface SpanTree {
 /** How many runs are kept, the newest ones. */
 const MAX_RUNS = 50
 
+/** Where in the log something happened. */
+interface Place {
+  readonly seq: number
+  readonly at: number
+  readonly namespace: readonly string[]
+}
+
 /**
  * Makes a tree of the events of a thread. A namespace is a path of steps, each `<node>:<task id>`. A step has the
  * id of its task, whichever of `tasks`, `lifecycle` and `tools` mentions it first.
@@ -35,18 +59,19 @@ const MAX_RUNS = 50
 export function createSpanTree(): SpanTree {
   const runs: Draft[] = []
   let byId = new Map<string, Draft>()
+  let models = createModelCalls<Draft>()
 
-  function open(parent: Draft, id: string, given: Given): Draft {
+  function open(parent: Draft, id: string, { seq, at }: Place, given: Given): Draft {
     const known = byId.get(id)
     if (known) return known
-    const span = draftOf(id, { namespace: parent.namespace, ...given })
+    const span = draftOf(id, { namespace: parent.namespace, startedAt: at, firstSeq: seq, ...given })
     byId.set(id, span)
     parent.children.push(span)
     return span
   }
 
   /** The span of a namespace, created with its ancestors where no event has yet named them. */
-  function spanAt(run: Draft, namespace: readonly string[], at: number): Draft {
+  function spanAt(run: Draft, place: Place, namespace = place.namespace): Draft {
     const segment = namespace.at(-1)
     if (segment === undefined) return run
     const [name, id] = split(segment)
@@ -55,83 +80,126 @@ export function createSpanTree(): SpanTree {
       known.namespace = namespace
       return known
     }
-    const parent = spanAt(run, namespace.slice(0, -1), at)
-    return open(parent, id, { kind: 'step', name, startedAt: at, namespace })
+    const parent = spanAt(run, place, namespace.slice(0, -1))
+    return open(parent, id, place, { kind: 'step', name, namespace })
   }
 
-  function begin({ run_id: id, graph_name: name = 'run' }: LifecycleData, seq: number, at: number): void {
+  function begin({ run_id: id, graph_name: name = 'run' }: LifecycleData, { seq, at }: Place): void {
     // A run that another process continues begins again under its id.
     if (id !== undefined && runs.at(-1)?.id === id) return
-    runs.push(draftOf(id ?? `run at ${seq}`, { kind: 'run', name, startedAt: at, namespace: [] }))
+    const about = { kind: 'run', name, namespace: [], startedAt: at, firstSeq: seq } as const
+    runs.push(draftOf(id ?? `run at ${seq}`, about))
     if (runs.length > MAX_RUNS) runs.shift()
     byId = new Map()
+    models = createModelCalls()
   }
 
-  function addTask(run: Draft, namespace: readonly string[], data: TaskData, at: number): void {
-    const { id, name } = data
-    const parent = spanAt(run, namespace, at)
-    if (data.input !== undefined) {
-      open(parent, id, { kind: 'step', name, startedAt: at, namespace: [...namespace, `${name}:${id}`] })
+  function addTask(run: Draft, place: Place, data: TaskData): void {
+    const { id, name, input, result, error, interrupts = [] } = data
+    const parent = spanAt(run, place)
+    if (input !== undefined) {
+      const namespace = [...place.namespace, `${name}:${id}`]
+      open(parent, id, place, { kind: 'step', name, namespace }).inputSeq = place.seq
+      models.addInput(input)
       return
     }
     const span = byId.get(id)
-    if (span) end(span, data.error ? 'failed' : data.interrupts?.length > 0 ? 'interrupted' : 'completed', at)
+    if (!span) return
+    span.outputSeq = place.seq
+    span.error = errorText(error)
+    span.interrupts = interrupts.map((one) => one.id)
+    span.calls.push(...models.addResult(result, place.seq))
+    end(span, error ? 'failed' : interrupts.length > 0 ? 'interrupted' : 'completed', place.at)
   }
 
-  function addTool(run: Draft, namespace: readonly string[], data: ToolData, at: number): void {
+  function addTool(run: Draft, place: Place, data: ToolData): void {
     const { tool_call_id: id } = data
     if (data.event === 'tool-started') {
-      open(spanAt(run, namespace, at), id, { ...calledBy(data), startedAt: at, namespace })
+      const { namespace, seq } = place
+      open(spanAt(run, place), id, place, { ...calledBy(data), namespace, inputSeq: seq })
       return
     }
     const span = byId.get(id)
-    if (span && data.event === 'tool-finished') end(span, 'completed', at)
-    if (span && data.event === 'tool-error') end(span, 'failed', at)
+    if (!span || data.event === 'tool-output-delta') return
+    span.outputSeq = place.seq
+    if (data.event === 'tool-error') span.error = data.message
+    end(span, data.event === 'tool-error' ? 'failed' : 'completed', place.at)
   }
 
-  function addLifecycle(run: Draft, namespace: readonly string[], status: string, at: number): void {
-    const span = spanAt(run, namespace, at)
+  function addLifecycle(run: Draft, place: Place, { event: status, error }: LifecycleData): void {
+    const span = spanAt(run, place)
     if (!isEnd(status)) return
-    end(span, status, at)
-    if (span === run) endAll(run, status, at)
+    end(span, status, place.at)
+    span.error ??= errorText(error)
+    if (span === run) endAll(run, status, place.at)
+  }
+
+  function addMessage(run: Draft, place: Place, node: string | undefined, data: EventData['messages']): void {
+    const key = JSON.stringify([place.namespace, data.run_id])
+    const ended = models.push(key, data, (messageId) => {
+      const span = spanAt(run, place)
+      // A function writes outside of the namespace of its step.
+      const step = span.children.findLast(({ name, status }) => name === node && status === 'running') ?? span
+      return open(step, data.run_id ?? messageId, place, { kind: 'model', name: MODEL })
+    })
+    if (!ended) return
+    ended.outputSeq = place.seq
+    if (data.event === 'error') ended.error = data.message
+    end(ended, data.event === 'error' ? 'failed' : 'completed', place.at)
   }
 
   return {
     runs,
     add({ seq, method, params }) {
       const { namespace, timestamp: at } = params
+      const place = { seq, at, namespace }
       if (method === 'lifecycle' && namespace.length === 0 && params.data.event === 'running')
-        return begin(params.data, seq, at)
+        return begin(params.data, place)
       const run = runs.at(-1)
       if (!run) return
       switch (method) {
         case 'lifecycle':
-          return addLifecycle(run, namespace, params.data.event, at)
+          return addLifecycle(run, place, params.data)
         case 'tasks':
-          return addTask(run, namespace, params.data, at)
+          return addTask(run, place, params.data)
         case 'tools':
-          return addTool(run, namespace, params.data, at)
+          return addTool(run, place, params.data)
         case 'messages':
           if (params.data.event === 'content-block-delta') run.firstTokenAt ??= at
+          addMessage(run, place, params.node, params.data)
       }
-      if (namespace.length === 0) return
-      const span = spanAt(run, namespace, at)
+      const span = spanAt(run, place)
+      if (method !== 'values') return
       // What has a state of its own is an agent.
-      if (method === 'values' && span.kind === 'step') span.kind = 'subagent'
+      if (span.kind === 'step') span.kind = 'subagent'
+      if (span.kind !== 'run') return
+      span.inputSeq ??= seq
+      span.outputSeq = seq
     },
   }
 }
 
-type Given = Partial<Draft> & Pick<Draft, 'kind' | 'name' | 'startedAt'>
+type Given = Partial<Draft> & Pick<Draft, 'kind' | 'name'>
 
-const draftOf = (id: string, given: Given & Pick<Draft, 'namespace'>): Draft => ({
+const draftOf = (id: string, given: Given & Pick<Draft, 'namespace' | 'startedAt' | 'firstSeq'>): Draft => ({
   id,
   endedAt: undefined,
   status: 'running',
   firstTokenAt: undefined,
+  inputSeq: undefined,
+  outputSeq: undefined,
+  error: undefined,
+  message: undefined,
+  interrupts: [],
+  calls: [],
   children: [],
   ...given,
 })
+
+function errorText(error: unknown): string | undefined {
+  if (error === undefined || error === null) return undefined
+  return textOf(error) ?? textOf(fieldOf(error, 'message')) ?? JSON.stringify(error)
+}
 
 /** Deep agents call their subagents by a tool, `task`, whose input names the subagent. */
 function calledBy({
@@ -167,30 +235,39 @@ function split(segment: string): [name: string, id: string] {
   return at < 0 ? [segment, segment] : [segment.slice(0, at), segment.slice(at + 1)]
 }
 
+/** The id of the task, or of what else a namespace's segment is of. */
+export const segmentId = (segment: string): string => split(segment)[1]
+
 /** A span with how deep it is, in the order in which they are shown. */
 export interface SpanRow {
   readonly span: Span
   readonly depth: number
+  /** The ids of the spans that it stands for: more than one where a step is merged with its call. */
+  readonly ids: readonly string[]
 }
 
 /**
- * The spans of a run, each below its parent. A step that only calls one tool or subagent is merged with it: its
- * row would say the same twice.
+ * The spans of a run, each below its parent. A step that only calls one subagent is merged with it, and so is one of a
+ * function, which has no tasks for its tools: its row would say the same twice.
  */
 export function rowsOf(span: Span, depth = 0): readonly SpanRow[] {
   const calls = span.children.filter(({ kind }) => kind === 'tool' || kind === 'subagent')
   const [call] = calls
-  if (span.kind !== 'run' && call && calls.length === 1) {
+  const isSame = call?.kind === 'subagent' || span.inputSeq === undefined
+  if (span.kind !== 'run' && call && calls.length === 1 && isSame) {
     const others = span.children.filter((child) => child !== call)
     const merged = {
       ...call,
       namespace: span.namespace,
       status: worse(span, call),
+      firstSeq: Math.min(span.firstSeq, call.firstSeq),
+      error: call.error ?? span.error,
+      calls: [...span.calls, ...call.calls],
       children: [...call.children, ...others],
     }
-    return [{ span: merged, depth }, ...below(merged, depth)]
+    return [{ span: merged, depth, ids: [call.id, span.id] }, ...below(merged, depth)]
   }
-  return [{ span, depth }, ...below(span, depth)]
+  return [{ span, depth, ids: [span.id] }, ...below(span, depth)]
 }
 
 const below = (span: Span, depth: number): readonly SpanRow[] =>
@@ -200,8 +277,9 @@ const worse = (a: Span, b: Span): Span['status'] => (b.status === 'completed' ? 
 
 /** The row of a span, or of the call that its step was merged with. */
 export const rowWith = (rows: readonly SpanRow[], id: string): SpanRow | undefined =>
-  rows.find(({ span }) => span.id === id) ??
-  rows.find(({ span }) => split(span.namespace.at(-1) ?? '')[1] === id)
+  rows.find(({ ids }) => ids.includes(id))
 
-export const hasSpan = (span: Span, id: string): boolean =>
-  span.id === id || span.children.some((child) => hasSpan(child, id))
+/** A span with all below it. */
+export const withInner = (span: Span): readonly Span[] => [span, ...span.children.flatMap(withInner)]
+
+export const hasSpan = (span: Span, id: string): boolean => withInner(span).some((one) => one.id === id)

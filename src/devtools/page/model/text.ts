@@ -37,3 +37,10 @@ export const shortId = (id: string): string => (id.length > 14 ? `…${id.slice(
 
 /** `tools:5b1f…` without most of the task's id. */
 export const shortSegment = (segment: string): string => segment.replace(/:(.{8}).+$/, ':$1')
+
+/** US dollars, with the digits that tell small amounts apart. */
+export function costText(dollars: number): string {
+  if (dollars === 0 || dollars >= 1) return `$${dollars.toFixed(2)}`
+  const digits = Math.min(12, 2 - Math.floor(Math.log10(dollars)))
+  return `$${dollars.toFixed(digits).replace(/0+$/, '')}`
+}

@@ -1,34 +1,49 @@
 /** @jsxImportSource preact */
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
+import { routeTo, select } from '../data/hooks.ts'
 import { moveKeys, useKeys } from '../data/keys.ts'
 import { useSwitch } from '../data/remembered.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { fieldOf } from '../model/json.ts'
 import { type LogEntry, matches, namespaceText } from '../model/log.ts'
 import { MIDDLEWARE } from '../model/middleware.ts'
+import { createPlaces, type SpanPlace } from '../model/places.ts'
+import { rowsOf, rowWith, withInner } from '../model/spans.ts'
 import { bytesText, clockText, durationText, shortSegment } from '../model/text.ts'
 import { JsonTree } from './json-tree.tsx'
 import { MiddlewareToggle } from './middleware-toggle.tsx'
 import { Empty, Select, Size } from './parts.tsx'
+import { ROW, useWindow } from './windowed.ts'
 
-/** As in the style sheet, in pixels: only the rows in sight are drawn. */
-const ROW = 26
-const BEYOND = 10
+interface LogViewProps {
+  readonly threadId: string
+  readonly live: LiveLog
+  /** What the address names: an event, or `of` with a step, its run and an event. */
+  readonly place: readonly string[]
+}
 
-export function LogView({ live }: { readonly live: LiveLog }) {
-  const { log, version } = live
+export function LogView({ threadId, live, place }: LogViewProps) {
+  const { log, tree, version } = live
+  const [stepId, runId, named] = place[0] === OF ? place.slice(1) : [undefined, undefined, place[0]]
   const [channels, setChannels] = useState<ReadonlySet<string>>(new Set())
   const [namespace, setNamespace] = useState('')
   const [paused, setPaused] = useState<readonly LogEntry[]>()
-  const [selected, setSelected] = useState<LogEntry>()
   const [isUnfolded, toggleMiddleware] = useSwitch(MIDDLEWARE)
   const all = paused ?? log.entries
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see below
+  const places = useMemo(() => createPlaces(tree.runs), [tree, version])
+  const step = useStep(live, stepId, runId)
   // The log changes in place: its version says when.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
-  const shown = useMemo(
-    () => all.filter((entry) => matches({ channels, namespace, hidesMiddleware: !isUnfolded }, entry)),
-    [all, version, channels, namespace, isUnfolded],
-  )
+  const shown = useMemo(() => {
+    const seq = Number(named)
+    const filter = { channels, namespace, hidesMiddleware: !isUnfolded && !step }
+    const isOfStep = (entry: LogEntry) => {
+      const found = places.of(entry)
+      return found?.run.id === runId && step!.ids.has(found?.span.id ?? '')
+    }
+    return all.filter((entry) => entry.seq === seq || (matches(filter, entry) && (!step || isOfStep(entry))))
+  }, [all, version, channels, namespace, isUnfolded, step, runId, named])
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const known = useMemo(() => namesIn(all), [all, version])
   const toggle = (channel: string) => {
@@ -36,18 +51,23 @@ export function LogView({ live }: { readonly live: LiveLog }) {
     if (!next.delete(channel)) next.add(channel)
     setChannels(next)
   }
+  const selected = named === undefined ? undefined : shown.find(({ seq }) => seq === Number(named))
+  const go = (entry?: LogEntry, of: readonly string[] = stepId ? [OF, stepId, runId ?? ''] : []) =>
+    select('threads', threadId, 'log', ...of, ...(entry ? [`${entry.seq}`] : []))
   // Where nothing is selected, the newest one is.
   const selectedAt = selected ? shown.indexOf(selected) : -1
   const at = selectedAt < 0 ? shown.length : selectedAt
   const pause = () => setPaused(paused ? undefined : [...log.entries])
-  useKeys([
-    ...moveKeys(shown, at, setSelected),
-    ['p', pause],
-    ...(selected ? [['Escape', () => setSelected(undefined)] as const] : []),
-  ])
+  useKeys([...moveKeys(shown, at, go), ['p', pause], ...(selected ? [['Escape', () => go()] as const] : [])])
   return (
     <div class={`log ${selected ? 'has-detail' : ''}`}>
       <div class="bar line wrap small">
+        {stepId !== undefined && (
+          <button type="button" class="chip small" aria-pressed onClick={() => go(selected, [])}>
+            Of {step ? step.name : 'a step that is not on this page'} ✕
+            <span class="hidden">show all events</span>
+          </button>
+        )}
         <fieldset class="chips line wrap">
           <legend class="hidden">Channels</legend>
           {known.channels.map(([channel, count]) => (
@@ -82,11 +102,46 @@ export function LogView({ live }: { readonly live: LiveLog }) {
           {log.dropped > 0 && ` · ${log.dropped.toLocaleString()} older ones dropped from this page`}
         </span>
       </div>
-      <Rows entries={shown} selected={selected} onSelect={setSelected} follow={paused === undefined} />
-      {selected && <Payload entry={selected} onClose={() => setSelected(undefined)} />}
+      <Rows
+        entries={shown}
+        selected={selected}
+        onSelect={go}
+        follow={paused === undefined}
+        stepOf={(entry) => linkOf(threadId, places.of(entry))}
+      />
+      {selected && (
+        <Payload entry={selected} step={linkOf(threadId, places.of(selected))} onClose={() => go()} />
+      )}
     </div>
   )
 }
+
+/** Before the step whose events are shown. */
+const OF = 'of'
+
+/** The ids of a step with all below it, and its name. */
+function useStep({ tree, version }: LiveLog, id: string | undefined, runId: string | undefined) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the tree changes in place, and its version says when
+  return useMemo(() => {
+    const run = tree.runs.find((one) => one.id === runId)
+    const row = id === undefined ? undefined : run && rowWith(rowsOf(run), id)
+    return (
+      row && { name: row.span.name, ids: new Set([...row.ids, ...withInner(row.span).map((one) => one.id)]) }
+    )
+  }, [tree, version, id, runId])
+}
+
+/** A link to the step of an event. */
+interface StepLink {
+  readonly name: string
+  readonly href: string
+}
+
+const linkOf = (threadId: string, place: SpanPlace | undefined): StepLink | undefined =>
+  place && {
+    name: place.span.name,
+    href: routeTo('threads', threadId, 'steps', place.span.id, place.run.id),
+  }
 
 function namesIn(entries: readonly LogEntry[]) {
   const channels = new Map<string, number>()
@@ -111,6 +166,7 @@ const COLUMNS: readonly (readonly [name: string, title?: string])[] = [
   ['namespace'],
   ['size', 'Of the frame, as it is stored and sent'],
   ['latency', 'From the server to this page'],
+  ['step'],
 ]
 
 interface RowsProps {
@@ -118,41 +174,12 @@ interface RowsProps {
   readonly selected: LogEntry | undefined
   readonly onSelect: (entry: LogEntry) => void
   readonly follow: boolean
+  readonly stepOf: (entry: LogEntry) => StepLink | undefined
 }
 
-function Rows({ entries, selected, onSelect, follow }: RowsProps) {
-  const box = useRef<HTMLDivElement>(null)
-  const atEnd = useRef(true)
-  const [view, setView] = useState({ top: 0, height: 600 })
-  const look = () => {
-    // Scroll and resize events may come after the rows are gone.
-    if (!box.current) return
-    const { scrollTop, clientHeight, scrollHeight } = box.current
-    atEnd.current = scrollHeight - scrollTop - clientHeight < ROW
-    setView({ top: scrollTop, height: clientHeight })
-  }
-  // The newest event stays in sight for who has not scrolled away from it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: after each change of the entries, and no other
-  useLayoutEffect(() => {
-    if (follow && atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight
-    look()
-  }, [entries, follow])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once
-  useEffect(() => {
-    const observer = new ResizeObserver(look)
-    observer.observe(box.current!)
-    return () => observer.disconnect()
-  }, [])
+function Rows({ entries, selected, onSelect, follow, stepOf }: RowsProps) {
   const selectedAt = selected ? entries.indexOf(selected) : -1
-  useEffect(() => {
-    if (selectedAt < 0 || !box.current) return
-    const { scrollTop, clientHeight } = box.current
-    const top = selectedAt * ROW
-    if (top < scrollTop) box.current.scrollTop = top
-    else if (top + 2 * ROW > scrollTop + clientHeight) box.current.scrollTop = top + 2 * ROW - clientHeight
-  }, [selectedAt])
-  const from = Math.max(0, Math.floor(view.top / ROW) - BEYOND)
-  const to = Math.min(entries.length, Math.ceil((view.top + view.height) / ROW) + BEYOND)
+  const { box, look, from, to } = useWindow({ rows: entries, selectedAt, follow })
   return (
     <div
       class="rows"
@@ -179,6 +206,7 @@ function Rows({ entries, selected, onSelect, follow }: RowsProps) {
             at={from + index}
             isSelected={entry === selected}
             onSelect={onSelect}
+            step={stepOf(entry)}
           />
         ))}
       </div>
@@ -191,9 +219,10 @@ interface RowProps {
   readonly at: number
   readonly isSelected: boolean
   readonly onSelect: (entry: LogEntry) => void
+  readonly step: StepLink | undefined
 }
 
-function Row({ entry, at, isSelected, onSelect }: RowProps) {
+function Row({ entry, at, isSelected, onSelect, step }: RowProps) {
   const { seq, at: time, sinceLast, channel, kind, namespace, bytes, latency } = entry
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: j and k select rows
@@ -227,11 +256,28 @@ function Row({ entry, at, isSelected, onSelect }: RowProps) {
       <span role="gridcell" class="number dim">
         {latency === undefined ? '–' : durationText(latency)}
       </span>
+      <span role="gridcell">
+        {step && (
+          <a
+            href={step.href}
+            title={`Open the step ${step.name}`}
+            onClick={(event) => event.stopPropagation()}
+          >
+            {step.name}
+          </a>
+        )}
+      </span>
     </div>
   )
 }
 
-function Payload({ entry, onClose }: { readonly entry: LogEntry; readonly onClose: () => void }) {
+interface PayloadProps {
+  readonly entry: LogEntry
+  readonly step: StepLink | undefined
+  readonly onClose: () => void
+}
+
+function Payload({ entry, step, onClose }: PayloadProps) {
   const event = useMemo(() => JSON.parse(entry.text) as unknown, [entry])
   const data = fieldOf(fieldOf(event, 'params'), 'data')
   return (
@@ -249,6 +295,14 @@ function Payload({ entry, onClose }: { readonly entry: LogEntry; readonly onClos
         <dd>{String(fieldOf(event, 'event_id') ?? '–')}</dd>
         <dt>namespace</dt>
         <dd>{namespaceText(entry.namespace) || 'root'}</dd>
+        {step && (
+          <>
+            <dt>step</dt>
+            <dd>
+              <a href={step.href}>{step.name}</a>
+            </dd>
+          </>
+        )}
         <dt>size</dt>
         <dd>{entry.bytes.toLocaleString()} bytes</dd>
       </dl>

@@ -5,8 +5,9 @@ import { type ApiError, ask, threadPath } from '../data/api.ts'
 import { go, toApiError } from '../data/hooks.ts'
 import { moveKeys, useKeys } from '../data/keys.ts'
 import type { LiveLog } from '../data/use-log.ts'
-import { type Change, diff, pathText } from '../model/diff.ts'
+import { diff } from '../model/diff.ts'
 import { shortId, shortSegment } from '../model/text.ts'
+import { Changes } from './changes.tsx'
 import { JsonTree } from './json-tree.tsx'
 import { Action, Empty, Id, JsonField, Problem, Select } from './parts.tsx'
 
@@ -112,36 +113,19 @@ function Checkpoint({ threadId, base, row }: CheckpointProps) {
       {state.error && <Problem>{state.error.message}</Problem>}
       {!isReady && !state.error && <Empty>Loading…</Empty>}
       {isReady && whole && <JsonTree value={state.data!.values} open={2} />}
-      {isReady && !whole && <Changes before={before.data?.values ?? {}} after={state.data!.values} />}
+      {isReady && !whole && <StateChanges before={before.data?.values ?? {}} after={state.data!.values} />}
     </section>
   )
 }
 
-const SIGNS: Readonly<Record<Change['kind'], string>> = { added: '+', removed: '−', changed: '~' }
-
-function Changes({ before, after }: { readonly before: unknown; readonly after: unknown }) {
+function StateChanges({ before, after }: { readonly before: unknown; readonly after: unknown }) {
   const changes = useMemo(() => diff(before, after), [before, after])
-  if (changes.length === 0) return <Empty>This step has changed nothing.</Empty>
   return (
-    <ul class="changes" aria-label="Changes since the checkpoint before">
-      {changes.map((change) => (
-        <li key={pathText(change.path)} class={change.kind}>
-          <code class="path">
-            {SIGNS[change.kind]} {pathText(change.path)} <span class="hidden">{change.kind}</span>
-          </code>
-          {change.kind !== 'added' && (
-            <div class="before">
-              <JsonTree value={change.before} open={1} />
-            </div>
-          )}
-          {change.kind !== 'removed' && (
-            <div class="after">
-              <JsonTree value={change.after} open={2} />
-            </div>
-          )}
-        </li>
-      ))}
-    </ul>
+    <Changes
+      changes={changes}
+      label="Changes since the checkpoint before"
+      none="This step has changed nothing."
+    />
   )
 }
 

@@ -4,7 +4,7 @@ import type { ThreadDetail } from '../../wire.ts'
 import { threadPath } from '../data/api.ts'
 import { go, routeTo, usePolled } from '../data/hooks.ts'
 import { useKeys } from '../data/keys.ts'
-import { BOUNDS, type LogStart, useLog } from '../data/use-log.ts'
+import { useLog, useStart } from '../data/use-log.ts'
 import type { WireEvent } from '../model/log.ts'
 import { ConversationView } from './conversation.tsx'
 import { GraphView } from './graph.tsx'
@@ -93,8 +93,8 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
       <div class="view stack" id="view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
         {live.error && <Problem>{live.error.message}</Problem>}
         {tab === 'conversation' && <ConversationView thread={thread} live={live} onDone={refresh} />}
-        {tab === 'log' && <LogView live={live} />}
-        {tab === 'steps' && <TimelineView threadId={threadId} live={live} selected={place[0]} />}
+        {tab === 'log' && <LogView threadId={threadId} live={live} place={place} />}
+        {tab === 'steps' && <TimelineView threadId={threadId} live={live} place={place} />}
         {tab === 'graph' && <GraphView thread={thread} live={live} place={place} />}
         {tab === 'state' && <StateView threadId={threadId} live={live} changes={checkpoints} />}
         {tab === 'interrupts' && <InterruptsView thread={thread} onDone={refresh} />}
@@ -102,14 +102,4 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
       </div>
     </article>
   )
-}
-
-/** Where the log is read from, decided once for each thread: the page keeps the newest events. */
-function useStart(thread: ThreadDetail | undefined): LogStart | undefined {
-  const start = useRef<LogStart>(undefined)
-  if (thread && start.current?.createdAt !== thread.created_at) {
-    const after = Math.max(0, thread.log.first_retained - 1, thread.log.head - BOUNDS.events)
-    start.current = { after, createdAt: thread.created_at }
-  }
-  return start.current
 }

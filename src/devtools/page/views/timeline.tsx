@@ -1,98 +1,184 @@
 /** @jsxImportSource preact */
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
+import type { Prices, ServerInfo } from '../../wire.ts'
 import { clock } from '../data/api.ts'
-import { routeTo, select, useNow } from '../data/hooks.ts'
+import { routeTo, select, useNow, usePolled } from '../data/hooks.ts'
 import { moveKeys, useKeys } from '../data/keys.ts'
 import { useSwitch } from '../data/remembered.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { foldMiddleware } from '../model/fold-middleware.ts'
-import { namespaceText } from '../model/log.ts'
 import { MIDDLEWARE } from '../model/middleware.ts'
-import { hasSpan, rowsOf, rowWith, type Span, type SpanRow } from '../model/spans.ts'
-import { clockText, durationText } from '../model/text.ts'
+import { hasSpan, rowsOf, type Span, type SpanRow } from '../model/spans.ts'
+import { durationText } from '../model/text.ts'
+import { countsIn, totalsIn } from '../model/totals.ts'
+import type { Totals } from '../model/usage.ts'
 import { MiddlewareToggle } from './middleware-toggle.tsx'
-import { Empty, Select, Status } from './parts.tsx'
+import { Empty, Select } from './parts.tsx'
 import { runOption } from './run-option.ts'
+import { KindName, StepDetail } from './step-detail.tsx'
+import { costOf, tokensText, totalsText } from './tokens.tsx'
+import { ROW, useWindow } from './windowed.ts'
 
 interface TimelineViewProps {
   readonly threadId: string
   readonly live: LiveLog
-  /** The id of the step that the address names. */
-  readonly selected: string | undefined
+  /** The ids of the step and of the run that the address names. `-` is none. */
+  readonly place: readonly string[]
 }
 
-/** The subagents and steps of a run, each as long as it took. */
-export function TimelineView({ threadId, live: { tree, version }, selected }: TimelineViewProps) {
-  const [chosen, setChosen] = useState<string>()
+/** The prices seldom change. */
+const POLL_MS = 60_000
+const NO_PRICES: Prices = {}
+const NONE = '-'
+
+/** The steps of a run with their calls, each as long as it took. */
+export function TimelineView({ threadId, live, place }: TimelineViewProps) {
+  const { tree, version, log } = live
+  const [named = NONE, runId] = place
+  const selected = named === NONE ? undefined : named
   const [isUnfolded, toggleMiddleware] = useSwitch(MIDDLEWARE)
-  const named = selected === undefined ? undefined : tree.runs.find((one) => hasSpan(one, selected))
-  const run = named ?? tree.runs.find(({ id }) => id === chosen) ?? tree.runs.at(-1)
+  const { data: server } = usePolled<ServerInfo>('/server', POLL_MS)
+  const prices = server?.prices ?? NO_PRICES
+  const run =
+    tree.runs.find(({ id }) => id === runId) ??
+    tree.runs.findLast((one) => selected !== undefined && hasSpan(one, selected)) ??
+    tree.runs.at(-1)
   // The tree changes in place: its version says when.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   const { rows, middleware } = useMemo(() => {
     if (!run) return { rows: [], middleware: 0 }
     const { span, count } = foldMiddleware(run, selected)
-    return { rows: rowsOf(isUnfolded ? run : span), middleware: count }
-  }, [run, version, isUnfolded, selected])
+    const shown = rowsOf(isUnfolded ? run : span)
+    return { rows: shown.map((row) => ({ ...row, totals: totalsIn(row.span, prices) })), middleware: count }
+  }, [run, version, isUnfolded, selected, prices])
   const pageTime = useNow(run?.endedAt === undefined)
-  const row = selected === undefined ? undefined : rowWith(rows, selected)
-  const at = row ? rows.indexOf(row) : -1
-  const go = (id?: string) => select('threads', threadId, 'steps', ...(id === undefined ? [] : [id]))
-  const choose = (id: string | undefined) => {
-    setChosen(id === tree.runs.at(-1)?.id ? undefined : id)
-    go()
-  }
+  const at = selected === undefined ? -1 : rows.findIndex(({ ids }) => ids.includes(selected))
+  const row = rows[at]
+  const go = (id = NONE, of = run?.id) =>
+    select('threads', threadId, 'steps', ...(id === NONE && of === tree.runs.at(-1)?.id ? [] : [id, of!]))
   useKeys([
     ...moveKeys(rows, at, ({ span }) => go(span.id)),
-    ...(row ? [['Escape', () => choose(run?.id)] as const] : []),
+    ...(row ? [['Escape', () => go()] as const] : []),
   ])
   if (!run) return <Empty>No run is in the events of this page.</Empty>
   const now = Math.max(run.startedAt + 1, clock.toServer(pageTime) ?? pageTime)
   const end = Math.max(run.startedAt + 1, run.endedAt ?? now)
+  const totals = totalsIn(run, prices)
+  const other = tree.runs[Math.max(0, tree.runs.indexOf(run) - 1)]!
   return (
-    <div class="timeline stack">
+    <div class={`timeline ${row ? 'has-detail' : ''}`}>
       <div class="bar line wrap small">
         <Select
           label="Run"
           value={run.id}
           options={tree.runs.toReversed().map(runOption)}
-          onChange={choose}
+          onChange={(id) => go(NONE, id)}
         />
-        <span class="dim">
-          {durationText(end - run.startedAt)}
-          {run.firstTokenAt !== undefined &&
-            ` · first token after ${durationText(run.firstTokenAt - run.startedAt)}`}
-          {` · ${rows.length - 1} steps`}
-        </span>
+        <span class="dim">{durationText(end - run.startedAt)}</span>
+        {run.firstTokenAt !== undefined && (
+          <span class="dim">first token after {durationText(run.firstTokenAt - run.startedAt)}</span>
+        )}
+        <span class="dim">{countsText(run)}</span>
+        {totals.calls > 0 && <span class="totals">{totalsText(totals)}</span>}
         <MiddlewareToggle what="step" count={middleware} isOn={isUnfolded} onToggle={toggleMiddleware} />
+        <a class="button" href={routeTo('compare', threadId, other.id, threadId, run.id)}>
+          Compare
+        </a>
       </div>
-      <div class="spans" role="tree" aria-label="Subagents and steps" tabIndex={0}>
-        {rows.map((one) => (
-          <SpanLine
-            key={one.span.id}
-            threadId={threadId}
-            row={one}
-            from={run.startedAt}
-            to={end}
-            isSelected={one === row}
-            onSelect={() => (one === row ? choose(run.id) : go(one.span.id))}
-          />
-        ))}
-      </div>
+      <SpanRows
+        key={run.id}
+        rows={rows}
+        selectedAt={at}
+        from={run.startedAt}
+        to={end}
+        columns={`${totals.calls > 0 ? 'has-tokens' : ''} ${totals.priced > 0 ? 'has-cost' : ''}`}
+        onSelect={(one) => go(one === row ? NONE : one.span.id)}
+      />
+      {row && (
+        <StepDetail
+          key={row.span.id}
+          threadId={threadId}
+          log={log}
+          run={run}
+          row={row}
+          totals={row.totals}
+          onClose={() => go()}
+        />
+      )}
     </div>
   )
 }
 
+function countsText(run: Span): string {
+  const { step, tool, subagent, model } = countsIn(run)
+  return [several(step + subagent, 'step'), several(model, 'model call'), several(tool, 'tool call')]
+    .filter((text) => text !== '')
+    .join(' · ')
+}
+
+const several = (count: number, what: string): string =>
+  count === 0 ? '' : `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`
+
+interface ShownRow extends SpanRow {
+  readonly totals: Totals
+}
+
+interface SpanRowsProps {
+  readonly rows: readonly ShownRow[]
+  readonly selectedAt: number
+  readonly from: number
+  readonly to: number
+  /** Classes that show the columns with something in them. */
+  readonly columns: string
+  readonly onSelect: (row: ShownRow) => void
+}
+
+function SpanRows({ rows, selectedAt, from, to, columns, onSelect }: SpanRowsProps) {
+  const shown = useWindow({ rows, selectedAt, follow: false })
+  return (
+    <section
+      class={`spans ${columns}`}
+      ref={shown.box}
+      onScroll={shown.look}
+      aria-label="Waterfall"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by the keyboard
+      tabIndex={0}
+    >
+      <div class="span head small dim" aria-hidden="true">
+        <span>step</span>
+        <span>time</span>
+        <span class="number tokens">tokens in → out</span>
+        <span class="number cost">cost</span>
+        <span class="number">took</span>
+      </div>
+      <div role="tree" aria-label="Steps" style={{ height: `${rows.length * ROW}px` }}>
+        {rows.slice(shown.from, shown.to).map((row, index) => (
+          <SpanLine
+            key={row.span.id}
+            row={row}
+            at={shown.from + index}
+            from={from}
+            to={to}
+            isSelected={shown.from + index === selectedAt}
+            onSelect={() => onSelect(row)}
+          />
+        ))}
+      </div>
+    </section>
+  )
+}
+
 interface SpanLineProps {
-  readonly threadId: string
-  readonly row: SpanRow
+  readonly row: ShownRow
+  readonly at: number
   readonly from: number
   readonly to: number
   readonly isSelected: boolean
   readonly onSelect: () => void
 }
 
-function SpanLine({ threadId, row: { span, depth }, from, to, isSelected, onSelect }: SpanLineProps) {
+function SpanLine({ row, at, from, to, isSelected, onSelect }: SpanLineProps) {
+  const { span, depth, totals } = row
   const whole = to - from
   const left = ((span.startedAt - from) / whole) * 100
   const width = Math.max(0.3, (((span.endedAt ?? to) - span.startedAt) / whole) * 100)
@@ -104,11 +190,11 @@ function SpanLine({ threadId, row: { span, depth }, from, to, isSelected, onSele
       aria-level={depth + 1}
       aria-selected={isSelected}
       tabIndex={-1}
+      style={{ top: `${at * ROW}px` }}
       onClick={onSelect}
     >
-      <span class="name cut" style={{ paddingLeft: `${depth * 14}px` }}>
-        <span class="kind">{{ run: 'run', step: '', tool: 'tool', subagent: 'agent' }[span.kind]}</span>{' '}
-        {span.name}
+      <span class="name cut" style={{ paddingLeft: `${depth * 14}px` }} title={span.name}>
+        <KindName span={span} />
       </span>
       <span class="track">
         <span
@@ -116,23 +202,9 @@ function SpanLine({ threadId, row: { span, depth }, from, to, isSelected, onSele
           style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }}
         />
       </span>
-      <span class="number dim">{durationText((span.endedAt ?? to) - span.startedAt)}</span>
-      {isSelected && <SpanFacts threadId={threadId} span={span} from={from} />}
+      <span class="number dim tokens cut">{tokensText(totals)}</span>
+      <span class="number dim cost cut">{costOf(totals)}</span>
+      <span class="number dim">{durationText(Math.max(0, (span.endedAt ?? to) - span.startedAt))}</span>
     </div>
   )
 }
-
-interface SpanFactsProps {
-  readonly threadId: string
-  readonly span: Span
-  readonly from: number
-}
-
-const SpanFacts = ({ threadId, span, from }: SpanFactsProps) => (
-  <span class="span-facts small dim">
-    <Status status={span.status === 'running' ? 'busy' : span.status} /> began{' '}
-    {durationText(span.startedAt - from)} after the run, at {clockText(span.startedAt)} ·{' '}
-    <code>{namespaceText(span.namespace) || 'root'}</code> ·{' '}
-    <a href={routeTo('threads', threadId, 'graph', span.id)}>Show in the graph</a>
-  </span>
-)

@@ -4,11 +4,12 @@ import { foldMiddleware } from '../../../../src/devtools/page/model/fold-middlew
 import { matches } from '../../../../src/devtools/page/model/log.ts'
 import { middlewareOf } from '../../../../src/devtools/page/model/middleware.ts'
 import { rowsOf, rowWith } from '../../../../src/devtools/page/model/spans.ts'
-import { supervised } from '../../../fixtures/graphs.ts'
+import { researchers, supervised } from '../../../fixtures/graphs.ts'
 import { guarded } from '../../graphs.ts'
 import { readRun } from './read-run.ts'
 
 const sum = { messages: [{ type: 'human', content: '2 + 3?' }] }
+const STEPS = ['a', 'model_request', 'model', 'tools', 'add', 'model_request', 'model']
 const names = (rows: ReturnType<typeof rowsOf>) => rows.map(({ span }) => span.name)
 
 test('a name tells the middleware and the phase of its node', () => {
@@ -21,10 +22,10 @@ test('a run without its middleware has the steps of the model and of the tools',
   const { tree, log } = await readRun(langgraph(guarded()), sum)
   const run = tree.runs[0]!
   const { span, count } = foldMiddleware(run)
-  expect(names(rowsOf(span))).toEqual(['a', 'model_request', 'add', 'model_request'])
+  expect(names(rowsOf(span))).toEqual(STEPS)
   // Two rounds of four nodes, and two around the agent.
   expect(count).toBe(10)
-  expect(names(rowsOf(run)).length).toBe(count + 4)
+  expect(names(rowsOf(run)).length).toBe(count + STEPS.length)
   const about = { channels: new Set<string>(), namespace: '' }
   const shown = log.entries.filter((entry) => matches({ ...about, hidesMiddleware: true }, entry))
   expect(shown.some(({ kind }) => kind.includes('before_model'))).toBe(false)
@@ -39,6 +40,7 @@ test('a step of middleware that asks, or that is selected, stays in sight', asyn
   expect(names(rowsOf(foldMiddleware(run).span))).toEqual([
     'a',
     'model_request',
+    'model',
     'HumanInTheLoopMiddleware.after_model',
   ])
   const asks = log.entries.filter((entry) => entry.channel === 'input')
@@ -49,17 +51,20 @@ test('a step of middleware that asks, or that is selected, stays in sight', asyn
   expect(names(rowsOf(foldMiddleware(guardedRun, id).span))).toEqual([
     'a',
     'model_request',
+    'model',
     'Redact.after_model',
+    'tools',
     'add',
     'model_request',
+    'model',
   ])
 })
 
 test('the row of a step that was merged with its call has the id of both', async () => {
-  const run = (await readRun(langgraph(guarded()), sum)).tree.runs[0]!
+  const run = (await readRun(langgraph(researchers()), sum)).tree.runs[0]!
   const rows = rowsOf(run)
-  const step = run.children.find(({ name }) => name === 'tools')!
-  expect(rowWith(rows, step.id)).toBe(rowWith(rows, 'c1'))
-  expect(rowWith(rows, step.id)?.span.name).toBe('add')
+  const step = run.children.find(({ children }) => children.some(({ id }) => id === 'call_task'))!
+  expect(rowWith(rows, step.id)).toBe(rowWith(rows, 'call_task'))
+  expect(rowWith(rows, step.id)?.span.name).toBe('researcher')
   expect(rowWith(rows, 'unknown')).toBe(undefined)
 })

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { langgraph } from '../../../../src/agents/langgraph/langgraph.ts'
 import type { WireEvent } from '../../../../src/devtools/page/model/log.ts'
 import { createSpanTree, rowsOf } from '../../../../src/devtools/page/model/spans.ts'
+import { totalsIn } from '../../../../src/devtools/page/model/totals.ts'
 import { defineAgent } from '../../../../src/index.ts'
 import { approval, researchers } from '../../../fixtures/graphs.ts'
+import { trips } from '../../trips.ts'
 import { readRun } from './read-run.ts'
 
 const treeOf = async (...given: Parameters<typeof readRun>) => (await readRun(...given)).tree
@@ -19,11 +21,16 @@ test('a deep agent is a run, its steps, and its subagent with its own steps and 
   expect(lines).toEqual([
     'run a completed',
     '  step model_request completed',
+    '    model model completed',
     '  subagent researcher completed',
     '    step model_request completed',
-    '    tool add completed',
+    '      model model completed',
+    '    step tools completed',
+    '      tool add completed',
     '    step model_request completed',
+    '      model model completed',
     '  step model_request completed',
+    '    model model completed',
   ])
   for (const { span } of rowsOf(tree.runs[0]!)) expect(span.endedAt).toBeGreaterThanOrEqual(span.startedAt)
   expect(tree.runs[0]!.firstTokenAt).toBeGreaterThanOrEqual(tree.runs[0]!.startedAt)
@@ -32,6 +39,61 @@ test('a deep agent is a run, its steps, and its subagent with its own steps and 
 test('a run that asks is interrupted, and so is the step that asks', async () => {
   const tree = await treeOf(langgraph(approval()), { notes: [] })
   expect(shape(tree)).toEqual(['run a interrupted', '  step ask interrupted'])
+})
+
+test('a step has its calls of models with their tokens, its update and its error', async () => {
+  const tree = await treeOf(langgraph(trips()), { messages: [{ type: 'human', content: 'Atlantis' }] })
+  expect(shape(tree)).toEqual([
+    'run a failed',
+    '  step plan completed',
+    '    model atlas-large completed',
+    '  subagent research completed',
+    '    step model_request completed',
+    '      model atlas-small-2026-01-31 completed',
+    '    step tools completed',
+    '      tool look_up completed',
+    '    step model_request completed',
+    '      model atlas-small-2026-01-31 completed',
+    '  step check failed',
+  ])
+  const [run, plan, model] = rowsOf(tree.runs[0]!).map(({ span }) => span)
+  expect(run!.error).toContain('no way to Atlantis')
+  expect(plan!.calls).toEqual([])
+  expect(model!.calls).toMatchObject([
+    { model: 'atlas-large', usage: { inputTokens: 1_200, outputDetails: { reasoning: 120 } } },
+  ])
+  // The update of the step has the message whole.
+  expect(model!.message?.seq).toBe(plan!.outputSeq)
+  expect(totalsIn(run!, {})).toMatchObject({
+    calls: 3,
+    input: 3_600,
+    output: 900,
+    cacheRead: 2_000,
+    priced: 0,
+  })
+})
+
+test('tokens of a model that sends no events are those of its step, and are counted once', () => {
+  const tree = createSpanTree()
+  const event = (seq: number, method: string, data: unknown) =>
+    tree.add({
+      type: 'event',
+      seq,
+      method,
+      params: { namespace: [], timestamp: seq, data },
+    } as unknown as WireEvent)
+  const usage_metadata = { input_tokens: 5, output_tokens: 1, total_tokens: 6, total_cost: 0.25 }
+  const old = { id: 'old', type: 'ai', content: 'before', usage_metadata }
+  const fresh = { id: 'new', type: 'ai', content: 'now', usage_metadata, response_metadata: { model: 'm' } }
+  event(1, 'lifecycle', { event: 'running', run_id: 'r' })
+  event(2, 'tasks', { id: 'a', name: 'quiet', input: { messages: [old] } })
+  event(3, 'tasks', { id: 'a', name: 'quiet', result: { messages: [old, fresh] }, interrupts: [] })
+  event(4, 'tasks', { id: 'b', name: 'around', input: { messages: [old] } })
+  event(5, 'tasks', { id: 'b', name: 'around', result: { messages: [old, fresh] }, interrupts: [] })
+  const [quiet, around] = tree.runs[0]!.children
+  expect(quiet!.calls).toMatchObject([{ model: 'm', usage: { inputTokens: 5, totalCost: 0.25 } }])
+  expect(around!.calls).toEqual([])
+  expect(totalsIn(tree.runs[0]!, {})).toMatchObject({ calls: 1, cost: 0.25, priced: 1 })
 })
 
 test('a plain function shows its tools and subagents', async () => {

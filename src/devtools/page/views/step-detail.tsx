@@ -1,0 +1,148 @@
+/** @jsxImportSource preact */
+import { clock } from '../data/api.ts'
+import { routeTo } from '../data/hooks.ts'
+import { fieldOf, parseJson } from '../model/json.ts'
+import { type Log, namespaceText, type WireEvent } from '../model/log.ts'
+import { MODEL, messagesIn } from '../model/model-calls.ts'
+import type { Span, SpanRow } from '../model/spans.ts'
+import { clockText, durationText } from '../model/text.ts'
+import type { Totals } from '../model/usage.ts'
+import { LoggedValue, type LoggedValueProps } from './logged-value.tsx'
+import { Problem, Status } from './parts.tsx'
+import { TokenFacts } from './tokens.tsx'
+
+const KINDS: Readonly<Record<Span['kind'], string>> = {
+  run: 'run',
+  step: '',
+  tool: 'tool',
+  subagent: 'agent',
+  model: 'model',
+}
+
+/** What a span is, and its name. */
+export const KindName = ({ span: { kind, name } }: { readonly span: Span }) => (
+  <>
+    {name !== MODEL && KINDS[kind] !== '' && <span class="kind">{KINDS[kind]} </span>}
+    {name}
+  </>
+)
+
+interface StepDetailProps {
+  readonly threadId: string
+  readonly log: Log
+  readonly run: Span
+  readonly row: SpanRow
+  readonly totals: Totals
+  readonly onClose: () => void
+}
+
+/** What a step was given, what it gave, and what it took. */
+export function StepDetail({ threadId, log, run, row: { span }, totals, onClose }: StepDetailProps) {
+  const { id, kind, namespace, startedAt, endedAt, status, error } = span
+  const now = clock.toServer(Date.now()) ?? Date.now()
+  return (
+    <aside class="detail" aria-label="Step">
+      <header class="line wrap">
+        <h2>
+          <KindName span={span} />
+        </h2>
+        <a class="button small" href={routeTo('threads', threadId, 'log', 'of', id, run.id)}>
+          Log lines
+        </a>
+        {kind !== 'run' && (
+          <a class="button small" href={routeTo('threads', threadId, 'graph', id, run.id)}>
+            Show in the graph
+          </a>
+        )}
+        <button type="button" class="quiet" onClick={onClose} aria-label="Close the step">
+          ✕
+        </button>
+      </header>
+      {error !== undefined && <Problem>{error}</Problem>}
+      <dl>
+        <dt>status</dt>
+        <dd>
+          <Status status={status === 'running' ? 'busy' : status} />
+        </dd>
+        <dt>began</dt>
+        <dd class="number">
+          {clockText(startedAt)}
+          {kind !== 'run' && `, ${durationText(startedAt - run.startedAt)} after the run`}
+        </dd>
+        <dt>took</dt>
+        <dd class="number">{durationText(Math.max(0, (endedAt ?? now) - startedAt))}</dd>
+        <TokenFacts totals={totals} />
+        <dt>namespace</dt>
+        <dd>{namespaceText(namespace) || 'root'}</dd>
+      </dl>
+      <Values threadId={threadId} log={log} span={span} />
+    </aside>
+  )
+}
+
+interface ValuesProps extends Pick<StepDetailProps, 'threadId' | 'log'> {
+  readonly span: Span
+}
+
+function Values({ threadId, log, span }: ValuesProps) {
+  const { kind, firstSeq, inputSeq, outputSeq, message, interrupts } = span
+  const [given, gave] = LABELS[kind]
+  const read = (label: string, from: number, to: number, pick: LoggedValueProps['pick']) => (
+    <LoggedValue key={label} label={label} threadId={threadId} log={log} from={from} to={to} pick={pick} />
+  )
+  if (kind === 'model')
+    return message
+      ? read(gave, message.seq, message.seq, ([event]) => messageIn(event!, message.id))
+      : outputSeq !== undefined && read(gave, firstSeq, outputSeq, (events) => contentIn(events, span))
+  return (
+    <>
+      {inputSeq !== undefined && read(given, inputSeq, inputSeq, ([event]) => inputIn(event!))}
+      {outputSeq !== undefined && read(gave, outputSeq, outputSeq, ([event]) => outputIn(event!))}
+      {outputSeq !== undefined &&
+        interrupts.length > 0 &&
+        read('Questions', outputSeq, outputSeq, ([event]) => questionsIn(event!))}
+    </>
+  )
+}
+
+const LABELS: Readonly<Record<Span['kind'], readonly [given: string, gave: string]>> = {
+  run: ['State at the start', 'State at the end'],
+  step: ['Input', 'Update'],
+  subagent: ['Input', 'Output'],
+  tool: ['Arguments', 'Result'],
+  model: ['Input', 'Message'],
+}
+
+function inputIn({ method, params }: WireEvent): unknown {
+  if (method === 'tasks') return params.data.input
+  if (method !== 'tools' || params.data.event !== 'tool-started') return params.data
+  // The text that a model wrote need not be JSON.
+  const parsed = parseJson(params.data.input)
+  return 'value' in parsed ? parsed.value : params.data.input
+}
+
+function outputIn({ method, params }: WireEvent): unknown {
+  if (method === 'tasks') return params.data.result
+  if (method !== 'tools') return params.data
+  const { data } = params
+  return data.event === 'tool-finished' ? data.output : data.event === 'tool-error' ? data.message : data
+}
+
+const questionsIn = ({ method, params }: WireEvent): unknown =>
+  method === 'tasks' ? params.data.interrupts.map(({ value }) => value) : undefined
+
+/** The message of a model in the update of its step. */
+const messageIn = (event: WireEvent, id: string): unknown =>
+  messagesIn(outputIn(event)).find((one) => fieldOf(one, 'id') === id)
+
+/** The blocks of a message that no update has. */
+function contentIn(events: readonly WireEvent[], { id, namespace }: Span): readonly unknown[] {
+  return events.flatMap(({ method, params }) => {
+    if (method !== 'messages' || params.data.event !== 'content-block-finish') return []
+    const isOwn =
+      params.data.run_id === id ||
+      (params.data.run_id === undefined &&
+        namespaceText(namespace).startsWith(namespaceText(params.namespace)))
+    return isOwn ? [params.data.content] : []
+  })
+}
