@@ -327,7 +327,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await page.goBack()
     await page.getByRole('button', { name: '6 middleware nodes' }).click()
     await graph.getByRole('link', { name: 'tools, add, done once' }).click()
-    expect(await selected.innerText()).toContain('tool add')
+    expect(await selected.innerText()).toContain('tools')
     await page.getByRole('link', { name: 'Show in the graph' }).click()
     await graph.locator('.node.marked', { hasText: 'tools' }).waitFor()
     // A step of a middleware that is folded is in the node of its phase.
