@@ -26,6 +26,12 @@ const SHOWN: readonly Shown[] = [
     protocol: 'Agent Streaming Protocol, REST',
     link: '/docs/platform',
   },
+  {
+    label: 'agent-chat-ui',
+    name: 'agent-chat-ui',
+    protocol: 'Agent Streaming Protocol, REST',
+    link: '/docs/clients',
+  },
   { label: 'useChat', name: '`useChat` of `@ai-sdk/react`', protocol: 'AI SDK', link: '/docs/ai-sdk' },
   { label: 'CopilotKit', name: '`@copilotkit/react-core`', protocol: 'AG-UI', link: '/docs/ag-ui' },
   { label: 'AG-UI client', name: '`@ag-ui/client`', protocol: 'AG-UI', link: '/docs/ag-ui' },
@@ -51,7 +57,8 @@ export function shownClients(page: string) {
   return SHOWN.map(({ name, ...shown }) => {
     const versions = clients.find((client) => client.name === name)?.versions
     if (!versions) throw new Error(`docs/clients.md has no versions of ${name}.`)
-    return { ...shown, versions, name: name.split('`').at(-2)! }
+    const named = /`([^`]+)`[^`]*$/.exec(name) ?? /`([^`]+)`/.exec(versions)
+    return { ...shown, versions: versions.replace(/`[^`]+` /g, ''), name: named![1]! }
   })
 }
 

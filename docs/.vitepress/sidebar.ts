@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { DefaultTheme } from 'vitepress'
 import { groups, importPath } from './entries.mjs'
@@ -8,6 +8,16 @@ const decisions = readdirSync(fileURLToPath(new URL('../decisions', import.meta.
   .map((name) => name.replace('.md', ''))
   .toSorted()
   .map((name) => ({ text: titleOf(name), link: `/docs/decisions/${name}` }))
+
+const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url))
+
+const examples = readdirSync(EXAMPLES)
+  .map((name) => ({ name, readme: `${EXAMPLES}/${name}/README.md` }))
+  .filter(({ readme }) => existsSync(readme))
+  .map(({ name, readme }) => ({
+    text: /^# (.+)$/m.exec(readFileSync(readme, 'utf8'))![1]!.replaceAll('`', ''),
+    link: `/examples/${name}/`,
+  }))
 
 /** `0007-context` is `7 Context`. */
 function titleOf(name: string): string {
@@ -27,12 +37,12 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     ],
   },
   {
-    text: 'Examples',
+    text: 'Overview',
     collapsed: true,
     items: [
       { text: 'All guides', link: '/docs/' },
       { text: 'All examples', link: '/examples/' },
-      { text: 'The chat', link: '/examples/chat/' },
+      { text: 'Examples', collapsed: true, items: examples },
     ],
   },
   {
