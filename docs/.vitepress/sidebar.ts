@@ -51,6 +51,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'LangGraph graphs', link: '/docs/graphs' },
       { text: 'Model SDKs', link: '/docs/models' },
+      { text: 'Typed clients', link: '/docs/typed-clients' },
       { text: 'Approvals', link: '/docs/approvals' },
       { text: 'History and forks', link: '/docs/history' },
       { text: 'Long-term memory', link: '/docs/memory' },

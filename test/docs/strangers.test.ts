@@ -1,15 +1,15 @@
 /** Readers paste what they see: the code of one fence into a fresh file. Each must compile there. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import ts from 'typescript'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { programs } from '../kit/program.ts'
 import { root } from '../package/package.ts'
+import { errorsOf, programOf, untyped } from './compile.ts'
 import { pages, read } from './fences.ts'
+import { type Mistake, mistakes } from './mistakes.ts'
 
 /** Where the program finds the files of the pages. Nothing is written there. */
 const strangers = join(root, '.strangers')
-const untyped = join(root, 'test/conformance/untyped.d.ts') // express brings no types
 const start = programs()
 
 interface Block {
@@ -49,12 +49,14 @@ function blocksOf(page: string): Block[] {
 
 const blocks = pages.flatMap(blocksOf)
 const wholes = new Map(blocks.flatMap((block) => (block.pieceOf === undefined ? [[block.path, block]] : [])))
-const found = new Map<Block, readonly string[]>()
+const found = new Map<Block | Mistake, readonly string[]>()
 
 beforeAll(() => {
-  const program = programOf(new Map([...wholes].map(([path, { code }]) => [path, code])))
+  const pasted = [...wholes.values(), ...mistakes].map(({ path, code }) => [path, code] as const)
+  const program = programOf(new Map(pasted))
   for (const block of blocks)
     found.set(block, block.pieceOf === undefined ? errorsOf(program, block.path) : errorsOfPiece(block))
+  for (const mistake of mistakes) found.set(mistake, errorsOf(program, mistake.path))
 }, 120_000)
 
 test('every block of the guides compiles as a reader pastes it', () => {
@@ -83,17 +85,14 @@ test.skipIf(!existsSync(newest))('every whole file compiles with the newest Type
   expect(await exit, text()).toBe(0)
 })
 
+test('a page that names a key or a tool of an agent wrongly does not compile', () => {
+  for (const mistake of mistakes) expect(found.get(mistake)![0], mistake.what).toMatch(mistake.error)
+})
+
 test('no two blocks of a page are whole files of the same name', () => {
   const paths = blocks.filter(({ pieceOf }) => pieceOf === undefined).map(({ path }) => path)
   expect(paths.filter((path, index) => paths.indexOf(path) !== index)).toEqual([])
 })
-
-function errorsOf(program: ts.Program, path: string): string[] {
-  const source = program.getSourceFile(path)!
-  return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
-    ({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'),
-  )
-}
 
 /** A piece has no errors where its lines are in the whole file, which stands above it or is linked. */
 function errorsOfPiece({ page, number, code, pieceOf }: Block): string[] {
@@ -111,26 +110,3 @@ const trimmed = (code: string): string =>
     .map((line) => line.trim())
     .filter((line) => line !== '' && !/^\/\/ #(region|endregion)/.test(line))
     .join('\n')
-
-/** A program over files that exist in memory only, with the sources of the package behind its name. */
-function programOf(files: ReadonlyMap<string, string>): ts.Program {
-  const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
-  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
-  options.moduleDetection = ts.ModuleDetectionKind.Force
-  const host = ts.createCompilerHost(options)
-  const { fileExists, readFile, getSourceFile, directoryExists } = host
-  const folders = new Set([...files.keys()].flatMap(foldersOf))
-  host.directoryExists = (path) => folders.has(path) || directoryExists!(path)
-  host.fileExists = (path) => files.has(path) || fileExists(path)
-  host.readFile = (path) => files.get(path) ?? readFile(path)
-  host.getSourceFile = (path, target, ...rest) => {
-    const text = files.get(path)
-    return text === undefined
-      ? getSourceFile(path, target, ...rest)
-      : ts.createSourceFile(path, text, target, true)
-  }
-  return ts.createProgram([...files.keys(), untyped], options, host)
-}
-
-const foldersOf = (path: string): string[] =>
-  path.length <= root.length ? [] : [dirname(path), ...foldersOf(dirname(path))]

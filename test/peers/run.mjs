@@ -147,6 +147,8 @@ const wanted = {
 // The guides compile with the newest TypeScript, too. It has a name of its own, because its `tsc` would take the place of the project's.
 if (given.includes('newest')) {
   wanted['typescript-newest'] = 'npm:typescript@latest'
+  // Its types are those of the API that it is installed with.
+  wanted['@opentelemetry/sdk-metrics'] = '^2.0.0'
   TESTS.push('test/docs/strangers.test.ts')
 }
 
