@@ -19,8 +19,7 @@ export function intentOf({ message, messages = [], trigger, messageId, resume }:
   if (trigger === 'regenerate-message') {
     const user = message?.role === 'user' ? message : messages.findLast(({ role }) => role === 'user')
     const userId = user?.id ?? userIdOf(messageId ?? '')
-    if (userId === undefined)
-      throw invalid('messages: expected the message of the user whose answer is to be written again')
+    if (userId === undefined) throw invalid('messages: expected the user message whose answer to regenerate')
     return { kind: 'regenerate', userId }
   }
   const sent = messages.at(-1)
@@ -29,7 +28,7 @@ export function intentOf({ message, messages = [], trigger, messageId, resume }:
     (sent && readBy(messageSchema, sent, (why) => invalid(`messages.${messages.length - 1}.${why}`)))
   if (resume && last?.role !== 'user') return { kind: 'continue', message: last }
   if (!last) throw invalid('message or messages: expected a message')
-  if (last.role === 'system') throw invalid('message: expected one of the user or the assistant')
+  if (last.role === 'system') throw invalid('message: expected a user or assistant message')
   if (last.role === 'assistant') return { kind: 'continue', message: last }
   if (contentOf(last).length === 0) throw invalid('message: expected a part of type text or file')
   return { kind: messageId === last.id ? 'edit' : 'send', message: last }

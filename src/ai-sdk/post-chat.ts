@@ -59,7 +59,7 @@ async function chatOf(context: AiSdkContext, asked: FaceCall): Promise<Chat> {
   const refuse = (why: string) => invalid(why)
   const sent = readBy(chatSchema, (await asked.json()) ?? {}, refuse)
   const { id: threadId, assistantId: wanted } = sent
-  if (!isThreadId(threadId)) throw invalid('id: expected 1 to 512 characters, such as those of a UUID')
+  if (!isThreadId(threadId)) throw invalid('id: expected 1 to 512 characters, such as a UUID')
   const assistantId = options.assistantId ?? wanted
   const permitted = await permit(authorize, asked, 'runs:create', { threadId, assistantId }, asked.json)
   const call = { ...asked, threadId, principal: permitted.principal }
@@ -156,7 +156,7 @@ async function regenerate(chat: Chat, userId: string): Promise<Followed> {
   const { principal } = call
   const snapshot = await snapshotOf(chat)
   const turn = turnsOf(snapshot.state?.values.messages).find((one) => one.userId === userId)
-  if (!turn?.user) throw invalid('messages: the thread has no such message of the user')
+  if (!turn?.user) throw invalid('messages: the thread has no user message with this id')
   const firstId = turn.replies[0]?.id
   if (firstId !== undefined) {
     const checkpointId = await engine.checkpointBefore({ threadId, principal, messageId: firstId })
@@ -165,8 +165,7 @@ async function regenerate(chat: Chat, userId: string): Promise<Followed> {
       return start(chat, userId, { input: null, checkpointId })
   }
   const checkpointId = await engine.checkpointBefore({ threadId, principal, messageId: userId })
-  if (checkpointId === undefined)
-    throw invalid('messages: no state of the thread is from before this message')
+  if (checkpointId === undefined) throw invalid('messages: the thread has no state from before this message')
   const raw = (snapshot.state!.values.messages as readonly WireMessage[]).find(({ id }) => id === userId)!
   return start(chat, userId, { ...inputOf(raw), checkpointId })
 }
@@ -186,7 +185,7 @@ async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<F
     return begun(chat, followed, turn, { refused, chunks })
   }
   if (questions.length > 0)
-    throw new HttpError(409, 'unanswered', 'The assistant waits for an answer to each of its questions.')
+    throw new HttpError(409, 'unanswered', 'The assistant has open questions. Answer all of them.')
   if (answer && !isAnswerEnded(answer)) {
     // Another page, or an earlier request of the same page, has already answered.
     const asked = { ...reading(chat), answerId: answer.taskId, runId: currentRun(answer) }
@@ -194,7 +193,7 @@ async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<F
     if (followed) return begun(chat, followed, turn)
   }
   const results = toolMessages(calls, message)
-  if (!results) throw new HttpError(409, 'nothing_to_do', 'There is nothing to go on with: send a message.')
+  if (!results) throw new HttpError(409, 'nothing_to_do', 'There is no answer to continue: send a message.')
   const followed = await startRun(chat, turn.userId, {
     input: { messages: results },
     accept: refuseQuestions,
@@ -240,11 +239,7 @@ const inputOf = (message: WireMessage): Pick<RunRequest, 'input' | 'title'> => {
  */
 function refuseQuestions(thread: ThreadRecord): void {
   if (unanswered(thread).length > 0)
-    throw new HttpError(
-      409,
-      'unanswered',
-      'The assistant waits for an answer to its question. Answer it first.',
-    )
+    throw new HttpError(409, 'unanswered', 'The assistant has an open question. Answer it first.')
 }
 
 /** The details stored with an answer: the user message that it answers. */

@@ -62,7 +62,10 @@ async function begin(asked: McpCall, tool: AssistantTool, args: Fields): Promise
   const { metadata } = (permitted.body ?? {}) as { readonly metadata?: Fields }
   const thread = given === undefined ? undefined : await engine.findThread({ threadId, principal })
   if (given !== undefined && !thread)
-    throw new RunError('no_such_thread', 'threadId: there is no such conversation.')
+    throw new RunError(
+      'no_such_thread',
+      'threadId: this conversation does not exist. Omit threadId to start a new one.',
+    )
   const waiting = thread && (await waitingAnswer(asked, { threadId, principal }))
   if (waiting) return { ...(await asks(asked, tool, waiting)), isError: true }
   const messages = thread && itemsOf((await engine.readState(thread))?.values.messages)
@@ -97,14 +100,14 @@ async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise
     !permitted ||
     toolOfGraph(asked.context, permitted.found.record.assistantId)?.graphId !== tool.graphId
   )
-    throw invalidParams('requestState: it is none of this tool.')
+    throw invalidParams('requestState: it does not belong to this tool.')
   const { found } = permitted
   const { threadId } = found.thread
   // Otherwise a later run already has a response from another caller.
   const isOpen = found.record.runIds.at(-1) === address.answerId
   const questions = isOpen ? questionsOf(openIn(found)) : []
   const { answers, refused } = readResponses(questions, asked.request.inputResponses)
-  if (refused) return errorResult(`The user has ${refused} the question, which stays open.`, threadId)
+  if (refused) return errorResult(`The user ${refused} the question. It stays open.`, threadId)
   if (questions.length > 0 && Object.keys(answers).length === 0) return outcomeOf(asked, tool, found)
   return proceed(asked, tool, permitted, answers).catch(toolError)
 }
@@ -122,14 +125,20 @@ export async function answerQuestion(asked: McpCall, { arguments: args = {} }: T
     const questions = permitted && tool ? questionsOf(openIn(permitted.found)) : []
     const [question, ...others] = questions.filter(({ id }) => questionId === undefined || id === questionId)
     if (!permitted || !tool || !question)
-      throw new RunError('no_such_interrupt', 'No such question waits for an answer.')
+      throw new RunError('no_such_interrupt', 'This question is not open.')
     if (others.length > 0)
-      throw new RunError('invalid_argument', 'questionId: several questions wait. Name one of them.')
+      throw new RunError(
+        'invalid_argument',
+        'questionId: several questions are open. Set questionId to one of them.',
+      )
     const { id, form } = question
     // Models send a string for a form with one field.
     const read = readAnswer(form, answer) ?? readAnswer(form, { answer })
     if (!read)
-      throw new RunError('invalid_argument', `answer: expected what fits ${JSON.stringify(form.schema)}.`)
+      throw new RunError(
+        'invalid_argument',
+        `answer: expected a value that matches ${JSON.stringify(form.schema)}.`,
+      )
     return proceed(asked, tool, permitted, { [id]: read.answer })
   }
 }
@@ -152,7 +161,7 @@ async function proceed(
         respond: { ...common(asked), answers, answer: { id: answerId, details } },
       })
     : await engine.follow({ ...read, answerId, runId: runIds.at(-1) })
-  if (!answer) throw new RunError('no_such_task', 'The run is gone.')
+  if (!answer) throw new RunError('no_such_task', 'The run no longer exists.')
   return settle(asked, tool, answer, responds)
 }
 

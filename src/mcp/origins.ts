@@ -19,5 +19,9 @@ export function refuseForeignOrigin(
   const page = URL.canParse(origin) ? new URL(origin) : undefined
   if (page && LOCAL.test(page.hostname)) return
   if (page && isGuarded && page.host === url.host) return
-  throw new HttpError(403, 'origin_not_allowed', 'Pages of this origin may not call. Name it in http.cors.')
+  throw new HttpError(
+    403,
+    'origin_not_allowed',
+    'Pages of this origin may not call this server. Add the origin to http.cors.',
+  )
 }

@@ -63,7 +63,9 @@ export async function inputOf(
       const { threadId, ...rest } = args
       const given = hasThread ? (threadId as string | undefined) : undefined
       if (given !== undefined && !isThreadId(given))
-        throw new AgentInputError('threadId: there is no such conversation.')
+        throw new AgentInputError(
+          'threadId: this conversation does not exist. Omit threadId to start a new one.',
+        )
       if (!isMessage) return { input: hasThread ? rest : args, threadId: given }
       const id = crypto.randomUUID()
       const text = String(args.message)

@@ -50,7 +50,7 @@ async function taskIn(
   const address = typeof taskId === 'string' ? readAddress(taskId) : undefined
   const permitted = address && (await permittedAnswer(asked, action, address))
   if (permitted?.found.record.taskId === address?.answerId && permitted) return permitted
-  throw invalidParams('taskId: there is no such task.')
+  throw invalidParams('taskId: this task does not exist.')
 }
 
 /** `tasks/get`: a task with its result, or with its input requests. */

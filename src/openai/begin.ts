@@ -245,11 +245,7 @@ export async function placeAfter(
   if (newest === runId) return { threadId, look }
   for await (const { checkpoint } of engine.readHistory(thread, {}, { limit: 1, filter: { run_id: runId } }))
     return { threadId, look, checkpointId: checkpoint.checkpointId }
-  throw new HttpError(
-    400,
-    'no_state',
-    'The earlier answer has left no state from which another one could go on.',
-  )
+  throw new HttpError(400, 'no_state', 'The earlier response left no state to continue from.')
 }
 
 /** The same for an assistant with other threads: the messages so far become input. */

@@ -69,7 +69,8 @@ function streamOnServer<State extends object>(
   _client: AgentClient,
   { threadId }: AgentStreamOptions,
 ): UseAgentStream<State> {
-  const inBrowsers = (): Promise<never> => Promise.reject(new Error('A render on a server cannot do this.'))
+  const inBrowsers = (): Promise<never> =>
+    Promise.reject(new Error('This is not possible during server rendering.'))
   const stream = {
     values: {},
     messages: [],

@@ -223,6 +223,6 @@ describe.each(Object.entries(LIBRARIES))('the client of ai %s', (version, librar
     await chat.sendMessage({ text: 'Go' })
     await chat.sendMessage({ text: 'Never mind' })
     expect(chat.status).toBe('error')
-    expect(chat.error!.message).toContain('The assistant waits for an answer to its question.')
+    expect(chat.error!.message).toContain('The assistant has an open question.')
   })
 })

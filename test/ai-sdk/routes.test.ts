@@ -84,7 +84,7 @@ test.each([
     { id: 't', messages: [{ id: 'm', role: 'user', parts: [] }] },
     'message: expected a part of type text or file',
   ],
-  [{ id: 't', trigger: 'regenerate-message' }, 'messages: expected the message of the user'],
+  [{ id: 't', trigger: 'regenerate-message' }, 'messages: expected the user message'],
   [
     { id: 't', trigger: 'other', messages: [userMessage('x')] },
     'trigger: expected one of submit-message, regenerate-message',

@@ -87,7 +87,7 @@ describe.each(KINDS)('the client %s', (kind) => {
     expect(await client.call('adder', { a: 'two' })).toMatchObject({ isError: true })
     expect(await client.call('chat', { message: 'hi', threadId: 'nobody has it' })).toMatchObject({
       isError: true,
-      content: [{ text: expect.stringContaining('no such conversation') }],
+      content: [{ text: expect.stringContaining('does not exist') }],
     })
     const failed = await client.call('failing', { message: 'hi' })
     expect(failed.isError).toBe(true)

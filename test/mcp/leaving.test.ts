@@ -141,7 +141,10 @@ test.each(KINDS)(
     const threadId = threadOf(await ann.call('asks', { message: 'go' }))
     const bob = await as('bob', 'b')
     const refused = await bob.call('asks', { message: 'go', threadId })
-    expect([refused.isError, textOf(refused)]).toEqual([true, 'threadId: there is no such conversation.'])
+    expect([refused.isError, textOf(refused)]).toEqual([
+      true,
+      'threadId: this conversation does not exist. Omit threadId to start a new one.',
+    ])
     expect(await bob.call('answer_question', { threadId, answer: 'red' })).toMatchObject({ isError: true })
     const eve = await as('eve', 'a')
     expect(textOf(await eve.call('answer_question', { threadId, answer: 'blue' }))).toContain('It is "blue".')

@@ -51,7 +51,7 @@ export function checkMatch(request: Request, body: unknown): void {
 export const hasChanged = () =>
   refusal(
     412,
-    'It has changed since you read it. Read it again, and send the ETag of that answer as If-Match.',
+    'It has changed since you read it. Read it again, and send the ETag of that response as If-Match.',
   )
 
 const tagsOf = (header: string): readonly string[] => header.match(/(?:W\/)?"[^"]*"/g) ?? []

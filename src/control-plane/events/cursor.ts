@@ -21,7 +21,7 @@ export function parseCursor(text: string): Cursor {
   if (status === undefined)
     throw refusal(
       400,
-      "Last-Event-ID: expected the 'id' of an event of this stream. Leave it out to begin anew.",
+      "Last-Event-ID: expected the 'id' of an event of this stream. Omit it to start from the beginning.",
     )
   return {
     status: Number(status),

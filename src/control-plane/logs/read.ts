@@ -63,8 +63,7 @@ export async function readLogs(
 
 function readOffset(offset: string | undefined): number | undefined {
   if (offset === undefined || offset === '') return undefined
-  if (!/^\d{1,15}$/.test(offset))
-    throw refusal(400, 'offset: expected what an earlier page gave as its next one.')
+  if (!/^\d{1,15}$/.test(offset)) throw refusal(400, 'offset: expected the next offset of an earlier page.')
   return Number(offset)
 }
 

@@ -59,7 +59,7 @@ const eventsExpired = (): HttpError =>
   new HttpError(
     410,
     'events_expired',
-    'The events of this response are not kept any more. Read it without starting_after.',
+    'The events of this response have expired. Read it without starting_after.',
   )
 
 function startingAfter({ url }: FaceCall): number {

@@ -136,7 +136,7 @@ export function checkLease(partition: string, ops: readonly PreparedOp[], curren
   for (const op of ops) {
     if (op.op === 'claim') {
       if (op.token <= token) {
-        throw new ConflictError(`${partition} has issued tokens up to ${token}; ${op.token} is not above.`)
+        throw new ConflictError(`${partition} has issued tokens up to ${token}; ${op.token} is not higher.`)
       }
       held = token = op.token
     } else if (op.op === 'renew') {

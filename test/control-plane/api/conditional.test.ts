@@ -95,7 +95,7 @@ describe('ETag', () => {
       412,
       {
         detail:
-          'It has changed since you read it. Read it again, and send the ETag of that answer as If-Match.',
+          'It has changed since you read it. Read it again, and send the ETag of that response as If-Match.',
       },
     ])
     expect((await call('GET', path)).body.display_name).toBe('first')

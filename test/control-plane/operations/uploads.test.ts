@@ -134,7 +134,7 @@ describe('a signature', () => {
     const response = await put(served, change(url), 'x')
     expect([response.status, await response.json()]).toEqual([
       403,
-      { detail: 'The signature of the upload URL is wrong.' },
+      { detail: 'The signature of the upload URL is invalid.' },
     ])
     expect(await served.uploaded(path)).toBeUndefined()
   })

@@ -94,7 +94,7 @@ describe('a read of a log that another process trims meanwhile', () => {
   ])('fails after 20 reads of one that %s than its partition says', async (_, damage) => {
     const { connection, end } = await fiveEvents()
     const damaged = between(connection, () => connection.run(damage))
-    expect(() => readLog(damaged.connection, 'p', { after: 0 })).toThrow('The log of p has a hole after 0.')
+    expect(() => readLog(damaged.connection, 'p', { after: 0 })).toThrow('The log of p has a gap after 0.')
     expect(damaged.reads()).toBe(20)
     await end()
   })

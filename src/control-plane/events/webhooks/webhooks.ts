@@ -137,7 +137,7 @@ function readReceiver(
   }
   const unknown = events?.find((type) => !WEBHOOK_EVENT_TYPES.includes(type))
   if (unknown !== undefined)
-    throw invalid(`${name}.events: ${unknown} is none of ${WEBHOOK_EVENT_TYPES.join(', ')}.`)
+    throw invalid(`${name}.events: ${unknown} is not one of ${WEBHOOK_EVENT_TYPES.join(', ')}.`)
   return {
     url,
     secrets: readSecrets(`${name}.secret`, secret),

@@ -61,7 +61,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       const { deployment_id: id, upload_id } = params
       const { expires, signature } = query
       if (!(await context.secrets.verify(signedText(id, upload_id, expires), signature)))
-        throw refusal(403, 'The signature of the upload URL is wrong.')
+        throw refusal(403, 'The signature of the upload URL is invalid.')
       if (expires < context.now()) throw refusal(403, 'The upload URL has expired. Request a new one.')
       if (!context.deployer.takesUploads) throw refusal(400, NO_UPLOADS)
       const deployment = (await loadDeployment(context.store, id))?.record

@@ -33,5 +33,5 @@ export function readLog({ get, all }: Connection, partition: string, query: Read
     const bytes = (start: number, end: number) => data.subarray(start, end)
     return toBatch({ head, firstRetained, first: Number(rows[0]!.first), layouts, bytes }, query)
   }
-  throw new Error(`The log of ${partition} has a hole after ${query.after}.`)
+  throw new Error(`The log of ${partition} has a gap after ${query.after}.`)
 }
