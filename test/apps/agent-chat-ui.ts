@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { calculator } from '../fixtures/graphs.ts'
 import { hesitant } from '../threads/sdk/graphs.ts'
-import { counting, inbox } from './agents.ts'
+import { counting, inbox, supervised } from './agents.ts'
 import { runFlows } from './flows.ts'
 
 const [origin] = process.argv.slice(2)
@@ -21,6 +21,7 @@ const agents = {
   again: counting(),
   listed: counting(),
   inbox: inbox(),
+  supervised: supervised(),
 }
 
 await runFlows(agents, ({ api, server }) => {
@@ -117,6 +118,17 @@ await runFlows(agents, ({ api, server }) => {
       await page.getByPlaceholder('Your response here...').fill('Not today')
       await page.getByRole('button', { name: 'Send Response' }).click()
       await shows(page, 'response "Not today"')
+    },
+    'a call of humanInTheLoopMiddleware is accepted, and another rejected': async (page) => {
+      await open(page, 'supervised')
+      await say(page, 'Write to Bob')
+      await page.getByRole('button', { name: 'Accept' }).click()
+      await shows(page, 'Told: Sent to bob.')
+      await idle(page)
+      await say(page, 'Write again')
+      await page.getByPlaceholder('Your response here...').fill('Not today')
+      await page.getByRole('button', { name: 'Send Response' }).click()
+      await shows(page, 'Told: Not today.')
     },
     'a message is edited, and the arrows lead between both branches': async (page) => {
       await open(page, 'counting')

@@ -1,7 +1,8 @@
-import { type AIMessage, ToolMessage } from '@langchain/core/messages'
+import { tool } from '@langchain/core/tools'
 import { interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { createDeepAgent } from 'deepagents'
-import { todoListMiddleware } from 'langchain'
+import { createAgent, humanInTheLoopMiddleware, todoListMiddleware } from 'langchain'
+import { z } from 'zod'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { add, chat, inOrder, ScriptedChatModel } from '../fixtures/graphs.ts'
 import { gate } from '../kit/wait.ts'
@@ -34,39 +35,20 @@ export function inbox() {
   )
 }
 
-/**
- * Adds, if the human decides so, and says what came of it. It asks in Python's format of human-in-the-loop, which deep-agents-ui
- * knows.
- */
+/** Sends a mail, if the human decides so, and says what came of it. Pages that know Python's approvals can answer. */
 export function supervised() {
+  const mail = tool(({ to }) => `Sent to ${to}`, {
+    name: 'mail',
+    description: 'Sends a mail.',
+    schema: z.object({ to: z.string() }),
+  })
   const model = new ScriptedChatModel((messages) => {
     const last = messages.at(-1)!
-    if (last.getType() === 'tool') return { text: `It is ${String(last.content)}.` }
-    return { toolCalls: [{ id: `call_${messages.length}`, name: 'add', args: { a: 2, b: 3 } }] }
+    if (last.getType() === 'tool') return { text: `Told: ${last.text}.` }
+    return { toolCalls: [{ id: `call_${messages.length}`, name: 'mail', args: { to: 'bob' } }] }
   })
-  const call = async (state: typeof MessagesAnnotation.State) => ({
-    messages: [await model.invoke(state.messages)],
-  })
-  return langgraph(
-    new StateGraph(MessagesAnnotation)
-      .addNode('call', call)
-      .addNode('ask', ({ messages }) => {
-        const [toolCall] = (messages.at(-1) as AIMessage).tool_calls!
-        const { name, args, id } = toolCall!
-        const [decision] = interrupt({
-          action_requests: [{ name, args, description: 'Adds two numbers' }],
-          review_configs: [{ action_name: name, allowed_decisions: ['approve', 'edit', 'reject'] }],
-        }).decisions
-        const { a, b } = decision.edited_action?.args ?? args
-        const content = decision.type === 'reject' ? decision.message : String(Number(a) + Number(b))
-        return { messages: [new ToolMessage({ content, name, tool_call_id: id! })] }
-      })
-      .addNode('answer', call)
-      .addEdge(START, 'call')
-      .addEdge('call', 'ask')
-      .addEdge('ask', 'answer')
-      .compile(),
-  )
+  const middleware = [humanInTheLoopMiddleware({ interruptOn: { mail: true } })]
+  return langgraph(createAgent({ model, tools: [mail], middleware }), { snakeCaseApprovals: true })
 }
 
 /** Plans, gives a task to its subagent, writes a file, and answers. It stops after the plan until `goOn`, if it is told "Slowly". */

@@ -29,10 +29,10 @@ const shows = (page: Page, text: string) => page.getByText(text, { exact: true }
 const idle = (page: Page) => page.getByPlaceholder('Write your message...').waitFor()
 /** Waits for a question. The box of its call opens by itself only if the question came with the call. */
 const asked = async (page: Page) => {
-  await page.getByRole('button', { name: 'add' }).last().waitFor()
+  await page.getByRole('button', { name: 'mail' }).last().waitFor()
   await idle(page)
   if (!(await page.getByRole('button', { name: 'Reject' }).isVisible()))
-    await page.getByRole('button', { name: 'add' }).last().click()
+    await page.getByRole('button', { name: 'mail' }).last().click()
 }
 
 await runFlows(agents, ({ api, server }) => {
@@ -99,28 +99,28 @@ await runFlows(agents, ({ api, server }) => {
     },
     'an approval survives a reload, and is given': async (page) => {
       await open(page, 'supervised')
-      await say(page, 'Add')
+      await say(page, 'Write to Bob')
       await asked(page)
       await page.reload()
       await page.getByRole('button', { name: 'Approve' }).click()
-      await shows(page, 'It is 5.')
+      await shows(page, 'Told: Sent to bob.')
       await idle(page)
     },
     'a call is rejected with a reason, and another is edited': async (page) => {
       await open(page, 'supervised')
-      await say(page, 'Add')
+      await say(page, 'Write to Bob')
       await asked(page)
       await page.getByRole('button', { name: 'Reject' }).click()
-      await page.getByPlaceholder('Explain why').fill('Too large')
+      await page.getByPlaceholder('Explain why').fill('Not today')
       await page.getByRole('button', { name: 'Confirm Reject' }).click()
-      await shows(page, 'It is Too large.')
+      await shows(page, 'Told: Not today.')
       await idle(page)
       await say(page, 'Again')
       await asked(page)
       await page.getByRole('button', { name: 'Edit' }).click()
-      await page.locator('label:text-is("a") + textarea').fill('40')
+      await page.locator('label:text-is("to") + textarea').fill('carol')
       await page.getByRole('button', { name: 'Save & Approve' }).click()
-      await shows(page, 'It is 43.')
+      await shows(page, 'Told: Sent to carol.')
     },
     'the list groups threads, and switches between them': async (page) => {
       await open(page, 'counting')

@@ -37,12 +37,13 @@ export function withSnakeCaseApprovals(agent: Agent): Agent {
 
 const isApproval = (value: unknown): value is Fields => isRecord(value) && Array.isArray(value.actionRequests)
 
-/** A question with both names for each field. Other values are not changed. */
+/** A question with both names for each field, and as the first Agent Inbox knows it. Other values are not changed. */
 function spelled(value: unknown): unknown {
   if (!isApproval(value)) return value
   const { reviewConfigs } = value
   return bothNames({
     ...value,
+    ...firstInboxQuestion(value),
     ...(Array.isArray(reviewConfigs) && {
       reviewConfigs: reviewConfigs.map((one) => (isRecord(one) ? bothNames(one) : one)),
     }),
@@ -52,6 +53,28 @@ function spelled(value: unknown): unknown {
 function bothNames(fields: Fields): Record<string, unknown> {
   const others = Object.entries(SNAKE_CASE).filter(([name, other]) => name in fields && !(other in fields))
   return { ...fields, ...Object.fromEntries(others.map(([name, other]) => [other, fields[name]])) }
+}
+
+/**
+ * A question about one call in the first format of the Agent Inbox, the only one that agent-chat-ui as published
+ * on npm answers. The format cannot ask about several calls.
+ */
+function firstInboxQuestion({ actionRequests, reviewConfigs }: Fields): Fields {
+  const [request, ...others] = actionRequests as readonly unknown[]
+  if (!isRecord(request) || others.length > 0) return {}
+  const { name, args, description } = request
+  const { allowedDecisions } = Object(Object(reviewConfigs)[0]) as Fields
+  const allows = (type: string): boolean => Array.isArray(allowedDecisions) && allowedDecisions.includes(type)
+  return {
+    action_request: { action: name, args },
+    config: {
+      allow_accept: allows('approve'),
+      allow_edit: allows('edit'),
+      allow_respond: allows('reject'),
+      allow_ignore: allows('reject'),
+    },
+    ...(description !== undefined && { description }),
+  }
 }
 
 type Answers = Fields

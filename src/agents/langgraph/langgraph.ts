@@ -30,7 +30,8 @@ export interface LangGraphOptions extends AgentProfile, Pick<Agent, 'answersWith
    * Whether approvals use both naming styles. Requests of `humanInTheLoopMiddleware` then have
    * `action_requests`, `review_configs`, `action_name` and `allowed_decisions` in addition to
    * `actionRequests` and so on, and an answer may have `edited_action` instead of `editedAction`. Pages
-   * written for LangChain's Python, such as agent-chat-ui and the Agent Inbox, only read these names.
+   * written for LangChain's Python, such as agent-chat-ui and the Agent Inbox, only read these names. A
+   * request about one call also has the `action_request` and `config` of the first Agent Inbox.
    * Default: false.
    */
   readonly snakeCaseApprovals?: boolean

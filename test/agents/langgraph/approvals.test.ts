@@ -1,7 +1,8 @@
 import { Client } from '@langchain/langgraph-sdk'
+import { createAgent, humanInTheLoopMiddleware } from 'langchain'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
-import { supervised } from '../../fixtures/graphs.ts'
+import { add, inOrder, ScriptedChatModel, supervised } from '../../fixtures/graphs.ts'
 import type { Json } from '../../kit/events.ts'
 import { serveAgents } from '../../kit/host.ts'
 
@@ -16,10 +17,13 @@ const IN_BOTH = {
   review_configs: [
     { actionName: 'add', allowedDecisions: ALLOWED, action_name: 'add', allowed_decisions: ALLOWED },
   ],
+  action_request: { action: 'add', args: CALL.args },
+  config: { allow_accept: true, allow_edit: true, allow_respond: true, allow_ignore: true },
+  description: expect.any(String),
 }
 
-async function asked(options: { readonly snakeCaseApprovals?: boolean }) {
-  const host = await serveAgents({ agents: { a: langgraph(supervised(), options) } })
+async function asked(options: { readonly snakeCaseApprovals?: boolean }, graph = supervised()) {
+  const host = await serveAgents({ agents: { a: langgraph(graph, options) } })
   const client = new Client({ apiUrl: host.origin, apiKey: null })
   const { thread_id } = await client.threads.create()
   const events: Json[] = []
@@ -71,11 +75,33 @@ describe('approvals in both spellings', () => {
     ['accept, in a list', [{ type: 'accept', args: null }], '5'],
     ['edit, in a list', [{ type: 'edit', args: OF_INBOX }], '23'],
     ['response, in a list', [{ type: 'response', args: 'No.' }], 'No.'],
+    ['ignore, in a list', [{ type: 'ignore', args: null }], expect.stringContaining('rejected')],
   ])('are answered: %s', async (_, answer, expected) => {
     const { resume } = await asked({ snakeCaseApprovals: true })
     const { messages } = await resume(answer)
-    expect(messages.find(({ type }: Json) => type === 'tool').content).toBe(expected)
+    expect(messages.find(({ type }: Json) => type === 'tool').content).toEqual(expected)
     expect(messages.at(-1).type).toBe('ai')
+  })
+
+  test('about several calls have no form of the first Inbox, and an option that is not allowed is not offered', async () => {
+    const calls = ['one', 'two'].map((id) => ({ id, ...CALL }))
+    const graphOf = (count: number) =>
+      createAgent({
+        model: new ScriptedChatModel(inOrder({ toolCalls: calls.slice(0, count) }, { text: 'Done.' })),
+        tools: [add],
+        middleware: [humanInTheLoopMiddleware({ interruptOn: { add: { allowedDecisions: ['approve'] } } })],
+      })
+    const questionOf = async (count: number) => {
+      const { client, threadId } = await asked({ snakeCaseApprovals: true }, graphOf(count))
+      return questionsIn(await client.threads.getState(threadId))[0] as Json
+    }
+    expect(await questionOf(2)).not.toHaveProperty('action_request')
+    expect((await questionOf(1)).config).toEqual({
+      allow_accept: true,
+      allow_edit: false,
+      allow_respond: false,
+      allow_ignore: false,
+    })
   })
 
   test('are off by default: the question is what the middleware asks', async () => {
