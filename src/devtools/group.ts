@@ -6,7 +6,7 @@ import { postAnswers, postCancel, postFork, postRun } from './actions.ts'
 import { getCheckpoint, getCheckpoints } from './checkpoints.ts'
 import type { DevtoolsContext, DevtoolsOptions } from './context.ts'
 import { getGraph } from './graph.ts'
-import { getPage } from './page.ts'
+import { getLayout, getPage } from './page.ts'
 import { getServer, getStore, getWork } from './server.ts'
 import { getLog, getThread, getThreads } from './threads.ts'
 
@@ -29,6 +29,7 @@ const THREAD = '/devtools/api/threads/:thread_id'
 
 const ROUTES: readonly FaceRoute<DevtoolsContext>[] = [
   ['GET', '/devtools', 'threads:list', getPage],
+  ['GET', '/devtools/api/layout', 'threads:list', getLayout],
   ['GET', '/devtools/api/server', 'threads:list', getServer],
   ['GET', '/devtools/api/work', 'threads:list', getWork],
   ['GET', '/devtools/api/store', 'threads:list', getStore],

@@ -1,15 +1,14 @@
-import { HttpError } from '../http/index.ts'
-import { PAGE } from './page/compiled.ts'
+import { HttpError, json } from '../http/index.ts'
+import { type CompiledPage, PAGE } from './page/compiled.ts'
+import type { LayoutScript } from './wire.ts'
 
 /** `GET /devtools`: the page, which asks the rest of this face for everything it shows. */
 export async function getPage(): Promise<Response> {
-  if (!PAGE)
-    throw new HttpError(501, 'not_built', 'The page is compiled when the package is built: npm run build.')
-  const { html, scriptHash, styleHash } = PAGE
+  const { html, scriptHash, styleHash, layout } = compiled()
   return new Response(html, {
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policyOf(scriptHash, styleHash),
+      'content-security-policy': policyOf([scriptHash, layout.hash], styleHash),
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
@@ -18,10 +17,19 @@ export async function getPage(): Promise<Response> {
   })
 }
 
-const policyOf = (script: string, style: string): string =>
+/** `GET …/api/layout`: the script that lays graphs out, which the page runs when somebody opens a graph. */
+export const getLayout = async (): Promise<Response> =>
+  json({ script: compiled().layout.script } satisfies LayoutScript)
+
+function compiled(): CompiledPage {
+  if (PAGE) return PAGE
+  throw new HttpError(501, 'not_built', 'The page is compiled when the package is built: npm run build.')
+}
+
+const policyOf = (scripts: readonly string[], style: string): string =>
   [
     "default-src 'none'",
-    `script-src '${script}'`,
+    `script-src ${scripts.map((hash) => `'${hash}'`).join(' ')}`,
     `style-src '${style}'`,
     "connect-src 'self'",
     'img-src data:',

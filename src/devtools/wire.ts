@@ -141,6 +141,11 @@ export interface PriceRow {
   readonly cache_write: number
 }
 
+/** What lays graphs out, to be run in the page. */
+export interface LayoutScript {
+  readonly script: string
+}
+
 export interface GraphAnswer {
   /** Null for an agent that has no graph, such as a function. */
   readonly graph: AgentGraph | null

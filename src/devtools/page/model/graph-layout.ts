@@ -1,5 +1,5 @@
 import { Graph, layout } from '@dagrejs/dagre'
-import type { Box, Drawing, DrawnEdge, DrawnNode } from './graph.ts'
+import { type Box, type Drawing, type DrawnEdge, type DrawnNode, MAX_LETTERS } from './graph.ts'
 
 export interface Point {
   readonly x: number
@@ -42,8 +42,6 @@ const PADDING = 58
 const MARGIN = 16
 /** The height of the title of a box. */
 const TITLE = 12
-/** Longer names are cut. */
-export const MAX_LETTERS = 34
 
 /** Lays a drawing out from top to bottom. */
 export function layoutOf({ nodes, boxes, edges }: Drawing): Layout {

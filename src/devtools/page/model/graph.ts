@@ -1,6 +1,9 @@
 import type { AgentGraph } from '../../wire.ts'
 import { middlewareOf, type Phase } from './middleware.ts'
 
+/** Longer names are cut. */
+export const MAX_LETTERS = 34
+
 /** A graph as it is drawn. */
 export interface Drawing {
   readonly nodes: readonly DrawnNode[]

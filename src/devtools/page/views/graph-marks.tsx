@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
-import type { Box, DrawnNode } from '../model/graph.ts'
-import { type Area, MAX_LETTERS, type PlacedEdge, type Point } from '../model/graph-layout.ts'
+import { type Box, type DrawnNode, MAX_LETTERS } from '../model/graph.ts'
+import type { Area, PlacedEdge, Point } from '../model/graph-layout.ts'
 import type { NodeState } from '../model/graph-states.ts'
 
 interface NodeMarkProps {

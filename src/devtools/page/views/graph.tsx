@@ -1,11 +1,10 @@
 /** @jsxImportSource preact */
-import { useMemo } from 'preact/hooks'
 import type { AgentGraph, GraphAnswer, ThreadDetail } from '../../wire.ts'
 import { routeTo, select, usePolled } from '../data/hooks.ts'
 import { useSwitch } from '../data/remembered.ts'
+import { useLayout } from '../data/use-layout.ts'
 import type { LiveLog } from '../data/use-log.ts'
-import { countMiddleware, drawingOf } from '../model/graph.ts'
-import { layoutOf } from '../model/graph-layout.ts'
+import { countMiddleware } from '../model/graph.ts'
 import { joined, nodeWith, statesOf } from '../model/graph-states.ts'
 import { MIDDLEWARE } from '../model/middleware.ts'
 import { hasSpan, type Span } from '../model/spans.ts'
@@ -71,7 +70,9 @@ interface GraphOfAgentProps {
 
 function GraphOfAgent({ agent, graph, threadId, run, runs, step }: GraphOfAgentProps) {
   const [isUnfolded, toggleMiddleware] = useSwitch(MIDDLEWARE)
-  const layout = useLayout(graph, isUnfolded)
+  const { data: layout, error } = useLayout(graph, isUnfolded)
+  if (error && error.status > 0) return <Problem>{error.message}</Problem>
+  if (!layout) return <Empty>Loading…</Empty>
   const states = run ? statesOf(run) : new Map()
   const { nodes, boxes } = layout
   const known = new Set([
@@ -124,10 +125,4 @@ const ENDED: Readonly<Record<Span['status'], string>> = {
   completed: 'is done',
   failed: 'failed',
   interrupted: 'was interrupted',
-}
-
-/** The answer of the server is another object each time, and mostly the same graph. */
-function useLayout(graph: AgentGraph, isUnfolded: boolean) {
-  const text = JSON.stringify(graph)
-  return useMemo(() => layoutOf(drawingOf(JSON.parse(text) as AgentGraph, isUnfolded)), [text, isUnfolded])
 }
