@@ -41,6 +41,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     collapsed: true,
     items: [
       { text: 'All guides', link: '/docs/' },
+      { text: 'Comparison', link: '/docs/comparison' },
       { text: 'All examples', link: '/examples/' },
       { text: 'Examples', collapsed: true, items: examples },
     ],
