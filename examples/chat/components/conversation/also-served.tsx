@@ -19,7 +19,7 @@ export const AlsoServed = () => (
     className="flex flex-col items-center gap-2 text-faint text-xs"
   >
     <p>The same agents answer other clients on this port:</p>
-    <ul className="flex flex-wrap justify-center gap-x-4 gap-y-1">
+    <ul className="grid grid-cols-3 gap-x-6 gap-y-1 text-left max-sm:grid-cols-2">
       {DOORS.map(([client, path]) => (
         <li key={path} className="whitespace-nowrap">
           {client} <code>{path}</code>

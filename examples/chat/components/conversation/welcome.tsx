@@ -15,7 +15,7 @@ interface WelcomeProps {
 export function Welcome({ agentId, onAgent, onPrompt }: WelcomeProps) {
   const agent = AGENTS.find(({ id }) => id === agentId) ?? AGENTS[0]!
   return (
-    <section className="mx-auto flex max-w-2xl flex-col items-center gap-5 px-4 pt-[10dvh] pb-6 text-center max-sm:gap-4 max-sm:pt-6">
+    <section className="mx-auto flex max-w-3xl flex-col items-center gap-5 px-4 pt-[10dvh] pb-6 text-center max-sm:gap-4 max-sm:pt-6">
       <Mark className="size-12 text-brand max-sm:size-10" />
       <h2 className="font-semibold text-2xl tracking-tight">What can I help with?</h2>
       <Ready>
