@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: builds the library and the app where their sources have changed, starts `next start`, and prints what there is to
- * try. Ctrl-C, or SIGTERM, stops all of it.
+ * `npm run demo`: builds the library and the app if their sources have changed, starts `next start`, and
+ * prints what to try. Ctrl-C or SIGTERM stops everything.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -20,7 +20,8 @@ if (SPEED && !(Number(SPEED) > 0)) stop(`SPEED must be a number of tokens a seco
 
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
-// The shell between npm and this process passes no signal on: it ends, and this process gets another parent.
+// The shell between npm and this process does not forward signals: it ends, and this process gets another
+// parent.
 const { ppid } = process
 if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== ppid && stopping.abort(), 500).unref()
 
@@ -45,7 +46,7 @@ const next = spawn(process.execPath, [NEXT, 'start', APP, '-p', String(port), '-
 })
 const ended = new Promise<void>((resolve) => next.once('exit', () => resolve()))
 void ended.then(() => process.exit(stopping.signal.aborted ? 0 : 1))
-// A terminal sends Ctrl-C to both processes: the second signal changes nothing.
+// A terminal sends Ctrl-C to both processes: the second signal has no effect.
 if (stopping.signal.aborted) next.kill('SIGTERM')
 else stopping.signal.addEventListener('abort', () => next.kill('SIGTERM'))
 
@@ -62,7 +63,7 @@ async function isUp(): Promise<boolean> {
   }
 }
 
-/** Says what is wrong with the storage before anything is built. */
+/** Reports problems with the storage before anything is built. */
 async function checkStorage(url: string): Promise<void> {
   try {
     const storage = await openStorage(url)

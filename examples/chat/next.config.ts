@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import type { NextConfig } from 'next'
 
-/** Inside of the repository of agentwire, where `npm run demo` builds the app. */
+/** Inside agentwire's repository, where `npm run demo` builds the app. */
 const isDemo = process.env.DEMO === '1'
 const notInBrowsers = { browser: './lib/not-in-browsers.ts' }
 /**
- * `@langchain/react` 1.1.0 brings an SDK of its own, which keeps the messages of a branch that was left and loses the tokens of an answer. In
- * browsers there is one SDK, the app's.
+ * `@langchain/react` 1.1.0 has its own copy of the SDK, which keeps the messages of a branch that was left
+ * and loses the tokens of an answer. In browsers there is only the app's SDK.
  */
 const sdk = `${isDemo ? '../..' : '.'}/node_modules/@langchain/langgraph-sdk/dist`
 
@@ -14,7 +14,8 @@ export default {
   poweredByHeader: false,
   reactStrictMode: true,
   env: { DEVTOOLS: isDemo || process.env.NODE_ENV === 'development' ? '1' : '' },
-  // Node loads these as they are. In a bundle there would be two of each, which do not know each other's messages.
+  // Node loads these directly. A bundle would contain a second copy of each, which does not recognize the
+  // first one's messages.
   serverExternalPackages: [
     'agentwire',
     'deepagents',
@@ -25,7 +26,7 @@ export default {
     '@langchain/anthropic',
     '@langchain/google-genai',
   ],
-  // `npm run demo` builds without types, which CI checks by themselves.
+  // `npm run demo` builds without type checks, which CI runs separately.
   typescript: { ignoreBuildErrors: isDemo },
   turbopack: {
     ...(isDemo && { root: fileURLToPath(new URL('../..', import.meta.url)) }),

@@ -10,7 +10,7 @@ export const metadata: Metadata = {
   description: 'A chat over the Agent Streaming Protocol, served by one Next.js app.',
 }
 
-/** The typefaces are files of the app, so that no page asks another server for them. */
+/** The fonts are files of the app, so the page loads none from another server. */
 const geist = localFont({ src: './fonts/geist.woff2', variable: '--font-geist', weight: '100 900' })
 const geistMono = localFont({
   src: './fonts/geist-mono.woff2',
@@ -28,7 +28,7 @@ export const viewport: Viewport = {
   ],
 }
 
-/** The app stands in the layout, so that it stays mounted while the address changes from `/` to `/t/{id}`. */
+/** The app is in the layout, so that it stays mounted while the address changes from `/` to `/t/{id}`. */
 export default function Layout({ children }: { readonly children: ReactNode }) {
   return (
     <html lang="en" className={`${geist.variable} ${geistMono.variable}`} suppressHydrationWarning>

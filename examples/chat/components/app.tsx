@@ -14,7 +14,7 @@ import { Gone } from './status/gone.tsx'
 import { Ready } from './ui/ready.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
-/** Its code is half of the page's: it loads beside the frame, which is shown without it. */
+/** Its code is half of the page's. It loads next to the frame, which is shown without it. */
 const Conversation = later(async () => (await import('./conversation/conversation.tsx')).Conversation)
 const Dialog = later(async () => (await import('./ui/dialog.tsx')).Dialog)
 const Keys = later(async () => (await import('./header/keys.tsx')).Keys)
@@ -54,8 +54,8 @@ export function App() {
   const help = (): void => setHelpOpen(true)
   useShortcuts({ new: startNew, search, threads: toggleThreads, write: focusComposer, stop: stopRun, help })
 
-  // The same element for all renders of the frame: React throws the server's HTML away, and what was typed into it, where it is to change
-  // before its code is there.
+  // The same element for all renders of the frame. If it had to change before its code is loaded, React would
+  // throw away the server's HTML and what was typed into it.
   const conversation = useMemo(
     () => (
       <Suspense>

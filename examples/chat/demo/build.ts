@@ -10,10 +10,13 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 export const APP = join(ROOT, 'examples/chat')
 export const NEXT = createRequire(import.meta.url).resolve('next/dist/bin/next')
 
-/** The library as the app finds it: in its own node_modules, as in a project of a user, so that Node loads it and Next bundles none of it. */
+/**
+ * The library where the app finds it: in its own node_modules, as in a user's project, so that Node loads it
+ * and Next does not bundle it.
+ */
 const LIBRARY = join(APP, 'node_modules/agentwire')
 
-/** Of the library; the app's are these and its own. */
+/** The library's sources. The app's are these and its own. */
 const SOURCES = [
   'src',
   'adapters',
@@ -24,7 +27,9 @@ const SOURCES = [
   'package-lock.json',
 ]
 
-/** The environment of Next: for next.config.ts, without telemetry, and whatever the launcher's own NODE_ENV is. */
+/**
+ * The environment of Next: for next.config.ts, without telemetry, and independent of the launcher's NODE_ENV.
+ */
 export const nextEnvironment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   NODE_ENV: 'production',
@@ -33,8 +38,9 @@ export const nextEnvironment = (): NodeJS.ProcessEnv => ({
 })
 
 /**
- * Builds what is not built yet from the sources as they are, and tells `say` what takes its time. Types are left out: the check of
- * the project has them. Rejects with all that a step has printed where it fails, and ends the step where the signal aborts.
+ * Builds what is out of date, and reports slow steps to `say`. Types are not checked here, because the
+ * project's check does that. If a step fails, it rejects with the step's output. If the signal aborts, it
+ * ends the step.
  */
 export function build(say: (line: string) => void, signal: AbortSignal): Promise<void> {
   return exclusively(join(APP, 'node_modules/.building'), signal, async () => {
@@ -54,7 +60,7 @@ async function buildLibrary(signal: AbortSignal): Promise<void> {
   const packageFile = createRequire(import.meta.url).resolve('rolldown/package.json')
   const rolldown = join(packageFile, '../bin/cli.mjs')
   await run([rolldown, '-c', '--dir', join(LIBRARY, 'dist')], process.env, signal)
-  // Editors and `tsc` find the types that `npm run build` makes.
+  // Editors and `tsc` find the types that `npm run build` creates.
   const description = readFileSync(join(ROOT, 'package.json'), 'utf8')
   writeFileSync(
     join(LIBRARY, 'package.json'),
@@ -64,7 +70,7 @@ async function buildLibrary(signal: AbortSignal): Promise<void> {
   symlinkSync(join(ROOT, 'dist'), join(LIBRARY, 'types'), 'junction')
 }
 
-/** Does the work unless the file says that it was done for the same sources. */
+/** Does the work unless the file records that it was done for the same sources. */
 async function unless(file: string, sources: string, work: () => Promise<void>): Promise<void> {
   if (existsSync(file) && readFileSync(file, 'utf8') === sources) return
   rmSync(file, { force: true })

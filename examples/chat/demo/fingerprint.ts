@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a build makes, and so no source of it. */
+/** Output of a build, which is not a source. */
 const MADE = ['node_modules', '.next', '.tmp', 'next-env.d.ts']
 
-/** A text that is the same as long as these files, and all files in these folders, are. */
+/** A text that is the same as long as these files, and all files in these folders, are unchanged. */
 export function fingerprint(paths: readonly string[]): string {
   const hash = createHash('sha256')
   for (const file of paths.flatMap(filesOf)) hash.update(file).update('\0').update(readFileSync(file))

@@ -2,7 +2,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Does the work while no other process does work under this file. A process that has ended holds it no longer. */
+/**
+ * Does the work while no other process works under this lock file. A process that has ended no longer holds
+ * it.
+ */
 export async function exclusively(
   file: string,
   signal: AbortSignal,
@@ -20,7 +23,7 @@ export async function exclusively(
   }
 }
 
-/** Whether this process has made the file. */
+/** Whether this process has created the file. */
 function taken(file: string): boolean {
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' })

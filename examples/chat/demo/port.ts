@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net'
 
-/** The port, or any free one for 0. Throws an Error in words where nothing can listen on it. */
+/** The port, or any free port for 0. Throws an Error with a readable message if it cannot be used. */
 export function freePort(port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

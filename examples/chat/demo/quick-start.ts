@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 
-/** The quick start of the control plane as the lines of a shell: create, wait until it is deployed, ask it, update. */
+/** The control plane's quick start as shell lines: create, wait until deployed, send a message, update. */
 export function quickStart(origin: string, key: string, repository: string): string {
   const create = {
     name: 'my-agent',
@@ -15,7 +15,8 @@ export function quickStart(origin: string, key: string, repository: string): str
     secrets: [{ name: 'GREETING', value: 'Good morning' }],
   }
   const update = { secrets: [{ name: 'GREETING', value: 'Good evening' }] }
-  // A message that is sent again under its id is answered with what it got before: the agent keeps its threads.
+  // A message that is sent again with the same id gets the earlier answer, because the agent stores its
+  // threads.
   const send = (messageId: string) => {
     const message = { role: 'user', messageId, parts: [{ kind: 'text', text: 'Who are you?' }] }
     return { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } }

@@ -3,15 +3,18 @@ import { quickStart } from './quick-start.ts'
 
 export interface Started {
   readonly origin: string
-  /** What answers, in words. */
+  /** The model's name. */
   readonly model: string
   readonly storageUrl: string
-  /** The key of the control plane, and the only folder that it deploys. */
+  /** The control plane's key, and the only folder that it deploys. */
   readonly key: string
   readonly repository: string
 }
 
-/** What the launcher prints once the page is there. The lines that begin with `curl`, and the quick start, can be pasted. */
+/**
+ * What the launcher prints when the page is up. You can paste the lines that start with `curl`, and the quick
+ * start.
+ */
 export function welcome({ origin, model, storageUrl, key, repository }: Started): string {
   const post = (path: string, body: object) =>
     `curl -sN ${origin}${path} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`

@@ -1,9 +1,9 @@
-/** An agent as the page offers it. */
+/** An agent in the page's list. */
 export interface AgentEntry {
   /** Its assistant id. */
   readonly id: string
   readonly title: string
-  /** A few words for the list to choose from. */
+  /** A short description for the list. */
   readonly brief: string
   readonly description: string
   /** Messages to try. */

@@ -1,8 +1,8 @@
-/** An argument of a tool's call, as a form shows it. */
+/** A tool call's argument as a form field. */
 export interface ArgumentField {
   readonly name: string
   readonly kind: 'text' | 'number' | 'boolean' | 'json'
-  /** What the user has written. A boolean is `true` or `false`. */
+  /** The user's input. A boolean is `true` or `false`. */
   readonly text: string
 }
 
@@ -21,7 +21,7 @@ function kindOf(value: unknown): ArgumentField['kind'] {
     : 'json'
 }
 
-/** What is wrong with a field, in words. Undefined where nothing is. */
+/** The error message of a field. Undefined if the field is valid. */
 export function faultOf({ kind, text }: ArgumentField): string | undefined {
   if (kind === 'number' && (text.trim() === '' || !Number.isFinite(Number(text)))) return 'Write a number.'
   return kind === 'json' ? jsonFault(text) : undefined
@@ -36,7 +36,7 @@ export function jsonFault(text: string): string | undefined {
   }
 }
 
-/** The arguments of fields without faults. */
+/** The arguments of valid fields. */
 export const argumentsOf = (fields: readonly ArgumentField[]): Arguments =>
   Object.fromEntries(fields.map((field) => [field.name, parsed(field)]))
 

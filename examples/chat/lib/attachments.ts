@@ -1,9 +1,12 @@
 import type { UploadProblem } from 'agentwire/react'
 
-/** Of all attachments of one message together. The server takes bodies of up to 10 MB, and base64 makes four bytes of three. */
+/**
+ * The limit for all attachments of one message together. The server accepts bodies of up to 10 MB, and base64
+ * turns three bytes into four.
+ */
 export const MAX_BYTES = 6_000_000
 
-/** Why a file is not attached. */
+/** Why a file was not attached. */
 export const problemOf = ({ name, reason }: UploadProblem): string =>
   reason === 'size'
     ? `“${name}” is too large: all attachments of a message may have ${inWords(MAX_BYTES)}.`

@@ -1,35 +1,39 @@
 /** A checkpoint of a thread, without its values. */
 export interface Checkpoint {
   readonly id: string
-  /** The checkpoint that it goes on from. Null for the first one. */
+  /** The checkpoint that it continues. Null for the first one. */
   readonly parentId: string | null
-  /** `input` begins a run with a message, `loop` is a step, `update` and `fork` are written from outside. */
+  /**
+   * `input` starts a run with a message, `loop` is a step, `update` and `fork` are written from outside of a
+   * run.
+   */
   readonly source: string
   /** ISO 8601. */
   readonly at: string
 }
 
-/** What the checkpoints tell of one turn. */
+/** A turn's part of the history. */
 export interface TurnHistory {
-  /** The checkpoint before the turn's message. A message that is sent from there is another version of this one. */
+  /** The checkpoint before the turn's message. A message sent from there is another version of this one. */
   readonly forkFrom: string
   /** The newest checkpoint of each version of the turn, oldest version first. */
   readonly versions: readonly string[]
-  /** Which version is shown. */
+  /** The index of the version that is shown. */
   readonly shown: number
   /** From the message to the last step of the answer, in milliseconds. Undefined before the first step. */
   readonly ms: number | undefined
 }
 
 /**
- * The turns of the branch that ends in the newest checkpoint, newest turn first. `checkpoints` are the newest first, all of them or
- * the first pages. Each turn begins with a checkpoint whose source is `input`, and two of them that go on from the same checkpoint are
- * versions of one turn.
+ * The turns of the branch that ends with the newest checkpoint, newest turn first. `checkpoints` are newest
+ * first, all of them or the first pages. Each turn starts with a checkpoint whose source is `input`. Two such
+ * checkpoints that continue the same checkpoint are versions of one turn.
  */
 export function turnHistories(checkpoints: readonly Checkpoint[]): readonly TurnHistory[] {
   const byId = new Map(checkpoints.map((checkpoint) => [checkpoint.id, checkpoint]))
   const parentOf = ({ parentId }: Checkpoint) => (parentId === null ? undefined : byId.get(parentId))
-  // The first message of a thread has no checkpoint before it. Its other versions go on from its own input checkpoint.
+  // A thread's first message has no checkpoint before it. Its other versions continue its own input
+  // checkpoint.
   const baseOf = (input: Checkpoint): string | null => {
     const parent = parentOf(input)
     return parent?.source === 'input' ? baseOf(parent) : input.parentId
@@ -59,7 +63,7 @@ export function turnHistories(checkpoints: readonly Checkpoint[]): readonly Turn
 
 type ParentOf = (checkpoint: Checkpoint) => Checkpoint | undefined
 
-/** The newest checkpoint that goes on from a version, and from no other version of the same turn. */
+/** The newest checkpoint that continues a version, and no other version of the same turn. */
 function newestOf(
   version: Checkpoint,
   versions: readonly Checkpoint[],
@@ -74,7 +78,7 @@ function newestOf(
   return checkpoints.find((checkpoint) => versionOf(checkpoint) === version)!.id
 }
 
-/** What was written from outside after a run is no part of the answer's time. */
+/** What was written from outside after a run does not count as part of the answer's time. */
 function lastStep(checkpoint: Checkpoint, parentOf: ParentOf): Checkpoint {
   const parent = parentOf(checkpoint)
   const isOutside = checkpoint.source === 'update' || checkpoint.source === 'fork'

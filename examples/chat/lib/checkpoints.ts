@@ -4,7 +4,10 @@ import { states } from './states.ts'
 
 const PAGE = 100
 
-/** A page of the thread's checkpoints, newest first, without their values: a long thread's history would be many megabytes. */
+/**
+ * A page of the thread's checkpoints, newest first, without their values: a long thread's history would have
+ * many megabytes.
+ */
 export async function listCheckpoints(threadId: string, before?: string): Promise<readonly Checkpoint[]> {
   const response = await fetch(`${apiUrl}/threads/${encodeURIComponent(threadId)}/commands`, {
     method: 'POST',
@@ -33,7 +36,10 @@ interface ListAnswer {
   }
 }
 
-/** Makes a checkpoint the newest state of its thread, by a copy. So another branch is shown after a reload and on other pages too. */
+/**
+ * Copies a checkpoint to the head of its thread, so that the branch is also shown after a reload and on other
+ * pages.
+ */
 export async function showCheckpoint(threadId: string, checkpointId: string): Promise<void> {
   await states.updateState(threadId, { values: null, checkpointId, asNode: '__copy__' })
 }

@@ -1,7 +1,7 @@
 import { createAgentClient } from 'agentwire/react'
 
-/** Where the agents are: on the page's own address, as the catch-all route serves them. */
+/** The URL of the agents: the page's own origin, where the catch-all route serves them. */
 export const apiUrl = typeof location === 'undefined' ? '' : location.origin
 
-/** What the hooks share: the list of threads, and requests that wait for a server that is away. */
+/** What the hooks share: the thread list, and requests that wait while the server is unavailable. */
 export const agents = createAgentClient({ apiUrl })

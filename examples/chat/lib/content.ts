@@ -1,4 +1,4 @@
 import type { contentOf } from 'agentwire/react'
 
-/** What a message is sent with: a plain text, or with attachments content blocks. */
+/** A message's content: plain text, or content blocks if there are attachments. */
 export type Content = ReturnType<typeof contentOf>

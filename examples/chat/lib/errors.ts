@@ -1,15 +1,15 @@
-/** True for a request that the server did not accept. Else the run itself has failed. */
+/** True if the server rejected the request. Otherwise the run itself has failed. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'ProtocolError' || 'status' in error)
 
-/** The SDK keeps the status alone of a thread that could not be read. */
+/** For a thread that could not be read, the SDK only keeps the status. */
 const UNREAD: Readonly<Record<string, string>> = {
   401: 'Sign in to read this thread.',
   403: 'You may not read this thread.',
   429: 'Too many requests. Wait a moment, then try again.',
 }
 
-/** An error of the SDK as a sentence for the user. */
+/** An SDK error as a sentence for the user. */
 export function wordsOf(error: unknown): string {
   const message = typeof error === 'string' ? error : error instanceof Error ? error.message : ''
   if (message === '') return 'Something went wrong.'

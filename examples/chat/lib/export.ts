@@ -5,7 +5,7 @@ import { states } from './states.ts'
 import { readableName } from './tool-calls.ts'
 import { turnsOf } from './turns.ts'
 
-/** A conversation as Markdown: what was asked, what was answered, and which tools were called. */
+/** A conversation as Markdown: questions, answers and the tools that were called. */
 export function conversationMarkdown(title: string, agent: string, messages: readonly BaseMessage[]): string {
   const parts = turnsOf(messages).flatMap(({ question, answer }) => [
     ...(question ? [`## You`, ...partsOf(question)] : []),
@@ -23,7 +23,7 @@ const partsOf = (message: BaseMessage): readonly string[] => [
   ),
 ]
 
-/** Reads a thread and gives it to the user as a file. */
+/** Reads a thread and downloads it as a file. */
 export async function exportThread(id: string, title: string, agent: string): Promise<void> {
   // Its messages are JSON here, with the same fields.
   const { values } = await states.getState<{ messages?: readonly BaseMessage[] }>(id)
@@ -40,10 +40,10 @@ const fileNameOf = (title: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-|-$/g, '') || 'conversation'
 
-/** The browser keeps the text as a file. */
+/** Downloads a text as a file. */
 export function download(name: string, text: string, mimeType: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: mimeType }))
   Object.assign(document.createElement('a'), { href: url, download: name }).click()
-  // The download begins with the click. Its source may go in the next task.
+  // The download starts with the click. Its source can be released in the next task.
   setTimeout(() => URL.revokeObjectURL(url))
 }

@@ -1,12 +1,12 @@
 import type { BaseMessage } from '@langchain/core/messages'
 import { type Media, mediaOf } from './media.ts'
 
-/** What a conversation has made or was given: a file that the agent keeps in its state, or a medium of a message. */
+/** What a conversation has created or received: a file in the agent's state, or media in a message. */
 export type Artifact =
   | { readonly kind: 'text'; readonly name: string; readonly text: string }
   | { readonly kind: 'media'; readonly name: string; readonly media: Media }
 
-/** The files of a deep agent's state, by name, then the media of the messages, newest first. */
+/** The files of a deep agent's state, by name, then the messages' media, newest first. */
 export function artifactsOf(files: unknown, messages: readonly BaseMessage[]): readonly Artifact[] {
   const media = messages.flatMap(mediaOf).toReversed()
   return [
@@ -25,7 +25,7 @@ function textFilesOf(files: unknown): readonly Artifact[] {
     .sort((a, b) => a.name.localeCompare(b.name))
 }
 
-/** Deep agents of Python and older ones keep lines or plain text. */
+/** Python's and older deep agents store lines or plain text. */
 function textOfFile(file: unknown): string | undefined {
   if (typeof file === 'string') return file
   const { content } = (file ?? {}) as { readonly content?: unknown }
@@ -43,7 +43,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   yml: 'yaml',
 }
 
-/** How a text file is shown: as Markdown, or as code in this language. */
+/** How to show a text file: as Markdown, or as code in this language. */
 export function languageOf(name: string): string {
   const [, extension = ''] = /\.(\w+)$/.exec(name) ?? []
   return LANGUAGES[extension] ?? extension

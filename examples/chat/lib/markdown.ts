@@ -1,38 +1,44 @@
 import { Lexer } from 'marked'
 
-/** A Markdown text cut into its top-level blocks, as source. */
+/** A Markdown text, split into its top-level blocks, as source. */
 export interface MarkdownSource {
   readonly text: string
   readonly blocks: readonly string[]
 }
 
-/** How many blocks at the end may still change while a text grows: the last one may turn out to go on the one before it. */
+/**
+ * How many blocks at the end may still change while a text streams: the last one may turn out to continue the
+ * one before it.
+ */
 const OPEN_BLOCKS = 2
 
 /**
- * Cuts a text into blocks. `before` is what this gave for an earlier text: where the new text goes on from it, only its last two blocks are
- * read again, so that a token costs the same in a long answer as in a short one.
+ * Splits a text into blocks. `before` is the result for an earlier text. If the new text continues it, only
+ * its last two blocks are parsed again, so that a token costs the same in a long answer as in a short one.
  */
 export function splitMarkdown(text: string, before?: MarkdownSource): MarkdownSource {
   const finished = before && text.startsWith(before.text) ? before.blocks.slice(0, -OPEN_BLOCKS) : []
   const start = finished.reduce((length, block) => length + block.length, 0)
   const blocks = [...finished]
   for (const { type, raw } of new Lexer().blockTokens(text.slice(start))) {
-    // Empty lines belong to the block before them.
+    // Empty lines belong to the previous block.
     if (type === 'space' && blocks.length > finished.length) blocks.push(blocks.pop() + raw)
     else blocks.push(raw)
   }
   return { text, blocks }
 }
 
-/** The link references of a text, such as `[1]: https://example.com`, which its other blocks need. */
+/** The text's link references, such as `[1]: https://example.com`, which its other blocks need. */
 export const definitionsOf = ({ blocks }: MarkdownSource): string =>
   blocks.filter((block) => /^ {0,3}\[[^\]]+\]:/.test(block)).join('')
 
-/** Closes what the last block of a growing text has begun, so that its look does not jump when the end arrives. */
+/**
+ * Closes what the last block of a streaming text has opened, so that its look does not change when the rest
+ * arrives.
+ */
 export function closeMarkdown(block: string): string {
   if (/^ {0,3}(```|~~~)/.test(block)) return block
-  // A lone line of `-` or `=` would make a heading of the line above it.
+  // A single line of `-` or `=` would turn the line above it into a heading.
   const text = block.replace(/\n {0,3}(-{1,2}|=+)$/, '')
   if (/^\|[^\n]*(\n[|\s:-]*)?$/.test(text)) return closeTableHead(text)
   return closeInline(text)
@@ -45,14 +51,14 @@ function closeTableHead(text: string): string {
 }
 
 function closeInline(text: string): string {
-  // Marks inside of code are text.
+  // Marks inside code are text.
   const outside = text.replace(/(`+)(?:(?!\1)[\s\S])*\1/g, (code) => ' '.repeat(code.length))
   const tick = outside.match(/`+/)
   if (tick) return text + tick[0]
   const link = /!?\[([^\][]*)(\]\([^)]*)?$/.exec(outside)
   if (link) {
     const shown = text.slice(0, link.index)
-    // Of a link the words are shown at once, and the address when it is complete.
+    // A link's text is shown immediately, and its address when it is complete.
     return closeMarks(link[0].startsWith('!') ? shown : shown + text.slice(link.index + 1).split('](')[0])
   }
   return closeMarks(text, outside)
@@ -87,7 +93,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   rarr: '→',
 }
 
-/** Reads the character references that answers use, such as `&amp;` and `&#8217;`. Others stay as they are. */
+/**
+ * Decodes the character references that answers use, such as `&amp;` and `&#8217;`. Others stay unchanged.
+ */
 export const decodeEntities = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return ENTITIES[name] ?? whole
@@ -95,10 +103,10 @@ export const decodeEntities = (text: string): string =>
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole
   })
 
-/** The address of a link, or undefined where a click on it could do more than open a page or write a letter. */
+/** A link's address, or undefined if a click on it could do more than open a page or write a mail. */
 export const safeHref = (href: string): string | undefined =>
   /^(https?:\/\/|mailto:)/i.test(href) ? href : undefined
 
-/** The address of an image, or undefined where it is not one that can be shown safely. */
+/** An image's address, or undefined if it cannot be shown safely. */
 export const safeImage = (source: string): string | undefined =>
   /^(https:\/\/|data:image\/|blob:)/i.test(source) ? source : undefined

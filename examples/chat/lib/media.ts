@@ -6,7 +6,7 @@ export interface Media {
   readonly kind: 'image' | 'audio' | 'video' | 'file'
   readonly name: string
   readonly mimeType: string
-  /** Where its bytes are: at an address, or in a data URL. */
+  /** An address or a data URL. */
   readonly url: string
 }
 

@@ -1,6 +1,6 @@
 import type { AIMessage, BaseMessage } from '@langchain/core/messages'
 
-/** A content block as it is on the wire. */
+/** A content block in wire format. */
 export interface Block {
   readonly type: string
   readonly [key: string]: unknown
@@ -12,14 +12,14 @@ export function blocksOf({ content }: BaseMessage): readonly Block[] {
   return content as readonly Block[]
 }
 
-/** All text of a message, without reasoning and attachments. */
+/** A message's text, without reasoning and attachments. */
 export function textOf(message: BaseMessage): string {
   return blocksOf(message)
     .map((block) => (block.type === 'text' && typeof block.text === 'string' ? block.text : ''))
     .join('')
 }
 
-/** What a model thought before it answered, where the provider tells. */
+/** A model's reasoning, if the provider sends it. */
 export function reasoningOf(message: BaseMessage): string {
   return blocksOf(message)
     .map((block) =>
@@ -28,17 +28,17 @@ export function reasoningOf(message: BaseMessage): string {
     .join('')
 }
 
-/** How long a model thought before its first word, in milliseconds, where the server tells. */
+/** How long a model reasoned before its first word, in milliseconds, if the server reports it. */
 export function thinkingMsOf(message: BaseMessage): number | undefined {
   const { thinking_ms } = (message as AIMessage).response_metadata
   return typeof thinking_ms === 'number' ? thinking_ms : undefined
 }
 
-/** The user stopped the answer in the middle. The server keeps what there was, and marks it. */
+/** Whether the user stopped the answer. The server stores the partial answer and marks it. */
 export const isStopped = (messages: readonly BaseMessage[]): boolean =>
   messages.some((message) => (message as AIMessage).response_metadata.finish_reason === 'cancelled')
 
-/** Tokens that went in and came out of all model calls of an answer, or undefined where no model told. */
+/** Input and output tokens of all model calls of an answer, or undefined if no model reported them. */
 export function usageOf(
   messages: readonly BaseMessage[],
 ): { readonly input: number; readonly output: number } | undefined {

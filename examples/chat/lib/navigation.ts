@@ -1,16 +1,19 @@
 import { usePathname } from 'next/navigation'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 
-/** Which chat is open, and how to open another one. */
+/** The open chat, and functions to open another. */
 export interface Navigation {
-  /** The thread of the address `/t/{id}`, or undefined in a new chat that has not begun. */
+  /** The thread of the address `/t/{id}`, or undefined in a new chat without a message. */
   readonly threadId: string | undefined
-  /** Changes when another chat is opened, and not when a new chat gets its thread: the component with this key stays mounted then. */
+  /**
+   * Changes when another chat is opened, but not when a new chat gets its thread: the component with this key
+   * then stays mounted.
+   */
   readonly chatKey: string
   open(threadId: string): void
-  /** Gives the key of the new chat. */
+  /** Returns the key of the new chat. */
   startNew(): string
-  /** The new chat has made its thread: the address follows. */
+  /** The new chat has created its thread, and the address follows. */
   created(threadId: string): void
 }
 
@@ -19,8 +22,8 @@ export const hrefOf = (threadId: string): string => `/t/${encodeURIComponent(thr
 const keyOf = (draft: number): string => `new ${draft}`
 
 /**
- * The address is the state. Next follows `history`, without a request to the server, and a moment later: until then the page is already
- * where it goes to, because what is typed into a conversation that is left would be lost.
+ * The address is the state. Next follows `history` without a request to the server, but slightly later. Until
+ * then, the page already shows its target, because text typed into the old conversation would be lost.
  */
 export function useNavigation(): Navigation {
   const pathname = usePathname()

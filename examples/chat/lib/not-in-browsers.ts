@@ -1,6 +1,7 @@
 /**
- * What LangChain's messages import of two packages that no page of this app uses: LangSmith's client, since pages do not trace, and the core of
- * zod, since they make no schemas. Together they are 100 KiB. next.config.ts puts this in their place, for browsers alone.
+ * What LangChain's messages import from two packages that this app's pages do not use: LangSmith's client,
+ * because pages do not trace, and zod's core, because they create no schemas. Together they are 100 KiB.
+ * next.config.ts replaces them with this file, for browsers only.
  */
 export class Client {}
 export class RunTree {}

@@ -1,16 +1,16 @@
-/** Puts the cursor where the next message is written. */
+/** Focuses the message field. */
 export const focusComposer = (): void =>
   document.querySelector<HTMLElement>('textarea[aria-label="Message"]')?.focus()
 
-/** Presses the button that stops a run, where there is one. */
+/** Presses the stop button, if there is one. */
 export const stopRun = (): void => document.querySelector<HTMLElement>('button[aria-label="Stop"]')?.click()
 
-/** The id of the place in the header for buttons of the open conversation. */
+/** The id of the header area for the open conversation's buttons. */
 export const ACTIONS_ID = 'conversation-actions'
 
-/** A dialog or a menu is open, which has the keys for itself. */
+/** Whether a dialog or a menu is open. It then handles the keys. */
 export const isCovered = (): boolean => document.querySelector('[role="dialog"], [role="menu"]') !== null
 
-/** A field that is not the composer, where Escape gives up what is written. */
+/** Whether a field is not the composer. Escape discards its text. */
 export const isOtherField = (target: EventTarget | null): boolean =>
   target instanceof Element && target.matches('input, textarea:not([aria-label="Message"])')

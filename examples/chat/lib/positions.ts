@@ -1,7 +1,10 @@
 const KEY = 'positions'
 const MOST = 100
 
-/** How far a conversation is scrolled, by thread, for as long as the tab lives. A thread that is read at its end has none. */
+/**
+ * The scroll positions of conversations, by thread, for the lifetime of the tab. A thread scrolled to its end
+ * has none.
+ */
 export function positionOf(threadId: string): number | undefined {
   return new Map(read()).get(threadId)
 }

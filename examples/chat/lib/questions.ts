@@ -1,30 +1,30 @@
 import type { Arguments } from './argument-fields.ts'
 
-/** What a person may decide about a call that waits. */
+/** The possible decisions about a waiting call. */
 export type DecisionKind = 'approve' | 'edit' | 'reject'
 
-/** A call of a tool that waits for a decision. */
+/** A tool call that waits for a decision. */
 export interface Action {
   readonly name: string
   readonly args: Arguments
   readonly allowed: readonly DecisionKind[]
 }
 
-/** A decision as LangChain's middleware expects it. */
+/** A decision in the format of LangChain's middleware. */
 export type Decision =
   | { readonly type: 'approve' }
   | { readonly type: 'edit'; readonly editedAction: Pick<Action, 'name' | 'args'> }
   | { readonly type: 'reject'; readonly message: string }
 
-/** What the agent reads of a rejected call. The conversation knows a rejection by how it begins. */
+/** What the agent reads for a rejected call. The conversation recognizes a rejection by its prefix. */
 export function rejection(reason: string): Decision {
   const words = reason.trim()
   return { type: 'reject', message: `The user rejected this call${words === '' ? '.' : `: ${words}`}` }
 }
 
-/** What the page asks the user: to decide about a call, to answer in words, or to answer data of another form. */
+/** What the page asks the user: to decide about a call, to answer with text, or to answer with other data. */
 export type Question = {
-  /** Of all that the page asks. */
+  /** Unique among all questions of the page. */
   readonly key: string
   readonly interruptId: string
 } & (
@@ -38,7 +38,7 @@ export interface Interrupt {
   readonly value?: unknown
 }
 
-/** One question for each call of an interrupt that has calls, else one for the interrupt. */
+/** One question for each call of an interrupt, or one for an interrupt without calls. */
 export function questionsOf({ id = '', value }: Interrupt): readonly Question[] {
   const actions = actionsOf(value)
   if (actions !== undefined)
@@ -50,7 +50,10 @@ export function questionsOf({ id = '', value }: Interrupt): readonly Question[] 
   ]
 }
 
-/** The answers to all questions by their interrupt, as the agents expect them: a list of decisions, or the answer itself. */
+/**
+ * The answers to all questions by interrupt, in the agents' format: a list of decisions, or the answer
+ * itself.
+ */
 export function responsesOf(
   questions: readonly Question[],
   answers: Readonly<Record<string, unknown>>,
@@ -66,7 +69,7 @@ export function responsesOf(
   return responses
 }
 
-/** The calls of LangChain's human-in-the-loop payload. Its Python form has names in snake_case. */
+/** The calls in LangChain's human-in-the-loop payload. Its Python form has snake_case names. */
 function actionsOf(value: unknown): readonly Action[] | undefined {
   const request = recordOf(value)
   const actions = request.actionRequests ?? request.action_requests

@@ -1,6 +1,6 @@
 export type Shortcut = 'new' | 'search' | 'threads' | 'write' | 'stop' | 'help'
 
-/** The id of the field that searches threads. */
+/** The id of the thread search field. */
 export const SEARCH_ID = 'search-threads'
 
 export interface ShortcutEntry {
@@ -20,7 +20,7 @@ export const SHORTCUTS: readonly ShortcutEntry[] = [
 
 type Keys = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>
 
-/** The shortcut of a key press. A single character is one only while the user does not write. */
+/** The shortcut of a key press. A single character only counts if the user is not typing. */
 export function shortcutOf(keys: Keys, isWriting: boolean): Shortcut | undefined {
   const { key, ctrlKey, metaKey, shiftKey, altKey } = keys
   if (altKey) return undefined

@@ -1,5 +1,5 @@
 import { Client } from '@langchain/langgraph-sdk/client'
 import { agents, apiUrl } from './client.ts'
 
-/** Reads and writes the states of threads. */
+/** Reads and writes thread states. */
 export const states = new Client({ apiUrl, callerOptions: { maxRetries: 1, fetch: agents.fetch } }).threads

@@ -7,7 +7,7 @@ interface ChatStatus {
   readonly interrupts: readonly unknown[]
 }
 
-/** How a subagent stands. One without an end, whose run has ended, waits for the user or was stopped. */
+/** A subagent's state. One without an end, whose run has ended, waits for the user or was stopped. */
 export function stateOf(
   { status }: Pick<SubagentDiscoverySnapshot, 'status'>,
   { isLoading, interrupts }: ChatStatus,
@@ -18,7 +18,7 @@ export function stateOf(
   return interrupts.length > 0 ? 'Waiting' : 'Stopped'
 }
 
-/** The last line that is not empty: of a text, of a message, or of the update that a tool has answered with. */
+/** The last non-empty line: of a text, of a message, or of a tool's update. */
 export function lastLineOf(output: unknown): string {
   const text = textIn(output).trimEnd()
   return text.slice(text.lastIndexOf('\n') + 1)

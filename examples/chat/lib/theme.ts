@@ -2,7 +2,7 @@ export type Theme = 'light' | 'dark'
 
 const KEY = 'theme'
 
-/** Sets the theme before the first paint: what the user chose last, else what the system says. */
+/** Sets the theme before the first paint: the user's last choice, otherwise the system's. */
 export const THEME_SCRIPT = `(() => {
   const kept = localStorage.getItem('${KEY}')
   const dark = kept ? kept === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches

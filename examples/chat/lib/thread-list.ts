@@ -1,6 +1,6 @@
 import type { ThreadEntry } from 'agentwire/react'
 
-/** What a thread is called. */
+/** A thread's name. */
 export const nameOf = (entry: ThreadEntry | null | undefined): string => entry?.title || 'New chat'
 
 export interface Day {
@@ -23,7 +23,7 @@ export function byDay(entries: readonly ThreadEntry[], now = new Date()): readon
 const DAY_MS = 86_400_000
 
 function dayName(date: Date, now: Date): string {
-  // The hours of a day differ where clocks change: noon is on the same date all the same.
+  // Days differ in length when clocks change, but noon is always on the same date.
   const noon = (at: Date) => new Date(at.getFullYear(), at.getMonth(), at.getDate(), 12).getTime()
   const daysAgo = Math.round((noon(now) - noon(date)) / DAY_MS)
   if (daysAgo <= 0) return 'Today'
@@ -33,7 +33,7 @@ function dayName(date: Date, now: Date): string {
   return new Intl.DateTimeFormat('en', format).format(date)
 }
 
-/** “5m ago”, “3h ago”; on an earlier day, whose name stands above, the time of that day. */
+/** “5m ago”, “3h ago”, or for an earlier day, which is named above, the time of day. */
 export function timeName(date: Date, now = new Date()): string {
   const minutes = Math.floor((now.getTime() - date.getTime()) / 60_000)
   if (minutes < 1) return 'now'

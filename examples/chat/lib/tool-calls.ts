@@ -3,17 +3,17 @@ import { textOf } from './messages.ts'
 
 export type ToolStatus = 'running' | 'waiting' | 'finished' | 'failed' | 'rejected' | 'stopped'
 
-/** A call of a tool together with what came of it. */
+/** A tool call with its result. */
 export interface ToolCall {
   readonly id: string
   readonly name: string
   readonly args: Readonly<Record<string, unknown>>
   readonly status: ToolStatus
-  /** What the tool answered, or why it did not. */
+  /** The tool's result or error. */
   readonly result: string | undefined
 }
 
-/** What the agent does at present: `waiting` is for the user's answer to an interrupt. */
+/** The agent's current activity. `waiting`: for the user's answer to an interrupt. */
 export type Activity = 'running' | 'waiting' | 'idle'
 
 /** The calls of one message. Their results are other messages of the same answer. */
@@ -31,10 +31,13 @@ export function toolCallsOf(
   })
 }
 
-/** A call that the user rejected has an error as its result too. LangChain's middleware and this page begin it with these words. */
+/**
+ * A call that the user rejected also has an error as its result. LangChain's middleware and this page start
+ * it with these words.
+ */
 function statusOf(result: ToolMessage): ToolStatus {
   const text = textOf(result)
-  // What a deep agent puts in the place of a result that a stop has cut off.
+  // The result that a deep agent writes for a call that was stopped.
   if (/ was cancelled - /.test(text)) return 'stopped'
   if (result.status !== 'error') return 'finished'
   return /^(the )?user (has )?rejected/i.test(text) ? 'rejected' : 'failed'
@@ -50,7 +53,7 @@ export function readableName(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** JSON as a value, and every other text as it is. */
+/** JSON as a value, any other text unchanged. */
 export function readResult(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return text
   try {

@@ -1,6 +1,6 @@
 import type { BaseMessage } from '@langchain/core/messages'
 
-/** A message of the user, and all that the agent answered to it: its messages, and the results of its tools. */
+/** A message of the user, and the agent's answer to it: its messages and its tools' results. */
 export interface Turn {
   readonly id: string
   readonly question: BaseMessage | undefined
@@ -8,8 +8,8 @@ export interface Turn {
 }
 
 /**
- * The turns of a conversation, in order. A turn of which no message has changed is the object of `before`: so only the turn that is being
- * written is rendered again for a token.
+ * The turns of a conversation, in order. An unchanged turn is the same object as in `before`, so that a token
+ * only renders the turn that is being written.
  */
 export function turnsOf(messages: readonly BaseMessage[], before: readonly Turn[] = []): readonly Turn[] {
   const starts = messages.flatMap((message, at) => (at === 0 || message.type === 'human' ? [at] : []))
@@ -26,7 +26,7 @@ export function turnsOf(messages: readonly BaseMessage[], before: readonly Turn[
 
 const GROUP_SIZE = 8
 
-/** The turns in groups. A group in which nothing has changed is the object of `before`, as a turn is. */
+/** The turns in groups. An unchanged group is the same object as in `before`, like a turn. */
 export function groupsOf(
   turns: readonly Turn[],
   before: readonly (readonly Turn[])[] = [],

@@ -6,7 +6,7 @@ export interface Attachments extends Omit<UseUploads, 'add'> {
   add(files: readonly File[]): Promise<void>
 }
 
-/** The files that wait to be sent with the next message. What is not taken is said. */
+/** The files for the next message. Rejected files are reported. */
 export function useAttachments(): Attachments {
   const toast = useToast()
   const uploads = useUploads({ maxBytes: MAX_BYTES })

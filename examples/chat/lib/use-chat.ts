@@ -1,7 +1,7 @@
 import { type AgentStream, useAgentStream } from 'agentwire/react'
 import { agents } from './client.ts'
 
-/** The state of every agent here. */
+/** The state of every agent in this app. */
 export interface ChatState extends Record<string, unknown> {
   messages: unknown[]
 }

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
 
-/** Less is no time that this page has measured: a stream that is replayed brings the beginning and the end at once. */
+/** A shorter time was not measured: a replayed stream delivers the start and the end at once. */
 const LEAST_MS = 100
 
-/** How long something that this page has seen begin and end took, in words. Undefined until it has ended. */
+/** How long something took that this page has seen start and end, as text. Undefined until it has ended. */
 export function useElapsed(isGoing: boolean): string | undefined {
   const since = useRef<number>(undefined)
   const [elapsed, setElapsed] = useState<string>()

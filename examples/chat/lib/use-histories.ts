@@ -6,15 +6,15 @@ import type { Turn } from './turns.ts'
 import type { Chat } from './use-chat.ts'
 
 interface UseHistories {
-  /** By the id of the turn. Old turns of a long thread are not in it. */
+  /** By turn id. Old turns of a long thread are missing. */
   readonly histories: ReadonlyMap<string, TurnHistory>
-  /** Reads as far back as it must. */
+  /** Reads as far back as necessary. */
   readonly historyOf: (turn: Turn) => Promise<TurnHistory>
-  /** Shows the branch that ends in this checkpoint. */
+  /** Shows the branch that ends with this checkpoint. */
   readonly show: (checkpointId: string) => Promise<void>
 }
 
-/** What the checkpoints tell of the turns: their versions and their times. They are read again whenever a run has ended. */
+/** The turns' versions and times, from the checkpoints. They are read again after each run. */
 export function useHistories(chat: Chat, turns: readonly Turn[]): UseHistories {
   const { threadId, isLoading, isThreadLoading } = chat
   const controller = chat[STREAM_CONTROLLER]
@@ -62,7 +62,7 @@ export function useHistories(chat: Chat, turns: readonly Turn[]): UseHistories {
   return { histories, historyOf, show }
 }
 
-/** The newest turn that has a question belongs to the newest history, and so on. */
+/** The newest turn with a question belongs to the newest history, and so on. */
 function historiesOf(turns: readonly Turn[], checkpoints: readonly Checkpoint[]) {
   const asked = turns.filter(({ question }) => question !== undefined).toReversed()
   return new Map(

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import { isCovered, isOtherField } from './page.ts'
 import { type Shortcut, shortcutOf } from './shortcuts.ts'
 
-/** Does what the keys of the page stand for. */
+/** Runs the actions of the page's keyboard shortcuts. */
 export function useShortcuts(actions: Readonly<Record<Shortcut, () => void>>): void {
   const current = useRef(actions)
   current.current = actions
@@ -16,7 +16,7 @@ export function useShortcuts(actions: Readonly<Record<Shortcut, () => void>>): v
       event.preventDefault()
       current.current[shortcut]()
     }
-    // Before the dialog that the key closes.
+    // Before the dialog, which the key closes.
     addEventListener('keydown', onKeyDown, true)
     return () => removeEventListener('keydown', onKeyDown, true)
   }, [])

@@ -1,13 +1,13 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
 import { keepPosition, positionOf } from './positions.ts'
 
-/** How far from the end still counts as the end, in pixels. */
+/** How close to the end counts as the end, in pixels. */
 const NEAR = 48
-/** What moves a conversation by the user's hand. */
+/** Events of a user who scrolls. */
 const BY_HAND = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const
 
 interface StickToBottom {
-  /** The element that scrolls, and the element in it that grows. */
+  /** The element that scrolls, and its growing child. */
   readonly scroller: RefObject<HTMLDivElement | null>
   readonly content: RefObject<HTMLDivElement | null>
   readonly isAtBottom: boolean
@@ -15,8 +15,8 @@ interface StickToBottom {
 }
 
 /**
- * Keeps the end in view while the content grows, until the user scrolls up. A thread that was left further up is shown there again, as soon as
- * that much of it is there.
+ * Keeps the end in view while the content grows, until the user scrolls up. A thread that was left further up
+ * is shown at that position again, as soon as enough of it is loaded.
  */
 export function useStickToBottom(threadId: string | undefined): StickToBottom {
   const scroller = useRef<HTMLDivElement>(null)
@@ -30,7 +30,8 @@ export function useStickToBottom(threadId: string | undefined): StickToBottom {
 
   const setSticks = useCallback((isStuck: boolean) => {
     sticks.current = isStuck
-    // The browser's own anchor would move the position while heights above it change, which would look like the user's doing.
+    // The browser's scroll anchoring would move the position when heights above it change, which would look
+    // like a scroll by the user.
     scroller.current?.style.setProperty('overflow-anchor', isStuck ? 'none' : 'auto')
   }, [])
   const scrollToBottom = useCallback(() => {
@@ -48,7 +49,7 @@ export function useStickToBottom(threadId: string | undefined): StickToBottom {
     let lastTop = outer.scrollTop
     const onScroll = (): void => {
       const isNear = outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR
-      // Only a way up is the user's: a page that grows leaves the position as it is.
+      // Only the user scrolls up: a growing page keeps the position.
       if (isNear) setSticks(true)
       else if (outer.scrollTop < lastTop) setSticks(false)
       lastTop = outer.scrollTop

@@ -5,8 +5,9 @@ import type { Navigation } from './navigation.ts'
 import { states } from './states.ts'
 
 /**
- * True once the open thread has been deleted elsewhere. A thread that was never there is made, as the protocol's bootstrap says: GET of the
- * state by `useStream`, then POST here. That is for an address that somebody wrote; a new chat makes its thread with its first message.
+ * True once the open thread was deleted elsewhere. A thread that never existed is created with the protocol's
+ * bootstrap: `useStream` gets the state, then this posts it. That is for an address that a user has typed; a
+ * new chat creates its thread with its first message.
  */
 export function useThreadGone({ threadId, chatKey }: Navigation): boolean {
   const open = useThread(agents, threadId)

@@ -4,7 +4,10 @@ import { agents, apiUrl } from './client.ts'
 import type { Turn } from './turns.ts'
 import type { Chat } from './use-chat.ts'
 
-/** Has the server name a conversation when its first run has ended or asks, unless that was done: server/titles.ts. */
+/**
+ * Makes the server name a conversation when its first run has ended or raised an interrupt, unless it has a
+ * name: server/titles.ts.
+ */
 export function useTitle({ threadId, isLoading }: Chat, turns: readonly Turn[]): void {
   const entry = useThread(agents, threadId)
   const asked = useRef<string>(undefined)
@@ -22,6 +25,6 @@ export function useTitle({ threadId, isLoading }: Chat, turns: readonly Turn[]):
 
 async function askForTitle(id: string): Promise<void> {
   const response = await agents.fetch(`${apiUrl}/threads/${encodeURIComponent(id)}/title`, { method: 'POST' })
-  // Another server may not have such a route: its threads are called by their first message.
+  // Another server may not have this route: its threads are named after their first message.
   if (response.ok) await agents.threads.changed()
 }

@@ -4,8 +4,9 @@ import { apiKeys, type ControlPlane, createControlPlaneHandler } from 'agentwire
 import { processDeployer } from 'agentwire/control-plane/process'
 
 /**
- * A control plane that starts agents as processes of this machine, where the environment has CONTROL_PLANE_KEY, as `npm run demo`
- * sets it. It asks for that key: what it runs is what a client sends. A repository may only be the folder CONTROL_PLANE_REPOSITORY.
+ * A control plane that starts agents as processes on this machine, if CONTROL_PLANE_KEY is set, as
+ * `npm run demo` does. Callers need that key, because it runs what clients send. The only allowed repository
+ * is the folder CONTROL_PLANE_REPOSITORY.
  */
 export function controlPlane(): ControlPlane | undefined {
   const { CONTROL_PLANE_KEY: key, CONTROL_PLANE_REPOSITORY: repository } = process.env

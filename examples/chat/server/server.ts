@@ -28,7 +28,7 @@ export const server = cachedServer(
       agents,
       defaultAgent: 'agent',
       ...storage,
-      // The demo is built for production, and shows why a run has failed all the same.
+      // The demo is built for production, but still shows why a run has failed.
       errorMessage: process.env.DEMO === '1' || undefined,
       controlPlane: controlPlane(),
       devtools: HAS_DEVTOOLS,

@@ -13,21 +13,22 @@ import { decodeMessage, textOf } from 'agentwire/messages'
 const PROMPT =
   'Give this conversation a title of two to six words, in its own language. Answer with the title alone, without quotation marks.'
 const LONGEST = 60
-/** Characters of a message that the model reads. */
+/** The number of characters of a message that the model reads. */
 const READ = 4_000
-/** Threads whose titles a new one must differ from. */
+/** The number of threads whose titles a new title must differ from. */
 const OTHERS = 200
 
 interface TitleContext extends FaceContext {
   readonly model: BaseChatModel
-  /** The titles that are being made, by thread. Two pages may ask for one at the same time. */
+  /** The titles in progress, by thread. Two pages may request one at the same time. */
   readonly making: Map<string, Promise<string | null>>
 }
 
 /**
- * `POST /threads/{thread_id}/title`: has a model name a conversation after its first exchange, and answers `{ title }`. Pages ask for it
- * when a run has ended, so that no run waits for it. A page that shows a thread without such a title asks again: nothing is lost with a
- * page or a process that ends. The title that a user gives is `metadata.title`, which is another one and always counts.
+ * `POST /threads/{thread_id}/title`: makes a model name a conversation after its first exchange, and returns
+ * `{ title }`. Pages request it after a run has ended, so that no run waits for it. A page that shows a
+ * thread without such a title requests it again, so nothing is lost if a page or a process ends. A title that
+ * the user sets is `metadata.title`, which is separate and takes precedence.
  */
 export const titles = (model: BaseChatModel) => (setup: FaceSetup) =>
   createFace<TitleContext>(setup, {
@@ -57,19 +58,19 @@ async function makeTitle(
   const state = await engine.readState(thread)
   const [question, answer] = firstExchange(state?.values.messages)
   if (question === '' && answer === '') return thread.title
-  // A run that has failed leaves no answer.
+  // A failed run has no answer.
   const named = answer === '' ? undefined : await nameOf(model, question, answer)
   const taken = new Set<unknown>()
   for await (const other of engine.listThreads({ principal, limit: OTHERS }))
     if (other.threadId !== threadId) taken.add(other.metadata.title ?? other.title)
   const title = distinct(named ?? (shortened(question) || 'Untitled'), taken)
-  // Without a name by the model, the next page that shows the thread asks again.
+  // If the model returned no name, the next page that shows the thread requests it again.
   const metadata = named === undefined ? {} : { titled_by: 'model' }
   await engine.patchThread({ threadId, principal, title, metadata })
   return title
 }
 
-/** The words of the first question, and those of its answer. Empty where there are none. */
+/** The text of the first question and its answer. Empty if there are none. */
 function firstExchange(messages: unknown): readonly [question: string, answer: string] {
   const all = (Array.isArray(messages) ? messages : []).flatMap((message) => decodeMessage(message) ?? [])
   const start = all.findIndex(({ role }) => role === 'user')
@@ -79,7 +80,7 @@ function firstExchange(messages: unknown): readonly [question: string, answer: s
   return [question ? textOf(question) : '', answers.map(textOf).join('\n\n').trim()]
 }
 
-/** The model's title. Undefined where it gives none. */
+/** The model's title. Undefined if it returns none. */
 async function nameOf(model: BaseChatModel, question: string, answer: string): Promise<string | undefined> {
   const exchange = `Question: ${question.slice(0, READ)}\n\nAnswer: ${answer.slice(0, READ)}`
   try {
@@ -101,7 +102,7 @@ function shortened(text: string): string {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), LONGEST / 2)).trimEnd()}…`
 }
 
-/** “Coffee (2)” where “Coffee” is taken. */
+/** “Coffee (2)” if “Coffee” is taken. */
 function distinct(title: string, taken: ReadonlySet<unknown>): string {
   let number = 1
   const name = (): string => (number === 1 ? title : `${title} (${number})`)

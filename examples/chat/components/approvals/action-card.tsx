@@ -14,7 +14,7 @@ interface ActionCardProps extends CardProps {
   readonly action: Action
 }
 
-/** A call of a tool: approve it, change its arguments, or reject it. */
+/** A tool call to approve, edit or reject. */
 export function ActionCard({ action, answer, isAnswered, onAnswer, onReopen }: ActionCardProps) {
   const [mode, setMode] = useState<'view' | 'edit' | 'reject'>('view')
   const title = readableName(action.name)
@@ -55,7 +55,7 @@ export function ActionCard({ action, answer, isAnswered, onAnswer, onReopen }: A
   )
 }
 
-/** Tells a call from another one of the same tool. */
+/** Distinguishes calls of the same tool. */
 const briefOf = (args: Arguments): string =>
   Object.values(args)
     .filter((value) => typeof value !== 'object')

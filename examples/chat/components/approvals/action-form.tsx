@@ -10,7 +10,7 @@ interface ActionFormProps {
   readonly onCancel: () => void
 }
 
-/** The arguments of a call as a form: a field for each, by its type. */
+/** The arguments of a call as a form, with a field for each by type. */
 export function ActionForm({ action: { name, args, allowed }, onDecide, onCancel }: ActionFormProps) {
   const [fields, setFields] = useState(() => fieldsOf(args))
   const [showsFaults, setShowsFaults] = useState(false)

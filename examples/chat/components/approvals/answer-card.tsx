@@ -10,7 +10,7 @@ interface AnswerCardProps extends CardProps {
   readonly question: Exclude<Question, { readonly kind: 'action' }>
 }
 
-/** A question in words, which gets an answer in words; or data of any form, whose answer may be JSON. */
+/** A text question with a text answer, or data of any shape, whose answer may be JSON. */
 export function AnswerCard({ question, isAnswered, onAnswer, onReopen }: AnswerCardProps) {
   const [text, setText] = useState('')
   const [fault, setFault] = useState<string>()

@@ -9,12 +9,12 @@ interface ApprovalsProps {
   readonly onAnswer: (responses: Record<string, unknown>) => Promise<void>
 }
 
-/** What the agent waits for. */
+/** The agent's open questions. */
 export function Approvals({ interrupts, onAnswer }: ApprovalsProps) {
   const [answered, setAnswered] = useState(0)
   const send: ApprovalsProps['onAnswer'] = async (responses) => {
     await onAnswer(responses)
-    // Where the run that was to go on with the answers fails, the same questions are asked anew.
+    // If the run that was to continue with the answers fails, the same questions are asked again.
     setAnswered(answered + 1)
   }
   return (
@@ -24,7 +24,7 @@ export function Approvals({ interrupts, onAnswer }: ApprovalsProps) {
   )
 }
 
-/** The server may give the same questions in another order when they are read again. */
+/** The server may return the same questions in another order when they are read again. */
 const idsOf = (interrupts: readonly Interrupt[]): string =>
   interrupts
     .map(({ id }) => id)

@@ -6,12 +6,12 @@ import { FIELD } from '../ui/field.ts'
 interface ArgumentInputProps {
   readonly field: ArgumentField
   readonly isFirst: boolean
-  /** What is wrong with it, in words. */
+  /** The error message of the field. */
   readonly fault: string | undefined
   readonly onChange: (field: ArgumentField) => void
 }
 
-/** One argument: text and JSON in an area that grows, a number in a line, a boolean as a box to check. */
+/** One argument: text and JSON in a growing text area, a number in a single line, a boolean as a checkbox. */
 export function ArgumentInput({ field, isFirst, fault, onChange }: ArgumentInputProps) {
   const { name, kind, text } = field
   const id = useId()
@@ -19,7 +19,7 @@ export function ArgumentInput({ field, isFirst, fault, onChange }: ArgumentInput
   const shared = {
     id,
     name,
-    // The user has just asked to write here.
+    // The user has just asked to edit here.
     autoFocus: isFirst,
     'aria-invalid': fault !== undefined,
     'aria-describedby': fault === undefined ? undefined : faultId,

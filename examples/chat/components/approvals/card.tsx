@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
 
-/** What the card of a question has, whatever its kind. */
+/** The props of every question card. */
 export interface CardProps {
   readonly answer: unknown
   readonly isAnswered: boolean
@@ -11,7 +11,7 @@ export interface CardProps {
 
 interface FrameProps {
   readonly title: string
-  /** What was decided, and how to decide again. */
+  /** The decision, and how to change it. */
   readonly outcome?: string
   readonly onReopen?: () => void
   readonly children?: ReactNode

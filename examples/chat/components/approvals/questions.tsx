@@ -12,7 +12,7 @@ interface QuestionsProps {
 
 type Answers = Readonly<Record<string, unknown>>
 
-/** The questions that wait. They are answered together in one command; a single one as soon as it is decided. */
+/** The open questions. They are answered together in one command; a single one as soon as it is decided. */
 export function Questions({ interrupts, onAnswer }: QuestionsProps) {
   const questions = interrupts.flatMap(questionsOf)
   const [answers, setAnswers] = useState<Answers>({})
@@ -23,7 +23,7 @@ export function Questions({ interrupts, onAnswer }: QuestionsProps) {
   const send = (all: Answers): void => {
     setSending(true)
     focusComposer()
-    // A refused answer is said by the conversation, and can be given again.
+    // The conversation shows the error, and the answer can be sent again.
     onAnswer(responsesOf(questions, all)).catch(() => setSending(false))
   }
   const answer = (key: string, response: unknown): void => {

@@ -8,7 +8,7 @@ interface RejectFormProps {
   readonly onCancel: () => void
 }
 
-/** Why a call is rejected. The agent reads it. */
+/** The reason for a rejection. The agent reads it. */
 export function RejectForm({ onDecide, onCancel }: RejectFormProps) {
   const [reason, setReason] = useState('')
   return (

@@ -4,7 +4,7 @@ import type { Attachments } from '../../lib/use-attachments.ts'
 import { IconButton } from '../ui/icon-button.tsx'
 import { Picture } from '../ui/picture.tsx'
 
-/** What goes out with the next message. Each can be taken out again. */
+/** The attachments of the next message. Each can be removed. */
 export function Waiting({ attachments: { uploads, remove } }: { readonly attachments: Attachments }) {
   if (uploads.length === 0) return null
   return (

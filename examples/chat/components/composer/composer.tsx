@@ -7,22 +7,25 @@ import { IconButton } from '../ui/icon-button.tsx'
 import { Ready } from '../ui/ready.tsx'
 
 interface ComposerProps {
-  /** A new chat begins here. */
+  /** Whether this starts a new chat. */
   readonly isNew: boolean
   readonly isRunning: boolean
-  /** The agent waits for an answer to its question, which is given elsewhere. */
+  /** The agent waits for an answer, which the user gives elsewhere. */
   readonly isBlocked: boolean
   readonly attachments: Attachments
   readonly onSend: (content: Content) => void
   readonly onStop: () => void
 }
 
-/** Where a message is written. Enter sends it, Shift-Enter begins a new line. Files come by the button, by paste and by drop. */
+/**
+ * The message field. Enter sends, Shift-Enter starts a new line. Files are added with the button, by paste or
+ * by drop.
+ */
 export function Composer({ isNew, isRunning, isBlocked, attachments, onSend, onStop }: ComposerProps) {
   const [draft, setDraft] = useState('')
   const picker = useRef<HTMLInputElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
-  // What was written before the code of the page was there.
+  // Text that was typed before the page's code was loaded.
   useLayoutEffect(() => setDraft(field.current!.value), [])
   const canSend = !isBlocked && (draft.trim() !== '' || attachments.uploads.length > 0)
   const send = (): void => {
@@ -32,7 +35,7 @@ export function Composer({ isNew, isRunning, isBlocked, attachments, onSend, onS
     attachments.clear()
   }
   const onKeyDown = (event: KeyboardEvent): void => {
-    // An input method uses Enter for its own choice.
+    // An input method uses Enter to accept its suggestion.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
     send()
@@ -65,7 +68,7 @@ export function Composer({ isNew, isRunning, isBlocked, attachments, onSend, onS
             aria-label="Files"
             onChange={({ target }) => {
               void attachments.add([...(target.files ?? [])])
-              // The same file can be chosen again.
+              // Allows choosing the same file again.
               target.value = ''
             }}
           />

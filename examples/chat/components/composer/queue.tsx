@@ -3,7 +3,7 @@ import { Clock, X } from 'lucide-react'
 import type { Chat } from '../../lib/use-chat.ts'
 import { IconButton } from '../ui/icon-button.tsx'
 
-/** The messages that were written during a run. They are sent one after another, when it has ended. */
+/** Messages that were sent during a run. They are sent one by one after it has ended. */
 export function Queue({ chat }: { readonly chat: Chat }) {
   const queued = useQueue(chat)
   if (queued.length === 0) return null

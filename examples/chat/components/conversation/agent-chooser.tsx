@@ -6,7 +6,7 @@ interface AgentChooserProps {
   readonly onAgent: (agentId: string) => void
 }
 
-/** A card for each agent, of which one is chosen. */
+/** A card for each agent. One is selected. */
 export function AgentChooser({ agentId, onAgent }: AgentChooserProps) {
   return (
     <fieldset className="w-full">

@@ -1,6 +1,6 @@
 import { devtoolsHref, HAS_DEVTOOLS } from '../../lib/devtools.ts'
 
-/** What other clients call the agents of this page with, on the same port. */
+/** The protocols by which other clients can call this page's agents, on the same port. */
 const DOORS = [
   ['LangGraph SDK', '/threads'],
   ['A2A', '/a2a/agent'],

@@ -13,17 +13,17 @@ const Markdown = later(async () => (await import('../markdown/markdown.tsx')).Ma
 
 interface AnswerMessageProps {
   readonly message: BaseMessage
-  /** All messages of the answer, among which the results of this one's tools are. */
+  /** All messages of the answer. They include the results of this message's tool calls. */
   readonly answer: readonly BaseMessage[]
   readonly activity: Activity
 }
 
-/** One message of the agent: its thoughts, its words, what it attached and the tools it called. */
+/** One message of the agent: its reasoning, text, attachments and tool calls. */
 export function AnswerMessage({ message, answer, activity }: AnswerMessageProps) {
   const text = textOf(message)
   const reasoning = reasoningOf(message)
   const calls = toolCallsOf(message, answer, activity)
-  // What waits for the user is asked by a card below the conversation.
+  // A card below the conversation shows what waits for the user.
   const tools = calls.filter(({ name, status }) => name !== 'task' && status !== 'waiting')
   const tasks = calls.filter(({ name }) => name === 'task')
   const isGrowing = activity === 'running' && message === answer.at(-1)

@@ -5,8 +5,8 @@ import { SubagentCard } from '../subagents/subagent-card.tsx'
 const ChatContext = createContext<Chat | undefined>(undefined)
 
 /**
- * Gives the cards of subagents the chat. It is renewed when a subagent changes, and not for each token: React searches all turns for the
- * readers of a context that is renewed.
+ * Gives subagent cards access to the chat. The context changes when a subagent changes, not for each token,
+ * because React searches all turns for readers of a changed context.
  */
 export function ChatProvider({ chat, children }: { readonly chat: Chat; readonly children: ReactNode }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chat is another object for each token.

@@ -30,9 +30,9 @@ const FilesPanel = later(async () => (await import('../files/files-panel.tsx')).
 interface ConversationProps {
   readonly threadId: string | undefined
   readonly onThreadId: (threadId: string) => void
-  /** What a new chat begins with. */
+  /** The first message of a new chat. */
   readonly start: Start | undefined
-  /** Begins a new chat with a message for an agent. */
+  /** Starts a new chat with a message for an agent. */
   readonly onAsk: (start: Start) => void
 }
 
@@ -41,10 +41,10 @@ export interface Start {
   readonly message: Content
 }
 
-/** One thread: its turns, and where the next message is written. */
+/** One thread: its turns and the message field. */
 export function Conversation({ threadId, onThreadId, start, onAsk }: ConversationProps) {
   const [agentId, setAgentId] = useState(start?.agentId ?? AGENTS[0]!.id)
-  // A thread that exists has an agent. Only a new one is asked for.
+  // An existing thread has an agent. Only a new one needs a choice.
   const isNew = useRef(threadId === undefined).current
   const {
     stream: chat,
@@ -65,15 +65,15 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
   const [showsFiles, setShowsFiles] = useState(false)
   useTitle(chat, turns.current)
   const toast = useToast()
-  /** Makes the last request again: it sends the last message, or reads the thread before there is one. */
+  /** Repeats the last request: sends the last message, or reads the thread if there is none. */
   const again = useRef<() => void>(() => location.reload())
 
   const send = (message: Content, forkFrom?: string): void => {
-    // With an id, so that a message which is sent again is still one message.
+    // With an id, so that resending it does not create a second message.
     const input = { messages: [{ type: 'human', id: v7(), content: message }] } as Partial<ChatState>
     again.current = async () => {
       scrollToBottom()
-      // A message that was sent before the thread is read would be taken off again by what is read.
+      // Reading the thread would remove a message that was sent before.
       await chat[STREAM_CONTROLLER].hydrationPromise.catch(() => {})
       await chat.submit(input, forkFrom === undefined ? { multitaskStrategy: 'enqueue' } : { forkFrom })
     }
@@ -135,7 +135,8 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
               />
             </ChatProvider>
             {isWaiting && (
-              // While the thread is read again the questions are hidden alone: what is written into them would be lost.
+              // While the thread is read again, the questions are only hidden, because what the user has
+              // typed into them would be lost.
               <div hidden={!isAsking} className="-mt-2">
                 <Approvals interrupts={chat.interrupts} onAnswer={answer} />
               </div>

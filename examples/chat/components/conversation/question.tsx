@@ -19,7 +19,7 @@ interface QuestionProps {
   readonly onShow: (checkpointId: string) => void
 }
 
-/** A message of the user. It can be written anew: then there are two versions of the conversation from here on. */
+/** A message of the user. Editing it creates a second version of the conversation from here on. */
 export function Question({ message, history, canChange, onEdit, onShow }: QuestionProps) {
   const [isEditing, setIsEditing] = useState(false)
   const text = textOf(message)
@@ -62,7 +62,7 @@ interface VersionsProps {
   readonly onShow: (checkpointId: string) => void
 }
 
-/** “2 / 3”, with arrows to the versions before and after. */
+/** “2 / 3”, with arrows to the previous and next version. */
 function Versions({ history: { versions, shown }, canChange, onShow }: VersionsProps) {
   const arrow = (icon: typeof ChevronLeft, label: string, at: number) => (
     <IconButton

@@ -14,15 +14,15 @@ import { agentIcon } from './agent-icon.ts'
 import { AnswerMessage } from './answer.tsx'
 import { Question } from './question.tsx'
 
-/** What can be done with a turn. It must be the same object for every render. */
+/** The actions on a turn. Pass the same object on every render. */
 export interface TurnActions {
-  /** Sends another message in the place of the turn's. */
+  /** Replaces the turn's message. */
   edit(turn: Turn, content: Content): void
-  /** Sends the turn's message once more. */
+  /** Sends the turn's message again. */
   regenerate(turn: Turn): void
-  /** Sends the turn's message to another agent, in a new chat: a thread belongs to one agent. */
+  /** Sends the turn's message to another agent in a new chat, because a thread belongs to one agent. */
   askAnother(turn: Turn, agentId: string): void
-  /** Shows the branch that ends in this checkpoint. */
+  /** Shows the branch that ends with this checkpoint. */
   show(checkpointId: string): void
 }
 
@@ -30,12 +30,12 @@ interface TurnViewProps {
   readonly turn: Turn
   readonly history: TurnHistory | undefined
   readonly activity: Activity
-  /** A fork needs an agent that is idle. */
+  /** A fork needs an idle agent. */
   readonly canChange: boolean
   readonly actions: TurnActions
 }
 
-/** A question and its answer. It is rendered again only when one of its messages has changed. */
+/** A question and its answer. It only renders again if one of its messages has changed. */
 export const TurnView = memo((props: TurnViewProps) => {
   const { turn, history, activity, canChange, actions } = props
   return (
@@ -76,7 +76,7 @@ export const TurnView = memo((props: TurnViewProps) => {
   )
 })
 
-/** What the answer took, and what can be done with it. */
+/** The duration and usage of the answer, and its actions. */
 function Footer({ turn, history, activity, canChange, actions }: TurnViewProps) {
   if (activity !== 'idle' || turn.question === undefined) return null
   const text = turn.answer

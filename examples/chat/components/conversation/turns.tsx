@@ -7,12 +7,15 @@ import { type TurnActions, TurnView } from './turn-view.tsx'
 interface TurnsProps {
   readonly turns: readonly Turn[]
   readonly histories: ReadonlyMap<string, TurnHistory>
-  /** What the agent does for the last turn. */
+  /** The agent's activity for the last turn. */
   readonly activity: Activity
   readonly actions: TurnActions
 }
 
-/** The conversation. A token renders and lays out the last group of turns alone, however long the conversation is. */
+/**
+ * The conversation. A token only renders and lays out the last group of turns, however long the conversation
+ * is.
+ */
 export function Turns({ turns, activity, ...rest }: TurnsProps) {
   const groups = useRef<readonly (readonly Turn[])[]>([])
   groups.current = groupsOf(turns, groups.current)
@@ -31,14 +34,14 @@ export function Turns({ turns, activity, ...rest }: TurnsProps) {
 }
 
 interface GroupProps extends Omit<TurnsProps, 'activity'> {
-  /** Undefined where the last turn of the conversation is not in this group. */
+  /** Undefined if the conversation's last turn is not in this group. */
   readonly lastActivity: Activity | undefined
   readonly canChange: boolean
 }
 
 const Group = memo(({ turns, histories, lastActivity, canChange, actions }: GroupProps) => (
-  // The browser leaves out groups that are far from the view, and remembers their heights. It watches each of them in every frame, which
-  // for single turns would cost more than it saves.
+  // The browser skips groups far from the viewport, and remembers their heights. It checks each group in
+  // every frame, which for single turns would cost more than it saves.
   <div className={lastActivity ? '' : '[contain-intrinsic-size:auto_128rem] [content-visibility:auto]'}>
     {turns.map((turn, at) => (
       <div key={turn.id} className="mb-6">

@@ -11,7 +11,7 @@ interface WelcomeProps {
   readonly onPrompt: (text: string) => void
 }
 
-/** What an empty chat shows: who answers, and prompts to try. */
+/** An empty chat: the agents, and prompts to try. */
 export function Welcome({ agentId, onAgent, onPrompt }: WelcomeProps) {
   const agent = AGENTS.find(({ id }) => id === agentId) ?? AGENTS[0]!
   return (

@@ -9,7 +9,7 @@ interface FilesButtonProps {
   readonly onToggle: () => void
 }
 
-/** Opens the files of the conversation, in the header of the page. It is there as soon as there is one. */
+/** Opens the conversation's files. It appears in the header as soon as there is a file. */
 export function FilesButton({ count, isOpen, onToggle }: FilesButtonProps) {
   const place = document.getElementById(ACTIONS_ID)
   return (

@@ -15,7 +15,10 @@ interface FilesPanelProps {
   readonly onClose: () => void
 }
 
-/** The files of a conversation, one of them open: beside it where there is room, else in a dialog over it. */
+/**
+ * The conversation's files, one of them open: next to the conversation if there is room, otherwise in a
+ * dialog.
+ */
 export function FilesPanel({ artifacts, onClose }: FilesPanelProps) {
   const isWide = useMedia('(width >= 64rem)')
   const files = <Files artifacts={artifacts} />

@@ -18,7 +18,7 @@ interface HeaderProps {
   readonly onHelp: () => void
 }
 
-/** What the open thread is called and which agent it belongs to, and the buttons of the page. */
+/** The open thread's title and agent, and the page's buttons. */
 export function Header({ threadId, onThreads, onNew, onHelp }: HeaderProps) {
   const open = useThread(agents, threadId)
   const agent = AGENTS.find(({ id }) => id === open?.assistantId)

@@ -3,7 +3,7 @@ import { Dialog } from '../ui/dialog.tsx'
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.userAgent)
 
-/** The keys of the page. */
+/** The page's keyboard shortcuts. */
 export function Keys({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog open onOpenChange={onClose} title="Keys">

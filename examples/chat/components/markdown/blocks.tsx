@@ -19,7 +19,7 @@ const SIZES = ['text-2xl', 'text-xl', 'text-lg', 'text-base', 'text-base', 'text
 function block(token: MarkedToken, isGrowing: boolean) {
   switch (token.type) {
     case 'heading': {
-      // The page's own heading is the first one.
+      // The page's own heading is the h1.
       const Heading = `h${Math.min(token.depth + 1, 6)}` as 'h2'
       return (
         <Heading className={`mt-2 font-semibold ${SIZES[token.depth - 1]}`}>
@@ -55,7 +55,7 @@ function block(token: MarkedToken, isGrowing: boolean) {
     case 'def':
       return null
     default:
-      // What stands in a tight list item without a paragraph, such as its checkbox.
+      // Content of a tight list item without a paragraph, such as its checkbox.
       return <Inlines tokens={[token]} />
   }
 }

@@ -5,18 +5,18 @@ import './code.css'
 interface CodeProps {
   readonly code: string
   readonly language: string | undefined
-  /** Code that still grows is coloured when it is complete. */
+  /** Streaming code is highlighted once it is complete. */
   readonly isGrowing: boolean
 }
 
-/** A block of code with its language and a button that copies it. */
+/** A code block with its language and a copy button. */
 export function Code({ code, language = '', isGrowing }: CodeProps) {
   const [name = ''] = language.split(/\s/)
   const [coloured, setColoured] = useState<{ readonly code: string; readonly html: string }>()
   useEffect(() => {
     if (isGrowing || name === '') return
     let isShown = true
-    // Without its colours the code reads as well: where they cannot be loaded, it stays as it is.
+    // If highlighting cannot be loaded, the code stays plain.
     import('./highlight.ts').then(({ highlight }) => {
       const html = highlight(code, name)
       if (isShown && html !== undefined) setColoured({ code, html })

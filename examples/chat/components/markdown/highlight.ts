@@ -17,7 +17,7 @@ const LANGUAGES = { bash, css, diff, go, java, javascript, json, python, rust, s
 
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language)
 
-/** The code as HTML, with a span around each part that has a colour. Undefined for a language that is not known here. */
+/** The code as HTML, with a span around each highlighted part. Undefined for an unknown language. */
 export function highlight(code: string, language: string): string | undefined {
   if (!highlighter.getLanguage(language)) return undefined
   return highlighter.highlight(code, { language, ignoreIllegals: true }).value

@@ -70,7 +70,7 @@ function inline(token: MarkedToken) {
     case 'escape':
       return token.text
     default:
-      // HTML and all else is shown as it was written.
+      // HTML and everything else is shown as source text.
       return token.raw
   }
 }

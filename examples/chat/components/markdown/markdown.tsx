@@ -5,11 +5,14 @@ import { Blocks } from './blocks.tsx'
 
 interface MarkdownProps {
   readonly text: string
-  /** The text still grows. */
+  /** Whether the text is still streaming. */
   readonly isGrowing: boolean
 }
 
-/** Markdown as React elements: no HTML of the text reaches the page. While a text grows, only its last blocks are rendered again. */
+/**
+ * Markdown as React elements: no HTML of the text reaches the page. While a text streams, only its last
+ * blocks render again.
+ */
 export function Markdown({ text, isGrowing }: MarkdownProps) {
   const known = useRef<MarkdownSource>(undefined)
   const source = splitMarkdown(text, known.current)

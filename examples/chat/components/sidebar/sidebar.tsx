@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { Mark } from '../ui/mark.tsx'
 import { ThreadList } from './thread-list.tsx'
 
-/** The threads of the user: to open, find, rename and delete. */
+/** The user's threads, to open, find, rename and delete. */
 export function Sidebar({ navigation }: { readonly navigation: Navigation }) {
   const [query, setQuery] = useState('')
   const look = (text: string): void => {

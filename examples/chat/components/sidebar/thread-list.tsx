@@ -8,7 +8,7 @@ import { useToast } from '../ui/toasts.tsx'
 import { ThreadRow } from './thread-row.tsx'
 
 interface ThreadListProps {
-  /** Words that the titles have to have. Empty: all threads. */
+  /** Words that the titles must contain. Empty: all threads. */
   readonly query: string
   readonly navigation: Navigation
 }
@@ -53,7 +53,7 @@ export function ThreadList({ query, navigation }: ThreadListProps) {
   )
 }
 
-/** Deletes a thread when the time to undo it has passed. */
+/** Deletes a thread once it can no longer be undone. */
 function useRemove(navigation: Navigation): (entry: ThreadEntry) => void {
   const toast = useToast()
   return (entry) => {
@@ -73,7 +73,7 @@ function useRemove(navigation: Navigation): (entry: ThreadEntry) => void {
   }
 }
 
-/** Loads the next page of threads when it comes into sight. */
+/** Loads the next page of threads when it scrolls into view. */
 function More() {
   const end = useRef<HTMLParagraphElement>(null)
   useEffect(() => {

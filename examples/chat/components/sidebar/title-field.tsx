@@ -2,11 +2,11 @@ import { type KeyboardEvent, useState } from 'react'
 
 interface TitleFieldProps {
   readonly title: string
-  /** Without a title where the old one stays. */
+  /** Called without a title if it is unchanged. */
   readonly onDone: (title?: string) => void
 }
 
-/** The title of a thread while it is written: Enter or leaving keeps it, Escape does not. */
+/** A thread's title while it is edited: Enter or blur saves it, Escape discards it. */
 export function TitleField({ title, onDone }: TitleFieldProps) {
   const [text, setText] = useState(title)
   const keep = (): void => onDone(text.trim() || undefined)

@@ -1,6 +1,6 @@
 import { Button } from '../ui/button.tsx'
 
-/** In place of a conversation whose thread was deleted in another tab or by another person. */
+/** Replaces a conversation whose thread was deleted in another tab or by someone else. */
 export function Gone({ onNew }: { readonly onNew: () => void }) {
   return (
     <section role="alert" className="m-auto flex max-w-prose flex-col items-center gap-4 p-6 text-center">

@@ -8,11 +8,11 @@ import { Button } from '../ui/button.tsx'
 
 interface StatusProps {
   readonly chat: Chat
-  /** Sends the request that was refused once more. */
+  /** Repeats the rejected request. */
   readonly onAgain: () => void
 }
 
-/** What went wrong, in words, with a way out. */
+/** What went wrong, as a sentence, and what to do. */
 export function Status({ chat, onAgain }: StatusProps) {
   const isReachable = useReachable(agents)
   const thread = useThread(agents, chat.threadId)
@@ -24,7 +24,7 @@ export function Status({ chat, onAgain }: StatusProps) {
         </p>
       </Notice>
     )
-  // A page that came later has no error of the run, and knows by the thread that there was one.
+  // A page that was loaded later has no error of the run, and only knows from the thread that there was one.
   const hasFailed = thread?.status === 'error'
   if (chat.isLoading || chat.isThreadLoading || (chat.error === undefined && !hasFailed)) return null
   const goOn = (): void => void chat.submit(null)

@@ -17,11 +17,11 @@ const MARKS = {
 
 interface SubagentCardProps {
   readonly chat: Chat
-  /** The call of the tool `task` that started the subagent. */
+  /** The id of the `task` call that started the subagent. */
   readonly toolCallId: string
 }
 
-/** A subagent: what it was asked, how it stands, and the line that it writes. It opens into its own conversation. */
+/** A subagent: its task, its state, and the line that it is writing. It opens its own conversation. */
 export function SubagentCard({ chat, toolCallId }: SubagentCardProps) {
   const [isOpen, setOpen] = useState(false)
   const subagent = chat.subagents.get(toolCallId)
@@ -66,7 +66,7 @@ interface LiveLineProps {
   readonly namespace: readonly string[]
 }
 
-/** Reads the messages of a subagent, and is there only while it runs. */
+/** Reads a subagent's messages. It is only mounted while the subagent runs. */
 function LiveLine({ chat, namespace }: LiveLineProps) {
   const messages = useMessages(chat, { namespace })
   const last = messages.findLast((message) => message.type === 'ai' && textOf(message) !== '')

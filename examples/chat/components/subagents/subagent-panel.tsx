@@ -15,7 +15,7 @@ interface SubagentPanelProps {
   readonly onClose: () => void
 }
 
-/** The conversation of a subagent, live while it runs. */
+/** A subagent's conversation, live while it runs. */
 export function SubagentPanel({ chat, subagent, state, onClose }: SubagentPanelProps) {
   const messages = useMessages(chat, subagent)
   const turns = useRef<readonly Turn[]>([])
@@ -42,7 +42,7 @@ export function SubagentPanel({ chat, subagent, state, onClose }: SubagentPanelP
   )
 }
 
-/** What the subagent was asked, and what it did about it. */
+/** The subagent's task, and its work on it. */
 function SubagentTurn({ turn, activity }: { readonly turn: Turn; readonly activity: Activity }) {
   return (
     <>

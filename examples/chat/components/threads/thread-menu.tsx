@@ -15,7 +15,7 @@ interface ThreadMenuProps {
   readonly onRemove?: () => void
 }
 
-/** What can be done with a thread. */
+/** The actions on a thread. */
 export function ThreadMenu({ entry, className = '', onRename, onRemove }: ThreadMenuProps) {
   const { id, assistantId } = entry
   const title = nameOf(entry)

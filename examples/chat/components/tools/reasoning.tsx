@@ -3,13 +3,16 @@ import { inWords, useElapsed } from '../../lib/use-elapsed.ts'
 
 interface ReasoningProps {
   readonly text: string
-  /** The model still thinks. */
+  /** Whether the model is still reasoning. */
   readonly isGrowing: boolean
-  /** How long it thought, where the server tells. */
+  /** How long it reasoned, if the server reports it. */
   readonly ms: number | undefined
 }
 
-/** What the model thought, folded. Where the server does not tell how long, only a page that has seen it think knows. */
+/**
+ * The model's reasoning, collapsed. If the server does not report its duration, only a page that has watched
+ * it knows.
+ */
 export function Reasoning({ text, isGrowing, ms }: ReasoningProps) {
   const seen = useElapsed(isGrowing)
   const elapsed = ms === undefined ? seen : inWords(ms)

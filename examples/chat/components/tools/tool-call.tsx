@@ -11,7 +11,7 @@ const STATUSES: Readonly<Record<ToolStatus, readonly [LucideIcon, string, string
   stopped: [CircleSlash, 'text-faint', 'stopped'],
 }
 
-/** A call of a tool: its name and state, and when it is opened its arguments and its result. */
+/** A tool call: its name and state, and when expanded its arguments and result. */
 export function ToolCallView({ call }: { readonly call: ToolCall }) {
   const [Icon, colour, words] = STATUSES[call.status]
   return (

@@ -1,6 +1,6 @@
 import { readableName } from '../../lib/tool-calls.ts'
 
-/** Any JSON value for people: an object as a list of names and values, a list as a list, a text as it is. */
+/** Any JSON value in readable form: an object as names and values, a list as a list, text unchanged. */
 export function Value({ value }: { readonly value: unknown }) {
   if (value === null || value === undefined || value === '') return <span className="text-faint">empty</span>
   if (typeof value !== 'object')

@@ -7,7 +7,7 @@ const KINDS = {
   danger: 'border border-bad text-bad hover:bg-hover',
 }
 
-/** A finger needs 44 px, a mouse less. */
+/** A touch target is 44 px, for a mouse less. */
 const SIZES = {
   text: 'h-9 shrink-0 px-3 pointer-coarse:h-11',
   lines: 'min-h-9 px-3 py-1.5 pointer-coarse:min-h-11',
@@ -17,11 +17,11 @@ const SIZES = {
 
 interface Look {
   readonly kind?: keyof typeof KINDS
-  /** `lines` is for a text that may be long, `icon` and `small` are squares for an icon alone. */
+  /** `lines` is for text that may be long; `icon` and `small` are squares for an icon only. */
   readonly size?: keyof typeof SIZES
 }
 
-/** How a button looks, also for a link. */
+/** The look of a button, also for links. */
 export const buttonLook = ({ kind = 'plain', size = 'text' }: Look): string =>
   `inline-flex items-center justify-center gap-2 rounded-lg text-sm font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-50 ${SIZES[size]} ${KINDS[kind]}`
 

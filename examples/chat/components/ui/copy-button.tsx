@@ -5,7 +5,7 @@ import { useToast } from './toasts.tsx'
 
 const SHOWN_MS = 1_500
 
-/** Copies a text, and says for a moment that it has. */
+/** Copies a text and briefly confirms it. */
 export function CopyButton({ label, text }: { readonly label: string; readonly text: string }) {
   const toast = useToast()
   const [copied, setCopied] = useState(false)
@@ -15,7 +15,7 @@ export function CopyButton({ label, text }: { readonly label: string; readonly t
     return () => clearTimeout(timer)
   }, [copied])
   const copy = (): void => {
-    // Browsers have a clipboard on safe origins alone.
+    // Browsers only have a clipboard on secure origins.
     const copying = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('No clipboard'))
     copying.then(
       () => setCopied(true),

@@ -8,7 +8,7 @@ interface DialogProps {
   readonly onOpenChange: (open: boolean) => void
   readonly title: string
   readonly children: ReactNode
-  /** `center` is a dialog, `left` a drawer, `right` a panel beside the conversation. */
+  /** `center` is a dialog, `left` a drawer, `right` a panel next to the conversation. */
   readonly side?: 'center' | 'left' | 'right'
 }
 
@@ -19,9 +19,9 @@ const SIDES = {
   right: 'inset-y-0 right-0 w-[min(40rem,100vw)]',
 }
 
-/** A dialog that keeps the focus, closes on Escape and gives the focus back. */
+/** A dialog that traps the focus, closes on Escape and restores the focus. */
 export function Dialog({ open, onOpenChange, title, children, side = 'center' }: DialogProps) {
-  // Radix gives the focus back to a trigger of its own, which our dialogs do not have.
+  // Radix restores the focus to its own trigger, which our dialogs do not have.
   const opener = useRef<HTMLElement>(null)
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
@@ -30,7 +30,7 @@ export function Dialog({ open, onOpenChange, title, children, side = 'center' }:
         <Radix.Content
           aria-describedby={undefined}
           onEscapeKeyDown={(event) => {
-            // The key closes the menu alone that is open in the dialog.
+            // The key only closes the menu that is open in the dialog.
             if (document.querySelector('[role="menu"]')) event.preventDefault()
           }}
           onOpenAutoFocus={() => {

@@ -1,4 +1,4 @@
-/** The mark of agentwire: one line that goes through two agents. `app/icon.svg` is the same on a tile. */
+/** The logo of agentwire: one line through two agents. `app/icon.svg` is the same on a tile. */
 export function Mark({ className = '' }: { readonly className?: string }) {
   return (
     <svg aria-hidden viewBox="0 0 32 32" className={className}>

@@ -12,14 +12,17 @@ export interface MenuItem {
 interface MenuProps {
   readonly icon: LucideIcon
   readonly label: string
-  /** Words above the entries. Default: none. */
+  /** Text above the entries. Default: none. */
   readonly heading?: string
   readonly items: readonly MenuItem[]
   readonly size?: 'icon' | 'small'
   readonly className?: string
 }
 
-/** A button with a menu. The browser shows it above everything, and closes it on Escape and on a press beside it. */
+/**
+ * A button with a menu. The browser shows it above everything, and closes it on Escape and on a press
+ * outside.
+ */
 export function Menu({ icon, label, heading, items, size = 'icon', className = '' }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
@@ -108,7 +111,7 @@ const itemsOf = (list: HTMLElement): readonly HTMLElement[] => [
 
 const MARGIN = 8
 
-/** Below the button or, where there is no room, above it; and never over an edge of the page. */
+/** Below the button, or above it if there is no room, and never beyond an edge of the page. */
 function place(list: HTMLElement, button: HTMLElement): void {
   const from = button.getBoundingClientRect()
   const { width, height } = list.getBoundingClientRect()

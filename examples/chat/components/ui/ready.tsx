@@ -2,7 +2,10 @@ import { type ReactNode, useSyncExternalStore } from 'react'
 
 const never = () => () => {}
 
-/** The server's HTML is there before the code of the page is. Until then these controls are disabled: what is pressed would be lost. */
+/**
+ * The server's HTML arrives before the page's code. Until then these controls are disabled, because a press
+ * would be lost.
+ */
 export function Ready({ children }: { readonly children: ReactNode }) {
   const isReady = useSyncExternalStore(
     never,

@@ -3,15 +3,15 @@ import { Button } from './button.tsx'
 
 interface Toast {
   readonly text: string
-  /** A way back, such as “Undo”. */
+  /** An action, such as “Undo”. */
   readonly action?: { readonly label: string; readonly run: () => void }
-  /** Runs when the toast goes without its action. */
+  /** Runs when the toast disappears without its action. */
   readonly onGone?: () => void
 }
 
 const ToastContext = createContext<(toast: Toast) => void>(() => {})
 
-/** Says something at the edge of the page for a few seconds. */
+/** Shows a message at the edge of the page for a few seconds. */
 export const useToast = (): ((toast: Toast) => void) => useContext(ToastContext)
 
 const SHOWN_MS = 6_000

@@ -3,8 +3,8 @@ import { defineAgent } from 'agentwire'
 import { textOf } from 'agentwire/messages'
 
 /**
- * An agent without a model or a graph: a function that repeats what the user writes, and asks a question when the user requests
- * one.
+ * An agent without a model or a graph: a function that repeats the user's message, and asks a question on
+ * request.
  */
 export function echoAgent(delayMs = 22) {
   return defineAgent({

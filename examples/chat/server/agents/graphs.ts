@@ -3,7 +3,7 @@ import { createAgent, humanInTheLoopMiddleware } from 'langchain'
 import type { Models } from '../models/models.ts'
 import { askUser, calculator, search, sendEmail } from '../tools/tools.ts'
 
-/** A deep agent with two subagents, each with a tool of its own. */
+/** A deep agent with two subagents, each with its own tool. */
 export function deepAgent(models: Models) {
   return createDeepAgent({
     model: models.coordinator,
@@ -30,7 +30,7 @@ export function deepAgent(models: Models) {
   })
 }
 
-/** An agent whose one tool waits until a person approves, edits or rejects the call. */
+/** An agent whose only tool waits until the user approves, edits or rejects the call. */
 export function secretaryAgent(models: Models) {
   return createAgent({
     model: models.secretary,

@@ -1,6 +1,6 @@
 import type { BaseMessage } from '@langchain/core/messages'
 
-/** A block of a message, in the spellings of LangChain and of the wire. */
+/** A message block, with the spellings of LangChain and of the wire. */
 interface Block {
   readonly type: string
   readonly mimeType?: string
@@ -12,7 +12,7 @@ interface Block {
 
 const KINDS: readonly string[] = ['image', 'file', 'audio', 'video']
 
-/** What a message has beside its text, as a list in Markdown: name, type and size of each. Empty where there is nothing. */
+/** A message's attachments as a Markdown list: name, type and size of each. Empty if there are none. */
 export function describeAttachments(message: BaseMessage): string {
   const blocks = (message.contentBlocks as readonly Block[]).filter(({ type }) => KINDS.includes(type))
   if (blocks.length === 0) return ''
@@ -26,7 +26,7 @@ function describe({ type, mimeType, mime_type, data, url, metadata }: Block): st
   return `**${name}** (\`${mimeType ?? mime_type ?? type}\`), ${where}`
 }
 
-/** The size of what base64 stands for. */
+/** The decoded size of base64. */
 function sizeOf(base64: string): string {
   const bytes = Buffer.from(base64, 'base64').length
   return bytes < 1024 ? `${bytes} bytes` : `${(bytes / 1024).toFixed(1)} KiB`

@@ -1,8 +1,8 @@
 interface BarChart {
   readonly title: string
-  /** What the values count, at the vertical axis. */
+  /** The unit of the values, shown at the vertical axis. */
   readonly unit: string
-  /** A name and a value, which is not negative, for each bar. */
+  /** A name and a value for each bar. Values are not negative. */
   readonly bars: readonly (readonly [name: string, value: number])[]
 }
 
@@ -12,17 +12,17 @@ const LEFT = 56
 const RIGHT = 24
 const TOP = 56
 const BOTTOM = 44
-/** How many lines the vertical axis has at most. */
+/** The maximum number of lines of the vertical axis. */
 const MOST_LINES = 6
 
-/** A picture takes the theme of the page that shows it. */
+/** An image uses the theme of the page that shows it. */
 const STYLE = [
   '.page{fill:#fff}.title{fill:#18181b}.label{fill:#52525b}.bar{fill:#4f46e5}.axis{stroke:#71717a}.line{stroke:#e4e4e7}',
   '@media(prefers-color-scheme:dark){.page{fill:#232328}.title{fill:#ededf0}.label{fill:#a5a5b0}.bar{fill:#818cf8}',
   '.axis{stroke:#a5a5b0}.line{stroke:#36363d}}',
 ].join('')
 
-/** A picture with a bar for each value, both axes and their labels, as SVG. */
+/** An SVG image with a bar for each value, both axes and their labels. */
 export function barChart({ title, unit, bars }: BarChart): string {
   const highest = Math.max(1, ...bars.map(([, value]) => value))
   const step = stepOf(highest)

@@ -6,7 +6,7 @@ const CUPS = [3, 4, 2, 5, 4, 1, 2]
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** The cups of coffee of a week as a picture with a bar for each day. */
+/** A week's cups of coffee as an image with a bar for each day. */
 export const chart: ContentBlock.Multimodal.Image = {
   type: 'image',
   mimeType: 'image/svg+xml',

@@ -4,7 +4,7 @@ import { type Script, ScriptedModel } from './scripted-model.ts'
 import { compute, coordinate, correspond, entitle, research } from './scripts.ts'
 import { withThinkingTime } from './thinking-time.ts'
 
-/** One model for each role. A provider plays all of them with one model. */
+/** One model for each role. With a provider, one model has all roles. */
 export interface Models {
   readonly coordinator: BaseChatModel
   readonly researcher: BaseChatModel
@@ -14,7 +14,7 @@ export interface Models {
   readonly titler: BaseChatModel
 }
 
-/** Scripted models, which need no network. `delayMs` is the pause before each token. */
+/** Scripted models, which need no network. `delayMs` is the delay before each token. */
 export function scriptedModels(delayMs?: number): Models {
   const model = (script: Script) =>
     withThinkingTime(new ScriptedModel({ script, ...(delayMs !== undefined && { delayMs }) }))
@@ -27,7 +27,10 @@ export function scriptedModels(delayMs?: number): Models {
   }
 }
 
-/** A provider's model where the environment has its key, else the scripted ones, which write SPEED tokens a second. */
+/**
+ * A provider's model if the environment has its key, otherwise scripted models, which write SPEED tokens per
+ * second.
+ */
 export async function chooseModels(env: Environment): Promise<Models> {
   const opened = await chooseProvider(env)?.open()
   const model = opened && withThinkingTime(opened)

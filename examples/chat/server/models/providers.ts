@@ -5,13 +5,13 @@ export type Environment = Readonly<Record<string, string | undefined>>
 interface Provider {
   readonly keys: readonly string[]
   readonly company: string
-  /** The variable that names another model than this one. */
+  /** The environment variable that selects another model. */
   readonly variable: string
   readonly model: string
   open(model: string, apiKey: string): Promise<BaseChatModel>
 }
 
-/** Each package is loaded when its provider is chosen. */
+/** A provider's package is loaded when the provider is chosen. */
 const PROVIDERS: readonly Provider[] = [
   {
     keys: ['OPENAI_API_KEY'],
@@ -44,7 +44,7 @@ export interface ChosenProvider {
   open(): Promise<BaseChatModel>
 }
 
-/** The first provider whose key the environment has. */
+/** The first provider whose key is in the environment. */
 export function chooseProvider(env: Environment): ChosenProvider | undefined {
   for (const { keys, company, variable, model, open } of PROVIDERS) {
     const apiKey = keys.map((key) => env[key]).find(Boolean)

@@ -8,29 +8,33 @@ import {
 } from '@langchain/core/messages'
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
 
-/** What the model says next: its thoughts, text, images and files, and calls of tools, in this order. All are optional. */
+/**
+ * The model's next output: reasoning, text, images and files, and tool calls, in this order. All are
+ * optional.
+ */
 export interface Reply {
   readonly reasoning?: string
   readonly text?: string
   readonly media?: readonly ContentBlock.Multimodal.Standard[]
   readonly calls?: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[]
-  /** After all that the model fails with this message, as one whose connection breaks. */
+  /** After its output, the model fails with this message, like one whose connection breaks. */
   readonly error?: string
 }
 
-/** Reads the conversation and decides. `tools` names the tools that are bound. */
+/** Decides on a reply to the conversation. `tools` has the names of the bound tools. */
 export type Script = (messages: readonly BaseMessage[], tools: readonly string[]) => Reply
 
 export interface ScriptedModelOptions {
   readonly script: Script
-  /** Pause before each token, in milliseconds. Default 22: some 45 tokens a second. */
+  /** Delay before each token, in milliseconds. Default 22: about 45 tokens per second. */
   readonly delayMs?: number
   readonly tools?: readonly string[]
 }
 
 /**
- * A chat model without a network: a script decides what to say, and everything else is as with a provider. It streams token by
- * token, calls the tools it was given, counts usage (a word, a medium and a call are one token each) and stops when its signal aborts.
+ * A chat model without a network: a script decides what to say, and everything else works as with a provider.
+ * It streams token by token, calls the tools it was given, counts usage (a word, a media block and a call are
+ * one token each) and stops when its signal aborts.
  */
 export class ScriptedModel extends BaseChatModel {
   readonly #options: ScriptedModelOptions
@@ -81,7 +85,10 @@ export class ScriptedModel extends BaseChatModel {
   }
 }
 
-/** The reply as a provider streams it: words, whole media, and calls in three pieces. Blocks with one index are merged into one. */
+/**
+ * The reply as a provider streams it: words, complete media, and calls in three pieces. Blocks with the same
+ * index are merged.
+ */
 function* pieces({
   reasoning = '',
   text = '',
@@ -91,7 +98,7 @@ function* pieces({
   let index = 0
   for (const word of words(reasoning)) yield { content: [{ type: 'reasoning', reasoning: word, index }] }
   if (reasoning !== '') index++
-  // A text alone is a plain string, as most providers give it.
+  // Text alone is a plain string, as most providers send it.
   const isPlain = reasoning === '' && media.length === 0
   for (const word of words(text)) yield { content: isPlain ? word : [{ type: 'text', text: word, index }] }
   index++

@@ -6,7 +6,7 @@ import { chart, table } from './figures.ts'
 import type { Reply, Script } from './scripted-model.ts'
 import { GREETING, LONG_STORY, MARKDOWN, STORY } from './texts.ts'
 
-/** What the coordinator answers itself, by a word of the request. The first that fits counts. */
+/** The coordinator's own answers, by a word in the request. The first match counts. */
 const ANSWERS: readonly (readonly [RegExp, Reply])[] = [
   [
     /\bfail on purpose\b/i,
@@ -25,7 +25,7 @@ const ANSWERS: readonly (readonly [RegExp, Reply])[] = [
   [/\bcsv\b/i, { text: 'Here are the cups of coffee of a week, as a file.', media: [table] }],
 ]
 
-/** The coordinator: hands arithmetic and questions to its subagents, at the same time when there are both. */
+/** The coordinator: delegates arithmetic and questions to its subagents, in parallel if there are both. */
 export const coordinate: Script = (messages, tools) => {
   const { request, attachments, results, calls } = lastTurn(messages)
   if (results.length > 0) return { text: results.map((result, at) => told(result, calls[at])).join('\n\n') }
@@ -45,13 +45,13 @@ export const coordinate: Script = (messages, tools) => {
   }
 }
 
-/** What the coordinator says about a result: a file is named, and all else is told as it is. */
+/** What the coordinator says about a result: it names a file, and repeats everything else. */
 function told({ text, status }: Result, call: Readonly<Record<string, unknown>> | undefined): string {
   const wrote = typeof call?.file_path === 'string' && status !== 'error'
   return wrote ? `The report is in \`${String(call.file_path).slice(1)}\`, beside this conversation.` : text
 }
 
-/** Calls the tool of deep agents that writes a file, where a report is asked for. */
+/** Calls the deep agent's tool that writes a file, if the request asks for a report. */
 function reportOf(request: string): Reply | undefined {
   const [, topic] = /\breport (?:about|on) ([\w -]+)/i.exec(request) ?? []
   if (topic === undefined) return undefined
@@ -65,7 +65,7 @@ function reportOf(request: string): Reply | undefined {
   }
 }
 
-/** What one part of a request gives the subagents to do. */
+/** The subagent tasks in one part of a request. */
 function tasksOf(part: string): readonly { readonly subagent_type: string; readonly description: string }[] {
   const { expression, question } = split(part)
   return [
@@ -76,7 +76,7 @@ function tasksOf(part: string): readonly { readonly subagent_type: string; reado
   ]
 }
 
-/** A researcher: asks the user when it was told to, searches once, then reports what it found and where. */
+/** A researcher: asks the user if it was told to, searches once, then reports what it found and where. */
 export const research: Script = (messages) => {
   const { request, results } = lastTurn(messages)
   const [topic = '', ...rest] = request.split(/\band ask me\b/i)
@@ -92,7 +92,7 @@ export const research: Script = (messages) => {
   return { text: `${best.excerpt} (From “${best.title}”.)${more}` }
 }
 
-/** A mathematician: leaves every sum to the calculator. */
+/** A mathematician: leaves every calculation to the calculator. */
 export const compute: Script = (messages) => {
   const { request, results } = lastTurn(messages)
   const [result] = results
@@ -101,14 +101,15 @@ export const compute: Script = (messages) => {
   return { calls: [{ name: 'calculator', args: { expression } }] }
 }
 
-/** A secretary: writes a letter to each address that it is told. The tool waits for approval. */
+/** A secretary: writes a mail to each address in the request. The tool waits for approval. */
 export const correspond: Script = (messages) => {
   const { request, results, calls } = lastTurn(messages)
   const found = [...request.matchAll(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g)]
   const last = found.at(-1)
   if (last === undefined) return { text: 'To whom? Try: Email ada@example.com that lunch is at noon.' }
   const addresses = found.map(([address]) => address)
-  // Where one letter is rejected, LangChain drops the others that were approved with it. They are asked for again.
+  // If one mail is rejected, LangChain drops the others that were approved with it. The script calls for them
+  // again.
   const left =
     results.length < addresses.length ? addresses.filter((to) => !calls.some((call) => call.to === to)) : []
   if (left.length === 0) return { text: outcome(results) }
@@ -124,20 +125,20 @@ export const correspond: Script = (messages) => {
   }
 }
 
-/** Names a conversation: by the heading of the answer, or else by what the question is about. */
+/** Names a conversation after the heading of the answer, otherwise after the subject of the question. */
 export const entitle: Script = (messages) => {
   const [, question = '', answer = ''] =
     /^Question: (.*?)\n\nAnswer: (.*)$/s.exec(lastTurn(messages).request) ?? []
   return { text: headingOf(answer) ?? topicOf(question) }
 }
 
-/** The first heading of a Markdown text, without marks. Code has lines that look like one. */
+/** The first heading of a Markdown text, without marks. Code may have lines that look like one. */
 function headingOf(markdown: string): string | undefined {
   const [, heading] = /^ {0,3}#{1,3} +(.+?)[ #]*$/m.exec(markdown.replace(/^```[\s\S]*?^```/gm, '')) ?? []
   return heading?.replace(/[*_`]/g, '')
 }
 
-/** How a request begins before it says what it is about. */
+/** The phrases that a request starts with before its subject. */
 const OPENING =
   /^(?:please|tell me(?: about)?|show me|give me|draw|write|what (?:is|are)|who is|how does|an?|the)\s+/i
 
@@ -165,13 +166,13 @@ function outcome(results: readonly Result[]): string {
 }
 
 interface Turn {
-  /** The newest words of the user. */
+  /** The user's last message. */
   readonly request: string
-  /** What came with them, in Markdown. Empty where nothing did. */
+  /** Its attachments, in Markdown. Empty if there are none. */
   readonly attachments: string
-  /** The arguments of the calls since. */
+  /** The arguments of the calls since then. */
   readonly calls: readonly Readonly<Record<string, unknown>>[]
-  /** What tools have answered. */
+  /** The results of tools. */
   readonly results: readonly Result[]
 }
 
@@ -189,7 +190,10 @@ function lastTurn(messages: readonly BaseMessage[]): Turn {
   }
 }
 
-/** The arithmetic of a request, and its question: what is left that has a question word and something to look up. */
+/**
+ * The arithmetic of a request, and its question: the rest, if it has a question word and something to look
+ * up.
+ */
 function split(request: string): { readonly expression?: string; readonly question?: string } {
   const found = findArithmetic(request)
   const clauses = (found?.rest ?? request)

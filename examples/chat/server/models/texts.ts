@@ -60,7 +60,7 @@ const LISTENERS = [
   ['a poet', 'for the most beautiful drop', 'Number four thousand and ninety-six, it was blue'],
 ] as const
 
-/** The story with a chapter for each listener: some six hundred words. */
+/** The story, with a chapter for each listener: about 600 words. */
 export const LONG_STORY = [
   '# The miller and the stream',
   STORY,

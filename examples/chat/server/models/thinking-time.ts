@@ -10,16 +10,16 @@ interface Times {
 }
 
 /**
- * Writes how long a model thought before its first word into the message, as `response_metadata.thinking_ms`: so pages know it that did not
- * watch. Providers tell what was thought, not how long.
+ * Writes how long a model reasoned before its first word to `response_metadata.thinking_ms` of the message,
+ * so that pages that did not watch know it. Providers send the reasoning, but not its duration.
  */
 class ThinkingTime extends BaseCallbackHandler {
   override name = 'thinking-time'
-  /** The message is complete only when this has written to it. */
+  /** The message is only complete when this has written to it. */
   override awaitHandlers = true
   readonly #times = new Map<string, Times>()
 
-  /** Of a model that is streamed in chunks. */
+  /** For a model that streams chunks. */
   override handleLLMNewToken(
     _token: string,
     _at: unknown,
@@ -32,7 +32,7 @@ class ThinkingTime extends BaseCallbackHandler {
     if (message !== undefined) this.#note(runId, thinks(message))
   }
 
-  /** Of a model that is streamed in events. */
+  /** For a model that streams events. */
   override handleChatModelStreamEvent(event: ChatModelStreamEvent, runId: string): void {
     if (event.event === 'content-block-start') this.#note(runId, isThought(event.content))
   }
@@ -62,7 +62,7 @@ const thinks = ({ content }: BaseMessage): boolean => Array.isArray(content) && 
 const isThought = ({ type }: { readonly type: string }): boolean =>
   type === 'reasoning' || type === 'thinking'
 
-/** The model, whose messages say how long it thought. */
+/** The model, with the reasoning time in its messages. */
 export function withThinkingTime<Model extends BaseChatModel>(model: Model): Model {
   model.callbacks = [new ThinkingTime()]
   return model

@@ -1,6 +1,6 @@
 /**
- * The value of an arithmetic expression: `+ - * / ^ %` (remainder), unary minus, parentheses, decimals. Throws `RangeError`
- * with a sentence one can show when the text is no expression or the value is not finite.
+ * The value of an arithmetic expression: `+ - * / ^ %` (remainder), unary minus, parentheses, decimals.
+ * Throws `RangeError` with a readable sentence if the text is not an expression or the value is not finite.
  */
 export function calculate(expression: string): number {
   const tokens = expression.match(/\d+(?:\.\d+)?|[^\s]/g) ?? []
@@ -59,7 +59,10 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/(\d+(?:\.\d+)?)\s*(?:%|percent)\s*of\b/gi, '$1 / 100 *'],
 ]
 
-/** The longest piece of arithmetic in a sentence (“17 % of 240” and “12 times 7” count), and the sentence without it. */
+/**
+ * The longest arithmetic expression in a sentence (including “17 % of 240” and “12 times 7”), and the
+ * sentence without it.
+ */
 export function findArithmetic(
   text: string,
 ): { readonly expression: string; readonly rest: string } | undefined {

@@ -3,7 +3,7 @@ import { PAGES } from './pages.ts'
 export interface Finding {
   readonly title: string
   readonly file: string
-  /** The paragraph that matches best. */
+  /** The best matching paragraph. */
   readonly excerpt: string
 }
 
@@ -42,12 +42,12 @@ export function searchLibrary(query: string, limit = 3): Finding[] {
   return [...best.values()].slice(0, limit)
 }
 
-/** A word in the title says more than one in the text. */
+/** A word in the title weighs more than one in the text. */
 function score({ words, titleWords }: Paragraph, wanted: readonly string[]): number {
   return wanted.reduce((sum, word) => sum + (titleWords.has(word) ? 3 : 0) + (words.has(word) ? 1 : 0), 0)
 }
 
-/** The telling words of a text, in lower case and without a plural s. */
+/** The significant words of a text, in lower case and without a plural s. */
 export function stems(text: string): string[] {
   const words = text.toLowerCase().match(/[a-z][a-z0-9]+/g) ?? []
   return words.filter((word) => !COMMON.has(word)).map((word) => word.replace(/(?<=[a-z]{3})s$/, ''))

@@ -1,4 +1,4 @@
-/** The pages that the researcher can search: Markdown with a heading and paragraphs, under the name of a file. */
+/** The pages that the researcher can search: Markdown with a heading and paragraphs, by file name. */
 export const PAGES: Readonly<Record<string, string>> = {
   'checkpoints.md': `# Checkpoints
 

@@ -33,7 +33,7 @@ export const askUser = tool(({ question }) => interrupt<object, string>({ questi
   schema: z.object({ question: z.string() }),
 })
 
-/** Nothing leaves the machine: letters that were approved are kept here for as long as the process runs. */
+/** Nothing leaves the machine: approved mails are stored here for the lifetime of the process. */
 export const outbox: { readonly to: string; readonly subject: string; readonly body: string }[] = []
 
 export const sendEmail = tool(

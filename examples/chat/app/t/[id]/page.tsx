@@ -1,4 +1,4 @@
-/** The layout shows the thread of the address. */
+/** The layout shows the address's thread. */
 export default function Thread() {
   return null
 }
