@@ -1,26 +1,17 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type DefaultTheme, defineConfig } from 'vitepress'
 import { markdown } from './markdown.ts'
+import { read, repositoryUrl, version } from './package.ts'
 import { renderForSearch, searchOptions, searchTerms } from './search.ts'
 import { reference, sidebar } from './sidebar.ts'
 import { accessibleSidebar } from './sidebar-item.ts'
-
-const read = (path: string): string =>
-  readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
-
-const { version, repository }: { version: string; repository?: { url: string } } = JSON.parse(
-  read('package.json'),
-)
 
 /** The mark of the chat, which is the mark of all. */
 const mark = `data:image/svg+xml,${encodeURIComponent(read('examples/chat/app/icon.svg').trim())}`
 
 const socialLinks: DefaultTheme.SocialLink[] = [
   { icon: 'npm', link: 'https://www.npmjs.com/package/agentwire' },
-  ...(repository === undefined
-    ? []
-    : [{ icon: 'github', link: repository.url.replace(/^git\+|\.git$/g, '') } as const]),
+  ...(repositoryUrl === undefined ? [] : [{ icon: 'github', link: repositoryUrl } as const]),
 ]
 
 /** The pages are at the paths that they have in the repository, so that links work on the site and in the files alike. */

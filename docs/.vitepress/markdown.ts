@@ -1,4 +1,5 @@
 import type { MarkdownOptions } from 'vitepress'
+import { repositoryUrl } from './package.ts'
 
 type Markdown = Parameters<NonNullable<MarkdownOptions['config']>>[0]
 
@@ -14,20 +15,29 @@ export const markdown: MarkdownOptions = {
   // Of the themes of GitHub, those whose comments can be read on the ground of a block.
   theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' },
   config(md) {
-    md.core.ruler.push('readmes_are_indexes', linkReadmes)
+    md.core.ruler.push('links_of_files', linkFiles)
     md.core.ruler.push('empty_headers_are_cells', renameEmptyHeaders)
   },
 }
 
 type Rule = Parameters<Markdown['core']['ruler']['push']>[1]
 
-/** In the repository a folder has a `README.md`; on the site it has an index. */
-const linkReadmes: Rule = ({ tokens }) => {
-  for (const token of tokens.flatMap(({ children }) => children ?? [])) {
-    const href = token.type === 'link_open' ? token.attrGet('href') : null
-    if (href !== null && !/^\w+:/.test(href))
-      token.attrSet('href', href.replace(/(^|\/)README\.md/, '$1index.md'))
-  }
+/** A README is the index of its folder on the site. Files that are no pages are in the repository, if it is public. */
+const linkFiles: Rule = ({ tokens, env }) => {
+  for (const { children } of tokens)
+    for (const [at, token] of children?.entries() ?? []) {
+      const href = token.type === 'link_open' ? token.attrGet('href') : null
+      if (href === null || /^(?:\w+:|#|\/)/.test(href)) continue
+      if (/(?:\.md|\/)(?:#.*)?$/.test(href)) {
+        token.attrSet('href', href.replace(/(^|\/)README\.md/, '$1index.md'))
+      } else if (repositoryUrl !== undefined) {
+        token.attrSet('href', new URL(href, `${repositoryUrl}/blob/HEAD/${env.relativePath}`).href)
+      } else {
+        token.attrs = null
+        for (const tag of [token, children!.find(({ type }, index) => index > at && type === 'link_close')!])
+          tag.tag = 'span'
+      }
+    }
 }
 
 /** A header without a text is none. */
