@@ -1,5 +1,7 @@
+import { START, StateGraph, StateSchema } from '@langchain/langgraph'
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
@@ -221,6 +223,19 @@ describe('writing state', () => {
       body: { error: 'thread_busy', message: expect.any(String) },
     })
     expect((await thread.get('')).body).toEqual(before)
+  })
+
+  test('is refused with what a StateSchema says about the values', async () => {
+    const graph = new StateGraph(new StateSchema({ count: z.number() }))
+      .addNode('keep', () => ({}))
+      .addEdge(START, 'keep')
+      .compile()
+    const { thread } = await serve({ a: graph })
+    const { status, body } = await thread.post('/state', { values: { count: 'many' } })
+    expect({ status, message: body.message }).toEqual({
+      status: 422,
+      message: expect.stringMatching(/^Validation failed for field "count": .*expected number/),
+    })
   })
 
   test.each([

@@ -102,7 +102,11 @@ function requireOwnNode({ nodes }: Graph, asNode: string | undefined): void {
  * values.
  */
 const isAboutValues = (error: unknown): boolean =>
-  error instanceof Error && ('lc_error_code' in error || ('issues' in error && Array.isArray(error.issues)))
+  error instanceof Error &&
+  ('lc_error_code' in error ||
+    ('issues' in error && Array.isArray(error.issues)) ||
+    // A `StateSchema` throws a plain error.
+    error.message.startsWith('Validation failed for field '))
 
 /** The graph that stores its state in this namespace, with the checkpointer and store of the address. */
 async function find(
