@@ -312,6 +312,9 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await begin('live', 'ticks', {})
     await page.goto(page.url().replace('t-research', 'live'))
     await page.getByText('ticks has no graph').waitFor()
+    await server.engine.createThread({ threadId: 'empty', principal: { id: 'ann' } })
+    await page.goto(page.url().replace('live', 'empty'))
+    await page.getByText('This thread has no agent yet.').waitFor()
   })
 
   test('leads from a node to its newest step and back, folds middleware, and is moved by keys', async () => {

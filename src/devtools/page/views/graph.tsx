@@ -1,5 +1,6 @@
 /** @jsxImportSource preact */
 import type { AgentGraph, GraphAnswer, ThreadDetail } from '../../wire.ts'
+import type { ApiError } from '../data/api.ts'
 import { routeTo, select, usePolled } from '../data/hooks.ts'
 import { useSwitch } from '../data/remembered.ts'
 import { useLayout } from '../data/use-layout.ts'
@@ -37,8 +38,7 @@ export function GraphView({ thread, live: { tree }, place }: GraphViewProps) {
   const path = agent === null ? undefined : `/agents/${encodeURIComponent(agent)}/graph`
   const { data, error } = usePolled<GraphAnswer>(path, POLL_MS)
   if (agent === null) return <Empty>This thread has no agent yet. Its first run gives it one.</Empty>
-  if (error && error.status > 0) return <Problem>{error.message}</Problem>
-  if (!data) return <Empty>Loading…</Empty>
+  if (!data) return <NotYet error={error} />
   const { graph } = data
   return graph ? (
     <GraphOfAgent
@@ -58,6 +58,10 @@ export function GraphView({ thread, live: { tree }, place }: GraphViewProps) {
   )
 }
 
+/** While the server cannot be reached, the page says so above, and goes on asking. */
+const NotYet = ({ error }: { readonly error: ApiError | undefined }) =>
+  error && error.status > 0 ? <Problem>{error.message}</Problem> : <Empty>Loading…</Empty>
+
 interface GraphOfAgentProps {
   readonly agent: string
   readonly graph: AgentGraph
@@ -71,8 +75,7 @@ interface GraphOfAgentProps {
 function GraphOfAgent({ agent, graph, threadId, run, runs, step }: GraphOfAgentProps) {
   const [isUnfolded, toggleMiddleware] = useSwitch(MIDDLEWARE)
   const { data: layout, error } = useLayout(graph, isUnfolded)
-  if (error && error.status > 0) return <Problem>{error.message}</Problem>
-  if (!layout) return <Empty>Loading…</Empty>
+  if (!layout) return <NotYet error={error} />
   const states = run ? statesOf(run) : new Map()
   const { nodes, boxes } = layout
   const known = new Set([
