@@ -9,7 +9,7 @@ const $ = (name) => document.getElementById(name)
 const say = (text) => ($('message').textContent = text)
 let withTenant = false
 
-/** Asks the API with the key of the user. A key of several tenants needs the name of one. */
+/** Calls the API with the user's key. A key to several tenants needs the name of one. */
 async function ask(url, headers = {}) {
   const key = sessionStorage.getItem(KEY)
   const response = await fetch(url, {
@@ -28,7 +28,7 @@ function show(deployment, revisions) {
   $('name').textContent = document.title = name
   Object.assign($('status'), { textContent: status, className: 'status ' + kindOf(status) })
   const url = source_config.custom_url ?? ''
-  // Only an address of the web becomes a link.
+  // Only a web address becomes a link.
   if (/^https?:/i.test(url)) $('url').href = url
   $('url').textContent = url
   $('revisions').replaceChildren(...revisions.map((revision) => {
@@ -42,7 +42,7 @@ function show(deployment, revisions) {
 }
 
 let loading
-/** Loads all but the logs. Changes while it loads are loaded afterwards. */
+/** Loads everything except the logs. Changes during a load are loaded afterwards. */
 const load = () => (loading = (loading ?? Promise.resolve()).then(async () => {
   const [deployment, revisions] = await Promise.all([ask(api), ask(api + '/revisions?limit=20')])
   if (deployment.status === 401 || deployment.status === 403) return signIn(deployment.status)
@@ -55,7 +55,7 @@ const load = () => (loading = (loading ?? Promise.resolve()).then(async () => {
 }).catch(() => say('The control plane cannot be reached.')))
 
 function signIn(status) {
-  say(sessionStorage.getItem(KEY) ? 'The control plane refuses this API key (' + status + ').' : 'Sign in to see this deployment.')
+  say(sessionStorage.getItem(KEY) ? 'The control plane rejects this API key (' + status + ').' : 'Sign in to see this deployment.')
   $('sign-in').hidden = false
 }
 
@@ -67,10 +67,10 @@ function append(log, { timestamp, level, message }) {
   if (isAtEnd) pane.scrollTop = pane.scrollHeight
 }
 
-/** Takes one event. Gives whether there is nothing more to come. */
+/** Handles one event. Returns whether it was the last. */
 function take(type, data) {
   if (type === 'status') {
-    // The log of a build begins with its revision.
+    // A build log starts with its revision.
     if (data.status === 'CREATING') $('build').replaceChildren()
     load()
   } else if (type === 'deleted') {
@@ -80,7 +80,7 @@ function take(type, data) {
   return type === 'deleted'
 }
 
-/** Follows the events, and goes on behind the last one after a lost connection. */
+/** Follows the events. After a lost connection, it continues after the last one. */
 async function follow() {
   let last = ''
   for (let isOver = false; !isOver; ) {

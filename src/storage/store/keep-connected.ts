@@ -23,7 +23,7 @@ const RETRY_MS = 50
 const MAX_RETRY_MS = 500
 /** Outages shorter than this many attempts, about three seconds, print nothing. */
 const QUIET_ATTEMPTS = 8
-/** Time limits between two pings. Pings detect a connection that died without closing. */
+/** The interval of pings in multiples of `deadlineMs`. They detect a connection that died without closing. */
 export const PING_EVERY = 2
 
 /** Keeps one connection open, from the first `start` until `close`. */
