@@ -170,7 +170,11 @@ function Input({ label, values: { before, start } }: { readonly label: string; r
       ) : before === undefined ? (
         <JsonTree value={start} open={2} />
       ) : (
-        <Changes changes={diff(before, start)} label={label} none="It was given nothing new." />
+        <Changes
+          changes={diff(before, start)}
+          label={label}
+          none="It was given no new state. A run that answers a question is given none."
+        />
       )}
     </section>
   )
