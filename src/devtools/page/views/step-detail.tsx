@@ -42,10 +42,15 @@ export function StepDetail({ threadId, log, run, row: { span }, totals, onClose 
   const now = clock.toServer(Date.now()) ?? Date.now()
   return (
     <aside class="detail" aria-label="Step">
-      <header class="line wrap">
+      <header class="line">
         <h2>
           <KindName span={span} />
         </h2>
+        <button type="button" class="quiet" onClick={onClose} aria-label="Close the step">
+          ✕
+        </button>
+      </header>
+      <p class="links line wrap">
         <a class="button small" href={routeTo('threads', threadId, 'log', 'of', id, run.id)}>
           Log lines
         </a>
@@ -54,10 +59,7 @@ export function StepDetail({ threadId, log, run, row: { span }, totals, onClose 
             Show in the graph
           </a>
         )}
-        <button type="button" class="quiet" onClick={onClose} aria-label="Close the step">
-          ✕
-        </button>
-      </header>
+      </p>
       {error !== undefined && <Problem>{error}</Problem>}
       <dl>
         <dt>status</dt>
