@@ -70,7 +70,7 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
     await page.getByText('Sign in to see this deployment.').waitFor()
     await page.getByLabel('API key').fill('wrong')
     await page.keyboard.press('Enter')
-    await page.getByText('refuses this API key (401)').waitFor()
+    await page.getByText('rejects this API key (401)').waitFor()
     await page.getByLabel('API key').fill(KEY)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'shown' }).waitFor()
