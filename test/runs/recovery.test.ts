@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Annotation, StateGraph } from '@langchain/langgraph'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { headOf, subscribe } from '../../src/runs/index.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
@@ -329,3 +330,32 @@ test.each(Object.entries(SHARED))(
     expect(refusals).toBe(0)
   },
 )
+
+test('an agent whose events cannot be recorded is stopped with the reason, and not as if it was cancelled', async () => {
+  const inner = memoryStore()
+  const away = new UnavailableError('away', { written: 'no' })
+  let isAway = false
+  const store: Store = {
+    ...inner,
+    commit: (...args) => (isAway ? Promise.reject(away) : inner.commit(...args)),
+  }
+  let reason: unknown
+  const agent = defineAgent({
+    async run({ signal, custom: write }) {
+      isAway = true
+      signal.addEventListener('abort', () => {
+        reason = signal.reason
+        isAway = false
+      })
+      for (;;) {
+        await write('lost')
+        await sleep(1)
+      }
+    },
+  })
+  const engine = engineOf({ a: agent }, { store, checkpointer: memoryCheckpointer(), onError: () => {} })
+  onTestFinished(() => engine.close())
+  await start(engine, 't')
+  await eventually(() => reason !== undefined)
+  expect(reason).toBe(away)
+})

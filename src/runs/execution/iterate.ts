@@ -38,6 +38,8 @@ export async function iterateAgent(
 ): Promise<AgentOutcome> {
   let steps: AgentSteps | undefined
   let wait: Promise<void> | undefined
+  /** The agent also stops if its events cannot be recorded, and must know that it was not cancelled. */
+  const stop = new AbortController()
   /**
    * Settles when all events that the agent has sent so far were recorded. Without backpressure they arrive
    * within this turn of the event loop.
@@ -56,6 +58,7 @@ export async function iterateAgent(
     stoppedAt = performance.now()
     if (keepsState(signal.reason)) isWriting = writes.underWay() > 0 || writes.unreported().length > 0
     else writes.shut({ isUndone: signal.reason === 'rollback' })
+    stop.abort(signal.reason)
   }
   const stopped = async (): Promise<AgentOutcome> => {
     const reason = signal.reason as StopReason | RunError
@@ -72,7 +75,7 @@ export async function iterateAgent(
   if (signal.aborted) return stopped()
   signal.addEventListener('abort', onAbort)
   try {
-    steps = openAgent(context, launched, signal, appender, writes, storage)
+    steps = openAgent(context, launched, stop.signal, appender, writes, storage)
     for (;;) {
       const step = await steps.next()
       if (step.done) return signal.aborted ? await stopped() : { end: 'done' }
@@ -85,6 +88,7 @@ export async function iterateAgent(
     }
   } catch (error) {
     wait = undefined
+    stop.abort(error)
     if (error instanceof FencedError) throw error
     return signal.aborted ? await stopped() : { end: 'failed', error }
   } finally {
