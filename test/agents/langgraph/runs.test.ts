@@ -102,7 +102,9 @@ describe('the checkpointer', () => {
     expect(await saver.getTuple({ configurable: { thread_id: thread.at.threadId } })).toBeUndefined()
     expect(await thread.state()).toBeUndefined()
     expect(await thread.history()).toEqual([])
-    await expect(agent.updateState(thread.at, { values: { notes: [] } })).rejects.toThrow('does not store state')
+    await expect(agent.updateState(thread.at, { values: { notes: [] } })).rejects.toThrow(
+      'does not store state',
+    )
   })
 
   test('needs no method beyond the contract', async () => {
