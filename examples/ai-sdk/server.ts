@@ -1,7 +1,4 @@
-/**
- * An agent built with the AI SDK. It calls tools, asks before it sends a mail, and has a subagent with its
- * own tool.
- */
+/** An agent built with the AI SDK: tools, a question before it sends a mail, and a subagent with its own tool. */
 import { openai } from '@ai-sdk/openai'
 import * as agentwire from 'agentwire'
 import { vercel, vercelTarget } from 'agentwire/formats'

@@ -1,7 +1,4 @@
-/**
- * Agents in a plain `node:http` server, next to its own routes. For agents alone, `serve` of `agentwire/node`
- * is enough.
- */
+/** Agents in a plain `node:http` server, next to its own routes. Without other routes, use `serve` instead. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
