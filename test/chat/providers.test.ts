@@ -10,7 +10,7 @@ test.each([
 ])('%j chooses %s for every role', async (env, label, type) => {
   expect(chooseProvider(env)?.label).toBe(label)
   const models = await chooseModels(env)
-  expect(Object.values(models).map((model) => model._llmType())).toEqual(Array(4).fill(type))
+  expect(new Set(Object.values(models).map((model) => model._llmType()))).toEqual(new Set([type]))
 })
 
 test('without a key, or with an empty one, the models are scripted', async () => {
