@@ -198,7 +198,7 @@ test('webhooks that cannot work are refused at once, without their secrets', () 
   expect(make([{ ...good, url: 'file:///etc/passwd' }])).toThrow(/^webhooks\[0\]\.url: /)
   expect(make([good, good])).toThrow('webhooks[1].url: it is listed twice.')
   expect(make([{ ...good, events: ['deployment.revision.done' as never] }])).toThrow(
-    'webhooks[0].events: deployment.revision.done is none of deployment.awaiting_database',
+    'webhooks[0].events: deployment.revision.done is not one of deployment.awaiting_database',
   )
   for (const wrong of ['', 'whsec_abc', 'hunter2', [], undefined]) {
     expect(make([{ ...good, secret: wrong as string }])).toThrow('openssl rand -base64 32')
