@@ -19,7 +19,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
     // More than the two cores of CI: many tests wait for processes, databases and deadlines.
-    maxWorkers: 6,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

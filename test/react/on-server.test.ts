@@ -10,7 +10,7 @@ test('on a server the hooks give what a page begins with, without React', async 
   const { stream, isRunning, isAsking, stop } = hooks.useAgentStream(client, { threadId: 't' })
   expect([isRunning, isAsking, stream.messages, stream.isThreadLoading]).toEqual([false, false, [], true])
   expect(hooks.useAgentStream(client, { threadId: undefined }).stream.isThreadLoading).toBe(false)
-  await expect(stop()).rejects.toThrow('on a server')
+  await expect(stop()).rejects.toThrow('during server rendering')
   const { open, openNew, onThreadId, ...opened } = hooks.useOpenThread('t')
   for (const call of [open, openNew, onThreadId]) call('u')
   expect(opened).toEqual({ threadId: 't', key: 0 })

@@ -19,6 +19,8 @@ const SIZES = ['text-2xl', 'text-xl', 'text-lg', 'text-base', 'text-base', 'text
 function block(token: MarkedToken, isGrowing: boolean) {
   switch (token.type) {
     case 'heading': {
+      // Its text has not arrived yet.
+      if (token.text === '') return null
       // The page's own heading is the h1.
       const Heading = `h${Math.min(token.depth + 1, 6)}` as 'h2'
       return (
