@@ -2,11 +2,15 @@ export type Theme = 'light' | 'dark'
 
 const KEY = 'theme'
 
-/** Sets the theme before the first paint: the user's last choice, otherwise the system's. */
+/** Sets the theme before the first paint: the user's last choice, otherwise the system's, also when that changes. */
 export const THEME_SCRIPT = `(() => {
-  const kept = localStorage.getItem('${KEY}')
-  const dark = kept ? kept === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
-  document.documentElement.classList.toggle('dark', dark)
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  const apply = () => {
+    const kept = localStorage.getItem('${KEY}')
+    document.documentElement.classList.toggle('dark', kept ? kept === 'dark' : system.matches)
+  }
+  apply()
+  system.addEventListener('change', apply)
 })()`
 
 export function toggleTheme(): Theme {

@@ -21,6 +21,11 @@ const COLOR_SCHEMES = ['light', 'dark'] as const
 async function look(page: Page, name: string): Promise<void> {
   for (const colorScheme of COLOR_SCHEMES) {
     await page.emulateMedia({ colorScheme })
+    await page.evaluate(async () => {
+      for (const _ of [1, 2]) await new Promise(requestAnimationFrame) // the page hears of the change in a frame
+      const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition)
+      await Promise.allSettled(transitions.map((one) => one.finished))
+    })
     if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `${name}-${colorScheme}.png`) })
     await page.evaluate(axe)
     const violations = (await page.evaluate('axe.run().then(({ violations }) => violations)')) as Violation[]
