@@ -136,7 +136,12 @@ describe.each(COVERING)('a project of $framework, $storage, $model', (choices) =
 
   test('passes its own test, without a key', async () => {
     write(place, Object.fromEntries(projectOf('started', choices, read)))
-    const tested = start(process.execPath, ['--import', 'tsx', '--test', 'agents.test.ts'], env, place)
+    const tested = start(
+      process.execPath,
+      ['--import', 'tsx', '--test', '--test-reporter=tap', 'agents.test.ts'],
+      env,
+      place,
+    )
     expect([await tested.exit, tested.text()]).toEqual([0, expect.stringMatching(/# pass [12]\n/)])
   })
 

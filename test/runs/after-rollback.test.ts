@@ -23,7 +23,7 @@ const LONG_LEASE_MS = 120_000
 const LEASE_MS = 3_000
 /** More writes than a run of this graph makes. */
 const MOST_WRITES = 24
-const PATIENT = { everyMs: 20, timeoutMs: 20_000 }
+const PATIENT = { everyMs: 20, timeoutMs: 50_000 }
 const WRITES: ReadonlySet<string> = new Set(['commit', 'put', 'putWrites'])
 
 const onAnswer: OnAnswer = (text, signal) => (text === 'hang' ? untilStopped(signal) : undefined)
