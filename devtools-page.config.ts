@@ -25,8 +25,8 @@ async function moduleText(): Promise<string> {
 }
 
 /**
- * One document without an external request, because the script and the style are in it. The script that lays graphs
- * out, a third of all, is fetched when somebody opens a graph.
+ * One document that includes its script and its style, so it needs no other request. The script that computes graph
+ * layouts, a third of all code, is loaded when a graph is opened.
  */
 export async function compile(): Promise<CompiledPage> {
   const [script, style, layout] = await Promise.all([

@@ -8,13 +8,13 @@ export interface DevtoolsContext extends FaceContext {
   readonly prices: NonNullable<DevtoolsOptions['prices']>
 }
 
-/** What a model costs, in US dollars for each million tokens. */
+/** The prices of a model, in US dollars per million tokens. */
 export interface ModelPrice {
   readonly input: number
   readonly output: number
-  /** For input tokens that were read from the provider's cache. Default: `input`. */
+  /** For input tokens read from the provider's cache. Default: `input`. */
   readonly cacheRead?: number | undefined
-  /** For input tokens that were written to the provider's cache. Default: `input`. */
+  /** For input tokens written to the provider's cache. Default: `input`. */
   readonly cacheWrite?: number | undefined
 }
 
@@ -27,8 +27,8 @@ export interface DevtoolsOptions {
    */
   readonly isOperator?: ((principal: Principal | null) => boolean | Promise<boolean>) | undefined
   /**
-   * The prices by the name of the model, without the date that providers append to it. The name `*` is for calls whose model the log does
-   * not name. The page shows what a call costs where its provider says it or its model has a price. Default: none.
+   * Prices by model name, without the date that providers append. `*` applies to calls whose model the log does
+   * not name. The page shows the cost of a call if its provider reports it or its model has a price. Default: none.
    */
   readonly prices?: Readonly<Record<string, ModelPrice>> | undefined
 }

@@ -12,7 +12,7 @@ export async function getGraph({ engine }: DevtoolsContext, call: FaceCall): Pro
   return json({ graph: isOneStep(drawing) ? null : presentGraph(drawing) } satisfies GraphAnswer)
 }
 
-/** Without the schemas and classes of the nodes, which are larger than the rest. */
+/** Omits the nodes' schemas and classes, which are larger than the rest. */
 const presentGraph = ({ nodes, edges }: AgentDrawing): AgentGraph => ({
   nodes: nodes.map((node) => ({ id: String(node.id), tools: toolsOf(node) })),
   edges: edges.map(({ source, target, data, conditional = false }) => ({

@@ -17,7 +17,7 @@ export async function getPage(): Promise<Response> {
   })
 }
 
-/** `GET …/api/layout`: the script that lays graphs out, which the page runs when somebody opens a graph. */
+/** `GET …/api/layout`: the script that computes graph layouts, which the page loads when a graph is opened. */
 export const getLayout = async (): Promise<Response> =>
   json({ script: compiled().layout.script } satisfies LayoutScript)
 

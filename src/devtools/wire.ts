@@ -131,7 +131,7 @@ export interface ServerInfo {
   readonly prices: Prices
 }
 
-/** In US dollars for each million tokens, by the name of the model. */
+/** In US dollars per million tokens, by model name. */
 export type Prices = Readonly<Record<string, PriceRow>>
 
 export interface PriceRow {
@@ -141,7 +141,7 @@ export interface PriceRow {
   readonly cache_write: number
 }
 
-/** What lays graphs out, to be run in the page. */
+/** The script that computes graph layouts, which runs in the page. */
 export interface LayoutScript {
   readonly script: string
 }

@@ -1,10 +1,10 @@
-/** The page as one document and a script for later, with the hashes of the scripts and the style for its policy. */
+/** The page, a script that it loads later, and the hashes of scripts and style for its policy. */
 export interface CompiledPage {
   readonly html: string
   /** Such as `sha256-…`. */
   readonly scriptHash: string
   readonly styleHash: string
-  /** The script that the page loads when somebody opens a graph: it is a third of all. */
+  /** The script that the page loads when a graph is opened: a third of all code. */
   readonly layout: { readonly script: string; readonly hash: string }
 }
 

@@ -9,13 +9,13 @@ export interface LogRange {
   readonly to: number
 }
 
-/** The events of a range that the page has. Undefined where it has dropped some. */
+/** The events of a range. Undefined if the page has dropped some of them. */
 export function entriesIn({ entries }: Log, { from, to }: LogRange): readonly LogEntry[] | undefined {
   if ((entries[0]?.seq ?? Number.POSITIVE_INFINITY) > from) return undefined
   return entries.filter(({ seq, method }) => seq >= from && seq <= to && method !== 'gap')
 }
 
-/** The events of a range from the server, without those that it has dropped, too. */
+/** The events of a range, from the server, except those that it has also dropped. */
 export async function fetchEvents({ threadId, from, to }: LogRange): Promise<readonly WireEvent[]> {
   const read = createFrameReader()
   const events: WireEvent[] = []

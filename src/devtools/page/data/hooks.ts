@@ -115,7 +115,7 @@ export function go(...parts: readonly string[]): void {
   location.hash = routeTo(...parts)
 }
 
-/** The same for what is selected: the browser's Back button leaves the view, however much was selected in it. */
+/** Replaces the address for a selection, so that the browser's Back button leaves the view. */
 export function select(...parts: readonly string[]): void {
   location.replace(routeTo(...parts))
 }

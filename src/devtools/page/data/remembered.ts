@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks'
 
 const PREFIX = 'agentwire-devtools-'
 
-/** A choice that somebody made on this page before. */
+/** A setting that the user chose earlier. */
 export function remembered(name: string): string | null {
   try {
     return localStorage.getItem(PREFIX + name)
   } catch {
-    // Some private windows deny storage to pages.
+    // Some browsers deny storage in private windows.
     return null
   }
 }
@@ -16,11 +16,11 @@ export function remember(name: string, value: string): void {
   try {
     localStorage.setItem(PREFIX + name, value)
   } catch {
-    // The choice holds until the page is closed.
+    // The setting lasts until the page is closed.
   }
 }
 
-/** A switch that keeps its position after a reload. It is off until somebody turns it on. */
+/** A switch that is off by default and keeps its position after a reload. */
 export function useSwitch(name: string): readonly [isOn: boolean, toggle: () => void] {
   const [isOn, setOn] = useState(() => remembered(name) === 'on')
   const toggle = () => {

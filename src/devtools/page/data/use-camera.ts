@@ -5,17 +5,17 @@ import type { Area, Point } from '../model/graph-layout.ts'
 
 export interface MovedCamera {
   readonly camera: Camera
-  /** Shows all, and goes on doing so when the view or the drawing changes its size. */
+  /** Shows the whole drawing, also after the view or the drawing is resized. */
   showAll(): void
   zoom(by: number): void
   pan(by: Point): void
   reveal(area: Area): void
 }
 
-/** Less than this is the click of a hand that is not quite still, in pixels. */
+/** A pointer that moves less than this still clicks, in pixels. */
 const DRAG = 4
 
-/** A camera that is moved by pointers and wheels in a part of the page. It fits the drawing until it is moved. */
+/** A camera that pointers and wheels move. It fits the drawing until it is moved. */
 export function useCamera(part: RefObject<HTMLElement | null>, drawing: Size): MovedCamera {
   const [moved, setMoved] = useState<Camera>()
   const [view, setView] = useState<Size>({ width: 0, height: 0 })
@@ -58,7 +58,7 @@ export function useCamera(part: RefObject<HTMLElement | null>, drawing: Size): M
 
 type Change = (next: (camera: Camera) => Camera) => void
 
-/** One pointer drags, two pinch. The wheel pans, and zooms with Ctrl or ⌘, as a pinch on a trackpad is sent. */
+/** One pointer drags, two pinch. The wheel pans. With Ctrl or ⌘, which trackpads send for a pinch, it zooms. */
 function listen(part: HTMLElement, change: Change): () => void {
   const pointers = new Map<number, Point>()
   let hasDragged = false
@@ -89,14 +89,14 @@ function listen(part: HTMLElement, change: Change): () => void {
     else change((old) => pan(old, { x: to.x - from.x, y: to.y - from.y }))
   }
   const onUp = ({ pointerId }: PointerEvent) => void pointers.delete(pointerId)
-  // The end of a drag is no click on what is below it.
+  // The end of a drag is not a click.
   const onClick = (event: MouseEvent) => {
     if (!hasDragged) return
     hasDragged = false
     event.preventDefault()
     event.stopPropagation()
   }
-  // A link would be dragged as such.
+  // The browser would drag a link itself.
   const onDragStart = (event: DragEvent) => event.preventDefault()
   part.addEventListener('wheel', onWheel, { passive: false })
   part.addEventListener('pointerdown', onDown)

@@ -4,13 +4,13 @@ import { drawingOf } from '../model/graph.ts'
 import type * as graphLayout from '../model/graph-layout.ts'
 import { type Asked, usePolled } from './hooks.ts'
 
-/** What the script of model/graph-layout.ts defines, once it has run. */
+/** The global that the script of model/graph-layout.ts defines. */
 const loaded = () => (globalThis as { agentwireLayout?: typeof graphLayout }).agentwireLayout
 
-/** Nothing is asked again once the script is there. */
+/** The script is requested once, so it is never polled again. */
 const POLL_MS = 60_000
 
-/** Where everything in a graph is. Undefined until the script that computes it has come. */
+/** The layout of a graph. Undefined until its script is loaded. */
 export function useLayout(
   graph: AgentGraph | undefined,
   isUnfolded: boolean,
@@ -18,7 +18,7 @@ export function useLayout(
   const { data, error } = usePolled<LayoutScript>(loaded() ? undefined : '/layout', POLL_MS)
   if (data && !loaded()) run(data.script)
   const script = loaded()
-  // The answer of the server is another object each time, and mostly the same graph.
+  // Each response is another object, usually with the same graph.
   const text = JSON.stringify(graph)
   const layout = useMemo(
     () => (text === undefined ? undefined : script?.layoutOf(drawingOf(JSON.parse(text), isUnfolded))),
@@ -27,7 +27,7 @@ export function useLayout(
   return { data: layout, error }
 }
 
-/** The page's policy has the hash of this script, and lets no other run. */
+/** The page's policy contains the hash of this script and allows no other. */
 function run(script: string): void {
   const element = document.createElement('script')
   element.textContent = script

@@ -90,7 +90,7 @@ export function useLog(
   return live
 }
 
-/** Where the log is read from, decided once for each thread: the page keeps the newest events. */
+/** The position from which the log is read, chosen once for each thread: the page keeps the newest events. */
 export function useStart(thread: ThreadDetail | undefined): LogStart | undefined {
   const start = useRef<LogStart>(undefined)
   if (thread && start.current?.createdAt !== thread.created_at) {

@@ -1,10 +1,10 @@
-/** Two items that stand for the same, or one that only one list has. */
+/** Two corresponding items, or an item that only one list has. */
 export type Pair<Item> = readonly [one: Item | undefined, other: Item | undefined]
 
-/** A larger table would take long. */
+/** The maximum size of the table. A larger one would be slow. */
 const MAX_CELLS = 1_000_000
 
-/** Aligns two lists so that as many items as possible stand beside one with the same key, in the order of both. */
+/** Aligns two lists so that as many items as possible are paired by key, in the order of both. */
 export function align<Item>(
   one: readonly Item[],
   other: readonly Item[],
@@ -28,7 +28,7 @@ export function align<Item>(
   return pairs
 }
 
-/** How long the longest common subsequence is of what follows each pair of positions. */
+/** The length of the longest common subsequence after each pair of positions. */
 function commonLengths(one: readonly string[], other: readonly string[]): readonly (readonly number[])[] {
   const lengths = Array.from({ length: one.length + 1 }, () => new Array<number>(other.length + 1).fill(0))
   for (let i = one.length - 1; i >= 0; i--)

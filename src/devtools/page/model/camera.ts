@@ -1,6 +1,6 @@
 import type { Area, Point } from './graph-layout.ts'
 
-/** What part of a drawing is in sight: a point of the drawing is shown at `x + scale * point.x`. */
+/** The visible part of a drawing: a point is displayed at `x + scale * point.x`. */
 export interface Camera extends Point {
   readonly scale: number
 }
@@ -12,10 +12,10 @@ export interface Size {
 
 const MIN = 0.2
 const MAX = 3
-/** Room around a drawing that fits, in pixels. */
+/** The margin around a fitted drawing, in pixels. */
 const AROUND = 16
 
-/** All of a drawing, in the middle, not larger than it is. */
+/** Shows the whole drawing, centered and not enlarged. */
 export function fitted(drawing: Size, view: Size): Camera {
   const wanted = Math.min((view.width - AROUND) / drawing.width, (view.height - AROUND) / drawing.height, 1)
   const scale = Number.isFinite(wanted) ? Math.max(MIN, wanted) : 1
@@ -26,7 +26,7 @@ export function fitted(drawing: Size, view: Size): Camera {
   }
 }
 
-/** Larger or smaller, while the point of the view that is given stays where it is. */
+/** Zooms around a point of the view, which stays in place. */
 export function zoom({ x, y, scale }: Camera, by: number, at: Point): Camera {
   const next = Math.min(MAX, Math.max(MIN, scale * by))
   const ratio = next / scale
@@ -39,7 +39,7 @@ export const pan = (camera: Camera, by: Point): Camera => ({
   y: camera.y + by.y,
 })
 
-/** Moves as little as is needed to have an area in sight. */
+/** Moves only as far as needed to show an area. */
 export function reveal(camera: Camera, { x, y, width, height }: Area, view: Size): Camera {
   const { scale } = camera
   return pan(camera, {

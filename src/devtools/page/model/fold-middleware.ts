@@ -1,14 +1,14 @@
 import { isMiddleware } from './middleware.ts'
 import type { Span } from './spans.ts'
 
-/** A run without its middleware, and how many steps of middleware it has. */
+/** A run without its middleware, and the number of middleware steps. */
 export interface FoldedRun {
   readonly span: Span
   readonly count: number
 }
 
 /**
- * Takes the steps of middleware out of a run, except those that people look for: steps that failed, that asked a
+ * Removes middleware steps from a run, except those that failed, that asked a
  * question, or that are selected.
  */
 export function foldMiddleware(span: Span, selected?: string): FoldedRun {

@@ -20,11 +20,11 @@ export interface Placed<Thing> {
 export interface PlacedEdge {
   readonly edge: DrawnEdge
   readonly points: readonly Point[]
-  /** Where the label is. Undefined without one. */
+  /** The position of the label. Undefined without one. */
   readonly label: Area | undefined
 }
 
-/** Where everything is, in pixels at a scale of 1. */
+/** The positions, in pixels at a scale of 1. */
 export interface Layout {
   readonly width: number
   readonly height: number
@@ -34,16 +34,16 @@ export interface Layout {
   readonly edges: readonly PlacedEdge[]
 }
 
-/** The widths of the letters of the page's fonts, roughly: nothing is measured, so that this runs anywhere. */
+/** Approximate widths of letters in the page's fonts. Nothing is measured, so this runs anywhere. */
 const LETTER = 7.4
 const SMALL_LETTER = 6.4
-/** A node has room beside its label for the count of its steps. */
+/** The space next to a node's label for the number of its steps. */
 const PADDING = 58
 const MARGIN = 16
 /** The height of the title of a box. */
 const TITLE = 12
 
-/** Lays a drawing out from top to bottom. */
+/** Computes the layout of a drawing from top to bottom. */
 export function layoutOf({ nodes, boxes, edges }: Drawing): Layout {
   const graph = new Graph({ compound: true, multigraph: true })
   graph.setGraph({ rankdir: 'TB', nodesep: 34, ranksep: 38, edgesep: 18, marginx: MARGIN, marginy: MARGIN })
@@ -82,14 +82,14 @@ const labelSize = (label: string) =>
     ? {}
     : { width: Math.min(MAX_LETTERS, label.length) * SMALL_LETTER + 12, height: 18, labelpos: 'c' }
 
-/** The library leaves no room for the title of a box. */
+/** The library leaves no space for the title of a box. */
 const withTitle = ({ y, height, ...area }: Area): Area => ({
   ...area,
   y: y - TITLE,
   height: height + TITLE,
 })
 
-/** The library has the middles of things. */
+/** The library returns centers. */
 const areaOf = ({ x = 0, y = 0, width = 0, height = 0 }: Partial<Area>): Area => ({
   x: x - width / 2,
   y: y - height / 2,

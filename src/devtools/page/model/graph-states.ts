@@ -1,15 +1,15 @@
 import type { Span } from './spans.ts'
 
-/** How far a node is in a run. */
+/** The progress of a node in a run. */
 export interface NodeState {
   readonly status: Span['status']
-  /** How many of its steps are over. */
+  /** The number of its steps that have ended. */
   readonly done: number
-  /** The step that began last. */
+  /** The newest step. */
   readonly newest: Span
 }
 
-/** The states of the nodes of a run, by their ids. Nodes that had no step have none. */
+/** The states of a run's nodes, by id. Nodes without a step have none. */
 export function statesOf(run: Span): ReadonlyMap<string, NodeState> {
   const states = new Map<string, NodeState>()
   function visit(span: Span): void {
@@ -27,7 +27,7 @@ const stateOf = (span: Span): NodeState => ({
   newest: span,
 })
 
-/** The state of what stands for several nodes. Undefined where none of them had a step. */
+/** The combined state of several nodes. Undefined if none of them had a step. */
 export const joined = (
   states: ReadonlyMap<string, NodeState>,
   nodes: readonly string[],
@@ -37,7 +37,7 @@ export const joined = (
     return state ? both(sum, state) : sum
   }, undefined)
 
-/** A step that runs comes first, then the step that began last. */
+/** A running step takes precedence, then the newest step. */
 function both(a: NodeState | undefined, b: NodeState): NodeState {
   if (!a) return b
   const newest = b.newest.startedAt >= a.newest.startedAt ? b.newest : a.newest
@@ -45,14 +45,14 @@ function both(a: NodeState | undefined, b: NodeState): NodeState {
   return { status: isRunning ? 'running' : newest.status, done: a.done + b.done, newest }
 }
 
-/** The node of a step: the names in its namespace. Calls of tools are in the namespace of their step. */
+/** The node of a step: the names in its namespace. Tool calls are in the namespace of their step. */
 function nodeOf({ id, namespace }: Span): string | undefined {
   return namespace.at(-1)?.endsWith(`:${id}`) ? namespace.map(nameOf).join(':') : undefined
 }
 
 const nameOf = (segment: string): string => segment.slice(0, segment.indexOf(':'))
 
-/** The drawn node that a step of a run is of: its own, or the closest one around it. */
+/** The drawn node of a step: its own, or the closest one that contains it. */
 export function nodeWith(run: Span, id: string, isDrawn: (node: string) => boolean): string | undefined {
   const path = pathTo(run, id)
   return path?.map(nodeOf).findLast((node): node is string => node !== undefined && isDrawn(node))

@@ -4,7 +4,7 @@ import { middlewareOf, type Phase } from './middleware.ts'
 /** Longer names are cut. */
 export const MAX_LETTERS = 34
 
-/** A graph as it is drawn. */
+/** A graph as it is displayed. */
 export interface Drawing {
   readonly nodes: readonly DrawnNode[]
   readonly boxes: readonly Box[]
@@ -16,11 +16,11 @@ export interface DrawnNode {
   readonly id: string
   readonly kind: 'start' | 'end' | 'step' | 'middleware'
   readonly label: string
-  /** What stands below the label: tools, or what is folded. */
+  /** The text below the label: the tools, or the folded middleware. */
   readonly note: string
-  /** The nodes of the graph that it stands for. */
+  /** The nodes of the graph that it represents. */
   readonly members: readonly string[]
-  /** The box that it is in. */
+  /** The box that contains it. */
   readonly box: string | undefined
 }
 
@@ -47,7 +47,7 @@ export function drawingOf(graph: AgentGraph, isUnfolded: boolean): Drawing {
   return { nodes, boxes: [...boxes.values()], edges: edgesOf(graph.edges, drawnAs) }
 }
 
-/** How many nodes of a graph are middleware. */
+/** The number of middleware nodes in a graph. */
 export const countMiddleware = ({ nodes }: AgentGraph): number =>
   nodes.filter(({ id }) => middlewareOf(nameOf(id))).length
 
@@ -65,7 +65,7 @@ function nodeOf({ id, tools }: AgentGraph['nodes'][number]): DrawnNode {
 
 const wordsOf = (phase: Phase): string => phase.replace('_', ' ')
 
-/** Puts all middleware of a phase and a subgraph into the place of the first. */
+/** Replaces the middleware of each phase and subgraph with one node, at the position of the first. */
 function folded(nodes: readonly DrawnNode[]): readonly DrawnNode[] {
   const groups = new Map<string, DrawnNode[]>()
   for (const node of nodes) {
@@ -87,14 +87,14 @@ function addBox(boxes: Map<string, Box>, id: string | undefined): void {
   boxes.set(id, { id, label: nameOf(id), box })
 }
 
-/** Edges between what is drawn, one for each pair. An edge that is always taken makes its pair so. */
+/** One edge for each pair of displayed nodes. It is unconditional if one of its edges is. */
 function edgesOf(edges: AgentGraph['edges'], drawnAs: ReadonlyMap<string, string>): readonly DrawnEdge[] {
   const drawn = new Map<string, DrawnEdge>()
   for (const edge of edges) {
     const source = drawnAs.get(edge.source)
     const target = drawnAs.get(edge.target)
     if (source === undefined || target === undefined) continue
-    // Between two that are folded into one there is nothing to draw. A step may lead to itself.
+    // There is no edge between two nodes that are folded into one. A step may lead to itself.
     if (source === target && edge.source !== edge.target) continue
     const key = JSON.stringify([source, target])
     const known = drawn.get(key)
@@ -109,7 +109,7 @@ function edgesOf(edges: AgentGraph['edges'], drawnAs: ReadonlyMap<string, string
   return [...drawn.values()]
 }
 
-/** LangGraph keeps colons out of the names of nodes. */
+/** LangGraph does not allow colons in node names. */
 const nameOf = (id: string): string => id.slice(id.lastIndexOf(':') + 1)
 
 const boxOf = (id: string): string | undefined =>

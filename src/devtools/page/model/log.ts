@@ -14,7 +14,7 @@ export interface LogEntry {
   readonly kind: string
   /** What its data names it to be about: a task, a call, an interrupt or a node. */
   readonly about: string | undefined
-  /** Whether a step of middleware sent it that neither failed nor asked. */
+  /** Whether it was sent by a middleware step that neither failed nor asked a question. */
   readonly isMiddleware: boolean
   readonly bytes: number
   /** By the server's clock, in milliseconds since 1970. */

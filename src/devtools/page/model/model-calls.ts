@@ -2,14 +2,14 @@ import type { WireMessageEvent } from '../../../messages/index.ts'
 import { fieldOf, isObject, textOf } from './json.ts'
 import { callOf, type ModelCall, modelOf } from './usage.ts'
 
-/** What the tree shows of a call of a model. */
+/** A model call as the tree shows it. */
 export interface CallSpan {
   name: string
   calls: ModelCall[]
   message: { readonly seq: number; readonly id: string } | undefined
 }
 
-/** A message that is being written. It is that of a model once it has come in pieces, or has told a model or its tokens. */
+/** A message that is being written. It counts as a model call once it streams, names a model or reports tokens. */
 interface OpenMessage<Span> {
   readonly id: string
   readonly begin: () => Span
@@ -19,22 +19,22 @@ interface OpenMessage<Span> {
 
 export interface ModelCalls<Span> {
   /**
-   * Takes an event of a message. Gives the span of the call that has ended with it.
+   * Adds an event of a message. Returns the span of the call if the event ends it.
    *
-   * @param key Names the message among those that are written at the same time.
-   * @param begin Makes the span of the call, which began with the first event.
+   * @param key Identifies the message among those that are written at the same time.
+   * @param begin Creates the span of the call, which began with the first event.
    */
   push(key: string, data: WireMessageEvent, begin: (id: string) => Span): Span | undefined
-  /** The input of a step: its messages are not of this step. */
+  /** Adds the input of a step. The step did not write its messages. */
   addInput(input: unknown): void
-  /** The update of a step, whose messages may be of models that have sent no events. Gives their calls. */
+  /** Adds the update of a step. Returns the calls of models that sent no events. */
   addResult(result: unknown, seq: number): readonly ModelCall[]
 }
 
-/** Finds the calls of models in the events of one run. */
+/** Finds the model calls in the events of one run. */
 export function createModelCalls<Span extends CallSpan>(): ModelCalls<Span> {
   const open = new Map<string, OpenMessage<Span>>()
-  /** The ids of all messages so far, with the calls that have written them. */
+  /** The ids of all messages so far, with the calls that wrote them. */
   const known = new Map<string, Span | undefined>()
 
   function spanOf(message: OpenMessage<Span>): Span {
@@ -97,7 +97,7 @@ export function createModelCalls<Span extends CallSpan>(): ModelCalls<Span> {
   }
 }
 
-/** The first name stays. */
+/** Keeps the first name. */
 function nameModel(span: CallSpan, model: string): void {
   if (span.name === MODEL) span.name = model
   span.calls = span.calls.map((call) => ({ ...call, model: call.model ?? model }))

@@ -1,21 +1,21 @@
 import type { LogEntry } from './log.ts'
 import { type Span, segmentId } from './spans.ts'
 
-/** Where an event is in the tree of its thread. */
+/** The position of an event in the tree of its thread. */
 export interface SpanPlace {
   readonly run: Span
   readonly span: Span
 }
 
-/** What an event needs to be found. */
+/** The fields by which an event is found. */
 type Located = Pick<LogEntry, 'seq' | 'method' | 'namespace' | 'about'>
 
 export interface Places {
-  /** The run and the innermost span that an event is of. Undefined before the first run that the page knows. */
+  /** The run and the innermost span of an event. Undefined before the first run that the page has. */
   of(entry: Located): SpanPlace | undefined
 }
 
-/** Finds the spans of events. The tree changes in place, so places are made anew when it has changed. */
+/** Finds the spans of events. The tree changes in place, so create this again after it has changed. */
 export function createPlaces(runs: readonly Span[]): Places {
   const indexes = new Map<Span, ReadonlyMap<string, Span>>()
   function indexOf(run: Span): ReadonlyMap<string, Span> {
@@ -66,7 +66,7 @@ function spanOf(
   }
 }
 
-/** The call of a model whose message an event is of. A function's messages are below its step. */
+/** The model call whose message an event belongs to. A function's messages are below its step. */
 function callAt(span: Span, seq: number, id: string | undefined): Span | undefined {
   for (const child of span.children) {
     const { kind, firstSeq, outputSeq = Number.POSITIVE_INFINITY } = child

@@ -3,14 +3,14 @@ import { fieldOf, isObject } from './json.ts'
 import type { Log } from './log.ts'
 import type { Span } from './spans.ts'
 
-/** What a run was given and what it gave, of the states in the log. */
+/** The input and output of a run, from the states in the log. */
 export interface RunValues {
-  /** The state before the run. Undefined where the page does not know it. */
+  /** The state before the run. Undefined if the page does not have it. */
   readonly before: unknown
-  /** The state with the input of the run. Undefined for a run that went on from a question. */
+  /** The state with the input of the run. Undefined for a run that resumed from an interrupt. */
   readonly start: unknown
   readonly end: unknown
-  /** The text of the last message of an assistant that the run has added. */
+  /** The text of the last assistant message that the run added. */
   readonly answer: string | undefined
 }
 
@@ -22,7 +22,7 @@ export function runValues(log: Log, runs: readonly Span[], run: Span): RunValues
   return { before, start, end, answer: answerOf(before, start, end) }
 }
 
-/** A run that goes on from a question has its first state after a step. */
+/** A run that resumes from an interrupt has its first state after a step. */
 const isStart = ({ inputSeq, children }: Span): boolean =>
   inputSeq !== undefined && children.every(({ firstSeq }) => firstSeq > inputSeq)
 
@@ -47,10 +47,10 @@ const messagesIn = (state: unknown): readonly unknown[] =>
 
 const idOf = (message: unknown): unknown => (isObject(message) ? message.id : undefined)
 
-/** The ids that each run makes anew. */
+/** The fields with ids, which differ in every run. */
 const IDS = new Set(['id', 'tool_call_id'])
 
-/** A state without the ids of its messages and calls, by which no two runs could be compared. */
+/** A state without the ids of its messages and calls, which would differ between any two runs. */
 export function withoutIds(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutIds)
   if (!isObject(value)) return value

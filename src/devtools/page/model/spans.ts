@@ -4,29 +4,29 @@ import type { WireEvent } from './log.ts'
 import { createModelCalls, MODEL } from './model-calls.ts'
 import type { ModelCall } from './usage.ts'
 
-/** A run, a step of it, a tool, a subagent or a call of a model. Times are the server's, in milliseconds since 1970. */
+/** A run, a step, a tool call, a subagent or a model call. Times are the server's, in milliseconds since 1970. */
 export interface Span {
   readonly id: string
   readonly kind: 'run' | 'step' | 'tool' | 'subagent' | 'model'
   readonly name: string
   readonly namespace: readonly string[]
   readonly startedAt: number
-  /** Undefined while it goes on. */
+  /** Undefined while it runs. */
   readonly endedAt: number | undefined
   readonly status: 'running' | 'completed' | 'failed' | 'interrupted'
   /** When the first message content came, for a run. */
   readonly firstTokenAt: number | undefined
   /** The sequence number of its first event. */
   readonly firstSeq: number
-  /** The sequence numbers of the events that have what it was given, and what it gave. */
+  /** The sequence numbers of the events with its input and its output. */
   readonly inputSeq: number | undefined
   readonly outputSeq: number | undefined
   readonly error: string | undefined
-  /** Where the message of a model's call stands in the update of its step. */
+  /** The position of a model call's message in the update of its step. */
   readonly message: { readonly seq: number; readonly id: string } | undefined
   /** The interrupts that it waits for. */
   readonly interrupts: readonly string[]
-  /** The calls of models that it has made itself, as far as they have told their tokens. */
+  /** Its own model calls that reported their tokens. */
   readonly calls: readonly ModelCall[]
   readonly children: readonly Span[]
 }
@@ -42,10 +42,10 @@ export interface SpanTree {
   add(event: WireEvent): void
 }
 
-/** How many runs are kept, the newest ones. */
+/** The number of runs to keep, newest first. */
 const MAX_RUNS = 50
 
-/** Where in the log something happened. */
+/** A position in the log. */
 interface Place {
   readonly seq: number
   readonly at: number
@@ -70,7 +70,7 @@ export function createSpanTree(): SpanTree {
     return span
   }
 
-  /** The span of a namespace, created with its ancestors where no event has yet named them. */
+  /** The span of a namespace. It and its ancestors are created if no event has named them yet. */
   function spanAt(run: Draft, place: Place, namespace = place.namespace): Draft {
     const segment = namespace.at(-1)
     if (segment === undefined) return run
@@ -170,7 +170,7 @@ export function createSpanTree(): SpanTree {
       }
       const span = spanAt(run, place)
       if (method !== 'values') return
-      // What has a state of its own is an agent.
+      // A namespace with its own state is an agent.
       if (span.kind === 'step') span.kind = 'subagent'
       if (span.kind !== 'run') return
       span.inputSeq ??= seq
@@ -201,12 +201,12 @@ function errorText(error: unknown): string | undefined {
   return textOf(error) ?? textOf(fieldOf(error, 'message')) ?? JSON.stringify(error)
 }
 
-/** Deep agents call their subagents by a tool, `task`, whose input names the subagent. */
+/** Deep agents call their subagents with a tool, `task`, whose input names the subagent. */
 function calledBy({
   tool_name: name,
   input,
 }: Extract<ToolData, { readonly event: 'tool-started' }>): Pick<Draft, 'kind' | 'name'> {
-  // The text that a model wrote need not be JSON.
+  // A model may write text that is not JSON.
   const parsed = parseJson(input)
   const subagent = textOf(fieldOf('value' in parsed ? parsed.value : undefined, 'subagent_type'))
   return subagent === undefined ? { name, kind: 'tool' } : { name: subagent, kind: 'subagent' }
@@ -221,7 +221,7 @@ function end(span: Draft, status: End, at: number): void {
   span.status = status
 }
 
-/** What still goes on when its run ends was stopped with it. */
+/** Spans that are still open when their run ends were stopped with it. */
 function endAll(span: Draft, status: End, at: number): void {
   for (const child of span.children) {
     if (child.status === 'running') end(child, status === 'completed' ? 'completed' : 'interrupted', at)
@@ -235,14 +235,14 @@ function split(segment: string): [name: string, id: string] {
   return at < 0 ? [segment, segment] : [segment.slice(0, at), segment.slice(at + 1)]
 }
 
-/** The id of the task, or of what else a namespace's segment is of. */
+/** The id in a segment of a namespace, such as that of a task. */
 export const segmentId = (segment: string): string => split(segment)[1]
 
-/** A span with how deep it is, in the order in which they are shown. */
+/** A span and its depth, in display order. */
 export interface SpanRow {
   readonly span: Span
   readonly depth: number
-  /** The ids of the spans that it stands for: more than one where a step is merged with its call. */
+  /** The ids of the spans in this row: more than one if a step is merged with its call. */
   readonly ids: readonly string[]
 }
 
@@ -279,7 +279,7 @@ const worse = (a: Span, b: Span): Span['status'] => (b.status === 'completed' ? 
 export const rowWith = (rows: readonly SpanRow[], id: string): SpanRow | undefined =>
   rows.find(({ ids }) => ids.includes(id))
 
-/** A span with all below it. */
+/** A span and its descendants. */
 export const withInner = (span: Span): readonly Span[] => [span, ...span.children.flatMap(withInner)]
 
 export const hasSpan = (span: Span, id: string): boolean => withInner(span).some((one) => one.id === id)

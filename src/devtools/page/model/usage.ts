@@ -2,9 +2,9 @@ import { decodeUsage, type Usage } from '../../../messages/index.ts'
 import type { PriceRow, Prices } from '../../wire.ts'
 import { fieldOf, textOf } from './json.ts'
 
-/** A call of a model that has told its tokens. */
+/** A model call that reported its tokens. */
 export interface ModelCall {
-  /** Undefined where the log does not name it. */
+  /** Undefined if the log does not name it. */
   readonly model: string | undefined
   readonly usage: Usage
 }
@@ -17,9 +17,9 @@ export interface Totals {
   readonly cacheRead: number
   readonly cacheWrite: number
   readonly reasoning: number
-  /** In US dollars, of the calls whose cost is known. */
+  /** The cost of the calls with a known cost, in US dollars. */
   readonly cost: number
-  /** How many calls those are. */
+  /** The number of calls with a known cost. */
   readonly priced: number
 }
 
@@ -65,7 +65,7 @@ type Details = Usage['inputDetails']
 const sumOf = (details: Details, isOne: (key: string) => boolean): number =>
   Object.entries(details ?? {}).reduce((sum, [key, count]) => (isOne(key) ? sum + count : sum), 0)
 
-/** A service tier stands before the name of a detail: `priority_cache_read`. */
+/** A service tier precedes the name of a detail: `priority_cache_read`. */
 const TIER = /^(priority|flex)(_|$)/
 const nameOf = (key: string): string => key.replace(TIER, '')
 const isReasoning = (key: string): boolean => nameOf(key).startsWith('reasoning')
@@ -74,7 +74,7 @@ const cacheReadOf = ({ inputDetails }: Usage): number =>
 const cacheWriteOf = ({ inputDetails }: Usage): number =>
   sumOf(inputDetails, (key) => /^(cache_(creation|write)|ephemeral_)/.test(nameOf(key)))
 
-/** What the provider says, or else what the price makes of the tokens. A service tier has prices of its own. */
+/** The cost that the provider reports, otherwise the cost by price. Service tiers have other prices. */
 function costOf(usage: Usage, price: PriceRow | undefined): number | undefined {
   const { totalCost, inputCost, outputCost, inputTokens, outputTokens, inputDetails, outputDetails } = usage
   if (totalCost !== undefined) return totalCost
@@ -87,7 +87,7 @@ function costOf(usage: Usage, price: PriceRow | undefined): number | undefined {
   return (rest * input + read * cache_read + write * cache_write + outputTokens * output) / 1e6
 }
 
-/** The dates and versions that providers append to what was asked for. */
+/** The dates and versions that providers append to the name of the requested model. */
 const DATED = /(-\d{4}-\d{2}-\d{2}|-\d{8}|@.+)$/
 
 function priceOf(model: string | undefined, prices: Prices): PriceRow | undefined {
@@ -96,19 +96,19 @@ function priceOf(model: string | undefined, prices: Prices): PriceRow | undefine
   return undefined
 }
 
-/** The call that a message was written by, where it tells its tokens. */
+/** The model call of a message. Undefined if it did not report its tokens. */
 export function callOf(usage: unknown, metadata: unknown): ModelCall | undefined {
   const decoded = decodeUsage(usage)
   return decoded && { model: modelOf(metadata), usage: withCost(decoded, metadata) }
 }
 
-/** The name of the model in what a provider says about its response. */
+/** The name of the model in the metadata of a response. */
 export const modelOf = (metadata: unknown): string | undefined =>
   textOf(fieldOf(metadata, 'model_name')) ??
   textOf(fieldOf(metadata, 'model')) ??
   textOf(fieldOf(metadata, 'ls_model_name'))
 
-/** OpenRouter and others tell what the call cost beside their own counts. */
+/** OpenRouter and others report the cost of the call with their own token counts. */
 function withCost(usage: Usage, metadata: unknown): Usage {
   if (usage.totalCost !== undefined) return usage
   for (const key of ['usage', 'token_usage', 'tokenUsage']) {

@@ -8,11 +8,11 @@ const SIGNS: Readonly<Record<Change['kind'], string>> = { added: '+', removed: '
 interface ChangesProps {
   readonly changes: readonly Change[]
   readonly label: string
-  /** What is said where there are none. */
+  /** The text if there are no changes. */
   readonly none: string
 }
 
-/** How two states differ. */
+/** The differences between two states. */
 export function Changes({ changes, label, none }: ChangesProps) {
   if (changes.length === 0) return <Empty>{none}</Empty>
   return (

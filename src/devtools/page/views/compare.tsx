@@ -17,13 +17,13 @@ import { runOption } from './run-option.ts'
 const POLL_MS = 10_000
 const SLOW_POLL_MS = 60_000
 
-/** A thread and a run of it, as the address names them. */
+/** A thread and one of its runs, from the address. */
 interface Chosen {
   readonly threadId: string | undefined
   readonly runId: string | undefined
 }
 
-/** Two runs side by side: what they were given, what they did and what they gave. */
+/** Two runs side by side: their inputs, steps and outputs. */
 export function CompareView({ place }: { readonly place: readonly string[] }) {
   const [threadA, runA, threadB, runB] = place
   const { data: server } = usePolled<ServerInfo>('/server', SLOW_POLL_MS)
@@ -61,7 +61,7 @@ interface Side extends Chosen {
   readonly run: Span | undefined
 }
 
-/** A run with the log of its thread. Without a name the newest run is taken. */
+/** A run with the log of its thread. Default: the newest run. */
 function useSide({ threadId, runId }: Chosen): Side {
   const path = threadId ? threadPath(threadId) : undefined
   const { data: thread, error } = usePolled<ThreadDetail>(path, POLL_MS)

@@ -17,7 +17,7 @@ interface ComparedProps {
   readonly prices: Prices
 }
 
-/** What two runs took in all. */
+/** The totals of two runs. */
 export function ComparedTotals({ a, b, prices }: ComparedProps) {
   const [totalsA, totalsB] = [totalsIn(a, prices), totalsIn(b, prices)]
   const [countsA, countsB] = [countsIn(a), countsIn(b)]
@@ -59,7 +59,7 @@ interface ComparedStepsProps extends ComparedProps {
   readonly threadB: string
 }
 
-/** The steps of two runs, each beside the one of the same node. */
+/** The steps of two runs, aligned by node. */
 export function ComparedSteps({ a, b, threadA, threadB, prices }: ComparedStepsProps) {
   const [rowsA, rowsB] = [rowsIn(a), rowsIn(b)]
   const rows = align(rowsA, rowsB, keyOf).map(([one, other]) => [
@@ -83,7 +83,7 @@ export function ComparedSteps({ a, b, threadA, threadB, prices }: ComparedStepsP
 
 const rowsIn = (run: Span): readonly SpanRow[] => rowsOf(foldMiddleware(run).span).slice(1)
 
-/** Two models stand for the same call. */
+/** Calls of different models are aligned as the same call. */
 const keyOf = ({ depth, span: { kind, name } }: SpanRow): string =>
   `${depth} ${kind === 'model' ? kind : name}`
 

@@ -26,7 +26,7 @@ const ARROWS: Readonly<Record<string, readonly [x: number, y: number]>> = {
   ArrowDown: [0, -PAN],
 }
 
-/** A graph that is moved and zoomed. */
+/** A graph that can be panned and zoomed. */
 export function GraphCanvas({ agent, layout, states, run, marked, linkTo }: GraphCanvasProps) {
   const part = useRef<HTMLDivElement>(null)
   const { camera, showAll, zoom, pan, reveal } = useCamera(part, layout)
@@ -113,7 +113,7 @@ const areaOf = ({ nodes, boxes }: Layout, id: string | undefined): Area | undefi
     : (nodes.find(({ thing }) => thing.members.includes(id)) ?? boxes.find(({ thing }) => thing.id === id))
         ?.area
 
-/** The ends of a graph are no steps: whoever runs has started, and whoever is done has come to the end. */
+/** The start and end nodes have no steps: every run has started, and a completed one has reached the end. */
 const isReached = (kind: string, run: Span | undefined): boolean =>
   kind === 'start' ? run !== undefined : kind === 'end' && run?.status === 'completed'
 
@@ -125,7 +125,7 @@ const Arrows = () => (
   </defs>
 )
 
-/** The edges in words, for those who do not see them. */
+/** The edges as text, for screen readers. */
 const EdgeList = ({ layout: { nodes, edges } }: { readonly layout: Layout }) => {
   const names = new Map(
     nodes.map(({ thing }) => [thing.id, thing.box ? `${thing.label} of ${thing.box}` : thing.label]),

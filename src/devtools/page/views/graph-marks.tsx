@@ -7,15 +7,15 @@ interface NodeMarkProps {
   readonly node: DrawnNode
   readonly area: Area
   readonly state: NodeState | undefined
-  /** Whether the run has come to an end of the graph. */
+  /** Whether the run has reached an end of the graph. */
   readonly isReached: boolean
   readonly isMarked: boolean
-  /** Its newest step. Undefined where it had none. */
+  /** Its newest step. Undefined if it had none. */
   readonly href: string | undefined
   readonly onFocus: () => void
 }
 
-/** A node. Where it had a step, it is a link to the newest one. */
+/** A node. If it had a step, it is a link to the newest one. */
 export function NodeMark({ node, area, state, isReached, isMarked, href, onFocus }: NodeMarkProps) {
   const { kind, label, note } = node
   const { width, height } = area
@@ -55,7 +55,7 @@ interface WordsProps extends Point {
   readonly text: string
 }
 
-/** What the title of its mark says to those who do not see it. */
+/** The title of the mark, for screen readers. */
 const Words = ({ text, ...place }: WordsProps) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: text of SVG takes no focus
   <text {...place} aria-hidden="true">
@@ -122,7 +122,7 @@ export const EdgeMark = ({ placed: { edge, points, label } }: { readonly placed:
   </g>
 )
 
-/** A curve through the middles of the points, which has no corners. */
+/** A smooth curve through the midpoints. */
 function pathOf(points: readonly Point[]): string {
   const [first, ...rest] = points
   const last = rest.at(-1)

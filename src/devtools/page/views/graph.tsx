@@ -17,15 +17,15 @@ import { runOption } from './run-option.ts'
 interface GraphViewProps {
   readonly thread: ThreadDetail
   readonly live: LiveLog
-  /** The ids of the step and of the run that the address names. `-` is none. */
+  /** The ids of the step and the run in the address. `-` is none. */
   readonly place: readonly string[]
 }
 
 const NONE = '-'
-/** An agent has another graph after it was deployed again. */
+/** A new deployment may change the graph of an agent. */
 const POLL_MS = 60_000
 
-/** The graph of the agent, with how far a run is in it. */
+/** The graph of the agent, with the progress of a run. */
 export function GraphView({ thread, live: { tree }, place }: GraphViewProps) {
   const { thread_id: threadId } = thread
   const [step = NONE, runId] = place
@@ -58,7 +58,7 @@ export function GraphView({ thread, live: { tree }, place }: GraphViewProps) {
   )
 }
 
-/** While the server cannot be reached, the page says so above, and goes on asking. */
+/** While the server is unreachable, the page says so above and keeps polling. */
 const NotYet = ({ error }: { readonly error: ApiError | undefined }) =>
   error && error.status > 0 ? <Problem>{error.message}</Problem> : <Empty>Loading…</Empty>
 
@@ -68,7 +68,7 @@ interface GraphOfAgentProps {
   readonly threadId: string
   readonly run: Span | undefined
   readonly runs: readonly Span[]
-  /** The selected one. */
+  /** The selected step. */
   readonly step: string
 }
 

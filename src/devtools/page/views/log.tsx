@@ -18,7 +18,7 @@ import { ROW, useWindow } from './windowed.ts'
 interface LogViewProps {
   readonly threadId: string
   readonly live: LiveLog
-  /** What the address names: an event, or `of` with a step, its run and an event. */
+  /** The selection in the address: an event, or `of` with a step, its run and an event. */
   readonly place: readonly string[]
 }
 
@@ -54,7 +54,7 @@ export function LogView({ threadId, live, place }: LogViewProps) {
   const selected = named === undefined ? undefined : shown.find(({ seq }) => seq === Number(named))
   const go = (entry?: LogEntry, of: readonly string[] = stepId ? [OF, stepId, runId ?? ''] : []) =>
     select('threads', threadId, 'log', ...of, ...(entry ? [`${entry.seq}`] : []))
-  // Where nothing is selected, the newest one is.
+  // Without a selection, the newest event is selected.
   const selectedAt = selected ? shown.indexOf(selected) : -1
   const at = selectedAt < 0 ? shown.length : selectedAt
   const pause = () => setPaused(paused ? undefined : [...log.entries])
@@ -116,10 +116,10 @@ export function LogView({ threadId, live, place }: LogViewProps) {
   )
 }
 
-/** Before the step whose events are shown. */
+/** The parts of the address before the step whose events are shown. */
 const OF = 'of'
 
-/** The ids of a step with all below it, and its name. */
+/** The ids of a step and its descendants, and its name. */
 function useStep({ tree, version }: LiveLog, id: string | undefined, runId: string | undefined) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the tree changes in place, and its version says when
   return useMemo(() => {

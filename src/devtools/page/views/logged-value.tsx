@@ -7,17 +7,17 @@ import { bytesText } from '../model/text.ts'
 import { JsonTree } from './json-tree.tsx'
 import { Empty, Problem } from './parts.tsx'
 
-/** Larger values are folded until somebody opens them. */
+/** Larger values are folded until they are opened. */
 const FOLDED_BYTES = 4_096
 
 export interface LoggedValueProps extends LogRange {
   readonly label: string
   readonly log: Log
-  /** What is shown of the events. */
+  /** Picks the value to show from the events. */
   readonly pick: (events: readonly WireEvent[]) => unknown
 }
 
-/** A value that events of the log have. It is read when it is opened. */
+/** A value from events of the log. It is read when it is opened. */
 export function LoggedValue({ label, log, pick, ...range }: LoggedValueProps) {
   const [entries] = useState(() => entriesIn(log, range))
   const bytes = entries?.reduce((sum, entry) => sum + entry.bytes, 0)

@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<Span['kind'], string>> = {
   model: 'model',
 }
 
-/** What a span is, and its name. */
+/** The kind and the name of a span. */
 export const KindName = ({ span: { kind, name } }: { readonly span: Span }) => (
   <>
     {name !== MODEL && KINDS[kind] !== '' && <span class="kind">{KINDS[kind]} </span>}
@@ -36,7 +36,7 @@ interface StepDetailProps {
   readonly onClose: () => void
 }
 
-/** What a step was given, what it gave, and what it took. */
+/** The input, output, time and tokens of a step. */
 export function StepDetail({ threadId, log, run, row: { span }, totals, onClose }: StepDetailProps) {
   const { id, kind, namespace, startedAt, endedAt, status, error } = span
   const now = clock.toServer(Date.now()) ?? Date.now()
@@ -118,7 +118,7 @@ const LABELS: Readonly<Record<Span['kind'], readonly [given: string, gave: strin
 function inputIn({ method, params }: WireEvent): unknown {
   if (method === 'tasks') return params.data.input
   if (method !== 'tools' || params.data.event !== 'tool-started') return params.data
-  // The text that a model wrote need not be JSON.
+  // A model may write text that is not JSON.
   const parsed = parseJson(params.data.input)
   return 'value' in parsed ? parsed.value : params.data.input
 }
@@ -133,11 +133,11 @@ function outputIn({ method, params }: WireEvent): unknown {
 const questionsIn = ({ method, params }: WireEvent): unknown =>
   method === 'tasks' ? params.data.interrupts.map(({ value }) => value) : undefined
 
-/** The message of a model in the update of its step. */
+/** A model's message in the update of its step. */
 const messageIn = (event: WireEvent, id: string): unknown =>
   messagesIn(outputIn(event)).find((one) => fieldOf(one, 'id') === id)
 
-/** The blocks of a message that no update has. */
+/** The blocks of a message that is in no update. */
 function contentIn(events: readonly WireEvent[], { id, namespace }: Span): readonly unknown[] {
   return events.flatMap(({ method, params }) => {
     if (method !== 'messages' || params.data.event !== 'content-block-finish') return []

@@ -34,7 +34,7 @@ const SETTLE_MS = 150
 interface ThreadViewProps {
   readonly threadId: string
   readonly tab: string
-  /** What is selected in the view, such as a step and its run. */
+  /** The selection in the view, such as a step and its run. */
   readonly place: readonly string[]
 }
 

@@ -22,7 +22,7 @@ import { ROW, useWindow } from './windowed.ts'
 interface TimelineViewProps {
   readonly threadId: string
   readonly live: LiveLog
-  /** The ids of the step and of the run that the address names. `-` is none. */
+  /** The ids of the step and the run in the address. `-` is none. */
   readonly place: readonly string[]
 }
 
@@ -31,7 +31,7 @@ const POLL_MS = 60_000
 const NO_PRICES: Prices = {}
 const NONE = '-'
 
-/** The steps of a run with their calls, each as long as it took. */
+/** The steps and calls of a run, with bars for their durations. */
 export function TimelineView({ threadId, live, place }: TimelineViewProps) {
   const { tree, version, log } = live
   const [named = NONE, runId] = place
@@ -128,7 +128,7 @@ interface SpanRowsProps {
   readonly selectedAt: number
   readonly from: number
   readonly to: number
-  /** Classes that show the columns with something in them. */
+  /** The classes that show the columns with content. */
   readonly columns: string
   readonly onSelect: (row: ShownRow) => void
 }

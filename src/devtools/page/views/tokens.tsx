@@ -9,13 +9,13 @@ const count = (tokens: number): string => tokens.toLocaleString('en-US')
 export const tokensText = ({ calls, input, output }: Totals): string =>
   calls === 0 ? '' : `${count(input)} → ${count(output)}`
 
-/** What is known of the cost: at least this much where some calls have no price. */
+/** The known cost, marked as a minimum if some calls have no price. */
 export function costOf({ cost, priced, calls }: Totals): string {
   if (priced === 0) return ''
   return priced === calls ? costText(cost) : `≥ ${costText(cost)}`
 }
 
-/** The same, with the number of the calls that have a price. */
+/** The known cost, with the number of calls that have a price. */
 const costFact = (totals: Totals): string =>
   totals.priced === 0 || totals.priced === totals.calls
     ? costOf(totals)
@@ -25,7 +25,7 @@ const costFact = (totals: Totals): string =>
 export const totalsText = (totals: Totals): string =>
   [`${tokensText(totals)} tokens`, costOf(totals)].filter((text) => text !== '').join(' · ')
 
-/** The tokens with what they are made of. */
+/** The tokens and their details. */
 export function TokenFacts({ totals }: { readonly totals: Totals }) {
   const { calls, input, output, cacheRead, cacheWrite, reasoning } = totals
   if (calls === 0) return null

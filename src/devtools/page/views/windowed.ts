@@ -2,18 +2,18 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 /** The height of a row, in pixels, as in the style sheet. */
 export const ROW = 26
-/** How many rows are drawn beyond those in sight. */
+/** The number of rows to render beyond the visible ones. */
 const BEYOND = 10
 
 interface WindowOptions {
   readonly rows: readonly unknown[]
-  /** The row that comes into sight when it is selected, or -1. */
+  /** The row to scroll to when it is selected, or -1. */
   readonly selectedAt: number
-  /** Whether the newest row stays in sight for a reader who has not scrolled away from it. */
+  /** Whether to follow the newest row unless the user has scrolled away from it. */
   readonly follow: boolean
 }
 
-/** Draws only the rows in sight. Below a head of one row, each has its place, `ROW` times its index. */
+/** Renders only the visible rows. Each is positioned below a head of one row, at `ROW` times its index. */
 export function useWindow({ rows, selectedAt, follow }: WindowOptions) {
   const box = useRef<HTMLDivElement>(null)
   const atEnd = useRef(true)
