@@ -4,14 +4,13 @@ import { createMessageNormalizer } from '../message-order.ts'
 import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
 import type { EngineEvent, GraphInterrupt } from './graph.ts'
-import { toPending } from './snapshot.ts'
+import { INTERRUPT, toPending } from './snapshot.ts'
 
 export type Translator = ReturnType<typeof createTranslator>
 
 type Position = Pick<EngineEvent['params'], 'namespace' | 'node'>
 
 const NOTHING: readonly AgentEvent[] = []
-const INTERRUPT = '__interrupt__'
 const CUSTOM_CHANNEL = 'custom:'
 const REMOVE_ALL = '__remove_all__'
 

@@ -8,6 +8,7 @@ import { configOf } from '../checkpoint-config.ts'
 import { uuid6 } from '../uuid6.ts'
 import type { Translator } from './events.ts'
 import { withVersions } from './saver-views.ts'
+import { INTERRUPT } from './snapshot.ts'
 
 type Unsaved = ReturnType<Translator['unsaved']>
 
@@ -31,7 +32,7 @@ export async function keepPartial(
   if (!tuple) return []
   const { checkpoint, metadata, pendingWrites = [] } = tuple
   const { messages: before } = checkpoint.channel_values
-  if (!Array.isArray(before) || pendingWrites.some(([, channel]) => channel === '__interrupt__')) return []
+  if (!Array.isArray(before) || pendingWrites.some(([, channel]) => channel === INTERRUPT)) return []
   const known = new Set(before.map((message: { readonly id?: unknown } | null) => message?.id))
   const results = pendingWrites.flatMap(([, channel, value]) =>
     channel === 'messages' ? [value].flat().filter(isResult) : [],

@@ -57,8 +57,11 @@ export function messageOf(error: unknown): string {
 
 type PendingWrites = NonNullable<CheckpointTuple['pendingWrites']>
 
+/** The channel to which a task writes its interrupts. */
+export const INTERRUPT = '__interrupt__'
+
 /** The channels that a task writes while it waits for an answer, and when it gets one. */
-const WAITING_CHANNELS = new Set(['__interrupt__', '__resume__', '__scheduled__'])
+const WAITING_CHANNELS = new Set([INTERRUPT, '__resume__', '__scheduled__'])
 
 /**
  * The tasks that wrote or failed after their answer. Their interrupts are still in the checkpoint, but no

@@ -4,7 +4,7 @@ import type { SnapshotTask, StateSnapshot } from '../agent.ts'
 import { refOf } from '../checkpoint-config.ts'
 import { toJson } from '../to-json.ts'
 import type { GraphInterrupt } from './graph.ts'
-import { answeredTasks, messageOf, toPending, toValues } from './snapshot.ts'
+import { answeredTasks, INTERRUPT, messageOf, toPending, toValues } from './snapshot.ts'
 
 /**
  * A snapshot of a namespace whose graph runs inside a tool, such as a subagent of a deep agent, so that it
@@ -67,7 +67,7 @@ function stoppedTasks({ pendingWrites = [] }: CheckpointTuple, next: readonly st
   return [...ids].flatMap((id) => {
     const writes = pendingWrites.filter(([taskId]) => taskId === id)
     const interrupts = writes
-      .filter(([, channel]) => channel === '__interrupt__' && !answered.has(id))
+      .filter(([, channel]) => channel === INTERRUPT && !answered.has(id))
       .flatMap(([, , value]) => value as GraphInterrupt | GraphInterrupt[])
     const error = writes.find(([, channel]) => channel === '__error__')?.[2]
     if (interrupts.length === 0 && error === undefined) return []

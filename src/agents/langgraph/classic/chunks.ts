@@ -3,13 +3,12 @@ import type { StreamModesRun } from '../../agent.ts'
 import { refOf } from '../../checkpoint-config.ts'
 import { toJson } from '../../to-json.ts'
 import type { EngineEvent, GraphChunk } from '../graph.ts'
+import { INTERRUPT } from '../snapshot.ts'
 import type { CallWatch } from './calls.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { createMessageReader } from './messages.ts'
 
 type Namespace = readonly string[]
-
-const INTERRUPT = '__interrupt__'
 
 /**
  * Converts the chunks of a classic run to events of the engine's version 3, and passes on the chunks that the
