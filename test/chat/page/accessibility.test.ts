@@ -3,7 +3,18 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { answered, ask, button, chatPages, choose, composer, hasBrowser, lastTurn, send } from './pages.ts'
+import {
+  answered,
+  ask,
+  button,
+  chatPages,
+  choose,
+  composer,
+  hasBrowser,
+  lastTurn,
+  nextFrame,
+  send,
+} from './pages.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -21,8 +32,8 @@ const COLOR_SCHEMES = ['light', 'dark'] as const
 async function look(page: Page, name: string): Promise<void> {
   for (const colorScheme of COLOR_SCHEMES) {
     await page.emulateMedia({ colorScheme })
+    await nextFrame(page)
     await page.evaluate(async () => {
-      for (const _ of [1, 2]) await new Promise(requestAnimationFrame) // the page hears of the change in a frame
       const transitions = document.getAnimations().filter((one) => one instanceof CSSTransition)
       await Promise.allSettled(transitions.map((one) => one.finished))
     })

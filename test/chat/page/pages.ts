@@ -96,6 +96,12 @@ export async function ask(page: Page, text: string): Promise<void> {
   await answered(page)
 }
 
+/** A page hears that a media query has changed in its next frame, which a busy machine may draw late. */
+export const nextFrame = (page: Page): Promise<unknown> =>
+  page.evaluate(async () => {
+    for (const _ of [1, 2]) await new Promise(requestAnimationFrame)
+  })
+
 /** What a place shows, in lines. */
 export const wordsOf = async (place: Locator): Promise<string> => (await place.allInnerTexts()).join('\n')
 

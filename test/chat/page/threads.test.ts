@@ -1,6 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, inject, test } from 'vitest'
-import { ask, button, chatPages, conversation, hasBrowser, pick, threadLink, turns } from './pages.ts'
+import {
+  ask,
+  button,
+  chatPages,
+  conversation,
+  hasBrowser,
+  nextFrame,
+  pick,
+  threadLink,
+  turns,
+} from './pages.ts'
 
 describe.runIf(hasBrowser)('the list of threads', () => {
   const { open } = chatPages()
@@ -209,16 +219,20 @@ describe.runIf(hasBrowser)('the list of threads', () => {
   test('the theme follows the system until it is chosen, and the choice is kept', async () => {
     const page = await open('/', { colorScheme: 'dark' })
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const system = async (colorScheme: 'light' | 'dark') => {
+      await page.emulateMedia({ colorScheme })
+      await nextFrame(page)
+    }
     const dark = await background()
-    await page.emulateMedia({ colorScheme: 'light' })
+    await system('light')
     const light = await background()
     expect(light).not.toBe(dark)
-    await page.emulateMedia({ colorScheme: 'dark' })
+    await system('dark')
     expect(await background()).toBe(dark)
     await button(page, 'Light theme').click()
     expect(await background()).toBe(light)
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.emulateMedia({ colorScheme: 'dark' })
+    await system('light')
+    await system('dark')
     expect(await background()).toBe(light)
     await page.reload()
     expect(await background()).toBe(light)
