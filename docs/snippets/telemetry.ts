@@ -24,7 +24,7 @@ trace.setGlobalTracerProvider(tracerProvider)
 metrics.setGlobalMeterProvider(meterProvider)
 
 const telemetry = openTelemetry()
-const greeter = defineAgent({ run: async ({ message }) => void (await message().text('Hello.')) })
+const greeter = defineAgent({ run: ({ message }) => message('Hello.') })
 const server = createAgentServer({ agents: { greeter }, observe: telemetry.observe })
 const stopGauges = telemetry.watch(server.engine)
 const { close } = await serve(server, { port: 8000 })

@@ -8,9 +8,9 @@ const { PORT = '3000' } = process.env
 const agent = defineAgent({
   async run({ messages, message, interrupt }) {
     const last = messages.at(-1)!
-    if (last.role === 'tool') return void (await message(`Done: ${textOf(last)}.`))
+    if (last.role === 'tool') return message(`Done: ${textOf(last)}.`)
     const { approved } = await interrupt<{ approved: boolean }>('May I paint the page red?')
-    if (!approved) return void (await message('As you like.'))
+    if (!approved) return message('As you like.')
     const answer = message()
     await answer.text('Here it comes.')
     // No server-side code runs this tool: the run ends with the call, and the client continues with its

@@ -12,7 +12,7 @@ const travel = defineAgent({
   async run({ messages, message, tool, interrupt }) {
     const wish = textOf(messages.at(-1)!)
     const time = await tool('timetable', { wish }, () => '9:30')
-    if (!/book/i.test(wish)) return void (await message(`There is a train at ${time}.`))
+    if (!/book/i.test(wish)) return message(`There is a train at ${time}.`)
     const answer = await interrupt<string>({ question: `May I book the train at ${time}?` })
     await message(answer === 'yes' ? 'It is booked.' : 'Nothing is booked.')
   },

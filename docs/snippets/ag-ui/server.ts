@@ -6,7 +6,7 @@ import { agUi } from 'agentwire/ag-ui'
 import { serve } from 'agentwire/node'
 
 const agent = defineAgent({
-  run: async ({ message }) => void (await message('Hello from your own server.')),
+  run: ({ message }) => message('Hello from your own server.'),
 })
 
 await serve(createAgentServer({ agents: { agent }, faces: [agUi()] }), { port: 3000 })

@@ -2,6 +2,6 @@
 import { createAgentServer, defineAgent } from 'agentwire'
 import { serve } from 'agentwire/node'
 
-const agent = defineAgent({ run: async ({ message }) => void (await message('Hello there')) })
+const agent = defineAgent({ run: ({ message }) => message('Hello there') })
 await serve(createAgentServer({ agents: { agent } }), { port: 3000 })
 // #endregion

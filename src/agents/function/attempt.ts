@@ -1,7 +1,8 @@
 import type { AgentEvent, LifecycleData, TaskData } from '../../events/index.ts'
+import type { Message } from '../../messages/index.ts'
 import type { AgentTask, StateAddress } from '../agent.ts'
 import { cancelledResults } from '../cancelled.ts'
-import { AgentRejection, rejectionOf, textOfThrown } from '../errors.ts'
+import { AgentInputError, AgentRejection, rejectionOf, textOfThrown } from '../errors.ts'
 import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
 import { openAttempt, planAttempt } from './begin.ts'
@@ -11,7 +12,7 @@ import { described, nondeterministicReplay } from './journal/call-log.ts'
 import { ERROR, INPUT, journalOf, RETRIED, saveInterrupts } from './journal/journal.ts'
 import { NODE } from './namespace-state.ts'
 import { type Attempt, idsAt, isSuspended, type Scope } from './scope.ts'
-import { insertAnswer, messagesOf } from './state.ts'
+import { insertAnswer, messagesOf, type State } from './state.ts'
 import type { AgentContext, AgentDefinition } from './types.ts'
 import { createWriter } from './writing/writer.ts'
 
@@ -77,7 +78,7 @@ async function perform<Input>(
   const { attempt } = scope
   if (attempt.queue.closed) return
   try {
-    const change = await definition.run(context)
+    const returned = await definition.run(context)
     await allSettled(attempt.running)
     if (attempt.divergence) return fail(scope, attempt.divergence.error)
     if (attempt.interrupts.raised().length > 0) return suspend(scope)
@@ -87,7 +88,7 @@ async function perform<Input>(
         scope,
         nondeterministicReplay(`It ended before call ${missed.path}, which was ${described(missed)}.`),
       )
-    finish(scope, change)
+    finish(scope, returned)
   } catch (error) {
     if (attempt.divergence) return fail(scope, attempt.divergence.error)
     if (!isSuspended(error)) return fail(scope, error)
@@ -113,12 +114,23 @@ function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentCon
   })
 }
 
-function finish(scope: Scope, change: unknown): void {
+function finish(scope: Scope, returned: unknown): void {
   const { taskId, queue, root } = scope.attempt
   for (const open of scope.openWrites) open.end()
+  const change = isWritten(returned, root.current()) ? undefined : returned
+  if (change != null && typeof change !== 'object')
+    throw new AgentInputError(
+      `run returned a ${typeof change}. Return nothing, or an object of state changes. To answer, call message(text).`,
+    )
   root.update(change, idsAt(scope, 'end'))
   void root.commit({ final: true, between: [taskEvent(taskId, { result: toJson(change ?? {}) })] })
   queue.end()
+}
+
+/** Whether a returned value is a message of the state: `run: ({ message }) => message('Hello')`. */
+function isWritten(returned: unknown, state: State): boolean {
+  const { role, id } = Object(returned) as Partial<Message>
+  return role === 'assistant' && messagesOf(state).some((message) => message.id === id)
 }
 
 /**

@@ -22,15 +22,18 @@ export interface AgentDefinition<Input> extends AgentProfile, Pick<Agent, 'answe
   /** The agent's own checkpointer. Default: the server's. */
   readonly checkpointer?: Checkpointer
   /**
-   * The agent. Its result is merged into the state, like the change of `setState`.
+   * The agent. An object that it returns is merged into the state, like the change of `setState`. A message
+   * that it returns, such as the result of `message` or `model`, is in the state already and changes nothing.
    *
    * After an answer to an `interrupt`, the function **runs again from its start**, with the same input and
    * the answers so far. Writer calls that completed earlier are not repeated: they return the same result, by
    * position. Between context calls, the function must be deterministic, otherwise it fails with
    * `nondeterministic_replay`. docs/functions.md has the rules.
    */
-  // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
-  run(context: AgentContext<Input>): StateChange | undefined | void | Promise<StateChange | undefined | void>
+  run(
+    context: AgentContext<Input>,
+    // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
+  ): StateChange | Message | undefined | void | Promise<StateChange | Message | undefined | void>
 }
 
 /**

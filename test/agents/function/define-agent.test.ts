@@ -36,3 +36,21 @@ test('an echo agent sends the events of a graph with one node', async () => {
   expect(state.next).toEqual([])
   expect(state.tasks).toEqual([])
 })
+
+test('a message that the function returns is in the state once, and adds no keys', async () => {
+  const brief = defineAgent({ run: ({ message }) => message('Hello') })
+  const thread = newThread()
+  const events = await run(brief, thread, input({ messages: [{ type: 'human', content: 'Hi' }] }))
+  expect(events.filter(({ method }) => method === 'updates')).toHaveLength(1)
+  const { values } = await stateOf(brief, thread)
+  expect(Object.keys(values)).toEqual(['messages'])
+  expect(messagesIn(values).map(({ content }) => content)).toEqual(['Hi', 'Hello'])
+})
+
+test('an object with a role that is no message of the thread is a change of the state', async () => {
+  const author = defineAgent({ run: () => ({ role: 'assistant', id: 'of-a-team' }) })
+  const thread = newThread()
+  await run(author, thread, input({ messages: [{ type: 'human', content: 'Hi', id: 'h1' }] }))
+  const { values } = await stateOf(author, thread)
+  expect(values).toMatchObject({ role: 'assistant', id: 'of-a-team' })
+})

@@ -342,7 +342,9 @@ test('an agent can do without messages', async () => {
   expect((await stateOf(agent, at)).values).toEqual({ double: 42 })
 })
 
-test('a function that returns anything but a state change fails', async () => {
+test('a function that returns a text fails, and the error says how to answer', async () => {
   const agent = defineAgent({ run: () => 'text' as never })
-  await expect(run(agent, newThread(), user('a'))).rejects.toThrow('state update')
+  await expect(run(agent, newThread(), user('a'))).rejects.toThrow(
+    'run returned a string. Return nothing, or an object of state changes. To answer, call message(text).',
+  )
 })
