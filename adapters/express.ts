@@ -1,6 +1,6 @@
 import type { OnError } from '../src/http/errors.ts'
 import type { WebHandler } from '../src/http/types.ts'
-import { checkOptions, type OptionTable } from '../src/options.ts'
+import { checkHandler, checkOptions, type OptionTable } from '../src/options.ts'
 import { answer } from './node/listener.ts'
 import { type Forwarded, first, header } from './node/target.ts'
 import type { NodeRequest, NodeResponse } from './node/types.ts'
@@ -33,6 +33,7 @@ export type ExpressMiddleware = (
  * headers are trusted according to the app's `trust proxy` setting.
  */
 export function toExpress(handler: WebHandler, options: ExpressOptions = {}): ExpressMiddleware {
+  checkHandler('toExpress', handler)
   checkOptions('toExpress', options, EXPRESS_OPTIONS)
   const { onError } = options
   return (req, res, next) => {

@@ -1,6 +1,6 @@
 import type { OnError } from '../src/http/errors.ts'
 import type { WebHandler } from '../src/http/types.ts'
-import { checkOptions, type OptionTable } from '../src/options.ts'
+import { checkHandler, checkOptions, type OptionTable } from '../src/options.ts'
 import { answer } from './node/listener.ts'
 import { acceptSockets, type UpgradeServer } from './node/sockets.ts'
 import { type Forwarded, header } from './node/target.ts'
@@ -60,6 +60,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
  * streams do not block it.
  */
 export function toFastify(handler: WebHandler, options: FastifyOptions = {}): FastifyPlugin {
+  checkHandler('toFastify', handler)
   checkOptions('toFastify', options, FASTIFY_OPTIONS)
   const { onError } = options
   return async (instance) => {

@@ -10,6 +10,8 @@ import { withoutBody } from './without-body.ts'
  * breaks a stream to the client.
  */
 export function toHono(handler: WebHandler): Hono {
+  if (typeof handler?.handle !== 'function')
+    throw new TypeError('toHono takes a server, such as createAgentServer({ agents }).')
   return new Hono().all('*', async (c, next) => {
     const mount = mountOf(c)
     const request = await readableRequest(c)

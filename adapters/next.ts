@@ -1,6 +1,6 @@
 import { AgentwireError } from '../src/errors.ts'
 import type { HandlerContext, WebHandler } from '../src/http/types.ts'
-import { checkOptions, type OptionTable } from '../src/options.ts'
+import { checkHandler, checkOptions, type OptionTable } from '../src/options.ts'
 import { withoutBody } from './without-body.ts'
 
 /** Set by the Edge runtime. */
@@ -32,6 +32,7 @@ export interface NextRoutes {
  * request.
  */
 export function toNext(handler: WebHandler, options: NextOptions = {}): NextRoutes {
+  checkHandler('toNext', handler)
   checkOptions('toNext', options, NEXT_OPTIONS)
   const { basePath } = options
   if (typeof EdgeRuntime === 'string') {

@@ -94,6 +94,12 @@ export function checkOptions(name: string, options: unknown, ...tables: readonly
   checkTable(name, '', options ?? {}, table)
 }
 
+/** Checks what an adapter mounts. Throws `AgentwireError` `invalid_argument`. */
+export function checkHandler(name: string, handler: unknown): void {
+  if (!isOf('handler', handler))
+    throw invalid(`${name} takes a server, such as createAgentServer({ agents }), not ${wordOf(handler)}.`)
+}
+
 function checkTable(name: string, path: string, options: object, table: Table): void {
   const entries: Iterable<readonly [string, unknown]> =
     options instanceof Map ? options : Object.entries(options)
@@ -102,7 +108,7 @@ function checkTable(name: string, path: string, options: object, table: Table): 
     const kind = Object.hasOwn(table, key) ? table[key] : table['*']
     if (kind !== undefined) checkKind(name, path + key, value, [kind].flat() as readonly (KindName | Table)[])
     else if (isPlain(options)) {
-      const meant = nearest(key, Object.keys(table))
+      const meant = nearest(key, Object.keys(table)) ?? nested(key, table)
       const hint = meant === undefined ? '' : ` Did you mean ${path}${meant}?`
       throw invalid(`${name}: unknown option ${path}${key}.${hint}`)
     }
@@ -152,8 +158,18 @@ function nearest(name: string, names: readonly string[]): string | undefined {
     const far = isPart ? 1 + Math.abs(given.length - lower.length) / 100 : distance(given, lower)
     return [known, far] as const
   })
-  const near = ranked.filter(([known, far]) => far < Math.max(2, known.length / 3 + 0.1))
+  const near = ranked.filter(
+    ([known, far]) => far < Math.max(2, Math.min(known.length, given.length) / 3 + 0.1),
+  )
   return near.sort(([, a], [, b]) => a - b)[0]?.[0]
+}
+
+/** The path of an option with this name one level below: `http.cors` for `cors`. */
+function nested(name: string, table: Table): string | undefined {
+  const group = Object.keys(table).find((known) =>
+    [table[known]!].flat().some((kind) => typeof kind === 'object' && Object.hasOwn(kind, name)),
+  )
+  return group && `${group}.${name}`
 }
 
 /** The Levenshtein distance: the number of letters to add, remove or replace. */

@@ -1,6 +1,7 @@
 import { createA2AGroup } from './a2a/group.ts'
 import { A2A_OPTIONS, type A2AOptions } from './a2a/options.ts'
 import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './devtools/context.ts'
+import { AgentwireError } from './errors.ts'
 import { createFace, type FaceSetup } from './face/create-face.ts'
 import {
   checkFace,
@@ -105,7 +106,14 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   const basePath = (platform || undefined)?.basePath ?? (threads || undefined)?.basePath
   if (platform !== false) groups.push(createPlatformGroup(setup, { ...platform, basePath }, http))
   if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup(setup, a2a))
-  groups.push(...faces.map((face) => face(setup)))
+  for (const [at, face] of faces.entries()) {
+    if (typeof face !== 'function')
+      throw new AgentwireError(
+        'invalid_argument',
+        `createAgentServer: faces[${at}] must be a function, such as the one that aiSdk() returns.`,
+      )
+    groups.push(face(setup))
+  }
   if (controlPlane) groups.push(controlPlane)
   if (devtools) groups.push(lazyDevtools(setup, devtools === true ? undefined : devtools))
   if (http?.disable_meta !== true) groups.unshift(documentGroup(setup, groups, basePath))

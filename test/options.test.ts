@@ -247,9 +247,19 @@ describe('a misspelt option is named with the one that was meant', () => {
     )
   })
 
-  test('nothing is guessed for a name that is like none', () => {
-    expect(refusal(() => createAgentServer(untyped({ agents, wallpaper: 1 })))).toBe(
-      'createAgentServer: unknown option wallpaper.',
+  test.each([
+    ['cors', 'http.cors'],
+    ['maxBodyBytes', 'http.maxBodyBytes'],
+    ['basePath', 'threads.basePath'],
+  ])('%s is found in its group: %s', (name, meant) => {
+    expect(refusal(() => createAgentServer(untyped({ agents, [name]: 1 })))).toBe(
+      `createAgentServer: unknown option ${name}. Did you mean ${meant}?`,
+    )
+  })
+
+  test.each(['wallpaper', 'port'])('nothing is guessed for a name that is like none: %s', (name) => {
+    expect(refusal(() => createAgentServer(untyped({ agents, [name]: 1 })))).toBe(
+      `createAgentServer: unknown option ${name}.`,
     )
   })
 })

@@ -1,7 +1,7 @@
 import { errorResponse, type OnError, reportError } from '../../src/http/errors.ts'
 import { type SocketSession, socketOf } from '../../src/http/sockets/socket.ts'
 import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
-import { checkOptions, type OptionTable } from '../../src/options.ts'
+import { checkHandler, checkOptions, type OptionTable } from '../../src/options.ts'
 import { watchClient } from './client.ts'
 import { toRequest } from './request.ts'
 import { abortResponse, sendResponse } from './response.ts'
@@ -33,6 +33,7 @@ export type NodeListener = (req: NodeRequest, res: NodeResponse, next?: (error?:
  * without `next`, it gets the handler's 404.
  */
 export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeListener {
+  checkHandler('toNode', handler)
   checkOptions('toNode', options, NODE_OPTIONS)
   const { basePath, trustProxy = false, onError } = options
   return (req, res, next) => {

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { AgentwireError } from '../../src/errors.ts'
 import { withCors } from '../../src/http/cors.ts'
 import type { WebHandler } from '../../src/http/types.ts'
-import { checkOptions, type OptionTable } from '../../src/options.ts'
+import { checkHandler, checkOptions, type OptionTable } from '../../src/options.ts'
 import { NODE_OPTIONS, type NodeOptions, toNode } from './listener.ts'
 import { acceptSockets } from './sockets.ts'
 
@@ -46,6 +46,7 @@ export const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127
 
 /** Serves a handler over plain HTTP on Node and prints its address. Rejects with `ListenError`. */
 export async function serve(handler: WebHandler, options: ServeOptions): Promise<Served> {
+  checkHandler('serve', handler)
   checkOptions('serve', options, NODE_OPTIONS, SERVE_OPTIONS)
   const { hostname: host = options.host ?? '127.0.0.1', closeTimeout = 5_000 } = options
   const { basePath, trustProxy, onError } = options

@@ -26,7 +26,7 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
     handle,
     mountPaths,
     fetch: async (request, context) =>
-      (await handle(request, context)) ?? errorResponse(notFound(mountPaths(context?.basePath))),
+      (await handle(request, context)) ?? errorResponse(notFound(mountPaths(context?.basePath), request)),
     close: () => closeAll(handlers),
   }
 }

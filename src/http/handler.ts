@@ -154,15 +154,21 @@ export function createHandler(options: HandlerOptions): WebHandler {
     handle,
     mountPaths,
     fetch: async (request, context) =>
-      (await handle(request, context)) ?? encode(notFound(mountPaths(context?.basePath)), request),
+      (await handle(request, context)) ?? encode(notFound(mountPaths(context?.basePath), request), request),
     close: () => (closing ??= Promise.resolve().then(options.onClose)),
   }
 }
 
+/** The start of the message for a path that no route matches. */
+export const NO_ROUTE = 'No route matches this path. agentwire serves'
+
 /** The error for a path that no route matches. It repeats nothing of the request. */
-export function notFound(mountPaths: readonly string[]): HttpError {
-  const message = `No route matches this path. agentwire serves ${[...new Set(mountPaths)].join(', ')} here.`
-  return new HttpError(404, 'not_found', message)
+export function notFound(mountPaths: readonly string[], { url }: Request): HttpError {
+  const { pathname } = new URL(url)
+  const places = mountPaths.map((place) => pathname.indexOf(place))
+  const isBelow = places.some((at) => at > 0) && !places.includes(0)
+  const hint = isBelow ? ' To mount it below another path, pass that path as basePath.' : ''
+  return new HttpError(404, 'not_found', `${NO_ROUTE} ${[...new Set(mountPaths)].join(', ')} here.${hint}`)
 }
 
 function refuseMethod(method: string, allow: readonly string[]): Response {
@@ -194,7 +200,7 @@ export async function identify(
   }
   // Ownership depends on the id: principals without one would share their threads.
   if (!isResponse(principal) && (typeof principal.id !== 'string' || principal.id === '')) {
-    throw new TypeError('A principal must have an id, a non-empty string.')
+    throw new TypeError('A principal needs an id that is a string and not empty: { id: String(user.id) }.')
   }
   return principal
 }

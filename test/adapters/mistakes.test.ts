@@ -1,6 +1,10 @@
 import { StateGraph, StateSchema } from '@langchain/langgraph'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { toExpress } from '../../adapters/express.ts'
+import { toFastify } from '../../adapters/fastify.ts'
+import { toHono } from '../../adapters/hono.ts'
 import { toNext } from '../../adapters/next.ts'
+import { serve, toNode } from '../../adapters/node.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import {
   AgentwireError,
@@ -55,6 +59,14 @@ describe.each<[string, (options: never) => unknown]>([
     },
   )
 
+  test('asks for names where it gets a list of agents', () => {
+    const { code, message } = errorOf(() => create({ agents: [agent] } as never))
+    expect([code, message]).toEqual([
+      'invalid_argument',
+      'agents must be an object whose keys are the assistant ids.',
+    ])
+  })
+
   test('says which Node it needs where a global of it is missing, as on Node 18', () => {
     vi.stubGlobal('crypto', undefined)
     const { code, message } = errorOf(() => create({ agents: { agent } } as never))
@@ -72,6 +84,59 @@ test.each([undefined, null, {}, 'graph', () => {}, builder, { graph: undefined }
     )
   },
 )
+
+test.each<[string, (mistake: never) => unknown]>([
+  ['toNode', toNode],
+  ['toExpress', toExpress],
+  ['toFastify', toFastify],
+  ['toNext', toNext],
+  ['serve', (mistake) => serve(mistake, { port: 0 })],
+])('%s says what it takes where it gets an agent', async (name, adapt) => {
+  const adapted = async () => adapt(agent as never)
+  await expect(adapted()).rejects.toThrow(
+    `${name} takes a server, such as createAgentServer({ agents }), not this object.`,
+  )
+})
+
+test('toHono says what it takes where it gets an agent', () => {
+  expect(() => toHono(agent as never)).toThrow(
+    'toHono takes a server, such as createAgentServer({ agents }).',
+  )
+})
+
+test('createAgentServer says which face is none', () => {
+  const faces = [() => createAgentServer({ agents: { agent } }), createAgentServer({ agents: { agent } })]
+  expect(errorOf(() => createAgentServer({ agents: { agent }, faces: faces as never })).message).toBe(
+    'createAgentServer: faces[1] must be a function, such as the one that aiSdk() returns.',
+  )
+})
+
+test('a principal without an id of letters is reported with what it needs', async () => {
+  const reported: unknown[] = []
+  const server = createAgentServer({
+    agents: { agent },
+    authenticate: () => ({ id: 7 }) as never,
+    onError: (error) => void reported.push(error),
+  })
+  expect((await server.fetch(new Request('http://host/threads'))).status).toBe(500)
+  expect(reported.map(String)).toEqual([
+    'TypeError: A principal needs an id that is a string and not empty: { id: String(user.id) }.',
+  ])
+  await server.close()
+})
+
+test('a run without an input in an empty thread tells its client why it failed', async () => {
+  const server = createAgentServer({ agents: { agent }, onError: () => {} })
+  const body = JSON.stringify({ assistant_id: 'agent', inputs: { messages: [] } })
+  const headers = { 'content-type': 'application/json' }
+  const request = new Request('http://host/runs/wait', { method: 'POST', headers, body })
+  expect(await (await server.fetch(request)).json()).toMatchObject({
+    __error__: {
+      message: 'The request has no input, and the thread is empty, so there is nothing to continue.',
+    },
+  })
+  await server.close()
+})
 
 test.each([undefined, null])('openStorage() says which URLs there are where it gets %s', async (url) => {
   const error = await openStorage(url as never).catch((reason) => reason)

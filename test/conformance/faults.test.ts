@@ -1,5 +1,8 @@
+import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
-import { AuditError, adapterAudits } from '../../src/audit/index.ts'
+import { toNode } from '../../adapters/node.ts'
+import { type AdapterTarget, AuditError, adapterAudits } from '../../src/audit/index.ts'
+import { openServer } from '../kit/listen.ts'
 import { naive } from './targets/naive.ts'
 
 const FAULTS = [
@@ -35,6 +38,23 @@ test('the audits find the faults of a naive bridge', async () => {
   const results = await Promise.allSettled(audits.map(({ fn }) => fn()))
   const failed = audits.filter((_audit, at) => results[at]!.status === 'rejected')
   expect(failed.map(({ id }) => id).sort()).toEqual(FAULTS)
+})
+
+test('the audits find an adapter that answers what the handler does not know', async () => {
+  const greedy: AdapterTarget = {
+    name: 'greedy',
+    can: ['fall-through'],
+    async start(handler) {
+      const agents = toNode(handler)
+      return openServer(
+        createServer((req, res) => (req.url === '/host' ? res.end('host') : agents(req, res))),
+      )
+    },
+  }
+  const [audit] = adapterAudits(greedy).filter(({ id }) => id === 'adapter.not-found.root')
+  await expect(audit!.fn()).rejects.toThrow(
+    "the answer: expected the host's own 404, saw that of the handler",
+  )
 })
 
 test('an audit error says what was expected and what was seen', async () => {

@@ -125,6 +125,15 @@ describe('a request without a route', () => {
     }
   })
 
+  test('is told of basePath if a prefix precedes a path that is served', async () => {
+    const messageOf = async (path: string) => (await (await probe().fetch(request(path))).json()).message
+    const told = 'No route matches this path. agentwire serves /things here.'
+    expect(await messageOf('/mount/things/1')).toBe(
+      `${told} To mount it below another path, pass that path as basePath.`,
+    )
+    expect(await messageOf('/things/1/things')).toBe(told)
+  })
+
   test('for its method is answered 405 with Allow', async () => {
     const response = await probe().fetch(request('/things/1', { method: 'DELETE' }))
     expect(response.status).toBe(405)

@@ -3,7 +3,7 @@ import { uuid7 } from '../../ids.ts'
 import { defined } from '../../messages/record.ts'
 import type { AgentTask, RunInput, StateAddress } from '../agent.ts'
 import { isPartial } from '../cancelled.ts'
-import { AgentInputError } from '../errors.ts'
+import { AgentInputError, FOR_CLIENTS } from '../errors.ts'
 import {
   type Channels,
   type CheckpointChain,
@@ -52,6 +52,9 @@ export interface Plan {
 
 type Schema = StandardSchemaV1<unknown, unknown> | undefined
 
+const NOTHING_TO_CONTINUE =
+  'The request has no input, and the thread is empty, so there is nothing to continue.'
+
 /** @throws AgentInputError before anything is written. */
 export async function planAttempt(
   schema: Schema,
@@ -65,8 +68,7 @@ export async function planAttempt(
   const head = checkpointId === undefined ? base?.id : undefined
   if (start.kind === 'resume') return { ...(await planResume(schema, start, state, base)), head }
   if (start.value !== null && start.value !== undefined) return planInput(schema, start.value, state)
-  if (!base)
-    throw new AgentInputError('There is nothing to continue: the thread is empty and the input is null.')
+  if (!base) throw Object.assign(new AgentInputError(NOTHING_TO_CONTINUE), { [FOR_CLIENTS]: true })
   return { ...(await planContinuation(schema, state, base, checkpointId !== undefined)), head }
 }
 

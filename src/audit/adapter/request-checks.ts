@@ -1,3 +1,4 @@
+import { NO_ROUTE } from '../../http/handler.ts'
 import { equal, hold } from '../check.ts'
 import { type Bench, type Check, check, head } from './bench.ts'
 import { readEcho } from './body-checks.ts'
@@ -145,7 +146,7 @@ async function fallsThrough(bench: Bench): Promise<void> {
 }
 
 async function isProbe(response: Response): Promise<boolean> {
-  return (await response.text()).includes('There is nothing at this path. agentwire serves')
+  return (await response.text()).includes(NO_ROUTE)
 }
 
 export async function isAlive(bench: Bench): Promise<void> {

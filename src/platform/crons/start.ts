@@ -33,7 +33,7 @@ export async function assistantOf(
   const { graphId, assistant } = await namedAssistant(engine, principal, named)
   if (graphId !== undefined && engine.agents.has(graphId))
     return { assistantId: assistant?.assistantId ?? graphId, graphId }
-  throw unknownAssistant(named)
+  throw unknownAssistant(engine, named)
 }
 
 /** Starts a run of a cron, for the principal who created the cron. */

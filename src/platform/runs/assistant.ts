@@ -28,15 +28,17 @@ export async function assistantOf(
 ): Promise<RunAssistant> {
   const { graphId: chosen, assistant } = await namedAssistant(engine, principal, named)
   const graphId = chosen ?? ofThread ?? internalsOf(engine).defaultAgent
-  if (graphId === undefined || !engine.agents.has(graphId)) throw unknownAssistant(named)
+  if (graphId === undefined || !engine.agents.has(graphId)) throw unknownAssistant(engine, named)
   if (assistant) return assistant
   return { assistantId: await idOfGraph(engine, graphId), graphId, config: {}, context: {}, metadata: {} }
 }
 
 /** Clients search for this sentence. */
-export const unknownAssistant = (named: string): HttpError =>
-  new HttpError(
+export function unknownAssistant({ agents }: Pick<AgentEngine, 'agents'>, named: string): HttpError {
+  const known = [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')
+  return new HttpError(
     404,
     'not_found',
-    `No assistant found for ${JSON.stringify(named)}. Make sure the assistant ID is for a valid assistant or a valid graph ID.`,
+    `No assistant found for ${JSON.stringify(named)}. Make sure the assistant ID is for a valid assistant or a valid graph ID. This server has: ${known}.`,
   )
+}

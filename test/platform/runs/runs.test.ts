@@ -302,8 +302,8 @@ describe('what is refused', () => {
     for (const path of ['', '/wait']) {
       const answer = await request(origin, 'POST', `/threads/${thread_id}/runs${path}`, { assistant_id: 'x' })
       expect(answer.status).toBe(404)
-      expect(answer.body.message).toBe(
-        'No assistant found for "x". Make sure the assistant ID is for a valid assistant or a valid graph ID.',
+      expect(answer.body.message).toMatch(
+        /^No assistant found for "x"\. Make sure the assistant ID is for a valid assistant or a valid graph ID\. This server has: "/,
       )
     }
     await expect(client.runs.create('none', 'echo', {})).rejects.toThrow('Thread with ID none not found')
