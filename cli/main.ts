@@ -1,15 +1,8 @@
 #!/usr/bin/env node
-import { createInterface } from 'node:readline/promises'
+import { askLine } from './ask-line.ts'
 import { run } from './run.ts'
 
-async function ask(question: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stdout })
-  try {
-    return await lines.question(question)
-  } finally {
-    lines.close()
-  }
-}
+const ask = (question: string): Promise<string> => askLine(question, process.stdin, process.stdout)
 
 run(process.argv.slice(2), {
   env: process.env,

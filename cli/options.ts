@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { nearest } from './nearest.ts'
 import { UsageError } from './terminal.ts'
 
 type Options = Readonly<
@@ -30,8 +31,16 @@ export function parseCommandLine<const T extends Options>(
     return parseArgs({ args: [...args], allowPositionals: true, options }) as CommandLine<T>
   } catch (error) {
     // Only the first sentence concerns this command line; the rest explains options in general.
-    throw new UsageError((error as Error).message.replace(/\. .*$/s, '.'))
+    const problem = (error as Error).message.replace(/\. .*$/s, '.')
+    throw new UsageError(problem + suggestion(problem, Object.keys(options)))
   }
+}
+
+/** The option that an unknown one is closest to. */
+function suggestion(problem: string, names: readonly string[]): string {
+  const [, given] = /^Unknown option '--([^']+)'/.exec(problem) ?? []
+  const meant = given && nearest(given, names)
+  return meant ? ` Did you mean --${meant}?` : ''
 }
 
 /** A port from the command line or the environment. With 0, the system chooses. Throws `UsageError`. */

@@ -1,84 +1,77 @@
 import { VERSION } from '../src/version.ts'
-import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
+import { nearest } from './nearest.ts'
+import { Canceled, type ExitCode, type Terminal, UsageError } from './terminal.ts'
 
-interface Command {
-  readonly usage: string
-  readonly run: (args: readonly string[], terminal: Terminal) => Promise<ExitCode>
-}
+type Command = (args: readonly string[], terminal: Terminal) => Promise<ExitCode>
 
 /** Each command is loaded when it is called, because a server is much larger than a report. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  create: async () => {
-    const { CREATE_USAGE, createCommand } = await import('./create/create.ts')
-    return { usage: CREATE_USAGE, run: createCommand }
-  },
-  storage: async () => {
-    const { STORAGE_USAGE, storageCommand } = await import('./storage.ts')
-    return { usage: STORAGE_USAGE, run: storageCommand }
-  },
-  dev: async () => {
-    const { DEV_USAGE, devCommand } = await import('./serve/dev.ts')
-    return { usage: DEV_USAGE, run: devCommand }
-  },
-  serve: async () => {
-    const { SERVE_USAGE, serveCommand } = await import('./serve/serve.ts')
-    return { usage: SERVE_USAGE, run: serveCommand }
-  },
-  deploy: async () => {
-    const { DEPLOY_USAGE, deployCommand } = await import('./deploy/deploy.ts')
-    return { usage: DEPLOY_USAGE, run: deployCommand }
-  },
-  list: async () => {
-    const { LIST_USAGE, listCommand } = await import('./deploy/manage.ts')
-    return { usage: LIST_USAGE, run: listCommand }
-  },
-  logs: async () => {
-    const { LOGS_USAGE, logsCommand } = await import('./deploy/manage.ts')
-    return { usage: LOGS_USAGE, run: logsCommand }
-  },
-  rollback: async () => {
-    const { ROLLBACK_USAGE, rollbackCommand } = await import('./deploy/manage.ts')
-    return { usage: ROLLBACK_USAGE, run: rollbackCommand }
-  },
-  delete: async () => {
-    const { DELETE_USAGE, deleteCommand } = await import('./deploy/manage.ts')
-    return { usage: DELETE_USAGE, run: deleteCommand }
-  },
-  'control-plane': async () => {
-    const { CONTROL_PLANE_USAGE, controlPlaneCommand } = await import('./control-plane/control-plane.ts')
-    return { usage: CONTROL_PLANE_USAGE, run: controlPlaneCommand }
-  },
+  create: async () => (await import('./create/create.ts')).createCommand,
+  storage: async () => (await import('./storage.ts')).storageCommand,
+  dev: async () => (await import('./serve/dev.ts')).devCommand,
+  serve: async () => (await import('./serve/serve.ts')).serveCommand,
+  deploy: async () => (await import('./deploy/deploy.ts')).deployCommand,
+  list: async () => (await import('./deploy/manage.ts')).listCommand,
+  logs: async () => (await import('./deploy/manage.ts')).logsCommand,
+  rollback: async () => (await import('./deploy/manage.ts')).rollbackCommand,
+  delete: async () => (await import('./deploy/manage.ts')).deleteCommand,
+  'control-plane': async () => (await import('./control-plane/control-plane.ts')).controlPlaneCommand,
 }
 
-const USAGE = `agentwire create           creates a new project
-agentwire storage check    checks that the database is reachable, migrated and durable, and shows what it stores
-agentwire storage migrate  creates the tables, or migrates them to this version of agentwire
-agentwire storage stats    shows what the database stores
-agentwire dev              serves the graphs of a langgraph.json, reloads them and opens the devtools
-agentwire serve            serves the graphs of a langgraph.json
-agentwire deploy           deploys this project to a control plane, and shows the progress
-agentwire list             lists the deployments of a control plane
-agentwire logs             prints the log of a deployment
-agentwire rollback         serves an earlier revision of a deployment again
-agentwire delete           deletes a deployment
-agentwire control-plane    serves the deployments API, and builds and runs deployments
+const USAGE = `agentwire serves AI agents from the server you already have.
 
-  --help     shows this text; after a command, its options
-  --version  prints the version of agentwire`
+Usage: agentwire COMMAND [OPTIONS]
 
-/** Runs one command line, without the program's name. */
+New project
+  create           creates a project with a server, an agent and a chat page
+
+Agents of a langgraph.json
+  dev              serves them, reloads them after each change and opens the devtools
+  serve            serves them
+
+Deployments on a control plane
+  deploy           deploys this project, and shows the progress
+  list             lists the deployments
+  logs NAME        prints the log of a deployment
+  rollback NAME    serves an earlier revision of a deployment again
+  delete NAME      deletes a deployment
+  control-plane    serves the deployments API, and builds and runs deployments
+
+Database
+  storage check    checks that the database is reachable, migrated and durable, and shows what it stores
+  storage migrate  creates the tables, or migrates them to this version of agentwire
+  storage stats    shows what the database stores
+
+  --help           shows this text; after a command, its options
+  --version        prints the version of agentwire`
+
+/** Runs one command line, without the program's name. Without arguments, it shows the usage. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
-  const [name = '', ...rest] = args
+  const [name = '--help', ...rest] = args
+  // “help deploy” is “deploy --help”.
+  if (name === 'help') return run([...rest.slice(0, 1), '--help'], terminal)
   const command = Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]!() : undefined
   try {
-    if (command) return await command.run(rest, terminal)
+    if (command) return await command(rest, terminal)
     if (name === '--help' || name === '-h') terminal.out(USAGE)
-    else if (name === '--version') terminal.out(VERSION)
-    else throw new UsageError(name === '' ? 'Missing command.' : `Unknown command “${name}”.`)
+    else if (name === '--version' || name === '-v') terminal.out(VERSION)
+    else throw new UsageError(unknown(name))
     return 0
   } catch (error) {
+    if (error instanceof Canceled) {
+      terminal.problem('\nCanceled. Nothing was changed.')
+      return 130
+    }
     if (!(error instanceof UsageError)) throw error
-    terminal.problem(`${error.message}\n\n${command?.usage ?? USAGE}`)
+    const help = command
+      ? `Run “agentwire ${name} --help” for its options.`
+      : 'Run “agentwire --help” for all commands.'
+    terminal.problem(`${error.message}\n${help}`)
     return 2
   }
+}
+
+function unknown(name: string): string {
+  const meant = nearest(name, Object.keys(COMMANDS))
+  return `Unknown ${name.startsWith('-') ? 'option' : 'command'} “${name}”.${meant ? ` Did you mean “${meant}”?` : ''}`
 }

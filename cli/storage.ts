@@ -5,7 +5,7 @@ import { parseCommandLine } from './options.ts'
 import { contentLines, explain, findingsOf } from './report.ts'
 import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
 
-export const STORAGE_USAGE = `agentwire storage check    checks that the database is reachable, migrated and durable, and shows what it stores
+const STORAGE_USAGE = `agentwire storage check    checks that the database is reachable, migrated and durable, and shows what it stores
 agentwire storage migrate  creates the tables, or migrates them to this version of agentwire
 agentwire storage stats    shows what the database stores
 

@@ -3,14 +3,17 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Prints the result. */
   out(text: string): void
-  /** Asks for a line. Absent if there is no interactive terminal. */
+  /** Asks for a line. Absent if there is no interactive terminal. Rejects with `Canceled`. */
   ask?(question: string): Promise<string>
   /** Prints why there is no result. */
   problem(text: string): void
 }
 
-/** 1 means that the command failed, 2 that the command line is invalid. */
-export type ExitCode = 0 | 1 | 2
+/** 1 means that the command failed, 2 that the command line is invalid, 130 that the user canceled it. */
+export type ExitCode = 0 | 1 | 2 | 130
 
 /** The command line is invalid; the message says why. */
 export class UsageError extends Error {}
+
+/** The user pressed Ctrl-C or Ctrl-D at a question. */
+export class Canceled extends Error {}

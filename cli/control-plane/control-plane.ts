@@ -15,8 +15,6 @@ import {
   readSettings,
 } from './settings.ts'
 
-export { CONTROL_PLANE_USAGE }
-
 export async function controlPlaneCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const settings = readSettings(args, terminal)
   if (settings === undefined) {

@@ -13,3 +13,26 @@ export type Choices = { readonly [Name in Choice]: (typeof CHOICES)[Name][number
   /** Whether it has a chat page. */
   readonly page: boolean
 }
+
+/** What a question says about each answer. */
+export const ABOUT: { readonly [Name in Choice]: Readonly<Record<Choices[Name], string>> } = {
+  framework: {
+    hono: 'Hono',
+    express: 'Express',
+    fastify: 'Fastify',
+    next: 'Next.js',
+    node: 'node:http, without a framework',
+  },
+  storage: {
+    sqlite: 'a file in the project',
+    memory: 'this process: a restart loses all threads',
+    postgres: 'a Postgres database',
+    redis: 'a Redis server',
+  },
+  model: {
+    scripted: 'a script in place of a model: needs no key and no network',
+    openai: 'OpenAI',
+    anthropic: 'Claude',
+    google: 'Gemini',
+  },
+}

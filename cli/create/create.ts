@@ -1,25 +1,26 @@
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { parseCommandLine } from '../options.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
 import { type Ask, askOnTerminal } from './ask.ts'
-import { CHOICES, type Choice, type Choices } from './choices.ts'
+import { ABOUT, CHOICES, type Choice, type Choices } from './choices.ts'
 import { exampleReader } from './examples.ts'
+import { install, type Manager, managerOf } from './install.ts'
 import { type ProjectFiles, projectOf } from './project.ts'
 
-export const CREATE_USAGE = `agentwire create [DIR]  creates a new project with a server, an agent and a test; default: my-agents
+const CREATE_USAGE = `agentwire create [DIR]  creates a new project with a server, an agent and a test; default: my-agents
 
   --framework NAME        hono, express, fastify, next or node
   --storage NAME          sqlite, memory, postgres or redis
   --model NAME            scripted (offline), openai, anthropic or google
   --auth, --no-auth       with or without sign-in
   --page, --no-page       with or without a chat page
-  --no-install            does not run npm install
+  --no-install            does not install the packages
   --yes                   does not ask; defaults: hono, sqlite, scripted, --no-auth, --page
   --help                  shows this text
 
-On a terminal, it asks for the options you do not pass.`
+On a terminal, it asks for the options you do not pass. The packages are installed with npm, or with the pnpm, yarn or bun that
+runs this command.`
 
 export async function createCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const { values, positionals } = parseCommandLine(args, {
@@ -38,20 +39,40 @@ export async function createCommand(args: readonly string[], terminal: Terminal)
     terminal.out(CREATE_USAGE)
     return 0
   }
-  const [dir = 'my-agents', ...more] = positionals
+  const [given, ...more] = positionals
   if (more.length > 0) throw new UsageError(`agentwire create takes one folder; remove “${more[0]}”.`)
-  const folder = resolve(dir)
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new UsageError(`${dir} is not empty: choose a new folder.`)
-  const given = givenOf(values)
+  if (given !== undefined && isTaken(given)) throw new UsageError(taken(given))
+  const options = givenOf(values)
   const ask = values.yes || terminal.ask === undefined ? undefined : askOnTerminal(terminal.ask, terminal.out)
-  const choices = await choose(given, ask)
+  const dir = given ?? (await chooseFolder(ask, terminal))
+  const choices = await choose(options, ask)
+  const folder = resolve(dir)
   write(folder, projectOf(nameOf(folder), choices, exampleReader()))
-  terminal.out(`Created ${dir}: ${describe(choices)}.`)
-  const installed = !values['no-install'] && (await install(folder, terminal))
-  terminal.out(nextSteps(folder, choices, installed))
-  return 0
+  terminal.out(`\nCreated ${dir}: ${describe(choices)}.`)
+  const manager = managerOf(terminal)
+  const installed = values['no-install'] ? undefined : await install(folder, manager, terminal)
+  terminal.out(nextSteps(dir, choices, { manager, installed: installed ?? false }))
+  return installed === false ? 1 : 0
 }
+
+async function chooseFolder(ask: Ask | undefined, { out }: Terminal): Promise<string> {
+  for (;;) {
+    const dir = (await ask?.text('Which folder?', DEFAULT_FOLDER)) ?? DEFAULT_FOLDER
+    if (!isTaken(dir)) return dir
+    if (ask === undefined) throw new UsageError(taken(dir))
+    out(taken(dir))
+  }
+}
+
+const DEFAULT_FOLDER = 'my-agents'
+
+/** Whether there is anything in a folder, except for a repository without files. */
+function isTaken(dir: string): boolean {
+  const stats = statSync(dir, { throwIfNoEntry: false })
+  return stats !== undefined && (!stats.isDirectory() || readdirSync(dir).some((name) => name !== '.git'))
+}
+
+const taken = (dir: string): string => `${dir} is not an empty folder: choose a new one.`
 
 type Given = { -readonly [Name in keyof Choices]?: Choices[Name] | undefined }
 
@@ -87,13 +108,13 @@ function yesOrNo(name: string, yes: boolean | undefined, no: boolean | undefined
 /** Asks for choices that were not given, or uses the defaults. */
 async function choose(given: Given, ask: Ask | undefined): Promise<Choices> {
   const one = async <Name extends Choice>(name: Name, question: string): Promise<Choices[Name]> =>
-    (given[name] ?? (await ask?.one(question, CHOICES[name])) ?? CHOICES[name][0]) as Choices[Name]
+    (given[name] ?? (await ask?.one(question, ABOUT[name])) ?? CHOICES[name][0]) as Choices[Name]
   return {
     framework: await one('framework', 'Which framework?'),
     storage: await one('storage', 'Where should threads be stored?'),
-    model: await one('model', 'Which model? “scripted” needs no key and no network.'),
+    model: await one('model', 'Which model?'),
     auth: given.auth ?? (await ask?.yes('Should users sign in?', false)) ?? false,
-    page: given.page ?? (await ask?.yes('With a chat page?', true)) ?? true,
+    page: given.page ?? (await ask?.yes('Should it have a chat page?', true)) ?? true,
   }
 }
 
@@ -115,28 +136,36 @@ const nameOf = (folder: string): string =>
 const describe = ({ framework, storage, model, auth, page }: Choices): string =>
   [framework, storage, model, auth ? 'sign-in' : 'no sign-in', page ? 'a page' : 'no page'].join(', ')
 
-async function install(folder: string, { out, problem }: Terminal): Promise<boolean> {
-  out('Running npm install…')
-  const child = spawn('npm', ['install', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'inherit' })
-  const code = await new Promise<number | null>((resolve) => {
-    child.once('error', () => resolve(null))
-    child.once('exit', resolve)
-  })
-  if (code !== 0) problem('npm install failed. Run it again in the folder.')
-  return code === 0
+interface Installing {
+  readonly manager: Manager
+  readonly installed: boolean
 }
 
-function nextSteps(folder: string, { model, page, auth }: Choices, installed: boolean): string {
-  const from = relative(process.cwd(), folder)
-  const steps = [...(from === '' ? [] : [`cd ${from}`]), ...(installed ? [] : ['npm install']), 'npm run dev']
+function nextSteps(dir: string, { model, page, auth }: Choices, { manager, installed }: Installing): string {
+  const origin = 'http://localhost:3000'
+  const steps = [
+    ...(resolve(dir) === process.cwd() ? [] : [`cd ${quoted(dir)}`]),
+    ...(installed ? [] : [`${manager} install`]),
+    `${manager} run dev`,
+  ]
+  const places = [
+    ...(page ? [['chat', origin]] : []),
+    ['devtools', `${origin}/agents/devtools`],
+    ['agents', `${origin}/agents`],
+  ]
   return [
-    '',
-    ...steps.map((step) => `  ${step}`),
-    '',
-    `Then ${page ? 'open http://localhost:3000' : 'the agent is at http://localhost:3000/agents'}.`,
-    ...(auth ? ['The user name and password are in .env.'] : []),
     ...(model === 'scripted'
       ? []
-      : ['Put the API key of the provider into .env first. “npm test” needs none.']),
+      : ['', `Put the API key of the provider into .env. “${manager} test” needs none.`]),
+    '',
+    'Next:',
+    ...steps.map((step) => `  ${step}`),
+    '',
+    'Then open:',
+    ...places.map(([name, url]) => `  ${name!.padEnd(8)}  ${url}`),
+    ...(auth ? ['', 'Sign in with the user name and the password in .env.'] : []),
   ].join('\n')
 }
+
+/** A path as a word of a shell. */
+const quoted = (path: string): string => (/^[\w./\\:~-]+$/.test(path) ? path : `"${path}"`)

@@ -13,6 +13,7 @@ export function projectOf(name: string, choices: Choices, read: (path: string) =
   for (const [to, from] of sourcesOf(choices)) files.set(to, adapt(template, from, to))
   files.set('package.json', json(packageOf(name, choices, read)))
   files.set('tsconfig.json', json(tsconfigOf(choices)))
+  files.set('langgraph.json', json(langgraphOf(choices)))
   files.set('README.md', readmeOf(name, choices))
   files.set('.env', envOf(choices))
   files.set('.gitignore', 'node_modules\n.env\n.next\nnext-env.d.ts\n*.tsbuildinfo\n*.db\n*.db-*\n')
@@ -112,7 +113,7 @@ function packageOf(name: string, choices: Choices, read: (path: string) => strin
     private: true,
     type: 'module',
     scripts: {
-      ...(isNext ? NEXT_SCRIPTS : NODE_SCRIPTS),
+      ...(isNext ? NEXT_SCRIPTS : nodeScripts(choices)),
       test: 'tsx --test agents.test.ts',
       types: 'tsc --noEmit',
     },
@@ -121,7 +122,11 @@ function packageOf(name: string, choices: Choices, read: (path: string) => strin
   }
 }
 
-const NODE_SCRIPTS = { dev: 'tsx watch --env-file=.env server.ts', start: 'tsx server.ts' }
+/** The page is bundled and not imported, so it is watched by its own option. */
+const nodeScripts = ({ page }: Choices) => ({
+  dev: `tsx watch ${page ? '--include "page/*" ' : ''}--env-file-if-exists=.env server.ts`,
+  start: 'tsx --env-file-if-exists=.env server.ts',
+})
 const NEXT_SCRIPTS = { dev: 'next dev', build: 'next build', start: 'next start' }
 
 const tsconfigOf = ({ framework }: Choices) => ({
@@ -153,6 +158,13 @@ const tsconfigOf = ({ framework }: Choices) => ({
     ...(framework === 'next' ? ['.next/types/**/*.ts', '.next/dev/types/**/*.ts'] : []),
   ],
   exclude: ['node_modules'],
+})
+
+/** The agents for `agentwire dev`, `agentwire deploy` and other tools that read this file. */
+const langgraphOf = ({ auth }: Choices) => ({
+  graphs: { assistant: './assistant.ts:assistant' },
+  env: '.env',
+  ...(auth && { auth: { path: './auth.ts:authenticate' } }),
 })
 
 /** The environment variables of each model's provider. */
@@ -188,12 +200,17 @@ npm test        # without a key or network access
 npm run types
 \`\`\`
 
+The devtools at http://localhost:3000/agents/devtools show each thread and run, and let you call the agent.
+
+\`npx agentwire deploy\` deploys the agent to a control plane. It does not upload \`.env\`: pass each variable that the agent needs as \`--secret NAME=VALUE\`.
+
 | file | contents |
 |---|---|
 | \`assistant.ts\`, \`tools.ts\` | the agent${model === 'scripted' ? ': a script in place of a model' : ''} |
 | \`agents.ts\` | the server of your agents. ${place} it below \`/agents\` |
 | \`storage.ts\` | where threads are stored |
 ${auth ? '| `auth.ts` | authentication: the users and passwords in `AGENT_USERS` in `.env` |\n' : ''}${page ? '| `page/` | the chat |\n' : ''}| \`offline/\` | ${model === 'scripted' ? 'the script' : 'replaces the provider in tests'} |
+| \`langgraph.json\` | the agents that \`npx agentwire deploy\` deploys |
 | \`.env\` | settings${model === 'scripted' ? '' : ', such as the API key of the provider'}; do not commit it |
 
 The guides of agentwire are in \`node_modules/agentwire/docs\`.

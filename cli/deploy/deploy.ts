@@ -16,7 +16,7 @@ import {
 import { followRevision } from './follow.ts'
 import { packProject } from './pack.ts'
 
-export const DEPLOY_USAGE = `agentwire deploy  uploads this project to a control plane, and waits until it is deployed
+const DEPLOY_USAGE = `agentwire deploy  uploads this project to a control plane, and waits until it is deployed
 
   --name NAME     letters, digits and dashes; default: the name of the folder
   --config FILE   default: langgraph.json

@@ -13,7 +13,7 @@ import {
 import { awaitRevision, tellingErrors } from './deploy.ts'
 import { eventsOf } from './events.ts'
 
-export const LIST_USAGE = `agentwire list  lists the deployments of a control plane
+const LIST_USAGE = `agentwire list  lists the deployments of a control plane
 
 ${PLANE_USAGE}`
 
@@ -40,7 +40,7 @@ export async function listCommand(args: readonly string[], terminal: Terminal): 
   })
 }
 
-export const LOGS_USAGE = `agentwire logs NAME  prints the server log of a deployment
+const LOGS_USAGE = `agentwire logs NAME  prints the server log of a deployment
 
   --build         prints the log of the newest build instead
   --follow, -f    keeps printing new lines
@@ -85,7 +85,7 @@ interface LogLine {
 const lineOf = ({ timestamp, level, message }: LogLine): string =>
   `${timestamp} ${level.padEnd(7)} ${message}`
 
-export const ROLLBACK_USAGE = `agentwire rollback NAME [NUMBER]  serves an earlier revision again, without building it
+const ROLLBACK_USAGE = `agentwire rollback NAME [NUMBER]  serves an earlier revision again, without building it
 
 NUMBER is the revision number; default: the revision that served before the current one.
 
@@ -128,7 +128,7 @@ function earlier(
   throw new AgentwireError('not_found', `${deployment.name} has no ${what}.`)
 }
 
-export const DELETE_USAGE = `agentwire delete NAME  stops and removes a deployment
+const DELETE_USAGE = `agentwire delete NAME  stops and removes a deployment
 
   --yes           does not ask for confirmation
 ${PLANE_USAGE}`

@@ -1,4 +1,5 @@
 import { AgentwireError } from '../../src/errors.ts'
+import type { Authenticate } from '../../src/http/index.ts'
 import {
   type LangGraphAuth,
   type LangGraphAuthOptions,
@@ -6,8 +7,14 @@ import {
 } from '../../src/platform/auth/langgraph-auth.ts'
 import { ConfigError } from './config-reader.ts'
 
-/** Throws `ConfigError` for anything that is not an `Auth`. */
-export function authOf(value: unknown, where: string): LangGraphAuthOptions {
+/** The server options of the section `auth`. */
+export type ProjectAuth = Pick<LangGraphAuthOptions, 'authenticate'> & Partial<LangGraphAuthOptions>
+
+/**
+ * An `Auth`, or the `authenticate` function of a server. Throws `ConfigError` for anything else.
+ */
+export function authOf(value: unknown, where: string): ProjectAuth {
+  if (typeof value === 'function') return { authenticate: value as Authenticate }
   try {
     return langgraphAuth(value as LangGraphAuth)
   } catch (error) {

@@ -1,13 +1,13 @@
 import type { ExitCode, Terminal } from '../terminal.ts'
 import { openPage } from './open-page.ts'
-import { serveCommand } from './serve.ts'
+import { SERVE_OPTIONS, serveCommand } from './serve.ts'
 
-export const DEV_USAGE = `agentwire dev  serves the graphs of a langgraph.json while you work on them
+const DEV_USAGE = `agentwire dev  serves the graphs of a langgraph.json while you work on them
 
-This runs “agentwire serve --watch --devtools” and opens the devtools in your browser. It takes all options of “agentwire serve”, and
+This runs “agentwire serve --watch --devtools” and opens the devtools in your browser.
 
-  --no-open  does not open the browser
-  --help     shows this text`
+  --no-open       does not open the browser
+${SERVE_OPTIONS}`
 
 const NO_OPEN = '--no-open'
 

@@ -1,11 +1,10 @@
 import { basename } from 'node:path'
 import type { Agent } from '../../src/agents/agent.ts'
 import type { GraphStoreLike, GraphStoreOptions } from '../../src/graph-store/index.ts'
-import type { LangGraphAuthOptions } from '../../src/platform/auth/langgraph-auth.ts'
 import type { Checkpointer } from '../../src/storage/index.ts'
 import { agentOf } from './agents.ts'
 import { type AppLike, appOf } from './app.ts'
-import { authOf } from './auth.ts'
+import { authOf, type ProjectAuth } from './auth.ts'
 import { type Config, readConfig } from './config.ts'
 import { ConfigError } from './config-reader.ts'
 import { defaultsOf } from './defaults.ts'
@@ -26,7 +25,7 @@ export interface Project {
   readonly failed: readonly { readonly name: string; readonly error: ConfigError }[]
   /** Possible mistakes, in sentences. */
   readonly warnings: readonly string[]
-  readonly auth: LangGraphAuthOptions | undefined
+  readonly auth: ProjectAuth | undefined
   readonly app: AppLike | undefined
   /** Further apps, each below its path, such as `/dashboard`. */
   readonly apps: readonly { readonly path: string; readonly app: AppLike }[]

@@ -9,9 +9,7 @@ import { MCP_INSTALL, type McpState, mcpState } from './mcp.ts'
 import type { Project } from './project.ts'
 import { type Serving, type ServingOptions, startServing } from './serving.ts'
 
-export const SERVE_USAGE = `agentwire serve  serves the graphs of a langgraph.json: threads, A2A, MCP, /ok and /info
-
-  --config FILE   default: langgraph.json
+export const SERVE_OPTIONS = `  --config FILE   default: langgraph.json
   --port PORT     0 picks a free port; default: the environment variable PORT, or 2024
   --host HOST     the address to listen on; 0.0.0.0 accepts other machines; default: the environment variable HOST, or 127.0.0.1
   --storage URL   file:… or a path (SQLite), postgres://…, redis://…; default: the environment variable STORAGE_URL, or the
@@ -30,6 +28,10 @@ Every request is logged. The environment variable LOG_LEVEL sets the lowest leve
 JSON lines.
 
 On SIGINT or SIGTERM, runs have ten seconds to finish; a second signal ends the process at once.`
+
+const SERVE_USAGE = `agentwire serve  serves the graphs of a langgraph.json: threads, A2A, MCP, /ok and /info
+
+${SERVE_OPTIONS}`
 
 /** Calls `onServing` once it listens. */
 export async function serveCommand(

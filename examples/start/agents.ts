@@ -11,4 +11,5 @@ export const server = createAgentServer({
   store,
   checkpointer,
   authenticate,
+  devtools: process.env.NODE_ENV !== 'production', // at `/agents/devtools`
 })

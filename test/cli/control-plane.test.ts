@@ -168,11 +168,11 @@ test.each([
   ],
   [['--allow-uploads', '--show-secrets', 'all'], /--show-secrets must be one of masked, plaintext, none/],
   [['--allow-uploads', '--frob'], /Unknown option '--frob'/],
-])('%j makes no sense: 2, and how it would', async (args, why) => {
+])('%j makes no sense: 2, and where to read how it would', async (args, why) => {
   const { exit, text } = agentwire(args, { AGENTWIRE_API_KEYS: undefined })
   expect(await exit).toBe(2)
   expect(text()).toMatch(why)
-  expect(text()).toContain('--secrets-key KEY')
+  expect(text()).toContain('agentwire control-plane --help')
 })
 
 const configured = (name: string, config: unknown) => {

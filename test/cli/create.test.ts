@@ -1,13 +1,16 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { Client } from '@langchain/langgraph-sdk'
 import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
+import { askLine } from '../../cli/ask-line.ts'
 import { CHOICES, type Choices } from '../../cli/create/choices.ts'
 import { exampleReader } from '../../cli/create/examples.ts'
 import { projectOf } from '../../cli/create/project.ts'
 import { run } from '../../cli/run.ts'
+import { Canceled } from '../../cli/terminal.ts'
 import { ORIGIN, programs } from '../kit/program.ts'
 import { root } from '../package/package.ts'
 import { write } from './projects.ts'
@@ -72,6 +75,16 @@ describe('every project', () => {
         }
         if (/#(?:end)?region/.test(text)) wrong.push(`${name}/${path} has a region`)
       }
+      const { graphs, auth } = JSON.parse(project.get('langgraph.json')!)
+      const exported = auth ? [graphs.assistant, auth.path] : [graphs.assistant]
+      for (const one of exported.map((path: string) => path.split(':') as [string, string]))
+        if (
+          !new RegExp(`^export (?:const|function) ${one[1]}\\b`, 'm').test(
+            project.get(posix.normalize(one[0])) ?? '',
+          )
+        )
+          wrong.push(`${name}/langgraph.json names ${one.join(':')}`)
+      if ((auth === undefined) === choices.auth) wrong.push(`${name}/langgraph.json has the wrong auth`)
     }
     expect(wrong).toEqual([])
     expect(problemsOf(files)).toEqual([])
@@ -157,7 +170,9 @@ describe.each(COVERING)('a project of $framework, $storage, $model', (choices) =
     const [origin] = ORIGIN.exec(await served.output(ORIGIN))!
     const home = await fetch(origin!)
     expect([home.status, (await home.text()).includes('<div id="page">')]).toEqual([page ? 200 : 404, page])
-    const defaultHeaders = auth ? { authorization: `Basic ${btoa('ada:secret')}` } : {}
+    const defaultHeaders: Record<string, string> = auth
+      ? { authorization: `Basic ${btoa('ada:secret')}` }
+      : {}
     const client = new Client({
       apiUrl: `${origin}/agents`,
       defaultHeaders,
@@ -166,6 +181,8 @@ describe.each(COVERING)('a project of $framework, $storage, $model', (choices) =
     const [assistant] = await client.assistants.search()
     expect(assistant?.graph_id).toBe('assistant')
     if (auth) expect((await fetch(`${origin}/agents/threads`)).status).toBe(401)
+    const devtools = await fetch(`${origin}/agents/devtools/api/threads`, { headers: defaultHeaders })
+    expect(devtools.status).toBe(200)
     if (model !== 'scripted') return
     const input = { messages: [{ role: 'user', content: 'Hello' }] }
     const { messages } = (await client.runs.wait(null, 'assistant', { input })) as {
@@ -175,18 +192,87 @@ describe.each(COVERING)('a project of $framework, $storage, $model', (choices) =
   })
 })
 
+test('the langgraph.json of a project is served with the authentication of the project', async () => {
+  const place = join(folder, 'deployed')
+  const choices = COVERING.find(({ auth, model }) => auth && model === 'scripted')!
+  write(place, Object.fromEntries(projectOf('deployed', choices, read)))
+  const args = ['serve', '--config', join(place, 'langgraph.json'), '--port', '0', '--json']
+  const served = start(
+    process.execPath,
+    ['--import', 'tsx', join(root, 'cli/main.ts'), ...args],
+    { ...env, AGENT_USERS: 'ada:secret', STORAGE_URL: 'memory:' },
+    place,
+  )
+  const [line] = /^\{.*\}$/m.exec(await served.output(/^\{.*\}$/m))!
+  const told = JSON.parse(line)
+  expect(told).toMatchObject({ agents: ['assistant'], auth: true, failed: [], warnings: [] })
+  const statusOf = async (headers?: Record<string, string>) =>
+    (await fetch(`${told.url}/threads`, { method: 'POST', body: '{}', headers })).status
+  expect(await statusOf()).toBe(401)
+  expect(await statusOf({ authorization: `Basic ${btoa('ada:secret')}` })).toBe(200)
+})
+
 describe('the command', () => {
   test('asks what is not given, takes numbers and names, and asks again for what is neither', async () => {
     const place = join(folder, 'asked')
     const { code, text } = await create(
       [place, '--no-install', '--framework', 'node'],
-      ['9', '3', 'open', 'y', 'n'],
+      ['9', '3', 'open', 'maybe', 'y', 'n'],
     )
     expect([code, text]).toEqual([0, expect.stringContaining('node, postgres, openai, sign-in, no page')])
     expect(text).not.toContain('Which framework?')
     expect(existsSync(join(place, 'page.ts'))).toBe(false)
     expect(readFileSync(join(place, '.env'), 'utf8')).toMatch(
       /STORAGE_URL=postgres:.*\n[\s\S]*AGENT_USERS=ada:\S{16}\n/,
+    )
+  })
+
+  test('asks for a folder until one is empty; a repository without files is', async () => {
+    const full = join(folder, 'asked-full')
+    const empty = join(folder, 'asked empty')
+    write(full, { 'a.txt': 'mine' })
+    mkdirSync(join(empty, '.git'), { recursive: true })
+    const { code, text } = await create(['--no-install'], [full, join(full, 'a.txt'), empty])
+    expect([code, text.match(/is not an empty folder/g)]).toEqual([0, expect.objectContaining({ length: 2 })])
+    expect(text).toContain(`  cd "${empty}"\n`)
+    expect(readdirSync(empty)).toContain('server.ts')
+  })
+
+  test('is canceled at a question, before it writes anything', async () => {
+    const place = join(folder, 'canceled')
+    const printed: string[] = []
+    const code = await run(['create', place], {
+      env: {},
+      out: () => {},
+      problem: (text) => printed.push(text),
+      ask: async () => {
+        throw new Canceled()
+      },
+    })
+    expect([code, printed, existsSync(place)]).toEqual([130, ['\nCanceled. Nothing was changed.'], false])
+  })
+
+  test.each(['\u0003', '\u0004'])('%j at a question cancels it', async (key) => {
+    const input = new PassThrough()
+    const asked = askLine('Which? ', input, new PassThrough())
+    input.write(key)
+    await expect(asked).rejects.toBeInstanceOf(Canceled)
+  })
+
+  test('a package manager that fails ends it with 1; the one that runs the command is used', async () => {
+    const place = join(folder, 'uninstalled')
+    const printed: string[] = []
+    const print = (text: string) => printed.push(text)
+    const path = process.env.PATH
+    process.env.PATH = join(folder, 'no-programs')
+    try {
+      const env = { npm_config_user_agent: 'pnpm/10.0.0 npm/? node/v20.20.0 linux x64' }
+      expect(await run(['create', place, '--yes'], { env, out: print, problem: print })).toBe(1)
+    } finally {
+      process.env.PATH = path
+    }
+    expect(printed.join('\n')).toMatch(
+      /Running pnpm install…\npnpm install failed\.[\s\S]* {2}pnpm install\n {2}pnpm run dev\n/,
     )
   })
 
@@ -205,7 +291,7 @@ describe('the command', () => {
     write(join(folder, 'full'), { 'a.txt': 'mine' })
     expect(await create([join(folder, 'full'), '--yes'])).toEqual({
       code: 2,
-      text: expect.stringContaining('is not empty'),
+      text: expect.stringContaining('is not an empty folder'),
     })
     const wrong = await create([join(folder, 'wrong'), '--framework', 'koa'])
     expect(wrong).toEqual({

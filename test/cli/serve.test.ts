@@ -287,11 +287,11 @@ test.each([
   [['--frob'], "Unknown option '--frob'."],
   [['--port', 'x'], '--port must be a number'],
   [['now'], 'takes only options'],
-])('serve %j makes no sense: 2, and how it would', async (args, why) => {
+])('serve %j makes no sense: 2, and where to read how it would', async (args, why) => {
   const { exit, text } = agentwire(['serve', ...args])
   expect(await exit).toBe(2)
   expect(text()).toContain(why)
-  expect(text()).toContain('--config FILE')
+  expect(text()).toContain('agentwire serve --help')
 })
 
 test('--version is that of the package', async () => {

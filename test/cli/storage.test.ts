@@ -223,25 +223,43 @@ describe('the command line', () => {
     [['storage', 'check', '--url', 'mysql://me:s3cret@127.0.0.1/db'], 'storage URL scheme mysql:'],
     [['storage', 'check', '--url', 'memory:', '--frob'], "Unknown option '--frob'."],
     [['storage', 'check', '--url'], "'--url <value>'"],
-    [['frob'], 'Unknown command “frob”'],
-    [[], 'Missing command.'],
-  ])('%j makes no sense: 2, and how it would', async (args, why) => {
+    [['storage', 'check', '--ur', 'memory:'], "Unknown option '--ur'. Did you mean --url?"],
+  ])('%j makes no sense: 2, and where to read how it would', async (args, why) => {
     const { code, text } = await run(program, args)
     expect(code).toBe(2)
-    expect(lines(text)[0]).toContain(why)
-    expect(text).toContain('agentwire storage check    checks')
+    const [problem, help] = lines(text)
+    expect(problem).toContain(why)
+    expect(help).toBe('Run “agentwire storage --help” for its options.')
   })
 
-  test.each([['--help'], ['-h'], ['storage', '--help'], ['storage', 'check', '-h']])(
-    '%s %s helps',
-    async (...args) => {
-      const { code, text } = await run(program, args)
-      expect(code).toBe(0)
-      expect(text).toMatch(
-        args[0] === 'storage' ? /^agentwire storage check/ : /^agentwire create .*\nagentwire storage check/,
-      )
-    },
-  )
+  test.each([
+    [['frob'], 'Unknown command “frob”.'],
+    [['creat'], 'Unknown command “creat”. Did you mean “create”?'],
+    [['--frob'], 'Unknown option “--frob”.'],
+  ])('%j is not known: 2, and where to read what is', async (args, why) => {
+    expect(await run(program, args)).toEqual({
+      code: 2,
+      text: `${why}\nRun “agentwire --help” for all commands.\n`,
+    })
+  })
+
+  test.each<readonly string[]>([
+    [],
+    ['--help'],
+    ['-h'],
+    ['help'],
+    ['storage', '--help'],
+    ['storage', 'check', '-h'],
+    ['help', 'storage'],
+  ])('%s %s helps', async (...args) => {
+    const { code, text } = await run(program, args)
+    expect(code).toBe(0)
+    expect(text).toMatch(
+      args.includes('storage')
+        ? /^agentwire storage check/
+        : /Usage: [\s\S]*\n {2}create .*[\s\S]*\n {2}storage check/,
+    )
+  })
 
   test('STORAGE_URL stands for --url', async () => {
     const { code, text } = await run(program, ['storage', 'check', '--json'], 'memory:')
