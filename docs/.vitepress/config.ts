@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { type DefaultTheme, defineConfig } from 'vitepress'
+import { descriptionOf, headOf } from './head.ts'
 import { markdown } from './markdown.ts'
-import { read, repositoryUrl, version } from './package.ts'
+import { homepage, read, repositoryUrl, version } from './package.ts'
 import { renderForSearch, searchOptions, searchTerms } from './search.ts'
 import { reference, sidebar } from './sidebar.ts'
 import { accessibleSidebar } from './sidebar-item.ts'
@@ -30,6 +31,11 @@ export default defineConfig({
   // test/site/links.ts looks at what was built, with anchors and after the rewrites.
   ignoreDeadLinks: true,
   markdown,
+  ...(homepage !== undefined && { sitemap: { hostname: homepage } }),
+  transformPageData: (page) => ({
+    description: page.frontmatter.description ?? descriptionOf(page.filePath),
+  }),
+  transformHead: ({ pageData, title, description }) => headOf(pageData.relativePath, title, description),
   vite: {
     publicDir: fileURLToPath(new URL('../public', import.meta.url)),
     css: { postcss: {} },
@@ -45,7 +51,8 @@ export default defineConfig({
     },
     outline: [2, 3],
     nav: [
-      { text: 'Guides', link: '/docs/quick-start', activeMatch: '^/(docs|examples)/' },
+      { text: 'Guides', link: '/docs/quick-start', activeMatch: '^/docs/' },
+      { text: 'Examples', link: '/examples/', activeMatch: '^/examples/' },
       { text: 'API reference', link: '/reference/', activeMatch: '^/reference/' },
       {
         text: `v${version}`,
@@ -58,6 +65,14 @@ export default defineConfig({
       },
     ],
     socialLinks,
+    notFound: {
+      title: 'Page not found',
+      quote:
+        'The address may be misspelled, or the page has moved. The search at the top finds guides and exports by name.',
+      linkText: 'Home page',
+      linkLabel: 'Home page',
+    },
+    footer: { message: `agentwire v${version}, MIT license` },
     sidebar: { '/': sidebar, '/reference/': reference },
   },
 })

@@ -17,6 +17,7 @@ export const markdown: MarkdownOptions = {
   config(md) {
     md.core.ruler.push('links_of_files', linkFiles)
     md.core.ruler.push('empty_headers_are_cells', renameEmptyHeaders)
+    md.core.ruler.push('package_managers', addPackageManagers)
   },
 }
 
@@ -44,4 +45,30 @@ const linkFiles: Rule = ({ tokens, env }) => {
 const renameEmptyHeaders: Rule = ({ tokens }) => {
   for (const [at, token] of tokens.entries())
     if (token.type === 'th_open' && tokens[at + 1]?.content === '') token.tag = tokens[at + 2]!.tag = 'td'
+}
+
+const MANAGERS = [
+  { title: 'npm', add: 'npm install' },
+  { title: 'pnpm', add: 'pnpm add' },
+  { title: 'yarn', add: 'yarn add' },
+  { title: 'bun', add: 'bun add' },
+]
+
+/** A block that only installs packages gets a tab for each package manager. */
+const addPackageManagers: Rule = (state) => {
+  state.tokens = state.tokens.flatMap((token) => {
+    const isInstall = token.type === 'fence' && /^(?:npm install [^-\n].*\n)+$/.test(token.content)
+    if (!isInstall || token.level > 0) return [token]
+    const group = (nesting: 1 | -1) => {
+      const type = nesting === 1 ? 'container_code-group_open' : 'container_code-group_close'
+      return Object.assign(new state.Token(type, 'div', nesting), { block: true })
+    }
+    const tabs = MANAGERS.map(({ title, add }) =>
+      Object.assign(new state.Token('fence', 'code', 0), token, {
+        info: `${token.info} [${title}]`,
+        content: token.content.replaceAll('npm install', add),
+      }),
+    )
+    return [group(1), ...tabs, group(-1)]
+  })
 }

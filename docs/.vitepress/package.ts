@@ -5,11 +5,14 @@ import { fileURLToPath } from 'node:url'
 export const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
-const manifest: { readonly version: string; readonly repository?: { readonly url: string } } = JSON.parse(
-  read('package.json'),
-)
+const manifest: {
+  readonly version: string
+  readonly homepage?: string
+  readonly repository?: { readonly url: string }
+} = JSON.parse(read('package.json'))
 
-export const { version } = manifest
+/** `homepage` is where the site is published. Without it, pages have no canonical address. */
+export const { version, homepage } = manifest
 
 /** Such as `https://github.com/owner/name`. */
 export const repositoryUrl = manifest.repository?.url.replace(/^git\+|\.git$/g, '')

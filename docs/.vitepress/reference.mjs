@@ -18,6 +18,9 @@ const entryOf = new Map(
   ),
 )
 
+/** The static members of each error, by which `instanceof` works across builds. */
+const ofErrors = new Set(['[hasInstance]', 'brand'])
+
 /** @param {string} guide */
 const linkTo = (guide) => `[${/^# (.+)$/m.exec(read(`docs/${guide}.md`))?.[1]}](/docs/${guide})`
 
@@ -44,7 +47,8 @@ const pageOf = (/** @type {string} */ contents) =>
                 ? `[docs/${page}.md](/docs/${page})`
                 : `[docs/${page}.md §${section}](/docs/${page}#s${section})`,
             )
-            .replace(/^\*\*\*\n\n/gm, ''),
+            .replace(/^\*\*\*\n\n/gm, '')
+            .replace(/^#{4,6} (?:Inherited from|Overrides)\n\n.+\n\n?/gm, ''),
     )
     .join('')
 
@@ -68,6 +72,8 @@ const index = () =>
 export function load(app) {
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const module of project.children ?? []) module.name = importPath(entryOf.get(module.name) ?? '')
+    for (const member of project.getReflectionsByKind(ReflectionKind.ClassMember))
+      if (ofErrors.has(member.name)) project.removeReflection(member)
     for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter))
       if (parameter.name === '__namedParameters') parameter.name = 'options'
   })

@@ -78,7 +78,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     collapsed: true,
     items: [
       { text: 'Several instances', link: '/docs/deploying' },
-      { text: 'Docker and proxies', link: '/docs/docker' },
+      { text: 'Docker and reverse proxies', link: '/docs/docker' },
       { text: 'Cron jobs', link: '/docs/crons' },
       { text: 'Assistants', link: '/docs/assistants' },
       { text: 'Observability', link: '/docs/operating' },
@@ -93,8 +93,8 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'Which protocol', link: '/docs/doors' },
       { text: 'Clients', link: '/docs/clients' },
-      { text: 'LangGraph’s REST API', link: '/docs/platform' },
-      { text: 'REST event streams', link: '/docs/frames' },
+      { text: 'LangGraph REST API', link: '/docs/platform' },
+      { text: 'REST stream modes', link: '/docs/frames' },
       { text: 'useChat', link: '/docs/ai-sdk' },
       { text: 'OpenAI’s clients', link: '/docs/openai' },
       { text: 'MCP tools', link: '/docs/mcp' },

@@ -15,20 +15,24 @@ export const pages: readonly string[] = [
     .map((name) => `docs/${name}`),
 ]
 
-/** A fence of code with the mark above it, if it has one. */
-const FENCE = /^(?:<!-- snippet: (\S+) -->\n)?```(\w+)\n(.*?)^```$/gms
+/** A fence of code with the mark above it, if it has one. The title is that of its tab. */
+const FENCE = /^(?:<!-- snippet: (\S+) -->\n)?```(\w+(?: \[[^\]]+\])?)\n(.*?)^```$/gms
 
 /** The page with the code that its marks name in its fences. */
 export const filled = (page: string): string =>
-  page.replace(FENCE, (fence, mark: string | undefined, language: string) =>
-    mark === undefined ? fence : `<!-- snippet: ${mark} -->\n\`\`\`${language}\n${snippet(mark)}\`\`\``,
+  page.replace(FENCE, (fence, mark: string | undefined, info: string) =>
+    mark === undefined ? fence : `<!-- snippet: ${mark} -->\n\`\`\`${info}\n${snippet(mark)}\`\`\``,
   )
 
 /** The first lines of the fences of TypeScript without a mark. */
 export const unmarked = (page: string): string[] =>
   [...page.matchAll(FENCE)]
-    .filter(([, mark, language]) => mark === undefined && /^tsx?$/.test(language!))
+    .filter(([, mark, info]) => mark === undefined && /^tsx?\b/.test(info!))
     .map(([, , , code]) => code!.split('\n')[0]!)
+
+/** The marks that stand above no fence, so that a page has no code for them. */
+export const withoutFence = (page: string): string[] =>
+  [...page.matchAll(/^<!-- snippet: (\S+) -->\n(?!```)/gm)].map(([, mark]) => mark!)
 
 /** The code that a mark names, `docs/snippets/users.ts#authenticate`: a region of a file, or without `#` the whole file. */
 function snippet(mark: string): string {

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { clientsOf, shownClients } from '../../docs/.vitepress/clients.ts'
 import { groups } from '../../docs/.vitepress/entries.mjs'
 import { figuresOf } from '../../docs/.vitepress/figures.ts'
-import { read } from './fences.ts'
+import { descriptionOf } from '../../docs/.vitepress/head.ts'
+import { pages, read } from './fences.ts'
 
 const manifest: {
   exports: Readonly<Record<string, string | object>>
@@ -70,4 +71,13 @@ test('the API reference lists each entry of the package', () => {
   expect(groups.flatMap((group) => group.entries.map(({ path }) => path)).toSorted()).toEqual(
     entries.map(([path]) => path).toSorted(),
   )
+})
+
+test('every guide begins with sentences that describe it in a search result', () => {
+  const guides = pages.filter((page) => page.startsWith('docs/') && !page.startsWith('docs/site/'))
+  const described = guides.map((page) => ({ page, description: descriptionOf(page) }))
+  expect(described.length).toBeGreaterThan(30)
+  expect(described.filter(({ description }) => !/^\S.{30,159}[.?…]$/.test(description))).toEqual([])
+  expect(new Set(described.map(({ description }) => description)).size).toBe(described.length)
+  expect(descriptionOf('docs/quick-start.md')).toMatch(/^A server and a client in two files, /)
 })

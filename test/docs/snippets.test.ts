@@ -5,10 +5,13 @@ import { freePort } from '../kit/listen.ts'
 import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
 import { programs, typescript } from '../kit/program.ts'
 import { root } from '../package/package.ts'
-import { filled, pages, read, unmarked } from './fences.ts'
+import { filled, pages, read, unmarked, withoutFence } from './fences.ts'
 
 /** The whole files of pages that only a test runner or a place of their own runs. */
 const UNMARKED: Readonly<Record<string, number>> = { 'docs/audits.md': 4, 'docs/control-plane.md': 3 }
+
+/** tsx takes the sources that `fast-json-patch` publishes for the package, and they are incomplete. */
+const NOT_FOR_TSX = 'ag-ui/client.ts'
 
 const NEEDS_POSTGRES = new Set(['instance.ts', 'retention.ts', 'saver.ts'])
 
@@ -38,6 +41,11 @@ test('the code of every page is that of the files which its marks name', () => {
   }
 })
 
+test('every mark of a page stands above a fence', () => {
+  expect(pages.flatMap((path) => withoutFence(read(path)))).toEqual([])
+  expect(withoutFence('<!-- snippet: a.ts#b -->\n\nText')).toEqual(['a.ts#b'])
+})
+
 test('every TypeScript of a page is marked with its file, but for whole files that need a test runner or a cluster', () => {
   const counts = pages.map((path) => [path, unmarked(read(path)).length] as const)
   expect(Object.fromEntries(counts.filter(([, count]) => count > 0))).toEqual(UNMARKED)
@@ -63,7 +71,7 @@ test('every snippet runs, holds what it asserts, and leaves nothing open', { tim
   const names = readdirSync(join(root, 'docs/snippets'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name) && !/^(kit|start)\//.test(name))
     .toSorted()
-  const files = names.filter((name) => withPostgres || !NEEDS_POSTGRES.has(name))
+  const files = names.filter((name) => name !== NOT_FOR_TSX && (withPostgres || !NEEDS_POSTGRES.has(name)))
   const port = /(?<=\b(?:port: |listen\())[1-9]\d+/g
   // Pages serve nothing, and JSX is compiled as the project says in its own folders only.
   const paths = files.map((name) =>
@@ -73,6 +81,11 @@ test('every snippet runs, holds what it asserts, and leaves nothing open', { tim
   const program = start('node', [...typescript('test/docs/run-snippets.ts'), ...paths], env)
   expect(await program.exit, program.text()).toBe(0)
   expect([...program.text().matchAll(/^ran (.+)$/gm)].map(([, path]) => path)).toEqual(paths)
+})
+
+test('the client of AG-UI runs, and holds what it asserts', { timeout: 60_000 }, async () => {
+  const { agent } = await import(`../../docs/snippets/${NOT_FOR_TSX}`)
+  expect(agent.messages).toHaveLength(2)
 })
 
 test('the client of the README chats with its server, and exits', { timeout: 60_000 }, async () => {

@@ -22,7 +22,7 @@ interface Block {
   readonly pieceOf?: string
 }
 
-const FENCE = /^```(tsx?)\n(.*?)^```$/gms
+const FENCE = /^```(tsx?)(?: \[[^\]]+\])?\n(.*?)^```$/gms
 const FILE_NAME = /`([\w./[\]-]+\.tsx?)`/g
 
 function blocksOf(page: string): Block[] {

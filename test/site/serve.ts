@@ -26,9 +26,10 @@ export function fileOf(path: string): string | undefined {
 export const serveSite = (): Promise<Listening> =>
   openServer(
     createServer((request, response) => {
-      const file = fileOf(decodeURI(new URL(request.url ?? '/', 'http://site').pathname))
-      response.statusCode = file === undefined ? 404 : 200
-      response.setHeader('content-type', TYPES[extname(file ?? '')] ?? 'application/octet-stream')
-      response.end(file === undefined ? '' : readFileSync(file))
+      const found = fileOf(decodeURI(new URL(request.url ?? '/', 'http://site').pathname))
+      const file = found ?? join(SITE, '404.html')
+      response.statusCode = found === undefined ? 404 : 200
+      response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream')
+      response.end(readFileSync(file))
     }),
   )
