@@ -66,7 +66,7 @@ test('every snippet is used by a page', () => {
   expect(regions.filter((region) => !marks.includes(region))).toEqual([])
 })
 
-test('every snippet runs, holds what it asserts, and leaves nothing open', { timeout: 120_000 }, async () => {
+test('every snippet runs, holds what it asserts, and leaves nothing open', { timeout: 300_000 }, async () => {
   const withPostgres = hasPostgres()
   const names = readdirSync(join(root, 'docs/snippets'), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name) && !/^(kit|start)\//.test(name))

@@ -57,7 +57,7 @@ beforeAll(() => {
   for (const block of blocks)
     found.set(block, block.pieceOf === undefined ? errorsOf(program, block.path) : errorsOfPiece(block))
   for (const mistake of mistakes) found.set(mistake, errorsOf(program, mistake.path))
-}, 120_000)
+}, 300_000)
 
 test('every block of the guides compiles as a reader pastes it', () => {
   expect(

@@ -3,7 +3,7 @@ import { createAgentServer, defineAgent } from 'agentwire'
 import { agUi } from 'agentwire/ag-ui'
 import { intercept } from '../kit/intercept.ts'
 
-const hello = defineAgent({ run: async ({ message }) => void (await message('Hello there')) })
+const hello = defineAgent({ run: ({ message }) => message('Hello there') })
 const server = createAgentServer({ agents: { agent: hello }, faces: [agUi()] })
 intercept('127.0.0.1:3000', server.fetch)
 
