@@ -2,16 +2,17 @@ import { permit } from '../face/access.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { runConfig } from '../face/run-config.ts'
 import { empty, HttpError, isJsonType, json } from '../http/index.ts'
-import { internalsOf } from '../runs/index.ts'
+import { internalsOf, type StoredConfig } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
-import type { Answers, Fork, NewRun, StartedRun } from './wire.ts'
+import type { Answers, Breakpoints, Fork, NewRun, StartedRun } from './wire.ts'
 
 /** `POST …/api/threads/{thread_id}/answers`: answers interrupts by starting a run that resumes them. */
 export async function postAnswers(context: DevtoolsContext, call: FaceCall): Promise<Response> {
-  const { answers } = (await bodyOf(call)) as Partial<Answers>
+  const { answers, ...rest } = (await bodyOf(call)) as Partial<Answers>
   if (!isObject(answers) || Object.keys(answers).length === 0)
     throw invalid('answers: expected an object with at least one interrupt id.')
-  const { runId } = await context.engine.respond({ ...common(context, call), answers })
+  const config = { configurable: {}, ...stopsOf(rest) }
+  const { runId } = await context.engine.respond({ ...common(context, call), answers, config })
   return json({ run_id: runId } satisfies StartedRun)
 }
 
@@ -20,11 +21,12 @@ export async function postAnswers(context: DevtoolsContext, call: FaceCall): Pro
  * exist.
  */
 export async function postRun(context: DevtoolsContext, call: FaceCall): Promise<Response> {
-  const { assistant_id: assistantId, input, config } = (await bodyOf(call)) as Partial<NewRun>
+  const { assistant_id: assistantId, input, config, ...rest } = (await bodyOf(call)) as Partial<NewRun>
   if (assistantId !== undefined && (typeof assistantId !== 'string' || assistantId === ''))
     throw invalid('assistant_id: expected a string that is not empty.')
   if (input === undefined) throw invalid('input: expected a value.')
   if (config !== undefined && !isObject(config)) throw invalid('config: expected an object.')
+  const stops = stopsOf(rest)
   const { engine, authorize } = context
   const { threadId } = call
   // A named assistant is authorized now. For any other, the engine calls back.
@@ -33,17 +35,18 @@ export async function postRun(context: DevtoolsContext, call: FaceCall): Promise
     ...common(context, call),
     assistantId,
     input,
-    config: runConfig(config, undefined, internalsOf(engine).limits),
+    config: { ...runConfig(config, undefined, internalsOf(engine).limits), ...stops },
   })
   return json({ run_id: runId } satisfies StartedRun)
 }
 
 /** `POST …/api/threads/{thread_id}/forks`: starts a run from an earlier checkpoint. */
 export async function postFork(context: DevtoolsContext, call: FaceCall): Promise<Response> {
-  const { checkpoint_id: checkpointId, input = null } = (await bodyOf(call)) as Partial<Fork>
+  const { checkpoint_id: checkpointId, input = null, ...rest } = (await bodyOf(call)) as Partial<Fork>
   if (typeof checkpointId !== 'string' || checkpointId === '')
     throw invalid('checkpoint_id: expected a string that is not empty.')
-  const run = { ...common(context, call), input, checkpointId, mustExist: true }
+  const config = { configurable: {}, ...stopsOf(rest) }
+  const run = { ...common(context, call), input, checkpointId, config, mustExist: true }
   const { runId } = await context.engine.start(run)
   return json({ run_id: runId } satisfies StartedRun)
 }
@@ -64,6 +67,20 @@ const common = ({ authorize }: DevtoolsContext, call: FaceCall) => ({
   permit: async (assistantId: string) =>
     (await permit(authorize, call, 'runs:create', { threadId: call.threadId, assistantId })).principal,
 })
+
+const stopsOf = ({
+  interrupt_before: before,
+  interrupt_after: after,
+}: Breakpoints): Pick<StoredConfig, 'interruptBefore' | 'interruptAfter'> => ({
+  interruptBefore: nodesOf('interrupt_before', before),
+  interruptAfter: nodesOf('interrupt_after', after),
+})
+
+function nodesOf(name: string, value: unknown): '*' | readonly string[] | undefined {
+  if (value === undefined || value === '*') return value
+  if (Array.isArray(value) && value.every((node) => typeof node === 'string')) return value
+  throw invalid(`${name}: expected "*" or a list of node names.`)
+}
 
 /**
  * A request without a body is checked too: a page of another origin can send one without a CORS preflight.

@@ -3,13 +3,20 @@ import { describeAssistant } from '../assistants/index.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { json } from '../http/index.ts'
 import type { DevtoolsContext } from './context.ts'
-import type { AgentGraph, GraphAnswer } from './wire.ts'
+import type { AgentGraph, GraphAnswer, InputAnswer } from './wire.ts'
 
 /** `GET …/api/agents/{assistant_id}/graph`: with the nodes of all subgraphs. */
 export async function getGraph({ engine }: DevtoolsContext, call: FaceCall): Promise<Response> {
   const { description } = await describeAssistant(engine, call.principal, call.params.assistant_id!)
   const drawing = await description.drawing({ xray: true })
   return json({ graph: isOneStep(drawing) ? null : presentGraph(drawing) } satisfies GraphAnswer)
+}
+
+/** `GET …/api/agents/{assistant_id}/input`: the schema of the agent's input. */
+export async function getInput({ engine }: DevtoolsContext, call: FaceCall): Promise<Response> {
+  const { description } = await describeAssistant(engine, call.principal, call.params.assistant_id!)
+  const { input } = await description.schemas()
+  return json({ schema: input } satisfies InputAnswer)
 }
 
 /** Omits the nodes' schemas and classes, which are larger than the rest. */

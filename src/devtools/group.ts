@@ -5,7 +5,7 @@ import type { Call, Principal, WebHandler } from '../http/index.ts'
 import { postAnswers, postCancel, postFork, postRun } from './actions.ts'
 import { getCheckpoint, getCheckpoints } from './checkpoints.ts'
 import type { DevtoolsContext, DevtoolsOptions } from './context.ts'
-import { getGraph } from './graph.ts'
+import { getGraph, getInput } from './graph.ts'
 import { getLayout, getPage } from './page.ts'
 import { getServer, getStore, getWork } from './server.ts'
 import { getLog, getThread, getThreads } from './threads.ts'
@@ -34,6 +34,7 @@ const ROUTES: readonly FaceRoute<DevtoolsContext>[] = [
   ['GET', '/devtools/api/work', 'threads:list', getWork],
   ['GET', '/devtools/api/store', 'threads:list', getStore],
   ['GET', '/devtools/api/agents/:assistant_id/graph', 'assistants:read', getGraph, agentOf],
+  ['GET', '/devtools/api/agents/:assistant_id/input', 'assistants:read', getInput, agentOf],
   ['GET', '/devtools/api/threads', 'threads:list', getThreads],
   ['GET', THREAD, 'threads:read', getThread],
   ['GET', `${THREAD}/log`, 'threads:stream', getLog],

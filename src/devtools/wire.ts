@@ -168,6 +168,11 @@ export interface AgentGraph {
   }[]
 }
 
+export interface InputAnswer {
+  /** The JSON Schema of the agent's input. Null if unknown. */
+  readonly schema: Readonly<Record<string, unknown>> | null
+}
+
 export interface StoreRow {
   readonly name: string
   readonly schema: { readonly version: number; readonly newest: number }
@@ -181,12 +186,18 @@ export interface StartedRun {
   readonly run_id: string
 }
 
-export interface Answers {
+/** The nodes at which a run of a graph stops. `*` is every node. */
+export interface Breakpoints {
+  readonly interrupt_before?: '*' | readonly string[]
+  readonly interrupt_after?: '*' | readonly string[]
+}
+
+export interface Answers extends Breakpoints {
   /** By interrupt id. */
   readonly answers: Readonly<Record<string, unknown>>
 }
 
-export interface NewRun {
+export interface NewRun extends Breakpoints {
   /** Default: the thread's agent, otherwise the server's. */
   readonly assistant_id?: string
   readonly input: unknown
@@ -194,7 +205,7 @@ export interface NewRun {
   readonly config?: Readonly<Record<string, unknown>>
 }
 
-export interface Fork {
+export interface Fork extends Breakpoints {
   readonly checkpoint_id: string
   /** Null continues from the current state. */
   readonly input: unknown

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { toNode } from '../../adapters/node.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type AgentServer, createAgentServer, defineAgent } from '../../src/index.ts'
@@ -10,11 +11,24 @@ import { executablePath, launchBrowser } from '../kit/browser.ts'
 import { listen } from '../kit/listen.ts'
 import { eventually, gate } from '../kit/wait.ts'
 import { branching, guarded } from './graphs.ts'
+import { trips } from './trips.ts'
 
 const question = { messages: [{ type: 'human', content: 'x?' }] }
 
 if (executablePath === undefined)
   console.warn('No chromium on the path: the browser tests of the devtools are skipped.')
+
+/** Takes no messages: its schema makes a form. */
+const weather = defineAgent({
+  input: z.object({
+    city: z.string().describe('Where it is'),
+    days: z.number().optional(),
+    unit: z.enum(['°C', '°F']),
+  }),
+  async run({ input, message }) {
+    await message(JSON.stringify(input))
+  },
+})
 
 /** A counter that ticks as fast as it is asked to. */
 function ticking() {
@@ -102,6 +116,8 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
         guarded: langgraph(guarded()),
         branching: langgraph(branching(() => source.opened)),
         ticks: ticks.agent,
+        trips: langgraph(trips()),
+        weather,
       },
       authenticate: (request) => {
         const user = /user=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1]
@@ -171,9 +187,109 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await messages.getByText('Done.').waitFor()
     expect(await messages.getByRole('heading', { name: 'Approve add?' }).count()).toBe(0)
     await page.getByLabel('Message', { exact: true }).fill('Again?')
-    await page.getByRole('button', { name: 'Send' }).click()
-    await messages.getByText('Again?').waitFor()
+    await page.keyboard.press('Shift+Enter')
+    await page.keyboard.type('Please.')
+    await page.keyboard.press('Enter')
+    await messages.getByText('Again?\nPlease.').waitFor()
     await messages.getByRole('heading', { name: 'Approve add?' }).waitFor()
+    // A message would be taken for the answer.
+    await page.getByText('Answer the question above to go on').waitFor()
+    expect(await page.getByLabel('Message', { exact: true }).count()).toBe(0)
+  })
+
+  test('shows a question in words, takes its answer as text, and says where a hidden error is', async () => {
+    const about = (content: string) => ({ messages: [{ type: 'human', content }] })
+    await ended('mars', 'trips', about('Mars'))
+    page = await open('threads/mars')
+    const messages = page.getByRole('log', { name: 'Messages' })
+    await messages.getByText('Really?', { exact: true }).waitFor()
+    await messages.getByLabel('Answer, as JSON').fill('yes, please')
+    await messages.getByRole('button', { name: 'Send as text' }).click()
+    await messages.getByText('Asked: yes, please').waitFor()
+
+    await ended('atlantis', 'trips', about('Atlantis'))
+    await page.goto(page.url().replace('mars', 'atlantis'))
+    const alert = page.getByRole('alert')
+    await alert.getByText(/Error id: [\w-]+\. The server’s output has the error/).waitFor()
+    expect(await alert.count()).toBe(1)
+    await page.getByRole('tab', { name: 'Log' }).click()
+    await page.getByRole('row', { name: 'lifecycle' }).first().waitFor()
+    expect(await alert.count()).toBe(1)
+  })
+
+  test('stops at breakpoints that are set in the graph and the run box, and goes on with one click', async () => {
+    await ended('t', 'steps', { notes: [] })
+    page = await open('threads/t/graph')
+    const mark = page.getByRole('checkbox', { name: 'Breakpoint before two' })
+    await mark.focus()
+    await page.keyboard.press('Space')
+    await eventually(async () => (await mark.getAttribute('aria-checked')) === 'true')
+    await page.reload()
+    await eventually(async () => (await mark.getAttribute('aria-checked')) === 'true')
+    await page.getByRole('tab', { name: 'Conversation' }).click()
+    await page.getByRole('button', { name: 'JSON input' }).click()
+    await page.getByLabel('Input, as JSON').fill('{"notes":["given"]}')
+    await page.getByText('Breakpoints 1').click()
+    expect(await page.getByRole('checkbox', { name: 'before two' }).isChecked()).toBe(true)
+    await page.getByRole('checkbox', { name: 'after two' }).check()
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Start a run' }).click()
+    const status = page.locator('.stopped')
+    await status.getByText('Stopped at a breakpoint, before two').waitFor()
+    await status.getByRole('button', { name: 'Continue' }).click()
+    await status.getByText('Stopped at a breakpoint, before three').waitFor()
+    await page.getByRole('tab', { name: 'Graph' }).click()
+    await page.getByRole('checkbox', { name: 'Breakpoint after two' }).click()
+    await mark.click()
+    await status.getByRole('button', { name: 'Continue' }).click()
+    await status.waitFor({ state: 'detached' })
+    const thread = await server.engine.findThread({ threadId: 't', principal: { id: 'ann' } })
+    const notes = ['one', 'two', 'three']
+    expect((await server.engine.readState(thread!))!.values.notes).toEqual([...notes, 'given', ...notes])
+  })
+
+  test('runs a step again with what follows it, and a whole run', async () => {
+    await ended('t', 'steps', { notes: ['in'] })
+    page = await open('threads/t/steps')
+    const names = page.locator('.span .name')
+    const texts = async () => (await names.allInnerTexts()).map((text) => text.trim())
+    await names.filter({ hasText: 'two' }).click()
+    await page.getByRole('button', { name: 'Run again from here' }).click()
+    await eventually(async () => (await texts()).join() === 'run steps,two,three')
+    await eventually(async () => (await texts()).length === 3)
+    const thread = await server.engine.findThread({ threadId: 't', principal: { id: 'ann' } })
+    const notes = async () => (await server.engine.readState(thread!))!.values.notes
+    expect(await notes()).toEqual(['in', 'one', 'two', 'three'])
+    // The first run, of which the second one was a part.
+    await page.getByLabel('Run', { exact: true }).selectOption({ index: 1 })
+    await names.filter({ hasText: 'run steps' }).click()
+    await page.getByRole('button', { name: 'Run again', exact: true }).click()
+    await eventually(
+      async () => (await page.getByLabel('Run', { exact: true }).locator('option').count()) === 3,
+    )
+    await eventually(async () => (await texts()).join() === 'run steps,one,two,three')
+    await page.locator('.thread > header .status', { hasText: 'idle' }).waitFor()
+    expect(await notes()).toEqual(['in', 'one', 'two', 'three'])
+  })
+
+  test('makes a form of the schema of an input, and JSON of the form', async () => {
+    page = await open('new')
+    await page.getByLabel('Agent', { exact: true }).selectOption('weather')
+    await page.getByLabel('city').fill('Bern')
+    expect(await violations(page)).toEqual([])
+    const start = page.getByRole('button', { name: 'Start a run' })
+    expect(await start.isDisabled()).toBe(true)
+    await page.getByLabel('unit').selectOption('°C')
+    await page.getByLabel('days').fill('3')
+    await page.getByRole('button', { name: 'JSON input' }).click()
+    const json = await page.getByLabel('Input, as JSON').inputValue()
+    expect(JSON.parse(json)).toEqual({ city: 'Bern', days: 3, unit: '°C' })
+    await page.getByRole('button', { name: 'Form' }).click()
+    expect(await page.getByRole('button', { name: 'Message' }).count()).toBe(0)
+    await page.getByLabel('days').press('Enter')
+    await page.getByRole('log').getByText('{"city":"Bern","days":3,"unit":"°C"}').waitFor()
+    // The thread has its agent now.
+    expect(await page.getByLabel('Agent', { exact: true }).count()).toBe(0)
   })
 
   test('starts a thread with any agent, input and config, and stops a run', async () => {

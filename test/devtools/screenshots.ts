@@ -28,14 +28,18 @@ async function ask(assistantId: string, threadId: string, title: string): Promis
   await server.engine.wait({ threadId, runId })
 }
 
-const { html } = await compile()
+const { html, layout } = await compile()
 const handle = toNode(server)
 const http = await openServer(
   // The sources have no compiled page.
   createServer((request, response) =>
     request.url === '/devtools'
       ? response.setHeader('content-type', 'text/html; charset=utf-8').end(html)
-      : handle(request, response),
+      : request.url === '/devtools/api/layout'
+        ? response
+            .setHeader('content-type', 'application/json')
+            .end(JSON.stringify({ script: layout.script }))
+        : handle(request, response),
   ),
 )
 const browser = await launchBrowser()
@@ -57,6 +61,21 @@ try {
     writeFileSync(join(FOLDER, `steps-${colorScheme}.webp`), await webpOf(page))
     await page.close()
   }
+  const page = await browser.newPage({
+    viewport: { width: 1000, height: 560 },
+    deviceScaleFactor: 1.5,
+    reducedMotion: 'reduce',
+    colorScheme: 'light',
+  })
+  await page.goto(`${http.origin}/devtools#/threads/sum/graph`)
+  await page.getByRole('checkbox', { name: 'Breakpoint before tools' }).click()
+  await page.getByRole('tab', { name: 'Conversation' }).click()
+  await page.getByLabel('Message', { exact: true }).fill('And what is 7 * 8?')
+  await page.keyboard.press('Enter')
+  await page.getByText('Stopped at a breakpoint, before tools').waitFor()
+  await page.getByRole('tab', { name: 'Graph' }).click()
+  await page.getByRole('link', { name: /^model_request, / }).waitFor()
+  writeFileSync(join(FOLDER, 'graph-light.webp'), await webpOf(page))
 } finally {
   await browser.close()
   await http.close()

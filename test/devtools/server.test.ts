@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { DevtoolsOptions } from '../../src/devtools/index.ts'
 import type { AgentEvent } from '../../src/events/index.ts'
-import { type Authenticate, type Authorize, createAgentServer } from '../../src/index.ts'
+import { type Authenticate, type Authorize, createAgentServer, defineAgent } from '../../src/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
 import { request } from '../kit/client.ts'
 import { DATABASES } from '../kit/databases.ts'
@@ -19,6 +20,13 @@ const authenticate: Authenticate = (incoming) => {
 const as = (id: string) => ({ authorization: `Bearer ${id}` })
 const ANN = as('ann')
 
+const weather = defineAgent({
+  input: z.object({ city: z.string() }),
+  async run({ input, message }) {
+    await message(`It is sunny in ${input.city}.`)
+  },
+})
+
 const API = '/devtools/api'
 const get = (host: Host, path: string, headers = {}) =>
   request(host.origin, 'GET', API + path, undefined, headers)
@@ -34,7 +42,7 @@ describe.each(Object.entries(DATABASES))('devtools over %s', (name, create) => {
   async function serve({ devtools = true, ...options }: Setting = {}) {
     const { store, checkpointer } = await (await create())()
     const { agent, emit, finish } = puppet()
-    const agents = { ask: langgraph(approval()), steps: langgraph(threeSteps()), slow: agent }
+    const agents = { ask: langgraph(approval()), steps: langgraph(threeSteps()), slow: agent, weather }
     const host = await serveAgents({ agents, store, checkpointer, authenticate, devtools, ...options })
     return { host, emit, finish }
   }
@@ -89,6 +97,47 @@ describe.each(Object.entries(DATABASES))('devtools over %s', (name, create) => {
       })
     expect((await post(host, '/threads/made/runs', body, as('bob'))).status).toBe(404)
     expect((await get(host, '/threads/made', ANN)).body.runs).toHaveLength(1)
+  })
+
+  test('stops runs, forks and answers before and after the nodes that a request names', async () => {
+    const { host } = await serve()
+    const thread = host.thread('t', ANN)
+    const stoppedAt = async (next: readonly string[]) => {
+      await eventually(async () => (await thread.get('')).body.status === 'interrupted')
+      expect((await thread.get('/state')).body.next).toEqual(next)
+    }
+    const run = { assistant_id: 'steps', input: { notes: [] } }
+    expect((await post(host, '/threads/t/runs', { ...run, interrupt_before: ['two'] }, ANN)).status).toBe(200)
+    await stoppedAt(['two'])
+    const goOn = { input: null, interrupt_before: '*' }
+    expect((await post(host, '/threads/t/runs', goOn, ANN)).status).toBe(200)
+    await stoppedAt(['three'])
+    const { body: checkpoints } = await get(host, '/threads/t/checkpoints', ANN)
+    const atOne = checkpoints.find(({ next }: { next: string[] }) => next[0] === 'one')
+    const fork = { checkpoint_id: atOne.checkpoint_id, interrupt_after: ['one'] }
+    expect((await post(host, '/threads/t/forks', fork, ANN)).status).toBe(200)
+    await stoppedAt(['two'])
+    expect((await get(host, '/threads/t', ANN)).body.runs).toHaveLength(3)
+
+    const asked = host.thread('asked', ANN)
+    await post(host, '/threads/asked/runs', { assistant_id: 'ask', input: { notes: [] } }, ANN)
+    await eventually(async () => (await asked.get('')).body.status === 'interrupted')
+    const [{ interrupt_id }] = (await get(host, '/threads/asked', ANN)).body.open_interrupts
+    const answers = { answers: { [interrupt_id]: 'yes' }, interrupt_after: ['ask'] }
+    expect((await post(host, '/threads/asked/answers', answers, ANN)).status).toBe(200)
+    await eventually(async () => (await get(host, '/threads/asked', ANN)).body.interrupts === 0)
+    await eventually(async () => (await asked.get('')).body.status === 'interrupted')
+    expect((await asked.get('/state')).body).toMatchObject({ values: { notes: ['answer: yes'] } })
+
+    for (const [path, wrong] of [
+      ['runs', { input: {}, interrupt_before: 'two' }],
+      ['forks', { checkpoint_id: 'c', interrupt_before: [2] }],
+      ['answers', { answers: { a: 1 }, interrupt_before: {} }],
+    ] as const)
+      expect(await post(host, `/threads/t/${path}`, wrong, ANN)).toMatchObject({
+        status: 400,
+        body: { message: 'interrupt_before: expected "*" or a list of node names.' },
+      })
   })
 
   test('tells the prices of models, with the cached tokens at the price of the input where they have none', async () => {
@@ -227,7 +276,7 @@ describe.each(Object.entries(DATABASES))('devtools over %s', (name, create) => {
     const { body: server } = await get(host, '/server', ANN)
     expect(server).toMatchObject({
       principal: 'ann',
-      agents: ['ask', 'steps', 'slow'],
+      agents: ['ask', 'steps', 'slow', 'weather'],
       store: { name },
       threads: { all: 1 },
       load: { queued: 0, subscribers: expect.any(Number) },
@@ -336,5 +385,15 @@ describe.each(Object.entries(DATABASES))('devtools over %s', (name, create) => {
     expect((await get(host, '/agents/ask/graph', ANN)).status).toBe(403)
     expect(asked).toEqual(['steps', 'slow', 'none', 'ask'].map((assistantId) => ({ assistantId })))
     expect((await get(host, '/agents/steps/graph')).status).toBe(401)
+  })
+
+  test('gives the schema of an input, null where an agent has none, and asks authorize', async () => {
+    const { host } = await serve({ authorize: (_, action) => action !== 'assistants:read' })
+    expect((await get(host, '/agents/slow/input', ANN)).status).toBe(403)
+    const { host: open } = await serve()
+    const { body } = await get(open, '/agents/weather/input', ANN)
+    expect(body.schema).toMatchObject({ properties: { city: { type: 'string' } }, required: ['city'] })
+    expect((await get(open, '/agents/slow/input', ANN)).body).toEqual({ schema: null })
+    expect((await get(open, '/agents/none/input', ANN)).status).toBe(404)
   })
 })

@@ -50,7 +50,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/control-plane/kubernetes': 11.5,
   'agentwire/control-plane/command': 6.5,
   'agentwire/audit': 55.5,
-  'agentwire/devtools': 105,
+  'agentwire/devtools': 108,
   'agentwire/face': 48.5,
   'agentwire/react': 4,
   // All schemas with zod: what a server loads of them on demand is within it.

@@ -63,6 +63,24 @@ export function usePolled<T>(path: string | undefined, everyMs: number): Asked<T
     : { data: undefined, error: undefined, refresh }
 }
 
+/** Asks once, and again when `again` changes. What was known stays until the new answer is there. */
+export function useAsked<T>(path: string | undefined, again = 0) {
+  const [state, setState] = useState<{ path?: string; data?: T; error?: ApiError }>({})
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `again` says when
+  useEffect(() => {
+    if (path === undefined) return
+    let isCurrent = true
+    ask<T>(path).then(
+      (data) => isCurrent && setState({ path, data }),
+      (error) => isCurrent && setState({ path, error: toApiError(error) }),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [path, again])
+  return state.path === path ? state : {}
+}
+
 export const toApiError = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError(0, String((error as Error).message ?? error))
 

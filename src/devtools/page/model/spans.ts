@@ -279,6 +279,12 @@ const worse = (a: Span, b: Span): Span['status'] => (b.status === 'completed' ? 
 export const rowWith = (rows: readonly SpanRow[], id: string): SpanRow | undefined =>
   rows.find(({ ids }) => ids.includes(id))
 
+/** The step of the agent from which the run of a row can be repeated: its own, or the first one of a run. */
+export function stepOf(run: Span, ids: SpanRow['ids']): Span | undefined {
+  const steps = run.children.filter(({ id, namespace }) => namespace.at(-1)?.endsWith(`:${id}`))
+  return ids.includes(run.id) ? steps[0] : steps.find(({ id }) => ids.includes(id))
+}
+
 /** A span and its descendants. */
 export const withInner = (span: Span): readonly Span[] => [span, ...span.children.flatMap(withInner)]
 

@@ -1,17 +1,26 @@
 /** @jsxImportSource preact */
+import type { TargetedKeyboardEvent } from 'preact'
 import { useState } from 'preact/hooks'
-import type { NewRun, ServerInfo, StartedRun } from '../../wire.ts'
-import { ask, threadPath } from '../data/api.ts'
+import type { GraphAnswer, InputAnswer, NewRun, ServerInfo } from '../../wire.ts'
+import { useBreakpoints } from '../data/breakpoints.ts'
 import { go, usePolled } from '../data/hooks.ts'
+import { startRun } from '../data/runs.ts'
+import { stoppingNodes } from '../model/breakpoints.ts'
+import { type Field, type FormInput, fieldsOf, inputOf, messageInput, takesMessages } from '../model/form.ts'
 import { isObject, parseJson } from '../model/json.ts'
-import { Action, BackLink, Problem, Select } from './parts.tsx'
+import { Breakpoints } from './breakpoints.tsx'
+import { InputForm } from './input-form.tsx'
+import { BackLink, Problem, Select, useAction } from './parts.tsx'
 
-/** The names of the agents seldom change. */
+/** The names of the agents, and what they take, seldom change. */
 const POLL_MS = 60_000
+
+const MODES = { message: 'Message', form: 'Form', json: 'JSON input' } as const
+type Mode = keyof typeof MODES
 
 interface ComposerProps {
   readonly threadId: string
-  /** The agent of the thread, where it has one. */
+  /** The agent of the thread, where it has one: no other can run on it. */
   readonly assistantId: string | null
   readonly onStarted: () => void
 }
@@ -20,87 +29,151 @@ interface ComposerProps {
 export function Composer({ threadId, assistantId, onStarted }: ComposerProps) {
   const { data: server } = usePolled<ServerInfo>('/server', POLL_MS)
   const [chosen, setChosen] = useState<string>()
-  const [isJson, setJson] = useState(false)
-  const [text, setText] = useState('')
-  const [input, setInput] = useState('{}')
-  const [config, setConfig] = useState('{}')
   const agents = server?.agents ?? []
-  const agent = chosen ?? assistantId ?? agents[0] ?? ''
-  const parsed = isJson ? parseJson(input) : { value: { messages: [{ role: 'user', content: text }] } }
+  const agent = assistantId ?? chosen ?? agents[0] ?? ''
+  const { data: input } = usePolled<InputAnswer>(pathOf(agent, 'input'), POLL_MS)
+  const { data: drawn } = usePolled<GraphAnswer>(pathOf(agent, 'graph'), POLL_MS)
+  const [stops, toggleStop] = useBreakpoints(agent)
+  const [mode, setMode] = useState<Mode>()
+  const [draftMode, setDraftMode] = useState<Mode>()
+  const [text, setText] = useState('')
+  const [texts, setTexts] = useState<Readonly<Record<string, Readonly<Record<string, string>>>>>({})
+  const [typed, setTyped] = useState<string>()
+  const [config, setConfig] = useState('{}')
+  const fields = fieldsOf(input?.schema)
+  const modes = modesOf(input?.schema, fields)
+  const current = mode && modes.includes(mode) ? mode : modes[0]!
+  const draft: FormInput =
+    fields && (draftMode ?? modes[0]) === 'form'
+      ? inputOf(fields, texts[agent] ?? {})
+      : text === ''
+        ? { missing: 'message' }
+        : { value: messageInput(text) }
+  const json = typed ?? JSON.stringify('value' in draft ? draft.value : {}, undefined, 2)
+  const given = current === 'json' ? parseJson(json) : draft
   const settings = parseJson(config)
-  const problem = problemOf(parsed, settings)
-  const start = async () => {
-    if (problem !== undefined || !('value' in parsed) || !('value' in settings)) throw new Error(problem)
-    const body = {
-      ...(agent !== '' && { assistant_id: agent }),
-      input: parsed.value,
-      config: settings.value as NonNullable<NewRun['config']>,
-    } satisfies NewRun
-    await ask<StartedRun>(`${threadPath(threadId)}/runs`, body)
+  const problem = 'problem' in given ? given.problem : configProblem(settings)
+  const isReady = 'value' in given && problem === undefined
+  const {
+    running,
+    problem: refused,
+    start,
+  } = useAction(async () => {
+    if (!('value' in given) || !('value' in settings)) return
+    await startRun(
+      { thread_id: threadId, assistant_id: agent },
+      {
+        ...(agent !== '' && { assistant_id: agent }),
+        input: given.value,
+        config: settings.value as NonNullable<NewRun['config']>,
+      },
+    )
     setText('')
     onStarted()
+  })
+  const onSubmit = (event: Event) => {
+    event.preventDefault()
+    if (isReady && !running) void start()
+  }
+  const choose = (next: Mode) => {
+    setMode(next)
+    if (next !== 'json') setDraftMode(next)
   }
   return (
-    <div class="composer stack">
-      {isJson ? (
-        <div class="line fields">
-          <label>
-            Input, as JSON
-            <textarea
-              rows={4}
-              spellcheck={false}
-              value={input}
-              onInput={({ currentTarget }) => setInput(currentTarget.value)}
-            />
-          </label>
-          <label>
-            Config, as JSON
-            <textarea
-              rows={4}
-              spellcheck={false}
-              value={config}
-              onInput={({ currentTarget }) => setConfig(currentTarget.value)}
-            />
-          </label>
-        </div>
-      ) : (
+    <form class="composer stack" onSubmit={onSubmit}>
+      {current === 'message' && (
         <textarea
           class="message-field"
           rows={2}
           aria-label="Message"
-          placeholder="Send a message"
+          placeholder="Send a message. Shift + Enter starts a new line."
           value={text}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onKeyDown={submitOnEnter}
         />
       )}
-      {problem !== undefined && <Problem>{problem}</Problem>}
-      <div class="line wrap">
-        <Select
-          label="Agent"
-          value={agent}
-          options={[...new Set([...(assistantId ? [assistantId] : []), ...agents])].map((name) => [
-            name,
-            name,
-          ])}
-          onChange={setChosen}
+      {current === 'form' && fields && (
+        <InputForm
+          fields={fields}
+          texts={texts[agent] ?? {}}
+          onText={(name, value) => setTexts({ ...texts, [agent]: { ...texts[agent], [name]: value } })}
         />
-        <button type="button" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
-          JSON input
+      )}
+      {current === 'json' && (
+        <div class="line fields">
+          <JsonArea label="Input, as JSON" text={json} onText={setTyped} />
+          <JsonArea label="Config, as JSON" text={config} onText={setConfig} />
+        </div>
+      )}
+      {problem !== undefined && <Problem>{problem}</Problem>}
+      {refused !== '' && <Problem>{refused}</Problem>}
+      <div class="line wrap">
+        {assistantId === null && (
+          <Select
+            label="Agent"
+            value={agent}
+            options={agents.map((name) => [name, name])}
+            onChange={setChosen}
+          />
+        )}
+        {modes.length > 1 &&
+          modes.map((one) => (
+            <button key={one} type="button" aria-pressed={one === current} onClick={() => choose(one)}>
+              {MODES[one]}
+            </button>
+          ))}
+        <button type="submit" class="primary" disabled={!isReady || running}>
+          {current === 'message' ? 'Send' : 'Start a run'}
         </button>
-        <Action kind="primary" run={start} isDisabled={problem !== undefined || (!isJson && text === '')}>
-          {isJson ? 'Start a run' : 'Send'}
-        </Action>
+        {drawn?.graph && (
+          <Breakpoints nodes={stoppingNodes(drawn.graph)} stops={stops} onToggle={toggleStop} />
+        )}
       </div>
-    </div>
+    </form>
   )
 }
 
-function problemOf(...fields: readonly ReturnType<typeof parseJson>[]): string | undefined {
-  for (const field of fields) if ('problem' in field) return field.problem
-  const [, config] = fields
-  if (config && 'value' in config && !isObject(config.value)) return 'The config is not an object.'
-  return undefined
+const pathOf = (agent: string, what: 'input' | 'graph'): string | undefined =>
+  agent === '' ? undefined : `/agents/${encodeURIComponent(agent)}/${what}`
+
+function modesOf(schema: unknown, fields: readonly Field[] | undefined): readonly Mode[] {
+  const modes: readonly (readonly [Mode, boolean])[] = [
+    ['message', takesMessages(schema)],
+    ['form', fields !== undefined],
+    ['json', true],
+  ]
+  return modes.flatMap(([mode, has]) => (has ? [mode] : []))
 }
+
+function configProblem(settings: ReturnType<typeof parseJson>): string | undefined {
+  if ('problem' in settings) return settings.problem
+  return isObject(settings.value) ? undefined : 'The config is not an object.'
+}
+
+/** Enter does not send while it completes a word of an input method. */
+function submitOnEnter(event: TargetedKeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+  event.preventDefault()
+  event.currentTarget.form!.requestSubmit()
+}
+
+interface JsonAreaProps {
+  readonly label: string
+  readonly text: string
+  readonly onText: (text: string) => void
+}
+
+const JsonArea = ({ label, text, onText }: JsonAreaProps) => (
+  <label>
+    {label}
+    <textarea
+      rows={4}
+      spellcheck={false}
+      value={text}
+      onInput={({ currentTarget }) => onText(currentTarget.value)}
+    />
+  </label>
+)
 
 /** A thread that begins with its first message. */
 export function NewThread() {

@@ -9,7 +9,7 @@ import { messagesOf, type ShownCall, type ShownMessage } from '../model/conversa
 import { Composer } from './composer.tsx'
 import { InterruptsView } from './interrupts.tsx'
 import { JsonTree } from './json-tree.tsx'
-import { Action, Empty, Status } from './parts.tsx'
+import { Action, Empty, RunProblem, Status } from './parts.tsx'
 
 interface ConversationViewProps {
   readonly thread: ThreadDetail
@@ -33,13 +33,11 @@ export function ConversationView({ thread, live: { conversation, version }, onDo
     <div class="conversation stack">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by the keyboard */}
       <div class="messages" ref={scroll} tabIndex={0} role="log" aria-label="Messages">
-        {messages.length === 0 && (
-          <Empty>This thread has no messages. Its values are under State, its events under Log.</Empty>
-        )}
+        {messages.length === 0 && <Empty>{noMessages(thread)}</Empty>}
         {messages.map((shown) => (
           <MessageView key={shown.key} shown={shown} folded={folded} />
         ))}
-        {thread.error && <p class="error-text">{thread.error}</p>}
+        {thread.error && <RunProblem message={thread.error} />}
         {thread.open_interrupts.length > 0 && <InterruptsView thread={thread} onDone={onDone} />}
         {active !== null && (
           <p class="line">
@@ -50,9 +48,25 @@ export function ConversationView({ thread, live: { conversation, version }, onDo
           </p>
         )}
       </div>
-      <Composer threadId={thread_id} assistantId={thread.assistant_id} onStarted={onDone} />
+      {asks(thread) ? (
+        <p class="composer dim">
+          Answer the question above to go on, or fork from an earlier checkpoint in State.
+        </p>
+      ) : (
+        <Composer threadId={thread_id} assistantId={thread.assistant_id} onStarted={onDone} />
+      )}
     </div>
   )
+}
+
+/** The protocol takes an input for the answer to an open question, except after a failure. */
+const asks = ({ open_interrupts, error }: ThreadDetail): boolean =>
+  open_interrupts.length > 0 && error === null
+
+function noMessages({ active_run_id, log }: ThreadDetail): string {
+  if (log.head === 0) return 'Nothing has happened in this thread yet.'
+  if (active_run_id !== null) return 'The run has no messages yet. Its events are in Log.'
+  return 'This thread has no messages. Its values are in State, its events in Log.'
 }
 
 const WHO: Readonly<Record<string, string>> = { user: 'User', assistant: 'Agent', system: 'System' }

@@ -1,11 +1,13 @@
 /** @jsxImportSource preact */
 import { useEffect, useRef } from 'preact/hooks'
+import type { ToggleStop } from '../data/breakpoints.ts'
 import { useKeys } from '../data/keys.ts'
 import { useCamera } from '../data/use-camera.ts'
+import type { Stops } from '../model/breakpoints.ts'
 import type { Area, Layout } from '../model/graph-layout.ts'
 import { joined, type NodeState } from '../model/graph-states.ts'
 import type { Span } from '../model/spans.ts'
-import { BoxMark, EdgeMark, NodeMark } from './graph-marks.tsx'
+import { BoxMark, EdgeMark, NodeMark, StopMark } from './graph-marks.tsx'
 
 interface GraphCanvasProps {
   readonly agent: string
@@ -14,6 +16,8 @@ interface GraphCanvasProps {
   readonly run: Span | undefined
   /** The node of the selected step. */
   readonly marked: string | undefined
+  readonly stops: Stops
+  readonly onToggleStop: ToggleStop
   readonly linkTo: (step: string) => string
 }
 
@@ -27,7 +31,8 @@ const ARROWS: Readonly<Record<string, readonly [x: number, y: number]>> = {
 }
 
 /** A graph that can be panned and zoomed. */
-export function GraphCanvas({ agent, layout, states, run, marked, linkTo }: GraphCanvasProps) {
+export function GraphCanvas(props: GraphCanvasProps) {
+  const { agent, layout, states, run, marked, stops, onToggleStop, linkTo } = props
   const part = useRef<HTMLDivElement>(null)
   const { camera, showAll, zoom, pan, reveal } = useCamera(part, layout)
   const { nodes, boxes, edges } = layout
@@ -88,6 +93,9 @@ export function GraphCanvas({ agent, layout, states, run, marked, linkTo }: Grap
                 />
               )
             })}
+            {stoppingAreas(layout).map(([name, area]) => (
+              <StopMark key={name} name={name} area={area} stops={stops} onToggle={onToggleStop} />
+            ))}
           </g>
         </svg>
       </div>
@@ -106,6 +114,16 @@ export function GraphCanvas({ agent, layout, states, run, marked, linkTo }: Grap
     </div>
   )
 }
+
+/** The nodes and subgraphs of the agent itself. Folded middleware has several nodes in one place. */
+const stoppingAreas = ({ nodes, boxes }: Layout): readonly (readonly [name: string, area: Area])[] => [
+  ...boxes.flatMap(({ thing, area }) => (thing.box === undefined ? [[thing.id, area] as const] : [])),
+  ...nodes.flatMap(({ thing: { id, kind, box, members }, area }) =>
+    box === undefined && members.length === 1 && kind !== 'start' && kind !== 'end'
+      ? [[id, area] as const]
+      : [],
+  ),
+]
 
 const areaOf = ({ nodes, boxes }: Layout, id: string | undefined): Area | undefined =>
   id === undefined

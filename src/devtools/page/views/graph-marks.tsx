@@ -1,4 +1,6 @@
 /** @jsxImportSource preact */
+import type { ToggleStop } from '../data/breakpoints.ts'
+import { SIDES, type Stops } from '../model/breakpoints.ts'
 import { type Box, type DrawnNode, MAX_LETTERS } from '../model/graph.ts'
 import type { Area, PlacedEdge, Point } from '../model/graph-layout.ts'
 import type { NodeState } from '../model/graph-states.ts'
@@ -106,6 +108,38 @@ export const BoxMark = ({ box, area: { x, y, width, height }, state, isMarked }:
     <Words class="note" x={12} y={14} text={box.label} />
   </g>
 )
+
+interface StopMarkProps {
+  readonly name: string
+  readonly area: Area
+  readonly stops: Stops
+  readonly onToggle: ToggleStop
+}
+
+/** The breakpoints of a node: the one before it can be set here, the one after it is there once it is set. */
+export const StopMark = ({ name, area: { x, y, height }, stops, onToggle }: StopMarkProps) =>
+  SIDES.filter((side) => side === 'before' || stops.after.includes(name)).map((side) => (
+    <g
+      key={side}
+      class={`stop ${stops[side].includes(name) ? 'set' : ''}`}
+      transform={`translate(${x} ${side === 'before' ? y : y + height})`}
+      role="checkbox"
+      aria-checked={stops[side].includes(name)}
+      aria-label={`Breakpoint ${side} ${name}`}
+      // In SVG, names of attributes are case-sensitive.
+      tabindex={0}
+      onClick={() => onToggle(side, name)}
+      onKeyDown={(event) => {
+        if (event.key !== ' ' && event.key !== 'Enter') return
+        event.preventDefault()
+        onToggle(side, name)
+      }}
+    >
+      <title>{`Stop ${side} ${name}`}</title>
+      <circle r={12} class="target" />
+      <circle r={5} />
+    </g>
+  ))
 
 export const EdgeMark = ({ placed: { edge, points, label } }: { readonly placed: PlacedEdge }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a group of SVG takes no focus

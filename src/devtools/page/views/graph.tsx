@@ -1,14 +1,17 @@
 /** @jsxImportSource preact */
 import type { AgentGraph, GraphAnswer, ThreadDetail } from '../../wire.ts'
 import type { ApiError } from '../data/api.ts'
+import { useBreakpoints } from '../data/breakpoints.ts'
 import { routeTo, select, usePolled } from '../data/hooks.ts'
 import { useSwitch } from '../data/remembered.ts'
 import { useLayout } from '../data/use-layout.ts'
 import type { LiveLog } from '../data/use-log.ts'
+import { stoppingNodes } from '../model/breakpoints.ts'
 import { countMiddleware } from '../model/graph.ts'
 import { joined, nodeWith, statesOf } from '../model/graph-states.ts'
 import { MIDDLEWARE } from '../model/middleware.ts'
 import { hasSpan, type Span } from '../model/spans.ts'
+import { Breakpoints } from './breakpoints.tsx'
 import { GraphCanvas } from './graph-canvas.tsx'
 import { MiddlewareToggle } from './middleware-toggle.tsx'
 import { Empty, Problem, Select } from './parts.tsx'
@@ -44,6 +47,7 @@ export function GraphView({ thread, live: { tree }, place }: GraphViewProps) {
     <GraphOfAgent
       key={agent}
       agent={agent}
+      assistant={thread.assistant_id ?? agent}
       graph={graph}
       threadId={threadId}
       run={run}
@@ -64,6 +68,8 @@ const NotYet = ({ error }: { readonly error: ApiError | undefined }) =>
 
 interface GraphOfAgentProps {
   readonly agent: string
+  /** What the thread calls the agent. The breakpoints are kept under it. */
+  readonly assistant: string
   readonly graph: AgentGraph
   readonly threadId: string
   readonly run: Span | undefined
@@ -72,7 +78,8 @@ interface GraphOfAgentProps {
   readonly step: string
 }
 
-function GraphOfAgent({ agent, graph, threadId, run, runs, step }: GraphOfAgentProps) {
+function GraphOfAgent({ agent, assistant, graph, threadId, run, runs, step }: GraphOfAgentProps) {
+  const [stops, toggleStop] = useBreakpoints(assistant)
   const [isUnfolded, toggleMiddleware] = useSwitch(MIDDLEWARE)
   const { data: layout, error } = useLayout(graph, isUnfolded)
   if (!layout) return <NotYet error={error} />
@@ -110,6 +117,7 @@ function GraphOfAgent({ agent, graph, threadId, run, runs, step }: GraphOfAgentP
               ? `Running: ${running.join(', ')}`
               : `This run ${ENDED[run.status]}`}
         </span>
+        <Breakpoints nodes={stoppingNodes(graph)} stops={stops} onToggle={toggleStop} />
       </div>
       <GraphCanvas
         agent={agent}
@@ -117,6 +125,8 @@ function GraphOfAgent({ agent, graph, threadId, run, runs, step }: GraphOfAgentP
         states={states}
         run={run}
         marked={marked}
+        stops={stops}
+        onToggleStop={toggleStop}
         linkTo={(id) => routeTo('threads', threadId, 'steps', id, ...(run ? [run.id] : []))}
       />
     </div>

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import { useState } from 'preact/hooks'
-import type { Answers, InterruptRow, StartedRun, ThreadDetail } from '../../wire.ts'
-import { ask, threadPath } from '../data/api.ts'
+import type { Answers, InterruptRow, ThreadDetail } from '../../wire.ts'
+import { answer } from '../data/runs.ts'
 import { type ActionRequest, actionsOf, approveAll, editAll, rejectAll } from '../model/approval.ts'
 import { parseJson } from '../model/json.ts'
 import { JsonTree } from './json-tree.tsx'
@@ -13,11 +13,11 @@ interface InterruptsViewProps {
 }
 
 export function InterruptsView({ thread, onDone }: InterruptsViewProps) {
-  const { thread_id, open_interrupts: open } = thread
+  const { open_interrupts: open } = thread
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({})
   const textOf = (interrupt: InterruptRow) => texts[interrupt.interrupt_id] ?? firstAnswer(interrupt)
   const send = async (answers: Answers['answers']) => {
-    await ask<StartedRun>(`${threadPath(thread_id)}/answers`, { answers } satisfies Answers)
+    await answer(thread, answers)
     onDone()
   }
   if (open.length === 0) return <Empty>Nothing waits for an answer.</Empty>
@@ -73,13 +73,18 @@ function Question({ interrupt, text, onText, onAnswer }: QuestionProps) {
         <Id id={interrupt_id} />
         {namespace.length > 0 && <span class="dim">{namespace.join(' › ')}</span>}
       </header>
-      <JsonTree value={actions && actions.length > 0 ? actions : value} open={4} />
+      {typeof value === 'string' ? (
+        <p class="text">{value}</p>
+      ) : (
+        <JsonTree value={actions && actions.length > 0 ? actions : value} open={4} />
+      )}
       {actions && <Shortcuts actions={actions} value={value} onText={onText} onAnswer={onAnswer} />}
       <JsonField
         label="Answer, as JSON"
         rows={Math.min(14, text.split('\n').length + 1)}
         text={text}
         onText={onText}
+        otherwise={<Action run={() => onAnswer(text)}>Send as text</Action>}
       >
         {(value) => (
           <Action kind={actions ? '' : 'primary'} run={() => onAnswer(value)}>

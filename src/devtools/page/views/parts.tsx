@@ -47,21 +47,20 @@ export const Problem = ({ children }: { readonly children: ComponentChildren }) 
   </p>
 )
 
-/** A button for something that takes a while and may fail. It says why where it has. */
-export function Action({
-  children,
-  run,
-  kind = '',
-  isDisabled = false,
-}: {
-  readonly children: ComponentChildren
-  readonly run: () => Promise<unknown>
-  readonly kind?: string
-  readonly isDisabled?: boolean
-}) {
+/** Why a run failed, and where the error is if the server hides it. */
+export const RunProblem = ({ message }: { readonly message: string }) => (
+  <Problem>
+    {message}
+    {message.includes('Error id:') &&
+      ' The server’s output has the error with this id. To see errors here, set NODE_ENV=development or errorMessage: true.'}
+  </Problem>
+)
+
+/** Does something that takes a while and may fail. */
+export function useAction(run: () => Promise<unknown>) {
   const [running, setRunning] = useState(false)
   const [problem, setProblem] = useState('')
-  const onClick = async () => {
+  const start = async () => {
     setRunning(true)
     setProblem('')
     try {
@@ -71,9 +70,21 @@ export function Action({
     }
     setRunning(false)
   }
+  return { running, problem, start }
+}
+
+interface ActionProps {
+  readonly children: ComponentChildren
+  readonly run: () => Promise<unknown>
+  readonly kind?: string
+}
+
+/** A button for an action. It says why the action failed. */
+export function Action({ children, run, kind = '' }: ActionProps) {
+  const { running, problem, start } = useAction(run)
   return (
     <>
-      <button type="button" class={kind} disabled={running || isDisabled} onClick={onClick}>
+      <button type="button" class={kind} disabled={running} onClick={start}>
         {children}
       </button>
       {problem !== '' && <Problem>{problem}</Problem>}
@@ -145,12 +156,14 @@ interface JsonFieldProps {
   readonly rows: number
   readonly text: string
   readonly onText: (text: string) => void
+  /** What is there while the text is not JSON, below what is wrong with it. */
+  readonly otherwise?: ComponentChildren
   /** What is there while the text is JSON. */
   readonly children: (value: unknown) => ComponentChildren
 }
 
 /** A field for JSON, with what is wrong with it. */
-export function JsonField({ label, rows, text, onText, children }: JsonFieldProps) {
+export function JsonField({ label, rows, text, onText, otherwise, children }: JsonFieldProps) {
   const parsed = parseJson(text)
   return (
     <>
@@ -163,7 +176,14 @@ export function JsonField({ label, rows, text, onText, children }: JsonFieldProp
           onInput={({ currentTarget }) => onText(currentTarget.value)}
         />
       </label>
-      {'problem' in parsed ? <Problem>{parsed.problem}</Problem> : children(parsed.value)}
+      {'problem' in parsed ? (
+        <>
+          <Problem>{parsed.problem}</Problem>
+          {otherwise}
+        </>
+      ) : (
+        children(parsed.value)
+      )}
     </>
   )
 }

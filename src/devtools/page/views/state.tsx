@@ -1,9 +1,10 @@
 /** @jsxImportSource preact */
-import { useEffect, useMemo, useState } from 'preact/hooks'
-import type { CheckpointRow, CheckpointState, StartedRun } from '../../wire.ts'
-import { type ApiError, ask, threadPath } from '../data/api.ts'
-import { go, toApiError } from '../data/hooks.ts'
+import { useMemo, useState } from 'preact/hooks'
+import type { CheckpointRow, CheckpointState, ThreadDetail } from '../../wire.ts'
+import { threadPath } from '../data/api.ts'
+import { go, useAsked } from '../data/hooks.ts'
 import { moveKeys, useKeys } from '../data/keys.ts'
+import { fork } from '../data/runs.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { diff } from '../model/diff.ts'
 import { shortId, shortSegment } from '../model/text.ts'
@@ -12,16 +13,16 @@ import { JsonTree } from './json-tree.tsx'
 import { Action, Empty, Id, JsonField, Problem, Select } from './parts.tsx'
 
 interface StateViewProps {
-  readonly threadId: string
+  readonly thread: ThreadDetail
   readonly live: LiveLog
   /** Rises when there may be new checkpoints. */
   readonly changes: number
 }
 
-export function StateView({ threadId, live, changes }: StateViewProps) {
+export function StateView({ thread, live, changes }: StateViewProps) {
   const [ns, setNs] = useState('')
   const [chosen, setChosen] = useState<string>()
-  const base = `${threadPath(threadId)}/checkpoints`
+  const base = `${threadPath(thread.thread_id)}/checkpoints`
   const list = useAsked<readonly CheckpointRow[]>(`${base}?ns=${encodeURIComponent(ns)}`, changes)
   const namespaces = useNamespaces(live)
   const rows = list.data ?? []
@@ -53,7 +54,7 @@ export function StateView({ threadId, live, changes }: StateViewProps) {
         </ul>
         {list.data && rows.length === 0 && <Empty>No checkpoints here.</Empty>}
       </div>
-      {open && <Checkpoint key={open.checkpoint_id} threadId={threadId} base={base} row={open} />}
+      {open && <Checkpoint key={open.checkpoint_id} thread={thread} base={base} row={open} />}
     </div>
   )
 }
@@ -71,12 +72,12 @@ function useNamespaces({ log, version }: LiveLog) {
 }
 
 interface CheckpointProps {
-  readonly threadId: string
+  readonly thread: ThreadDetail
   readonly base: string
   readonly row: CheckpointRow
 }
 
-function Checkpoint({ threadId, base, row }: CheckpointProps) {
+function Checkpoint({ thread, base, row }: CheckpointProps) {
   const [whole, setWhole] = useState(false)
   const ns = `?ns=${encodeURIComponent(row.checkpoint_ns)}`
   const state = useAsked<CheckpointState>(`${base}/${row.checkpoint_id}${ns}`)
@@ -98,7 +99,7 @@ function Checkpoint({ threadId, base, row }: CheckpointProps) {
           Whole state
         </button>
       </header>
-      {row.checkpoint_ns === '' && <ForkForm threadId={threadId} row={row} />}
+      {row.checkpoint_ns === '' && <ForkForm thread={thread} row={row} />}
       {row.tasks.length > 0 && (
         <p class="facts line wrap small dim">
           {row.tasks.map(({ task_id, name, error, interrupts }) => (
@@ -130,15 +131,14 @@ function StateChanges({ before, after }: { readonly before: unknown; readonly af
 }
 
 /** A run from this checkpoint: what came after it stays in the history, and the thread goes on from here. */
-function ForkForm({ threadId, row }: { readonly threadId: string; readonly row: CheckpointRow }) {
+function ForkForm({ thread, row }: Pick<CheckpointProps, 'thread' | 'row'>) {
   const [isOpen, setOpen] = useState(false)
   const [text, setText] = useState('null')
-  const fork = async (input: unknown) => {
-    const body = { checkpoint_id: row.checkpoint_id, input }
+  const start = async (input: unknown) => {
     const { hash } = location
-    await ask<StartedRun>(`${threadPath(threadId)}/forks`, body)
+    await fork(thread, { checkpoint_id: row.checkpoint_id, input })
     // The user may have gone to another view in the meantime.
-    if (location.hash === hash) go('threads', threadId, 'log')
+    if (location.hash === hash) go('threads', thread.thread_id, 'log')
   }
   if (!isOpen)
     return (
@@ -155,7 +155,7 @@ function ForkForm({ threadId, row }: { readonly threadId: string; readonly row: 
         onText={setText}
       >
         {(input) => (
-          <Action kind="primary" run={() => fork(input)}>
+          <Action kind="primary" run={() => start(input)}>
             Start a run from step {row.step ?? shortId(row.checkpoint_id)}
           </Action>
         )}
@@ -165,22 +165,4 @@ function ForkForm({ threadId, row }: { readonly threadId: string; readonly row: 
       </button>
     </div>
   )
-}
-
-/** Asks once, and again when `again` changes. What was known stays until the new answer is there. */
-function useAsked<T>(path: string | undefined, again = 0) {
-  const [state, setState] = useState<{ path?: string; data?: T; error?: ApiError }>({})
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `again` says when
-  useEffect(() => {
-    if (path === undefined) return
-    let isCurrent = true
-    ask<T>(path).then(
-      (data) => isCurrent && setState({ path, data }),
-      (error) => isCurrent && setState({ path, error: toApiError(error) }),
-    )
-    return () => {
-      isCurrent = false
-    }
-  }, [path, again])
-  return state.path === path ? state : {}
 }

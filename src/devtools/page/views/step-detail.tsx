@@ -1,14 +1,16 @@
 /** @jsxImportSource preact */
+import type { ThreadDetail } from '../../wire.ts'
 import { clock } from '../data/api.ts'
-import { routeTo } from '../data/hooks.ts'
+import { go, routeTo } from '../data/hooks.ts'
+import { runAgain } from '../data/runs.ts'
 import { fieldOf, parseJson } from '../model/json.ts'
 import { type Log, namespaceText, type WireEvent } from '../model/log.ts'
 import { MODEL, messagesIn } from '../model/model-calls.ts'
-import type { Span, SpanRow } from '../model/spans.ts'
+import { type Span, type SpanRow, stepOf } from '../model/spans.ts'
 import { clockText, durationText } from '../model/text.ts'
 import type { Totals } from '../model/usage.ts'
 import { LoggedValue, type LoggedValueProps } from './logged-value.tsx'
-import { Problem, Status } from './parts.tsx'
+import { Action, Problem, Status } from './parts.tsx'
 import { TokenFacts } from './tokens.tsx'
 
 const KINDS: Readonly<Record<Span['kind'], string>> = {
@@ -28,7 +30,7 @@ export const KindName = ({ span: { kind, name } }: { readonly span: Span }) => (
 )
 
 interface StepDetailProps {
-  readonly threadId: string
+  readonly thread: ThreadDetail
   readonly log: Log
   readonly run: Span
   readonly row: SpanRow
@@ -37,7 +39,13 @@ interface StepDetailProps {
 }
 
 /** The input, output, time and tokens of a step. */
-export function StepDetail({ threadId, log, run, row: { span }, totals, onClose }: StepDetailProps) {
+export function StepDetail({ thread, log, run, row: { span, ids }, totals, onClose }: StepDetailProps) {
+  const { thread_id: threadId } = thread
+  const step = stepOf(run, ids)
+  const again = async (id: string) => {
+    await runAgain(thread, id)
+    go('threads', threadId, 'steps')
+  }
   const { id, kind, namespace, startedAt, endedAt, status, error } = span
   const now = clock.toServer(Date.now()) ?? Date.now()
   return (
@@ -58,6 +66,11 @@ export function StepDetail({ threadId, log, run, row: { span }, totals, onClose 
           <a class="button small" href={routeTo('threads', threadId, 'graph', id, run.id)}>
             Show in the graph
           </a>
+        )}
+        {step && (
+          <Action kind="small" run={() => again(step.id)}>
+            {kind === 'run' ? 'Run again' : 'Run again from here'}
+          </Action>
         )}
       </p>
       {error !== undefined && <Problem>{error}</Problem>}
@@ -82,7 +95,8 @@ export function StepDetail({ threadId, log, run, row: { span }, totals, onClose 
   )
 }
 
-interface ValuesProps extends Pick<StepDetailProps, 'threadId' | 'log'> {
+interface ValuesProps extends Pick<StepDetailProps, 'log'> {
+  readonly threadId: string
   readonly span: Span
 }
 

@@ -96,7 +96,7 @@ export function ThreadList({ openId, tab }: { readonly openId: string | undefine
           ‹
         </button>
         <span role="status">
-          {data ? `${data.total.toLocaleString()} threads` : ''}
+          {data ? `${data.total.toLocaleString()} ${data.total === 1 ? 'thread' : 'threads'}` : ''}
           {data?.looked_at ? ` in the newest ${data.looked_at.toLocaleString()}` : ''}
           {pages > 1 ? ` · ${page + 1} of ${pages}` : ''}
         </span>

@@ -10,9 +10,10 @@ import { ConversationView } from './conversation.tsx'
 import { GraphView } from './graph.tsx'
 import { InterruptsView } from './interrupts.tsx'
 import { LogView } from './log.tsx'
-import { BackLink, Empty, Id, Problem, Status } from './parts.tsx'
+import { BackLink, Empty, Id, Problem, RunProblem, Status } from './parts.tsx'
 import { RunsView } from './runs.tsx'
 import { StateView } from './state.tsx'
+import { isStopped, Stopped } from './stopped.tsx'
 import { TimelineView } from './timeline.tsx'
 
 const TABS = [
@@ -73,7 +74,8 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
           )}
           {thread.queued > 0 && <span>{thread.queued} waiting</span>}
         </p>
-        {thread.error && <Problem>{thread.error}</Problem>}
+        {thread.error && tab !== 'conversation' && <RunProblem message={thread.error} />}
+        {isStopped(thread) && <Stopped thread={thread} onDone={refresh} />}
       </header>
       <div class="tabs" role="tablist" aria-label="Views">
         {TABS.map(([name, label]) => (
@@ -94,9 +96,9 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
         {live.error && <Problem>{live.error.message}</Problem>}
         {tab === 'conversation' && <ConversationView thread={thread} live={live} onDone={refresh} />}
         {tab === 'log' && <LogView threadId={threadId} live={live} place={place} />}
-        {tab === 'steps' && <TimelineView threadId={threadId} live={live} place={place} />}
+        {tab === 'steps' && <TimelineView thread={thread} live={live} place={place} />}
         {tab === 'graph' && <GraphView thread={thread} live={live} place={place} />}
-        {tab === 'state' && <StateView threadId={threadId} live={live} changes={checkpoints} />}
+        {tab === 'state' && <StateView thread={thread} live={live} changes={checkpoints} />}
         {tab === 'interrupts' && <InterruptsView thread={thread} onDone={refresh} />}
         {tab === 'runs' && <RunsView thread={thread} onDone={refresh} />}
       </div>

@@ -1,6 +1,6 @@
 /** @jsxImportSource preact */
 import { useMemo } from 'preact/hooks'
-import type { Prices, ServerInfo } from '../../wire.ts'
+import type { Prices, ServerInfo, ThreadDetail } from '../../wire.ts'
 import { clock } from '../data/api.ts'
 import { routeTo, select, useNow, usePolled } from '../data/hooks.ts'
 import { moveKeys, useKeys } from '../data/keys.ts'
@@ -20,7 +20,7 @@ import { costOf, tokensText, totalsText } from './tokens.tsx'
 import { ROW, useWindow } from './windowed.ts'
 
 interface TimelineViewProps {
-  readonly threadId: string
+  readonly thread: ThreadDetail
   readonly live: LiveLog
   /** The ids of the step and the run in the address. `-` is none. */
   readonly place: readonly string[]
@@ -32,7 +32,8 @@ const NO_PRICES: Prices = {}
 const NONE = '-'
 
 /** The steps and calls of a run, with bars for their durations. */
-export function TimelineView({ threadId, live, place }: TimelineViewProps) {
+export function TimelineView({ thread, live, place }: TimelineViewProps) {
+  const { thread_id: threadId } = thread
   const { tree, version, log } = live
   const [named = NONE, runId] = place
   const selected = named === NONE ? undefined : named
@@ -97,7 +98,7 @@ export function TimelineView({ threadId, live, place }: TimelineViewProps) {
       {row && (
         <StepDetail
           key={row.span.id}
-          threadId={threadId}
+          thread={thread}
           log={log}
           run={run}
           row={row}

@@ -1,0 +1,28 @@
+import type { Answers, CheckpointRow, Fork, NewRun, StartedRun, ThreadRow } from '../../wire.ts'
+import { firstCheckpointOf } from '../model/first-checkpoint.ts'
+import { ApiError, ask, threadPath } from './api.ts'
+import { breakpointsOf } from './breakpoints.ts'
+
+/** The thread of a run, and the agent whose breakpoints it has. */
+export type RunTarget = Pick<ThreadRow, 'thread_id' | 'assistant_id'>
+
+/** Starts a run. */
+export const startRun = (target: RunTarget, run: NewRun) => post(target, 'runs', run)
+export const answer = (target: RunTarget, answers: Answers['answers']) => post(target, 'answers', { answers })
+/** Starts a run from a checkpoint. */
+export const fork = (target: RunTarget, from: Fork) => post(target, 'forks', from)
+
+const post = ({ thread_id, assistant_id }: RunTarget, action: string, body: NewRun | Answers | Fork) =>
+  ask<StartedRun>(`${threadPath(thread_id)}/${action}`, { ...body, ...breakpointsOf(assistant_id) })
+
+/** Runs a step of the agent again, and all that follows it. */
+export async function runAgain(target: RunTarget, step: string): Promise<void> {
+  const path = `${threadPath(target.thread_id)}/checkpoints?limit=200`
+  const checkpoint = await firstCheckpointOf(step, (before) =>
+    ask<readonly CheckpointRow[]>(
+      before === undefined ? path : `${path}&before=${encodeURIComponent(before)}`,
+    ),
+  )
+  if (!checkpoint) throw new ApiError(404, 'The thread no longer has the checkpoint before this step.')
+  await fork(target, { checkpoint_id: checkpoint.checkpoint_id, input: null })
+}
