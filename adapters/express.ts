@@ -15,7 +15,7 @@ export interface ExpressRequest extends NodeRequest {
 }
 
 export interface ExpressOptions {
-  /** Called for errors that the handler does not answer. Default `console.error`. */
+  /** Called for errors that the handler does not answer. Default: `console.error`. */
   readonly onError?: OnError | undefined
 }
 

@@ -49,8 +49,8 @@ export interface ServerFaces extends FaceOptions {
    */
   readonly devtools?: boolean | DevtoolsOptions | undefined
   /**
-   * Your own faces, made with `agentwire/face`. They share the engine, `authenticate` and `authorize`.
-   * Default: none.
+   * Further protocols: `aiSdk()` of `agentwire/ai-sdk`, `agUi()`, `mcp()`, `openAi()`, and your own, made with
+   * `agentwire/face`. They share the engine, `authenticate` and `authorize`. Default: none.
    */
   readonly faces?: readonly ((setup: FaceSetup) => WebHandler)[] | undefined
   /** Limits and switches of all routes. */
@@ -88,8 +88,14 @@ export interface AgentServer extends WebHandler {
 }
 
 /**
- * Creates a server for agents: all faces over one engine, as a single handler to mount. Throws
+ * Creates a server for agents: all faces over one engine, as a single handler to mount with `toExpress`,
+ * `toFastify`, `toHono`, `toNext` or `toNode`, or to start with `serve` of `agentwire/node`. Throws
  * `AgentwireError` `invalid_argument` for unknown or invalid options.
+ *
+ * ```ts
+ * const agent = defineAgent({ run: ({ message }) => message('Hello there') })
+ * const server = createAgentServer({ agents: { agent } }) // the key is the assistant id
+ * ```
  */
 export function createAgentServer(options: ServerOptions): AgentServer {
   const switches: OptionTable<ServerHttpOptions> = {

@@ -12,11 +12,11 @@ export interface NodeOptions {
   /** The path this handler is mounted at, such as `/agent`. Default: the handler's own. */
   readonly basePath?: string | undefined
   /**
-   * Trust `x-forwarded-proto` and `x-forwarded-host`. Set it only behind a proxy that sets them. Default
+   * Trust `x-forwarded-proto` and `x-forwarded-host`. Set it only behind a proxy that sets them. Default:
    * false.
    */
   readonly trustProxy?: boolean | undefined
-  /** Called for errors that the handler does not answer. Default `console.error`. */
+  /** Called for errors that the handler does not answer. Default: `console.error`. */
   readonly onError?: OnError | undefined
 }
 

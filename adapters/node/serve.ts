@@ -8,15 +8,15 @@ import { NODE_OPTIONS, type NodeOptions, toNode } from './listener.ts'
 import { acceptSockets } from './sockets.ts'
 
 export interface ServeOptions extends NodeOptions {
-  /** With 0, the system chooses a port. */
+  /** The port to listen on. With 0, the system chooses one. */
   readonly port: number
-  /** The address to listen on: `0.0.0.0` for all addresses, as containers need. @default 127.0.0.1 */
+  /** The address to listen on: `0.0.0.0` for all addresses, as containers need. Default: `127.0.0.1`. */
   readonly hostname?: string | undefined
   /** @deprecated The earlier name of `hostname`. */
   readonly host?: string | undefined
-  /** Do not print the address. @default false */
+  /** Do not print the address. Default: false. */
   readonly silent?: boolean | undefined
-  /** Milliseconds that active requests get on close, before they are disconnected. @default 5000 */
+  /** Milliseconds that active requests get on close, before they are disconnected. Default: 5000. */
   readonly closeTimeout?: number | undefined
 }
 
@@ -44,7 +44,13 @@ export class ListenError extends AgentwireError {
 /** The origins of pages served from this machine, for handlers without `http.cors`. */
 export const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?` }
 
-/** Serves a handler over plain HTTP on Node and prints its address. Rejects with `ListenError`. */
+/**
+ * Serves a handler over plain HTTP on Node and prints its address. Rejects with `ListenError`.
+ *
+ * ```ts
+ * const { origin, close } = await serve(createAgentServer({ agents: { agent } }), { port: 3000 })
+ * ```
+ */
 export async function serve(handler: WebHandler, options: ServeOptions): Promise<Served> {
   checkHandler('serve', handler)
   checkOptions('serve', options, NODE_OPTIONS, SERVE_OPTIONS)

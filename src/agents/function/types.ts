@@ -10,7 +10,9 @@ import type { AgentProfile } from '../profile.ts'
 
 /** The options of `defineAgent`. */
 export interface AgentDefinition<Input> extends AgentProfile, Pick<Agent, 'answersWith'> {
+  /** The name that other agents see in the agent's card. Default: the assistant id. */
   readonly name?: string
+  /** What the agent does, for the agents and models that choose it. */
   readonly description?: string
   /** Any Standard Schema (zod, valibot, arktype). Without one, `input` is the object that the client sent. */
   readonly input?: StandardSchemaV1<unknown, Input>
@@ -46,11 +48,15 @@ export type StateChange = Readonly<Record<string, unknown>>
 export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends Writer {
   /** The input of the run, as the schema returned it. */
   readonly input: Input
+  /** The thread that the run belongs to: its conversation. */
   readonly thread: { readonly id: string }
+  /** The current run. The answer to an interrupt starts another run. */
   readonly run: { readonly id: string }
+  /** The assistant that was called. */
   readonly assistant: { readonly id: string }
   /** The caller that requested the run, from `authenticate`. Null on a server without authentication. */
   readonly principal: Principal | null
+  /** The settings of the run: what the client sent, over those of the assistant. */
   readonly config: RunConfig
   /**
    * The long-term memory of the thread's owner, shared by all of the owner's threads. Graphs get it as

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '@langchain/langgraph-sdk'
 import { expect, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
-import { defineAgent } from '../../../src/index.ts'
+import { type Agent, defineAgent } from '../../../src/index.ts'
 import { approval } from '../../fixtures/graphs.ts'
 import { request } from '../../kit/client.ts'
 import type { Json } from '../../kit/events.ts'
 import { serveAgents } from '../../kit/host.ts'
-import { eventually } from '../../kit/wait.ts'
+import { eventually, gate } from '../../kit/wait.ts'
 
 const slow = defineAgent({
   run: async ({ signal }) => {
@@ -16,15 +16,8 @@ const slow = defineAgent({
   },
 })
 
-const brief = defineAgent({
-  run: async ({ input }) => {
-    await sleep(200)
-    return input as Json
-  },
-})
-
-async function serve() {
-  const host = await serveAgents({ agents: { ask: langgraph(approval()), slow, brief } })
+async function serve(agents: Record<string, Agent> = {}) {
+  const host = await serveAgents({ agents: { ask: langgraph(approval()), slow, ...agents } })
   return {
     ...host,
     client: new Client({ apiUrl: host.origin, apiKey: null, callerOptions: { maxRetries: 0 } }),
@@ -133,12 +126,21 @@ test('a run without a thread is shown, joined, cancelled and deleted by its own 
 })
 
 test('whoever joins a run without a thread sees it to its end', async () => {
-  const { client, origin } = await serve()
-  for (let round = 0; round < 5; round++) {
-    const { body } = await request(origin, 'POST', '/runs', { assistant_id: 'brief', input: { round } })
-    const frames = await all(client.runs.joinStream(null, body.run_id))
-    expect(frames.at(-1)).toMatchObject({ event: 'values', data: { round } })
+  const joined = gate()
+  const held = defineAgent({
+    run: async ({ input }) => {
+      await joined.opened
+      return input as Json
+    },
+  })
+  const { client, origin } = await serve({ held })
+  const { body } = await request(origin, 'POST', '/runs', { assistant_id: 'held', input: { round: 1 } })
+  const frames = []
+  for await (const frame of client.runs.joinStream(null, body.run_id)) {
+    frames.push(frame)
+    joined.open()
   }
+  expect(frames.at(-1)).toMatchObject({ event: 'values', data: { round: 1 } })
   await eventually(async () => (await client.threads.search()).length === 0)
 })
 
