@@ -31,7 +31,7 @@ Agents of a langgraph.json
 
 Deployments on a control plane
   deploy           deploys this project, and shows the progress
-  list             lists the deployments
+  list [NAME]      lists the deployments, or the revisions of one
   logs NAME        prints the log of a deployment
   rollback NAME    serves an earlier revision of a deployment again
   delete NAME      deletes a deployment

@@ -84,6 +84,9 @@ function toText(
     `  deployer  ${deployer.name === 'process' ? `process, in ${deployer.dir}` : `${deployer.name}, by ${deployer.config}`}`,
     `  storage   ${storage === 'memory:' ? 'the memory of this process: a restart loses all deployments' : withoutPassword(storage)}`,
     `  keys      ${ownKey === undefined ? `of ${names}` : `generated for this process; send it as the header X-Api-Key: ${ownKey}`}`,
+    ...(ownKey === undefined
+      ? []
+      : [`  deploy    AGENTWIRE_API_KEY=${ownKey} npx agentwire deploy --url ${origin}${basePath}`]),
     `  secrets   encrypted with ${secretsKeys.length === 0 ? 'a key generated for this process' : 'the given key'}`,
     ...(deployer.name === 'process' ? [warning(deployer)] : []),
   ].join('\n')

@@ -21,6 +21,7 @@ interface PlaneValues {
 
 export interface Deployment {
   readonly id: string
+  readonly tenant_id: string
   readonly name: string
   readonly status: string
   readonly source: string
@@ -73,7 +74,9 @@ async function reach(url: string, path: string, init: RequestInit): Promise<Resp
   try {
     return await fetch(url + path, init)
   } catch (cause) {
-    throw new AgentwireError('unavailable', `The control plane cannot be reached at ${url}`, { cause })
+    // The error of fetch itself only says that it failed.
+    const { cause: why = cause } = cause as Error
+    throw new AgentwireError('unavailable', `The control plane cannot be reached at ${url}`, { cause: why })
   }
 }
 
@@ -115,3 +118,7 @@ export async function revisionsOf(plane: Plane, { id }: Deployment): Promise<rea
   const path = `/v2/deployments/${id}/revisions?limit=100`
   return (await plane.request<{ readonly resources: readonly Revision[] }>('GET', path)).resources
 }
+
+/** The page with the status, the revisions and the logs of a deployment. */
+export const pageOf = ({ url }: Plane, { id, tenant_id }: Deployment): string =>
+  `${url}/o/${tenant_id}/host/deployments/${id}`

@@ -6,12 +6,13 @@ import { explain, size } from '../report.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
 import {
   type Deployment,
-  findDeployment,
   lookUp,
   openPlane,
   PLANE_OPTIONS,
   PLANE_USAGE,
   type Plane,
+  pageOf,
+  revisionsOf,
 } from './client.ts'
 import { followRevision } from './follow.ts'
 import { packProject } from './pack.ts'
@@ -50,6 +51,12 @@ export async function deployCommand(args: readonly string[], terminal: Terminal)
   if (values.repository && values.image)
     throw new UsageError('--repository and --image cannot be used together.')
   const name = values.name ?? nameOf(resolve(dirname(values.config ?? 'langgraph.json')))
+  const isUpload = !values.repository && !values.image
+  const config = resolve(values.config ?? 'langgraph.json')
+  if (isUpload && !existsSync(config))
+    throw new UsageError(
+      `${config} does not exist. Run this in the folder of a project, or pass --config FILE.`,
+    )
   const show = values.json ? () => {} : terminal.out
   return tellingErrors(terminal, async () => {
     const plane = openPlane(values, terminal)
@@ -86,7 +93,6 @@ async function deploy(
     })
   }
   const config = resolve(values.config ?? 'langgraph.json')
-  if (!existsSync(config)) throw new UsageError(`${config} does not exist.`)
   const archive = await packProject(dirname(config))
   const empty = {
     name,
@@ -137,7 +143,7 @@ async function upload(plane: Plane, id: string, archive: Uint8Array): Promise<st
 /** Shows the progress of a deployment's newest revision. The exit code is 0 once it is deployed. */
 export async function awaitRevision(
   plane: Plane,
-  { id: deploymentId, name, latest_revision_id }: Deployment,
+  deployment: Deployment,
   {
     out,
     problem,
@@ -145,14 +151,30 @@ export async function awaitRevision(
     json,
   }: Pick<Terminal, 'out' | 'problem'> & { readonly show: (text: string) => void; readonly json: boolean },
 ): Promise<ExitCode> {
+  const { id: deploymentId, name, latest_revision_id } = deployment
   const revisionId = latest_revision_id!
+  show(`Status and logs: ${pageOf(plane, deployment)}`)
   const { status, reason } = await followRevision(plane, { deploymentId, revisionId }, show)
   const isDeployed = status === 'DEPLOYED'
-  const url = isDeployed ? (await findDeployment(plane, name)).source_config.custom_url : null
-  if (json) out(JSON.stringify({ id: deploymentId, name, revision_id: revisionId, status, reason, url }))
-  else if (isDeployed) out(`${name} is deployed${url === null ? '' : ` at ${url}`}`)
-  else problem(`${name} is not deployed: ${status}${reason === null ? '' : `. ${reason}`}`)
+  const now = await lookUp(plane, name)
+  const url = now?.source_config.custom_url ?? null
+  if (json) {
+    const result = { id: deploymentId, name, revision_id: revisionId, status, reason }
+    out(JSON.stringify({ ...result, url: isDeployed ? url : null }))
+  } else if (isDeployed) out(`${name} is deployed${url === null ? '' : ` at ${url}`}`)
+  else {
+    problem(`${name} is not deployed: ${status}${reason === null ? '' : `. ${reason}`}`)
+    if (now?.active_revision_id) problem(await stillServing(plane, now))
+  }
   return isDeployed ? 0 : 1
+}
+
+/** A failed revision changes nothing about the one before. */
+async function stillServing(plane: Plane, deployment: Deployment): Promise<string> {
+  const { active_revision_id, name, source_config } = deployment
+  const active = (await revisionsOf(plane, deployment)).find(({ id }) => id === active_revision_id)
+  const what = active ? `Revision ${active.revision_number}` : 'An earlier revision'
+  return `${what} of ${name} still serves${source_config.custom_url === null ? '' : ` at ${source_config.custom_url}`}.`
 }
 
 /** If the control plane rejects a request, the command ends with 1. */
@@ -161,7 +183,14 @@ export async function tellingErrors({ problem }: Terminal, work: () => Promise<E
     return await work()
   } catch (error) {
     if (!(error instanceof AgentwireError)) throw error
-    problem(explain(error))
+    problem([explain(error), HINTS[error.code]].filter(Boolean).join('\n'))
     return 1
   }
+}
+
+/** What to do next, by the code of an error. */
+const HINTS: Readonly<Record<string, string>> = {
+  unavailable:
+    'Start one with “agentwire control-plane”, or pass its URL as --url or AGENTWIRE_CONTROL_PLANE_URL.',
+  forbidden: 'Pass the API key of the control plane as AGENTWIRE_API_KEY or --api-key.',
 }

@@ -21,10 +21,11 @@ export async function followRevision(
     if (event === 'build') show(`  │ ${data.message.replaceAll('\n', '\n  │ ')}`)
     if (event !== 'status' || data.id !== revisionId) continue
     const { status, reason } = data
-    show(
-      `  ${status.padEnd(15)} ${((performance.now() - began) / 1_000).toFixed(1)} s${reason ? `  ${reason}` : ''}`,
-    )
-    if (IS_FINAL.test(status)) return { status, reason }
+    const isFinal = IS_FINAL.test(status)
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1)
+    // The caller tells the reason of the last status.
+    show(`  ${status.padEnd(15)} ${seconds} s${reason && !isFinal ? `  ${reason}` : ''}`)
+    if (isFinal) return { status, reason }
   }
   return { status: 'DELETED', reason: 'The deployment was deleted.' }
 }

@@ -13,32 +13,49 @@ import {
 import { awaitRevision, tellingErrors } from './deploy.ts'
 import { eventsOf } from './events.ts'
 
-const LIST_USAGE = `agentwire list  lists the deployments of a control plane
+const LIST_USAGE = `agentwire list [NAME]  lists the deployments of a control plane, or the newest 100 revisions of one
 
 ${PLANE_USAGE}`
 
 export async function listCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const { values, positionals } = parseCommandLine(args, PLANE_OPTIONS)
   if (values.help) return usage(terminal, LIST_USAGE)
-  if (positionals.length > 0)
-    throw new UsageError(`agentwire list takes only options; remove “${positionals[0]}”.`)
+  const [name, ...more] = positionals
+  if (more.length > 0) throw new UsageError('agentwire list takes the name of one deployment, or none.')
+  const print = <T>(resources: readonly T[], asTable: () => string): ExitCode => {
+    terminal.out(values.json ? JSON.stringify(resources) : asTable())
+    return 0
+  }
   return tellingErrors(terminal, async () => {
     const plane = openPlane(values, terminal)
+    if (name !== undefined) {
+      const deployment = await findDeployment(plane, name)
+      const revisions = await revisionsOf(plane, deployment)
+      return print(revisions, () => revisionTable(revisions, deployment))
+    }
     const { resources } = await plane.request<{ resources: readonly Deployment[] }>(
       'GET',
       '/v2/deployments?limit=100',
     )
-    if (values.json) terminal.out(JSON.stringify(resources))
-    else if (resources.length === 0) terminal.out('No deployments.')
-    else
-      terminal.out(
-        table(
-          resources.map((one) => [one.name, one.status, one.source_config.custom_url ?? '', one.updated_at]),
-        ),
-      )
-    return 0
+    return print(resources, () => (resources.length === 0 ? 'No deployments.' : deploymentTable(resources)))
   })
 }
+
+const deploymentTable = (deployments: readonly Deployment[]): string =>
+  table([
+    ['NAME', 'STATUS', 'URL', 'UPDATED'],
+    ...deployments.map((one) => [one.name, one.status, one.source_config.custom_url ?? '', one.updated_at]),
+  ])
+
+const revisionTable = (revisions: readonly Revision[], { active_revision_id }: Deployment): string =>
+  table([
+    ['REVISION', 'STATUS', 'CREATED'],
+    ...revisions.map(({ id, revision_number, status, created_at }) => [
+      String(revision_number),
+      id === active_revision_id ? `${status} (active)` : status,
+      created_at,
+    ]),
+  ])
 
 const LOGS_USAGE = `agentwire logs NAME  prints the server log of a deployment
 
@@ -87,7 +104,7 @@ const lineOf = ({ timestamp, level, message }: LogLine): string =>
 
 const ROLLBACK_USAGE = `agentwire rollback NAME [NUMBER]  serves an earlier revision again, without building it
 
-NUMBER is the revision number; default: the revision that served before the current one.
+NUMBER is the revision number, which “agentwire list NAME” shows; default: the revision that served before the current one.
 
 ${PLANE_USAGE}`
 

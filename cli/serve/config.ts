@@ -52,9 +52,9 @@ function read(path: string): string {
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     const problem = missing
-      ? `${path} does not exist. Pass --config FILE, or create it: {"graphs":{"agent":"./graph.ts:graph"}}.`
+      ? `${path} does not exist. Pass --config FILE, or create it: {"graphs":{"agent":"./graph.ts:graph"}}. “agentwire create” makes a project that has one.`
       : `${path} cannot be read: ${(error as Error).message}`
-    throw new ConfigError(problem, { cause: error })
+    throw new ConfigError(problem, missing ? undefined : { cause: error })
   }
 }
 

@@ -47,7 +47,7 @@ test('deploy, list, logs, rollback and delete, with what is shown on the way', a
   expect(first).toEqual({
     code: 0,
     text: expect.stringMatching(
-      /Uploading [\d.]+ \w+ as mine\n[\s\S]*BUILDING +\d[\s\S]*DEPLOYED +\d.*\nmine is deployed at http/,
+      /Uploading [\d.]+ \w+ as mine\nStatus and logs: http\S+\/o\/\S+\/host\/deployments\/\S+\n[\s\S]*BUILDING +\d[\s\S]*DEPLOYED +\d.*\nmine is deployed at http/,
     ),
   })
   const [, url] = /deployed at (\S+)/.exec(first.text)!
@@ -69,6 +69,14 @@ test('deploy, list, logs, rollback and delete, with what is shown on the way', a
   ])
   expect((await agentwire(['list'])).text).toMatch(new RegExp(`^mine +READY +${url}`, 'm'))
 
+  expect((await agentwire(['list', 'mine'])).text).toMatch(
+    /^REVISION +STATUS +CREATED\n2 +DEPLOYED \(active\) +\S+\n1 +DEPLOYED +\S+$/,
+  )
+  expect(JSON.parse((await agentwire(['list', 'mine', '--json'])).text)).toMatchObject([
+    { revision_number: 2 },
+    { revision_number: 1 },
+  ])
+
   const back = await agentwire(['rollback', 'mine'])
   expect(back).toEqual({
     code: 0,
@@ -81,6 +89,17 @@ test('deploy, list, logs, rollback and delete, with what is shown on the way', a
 
   await expect.poll(async () => (await agentwire(['logs', 'mine'])).text).toMatch(/INFO +.*POST \/threads/)
   expect((await agentwire(['logs', 'mine', '--lines', '1', '--json'])).text.split('\n')).toHaveLength(1)
+
+  word('broken', 'process.exit(2)')
+  write(join(plane.place, 'project'), {
+    'package.json': { scripts: { preinstall: 'node build.mjs' }, dependencies: { a: 'file:./a' } },
+  })
+  expect(await deploy()).toEqual({
+    code: 1,
+    text: expect.stringMatching(
+      /\nmine is not deployed: \w+_FAILED\. [\s\S]*\nRevision 4 of mine still serves at http\S+\.$/,
+    ),
+  })
 
   expect(await agentwire(['delete', 'mine'], { answer: 'n' })).toEqual({ code: 1, text: '' })
   expect(await agentwire(['delete', 'mine'])).toEqual({ code: 2, text: expect.stringContaining('--yes') })
@@ -107,11 +126,13 @@ describe('what goes wrong is told in a sentence', () => {
     const away = await agentwire(['list'], { url: 'http://127.0.0.1:9' })
     expect(away).toEqual({
       code: 1,
-      text: expect.stringMatching(/^The control plane cannot be reached at http:\/\/127\.0\.0\.1:9: .+\.$/),
+      text: expect.stringMatching(
+        /^The control plane cannot be reached at http:\/\/127\.0\.0\.1:9: (?!fetch failed).+\.\nStart one with .*--url/,
+      ),
     })
     expect(await agentwire(['list'], { key: 'wrong' })).toEqual({
       code: 1,
-      text: expect.stringMatching(/^The control plane returned 401: /),
+      text: expect.stringMatching(/^The control plane returned 401: .*\n.*AGENTWIRE_API_KEY/),
     })
     expect(await agentwire(['logs', 'nobody'])).toEqual({
       code: 1,
@@ -123,6 +144,11 @@ describe('what goes wrong is told in a sentence', () => {
       text: expect.stringMatching(/^Deploying[^\n]+\nThe control plane returned 400: .*external_docker/),
     })
     expect((await agentwire(['logs'])).code).toBe(2)
+    const nowhere = ['deploy', '--config', join(folder, 'nowhere', 'langgraph.json')]
+    expect(await agentwire(nowhere, { url: 'http://127.0.0.1:9' })).toEqual({
+      code: 2,
+      text: expect.stringMatching(/langgraph\.json does not exist\. .*--config FILE/),
+    })
     expect((await agentwire(['deploy', '--secret', 'X'])).code).toBe(2)
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../cli/run.ts'
-import { chat } from '../cli/projects.ts'
+import { chat, write } from '../cli/projects.ts'
 import { executablePath, launchBrowser } from '../kit/browser.ts'
 import { problemsOf } from '../kit/site.ts'
 import { KEY, serveControlPlane, writeProject } from './support/deploying.ts'
@@ -109,6 +109,27 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
     await fetch(`${plane.base}/v2/deployments/${id}`, { method: 'DELETE', headers: { 'x-api-key': KEY } })
     await page.getByText('The deployment was deleted.').waitFor()
     expect(problems.filter((text) => !/401/.test(text))).toEqual([])
+    await page.close()
+  })
+
+  test('it shows the log of the build if no revision serves yet', { timeout: 60_000 }, async () => {
+    writeProject(join(plane.place, 'project'), "'third'", 'process.exit(2)')
+    write(join(plane.place, 'project'), {
+      'package.json': { scripts: { preinstall: 'node build.mjs' }, dependencies: { a: 'file:./a' } },
+    })
+    const env = { AGENTWIRE_CONTROL_PLANE_URL: plane.base, AGENTWIRE_API_KEY: KEY }
+    const printed: string[] = []
+    const out = (text: string) => printed.push(text)
+    const args = ['deploy', '--name', 'failing', '--config', config]
+    expect(await run(args, { env, out, problem: out })).toBe(1)
+    const [, shown] = /Status and logs: (\S+)/.exec(printed.join('\n'))!
+    const page = await browser.newPage()
+    await page.goto(shown!)
+    await page.getByLabel('API key').fill(KEY)
+    await page.keyboard.press('Enter')
+    await page.locator('#status').filter({ hasText: /\w/ }).waitFor()
+    await page.locator('#build').getByText('Unpacking').waitFor()
+    expect(await page.locator('#deploy').isVisible()).toBe(false)
     await page.close()
   })
 })

@@ -41,13 +41,24 @@ function show(deployment, revisions) {
   }))
 }
 
+function select(log) {
+  for (const one of ['deploy', 'build']) {
+    $(one).hidden = one !== log
+    $('show-' + one).setAttribute('aria-pressed', String(one === log))
+  }
+  $(log).scrollTop = $(log).scrollHeight
+}
+
 let loading
 /** Loads everything except the logs. Changes during a load are loaded afterwards. */
 const load = () => (loading = (loading ?? Promise.resolve()).then(async () => {
   const [deployment, revisions] = await Promise.all([ask(api), ask(api + '/revisions?limit=20')])
   if (deployment.status === 401 || deployment.status === 403) return signIn(deployment.status)
   if (!deployment.ok) return say((await deployment.json()).detail)
-  show(await deployment.json(), (await revisions.json()).resources)
+  const shown = await deployment.json()
+  show(shown, (await revisions.json()).resources)
+  // Before the first revision serves, only its build has a log.
+  if ($('deployment').hidden && shown.active_revision_id === null) select('build')
   $('sign-in').hidden = true
   $('deployment').hidden = false
   say('')
@@ -113,12 +124,6 @@ $('sign-in').addEventListener('submit', (event) => {
   start()
 })
 for (const log of ['deploy', 'build'])
-  $('show-' + log).addEventListener('click', () => {
-    for (const one of ['deploy', 'build']) {
-      $(one).hidden = one !== log
-      $('show-' + one).setAttribute('aria-pressed', String(one === log))
-    }
-    $(log).scrollTop = $(log).scrollHeight
-  })
+  $('show-' + log).addEventListener('click', () => select(log))
 start()
 `
