@@ -243,9 +243,11 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await mark.click()
     await status.getByRole('button', { name: 'Continue' }).click()
     await status.waitFor({ state: 'detached' })
-    const thread = await server.engine.findThread({ threadId: 't', principal: { id: 'ann' } })
+    const find = () => server.engine.findThread({ threadId: 't', principal: { id: 'ann' } })
+    await eventually(async () => (await find())!.status === 'idle')
     const notes = ['one', 'two', 'three']
-    expect((await server.engine.readState(thread!))!.values.notes).toEqual([...notes, 'given', ...notes])
+    const state = await server.engine.readState((await find())!)
+    expect(state!.values.notes).toEqual([...notes, 'given', ...notes])
   })
 
   test('runs a step again with what follows it, and a whole run', async () => {
@@ -254,12 +256,22 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     const names = page.locator('.span .name')
     const texts = async () => (await names.allInnerTexts()).map((text) => text.trim())
     await names.filter({ hasText: 'two' }).click()
+    const tree = page.getByRole('tree', { name: 'Steps' })
+    await tree.focus()
+    await page.keyboard.press('ArrowUp')
+    const active = page.locator(`#${await tree.getAttribute('aria-activedescendant')}`)
+    await active.filter({ hasText: 'one' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await active.filter({ hasText: 'two' }).waitFor()
     await page.getByRole('button', { name: 'Run again from here' }).click()
     await eventually(async () => (await texts()).join() === 'run steps,two,three')
-    await eventually(async () => (await texts()).length === 3)
-    const thread = await server.engine.findThread({ threadId: 't', principal: { id: 'ann' } })
-    const notes = async () => (await server.engine.readState(thread!))!.values.notes
-    expect(await notes()).toEqual(['in', 'one', 'two', 'three'])
+    const hasEnded = async () => {
+      const thread = await server.engine.findThread({ threadId: 't', principal: { id: 'ann' } })
+      if (thread!.status !== 'idle') return false
+      const { notes } = (await server.engine.readState(thread!))!.values
+      return String(notes) === 'in,one,two,three'
+    }
+    await eventually(hasEnded)
     // The first run, of which the second one was a part.
     await page.getByLabel('Run', { exact: true }).selectOption({ index: 1 })
     await names.filter({ hasText: 'run steps' }).click()
@@ -268,8 +280,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
       async () => (await page.getByLabel('Run', { exact: true }).locator('option').count()) === 3,
     )
     await eventually(async () => (await texts()).join() === 'run steps,one,two,three')
-    await page.locator('.thread > header .status', { hasText: 'idle' }).waitFor()
-    expect(await notes()).toEqual(['in', 'one', 'two', 'three'])
+    await eventually(hasEnded)
   })
 
   test('makes a form of the schema of an input, and JSON of the form', async () => {
@@ -344,6 +355,12 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await event.filter({ hasText: 'count: 2' }).waitFor()
     await page.keyboard.press('k')
     await event.filter({ hasText: 'count: 1' }).waitFor()
+    const grid = page.getByRole('grid', { name: 'Events' })
+    await grid.focus()
+    await page.keyboard.press('ArrowDown')
+    await event.filter({ hasText: 'count: 2' }).waitFor()
+    const active = page.locator(`#${await grid.getAttribute('aria-activedescendant')}`)
+    await active.filter({ hasText: 'custom:tick' }).waitFor()
     await page.keyboard.press('Escape')
     await event.waitFor({ state: 'detached' })
     ticks.tick()

@@ -33,6 +33,18 @@ export const moveKeys = <Item>(
   ]
 }
 
+const ARROWS: Readonly<Record<string, string>> = { ArrowDown: 'j', ArrowUp: 'k' }
+
+/** The arrow keys of a list that has the focus: they move as `j` and `k` do everywhere. */
+export const arrowKeys =
+  (keys: readonly KeyAction[]) =>
+  (event: KeyboardEvent): void => {
+    const action = keys.find(([key]) => key === ARROWS[event.key])?.[1]
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return
+    event.preventDefault()
+    action()
+  }
+
 /** Gives keys to the parts of the page, but for those that are typed into a field, which Escape leaves. */
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {

@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import { useMemo, useState } from 'preact/hooks'
 import { routeTo, select } from '../data/hooks.ts'
-import { moveKeys, useKeys } from '../data/keys.ts'
+import { arrowKeys, type KeyAction, moveKeys, useKeys } from '../data/keys.ts'
 import { useSwitch } from '../data/remembered.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { fieldOf } from '../model/json.ts'
@@ -13,7 +13,7 @@ import { bytesText, clockText, durationText, shortSegment } from '../model/text.
 import { JsonTree } from './json-tree.tsx'
 import { MiddlewareToggle } from './middleware-toggle.tsx'
 import { Empty, Select, Size } from './parts.tsx'
-import { ROW, useWindow } from './windowed.ts'
+import { ROW, SELECTED_ROW, useWindow } from './windowed.ts'
 
 interface LogViewProps {
   readonly threadId: string
@@ -58,7 +58,8 @@ export function LogView({ threadId, live, place }: LogViewProps) {
   const selectedAt = selected ? shown.indexOf(selected) : -1
   const at = selectedAt < 0 ? shown.length : selectedAt
   const pause = () => setPaused(paused ? undefined : [...log.entries])
-  useKeys([...moveKeys(shown, at, go), ['p', pause], ...(selected ? [['Escape', () => go()] as const] : [])])
+  const keys = moveKeys(shown, at, go)
+  useKeys([...keys, ['p', pause], ...(selected ? [['Escape', () => go()] as const] : [])])
   return (
     <div class={`log ${selected ? 'has-detail' : ''}`}>
       <div class="bar line wrap small">
@@ -104,6 +105,7 @@ export function LogView({ threadId, live, place }: LogViewProps) {
       </div>
       <Rows
         entries={shown}
+        keys={keys}
         selected={selected}
         onSelect={go}
         follow={paused === undefined}
@@ -171,13 +173,14 @@ const COLUMNS: readonly (readonly [name: string, title?: string])[] = [
 
 interface RowsProps {
   readonly entries: readonly LogEntry[]
+  readonly keys: readonly KeyAction[]
   readonly selected: LogEntry | undefined
   readonly onSelect: (entry: LogEntry) => void
   readonly follow: boolean
   readonly stepOf: (entry: LogEntry) => StepLink | undefined
 }
 
-function Rows({ entries, selected, onSelect, follow, stepOf }: RowsProps) {
+function Rows({ entries, keys, selected, onSelect, follow, stepOf }: RowsProps) {
   const selectedAt = selected ? entries.indexOf(selected) : -1
   const { box, look, from, to } = useWindow({ rows: entries, selectedAt, follow })
   return (
@@ -188,6 +191,8 @@ function Rows({ entries, selected, onSelect, follow, stepOf }: RowsProps) {
       role="grid"
       aria-label="Events"
       aria-rowcount={entries.length + 1}
+      aria-activedescendant={selectedAt < 0 ? undefined : SELECTED_ROW}
+      onKeyDown={arrowKeys(keys)}
       tabIndex={0}
     >
       <div class="row head dim" role="row" aria-rowindex={1}>
@@ -230,6 +235,7 @@ function Row({ entry, at, isSelected, onSelect, step }: RowProps) {
       class={`row ${isSelected ? 'selected' : ''}`}
       role="row"
       aria-rowindex={at + 2}
+      id={isSelected ? SELECTED_ROW : undefined}
       aria-selected={isSelected}
       tabIndex={-1}
       style={{ top: `${at * ROW}px` }}

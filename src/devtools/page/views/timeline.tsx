@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks'
 import type { Prices, ServerInfo, ThreadDetail } from '../../wire.ts'
 import { clock } from '../data/api.ts'
 import { routeTo, select, useNow, usePolled } from '../data/hooks.ts'
-import { moveKeys, useKeys } from '../data/keys.ts'
+import { arrowKeys, type KeyAction, moveKeys, useKeys } from '../data/keys.ts'
 import { useSwitch } from '../data/remembered.ts'
 import type { LiveLog } from '../data/use-log.ts'
 import { foldMiddleware } from '../model/fold-middleware.ts'
@@ -17,7 +17,7 @@ import { Empty, Select } from './parts.tsx'
 import { runOption } from './run-option.ts'
 import { KindName, StepDetail } from './step-detail.tsx'
 import { costOf, tokensText, totalsText } from './tokens.tsx'
-import { ROW, useWindow } from './windowed.ts'
+import { ROW, SELECTED_ROW, useWindow } from './windowed.ts'
 
 interface TimelineViewProps {
   readonly thread: ThreadDetail
@@ -57,10 +57,8 @@ export function TimelineView({ thread, live, place }: TimelineViewProps) {
   const row = rows[at]
   const go = (id = NONE, of = run?.id) =>
     select('threads', threadId, 'steps', ...(id === NONE && of === tree.runs.at(-1)?.id ? [] : [id, of!]))
-  useKeys([
-    ...moveKeys(rows, at, ({ span }) => go(span.id)),
-    ...(row ? [['Escape', () => go()] as const] : []),
-  ])
+  const keys = moveKeys(rows, at, ({ span }) => go(span.id))
+  useKeys([...keys, ...(row ? [['Escape', () => go()] as const] : [])])
   if (!run) return <Empty>No run is in the events of this page.</Empty>
   const now = Math.max(run.startedAt + 1, clock.toServer(pageTime) ?? pageTime)
   const end = Math.max(run.startedAt + 1, run.endedAt ?? now)
@@ -93,6 +91,7 @@ export function TimelineView({ thread, live, place }: TimelineViewProps) {
         from={run.startedAt}
         to={end}
         columns={`${totals.calls > 0 ? 'has-tokens' : ''} ${totals.priced > 0 ? 'has-cost' : ''}`}
+        keys={keys}
         onSelect={(one) => go(one === row ? NONE : one.span.id)}
       />
       {row && (
@@ -131,18 +130,21 @@ interface SpanRowsProps {
   readonly to: number
   /** The classes that show the columns with content. */
   readonly columns: string
+  readonly keys: readonly KeyAction[]
   readonly onSelect: (row: ShownRow) => void
 }
 
-function SpanRows({ rows, selectedAt, from, to, columns, onSelect }: SpanRowsProps) {
+function SpanRows({ rows, selectedAt, from, to, columns, keys, onSelect }: SpanRowsProps) {
   const shown = useWindow({ rows, selectedAt, follow: false })
   return (
-    <section
+    <div
       class={`spans ${columns}`}
       ref={shown.box}
       onScroll={shown.look}
-      aria-label="Waterfall"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by the keyboard
+      onKeyDown={arrowKeys(keys)}
+      role="tree"
+      aria-label="Steps"
+      aria-activedescendant={selectedAt < 0 ? undefined : SELECTED_ROW}
       tabIndex={0}
     >
       <div class="span head small dim" aria-hidden="true">
@@ -152,7 +154,7 @@ function SpanRows({ rows, selectedAt, from, to, columns, onSelect }: SpanRowsPro
         <span class="number cost">cost</span>
         <span class="number">took</span>
       </div>
-      <div role="tree" aria-label="Steps" style={{ height: `${rows.length * ROW}px` }}>
+      <div class="all" style={{ height: `${rows.length * ROW}px` }}>
         {rows.slice(shown.from, shown.to).map((row, index) => (
           <SpanLine
             key={row.span.id}
@@ -165,7 +167,7 @@ function SpanRows({ rows, selectedAt, from, to, columns, onSelect }: SpanRowsPro
           />
         ))}
       </div>
-    </section>
+    </div>
   )
 }
 
@@ -188,6 +190,7 @@ function SpanLine({ row, at, from, to, isSelected, onSelect }: SpanLineProps) {
     <div
       class={`span ${span.kind} ${isSelected ? 'selected' : ''}`}
       role="treeitem"
+      id={isSelected ? SELECTED_ROW : undefined}
       aria-level={depth + 1}
       aria-selected={isSelected}
       tabIndex={-1}

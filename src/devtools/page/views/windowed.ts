@@ -2,6 +2,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 /** The height of a row, in pixels, as in the style sheet. */
 export const ROW = 26
+/** The id of the selected row, which screen readers follow. */
+export const SELECTED_ROW = 'selected-row'
 /** The number of rows to render beyond the visible ones. */
 const BEYOND = 10
 
