@@ -36,14 +36,12 @@ export function headOf(relativePath: string, title: string, description: string)
     property('og:description', description),
   ]
   if (homepage === undefined || relativePath === '404.md') return tags
-  const { href } = new URL(relativePath.replace(/(^|\/)index\.md$|\.md$/, '$1'), directory(homepage))
+  const { href } = new URL(relativePath.replace(/(^|\/)index\.md$|\.md$/, '$1'), homepage)
   return [
     ...tags,
     property('og:url', href),
-    property('og:image', new URL('card.png', directory(homepage)).href),
+    property('og:image', new URL('card.png', homepage).href),
     ['meta', { name: 'twitter:card', content: 'summary_large_image' }],
     ['link', { rel: 'canonical', href }],
   ]
 }
-
-const directory = (url: string): string => (url.endsWith('/') ? url : `${url}/`)

@@ -11,8 +11,10 @@ const manifest: {
   readonly repository?: { readonly url: string }
 } = JSON.parse(read('package.json'))
 
-/** `homepage` is where the site is published. Without it, pages have no canonical address. */
-export const { version, homepage } = manifest
+export const { version } = manifest
+
+/** Where the site is published, with a slash at the end. Without it, pages have no canonical address. */
+export const homepage = manifest.homepage?.replace(/\/?$/, '/')
 
 /** Such as `https://github.com/owner/name`. */
 export const repositoryUrl = manifest.repository?.url.replace(/^git\+|\.git$/g, '')

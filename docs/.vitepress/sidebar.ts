@@ -3,26 +3,26 @@ import { fileURLToPath } from 'node:url'
 import type { DefaultTheme } from 'vitepress'
 import { groups, importPath } from './entries.mjs'
 
-const decisions = readdirSync(fileURLToPath(new URL('../decisions', import.meta.url)))
+const DECISIONS = fileURLToPath(new URL('../decisions', import.meta.url))
+
+const decisions = readdirSync(DECISIONS)
   .filter((name) => name.endsWith('.md'))
-  .map((name) => name.replace('.md', ''))
   .toSorted()
-  .map((name) => ({ text: titleOf(name), link: `/docs/decisions/${name}` }))
+  .map((name) => ({
+    text: titleOf(`${DECISIONS}/${name}`),
+    link: `/docs/decisions/${name.replace('.md', '')}`,
+  }))
 
 const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url))
 
 const examples = readdirSync(EXAMPLES)
   .map((name) => ({ name, readme: `${EXAMPLES}/${name}/README.md` }))
   .filter(({ readme }) => existsSync(readme))
-  .map(({ name, readme }) => ({
-    text: /^# (.+)$/m.exec(readFileSync(readme, 'utf8'))![1]!.replaceAll('`', ''),
-    link: `/examples/${name}/`,
-  }))
+  .map(({ name, readme }) => ({ text: titleOf(readme), link: `/examples/${name}/` }))
 
-/** `0007-context` is `7 Context`. */
-function titleOf(name: string): string {
-  const [, number, words] = /^0*(\d+)-(.*)$/.exec(name)!
-  return `${number} ${words!.charAt(0).toUpperCase()}${words!.slice(1).replaceAll('-', ' ')}`
+/** The first heading of a page. */
+function titleOf(path: string): string {
+  return /^# (.+)$/m.exec(readFileSync(path, 'utf8'))![1]!.replaceAll('`', '')
 }
 
 export const sidebar: DefaultTheme.SidebarItem[] = [
