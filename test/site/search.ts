@@ -24,6 +24,16 @@ const GUIDES: Readonly<Record<string, string>> = {
   mcp: '/docs/mcp',
   a2a: '/docs/a2a',
   resume: '/docs/react',
+  observability: '/docs/operating',
+  docker: '/docs/docker',
+  memory: '/docs/memory',
+  redis: '/docs/storage',
+  websocket: '/docs/mounts',
+  clerk: '/docs/sign-in',
+  webhooks: '/docs/platform',
+  testing: '/docs/testing',
+  'stream modes': '/docs/frames',
+  assistants: '/docs/assistants',
 }
 
 /** The queries whose first hit is another page than their guide. */
