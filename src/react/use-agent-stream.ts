@@ -2,6 +2,7 @@ import { HttpAgentServerAdapter, useStream } from '@langchain/react'
 import { useMemo } from 'react'
 import type { AgentClient } from './client.ts'
 import { isServer } from './on-server.ts'
+import { useHandOver } from './use-hand-over.ts'
 import { useInStep } from './use-in-step.ts'
 import { useStop } from './use-stop.ts'
 import { useThread } from './use-threads.ts'
@@ -108,6 +109,7 @@ function useStreamOnPage<State extends object>(
   } as Parameters<typeof useStream<State>>[0])
   const thread = useThread(client, stream.threadId)
   useInStep(client, stream, thread)
+  useHandOver(client, stream, thread?.assistantId ?? assistantId)
   const { isRunning, stop } = useStop(client, stream, thread)
   const isAsking = stream.interrupts.length > 0 && !stream.isLoading && !stream.isThreadLoading
   return { stream, isRunning, isAsking, stop, answer: (responses) => stream.respondAll(responses) }

@@ -3,7 +3,7 @@ import { isServer } from './on-server.ts'
 
 /**
  * A message that was sent during a run, with `multitaskStrategy: 'enqueue'`. It is sent when the run has
- * ended.
+ * ended, or when the user leaves the conversation.
  */
 export interface QueuedMessage {
   readonly id: string

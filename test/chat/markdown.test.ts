@@ -1,4 +1,4 @@
-import { lexer } from 'marked'
+import type { Token } from 'marked'
 import { describe, expect, test } from 'vitest'
 import {
   closeMarkdown,
@@ -8,6 +8,7 @@ import {
   safeHref,
   safeImage,
   splitMarkdown,
+  tokensOf,
 } from '../../examples/chat/lib/markdown.ts'
 
 const TEXT = `# Title
@@ -73,8 +74,38 @@ describe('splitting Markdown into blocks', () => {
 
   test('finds the definitions of links, which blocks before them need', () => {
     const source = splitMarkdown(TEXT)
-    const [paragraph] = lexer(`${source.blocks[1]}\n\n${definitionsOf(source)}`)
+    const [paragraph] = tokensOf(source.blocks[1]!, definitionsOf(source))
     expect(JSON.stringify(paragraph)).toContain('"href":"https://example.com"')
+  })
+
+  test('takes a footnote, and a word in brackets, for text and not for a definition', () => {
+    const source = splitMarkdown('A fact[^1].\n\n[^1]: The source of it.\n\n[Note]: read this.\n')
+    expect(definitionsOf(source)).toBe('')
+  })
+})
+
+describe('formulas', () => {
+  const TEXT =
+    'In \\(a_1 + b_1\\) and $$x*y*z$$:\n\n$$\n\\frac{1}{2}\n$$\n\n\\[\na_1\n\\]\n\nIt costs $5 or $6.\n'
+  const formulasIn = (token: Token): readonly string[] =>
+    token.type === 'math'
+      ? [token.text]
+      : ((token as { readonly tokens?: readonly Token[] }).tokens ?? []).flatMap(formulasIn)
+
+  test('keep their source, in a line and on lines of their own; amounts of money are text', () => {
+    const { blocks } = splitMarkdown(TEXT)
+    expect(blocks.map((block) => tokensOf(block, '').flatMap(formulasIn))).toEqual([
+      ['a_1 + b_1', 'x*y*z'],
+      ['\\frac{1}{2}'],
+      ['a_1'],
+      [],
+    ])
+  })
+
+  test('are the same in a text that grows by one character', () => {
+    let known: MarkdownSource | undefined
+    for (let end = 1; end <= TEXT.length; end++) known = splitMarkdown(TEXT.slice(0, end), known)
+    expect(known?.blocks).toEqual(splitMarkdown(TEXT).blocks)
   })
 })
 
@@ -98,6 +129,11 @@ describe('closing what a growing block has begun', () => {
     ['| a | b', '| a | b\n|---|---|'],
     ['| a | b |\n|--', '| a | b |\n|---|---|'],
     ['```ts\nconst a = `**', '```ts\nconst a = `**'],
+    ['so \\(a_1 *', 'so \\(a_1 *\\)'],
+    ['so \\(a_1 \\', 'so \\(a_1 \\)'],
+    ['so \\(', 'so '],
+    ['$$\nx_1', '$$\nx_1$$'],
+    ['\\(a_1\\) and *it', '\\(a_1\\) and *it*'],
   ])('%j', (growing, closed) => {
     expect(closeMarkdown(growing)).toBe(closed)
   })

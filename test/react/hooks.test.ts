@@ -113,6 +113,35 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the hook
     expect(problems()).toEqual([])
   })
 
+  const openOther = async (page: Page): Promise<void> => {
+    await press(page, 'New chat')
+    await page.getByText('Heard wait').waitFor({ state: 'detached' })
+    await press(page, 'Open wait')
+  }
+
+  test.each([
+    ['another chat was open', openOther, ['two', 'three']],
+    // Requests of a page that goes away may arrive in any order.
+    ['a reload', (page: Page) => page.reload(), ['two']],
+  ])('queued messages are answered after %s', async (_, leave, queued) => {
+    const { open, goOn, problems } = await start()
+    const page = await open()
+    await say(page, 'wait')
+    await shows(page, 'Heard wait')
+    for (const text of queued) {
+      await say(page, text)
+      await shows(page, `Queued: ${text}`)
+    }
+    await leave(page)
+    await shows(page, 'Heard wait')
+    goOn()
+    await shows(page, `Heard ${queued.at(-1)}.`)
+    await expect
+      .poll(() => page.getByRole('list', { name: 'Messages' }).getByRole('listitem').allInnerTexts())
+      .toEqual(['wait', ...queued].flatMap((text) => [text, `Heard ${text}.`]))
+    expect(problems()).toEqual([])
+  })
+
   test('a question is asked in both tabs, and is gone in both when one has answered', async () => {
     const { open, problems } = await start()
     const page = await open()

@@ -74,7 +74,8 @@ export function App() {
     ),
     [isGone, navigation, startNew, start, ask],
   )
-  const sidebar = <Sidebar navigation={{ ...navigation, open, startNew }} />
+  const shown = { ...navigation, open, startNew }
+  const sidebar = <Sidebar navigation={shown} />
   return (
     <Toasts>
       <button
@@ -92,7 +93,7 @@ export function App() {
         )}
         <main className="flex min-w-0 flex-1 flex-col">
           <Ready>
-            <Header threadId={navigation.threadId} onThreads={toggleThreads} onNew={startNew} onHelp={help} />
+            <Header navigation={shown} onThreads={toggleThreads} onHelp={help} />
           </Ready>
           {conversation}
         </main>

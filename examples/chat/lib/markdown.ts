@@ -1,4 +1,5 @@
-import { Lexer } from 'marked'
+import { Lexer, type Token } from 'marked'
+import { MATH } from './math.ts'
 
 /** A Markdown text, split into its top-level blocks, as source. */
 export interface MarkdownSource {
@@ -20,7 +21,7 @@ export function splitMarkdown(text: string, before?: MarkdownSource): MarkdownSo
   const finished = before && text.startsWith(before.text) ? before.blocks.slice(0, -OPEN_BLOCKS) : []
   const start = finished.reduce((length, block) => length + block.length, 0)
   const blocks = [...finished]
-  for (const { type, raw } of new Lexer().blockTokens(text.slice(start))) {
+  for (const { type, raw } of blocksOf(text.slice(start))) {
     // Empty lines belong to the previous block.
     if (type === 'space' && blocks.length > finished.length) blocks.push(blocks.pop() + raw)
     else blocks.push(raw)
@@ -29,8 +30,17 @@ export function splitMarkdown(text: string, before?: MarkdownSource): MarkdownSo
 }
 
 /** The text's link references, such as `[1]: https://example.com`, which its other blocks need. */
-export const definitionsOf = ({ blocks }: MarkdownSource): string =>
-  blocks.filter((block) => /^ {0,3}\[[^\]]+\]:/.test(block)).join('')
+export const definitionsOf = ({ blocks }: MarkdownSource): string => blocks.filter(isDefinition).join('')
+
+/** A footnote, such as `[^1]: Its text`, starts alike, but is a paragraph. */
+const isDefinition = (block: string): boolean =>
+  /^ {0,3}\[[^\]]+\]:/.test(block) && blocksOf(block)[0]?.type === 'def'
+
+const blocksOf = (text: string): readonly Token[] => new Lexer(MATH.defaults).blockTokens(text)
+
+/** The tokens of one block, and of the definitions that it may refer to. */
+export const tokensOf = (block: string, definitions: string): readonly Token[] =>
+  MATH.lexer(`${block}\n\n${definitions}`)
 
 /**
  * Closes what the last block of a streaming text has opened, so that its look does not change when the rest
@@ -51,10 +61,15 @@ function closeTableHead(text: string): string {
 }
 
 function closeInline(text: string): string {
-  // Marks inside code are text.
-  const outside = text.replace(/(`+)(?:(?!\1)[\s\S])*\1/g, (code) => ' '.repeat(code.length))
+  // Marks inside code and formulas are text.
+  const outside = text.replace(
+    /(`+)(?:(?!\1)[\s\S])*\1|\$\$[\s\S]+?\$\$|\\\[[\s\S]+?\\\]|\\\(.+?\\\)/g,
+    (code) => ' '.repeat(code.length),
+  )
   const tick = outside.match(/`+/)
   if (tick) return text + tick[0]
+  const formula = /\$\$|\\[[(]/.exec(outside)
+  if (formula) return closeFormula(text, formula.index)
   const link = /!?\[([^\][]*)(\]\([^)]*)?$/.exec(outside)
   if (link) {
     const shown = text.slice(0, link.index)
@@ -62,6 +77,16 @@ function closeInline(text: string): string {
     return closeMarks(link[0].startsWith('!') ? shown : shown + text.slice(link.index + 1).split('](')[0])
   }
   return closeMarks(text, outside)
+}
+
+const FORMULA_ENDS: Readonly<Record<string, string>> = { $$: '$$', '\\[': '\\]', '\\(': '\\)' }
+
+function closeFormula(text: string, start: number): string {
+  const content = text.slice(start + 2)
+  // The end itself may have half arrived.
+  const known = content.replace(/[$\\]$/, '')
+  if (known.trim() === '') return text.slice(0, start)
+  return text.slice(0, start + 2) + known + FORMULA_ENDS[text.slice(start, start + 2)]
 }
 
 function closeMarks(text: string, outside = text): string {

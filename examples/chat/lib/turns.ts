@@ -26,13 +26,13 @@ export function turnsOf(messages: readonly BaseMessage[], before: readonly Turn[
 
 const GROUP_SIZE = 8
 
-/** The turns in groups. An unchanged group is the same object as in `before`, like a turn. */
-export function groupsOf(
-  turns: readonly Turn[],
-  before: readonly (readonly Turn[])[] = [],
-): readonly (readonly Turn[])[] {
-  return Array.from({ length: Math.ceil(turns.length / GROUP_SIZE) }, (_, at) => {
-    const group = turns.slice(at * GROUP_SIZE, (at + 1) * GROUP_SIZE)
+/** The items in groups. An unchanged group is the same object as in `before`, like a turn. */
+export function groupsOf<Item>(
+  items: readonly Item[],
+  before: readonly (readonly Item[])[] = [],
+): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / GROUP_SIZE) }, (_, at) => {
+    const group = items.slice(at * GROUP_SIZE, (at + 1) * GROUP_SIZE)
     const known = before[at]
     return known && sameItems(known, group) ? known : group
   })

@@ -1,5 +1,5 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
-import { keepPosition, positionOf } from './positions.ts'
+import { positions } from './positions.ts'
 
 /** How close to the end counts as the end, in pixels. */
 const NEAR = 48
@@ -45,7 +45,7 @@ export function useStickToBottom(threadId: string | undefined): StickToBottom {
     const { current: inner } = content
     if (outer === null || inner === null) return
     setSticks(true)
-    wanted.current = thread.current === undefined ? undefined : positionOf(thread.current)
+    wanted.current = thread.current === undefined ? undefined : positions.get(thread.current)
     let lastTop = outer.scrollTop
     const onScroll = (): void => {
       const isNear = outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR
@@ -56,7 +56,7 @@ export function useStickToBottom(threadId: string | undefined): StickToBottom {
       setIsAtBottom(isNear)
       const isShown = wanted.current === undefined && outer.scrollHeight > outer.clientHeight
       if (thread.current !== undefined && isShown)
-        keepPosition(thread.current, isNear ? undefined : outer.scrollTop)
+        positions.set(thread.current, isNear ? undefined : outer.scrollTop)
     }
     const observer = new ResizeObserver(() => {
       const { current: top } = wanted

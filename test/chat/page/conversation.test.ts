@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import {
   answered,
@@ -14,6 +15,7 @@ import {
   turns,
   wordsOf,
 } from './pages.ts'
+import { submit } from './submit.ts'
 
 describe.runIf(hasBrowser)('the conversation', () => {
   const { open } = chatPages()
@@ -46,6 +48,37 @@ describe.runIf(hasBrowser)('the conversation', () => {
     const code = answer.getByRole('figure', { name: 'Code in ts' })
     await code.locator('.hljs-keyword').first().waitFor()
     expect(await wordsOf(answer)).not.toMatch(/\*\*bold|```|\|---/)
+  })
+
+  test('text from right to left is laid out so, long words break, and a line of a cell can end', async () => {
+    const page = await open('/', { viewport: { width: 390, height: 844 } })
+    await choose(page, 'Echo')
+    const markdown = [
+      'שלום, **עולם**!',
+      '- הראשון',
+      '> ציטוט',
+      `${'long'.repeat(60)} \`${'code'.repeat(60)}\``,
+      '| a | b |\n|---|---|\n| one<br>two | ש |',
+      'A fact[^1] and \\(a_1 + b_1\\).',
+      '[^1]: Only once.',
+    ].join('\n\n')
+    await submit(page, markdown)
+    await answered(page)
+    const answer = lastTurn(page)
+    const directionOf = (place: Locator) => place.evaluate((one) => getComputedStyle(one).direction)
+    const words = answer.locator('strong', { hasText: 'עולם' })
+    const edges = await words.evaluate((one) => {
+      const [start, end] = [one.closest('p')!, one].map((place) => place.getBoundingClientRect())
+      return { before: end!.left - start!.left, behind: start!.right - end!.right }
+    })
+    expect(edges.behind).toBeLessThan(edges.before)
+    expect(await directionOf(answer.getByRole('list'))).toBe('rtl')
+    expect(await directionOf(answer.getByRole('blockquote'))).toBe('rtl')
+    expect(await directionOf(answer.getByRole('table'))).toBe('ltr')
+    expect(await answer.getByRole('cell').allInnerTexts()).toEqual(['one\ntwo', 'ש'])
+    expect(await answer.getByText('a_1 + b_1', { exact: true }).count()).toBe(1)
+    expect(await answer.locator('p', { hasText: /^\[\^1\]: Only once\.$/ }).count()).toBe(1)
+    expect(await conversation(page).evaluate((log) => log.scrollWidth - log.clientWidth)).toBe(0)
   })
 
   test('hostile Markdown is text: no script runs, no element is made, no address is followed', async () => {
@@ -109,7 +142,7 @@ describe.runIf(hasBrowser)('the conversation', () => {
 
   test('files also come by paste and by drop', async () => {
     const page = await open()
-    const bring = (event: 'paste' | 'drop', name: string) =>
+    const bring = (event: 'paste' | 'drop' | 'dragover' | 'dragleave', name: string) =>
       composer(page).evaluate(
         (field, { event, name }) => {
           const data = new DataTransfer()
@@ -118,14 +151,22 @@ describe.runIf(hasBrowser)('the conversation', () => {
           field.dispatchEvent(
             event === 'paste'
               ? new ClipboardEvent('paste', { ...init, clipboardData: data })
-              : new DragEvent('drop', { ...init, dataTransfer: data }),
+              : new DragEvent(event, { ...init, dataTransfer: data }),
           )
         },
         { event, name },
       )
     await button(page, 'Attach files').click({ trial: true })
     await bring('paste', 'pasted.txt')
+    const notice = page.getByText('Drop files to attach them')
+    await bring('dragover', 'dropped.txt')
+    await notice.waitFor()
+    await bring('dragleave', 'dropped.txt')
+    await notice.waitFor({ state: 'detached' })
+    await bring('dragover', 'dropped.txt')
+    await notice.waitFor()
     await bring('drop', 'dropped.txt')
+    await notice.waitFor({ state: 'detached' })
     await button(page, 'Remove dropped.txt').waitFor()
     await ask(page, 'What are these?')
     expect(await wordsOf(lastTurn(page))).toContain('pasted.txt')

@@ -77,9 +77,9 @@ export async function choose(page: Page, agent: 'Deep agent' | 'Secretary' | 'Ec
 }
 
 /** Does what an entry of a menu stands for. */
-export async function pick(page: Page, menu: string, entry: string): Promise<void> {
-  await button(page, menu).first().click()
-  await page.getByRole('menuitem', { name: entry }).click()
+export async function pick(where: Page | Locator, menu: string, entry: string): Promise<void> {
+  await button(where, menu).first().click()
+  await where.getByRole('menuitem', { name: entry }).click()
 }
 
 /** Sends a message, and waits until it stands in the conversation. */

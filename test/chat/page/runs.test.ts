@@ -68,6 +68,7 @@ describe.runIf(hasBrowser)('a run in the page', () => {
     const page = await open()
     await send(page, 'Tell me a long story')
     await lastTurn(page).getByText('Once there was a stream').waitFor()
+    expect(await button(page, /^Send/).count()).toBe(0)
     await button(page, 'Stop').click()
     await lastTurn(page).getByText('Stopped', { exact: true }).waitFor()
     await button(page, 'Stop').waitFor({ state: 'detached' })

@@ -4,6 +4,9 @@ import type { Page } from 'playwright-core'
 export async function submit(page: Page, text: string): Promise<void> {
   const composer = page.getByRole('textbox', { name: 'Message', exact: true })
   await composer.fill(text)
-  await page.getByRole('button', { name: /^Send/ }).click({ trial: true })
-  await composer.press('Enter')
+  const send = page.getByRole('button', { name: /^Send/ })
+  await send.click({ trial: true })
+  // On a touch screen, Enter starts a new line.
+  if (await page.evaluate(() => matchMedia('(pointer: coarse)').matches)) await send.click()
+  else await composer.press('Enter')
 }

@@ -4,6 +4,7 @@ import {
   ask,
   button,
   chatPages,
+  composer,
   conversation,
   hasBrowser,
   nextFrame,
@@ -119,6 +120,38 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await expect.poll(top).toBe(end)
   })
 
+  test('the open thread is renamed and deleted in the header', async () => {
+    const page = await open()
+    await ask(page, '77 + 77')
+    const header = page.locator('main header')
+    await pick(header, 'Actions for “77 + 77”', 'Rename')
+    await header.getByRole('textbox', { name: 'Title' }).fill('Sevens')
+    await page.keyboard.press('Enter')
+    await header.getByRole('heading', { name: 'Sevens' }).waitFor()
+    await threadLink(page, 'Sevens').waitFor()
+    await pick(header, 'Actions for “Sevens”', 'Delete')
+    await page.waitForURL(/\/$/)
+    await button(page, 'Undo').waitFor()
+    expect(await threadLink(page, 'Sevens').count()).toBe(0)
+  })
+
+  test('a text that was not sent is kept for each thread, also after a reload', async () => {
+    const page = await open()
+    await ask(page, '78 + 78')
+    await composer(page).fill('for the thread')
+    await button(page, 'New chat').first().click()
+    await page.waitForURL(/\/$/)
+    expect(await composer(page).inputValue()).toBe('')
+    await composer(page).fill('for a new chat')
+    await page.goBack()
+    await conversation(page).getByText('78 + 78 = 156.').last().waitFor()
+    expect(await composer(page).inputValue()).toBe('for the thread')
+    await page.reload()
+    await expect.poll(() => composer(page).inputValue()).toBe('for the thread')
+    await page.goto(new URL('/', page.url()).href)
+    await expect.poll(() => composer(page).inputValue()).toBe('for a new chat')
+  })
+
   test('a menu is used with the keyboard, and gives the focus back', async () => {
     const page = await open()
     await ask(page, '75 + 75')
@@ -190,6 +223,9 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await expect.poll(focused).toBe('Message')
     await page.keyboard.type('93 + 93')
     await page.keyboard.press('Enter')
+    await page.keyboard.type('and more')
+    expect(await composer(page).inputValue()).toBe('93 + 93\nand more')
+    await page.keyboard.press('Control+Enter')
     await conversation(page).getByText('93 + 93 = 186.').last().waitFor()
   })
 

@@ -26,10 +26,18 @@ export function Card({ title, outcome, onReopen, children }: FrameProps) {
     >
       <header className="flex items-center gap-2">
         {outcome === undefined && <span aria-hidden className="size-2 shrink-0 rounded-full bg-warn" />}
-        <h2 className="min-w-0 flex-1 whitespace-pre-wrap font-medium">{title}</h2>
+        <h2
+          dir="auto"
+          title={outcome === undefined ? undefined : title}
+          className={`min-w-0 flex-1 font-medium ${outcome === undefined ? 'wrap-anywhere whitespace-pre-wrap' : 'truncate'}`}
+        >
+          {title}
+        </h2>
         {outcome !== undefined && (
           <>
-            <span className="truncate text-faint">{outcome}</span>
+            <span dir="auto" className="max-w-1/2 truncate text-faint">
+              {outcome}
+            </span>
             <Button kind="quiet" onClick={onReopen}>
               Change
             </Button>

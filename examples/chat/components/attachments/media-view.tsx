@@ -2,14 +2,19 @@ import { Download, File as FileIcon } from 'lucide-react'
 import type { Media } from '../../lib/media.ts'
 import { Picture } from '../ui/picture.tsx'
 
+interface MediaListProps {
+  readonly media: readonly Media[]
+  readonly className?: string
+}
+
 /** The images and files of a message. Each can be downloaded. */
-export function MediaList({ media }: { readonly media: readonly Media[] }) {
+export function MediaList({ media, className = '' }: MediaListProps) {
   if (media.length === 0) return null
   return (
-    <ul aria-label="Attachments" className="flex flex-wrap gap-2">
+    <ul aria-label="Attachments" className={`flex max-w-full flex-wrap gap-2 ${className}`}>
       {media.map((one, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an attachment keeps its place.
-        <li key={at} className="min-w-0">
+        <li key={at} className="min-w-0 max-w-full">
           <MediaView media={one} />
         </li>
       ))}
@@ -35,9 +40,9 @@ export function MediaView({ media: { kind, name, url } }: { readonly media: Medi
       {...link}
       className="flex items-center gap-2 rounded-xl border border-line bg-panel px-3 py-2 text-sm hover:bg-hover pointer-coarse:min-h-11"
     >
-      <FileIcon aria-hidden className="size-4 text-faint" />
+      <FileIcon aria-hidden className="size-4 shrink-0 text-faint" />
       <span className="truncate">{name}</span>
-      <Download aria-hidden className="size-4 text-faint" />
+      <Download aria-hidden className="size-4 shrink-0 text-faint" />
     </a>
   )
 }

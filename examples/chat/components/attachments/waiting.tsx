@@ -8,15 +8,15 @@ import { Picture } from '../ui/picture.tsx'
 export function Waiting({ attachments: { uploads, remove } }: { readonly attachments: Attachments }) {
   if (uploads.length === 0) return null
   return (
-    <ul aria-label="Files to send" className="flex flex-wrap gap-2 px-1 pb-2">
+    <ul aria-label="Files to send" className="flex max-h-40 flex-wrap gap-2 overflow-y-auto px-1 pb-2">
       {uploads.map(({ id, kind, name, url, bytes }) => (
-        <li key={id} className="flex items-center gap-2 rounded-xl border bg-panel p-1 text-sm">
+        <li key={id} className="flex min-w-0 items-center gap-2 rounded-xl border bg-panel p-1 text-sm">
           {kind === 'image' ? (
-            <Picture src={url} alt="" className="size-10 rounded-lg object-cover" />
+            <Picture src={url} alt="" className="size-10 shrink-0 rounded-lg object-cover" />
           ) : (
-            <FileIcon aria-hidden className="m-2.5 size-5 text-faint" />
+            <FileIcon aria-hidden className="m-2.5 size-5 shrink-0 text-faint" />
           )}
-          <span className="max-w-40">
+          <span className="min-w-0 max-w-40">
             <span className="block truncate">{name}</span>
             <span className="block text-faint text-xs">{inWords(bytes)}</span>
           </span>

@@ -15,7 +15,9 @@ export function Queue({ chat }: { readonly chat: Chat }) {
           className="flex items-center gap-2 rounded-xl border border-dashed bg-panel py-0.5 pr-1 pl-3 text-sm"
         >
           <Clock aria-hidden className="size-4 shrink-0 text-faint" />
-          <span className="flex-1 truncate">{text}</span>
+          <span dir="auto" className="min-w-0 flex-1 truncate">
+            {text}
+          </span>
           <span className="text-faint text-xs">queued</span>
           <IconButton icon={X} label="Remove from the queue" size="small" onClick={() => void remove()} />
         </li>

@@ -33,7 +33,7 @@ export function AnswerMessage({ message, answer, activity }: AnswerMessageProps)
         <Reasoning text={reasoning} isGrowing={isGrowing && text === ''} ms={thinkingMsOf(message)} />
       )}
       {text !== '' && (
-        <Suspense fallback={<p className="whitespace-pre-wrap">{text}</p>}>
+        <Suspense fallback={<p className="wrap-anywhere whitespace-pre-wrap">{text}</p>}>
           <Markdown text={text} isGrowing={isGrowing} />
         </Suspense>
       )}

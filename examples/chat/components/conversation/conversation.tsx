@@ -1,7 +1,7 @@
 import { v7 } from '@langchain/core/utils/uuid'
 import { STREAM_CONTROLLER } from '@langchain/react'
 import { ArrowDown } from 'lucide-react'
-import { type DragEvent, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { AGENTS } from '../../lib/agents.ts'
 import type { Content } from '../../lib/content.ts'
 import { wordsOf } from '../../lib/errors.ts'
@@ -14,12 +14,14 @@ import { useHistories } from '../../lib/use-histories.ts'
 import { useStickToBottom } from '../../lib/use-stick-to-bottom.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { Approvals } from '../approvals/approvals.tsx'
+import { DropZone } from '../attachments/drop-zone.tsx'
 import { Composer } from '../composer/composer.tsx'
 import { Queue } from '../composer/queue.tsx'
 import { FilesButton } from '../files/files-button.tsx'
 import { Status } from '../status/status.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 import { useToast } from '../ui/toasts.tsx'
+import { Announcement } from './announcement.tsx'
 import { ChatProvider } from './chat-context.tsx'
 import type { TurnActions } from './turn-view.tsx'
 import { Turns } from './turns.tsx'
@@ -103,17 +105,13 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
     if (start) latest.current.send(start.message)
   }, [start])
 
-  const onDrop = (event: DragEvent): void => {
-    event.preventDefault()
-    void attachments.add([...event.dataTransfer.files])
-  }
+  const activity = isAsking ? 'waiting' : isRunning ? 'running' : 'idle'
   const isWaiting = chat.interrupts.length > 0
   const artifacts = artifactsOf(chat.values.files, chat.messages)
   // A thread that could not be read is not empty.
   const isEmpty = turns.current.length === 0 && !chat.isThreadLoading && (isNew || chat.error === undefined)
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: files can also be chosen with a button.
-    <div className="flex min-h-0 flex-1" onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
+    <DropZone onFiles={(files) => void attachments.add(files)}>
       <div className="relative flex min-h-0 min-w-0 flex-1 flex-col">
         <div
           ref={scroller}
@@ -127,12 +125,7 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
           {isEmpty && <Welcome agentId={agentId} onAgent={setAgentId} onPrompt={send} />}
           <div ref={content} className="mx-auto max-w-3xl px-4 py-6 empty:hidden">
             <ChatProvider chat={chat}>
-              <Turns
-                turns={turns.current}
-                histories={histories}
-                activity={isAsking ? 'waiting' : isRunning ? 'running' : 'idle'}
-                actions={actions}
-              />
+              <Turns turns={turns.current} histories={histories} activity={activity} actions={actions} />
             </ChatProvider>
             {isWaiting && (
               // While the thread is read again, the questions are only hidden, because what the user has
@@ -143,6 +136,7 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
             )}
           </div>
         </div>
+        <Announcement activity={activity} />
         {artifacts.length > 0 && (
           <FilesButton
             count={artifacts.length}
@@ -165,6 +159,7 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
         <Queue chat={chat} />
         <Composer
           isNew={isNew}
+          threadId={threadId}
           isRunning={isRunning}
           isBlocked={isWaiting}
           attachments={attachments}
@@ -177,6 +172,6 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
           <FilesPanel artifacts={artifacts} onClose={() => setShowsFiles(false)} />
         </Suspense>
       )}
-    </div>
+    </DropZone>
   )
 }

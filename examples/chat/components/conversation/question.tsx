@@ -37,9 +37,11 @@ export function Question({ message, history, canChange, onEdit, onShow }: Questi
     )
   return (
     <div className="group/question flex max-w-[85%] flex-col items-end gap-1 self-end">
-      <MediaList media={media} />
+      <MediaList media={media} className="justify-end" />
       {text !== '' && (
-        <p className="max-w-full whitespace-pre-wrap break-words rounded-2xl bg-hover px-4 py-2">{text}</p>
+        <p dir="auto" className="wrap-anywhere max-w-full whitespace-pre-wrap rounded-2xl bg-hover px-4 py-2">
+          {text}
+        </p>
       )}
       <div className="-mb-3 flex min-h-8 items-center text-faint text-sm">
         <span className="flex opacity-0 transition-opacity group-focus-within/question:opacity-100 group-hover/question:opacity-100 pointer-coarse:opacity-100">
@@ -102,6 +104,7 @@ function Editor({ text, onSave, onCancel }: EditorProps) {
         // biome-ignore lint/a11y/noAutofocus: the user has just asked to write here.
         autoFocus
         aria-label="Edited message"
+        dir="auto"
         value={draft}
         onChange={({ target }) => setDraft(target.value)}
         onKeyDown={(event) => {

@@ -61,9 +61,11 @@ export const TurnView = memo((props: TurnViewProps) => {
             />
           ),
       )}
-      {activity === 'running' && turn.answer.every(({ type }) => type !== 'ai') && (
-        <p role="status" className="text-faint motion-safe:animate-pulse">
-          Thinking…
+      {activity === 'running' && (
+        // In the place of the footer, so that nothing moves when the answer is complete.
+        <p className="-mt-2 flex h-8 items-center gap-3 text-faint pointer-coarse:h-11">
+          <span aria-hidden className="size-2.5 rounded-full bg-brand motion-safe:animate-pulse" />
+          {turn.answer.every(({ type }) => type !== 'ai') && 'Thinking…'}
         </p>
       )}
       {isStopped(turn.answer) && (

@@ -12,47 +12,68 @@ interface TurnsProps {
   readonly actions: TurnActions
 }
 
+type Group = readonly Turn[]
+
 /**
  * The conversation. A token only renders and lays out the last group of turns, however long the conversation
- * is.
+ * is. Groups are in groups themselves: in every frame, the browser checks each part that it may skip, but
+ * none inside a part that it skips.
  */
 export function Turns({ turns, activity, ...rest }: TurnsProps) {
-  const groups = useRef<readonly (readonly Turn[])[]>([])
+  const groups = useRef<readonly Group[]>([])
   groups.current = groupsOf(turns, groups.current)
-  return groups.current.map((group, at) => {
-    const isLast = at === groups.current.length - 1
-    return (
-      <Group
-        key={group[0]!.id}
-        turns={group}
-        lastActivity={isLast ? activity : undefined}
-        canChange={activity !== 'running'}
-        {...rest}
-      />
-    )
-  })
+  const chapters = useRef<readonly (readonly Group[])[]>([])
+  chapters.current = groupsOf(groups.current, chapters.current)
+  return chapters.current.map((chapter, at) => (
+    <ChapterView
+      key={chapter[0]![0]!.id}
+      groups={chapter}
+      lastActivity={at === chapters.current.length - 1 ? activity : undefined}
+      canChange={activity !== 'running'}
+      {...rest}
+    />
+  ))
 }
 
-interface GroupProps extends Omit<TurnsProps, 'activity'> {
-  /** Undefined if the conversation's last turn is not in this group. */
+interface PartProps extends Omit<TurnsProps, 'turns' | 'activity'> {
+  /** Undefined if the conversation's last turn is not in this part. */
   readonly lastActivity: Activity | undefined
   readonly canChange: boolean
 }
 
-const Group = memo(({ turns, histories, lastActivity, canChange, actions }: GroupProps) => (
-  // The browser skips groups far from the viewport, and remembers their heights. It checks each group in
-  // every frame, which for single turns would cost more than it saves.
-  <div className={lastActivity ? '' : '[contain-intrinsic-size:auto_128rem] [content-visibility:auto]'}>
-    {turns.map((turn, at) => (
-      <div key={turn.id} className="mb-6">
-        <TurnView
-          turn={turn}
-          history={histories.get(turn.id)}
-          activity={(at === turns.length - 1 ? lastActivity : undefined) ?? 'idle'}
-          canChange={canChange}
-          actions={actions}
+/**
+ * The browser skips parts far from the viewport, and remembers their heights. The heights before it has seen
+ * them are those of eight groups.
+ */
+const ChapterView = memo(
+  ({ groups, lastActivity, ...rest }: PartProps & { readonly groups: readonly Group[] }) => (
+    <div className={lastActivity ? '' : '[contain-intrinsic-size:auto_1024rem] [content-visibility:auto]'}>
+      {groups.map((group, at) => (
+        <GroupView
+          key={group[0]!.id}
+          turns={group}
+          lastActivity={at === groups.length - 1 ? lastActivity : undefined}
+          {...rest}
         />
-      </div>
-    ))}
-  </div>
-))
+      ))}
+    </div>
+  ),
+)
+
+const GroupView = memo(
+  ({ turns, histories, lastActivity, canChange, actions }: PartProps & { readonly turns: Group }) => (
+    <div className={lastActivity ? '' : '[contain-intrinsic-size:auto_128rem] [content-visibility:auto]'}>
+      {turns.map((turn, at) => (
+        <div key={turn.id} className="mb-6">
+          <TurnView
+            turn={turn}
+            history={histories.get(turn.id)}
+            activity={(at === turns.length - 1 ? lastActivity : undefined) ?? 'idle'}
+            canChange={canChange}
+            actions={actions}
+          />
+        </div>
+      ))}
+    </div>
+  ),
+)

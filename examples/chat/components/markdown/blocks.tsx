@@ -1,5 +1,6 @@
 import type { MarkedToken, Token, Tokens } from 'marked'
 import { Fragment } from 'react'
+import type { MathToken } from '../../lib/math.ts'
 import { Code } from './code.tsx'
 import { Inlines } from './inlines.tsx'
 
@@ -11,12 +12,18 @@ interface BlocksProps {
 export const Blocks = ({ tokens, isGrowing }: BlocksProps) =>
   tokens.map((token, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: tokens have no names, and keep their places.
-    <Fragment key={at}>{block(token as MarkedToken, isGrowing)}</Fragment>
+    <Fragment key={at}>{block(token as MarkedToken | MathToken, isGrowing)}</Fragment>
   ))
+
+/**
+ * The direction of a text follows its first letter. `dir="auto"`, which does the same for lists, quotations and
+ * tables, would not see the text of parts that have it, too.
+ */
+const OWN_DIRECTION = '[unicode-bidi:plaintext]'
 
 const SIZES = ['text-2xl', 'text-xl', 'text-lg', 'text-base', 'text-base', 'text-base']
 
-function block(token: MarkedToken, isGrowing: boolean) {
+function block(token: MarkedToken | MathToken, isGrowing: boolean) {
   switch (token.type) {
     case 'heading': {
       // Its text has not arrived yet.
@@ -24,14 +31,14 @@ function block(token: MarkedToken, isGrowing: boolean) {
       // The page's own heading is the h1.
       const Heading = `h${Math.min(token.depth + 1, 6)}` as 'h2'
       return (
-        <Heading className={`mt-2 font-semibold ${SIZES[token.depth - 1]}`}>
+        <Heading className={`mt-2 wrap-anywhere ${OWN_DIRECTION} font-semibold ${SIZES[token.depth - 1]}`}>
           <Inlines tokens={token.tokens} />
         </Heading>
       )
     }
     case 'paragraph':
       return (
-        <p className="break-words">
+        <p className={`wrap-anywhere ${OWN_DIRECTION}`}>
           <Inlines tokens={token.tokens} />
         </p>
       )
@@ -43,16 +50,18 @@ function block(token: MarkedToken, isGrowing: boolean) {
       return <Table table={token} />
     case 'code':
       return <Code code={token.text} language={token.lang} isGrowing={isGrowing} />
+    case 'math':
+      return <Code code={token.text} language="latex" isGrowing={isGrowing} />
     case 'blockquote':
       return (
-        <blockquote className="flex flex-col gap-3 border-line border-l-4 pl-4 text-faint">
+        <blockquote dir="auto" className="flex flex-col gap-3 border-line border-s-4 ps-4 text-faint">
           <Blocks tokens={token.tokens} isGrowing={isGrowing} />
         </blockquote>
       )
     case 'hr':
       return <hr className="my-2" />
     case 'html':
-      return <p className="whitespace-pre-wrap break-words">{token.text.trim()}</p>
+      return <p className="wrap-anywhere whitespace-pre-wrap">{token.text.trim()}</p>
     case 'space':
     case 'def':
       return null
@@ -69,26 +78,38 @@ function List({ list, isGrowing }: { readonly list: Tokens.List; readonly isGrow
       <Blocks tokens={item.tokens} isGrowing={isGrowing} />
     </li>
   ))
-  const style = 'flex flex-col gap-1 pl-6 marker:text-faint [li>&]:mt-1'
+  const style = 'flex flex-col gap-1 ps-6 wrap-anywhere marker:text-faint [li>&]:mt-1'
   return list.ordered ? (
-    <ol start={list.start || undefined} className={`list-decimal ${style}`}>
+    <ol dir="auto" start={list.start || undefined} className={`list-decimal ${style}`}>
       {items}
     </ol>
   ) : (
-    <ul className={`list-disc ${style}`}>{items}</ul>
+    <ul dir="auto" className={`list-disc ${style}`}>
+      {items}
+    </ul>
   )
 }
 
+/** The least width of a column with long texts, in characters. Wider tables scroll. */
+const LEAST_WIDTH = 14
+
 function Table({ table: { header, rows } }: { readonly table: Tokens.Table }) {
+  const widths = header.map((_, at) =>
+    Math.min(LEAST_WIDTH, Math.max(...rows.map((row) => row[at]?.text.length ?? 0))),
+  )
   const cell = (Cell: 'th' | 'td', { tokens, align }: Tokens.TableCell, at: number) => (
-    <Cell key={at} className="px-3 py-2" style={{ textAlign: align ?? 'left' }}>
+    <Cell
+      key={at}
+      className={`px-3 py-2 align-top ${OWN_DIRECTION}`}
+      style={{ textAlign: align ?? 'start', minWidth: `${widths[at]}ch` }}
+    >
       <Inlines tokens={tokens} />
     </Cell>
   )
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard.
     <section aria-label="Table" tabIndex={0} className="overflow-x-auto rounded-lg border border-line">
-      <table className="w-full text-sm">
+      <table dir="auto" className="w-full text-sm">
         <thead className="bg-panel">
           <tr>{header.map((one, at) => cell('th', one, at))}</tr>
         </thead>

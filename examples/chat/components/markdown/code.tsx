@@ -27,8 +27,9 @@ export function Code({ code, language = '', isGrowing }: CodeProps) {
   }, [code, name, isGrowing])
   return (
     <figure
+      dir="ltr"
       aria-label={name === '' ? 'Code' : `Code in ${name}`}
-      className="overflow-hidden rounded-lg border border-line"
+      className="overflow-hidden rounded-lg border border-line [font-variant-ligatures:none]"
     >
       <figcaption className="flex items-center justify-between border-line border-b bg-panel py-0.5 pr-1 pl-4 text-faint text-xs">
         {name || 'text'}

@@ -1,15 +1,16 @@
 import type { MarkedToken, Token } from 'marked'
 import { Fragment } from 'react'
 import { decodeEntities, safeHref, safeImage } from '../../lib/markdown.ts'
+import type { MathToken } from '../../lib/math.ts'
 import { Picture } from '../ui/picture.tsx'
 
 export const Inlines = ({ tokens }: { readonly tokens: readonly Token[] }) =>
   tokens.map((token, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: tokens have no names, and keep their places.
-    <Fragment key={at}>{inline(token as MarkedToken)}</Fragment>
+    <Fragment key={at}>{inline(token as MarkedToken | MathToken)}</Fragment>
   ))
 
-function inline(token: MarkedToken) {
+function inline(token: MarkedToken | MathToken) {
   switch (token.type) {
     case 'text':
       return token.tokens ? <Inlines tokens={token.tokens} /> : decodeEntities(token.text)
@@ -32,8 +33,11 @@ function inline(token: MarkedToken) {
         </del>
       )
     case 'codespan':
+    case 'math':
       return (
-        <code className="rounded bg-hover px-1 py-0.5 font-mono text-[0.9em] break-words">{token.text}</code>
+        <code className="wrap-anywhere rounded bg-hover px-1 py-0.5 font-mono text-[0.9em] [font-variant-ligatures:none]">
+          {token.text}
+        </code>
       )
     case 'br':
       return <br />
@@ -44,7 +48,7 @@ function inline(token: MarkedToken) {
           checked={token.checked}
           disabled
           aria-label={token.checked ? 'Done' : 'Not done'}
-          className="mr-2 -ml-5 align-middle accent-brand"
+          className="me-2 -ms-5 align-middle accent-brand"
         />
       )
     case 'link': {
@@ -69,6 +73,9 @@ function inline(token: MarkedToken) {
     }
     case 'escape':
       return token.text
+    case 'html':
+      // Cells of tables have no other way to start a line.
+      return /^<br *\/?>$/i.test(token.raw) ? <br /> : token.raw
     default:
       // HTML and everything else is shown as source text.
       return token.raw

@@ -1,6 +1,11 @@
-import { lexer } from 'marked'
 import { memo, useRef } from 'react'
-import { closeMarkdown, definitionsOf, type MarkdownSource, splitMarkdown } from '../../lib/markdown.ts'
+import {
+  closeMarkdown,
+  definitionsOf,
+  type MarkdownSource,
+  splitMarkdown,
+  tokensOf,
+} from '../../lib/markdown.ts'
 import { Blocks } from './blocks.tsx'
 
 interface MarkdownProps {
@@ -41,8 +46,5 @@ interface BlockProps {
 }
 
 const Block = memo(({ source, definitions, isGrowing }: BlockProps) => (
-  <Blocks
-    tokens={lexer(`${isGrowing ? closeMarkdown(source) : source}\n\n${definitions}`)}
-    isGrowing={isGrowing}
-  />
+  <Blocks tokens={tokensOf(isGrowing ? closeMarkdown(source) : source, definitions)} isGrowing={isGrowing} />
 ))

@@ -1,10 +1,10 @@
-import { searchThreads, type ThreadEntry, useThreads } from 'agentwire/react'
+import { searchThreads, useThreads } from 'agentwire/react'
 import { useEffect, useRef } from 'react'
 import { agents } from '../../lib/client.ts'
 import { wordsOf } from '../../lib/errors.ts'
 import type { Navigation } from '../../lib/navigation.ts'
-import { byDay, nameOf } from '../../lib/thread-list.ts'
-import { useToast } from '../ui/toasts.tsx'
+import { byDay } from '../../lib/thread-list.ts'
+import { useRemove } from '../../lib/use-remove.ts'
 import { ThreadRow } from './thread-row.tsx'
 
 interface ThreadListProps {
@@ -51,26 +51,6 @@ export function ThreadList({ query, navigation }: ThreadListProps) {
       {hasMore && query === '' && <More />}
     </div>
   )
-}
-
-/** Deletes a thread once it can no longer be undone. */
-function useRemove(navigation: Navigation): (entry: ThreadEntry) => void {
-  const toast = useToast()
-  return (entry) => {
-    const { id } = entry
-    const title = nameOf(entry)
-    const isOpen = id === navigation.threadId
-    const removal = agents.threads.remove(id)
-    if (isOpen) navigation.startNew()
-    const undo = (): void => {
-      void removal.undo()
-      if (isOpen) navigation.open(id)
-    }
-    const onGone = (): void => {
-      removal.finish().catch(() => toast({ text: `“${title}” could not be deleted.` }))
-    }
-    toast({ text: `“${title}” is deleted.`, action: { label: 'Undo', run: undo }, onGone })
-  }
 }
 
 /** Loads the next page of threads when it scrolls into view. */

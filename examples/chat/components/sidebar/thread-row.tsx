@@ -1,11 +1,10 @@
 import type { ThreadEntry } from 'agentwire/react'
 import { type MouseEvent, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { agents } from '../../lib/client.ts'
 import { hrefOf } from '../../lib/navigation.ts'
 import { nameOf, timeName } from '../../lib/thread-list.ts'
+import { useRename } from '../../lib/use-rename.ts'
 import { ThreadMenu } from '../threads/thread-menu.tsx'
-import { useToast } from '../ui/toasts.tsx'
 import { TitleField } from './title-field.tsx'
 
 interface ThreadRowProps {
@@ -27,7 +26,7 @@ export function ThreadRow({ entry, isOpen, onOpen, onRemove }: ThreadRowProps) {
   const title = nameOf(entry)
   const [isRenaming, setRenaming] = useState(false)
   const link = useRef<HTMLAnchorElement>(null)
-  const toast = useToast()
+  const rename = useRename()
   const mark = MARKS[status]
 
   const open = (event: MouseEvent): void => {
@@ -36,11 +35,10 @@ export function ThreadRow({ entry, isOpen, onOpen, onRemove }: ThreadRowProps) {
     event.preventDefault()
     onOpen()
   }
-  const endRenaming = (wanted = title): void => {
+  const endRenaming = (wanted?: string): void => {
     flushSync(() => setRenaming(false))
     link.current?.focus()
-    if (wanted === title) return
-    agents.threads.rename(id, wanted).catch(() => toast({ text: 'The thread could not be renamed.' }))
+    rename(entry, wanted)
   }
   if (isRenaming)
     return (
@@ -67,7 +65,7 @@ export function ThreadRow({ entry, isOpen, onOpen, onRemove }: ThreadRowProps) {
             className={`size-2 shrink-0 rounded-full ${mark.className}`}
           />
         )}
-        <span className="min-w-0 flex-1 truncate" title={title}>
+        <span dir="auto" className="min-w-0 flex-1 truncate" title={title}>
           {title}
         </span>
         <time

@@ -20,13 +20,14 @@ export function TitleField({ title, onDone }: TitleFieldProps) {
       // biome-ignore lint/a11y/noAutofocus: the user has just asked to write here.
       autoFocus
       aria-label="Title"
+      dir="auto"
       value={text}
       maxLength={200}
       onFocus={({ target }) => target.select()}
       onChange={({ target }) => setText(target.value)}
       onKeyDown={onKeyDown}
       onBlur={keep}
-      className="h-9 w-full rounded-lg border border-line bg-page px-3 text-sm pointer-coarse:h-11 pointer-coarse:text-base"
+      className="h-9 w-full rounded-lg border border-line bg-page px-3 text-sm -outline-offset-2 pointer-coarse:h-11 pointer-coarse:text-base"
     />
   )
 }

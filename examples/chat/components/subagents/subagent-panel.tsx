@@ -47,7 +47,10 @@ function SubagentTurn({ turn, activity }: { readonly turn: Turn; readonly activi
   return (
     <>
       {turn.question && (
-        <p className="wrap-anywhere max-w-[85%] self-end whitespace-pre-wrap rounded-2xl bg-hover px-4 py-2">
+        <p
+          dir="auto"
+          className="wrap-anywhere max-w-[85%] self-end whitespace-pre-wrap rounded-2xl bg-hover px-4 py-2"
+        >
           {textOf(turn.question)}
         </p>
       )}

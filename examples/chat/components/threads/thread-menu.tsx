@@ -11,8 +11,8 @@ import { useToast } from '../ui/toasts.tsx'
 interface ThreadMenuProps {
   readonly entry: ThreadEntry
   readonly className?: string
-  readonly onRename?: () => void
-  readonly onRemove?: () => void
+  readonly onRename: () => void
+  readonly onRemove: () => void
 }
 
 /** The actions on a thread. */
@@ -37,11 +37,11 @@ export function ThreadMenu({ entry, className = '', onRename, onRemove }: Thread
       label={`Actions for “${title}”`}
       className={className}
       items={[
-        ...(onRename ? [{ icon: Pencil, label: 'Rename', run: onRename }] : []),
+        { icon: Pencil, label: 'Rename', run: onRename },
         { icon: Link, label: 'Share link', run: share },
         { icon: Download, label: 'Export as Markdown', run: save },
         ...(HAS_DEVTOOLS ? [{ icon: Activity, label: 'Open in the devtools', run: inspect }] : []),
-        ...(onRemove ? [{ icon: Trash2, label: 'Delete', isDanger: true, run: onRemove }] : []),
+        { icon: Trash2, label: 'Delete', isDanger: true, run: onRemove },
       ]}
     />
   )

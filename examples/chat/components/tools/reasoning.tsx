@@ -23,7 +23,9 @@ export function Reasoning({ text, isGrowing, ms }: ReasoningProps) {
         <Brain aria-hidden className={`size-4 ${isGrowing ? 'animate-pulse' : ''}`} />
         {title}
       </summary>
-      <p className="mt-1 ml-2 whitespace-pre-wrap border-line border-l-2 pl-4">{text.trim()}</p>
+      <p dir="auto" className="mt-1 ms-2 wrap-anywhere whitespace-pre-wrap border-line border-s-2 ps-4">
+        {text.trim()}
+      </p>
     </details>
   )
 }

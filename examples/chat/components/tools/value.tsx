@@ -4,7 +4,11 @@ import { readableName } from '../../lib/tool-calls.ts'
 export function Value({ value }: { readonly value: unknown }) {
   if (value === null || value === undefined || value === '') return <span className="text-faint">empty</span>
   if (typeof value !== 'object')
-    return <span className="whitespace-pre-wrap break-words">{String(value)}</span>
+    return (
+      <span dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+        {String(value)}
+      </span>
+    )
   if (Array.isArray(value))
     return value.length === 0 ? (
       <span className="text-faint">none</span>

@@ -74,7 +74,8 @@ export function Menu({ icon, label, heading, items, size = 'icon', className = '
           role="menu"
           tabIndex={-1}
           aria-label={label}
-          onToggle={({ newState }) => newState === 'closed' && setOpen(false)}
+          // Before it is closed: the list of a menu that is rendered again is opened again.
+          onBeforeToggle={({ newState }) => newState === 'closed' && setOpen(false)}
           onKeyDown={onKeyDown}
           className="fixed m-0 min-w-48 max-w-[calc(100vw-1rem)] rounded-xl border border-line bg-raised p-1 text-ink text-sm shadow-lg"
         >
@@ -93,7 +94,7 @@ export function Menu({ icon, label, heading, items, size = 'icon', className = '
                 close(currentTarget.parentElement!)
                 run()
               }}
-              className={`flex h-9 w-full items-center gap-3 rounded-lg px-3 text-left outline-none focus:bg-hover hover:bg-hover pointer-coarse:h-11 ${isDanger ? 'text-bad' : ''}`}
+              className={`flex h-9 w-full items-center gap-3 rounded-lg px-3 text-left outline-none focus-visible:bg-hover hover:bg-hover pointer-coarse:h-11 ${isDanger ? 'text-bad' : ''}`}
             >
               {Icon && <Icon aria-hidden className="size-4 shrink-0" />}
               {label}

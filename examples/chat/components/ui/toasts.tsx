@@ -44,12 +44,12 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
       {children}
       <div
         role="status"
-        className="pointer-events-none fixed inset-x-0 bottom-24 z-60 flex flex-col items-center gap-2"
+        className="pointer-events-none fixed inset-x-4 top-14 z-60 flex flex-col items-center gap-2"
       >
         {toasts.map(({ id, text, action }) => (
           <div
             key={id}
-            className="pointer-events-auto flex items-center gap-3 rounded-xl border border-line bg-raised py-2 pr-2 pl-4 text-sm shadow-lg"
+            className="wrap-anywhere pointer-events-auto flex max-w-lg items-center gap-3 rounded-xl border border-line bg-raised px-4 py-2 text-sm shadow-lg has-[button]:pr-2"
           >
             {text}
             {action && (
