@@ -148,22 +148,20 @@ function nextSteps(dir: string, { model, page, auth }: Choices, { manager, insta
     ...(installed ? [] : [`${manager} install`]),
     `${manager} run dev`,
   ]
-  const places = [
-    ...(page ? [['chat', origin]] : []),
-    ['devtools', `${origin}/agents/devtools`],
-    ['agents', `${origin}/agents`],
-  ]
+  const places = [...(page ? [['chat', origin]] : []), ['devtools', `${origin}/agents/devtools`]]
   return [
     ...(model === 'scripted'
       ? []
-      : ['', `Put the API key of the provider into .env. “${manager} test” needs none.`]),
+      : ['', `First put the API key of the provider into .env. “${manager} test” needs none.`]),
     '',
     'Next:',
     ...steps.map((step) => `  ${step}`),
     '',
     'Then open:',
     ...places.map(([name, url]) => `  ${name!.padEnd(8)}  ${url}`),
-    ...(auth ? ['', 'Sign in with the user name and the password in .env.'] : []),
+    '',
+    `Clients call the agent at ${origin}/agents.`,
+    ...(auth ? ['Sign in with the user name and the password in .env.'] : []),
   ].join('\n')
 }
 
