@@ -1,5 +1,5 @@
+import { nearest } from '../src/nearest.ts'
 import { VERSION } from '../src/version.ts'
-import { nearest } from './nearest.ts'
 import { Canceled, type ExitCode, type Terminal, UsageError } from './terminal.ts'
 
 type Command = (args: readonly string[], terminal: Terminal) => Promise<ExitCode>

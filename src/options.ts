@@ -1,4 +1,5 @@
 import { AgentwireError } from './errors.ts'
+import { nearest } from './nearest.ts'
 
 /**
  * The kinds of values that an option takes, with the words for error messages. `required` is a flag, not a
@@ -149,37 +150,10 @@ function isPlain(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** The name that was probably meant: one with a common prefix, or a small edit distance. */
-function nearest(name: string, names: readonly string[]): string | undefined {
-  const given = name.toLowerCase()
-  const ranked = names.map((known) => {
-    const lower = known.toLowerCase()
-    const isPart = given.length > 2 && (lower.startsWith(given) || given.startsWith(lower))
-    const far = isPart ? 1 + Math.abs(given.length - lower.length) / 100 : distance(given, lower)
-    return [known, far] as const
-  })
-  const near = ranked.filter(
-    ([known, far]) => far < Math.max(2, Math.min(known.length, given.length) / 3 + 0.1),
-  )
-  return near.sort(([, a], [, b]) => a - b)[0]?.[0]
-}
-
 /** The path of an option with this name one level below: `http.cors` for `cors`. */
 function nested(name: string, table: Table): string | undefined {
   const group = Object.keys(table).find((known) =>
     [table[known]!].flat().some((kind) => typeof kind === 'object' && Object.hasOwn(kind, name)),
   )
   return group && `${group}.${name}`
-}
-
-/** The Levenshtein distance: the number of letters to add, remove or replace. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at)
-  for (const [index, letter] of [...from].entries()) {
-    const next = [index + 1]
-    for (const [at, other] of [...to].entries())
-      next.push(Math.min(next[at]! + 1, row[at + 1]! + 1, row[at]! + (letter === other ? 0 : 1)))
-    row = next
-  }
-  return row[to.length]!
 }

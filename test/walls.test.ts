@@ -9,7 +9,8 @@ import { expect, test } from 'vitest'
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/errors': [],
   'src/version': [],
-  'src/options': ['src/errors'],
+  'src/nearest': [],
+  'src/options': ['src/errors', 'src/nearest'],
   'src/bytes': [],
   'src/time': [],
   'src/lazy': [],
@@ -274,6 +275,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   adapters: ['src/options', 'src/errors', 'src/http'],
   cli: [
     'src/version',
+    'src/nearest',
     'adapters',
     'src/errors',
     'src/graph-store',

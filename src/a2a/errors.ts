@@ -1,3 +1,4 @@
+import { agentIds } from '../agents/agent-ids.ts'
 import { AgentwireError } from '../errors.ts'
 import { HttpError } from '../http/index.ts'
 import type { AgentEngine } from '../runs/index.ts'
@@ -43,6 +44,6 @@ export class A2AError extends AgentwireError {
  * in their cards.
  */
 export function noSuchAssistant({ agents }: Pick<AgentEngine, 'agents'>): HttpError {
-  const known = [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')
+  const known = agentIds(agents)
   return new HttpError(404, 'not_found', `There is no assistant with this id. This server has: ${known}.`)
 }

@@ -1,3 +1,4 @@
+import { agentIds } from '../agents/agent-ids.ts'
 import { uuid7 } from '../ids.ts'
 import { ownerOf, type Principal } from '../principal.ts'
 import { type AgentEngine, internalsOf, RunError } from '../runs/index.ts'
@@ -184,6 +185,6 @@ function change(
 function requireGraph(engine: AgentEngine, name: string): string {
   const graphId = graphNamed(engine, name)
   if (graphId !== undefined) return graphId
-  const known = [...engine.agents.keys()].map((id) => JSON.stringify(id)).join(', ')
+  const known = agentIds(engine.agents)
   throw new RunError('invalid_argument', `graph_id: unknown graph. This server has: ${known}.`)
 }

@@ -1,3 +1,4 @@
+import { agentIds } from '../../agents/agent-ids.ts'
 import { permit } from '../../face/access.ts'
 import { type NamedAssistant, namedAssistant } from '../../face/assistants.ts'
 import { BASE_HEADERS, type Call, empty, HttpError, identify, isResponse, json } from '../../http/index.ts'
@@ -80,7 +81,7 @@ async function assistantOf({ engine }: A2AContext, call: Call): Promise<CardOwne
   const { graphId = internalsOf(engine).defaultAgent } = named
   if (graphId !== undefined && engine.agents.has(graphId))
     return { graphId, assistant: madeOf(named.assistant) }
-  const known = [...engine.agents.keys()].map((id) => JSON.stringify(id)).join(', ')
+  const known = agentIds(engine.agents)
   throw graphId === undefined
     ? new HttpError(400, 'invalid_argument', `Name the assistant: assistant_id is one of ${known}.`)
     : new HttpError(404, 'not_found', `Unknown assistant. This server has: ${known}.`)

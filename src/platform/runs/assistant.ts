@@ -1,3 +1,4 @@
+import { agentIds } from '../../agents/agent-ids.ts'
 import { idOfGraph } from '../../assistants/index.ts'
 import { namedAssistant } from '../../face/assistants.ts'
 import { HttpError } from '../../http/index.ts'
@@ -35,7 +36,7 @@ export async function assistantOf(
 
 /** Clients search for this sentence. */
 export function unknownAssistant({ agents }: Pick<AgentEngine, 'agents'>, named: string): HttpError {
-  const known = [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')
+  const known = agentIds(agents)
   return new HttpError(
     404,
     'not_found',
