@@ -10,8 +10,7 @@ import { withoutBody } from './without-body.ts'
  * breaks a stream to the client.
  */
 export function toHono(handler: WebHandler): Hono {
-  if (typeof handler?.handle !== 'function')
-    throw new TypeError('toHono takes a server, such as createAgentServer({ agents }).')
+  if (typeof handler?.handle !== 'function') throw new TypeError('toHono takes an agent server.')
   return new Hono().all('*', async (c, next) => {
     const mount = mountOf(c)
     const request = await readableRequest(c)

@@ -7,9 +7,7 @@ export function nearest(name: string, names: readonly string[]): string | undefi
     const far = isPart ? 1 + Math.abs(given.length - lower.length) / 100 : distance(given, lower)
     return [known, far] as const
   })
-  const near = ranked.filter(
-    ([known, far]) => far < Math.max(2, Math.min(known.length, given.length) / 3 + 0.1),
-  )
+  const near = ranked.filter(([, far]) => far < 2 || far <= given.length / 3)
   return near.sort(([, a], [, b]) => a - b)[0]?.[0]
 }
 

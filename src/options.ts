@@ -153,7 +153,7 @@ function isPlain(value: object): boolean {
 /** The path of an option with this name one level below: `http.cors` for `cors`. */
 function nested(name: string, table: Table): string | undefined {
   const group = Object.keys(table).find((known) =>
-    [table[known]!].flat().some((kind) => typeof kind === 'object' && Object.hasOwn(kind, name)),
+    [table[known]!].flat().some((kind) => Object.hasOwn(Object(kind), name)),
   )
   return group && `${group}.${name}`
 }

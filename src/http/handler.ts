@@ -166,8 +166,8 @@ export const NO_ROUTE = 'No route matches this path. agentwire serves'
 export function notFound(mountPaths: readonly string[], { url }: Request): HttpError {
   const { pathname } = new URL(url)
   const places = mountPaths.map((place) => pathname.indexOf(place))
-  const isBelow = places.some((at) => at > 0) && !places.includes(0)
-  const hint = isBelow ? ' To mount it below another path, pass that path as basePath.' : ''
+  const isBelow = Math.max(...places) > 0 && !places.includes(0)
+  const hint = isBelow ? ' Pass the path before it as basePath.' : ''
   return new HttpError(404, 'not_found', `${NO_ROUTE} ${[...new Set(mountPaths)].join(', ')} here.${hint}`)
 }
 
@@ -200,7 +200,7 @@ export async function identify(
   }
   // Ownership depends on the id: principals without one would share their threads.
   if (!isResponse(principal) && (typeof principal.id !== 'string' || principal.id === '')) {
-    throw new TypeError('A principal needs an id that is a string and not empty: { id: String(user.id) }.')
+    throw new TypeError('A principal must have an id, a non-empty string.')
   }
   return principal
 }

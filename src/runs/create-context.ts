@@ -98,8 +98,6 @@ function agentsOf(given: AgentEngineOptions['agents'] | undefined): ReadonlyMap<
   if (!globalThis.crypto) throw new RunError('not_supported', 'agentwire requires Node 20.20 or newer.')
   const agents = given instanceof Map ? given : new Map<string, Agent>(Object.entries(given ?? {}))
   if (agents.size === 0) throw new RunError('invalid_argument', 'The server needs at least one agent.')
-  if (Array.isArray(given))
-    throw new RunError('invalid_argument', 'agents must be an object whose keys are the assistant ids.')
   for (const [name, agent] of agents) {
     if (typeof agent?.getHistory === 'function') continue
     const message = `agents.${name} is not an agent (${typeof agent}): use langgraph(graph) or defineAgent({ run }).`

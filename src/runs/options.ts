@@ -66,7 +66,7 @@ export interface AgentEngineOptions {
 }
 
 export const ENGINE_OPTIONS: OptionTable<AgentEngineOptions> = {
-  agents: 'any',
+  agents: 'object',
   aliases: { '*': 'string' },
   defaultAgent: 'string',
   store: 'store',

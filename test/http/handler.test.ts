@@ -128,9 +128,7 @@ describe('a request without a route', () => {
   test('is told of basePath if a prefix precedes a path that is served', async () => {
     const messageOf = async (path: string) => (await (await probe().fetch(request(path))).json()).message
     const told = 'No route matches this path. agentwire serves /things here.'
-    expect(await messageOf('/mount/things/1')).toBe(
-      `${told} To mount it below another path, pass that path as basePath.`,
-    )
+    expect(await messageOf('/mount/things/1')).toBe(`${told} Pass the path before it as basePath.`)
     expect(await messageOf('/things/1/things')).toBe(told)
   })
 

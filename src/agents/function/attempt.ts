@@ -12,7 +12,7 @@ import { described, nondeterministicReplay } from './journal/call-log.ts'
 import { ERROR, INPUT, journalOf, RETRIED, saveInterrupts } from './journal/journal.ts'
 import { NODE } from './namespace-state.ts'
 import { type Attempt, idsAt, isSuspended, type Scope } from './scope.ts'
-import { insertAnswer, messagesOf, type State } from './state.ts'
+import { insertAnswer, messagesOf } from './state.ts'
 import type { AgentContext, AgentDefinition } from './types.ts'
 import { createWriter } from './writing/writer.ts'
 
@@ -117,20 +117,15 @@ function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentCon
 function finish(scope: Scope, returned: unknown): void {
   const { taskId, queue, root } = scope.attempt
   for (const open of scope.openWrites) open.end()
-  const change = isWritten(returned, root.current()) ? undefined : returned
+  const { role, id } = Object(returned) as Partial<Message>
+  // As in `run: ({ message }) => message('Hello')`: the message is in the state already.
+  const isWritten = role === 'assistant' && messagesOf(root.current()).some((message) => message.id === id)
+  const change = isWritten ? undefined : returned
   if (change != null && typeof change !== 'object')
-    throw new AgentInputError(
-      `run returned a ${typeof change}. Return nothing, or an object of state changes. To answer, call message(text).`,
-    )
+    throw new AgentInputError(`run returned a ${typeof change}. Answer with message(text).`)
   root.update(change, idsAt(scope, 'end'))
   void root.commit({ final: true, between: [taskEvent(taskId, { result: toJson(change ?? {}) })] })
   queue.end()
-}
-
-/** Whether a returned value is a message of the state: `run: ({ message }) => message('Hello')`. */
-function isWritten(returned: unknown, state: State): boolean {
-  const { role, id } = Object(returned) as Partial<Message>
-  return role === 'assistant' && messagesOf(state).some((message) => message.id === id)
 }
 
 /**

@@ -52,9 +52,6 @@ export interface Plan {
 
 type Schema = StandardSchemaV1<unknown, unknown> | undefined
 
-const NOTHING_TO_CONTINUE =
-  'The request has no input, and the thread is empty, so there is nothing to continue.'
-
 /** @throws AgentInputError before anything is written. */
 export async function planAttempt(
   schema: Schema,
@@ -68,7 +65,10 @@ export async function planAttempt(
   const head = checkpointId === undefined ? base?.id : undefined
   if (start.kind === 'resume') return { ...(await planResume(schema, start, state, base)), head }
   if (start.value !== null && start.value !== undefined) return planInput(schema, start.value, state)
-  if (!base) throw Object.assign(new AgentInputError(NOTHING_TO_CONTINUE), { [FOR_CLIENTS]: true })
+  if (!base)
+    throw Object.assign(new AgentInputError('The thread is empty, and there is no input.'), {
+      [FOR_CLIENTS]: true,
+    })
   return { ...(await planContinuation(schema, state, base, checkpointId !== undefined)), head }
 }
 

@@ -345,6 +345,6 @@ test('an agent can do without messages', async () => {
 test('a function that returns a text fails, and the error says how to answer', async () => {
   const agent = defineAgent({ run: () => 'text' as never })
   await expect(run(agent, newThread(), user('a'))).rejects.toThrow(
-    'run returned a string. Return nothing, or an object of state changes. To answer, call message(text).',
+    'run returned a string. Answer with message(text).',
   )
 })
