@@ -1,7 +1,7 @@
 import type { ThreadEntry } from 'agentwire/react'
 import { useToast } from '../components/ui/toasts.tsx'
 import { agents } from './client.ts'
-import type { Navigation } from './navigation.ts'
+import { hrefOf, type Navigation } from './navigation.ts'
 import { nameOf } from './thread-list.ts'
 
 /** Deletes a thread once it can no longer be undone. */
@@ -10,7 +10,8 @@ export function useRemove(navigation: Navigation): (entry: ThreadEntry) => void 
   return (entry) => {
     const { id } = entry
     const title = nameOf(entry)
-    const isOpen = id === navigation.threadId
+    // `navigation.threadId` follows the address a moment later.
+    const isOpen = location.pathname === hrefOf(id)
     const removal = agents.threads.remove(id)
     if (isOpen) navigation.startNew()
     const undo = (): void => {
