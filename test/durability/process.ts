@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, renameSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
-import { afterAll } from 'vitest'
 import type { BadClock } from './strain.ts'
 
 export interface InstanceOptions {
@@ -50,17 +49,18 @@ export interface Instance {
 const root = fileURLToPath(new URL('../../', import.meta.url))
 /** The bundle lies under `node_modules`, so that it finds what it does not contain. */
 const place = `${root}node_modules/.cache/agentwire-durability`
-const bundle = `${place}/instance-${process.pid}.mjs`
+const bundle = `${place}/instance.mjs`
 let built = false
-afterAll(() => rmSync(bundle, { force: true }))
 
 /** Bundles the instance, because one file starts several times as fast as the sources. */
 function build(): void {
   if (built) return
   mkdirSync(place, { recursive: true })
+  // Other workers write the same file, or start it meanwhile.
+  const written = `${bundle}.${process.pid}`
   buildSync({
     entryPoints: [`${root}test/durability/instance.ts`],
-    outfile: bundle,
+    outfile: written,
     bundle: true,
     platform: 'node',
     target: 'node20',
@@ -72,6 +72,7 @@ function build(): void {
     },
     logLevel: 'error',
   })
+  renameSync(written, bundle)
   built = true
 }
 

@@ -98,7 +98,7 @@ export const redis: Backend = {
   name: 'redis',
   installed: hasRedis,
   async create() {
-    sharedRedis ??= startRedis({ databases: '1000' })
+    sharedRedis ??= startRedis({ databases: '10000' })
     return { ...connected(`${(await sharedRedis).url}/${++databases}`), remove: async () => {} }
   },
   async createDurable() {

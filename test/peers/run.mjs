@@ -165,7 +165,7 @@ try {
   const tests = files.length > 0 ? files : TESTS
   process.exitCode = run(
     process.execPath,
-    [vitest, 'run', '--project', 'source', ...tests, ...options],
+    [vitest, 'run', '--project', 'source', '--project', 'alone', ...tests, ...options],
     folder,
     // Versions of clients are no matter of adapters, which have tests of their own.
     { ...process.env, ONE_ADAPTER: '1' },
