@@ -66,7 +66,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React 
       await close()
     })
     const problems = problemsOf(page)
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(30_000)
     await page.goto(`${site.origin}/?api=${encodeURIComponent(origin)}`)
     await page.getByRole('button', { name: 'Send' }).click()
     return { page, problems, goOn }

@@ -33,7 +33,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the page
     })
     const openTab = async () => {
       const page = await context.newPage()
-      page.setDefaultTimeout(10_000)
+      page.setDefaultTimeout(30_000)
       const problems = problemsOf(page)
       await page.goto(`${origin}/#one`)
       await page.getByRole('button', { name: 'Send' }).waitFor()

@@ -90,7 +90,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     const made = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...context })
     await made.addCookies([{ name: 'user', value: user, url: `http://127.0.0.1:${port}` }])
     const opened = await made.newPage()
-    opened.setDefaultTimeout(8_000)
+    opened.setDefaultTimeout(30_000)
     opened.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
     })
@@ -185,7 +185,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await messages.getByRole('heading', { name: 'Approve add?' }).waitFor()
     await messages.getByRole('button', { name: 'Approve', exact: true }).click()
     await messages.getByText('Done.').waitFor()
-    expect(await messages.getByRole('heading', { name: 'Approve add?' }).count()).toBe(0)
+    await expect.poll(() => messages.getByRole('heading', { name: 'Approve add?' }).count()).toBe(0)
     await page.getByLabel('Message', { exact: true }).fill('Again?')
     await page.keyboard.press('Shift+Enter')
     await page.keyboard.type('Please.')
@@ -194,7 +194,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await messages.getByRole('heading', { name: 'Approve add?' }).waitFor()
     // A message would be taken for the answer.
     await page.getByText('Answer the question above to go on').waitFor()
-    expect(await page.getByLabel('Message', { exact: true }).count()).toBe(0)
+    await expect.poll(() => page.getByLabel('Message', { exact: true }).count()).toBe(0)
   })
 
   test('shows a question in words, takes its answer as text, and says where a hidden error is', async () => {
@@ -211,10 +211,10 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await page.goto(page.url().replace('mars', 'atlantis'))
     const alert = page.getByRole('alert')
     await alert.getByText(/Error id: [\w-]+\. The server’s output has the error/).waitFor()
-    expect(await alert.count()).toBe(1)
+    await expect.poll(() => alert.count()).toBe(1)
     await page.getByRole('tab', { name: 'Log' }).click()
     await page.getByRole('row', { name: 'lifecycle' }).first().waitFor()
-    expect(await alert.count()).toBe(1)
+    await expect.poll(() => alert.count()).toBe(1)
   })
 
   test('stops at breakpoints that are set in the graph and the run box, and goes on with one click', async () => {
@@ -300,7 +300,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await page.getByLabel('days').press('Enter')
     await page.getByRole('log').getByText('{"city":"Bern","days":3,"unit":"°C"}').waitFor()
     // The thread has its agent now.
-    expect(await page.getByLabel('Agent', { exact: true }).count()).toBe(0)
+    await expect.poll(() => page.getByLabel('Agent', { exact: true }).count()).toBe(0)
   })
 
   test('starts a thread with any agent, input and config, and stops a run', async () => {

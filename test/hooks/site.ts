@@ -59,7 +59,7 @@ async function openTab(browser: Browser, url: string, allowed?: RegExp): Promise
   const page = await browser.newPage()
   const problems = problemsOf(page)
   const requests: string[] = []
-  page.setDefaultTimeout(10_000)
+  page.setDefaultTimeout(30_000)
   page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
   page.on('websocket', (socket) => requests.push(`socket ${new URL(socket.url()).pathname}`))
   onTestFinished(async () => {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import Redis from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { subscribe } from '../../src/runs/index.ts'
@@ -9,6 +10,7 @@ import { engineOf, readUntil, start } from '../kit/engine.ts'
 import { isTerminal } from '../kit/events.ts'
 import { custom, puppet } from '../kit/puppet.ts'
 import { hasRedis, startRedis } from '../kit/redis-server.ts'
+import { gate } from '../kit/wait.ts'
 
 /** A store that other processes could share, and that forgets everything at `forget`, which it does not announce. */
 function forgetful() {
@@ -47,7 +49,12 @@ test.each([{ since: 0 }, {}])(
     const { store, forget } = forgetful()
     const actors = [puppet(), puppet()]
     const agents = { a: actors[0]!.agent, b: actors[1]!.agent }
-    const engine = engineOf(agents, { store, onError: () => {} })
+    const fenced = gate()
+    const engine = engineOf(agents, {
+      store,
+      onError: () => {},
+      observe: ({ type }) => type === 'run.fenced' && fenced.open(),
+    })
     await start(engine, 't')
     actors[0]!.emit(...Array.from({ length: 10 }, (_, i) => custom(`old ${i}`)))
     const subscription = subscribe(engine, {
@@ -58,6 +65,9 @@ test.each([{ since: 0 }, {}])(
     const before = await readUntil(subscription, (events) => events.length === 11)
     forget()
     actors[0]!.finish()
+    await fenced.opened
+    // Threads that were created in the same millisecond give their events the same ids.
+    await setTimeout(2)
     await start(engine, 't', {}, { assistantId: 'b' })
     actors[1]!.emit(custom('new'))
     actors[1]!.finish()
