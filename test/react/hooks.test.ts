@@ -62,8 +62,11 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the hook
   }
 
   const say = async (page: Page, text: string): Promise<void> => {
-    await page.getByRole('textbox', { name: 'Message' }).fill(text)
+    const field = page.getByRole('textbox', { name: 'Message' })
+    await field.fill(text)
     await page.keyboard.press('Enter')
+    // React empties the form once its action has begun. What is typed before is lost.
+    await expect.poll(() => field.inputValue()).toBe('')
   }
   const shows = (page: Page, text: string) => page.getByText(text, { exact: true }).first().waitFor()
   const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
