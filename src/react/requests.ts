@@ -28,32 +28,57 @@ export interface ThreadRequests {
   cancel(id: string): Promise<void>
 }
 
-export function threadRequests(apiUrl: string, send: typeof fetch): ThreadRequests {
-  const request = async (method: string, path: string, body?: object, missing?: 'may be missing') => {
+/** Browsers limit the bodies of requests that outlive a page to 64 KiB. */
+const MOST_LASTING = 60_000
+
+interface RequestOptions {
+  readonly body?: object
+  /** Whether the request outlives the page, unless its body is too large for that. */
+  readonly isLasting?: boolean
+  /** 404 is no error. */
+  readonly mayBeMissing?: boolean
+}
+
+/** Sends requests to a server. An error response rejects with its message and `status`. */
+export const requester =
+  (apiUrl: string, send: typeof fetch) =>
+  async (
+    method: string,
+    path: string,
+    { body, isLasting = false, mayBeMissing = false }: RequestOptions = {},
+  ): Promise<Response> => {
+    const text = body && JSON.stringify(body)
     const response = await send(`${apiUrl}${path}`, {
       method,
-      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-      keepalive: method === 'DELETE',
+      ...(text && { headers: { 'content-type': 'application/json' }, body: text }),
+      keepalive: isLasting && (text ?? '').length < MOST_LASTING,
     })
-    if (response.ok || (missing && response.status === 404)) return response
+    if (response.ok || (mayBeMissing && response.status === 404)) return response
     throw Object.assign(new Error(await wordsOf(response)), { status: response.status })
   }
-  const pathOf = (id: string): string => `/threads/${encodeURIComponent(id)}`
+
+export const threadPath = (id: string): string => `/threads/${encodeURIComponent(id)}`
+
+export function threadRequests(apiUrl: string, send: typeof fetch): ThreadRequests {
+  const request = requester(apiUrl, send)
   return {
     async find(query) {
       // These fields do not read any state, so a page of threads is cheap.
       const select = ['thread_id', 'updated_at', 'status', 'metadata']
-      const response = await request('POST', '/threads/search', { ...query, select })
+      const response = await request('POST', '/threads/search', { body: { ...query, select } })
       return ((await response.json()) as WireThread[]).map(entryOf)
     },
     async rename(id, title) {
-      await request('PATCH', pathOf(id), { metadata: { title } })
+      await request('PATCH', threadPath(id), { body: { metadata: { title } } })
     },
     async remove(id) {
-      await request('DELETE', pathOf(id), undefined, 'may be missing')
+      await request('DELETE', threadPath(id), { isLasting: true, mayBeMissing: true })
     },
     async cancel(id) {
-      await request('POST', '/runs/cancel', { thread_id: id, status: 'running' }, 'may be missing')
+      await request('POST', '/runs/cancel', {
+        body: { thread_id: id, status: 'running' },
+        mayBeMissing: true,
+      })
     },
   }
 }

@@ -1,9 +1,7 @@
 import { type AnyStream, useSubmissionQueue } from '@langchain/react'
 import { useEffect, useRef } from 'react'
 import type { AgentClient } from './client.ts'
-
-/** Browsers limit the bodies of requests that outlive a page to 64 KiB. */
-const MOST_LASTING = 60_000
+import { requester, threadPath } from './requests.ts'
 
 /**
  * Sends queued messages to the server when the user opens another conversation, reloads or closes the page.
@@ -20,6 +18,7 @@ export function useHandOver(
   latest.current = { entries, clear, threadId, assistantId }
 
   useEffect(() => {
+    const request = requester(apiUrl, fetch)
     const handOver = async (isLeaving: boolean): Promise<void> => {
       const { entries, clear, threadId, assistantId } = latest.current
       if (threadId === null || entries.length === 0) return
@@ -27,13 +26,9 @@ export function useHandOver(
       for (const { values: input, options = {} } of entries) {
         const { config, metadata } = options
         const params = { assistant_id: assistantId, input, config, metadata, multitask_strategy: 'enqueue' }
-        const body = JSON.stringify({ id: 1, method: 'run.start', params })
-        const sent = fetch(`${apiUrl}/threads/${encodeURIComponent(threadId)}/commands`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body,
-          keepalive: body.length < MOST_LASTING,
-        })
+        const body = { id: 1, method: 'run.start', params }
+        const path = `${threadPath(threadId)}/commands`
+        const sent = request('POST', path, { body, isLasting: true }).catch(console.warn)
         // A page that goes away cannot wait for a response. Otherwise, waiting keeps the order.
         if (!isLeaving) await sent
       }
