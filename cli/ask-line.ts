@@ -11,7 +11,7 @@ export async function askLine(
   try {
     return await Promise.race([
       lines.question(question),
-      // Not every release of Node rejects the question, too.
+      // Not every release of Node also rejects the question.
       new Promise<never>((_, reject) => lines.once('close', () => reject(new Canceled()))),
     ])
   } catch (error) {

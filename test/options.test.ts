@@ -257,7 +257,7 @@ describe('a misspelt option is named with the one that was meant', () => {
     )
   })
 
-  test.each(['wallpaper', 'port'])('nothing is guessed for a name that is like none: %s', (name) => {
+  test.each(['wallpaper', 'port'])('suggests nothing for a name that resembles no option: %s', (name) => {
     expect(refusal(() => createAgentServer(untyped({ agents, [name]: 1 })))).toBe(
       `createAgentServer: unknown option ${name}.`,
     )

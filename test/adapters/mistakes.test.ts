@@ -100,14 +100,14 @@ test('toHono says what it takes where it gets an agent', () => {
   expect(() => toHono(agent as never)).toThrow('toHono takes an agent server.')
 })
 
-test('createAgentServer says which face is none', () => {
+test('createAgentServer names the entry of faces that is not a face', () => {
   const faces = [() => createAgentServer({ agents: { agent } }), createAgentServer({ agents: { agent } })]
   expect(errorOf(() => createAgentServer({ agents: { agent }, faces: faces as never })).message).toBe(
     'createAgentServer: faces[1] must be a function, such as the one that aiSdk() returns.',
   )
 })
 
-test('a principal without an id of letters is reported with what it needs', async () => {
+test('a principal whose id is not a string is reported, with what an id must be', async () => {
   const reported: unknown[] = []
   const server = createAgentServer({
     agents: { agent },

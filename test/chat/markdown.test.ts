@@ -78,7 +78,7 @@ describe('splitting Markdown into blocks', () => {
     expect(JSON.stringify(paragraph)).toContain('"href":"https://example.com"')
   })
 
-  test('takes a footnote, and a word in brackets, for text and not for a definition', () => {
+  test('treats a footnote, and a word in brackets, as text and not as a definition', () => {
     const source = splitMarkdown('A fact[^1].\n\n[^1]: The source of it.\n\n[Note]: read this.\n')
     expect(definitionsOf(source)).toBe('')
   })

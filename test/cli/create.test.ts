@@ -227,7 +227,7 @@ describe('the command', () => {
     )
   })
 
-  test('asks for a folder until one is empty; a repository without files is', async () => {
+  test('asks for a folder until one is empty; a folder with only .git counts as empty', async () => {
     const full = join(folder, 'asked-full')
     const empty = join(folder, 'asked empty')
     write(full, { 'a.txt': 'mine' })

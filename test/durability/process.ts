@@ -56,7 +56,7 @@ let built = false
 function build(): void {
   if (built) return
   mkdirSync(place, { recursive: true })
-  // Other workers write the same file, or start it meanwhile.
+  // Other workers may write or start the same file at this moment, so it is replaced in one step.
   const written = `${bundle}.${process.pid}`
   buildSync({
     entryPoints: [`${root}test/durability/instance.ts`],

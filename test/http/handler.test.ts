@@ -125,7 +125,7 @@ describe('a request without a route', () => {
     }
   })
 
-  test('is told of basePath if a prefix precedes a path that is served', async () => {
+  test('mentions basePath if a prefix precedes a path that is served', async () => {
     const messageOf = async (path: string) => (await (await probe().fetch(request(path))).json()).message
     const told = 'No route matches this path. agentwire serves /things here.'
     expect(await messageOf('/mount/things/1')).toBe(`${told} Pass the path before it as basePath.`)

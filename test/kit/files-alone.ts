@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const TEST = fileURLToPath(new URL('../', import.meta.url))
 
-/** Their files start programs and browsers, or packages that change their process, as Next and OpenTelemetry do. */
+/** Folders whose tests start programs or browsers, or load packages that change the process, such as Next and OpenTelemetry. */
 const FOLDERS =
   /^(?:adapters|chat|cli|conformance|devtools|docs|durability|examples|hooks|opentelemetry|react|runtimes|tracing)\//
 /** Projects of their own in vitest.config.ts. */

@@ -41,7 +41,7 @@ export async function serveAgents(options: OwnEngineOptions, pings: Ticker = PIN
     await server.close()
     cut()
     await new Promise((resolve) => http.close(resolve))
-    // A client that still comes back while the server closes is refused.
+    // A client may reconnect while the server closes, and is refused.
     expect(errors.filter((error) => (error as { code?: unknown }).code !== 'closed')).toEqual([])
   })
   let made = 0

@@ -1,12 +1,12 @@
 import { afterAll, vi } from 'vitest'
 
-/** The files of a worker share its process. What they replace in it ends with them. */
+/** All files of a worker share its process, so what one file replaces is put back after it. */
 const { Request, Response } = globalThis
 
 afterAll(() => {
   vi.restoreAllMocks()
   vi.unstubAllGlobals()
   vi.unstubAllEnvs()
-  // Hono's server for Node puts classes of its own in their place.
+  // Hono's server for Node replaces them with classes of its own.
   Object.assign(globalThis, { Request, Response })
 })

@@ -65,7 +65,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the hook
     const field = page.getByRole('textbox', { name: 'Message' })
     await field.fill(text)
     await page.keyboard.press('Enter')
-    // React empties the form once its action has begun. What is typed before is lost.
+    // React empties the form after its action has begun, and would drop text that is typed before.
     await expect.poll(() => field.inputValue()).toBe('')
   }
   const shows = (page: Page, text: string) => page.getByText(text, { exact: true }).first().waitFor()

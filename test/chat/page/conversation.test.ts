@@ -50,7 +50,7 @@ describe.runIf(hasBrowser)('the conversation', () => {
     expect(await wordsOf(answer)).not.toMatch(/\*\*bold|```|\|---/)
   })
 
-  test('text from right to left is laid out so, long words break, and a line of a cell can end', async () => {
+  test('text from right to left is laid out from right to left, long words break, and cells have line breaks', async () => {
     const page = await open('/', { viewport: { width: 390, height: 844 } })
     await choose(page, 'Echo')
     const markdown = [

@@ -35,7 +35,7 @@ export const moveKeys = <Item>(
 
 const ARROWS: Readonly<Record<string, string>> = { ArrowDown: 'j', ArrowUp: 'k' }
 
-/** The arrow keys of a list that has the focus: they move as `j` and `k` do everywhere. */
+/** In a list that has the focus, the arrow keys do what `j` and `k` do everywhere. */
 export const arrowKeys =
   (keys: readonly KeyAction[]) =>
   (event: KeyboardEvent): void => {

@@ -22,14 +22,14 @@ test('a request names the nodes of each side that has some, or every node', () =
   expect(fieldsOfStops({ before: [], after: ['a', '*'] })).toEqual({ interrupt_after: '*' })
 })
 
-test('what was stored is read, and what is damaged is no breakpoint', () => {
+test('stored breakpoints are read, and damaged ones are ignored', () => {
   const stops = { before: ['a'], after: ['b'] }
   expect(readStops(JSON.stringify(stops))).toEqual(stops)
   for (const damaged of [null, '', '{', '[]', '{"before":"a","after":[1]}'])
     expect(readStops(damaged)).toEqual(NO_STOPS)
 })
 
-test('a run stops at the nodes of its own graph, of which a subgraph is one', () => {
+test('a run can stop at the nodes of its own graph, and at a subgraph as one node', () => {
   const ids = ['__start__', 'plan', 'research:search', 'research:read', 'write', '__end__']
   const nodes = ids.map((id) => ({ id, tools: [] }))
   expect(stoppingNodes({ nodes, edges: [] })).toEqual(['plan', 'research', 'write'])

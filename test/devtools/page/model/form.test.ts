@@ -55,7 +55,7 @@ test('a list of messages is one message of the user, beside other fields only', 
   })
 })
 
-test('a schema that is no object of fields has no form', () => {
+test('a schema that is not an object with fields has no form', () => {
   for (const none of [null, {}, true, { type: 'string' }, { properties: {} }, { properties: { a: true } }])
     expect(fieldsOf(none)).toBeUndefined()
   const many = Object.fromEntries(Array.from({ length: 31 }, (_, index) => [`f${index}`, { type: 'string' }]))
