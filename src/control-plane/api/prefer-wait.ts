@@ -28,20 +28,21 @@ export interface WaitOptions<T> {
 /** Reads after each change until `isDone`. After a timeout or abort, returns the last value. */
 export async function readUntil<T>(options: WaitOptions<T>): Promise<T> {
   const { seconds, read, isDone, changed, signals } = options
-  const endsAt = performance.now() + seconds * 1_000
   const ended = new AbortController()
   const end = () => ended.abort()
   const stops = signals.map((signal) => onAbort(signal, end))
+  const timer = setTimeout(end, seconds * 1_000)
+  if (seconds === 0) end()
   try {
     for (;;) {
-      const left = endsAt - performance.now()
       // It listens before it reads, so that it misses no change in between.
-      const next = changed(Math.min(Math.max(left, 0), RECHECK_MS), ended.signal)
+      const next = changed(RECHECK_MS, ended.signal)
       const value = await read()
-      if (isDone(value) || left <= 0 || ended.signal.aborted) return value
+      if (isDone(value) || ended.signal.aborted) return value
       await next
     }
   } finally {
+    clearTimeout(timer)
     end()
     for (const stop of stops) stop()
   }
