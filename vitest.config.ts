@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { devtoolsPage } from './devtools-page.config.ts'
-import { filesAlone } from './test/kit/files-alone.ts'
+import { groups } from './test/kit/groups.ts'
 import { LongestFirst } from './test/kit/longest-first.ts'
 import tsconfig from './tsconfig.json' with { type: 'json' }
 
@@ -11,7 +11,13 @@ const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [path]]
   replacement: fileURLToPath(new URL(path!, import.meta.url)),
 }))
 
-const alone = filesAlone()
+const { source, alone, servers, adapters, programs, browser } = groups()
+
+/** What `npm test` runs its files over: memory and SQLite, and the adapter for node:http. Where nothing is chosen, over all. */
+const NEAREST = { STORAGES: 'local', ADAPTERS: 'one' }
+
+/** A worker loads each module once for all of its files, which saves a third of their time. */
+const shared = { isolate: false, setupFiles: ['test/kit/restore.ts'] }
 
 export default defineConfig({
   plugins: [devtoolsPage.vite],
@@ -25,21 +31,28 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
+      { extends: true, test: { name: 'source', include: [...source], env: NEAREST, ...shared } },
+      { extends: true, test: { name: 'alone', include: [...alone], env: NEAREST } },
       {
         extends: true,
         test: {
-          name: 'source',
-          include: ['test/**/*.test.ts'],
-          exclude: [...alone, 'test/package/**', 'test/chat/page/**'],
-          // A worker loads each module once for all of its files, which saves a third of their time.
-          isolate: false,
-          setupFiles: ['test/kit/restore.ts'],
+          name: 'servers',
+          include: [...servers],
+          env: { STORAGES: 'servers', ADAPTERS: 'one' },
+          ...shared,
         },
       },
       {
         extends: true,
-        test: { name: 'alone', include: alone },
+        test: {
+          name: 'adapters',
+          include: [...adapters],
+          env: { STORAGES: 'local', ADAPTERS: 'others' },
+          ...shared,
+        },
       },
+      { extends: true, test: { name: 'programs', include: [...programs] } },
+      { extends: true, test: { name: 'browser', include: [...browser] } },
       {
         extends: true,
         test: {

@@ -8,10 +8,7 @@ import { driveClients } from './clients/drive.ts'
 
 /** The published clients of the protocol drive a LangGraph agent and a function through each framework. Next is in test/conformance. */
 
-// Other versions of the clients are run through one adapter (test/peers).
-const reached = process.env.ONE_ADAPTER ? chosen.filter(({ name }) => name === 'node-http') : chosen
-
-describe.each(reached)('$name', (target) => {
+describe.each(chosen)('$name', (target) => {
   const { errors, reporters } = unexpectedErrors()
   let started: StartedTarget
 

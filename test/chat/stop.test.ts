@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { deepAgent } from '../../examples/chat/server/agents/graphs.ts'
 import { scriptedModels } from '../../examples/chat/server/models/models.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { node } from '../conformance/targets/node.ts'
 import type { Json } from '../kit/events.ts'
 import { untilStore } from '../kit/stream-store.ts'
 import { type Controller, human, setStage } from '../threads/sdk/stage.ts'
-import { chosen } from '../threads/sdk/targets.ts'
 
 const models = scriptedModels(5)
 
@@ -13,7 +13,7 @@ const messages = (page: Controller): Json[] => page.rootStore.getSnapshot().mess
 const texts = (page: Controller): string[] => messages(page).map(({ text }) => text)
 
 test('what the deep agent had written when it was stopped stays, marked, for every page and after a reload', async () => {
-  const stage = await setStage(chosen[0]!, { agent: langgraph(deepAgent(models)) })
+  const stage = await setStage(node, { agent: langgraph(deepAgent(models)) })
   const page = stage.page('agent')
   const submitted = page.submit(human('Tell me a story'))
   const { threadId } = await untilStore(page.rootStore, () => (texts(page)[1] ?? '').split(' ').length > 20)
@@ -49,7 +49,7 @@ test('what the deep agent had written when it was stopped stays, marked, for eve
 })
 
 test('a stop in the middle of the subagents leaves a thread that takes a next turn', async () => {
-  const stage = await setStage(chosen[0]!, { agent: langgraph(deepAgent(models)) })
+  const stage = await setStage(node, { agent: langgraph(deepAgent(models)) })
   const page = stage.page('agent')
   const submitted = page.submit(human('What is 12 * (3 + 4), and what is a checkpoint?'))
   const { threadId } = await untilStore(page.rootStore, ({ toolCalls }) => toolCalls.length === 2)

@@ -3,10 +3,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { deepAgent } from '../../examples/chat/server/agents/graphs.ts'
 import { scriptedModels } from '../../examples/chat/server/models/models.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { node } from '../conformance/targets/node.ts'
 import type { Json } from '../kit/events.ts'
 import { untilStore } from '../kit/stream-store.ts'
 import { brief, type Controller, human, setStage } from '../threads/sdk/stage.ts'
-import { chosen } from '../threads/sdk/targets.ts'
 
 /** What the panel of a subagent reads: its messages, from now on. */
 function messagesOf(page: Controller, { namespace }: Json) {
@@ -16,7 +16,7 @@ function messagesOf(page: Controller, { namespace }: Json) {
 }
 
 test('a page that watches a run has the messages of its subagents while they are written, and when it is over', async () => {
-  const stage = await setStage(chosen[0]!, { agent: langgraph(deepAgent(scriptedModels(5))) })
+  const stage = await setStage(node, { agent: langgraph(deepAgent(scriptedModels(5))) })
   const page = stage.page('agent')
   const submitted = page.submit(human('What is 12 * (3 + 4), and what is a checkpoint?'))
   const named = (name: string, subagents: ReadonlyMap<string, Json>): Json =>

@@ -16,7 +16,7 @@ export interface Database {
 /** A kind of database that outlives its processes. Nothing here needs a test runner, because benchmarks use it as well. */
 export interface Backend {
   readonly name: 'sqlite' | 'postgres' | 'redis'
-  /** False where its server is not installed. */
+  /** False where its server is not installed, or the run leaves it to another one: see `STORAGES` in vitest.config.ts. */
   installed(): boolean
   /** A database on the server that the tests share. That server ends with them. */
   create(): Promise<Database>
@@ -33,7 +33,7 @@ let databases = 0
 
 export const sqlite: Backend = {
   name: 'sqlite',
-  installed: () => true,
+  installed: () => process.env.STORAGES !== 'servers',
   create: createFile,
   createDurable: createFile,
   async connections({ url }, processes) {

@@ -5,7 +5,7 @@ import { type Place, type Shared, sharedMemory } from './shared.ts'
 
 /** An empty database, opened once for each instance of the test. */
 export const DATABASES: Readonly<Record<string, () => Promise<Shared | (() => Promise<Place>)>>> = {
-  memory: async () => sharedMemory(),
+  ...(process.env.STORAGES !== 'servers' && { memory: async () => sharedMemory() }),
   ...Object.fromEntries(
     BACKENDS.filter((backend) => backend.installed()).map((backend) => [
       backend.name,

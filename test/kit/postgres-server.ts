@@ -34,7 +34,7 @@ const PATIENCE = { everyMs: 20, timeoutMs: 30_000 }
 
 /** False where no server is installed. Continuous integration must have one. */
 export function hasPostgres(): boolean {
-  if (process.env.WITHOUT_SERVERS) return false
+  if (process.env.STORAGES === 'local') return false
   if (existsSync(PROGRAMS)) return true
   const message = `No Postgres server under ${PROGRAMS}: postgresStorage is not tested.`
   if (process.env.CI) throw new Error(message)

@@ -4,6 +4,7 @@ import { afterAll, vi } from 'vitest'
 const { Request, Response } = globalThis
 
 afterAll(() => {
+  vi.useRealTimers()
   vi.restoreAllMocks()
   vi.unstubAllGlobals()
   vi.unstubAllEnvs()

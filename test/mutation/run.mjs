@@ -78,7 +78,7 @@ try {
   const code = run(process.execPath, [stryker, 'run'], folder, {
     ...process.env,
     MUTATION_TESTS: tests.join(),
-    ...(!values.servers && { WITHOUT_SERVERS: '1' }),
+    ...(!values.servers && { STORAGES: 'local' }),
   })
   const report = join(folder, 'report.json')
   if (code !== 0 || !existsSync(report)) throw new Error('StrykerJS has failed.')

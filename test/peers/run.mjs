@@ -165,10 +165,21 @@ try {
   const tests = files.length > 0 ? files : TESTS
   process.exitCode = run(
     process.execPath,
-    [vitest, 'run', '--project', 'source', '--project', 'alone', ...tests, ...options],
+    [
+      vitest,
+      'run',
+      '--project',
+      '!adapters',
+      '--project',
+      '!package',
+      '--project',
+      '!chat',
+      ...tests,
+      ...options,
+    ],
     folder,
     // Versions of clients are no matter of adapters, which have tests of their own.
-    { ...process.env, ONE_ADAPTER: '1' },
+    { ...process.env, ADAPTERS: 'one' },
   )
 } finally {
   // A process that a test has just ended may still be writing.

@@ -50,9 +50,9 @@ const ALL = [
   'tools',
 ]
 
-describe.each(['memory', 'postgres'])('over %s', (database) => {
+describe.each(Object.entries(DATABASES))('over %s', (_, create) => {
   test('every instance gives the same frames after every frame, while the run goes on and later', async () => {
-    const open = await DATABASES[database]!()
+    const open = await create()
     const instance = async () => {
       const engine = engineOf({ a: langgraph(calculator()) }, { ...(await open()), leaseTtlMs: 30_000 })
       onTestFinished(() => engine.close())
