@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { devtoolsPage } from './devtools-page.config.ts'
 import { groups } from './test/kit/groups.ts'
+import { LeftOut } from './test/kit/left-out.ts'
 import { LongestFirst } from './test/kit/longest-first.ts'
 import tsconfig from './tsconfig.json' with { type: 'json' }
 
@@ -24,12 +25,13 @@ export default defineConfig({
   resolve: { alias },
   test: {
     // Deadlines are for what never comes: a busy machine takes ten times as long as an idle one.
-    testTimeout: 60_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 240_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
     // More than the two cores of CI: many tests wait for processes, databases and deadlines.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', new LeftOut()],
     projects: [
       { extends: true, test: { name: 'source', include: [...source], env: NEAREST, ...shared } },
       { extends: true, test: { name: 'alone', include: [...alone], env: NEAREST } },
@@ -68,7 +70,7 @@ export default defineConfig({
           include: ['test/chat/page/**/*.test.ts'],
           globalSetup: 'test/chat/page/setup.ts',
           // A test goes through many steps of a user.
-          testTimeout: 180_000,
+          testTimeout: 600_000,
         },
       },
     ],

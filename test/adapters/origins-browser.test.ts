@@ -35,7 +35,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('in Chrom
   beforeAll(async () => {
     site = await openScriptPage('')
     browser = await launchBrowser()
-  }, 30_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await site?.close()

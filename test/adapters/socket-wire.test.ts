@@ -78,7 +78,7 @@ describe('a handshake', () => {
     open()
     await Promise.all(peers.map(({ closed }) => closed))
     await eventually(async () => (await host.server.engine.measure()).subscribers === 0, {
-      timeoutMs: 30_000,
+      timeoutMs: 200_000,
     })
     const after = await openSocket(socketUrl(host.origin, 't'))
     expect((await after.command('subscription.subscribe', { channels: ALL_CHANNELS })).type).toBe('success')

@@ -49,7 +49,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the page
   const click = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).first().click()
   const shown = (page: Page) => page.locator('article').locator('p').allTextContents()
   const expectShown = (page: Page, texts: readonly string[]) =>
-    expect.poll(() => shown(page), { timeout: 10_000 }).toEqual(texts)
+    expect.poll(() => shown(page), { timeout: 240_000 }).toEqual(texts)
   const atRest = (page: Page) => page.locator('main[data-status=ready]').waitFor()
 
   test('takes up the answer after a reload in the middle, in a second tab as well', async () => {

@@ -181,7 +181,7 @@ describe.each(PLACES)('assistants in $name', ({ open }) => {
     expect(await setLatestVersion(engine, ann, AGENT_ID, 1)).toMatchObject({ version: 1, name: 'agent' })
   })
 
-  test('pages, counts and orders are those of a list in memory', { timeout: 60_000 }, async () => {
+  test('pages, counts and orders are those of a list in memory', { timeout: 240_000 }, async () => {
     const engine = engineOver((await open()).store, ['b graph', 'agent', 'zebra'])
     const names = ['Zeta', 'alpha', 'agent', 'b graph', 'Ünïcode 😀', '', 'alpha', 'ﬀ', '\0odd\ud800']
     for (let i = 0; i < 27; i++)

@@ -44,7 +44,7 @@ test('the demo prints its address, and the lines that it says to paste work', as
   demo.child.kill('SIGTERM')
   expect(await demo.exit).toBe(0)
   await expect(fetch(`${origin}/ok`)).rejects.toThrow()
-}, 60_000)
+})
 
 test('it prints nothing but what is built, who may come in, and what there is to try', async () => {
   const demo = await ready(launch())
@@ -56,7 +56,7 @@ test('it prints nothing but what is built, who may come in, and what there is to
   expect(rest[0]).toMatch(/^The chat runs with a scripted model \(offline\)/)
   demo.child.kill('SIGTERM')
   expect(await demo.exit).toBe(0)
-}, 60_000)
+})
 
 test('the quick start of the control plane runs as it is printed', async () => {
   const demo = await ready(launch())
@@ -72,7 +72,7 @@ test('the quick start of the control plane runs as it is printed', async () => {
   ])
   demo.child.kill('SIGTERM')
   expect(await demo.exit).toBe(0)
-}, 90_000)
+})
 
 test('Ctrl-C in the middle of a run leaves no process', async () => {
   const demo = await ready(launchWithNpm())
@@ -90,7 +90,7 @@ test('Ctrl-C in the middle of a run leaves no process', async () => {
   await demo.exit
   await expect(stream.text()).rejects.toThrow()
   expect(() => process.kill(-group, 0)).toThrow('ESRCH')
-}, 60_000)
+})
 
 test('SIGTERM for npm alone ends everything too', async () => {
   const demo = await ready(launchWithNpm())
@@ -98,7 +98,7 @@ test('SIGTERM for npm alone ends everything too', async () => {
   // Settles when the last process has closed what it prints to.
   await demo.exit
   await expect(fetch(`${demo.origin}/ok`)).rejects.toThrow()
-}, 60_000)
+})
 
 test('a port in use is reported in one plain line', async () => {
   const other = await listen()

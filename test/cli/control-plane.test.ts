@@ -71,14 +71,14 @@ test('a folder that is allowed is deployed and chatted with, and ends with the c
   const read = async (path = '') =>
     (await fetch(`${url}/v2/deployments/${id}${path}`, { headers: key })).json()
   await expect
-    .poll(async () => (await read('/revisions')).resources[0].status, { timeout: 30_000 })
+    .poll(async () => (await read('/revisions')).resources[0].status, { timeout: 240_000 })
     .toBe('DEPLOYED')
   const { source_config } = await read()
   expect((await chat(source_config.custom_url, 'echo')).texts).toEqual(['hello', 'heard hello'])
   child.kill('SIGTERM')
   expect(await exit).toBe(0)
   await expect(fetch(`${source_config.custom_url}/ok`)).rejects.toThrow()
-}, 60_000)
+})
 
 test('keys let in, by their names, and without --allow-uploads a source is not uploaded', async () => {
   const { url, told } = await serve([...allow, '--base-path', '/api-host'], {
@@ -223,7 +223,7 @@ test('the programs of a file are asked to deploy', async () => {
     status: 'DEPLOYED',
     deployment: { source_config: { custom_url: 'http://127.0.0.1:9/image/1' } },
   })
-}, 60_000)
+})
 
 test('the cluster of KUBECONFIG is asked to deploy', async () => {
   const asked: string[] = []
@@ -250,7 +250,7 @@ test('the cluster of KUBECONFIG is asked to deploy', async () => {
   })
   expect([deployer, status]).toEqual(['kubernetes', 'DEPLOY_FAILED'])
   expect(asked[0]).toMatch(/^PATCH \/api\/v1\/namespaces\/agents\/secrets\//)
-}, 60_000)
+})
 
 test.each([
   ['command', { deploy: ['a'], stop: ['a'] }, /command\.json: destroy: Field required/],

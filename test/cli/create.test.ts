@@ -88,7 +88,7 @@ describe('every project', () => {
     }
     expect(wrong).toEqual([])
     expect(problemsOf(files)).toEqual([])
-  }, 240_000)
+  })
 })
 
 const importsOf = (text: string): readonly string[] =>

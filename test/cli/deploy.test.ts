@@ -105,7 +105,7 @@ test('deploy, list, logs, rollback and delete, with what is shown on the way', a
   expect(await agentwire(['delete', 'mine'])).toEqual({ code: 2, text: expect.stringContaining('--yes') })
   expect(await agentwire(['delete', 'mine', '--yes'])).toEqual({ code: 0, text: 'mine is deleted.' })
   await expect.poll(async () => (await agentwire(['list'])).text).toBe('No deployments.')
-}, 120_000)
+})
 
 test('a build that fails ends the command with 1, its log and the reason; logs --build has it, too', async () => {
   word('third', "console.log('a line of the build'); process.exit(2)")
@@ -119,7 +119,7 @@ test('a build that fails ends the command with 1, its log and the reason; logs -
   })
   const { text } = await agentwire(['logs', 'failing', '--build'])
   expect(text).toContain('a line of the build')
-}, 120_000)
+})
 
 describe('what goes wrong is told in a sentence', () => {
   test('no control plane, a wrong key, an unknown name, a wrong request', async () => {

@@ -261,7 +261,7 @@ export const nothing: any = 1
     expect([subgraphs['trip|twice'], subgraphs.none]).toEqual([unknown, unknown])
   })
 
-  test('are those that the parser of LangGraph reads', { timeout: 180_000 }, async () => {
+  test('are those that the parser of LangGraph reads', { timeout: 240_000 }, async () => {
     const source = `
 import { Annotation, StateGraph } from '@langchain/langgraph'
 const child = new StateGraph(Annotation.Root({ city: Annotation<'here' | 'there'> }))

@@ -25,7 +25,7 @@ const tags = (url: string, name: string, body: string, headers: Record<string, s
 
 test.each(['', '/api'])(
   'components are bundled and loaded by tags (prefix %j)',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async (prefix) => {
     const { told } = await serve(
       project({ ...files, 'langgraph.json': { ...config, http: { mount_prefix: prefix } } }),
@@ -56,7 +56,7 @@ test.each(['', '/api'])(
   },
 )
 
-test('components need what auth asks for', { timeout: 120_000 }, async () => {
+test('components need what auth asks for', { timeout: 240_000 }, async () => {
   const auth = `
 import { Auth } from '@langchain/langgraph-sdk/auth'
 export const auth = new Auth().authenticate(async (request) => {
@@ -71,7 +71,7 @@ export const auth = new Auth().authenticate(async (request) => {
   expect((await tags(origin, 'my-agent', '{"name":"card"}', { 'x-api-key': 'a' })).status).toBe(200)
 })
 
-test('a mistake in a component is 500, until it is mended', { timeout: 120_000 }, async () => {
+test('a mistake in a component is 500, until it is mended', { timeout: 240_000 }, async () => {
   const folder = project({ ...files, 'ui.tsx': 'export default {', 'langgraph.json': config })
   const { origin, output } = await serve(folder)
   expect((await tags(origin, 'my-agent', '{"name":"card"}')).status).toBe(500)

@@ -60,7 +60,7 @@ export const echo = defineAgent({ run: async ({ messages, message }) => void (aw
   expect(told.agents).toHaveLength(9)
   const card = await fetch(`${origin}/a2a/uncompiled/.well-known/agent-card.json`)
   expect(await card.json()).toMatchObject({ description: 'Answers.' })
-}, 60_000)
+})
 
 test('a function that makes a graph is asked for it wherever a graph is: to draw it, and to write steps of a run', async () => {
   const folder = project({

@@ -1,16 +1,15 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { bundleOf } from '../kit/bundle.ts'
 import { targets } from './targets/index.ts'
 
 test('a signal survives the garbage collection of its request, through every adapter', async () => {
-  const script = fileURLToPath(new URL('./collected.ts', import.meta.url))
-  const child = fork(script, {
-    execArgv: ['--expose-gc', '--import', 'tsx'],
+  const child = fork(await bundleOf('test/conformance/collected.ts'), {
+    execArgv: ['--expose-gc'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  const [results] = await once(child, 'message', { signal: AbortSignal.timeout(60_000) })
+  const [results] = await once(child, 'message', { signal: AbortSignal.timeout(200_000) })
   const {
     'naive adapter.abort.collected': naive,
     'naive adapter.abort.not-early': early,
@@ -24,4 +23,4 @@ test('a signal survives the garbage collection of its request, through every ada
   expect(naive).toMatch(/^AuditError: the signal/)
   // Nor does garbage collection hide that a bridge's signal fires early.
   expect(early).toMatch(/^AuditError: the signal/)
-}, 60_000)
+})

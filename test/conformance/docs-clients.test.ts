@@ -38,7 +38,7 @@ async function runs(name: string, code: string): Promise<unknown[]> {
 const everyTime = (seen: unknown): unknown[] => Array.from({ length: ROUNDS }, () => seen)
 
 test('the examples of the guide to the engine work together, a hundred times out of a hundred', {
-  timeout: 180_000,
+  timeout: 240_000,
 }, async () => {
   const examples = examplesOf('docs/engine.md')
   const [starts, reads, connects] = ['createAgentEngine(', 'textOfRun(', 'clientOf('].map((word) =>
@@ -64,7 +64,7 @@ test('the examples of the guide to the engine work together, a hundred times out
 })
 
 test('the test of the guide to testing passes, a hundred times out of a hundred', {
-  timeout: 180_000,
+  timeout: 240_000,
 }, async () => {
   const [example] = examplesOf('docs/testing.md')
   const seen = await runs(

@@ -17,7 +17,7 @@ const greeter = defineAgent({
 })
 
 test('the client of the README prints the whole answer and is done, a hundred times out of a hundred', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const host = await serveAgents({ agents: { agent: greeter } })
   const [, example] = /```ts\n(import \{ Client \}.*?)```/s.exec(

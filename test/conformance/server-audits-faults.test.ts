@@ -857,7 +857,7 @@ function auditsOf(
   return new Map(audits.map((audit) => [audit.rule, audit]))
 }
 
-describe.concurrent('a server with a fault', { timeout: 60_000 }, () => {
+describe.concurrent('a server with a fault', { timeout: 240_000 }, () => {
   const cases: readonly (Faults & { readonly name: string; readonly rules: readonly string[] })[] = [
     ...faults.map(([name, fault, ...rules]) => ({ name, fault, rules })),
     ...socketFaults.map(([name, socketFault, ...rules]) => ({ name, socketFault, rules })),

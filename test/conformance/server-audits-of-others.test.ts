@@ -100,7 +100,7 @@ const MISSED = [
 
 const nameOf = ({ level, rule }: Pick<AuditResult, 'level' | 'rule'>): string => `${level} ${rule}`
 
-test('the rules that @langchain/langgraph-api does not hold', { timeout: 120_000 }, async ({
+test('the rules that @langchain/langgraph-api does not hold', { timeout: 240_000 }, async ({
   onTestFinished,
 }) => {
   vi.spyOn(console, 'error').mockImplementation(() => {})

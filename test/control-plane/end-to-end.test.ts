@@ -60,7 +60,7 @@ async function untilFinal(id: string, revisionId: string): Promise<string> {
   await expect
     .poll(
       async () => ({ status } = await call('GET', `/v2/deployments/${id}/revisions/${revisionId}`)).status,
-      { timeout: 30_000 },
+      { timeout: 240_000 },
     )
     .toMatch(/DEPLOYED|FAILED|SKIPPED|INTERRUPTED/)
   return status
@@ -148,12 +148,12 @@ test('the whole life of a deployment from a git repository', async () => {
     .poll(
       async () => (await fetch(`${base}/v2/deployments/${id}`, { headers: { 'x-api-key': KEY } })).status,
       {
-        timeout: 30_000,
+        timeout: 240_000,
       },
     )
     .toBe(404)
   expect(await refuses(Number(new URL(url).port))).toBe('ECONNREFUSED')
-}, 120_000)
+})
 
 const refuses = (port: number): Promise<string | undefined> =>
   new Promise((resolve) => {

@@ -15,7 +15,7 @@ const start = programs()
 const here = (text: string, folder: string, port: number): string =>
   text.replaceAll('/srv/agents/', `${folder}/`).replaceAll('3000', String(port))
 
-test('the first curl of the page deploys an agent on the server above it', { timeout: 120_000 }, async () => {
+test('the first curl of the page deploys an agent on the server above it', { timeout: 240_000 }, async () => {
   const place = realpathSync(mkdtempSync(join(tmpdir(), 'agentwire-curl-')))
   const copies = `.tmp/first-curl-${process.pid}`
   onTestFinished(() => {
@@ -45,7 +45,7 @@ test('the first curl of the page deploys an agent on the server above it', { tim
   const get = async (path = '') => (await fetch(base + path, { headers })).json()
   const revision = () => get(`/revisions/${latest_revision_id}`)
   await expect
-    .poll(revision, { timeout: 90_000 })
+    .poll(revision, { timeout: 240_000 })
     .toMatchObject({ status: expect.stringMatching(/DEPLOYED|FAILED/) })
   expect(await revision()).toMatchObject({ status: 'DEPLOYED', status_message: null })
   const { source_config } = await get()

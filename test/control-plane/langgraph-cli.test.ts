@@ -92,7 +92,7 @@ test('deploy --remote, list, revisions list, logs and delete succeed, and a fail
   await text(cli('logs', '--deployment-id', id))
   await text(cli('delete', id, '--force'))
   await expect.poll(list).toEqual([])
-}, 180_000)
+})
 
 /** Sends each request to the next one, as load balancers do, with the host that the client has called. */
 async function roundRobin(origins: readonly string[]) {

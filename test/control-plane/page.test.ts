@@ -61,7 +61,7 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
   const textOf = (page: Page, selector: string) => page.locator(selector).innerText()
 
   test('it shows status, revisions and logs live, until the deployment is deleted', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const { id, url } = await deploy('first')
     const page = await browser.newPage()
@@ -112,7 +112,7 @@ describe.skipIf(executablePath === undefined)('in a browser', () => {
     await page.close()
   })
 
-  test('it shows the log of the build if no revision serves yet', { timeout: 60_000 }, async () => {
+  test('it shows the log of the build if no revision serves yet', { timeout: 240_000 }, async () => {
     writeProject(join(plane.place, 'project'), "'third'", 'process.exit(2)')
     write(join(plane.place, 'project'), {
       'package.json': { scripts: { preinstall: 'node build.mjs' }, dependencies: { a: 'file:./a' } },

@@ -83,12 +83,12 @@ test('every snippet runs, holds what it asserts, and leaves nothing open', { tim
   expect([...program.text().matchAll(/^ran (.+)$/gm)].map(([, path]) => path)).toEqual(paths)
 })
 
-test('the client of AG-UI runs, and holds what it asserts', { timeout: 60_000 }, async () => {
+test('the client of AG-UI runs, and holds what it asserts', { timeout: 240_000 }, async () => {
   const { agent } = await import(`../../docs/snippets/${NOT_FOR_TSX}`)
   expect(agent.messages).toHaveLength(2)
 })
 
-test('the client of the README chats with its server, and exits', { timeout: 60_000 }, async () => {
+test('the client of the README chats with its server, and exits', { timeout: 240_000 }, async () => {
   const port = await freePort()
   const server = start('node', typescript(withPorts('start/server.ts', /3000/, `${port}`)))
   await server.output(/listens on/)

@@ -57,7 +57,7 @@ describe.each(backends)('$name', async (backend) => {
     expect(survivor.errors).toEqual([])
     // It would take over the runs of the next test.
     await survivor.terminate()
-  }, 120_000)
+  })
 
   test('a question whose answer killed three processes is announced again, and a message is no answer to it', async () => {
     const threadId = scene.thread()
@@ -90,5 +90,5 @@ describe.each(backends)('$name', async (backend) => {
     expect(rootStates(follower.seen).slice(4)).toEqual(['running', 'interrupted'])
     expect((await read(instance, threadId, '/state')).values).toEqual({ slowMs: 2, log: ['slow'] })
     expectSoundLog(await readLog(scene.storage, threadId))
-  }, 120_000)
+  })
 })

@@ -109,7 +109,7 @@ describe.each(backends)('$name', async (backend) => {
   }
 
   async function expectGone({ threadId }: Life): Promise<void> {
-    await expect.poll(() => leftoversOf(storage, threadId), { timeout: 30_000 }).toEqual([])
+    await expect.poll(() => leftoversOf(storage, threadId), { timeout: 240_000 }).toEqual([])
   }
 
   async function expectKeptPromises(life: Life): Promise<void> {

@@ -39,7 +39,9 @@ describe.each(backends)('$name', async (backend) => {
   async function settled(threadId: string, runs: readonly string[]): Promise<readonly Logged[]> {
     for (const run of runs) {
       await expect
-        .poll(async () => isEnded((await loadRun(storage.store, threadId, run))!.record), { timeout: 60_000 })
+        .poll(async () => isEnded((await loadRun(storage.store, threadId, run))!.record), {
+          timeout: 240_000,
+        })
         .toBe(true)
     }
     const log = await readLog(storage, threadId)

@@ -48,7 +48,7 @@ describe.each(backends)('$name', async (backend) => {
           )
       }
       for (const threadId of threads) {
-        await expect.poll(() => leftoversOf(storage, threadId), { timeout: 30_000 }).toEqual([])
+        await expect.poll(() => leftoversOf(storage, threadId), { timeout: 240_000 }).toEqual([])
       }
       toEnd.push(Date.now() - killed)
       for (const follower of followers) expect(await follower.refused).toBe(404)

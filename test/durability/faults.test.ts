@@ -85,7 +85,7 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
           `(${ends}), delivered and lost 0`,
       )
     })
-  }, 120_000)
+  })
 
   test.each(['reset', 'stall', 'strand'] as const)(
     'a link to the database that suffers a %s delays events for a bounded time, and none is lost or doubled',
@@ -145,7 +145,7 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
         `slowest event ${seconds(work.slowest())} s, gaps 0, doubles 0`,
       )
     })
-  }, 120_000)
+  })
 })
 
 describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without an append-only file', () => {
@@ -181,7 +181,7 @@ describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without an 
         `events forgotten ${before.length}, ids dealt again 0, new events missed 0`,
       )
     })
-  }, 120_000)
+  })
 })
 
 /** The backend on one server, which is removed with its test. */

@@ -58,7 +58,7 @@ describe.each(backends)('$name', async (backend) => {
       `run on A, ${SUBSCRIBERS} subscribers on B`,
       `visits ${visits}, events read ${events}, gaps 0, doubles 0`,
     )
-  }, 120_000)
+  })
 
   test('connections stay bounded with many threads that have a subscriber each and many runs', async () => {
     const few = await busyThreads(10)

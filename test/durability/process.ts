@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, renameSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
+import { bundleOf } from '../kit/bundle.ts'
 import type { BadClock } from './strain.ts'
 
 export interface InstanceOptions {
@@ -46,40 +44,10 @@ export interface Instance {
   terminate(): Promise<void>
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
-/** The bundle lies under `node_modules`, so that it finds what it does not contain. */
-const place = `${root}node_modules/.cache/agentwire-durability`
-const bundle = `${place}/instance.mjs`
-let built = false
-
-/** Bundles the instance, because one file starts several times as fast as the sources. */
-function build(): void {
-  if (built) return
-  mkdirSync(place, { recursive: true })
-  // Other workers may write or start the same file at this moment, so it is replaced in one step.
-  const written = `${bundle}.${process.pid}`
-  buildSync({
-    entryPoints: [`${root}test/durability/instance.ts`],
-    outfile: written,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    external: ['zod', 'pg', 'libsql', 'better-sqlite3', 'ioredis', 'redis', 'ws'],
-    // LangChain's packages require modules of Node.
-    banner: {
-      js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`,
-    },
-    logLevel: 'error',
-  })
-  renameSync(written, bundle)
-  built = true
-}
-
 /** Starts an instance. Settles when it takes requests. */
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
-  build()
-  const child = spawn(process.execPath, [bundle, JSON.stringify(options)], {
+  const program = await bundleOf('test/durability/instance.ts')
+  const child = spawn(process.execPath, [program, JSON.stringify(options)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const errors: string[] = []

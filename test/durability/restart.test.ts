@@ -74,7 +74,7 @@ describe.each(backends)('$name', async (backend) => {
       threads.push(threadId!)
       // Here each command is answered before the restart, because its client would have to retry one that is cut off.
       const begun = async () => (await scene.storage.store.inspect(threadId!)).head
-      await expect.poll(begun, { timeout: 30_000 }).toBeGreaterThan(1)
+      await expect.poll(begun, { timeout: 240_000 }).toBeGreaterThan(1)
     }
     let fresh: Instance
     return {

@@ -48,7 +48,7 @@ describe.each(backends)('$name', async (backend) => {
         return `${tuple?.checkpoint.id} ${tuple?.pendingWrites?.some(([, channel]) => channel === 'messages')}`
       }
       const before = await saved()
-      await eventually(async () => (await saved()) !== before, { everyMs: 1, timeoutMs: 20_000 })
+      await eventually(async () => (await saved()) !== before, { everyMs: 1, timeoutMs: 200_000 })
     }
 
     const page = async (threadId: string) => {
@@ -69,7 +69,7 @@ describe.each(backends)('$name', async (backend) => {
         const run = await startRun(victim.origin, threadId, { assistant_id: 'story', input: human('40 8') })
         const live = await page(threadId)
         const answers = () => live.rootStore.getSnapshot().messages.length >= 2
-        await eventually(answers, { timeoutMs: 20_000, what: 'The first answer' })
+        await eventually(answers, { timeoutMs: 200_000, what: 'The first answer' })
         await (round % 2 === 0 ? answerSaved(threadId) : sleep(randomMs(600)))
         await victim.kill()
         const lostAt = (await readLog(scene.storage, threadId)).length
@@ -92,7 +92,7 @@ describe.each(backends)('$name', async (backend) => {
         const shows = async (controller: typeof live, expected: readonly string[]) => {
           const now = () => said(controller.rootStore.getSnapshot().messages)
           const isShown = () => JSON.stringify(now()) === JSON.stringify(expected)
-          await eventually(isShown, { timeoutMs: 20_000 }).catch(() => expect(now()).toEqual(expected))
+          await eventually(isShown, { timeoutMs: 200_000 }).catch(() => expect(now()).toEqual(expected))
         }
         await shows(live, first)
 

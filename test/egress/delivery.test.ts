@@ -11,8 +11,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDelivery, type DeliveryOptions, type DeliveryRequest } from '../../src/egress/delivery.ts'
 import type { DeliveryError } from '../../src/egress/errors.ts'
+import { bundleOf } from '../kit/bundle.ts'
 import { freePort, listen } from '../kit/listen.ts'
-import { programs, typescript } from '../kit/program.ts'
+import { programs } from '../kit/program.ts'
 
 const toLoopback = async (_name: string): Promise<readonly string[]> => ['127.0.0.1']
 const start = programs()
@@ -168,7 +169,7 @@ describe('a delivery', () => {
     expect(error).toMatchObject({ code: 'unreachable', retryable: true })
     expect(error.message).toContain('DEPTH_ZERO_SELF_SIGNED_CERT')
 
-    const { output: printed } = start(process.execPath, typescript('test/egress/deliver-once.ts'), {
+    const { output: printed } = start(process.execPath, [await bundleOf('test/egress/deliver-once.ts')], {
       ...process.env,
       NODE_EXTRA_CA_CERTS: cert,
       URLS: ['hooks.example.com', 'other.example.com', '127.0.0.1']

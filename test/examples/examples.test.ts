@@ -56,7 +56,7 @@ describe('the examples', () => {
   describe.concurrent('run', () => {
     test.for(names)(
       '%s: its server answers what its client expects',
-      { timeout: 60_000 },
+      { timeout: 240_000 },
       async (name, { onTestFinished }) => {
         const server = tsx(...serverOf(name))
         onTestFinished(ended(server))
@@ -75,7 +75,7 @@ describe('the examples', () => {
     })
     afterAll(() => wrong?.close())
 
-    test('every client refuses another answer', { timeout: 60_000 }, async ({ onTestFinished }) => {
+    test('every client refuses another answer', { timeout: 240_000 }, async ({ onTestFinished }) => {
       const clients = names.map((name) => pathOf(name, 'client.ts'))
       const refuse = tsx('test/examples/refuse.ts', wrong.origin, ...clients)
       onTestFinished(ended(refuse))
@@ -87,7 +87,7 @@ describe('the examples', () => {
       expect(outcomes).toEqual(clients.map((client) => `${client} AssertionError`))
     })
 
-    test('a client that refuses an answer exits with 1', { timeout: 60_000 }, async ({ onTestFinished }) => {
+    test('a client that refuses an answer exits with 1', { timeout: 240_000 }, async ({ onTestFinished }) => {
       const client = tsx(pathOf('node', 'client.ts'), wrong.origin)
       onTestFinished(ended(client))
       expect([await client.exit, client.text()]).toEqual([1, expect.stringContaining('AssertionError')])

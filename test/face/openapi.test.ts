@@ -107,7 +107,7 @@ test('a face describes its own routes, and the control plane adds its document',
   await server.close()
 })
 
-test('every answer of the audits of a server is as the document says', { timeout: 120_000 }, async () => {
+test('every answer of the audits of a server is as the document says', { timeout: 240_000 }, async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const server = createAgentServer({ agents: functions, onError() {} })
   const { exchanges, ask } = collecting(server)
@@ -116,7 +116,7 @@ test('every answer of the audits of a server is as the document says', { timeout
     baseUrl: 'http://127.0.0.1',
     fetch: ask,
     ...audited,
-    timeoutMs: 40_000,
+    timeoutMs: 200_000,
     concurrency: 8,
   })
   expect(exchanges.length).toBeGreaterThan(100)

@@ -6,7 +6,7 @@ import { DATABASES } from '../kit/databases.ts'
 import { eventually } from '../kit/wait.ts'
 
 describe.each(Object.entries(DATABASES))('two instances over %s', (_name, create) => {
-  test('see what the other has written, and lose no write of theirs', { timeout: 60_000 }, async () => {
+  test('see what the other has written, and lose no write of theirs', { timeout: 240_000 }, async () => {
     const open = await create()
     const [one, two] = [await open(), await open()].map(({ store }) => createGraphStore(store, 'ann')) as [
       ReturnType<typeof createGraphStore>,

@@ -109,7 +109,7 @@ const step = fc.record({
 const runs = (name: string) => Number(process.env.SEQUENCES ?? (name === 'memory' ? 60 : 8))
 
 describe.each(Object.entries(DATABASES))('a store for graphs over %s', (name, create) => {
-  test('does what the model does, for each owner apart', { timeout: 120_000 }, async () => {
+  test('does what the model does, for each owner apart', { timeout: 240_000 }, async () => {
     const open = await create()
     let round = 0
     await fc.assert(

@@ -4,8 +4,9 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { COLLECTION, putJobOp } from '../../src/jobs/job.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { BACKENDS } from '../kit/backends.ts'
+import { bundleOf } from '../kit/bundle.ts'
 import { listen } from '../kit/listen.ts'
-import { programs, typescript } from '../kit/program.ts'
+import { programs } from '../kit/program.ts'
 import { eventually } from '../kit/wait.ts'
 
 const start = programs()
@@ -21,7 +22,7 @@ interface Received {
 
 describe.each(BACKENDS.filter((backend) => backend.installed()))('over $name', (backend) => {
   test('after kill -9 in the middle of deliveries every job goes on elsewhere, in its order', {
-    timeout: 120_000,
+    timeout: 240_000,
   }, async () => {
     const database = await backend.create()
     onTestFinished(() => database.remove())
@@ -42,7 +43,7 @@ describe.each(BACKENDS.filter((backend) => backend.installed()))('over $name', (
     onTestFinished(() => void server.close())
     const env = { ...process.env, STORAGE: database.url, PORT: String(port) }
     const worker = async () => {
-      const program = start(process.execPath, typescript('test/jobs/worker.ts'), env)
+      const program = start(process.execPath, [await bundleOf('test/jobs/worker.ts')], env)
       await program.output(/ready/)
       return program
     }

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { closureOf, textOf } from './imports.ts'
 
 /** What runs a test file. `npm test` has the first two, `npm run test:all` has all of them. */
 export interface Groups {
@@ -35,6 +36,9 @@ const ONLY_SERVERS = /^test\/storage\/(?:postgres|redis)\//
 const ADAPTERS = 'test/threads/sdk/targets.ts'
 const STARTS_PROGRAMS = /from 'node:child_process'/
 
+/** Where a test has its helpers: what the package itself imports says nothing about its tests. */
+const HELPERS = /^(?:test|examples|\.ci)\//
+
 /** Sorts the test files by what they and their helpers import, so that no list has to be kept. */
 export function groups(): Groups {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
@@ -50,7 +54,7 @@ export function groups(): Groups {
     browser: [],
   }
   for (const file of files) {
-    const loaded = closureOf(file)
+    const loaded = closureOf(file, (to) => HELPERS.test(to))
     if (loaded.has(BROWSER)) found.browser.push(file)
     else if ([...loaded].some((path) => !SERVERS.includes(path) && STARTS_PROGRAMS.test(textOf(path))))
       found.programs.push(file)
@@ -65,28 +69,3 @@ export function groups(): Groups {
 
 const isAlone = (file: string): boolean =>
   REGISTERS.test(file) || REPLACES_CLOCK.test(textOf(file)) || MEASURES_MEMORY.test(textOf(file))
-
-const texts = new Map<string, string>()
-
-function textOf(path: string): string {
-  const known = texts.get(path)
-  if (known !== undefined) return known
-  const text = readFileSync(join(ROOT, path), 'utf8')
-  texts.set(path, text)
-  return text
-}
-
-const IMPORTS = /^(?:import|export)\b(?! type)[^'"]*?'(\.[^']+)'/gm
-/** Sources of the package start no programs that a test has to wait for, and are not looked at. */
-const LOOKED_AT = /^(?:test|examples|\.ci)\/.*\.(?:tsx?|mjs)$/
-
-/** The file and the helpers that it imports, directly or through others. */
-function closureOf(file: string, seen = new Set<string>()): ReadonlySet<string> {
-  if (seen.has(file)) return seen
-  seen.add(file)
-  for (const [, target = ''] of textOf(file).matchAll(IMPORTS)) {
-    const path = relative(ROOT, join(ROOT, dirname(file), target))
-    if (LOOKED_AT.test(path) && existsSync(join(ROOT, path))) closureOf(path, seen)
-  }
-  return seen
-}

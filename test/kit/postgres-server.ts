@@ -30,7 +30,7 @@ const PROGRAMS = '/usr/lib/postgresql'
 const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const
 /** What protects data against a crash of the whole machine is off, because it costs time. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', shared_buffers: '32MB', max_connections: '400' }
-const PATIENCE = { everyMs: 20, timeoutMs: 30_000 }
+const PATIENCE = { everyMs: 20, timeoutMs: 200_000 }
 
 /** False where no server is installed. Continuous integration must have one. */
 export function hasPostgres(): boolean {

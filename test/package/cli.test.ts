@@ -64,7 +64,7 @@ const langchain = ['@langchain', 'langchain']
 const config = { graphs: { agent: './graph.ts:graph' } }
 
 test('a project that has installed the package serves its graph of TypeScript, and an agent of defineAgent', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const project = folderWith('installed', [...ours, ...langchain, 'tsx'])
   const cli = install(project)
@@ -82,7 +82,7 @@ export default defineAgent({ run: async ({ message }) => void (await message('he
 })
 
 test('a package that lies elsewhere, without LangGraph, reads states with the LangGraph of the project', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const cli = install(folderWith('elsewhere', [...ours, 'tsx']))
   const project = folderWith('without', langchain)

@@ -67,7 +67,7 @@ async function start(name: string, contents: string, options: esbuild.BuildOptio
 function printed(file: string): string {
   const { stdout, stderr, status } = spawnSync(process.execPath, [file], {
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 240_000,
   })
   return status === 0 ? stdout.trim() : `exit ${status}: ${stderr.slice(0, 2_000)}`
 }
@@ -118,8 +118,8 @@ test('every entry starts when all of them are one bundle', async () => {
   expect(await start('all', [...imports, count].join('\n'), { format: 'esm', packages: 'external' })).toBe(
     String(entries.length),
   )
-}, 60_000)
+})
 
 test('a server with a graph starts and answers when Rollup bundles it', async () => {
   expect(await startRolled(SERVER)).toBe('200 success success input-required')
-}, 60_000)
+})

@@ -131,5 +131,5 @@ test('the end of a run and a full queue do not wait until the events of a pause 
   void engine.wait({ threadId: 't', runId }).then((result) => {
     status = result.status
   })
-  await eventually(() => status === 'success', { timeoutMs: 30_000 })
+  await eventually(() => status === 'success', { timeoutMs: 200_000 })
 })

@@ -63,7 +63,7 @@ describe.each(Object.entries(SHARED))('over %s', (_, shared) => {
       const second = await start(engine, 't')
       troubled.fail(4)
       finish()
-      await eventually(() => tasks.length === 2, { timeoutMs: 30_000 })
+      await eventually(() => tasks.length === 2, { timeoutMs: 200_000 })
       finish()
       expect(await engine.wait({ threadId: 't', runId: second.runId })).toMatchObject({ status: 'success' })
       await engine.close()

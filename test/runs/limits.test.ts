@@ -137,7 +137,7 @@ describe.each(Object.entries(SHARED))('runs at once over %s', (_, shared) => {
     expect(running.size).toBe(0)
     fails()
     await refused
-    await eventually(() => running.has('good'), { timeoutMs: 30_000 })
+    await eventually(() => running.has('good'), { timeoutMs: 200_000 })
     letGo('good')
   })
 

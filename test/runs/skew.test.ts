@@ -66,7 +66,7 @@ describeStores('$name', ({ create }) => {
       expect(lengths).toEqual([...lengths].sort((x, y) => y - x))
       expect(lengths.length).toBe(said.length * 4)
     }
-  }, 120_000)
+  })
 
   test('what is rolled back by one clock stays undone by another one, and its history begins where it was restored', async () => {
     const open = await create()
@@ -94,7 +94,7 @@ describeStores('$name', ({ create }) => {
       await transcript(a, threadId, 3)
       expect(await textsOf(b, threadId)).toEqual(answersTo('one', 'two'))
     }
-  }, 120_000)
+  })
 
   test('a run that is handed on to a process with another clock goes on from its last step', async () => {
     const open = await create()
@@ -118,5 +118,5 @@ describeStores('$name', ({ create }) => {
       await transcript(survivor, threadId, 3)
       expect(await textsOf(survivor, threadId)).toEqual(answersTo('one', 'hang', 'three'))
     }
-  }, 120_000)
+  })
 })

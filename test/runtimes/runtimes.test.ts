@@ -53,7 +53,7 @@ describe.skipIf(runtimes.length === 0)('outside of Node (node test/runtimes/run.
     test.each(['/functions', '/hono', '/graphs'])(
       'keeps every rule of the protocol at %s',
       {
-        timeout: 120_000,
+        timeout: 240_000,
         // workerd may reset the connection of an upload that was refused before its end.
         retry: 2,
       },

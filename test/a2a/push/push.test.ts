@@ -161,12 +161,12 @@ test('nothing follows a task any more that has ended, or whose config was delete
     (await call(server, agent, 'message/send', { ...user('hi'), configuration })).result.id
   await send('echo')
   await eventually(() => states(hook.received).includes('completed'), { what: 'The end' })
-  await eventually(async () => (await jobs()) === 0, { what: 'The end of the job', timeoutMs: 4_000 })
+  await eventually(async () => (await jobs()) === 0, { what: 'The end of the job', timeoutMs: 200_000 })
   const cancelled = await send('asks')
   await eventually(() => states(hook.received).includes('input-required'), { what: 'The question' })
   expect(await jobs()).toBe(1)
   await call(server, 'asks', 'tasks/cancel', { id: cancelled })
-  await eventually(async () => (await jobs()) === 0, { what: 'The end of the job', timeoutMs: 4_000 })
+  await eventually(async () => (await jobs()) === 0, { what: 'The end of the job', timeoutMs: 200_000 })
   const id = await send('asks')
   await eventually(async () => (await jobs()) === 1, { what: 'The job' })
   const deleted = { id, pushNotificationConfigId: 'hook' }

@@ -33,7 +33,7 @@ test('any request is answered by JSON-RPC, and never with a failure of the serve
     { numRuns: 2_000 },
   )
   expect(accepted).toBeGreaterThan(100)
-}, 60_000)
+})
 
 const SIZE = 4_000_000
 const many = (text: string, joint = ',') =>
@@ -65,5 +65,6 @@ test.each([
   const { user, system } = process.cpuUsage(before)
   expect('result' in answer).toBe(isRight)
   expect(text.length).toBeLessThan(2_000)
-  expect((user + system) / 1_000).toBeLessThan(2_000)
+  // Quadratic work would take minutes. A machine with more work than cores takes several times as long for the same.
+  expect((user + system) / 1_000).toBeLessThan(10_000)
 })

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
 import { calculator, chat, inOrder, PLANS_IN_A_NODE, researchers, toolAgent } from '../../fixtures/graphs.ts'
 import { dataOf, humanInput, lines, of, threadOf } from '../../fixtures/tasks.ts'
+import { bundleOf } from '../../kit/bundle.ts'
 
 describe('a tool-calling agent', () => {
   test('sends its events in the recorded order, without root lifecycle', async () => {
@@ -256,8 +256,8 @@ describe('a message graph without an agent', () => {
 })
 
 test('failing tools, subagents and savers never end the process', async () => {
-  const script = fileURLToPath(new URL('../../fixtures/failing-tools.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', script], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const script = await bundleOf('test/fixtures/failing-tools.ts')
+  const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   child.stdout.on('data', (chunk) => (output += chunk))
   child.stderr.on('data', (chunk) => (output += chunk))

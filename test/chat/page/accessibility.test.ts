@@ -91,7 +91,7 @@ describe.runIf(hasBrowser)('axe finds nothing', () => {
     await lastTurn(opened).getByText('1 + 1', { exact: true }).hover()
     await button(lastTurn(opened), 'Edit message').click()
     await look(opened, 'editor')
-  }, 90_000)
+  })
 
   test('in approvals, their form, and a rejected call', async () => {
     const opened = await page()

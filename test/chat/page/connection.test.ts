@@ -56,7 +56,7 @@ describe.runIf(hasBrowser)('a server that is away', () => {
     const fresh = await open(new URL(page.url()).pathname, { origin: app.origin })
     await answered(fresh)
     await expect.poll(() => textOf(fresh)).toBe(seen)
-  }, 60_000)
+  })
 })
 
 describe.runIf(hasBrowser && postgres.installed())(
@@ -89,7 +89,7 @@ describe.runIf(hasBrowser && postgres.installed())(
         await pause(500)
         apps[at] = await start(port)
       }
-      await lastTurn(page).getByText(END).waitFor({ timeout: 90_000 })
+      await lastTurn(page).getByText(END).waitFor({ timeout: 240_000 })
       await answered(page)
       expect(await turns(page).count()).toBe(1)
       const seen = await textOf(page)
@@ -101,6 +101,6 @@ describe.runIf(hasBrowser && postgres.installed())(
       await answered(fresh)
       await expect.poll(() => textOf(fresh)).toBe(await textOf(page))
       expect(await composer(fresh).isEnabled()).toBe(true)
-    }, 180_000)
+    })
   },
 )

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { BACKENDS } from '../../kit/backends.ts'
+import { bundleOf } from '../../kit/bundle.ts'
 import { isRunning } from '../../kit/processes.ts'
-import { type Program, programs, typescript } from '../../kit/program.ts'
+import { type Program, programs } from '../../kit/program.ts'
 import { eventually } from '../../kit/wait.ts'
 
 const spawn = programs()
@@ -23,6 +24,7 @@ if (process.argv[2]) await step(process.argv[2])
 const SERVER = `
 import { createServer } from 'node:http'
 import { step } from './step.mjs'
+import { bundleOf } from '../../kit/bundle.ts'
 process.on('SIGTERM', async () => {
   await step('stop')
   process.exit()
@@ -58,7 +60,7 @@ async function createPlace(backend: (typeof BACKENDS)[number]) {
   const start = async (dir = 'dir') => {
     const given = { url: database.url, dir: join(place, dir), sources: join(place, 'sources') }
     const program = spawn(process.execPath, [
-      ...typescript('test/control-plane/attacks/plane.ts'),
+      await bundleOf('test/control-plane/attacks/plane.ts'),
       JSON.stringify(given),
     ])
     const base = /serves (\S+)/.exec(await program.output(/serves \S+/))![1]!
@@ -121,7 +123,7 @@ async function untilDeployed(call: Call, id: string): Promise<string> {
       url = body.source_config.custom_url
       return revision.body.status === 'DEPLOYED' && url !== null && (await answers(url)) === 'served'
     },
-    { timeoutMs: 20_000, what: 'A revision that serves' },
+    { timeoutMs: 200_000, what: 'A revision that serves' },
   )
   return url
 }
@@ -133,10 +135,10 @@ async function untilGone(
   dir = 'dir',
 ) {
   await eventually(async () => (await call('GET', `/${id}`)).status === 404, {
-    timeoutMs: 30_000,
+    timeoutMs: 200_000,
     what: 'The end of the deployment',
   })
-  await eventually(() => !pids().some(isRunning), { timeoutMs: 30_000, what: 'The end of all processes' })
+  await eventually(() => !pids().some(isRunning), { timeoutMs: 200_000, what: 'The end of all processes' })
   const folder = join(place, dir, 'deployments')
   expect(existsSync(folder) ? readdirSync(folder) : []).toEqual([])
 }
@@ -158,12 +160,12 @@ describe.skipIf(process.platform !== 'linux').each(DATABASES)(
         expect(made.status).toBeLessThan(300)
         id = made.body.id
         await eventually(() => pids(phase).length > before, {
-          timeoutMs: 30_000,
+          timeoutMs: 200_000,
           what: `The beginning of ${phase}`,
         })
         await kill(program)
         await eventually(() => !pids().some(isRunning), {
-          timeoutMs: 30_000,
+          timeoutMs: 200_000,
           what: 'The end of all processes',
         })
         hold('')
@@ -174,7 +176,10 @@ describe.skipIf(process.platform !== 'linux').each(DATABASES)(
 
       // While it serves.
       await kill(program)
-      await eventually(() => !pids().some(isRunning), { timeoutMs: 30_000, what: 'The end of all processes' })
+      await eventually(() => !pids().some(isRunning), {
+        timeoutMs: 200_000,
+        what: 'The end of all processes',
+      })
       expect(await answers(url)).toBeUndefined()
       ;({ program, call } = await start())
       expect(await untilDeployed(call, id)).toBe(url)
@@ -191,7 +196,7 @@ describe.skipIf(process.platform !== 'linux').each(DATABASES)(
       const before = pids('stop').length
       expect((await call('DELETE', `/${id}`)).status).toBe(204)
       await eventually(() => pids('stop').length > before, {
-        timeoutMs: 30_000,
+        timeoutMs: 200_000,
         what: 'The beginning of the stop',
       })
       await kill(program)
@@ -200,7 +205,7 @@ describe.skipIf(process.platform !== 'linux').each(DATABASES)(
       await untilGone(world, call, id)
       expect(await answers(url)).toBeUndefined()
       expect(program.text()).toMatch(/^serves \S+\n$/)
-    }, 120_000)
+    })
   },
 )
 
@@ -225,6 +230,6 @@ describe.skipIf(process.platform !== 'linux').each(shared)(
       await untilDeployed(two.call, body.id)
       await two.call('DELETE', `/${body.id}`)
       await untilGone(world, two.call, body.id, 'two')
-    }, 60_000)
+    })
   },
 )

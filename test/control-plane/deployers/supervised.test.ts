@@ -32,7 +32,7 @@ async function childOf(running: Supervised): Promise<number> {
   running.stdout!.on('data', (part) => {
     text += part
   })
-  await eventually(() => /child \d+\n/.test(text), { timeoutMs: 30_000 })
+  await eventually(() => /child \d+\n/.test(text), { timeoutMs: 200_000 })
   return Number(/child (\d+)\n/.exec(text)![1])
 }
 
@@ -50,7 +50,7 @@ describe('a command that is stopped', () => {
     const began = Date.now()
     expect(await running.stop(300)).toEqual({ code: null, signal: 'SIGKILL' })
     expect(Date.now() - began).toBeGreaterThanOrEqual(290)
-    await eventually(() => !isRunning(child), { timeoutMs: 30_000 })
+    await eventually(() => !isRunning(child), { timeoutMs: 200_000 })
   })
 
   test('leaves its children the whole grace when it ends before them', async () => {
@@ -80,14 +80,14 @@ describe('what a command leaves behind', () => {
     const running = await start(family({ parentStays: false, ignores: true }))
     const child = await childOf(running)
     expect(await running.ended).toEqual({ code: 3, signal: null })
-    await eventually(() => !isRunning(child), { timeoutMs: 30_000 })
+    await eventually(() => !isRunning(child), { timeoutMs: 200_000 })
   })
 
   test.runIf(process.platform === 'linux')('is killed in a process group of its own, too', async () => {
     const running = await start(family({ parentStays: false, ignores: true, isDetached: true }))
     const child = await childOf(running)
     expect(await running.ended).toEqual({ code: 3, signal: null })
-    await eventually(() => !isRunning(child), { timeoutMs: 30_000 })
+    await eventually(() => !isRunning(child), { timeoutMs: 200_000 })
   })
 })
 
@@ -111,7 +111,7 @@ describe('when our own process is killed', () => {
     return pids
   }
   const allEnd = (pids: readonly number[]) =>
-    eventually(() => !pids.some(isRunning), { timeoutMs: 30_000, what: 'The end of all processes' })
+    eventually(() => !pids.some(isRunning), { timeoutMs: 200_000, what: 'The end of all processes' })
 
   test('a command and its children end within five seconds', async () => allEnd(await killOurs({})))
 

@@ -54,7 +54,7 @@ async function follow(context: ControlPlaneContext, deploymentId: string, asked:
   const close = () => reader.cancel().catch(() => {})
   onTestFinished(close)
   const until = (count: number) =>
-    eventually(() => events.length >= count, { timeoutMs: 30_000, what: `Event ${count}` })
+    eventually(() => events.length >= count, { timeoutMs: 200_000, what: `Event ${count}` })
   return { events, ended, close, until }
 }
 

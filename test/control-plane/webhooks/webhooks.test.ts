@@ -52,7 +52,7 @@ function open(store: Store, webhooks: readonly WebhookOptions[], { allowLoopback
 }
 
 const until = (count: number, { messages }: { readonly messages: readonly Message[] }) =>
-  eventually(() => messages.length >= count, { timeoutMs: 30_000, what: `Message ${count}` })
+  eventually(() => messages.length >= count, { timeoutMs: 200_000, what: `Message ${count}` })
 
 const types = ({ messages }: { readonly messages: readonly Message[] }) =>
   messages.map(({ told }) => told.type)

@@ -63,7 +63,7 @@ describe.each(Object.entries(DATABASES))('any life of a deployment on %s', (name
       ),
       { numRuns: name === 'memory' ? 60 : 15, endOnFailure: true },
     )
-  }, 120_000)
+  })
 })
 
 interface Process {
@@ -181,7 +181,7 @@ async function live(store: Store, isHost: boolean, commands: readonly Command[])
           const isServed = active === undefined || servers.has(active.id)
           return [now.status, now.pending, now.retiring, active?.status ?? 'DEPLOYED', isServed]
         },
-        { timeout: 10_000 },
+        { timeout: 240_000 },
       )
       .toEqual(['READY', [], [], 'DEPLOYED', true])
     await check()

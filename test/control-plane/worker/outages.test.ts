@@ -101,7 +101,7 @@ describe.each([
           worker.wake()
           return requests.find(null, id)
         },
-        { timeout: 8_000 },
+        { timeout: 240_000 },
       )
       .toBeUndefined()
     expect([...deployer.servers]).toEqual([])

@@ -96,7 +96,7 @@ describe.each(PLACES)('threads that a filter lets through, over $name', ({ name,
     expect(await list({ principal: EVERYONE })).toHaveLength(records.length)
   })
 
-  test(`${many} of two owners: each sees and counts their own`, { timeout: 180_000 }, async () => {
+  test(`${many} of two owners: each sees and counts their own`, { timeout: 240_000 }, async () => {
     const { store, engine, list } = await serve()
     for (let n = 0; n < many; n += 100)
       await Promise.all(

@@ -3,7 +3,8 @@ import { clockOf, findCron } from '../../../src/platform/crons/records.ts'
 import { accessOf } from '../../../src/principal.ts'
 import { openStorage } from '../../../src/storage/open.ts'
 import { BACKENDS } from '../../kit/backends.ts'
-import { programs, typescript } from '../../kit/program.ts'
+import { bundleOf } from '../../kit/bundle.ts'
+import { programs } from '../../kit/program.ts'
 import { eventually } from '../../kit/wait.ts'
 import { addCron } from './servers.ts'
 
@@ -13,7 +14,7 @@ const NEVER = '0 0 29 2 *'
 
 describe.each(BACKENDS.filter((backend) => backend.installed()))('over $name', (backend) => {
   test('what an instance had started and not noted when it was killed gets no second run', {
-    timeout: 90_000,
+    timeout: 240_000,
   }, async () => {
     const database = await backend.create()
     onTestFinished(() => database.remove())
@@ -30,7 +31,7 @@ describe.each(BACKENDS.filter((backend) => backend.installed()))('over $name', (
         onRunCompleted: at % 2 === 0 ? 'keep' : 'delete',
       })
     const worker = async (env: NodeJS.ProcessEnv) => {
-      const program = start(process.execPath, typescript('test/platform/crons/worker.ts'), {
+      const program = start(process.execPath, [await bundleOf('test/platform/crons/worker.ts')], {
         ...process.env,
         STORAGE: database.url,
         ...env,

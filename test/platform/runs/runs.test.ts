@@ -485,7 +485,7 @@ describe.each(BACKENDS)('over $name', ({ installed, create }) => {
         kwargs: { input: { late: 1 } },
       })
       await eventually(() => bodies.length === 1)
-      await eventually(async () => (await two.client.threads.search()).length === 1, { timeoutMs: 30_000 })
+      await eventually(async () => (await two.client.threads.search()).length === 1, { timeoutMs: 200_000 })
       await expect(two.client.runs.list(stateless.thread_id)).rejects.toThrow('HTTP 404')
     },
     40_000,

@@ -36,7 +36,7 @@ test('a webhook is kept before the thread of its run is deleted: another instanc
   await lost.host.server.close()
   const { client } = await serve(place)
   await eventually(async () => (await client.threads.search()).length === 0 && told.length > 0, {
-    timeoutMs: 60_000,
+    timeoutMs: 200_000,
   })
   // What the lost one reports is that its store is gone.
   for (const error of lost.host.errors.splice(0)) expect(error).toMatchObject({ code: 'unavailable' })

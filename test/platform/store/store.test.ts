@@ -318,4 +318,4 @@ test('any request is answered, never with a 5xx, and what was put can be read', 
   )
   expect(errors).toEqual([])
   await server.close()
-}, 60_000)
+})

@@ -118,7 +118,7 @@ test('what was pushed is in the log once and in order, whatever commits join it,
     ),
     { numRuns: 150 },
   )
-}, 120_000)
+})
 
 test('a commit that joins events which cannot be written fails with them, and the next flush tells why', async () => {
   const inner = memoryStore()

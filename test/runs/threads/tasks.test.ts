@@ -240,7 +240,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     task: (taskId: string) => recordOf(engine, { threadId, answerId: taskId }),
     is: async (taskId: string, state: AnswerState) =>
       eventually(async () => (await recordOf(engine, { threadId, answerId: taskId }))?.state === state, {
-        timeoutMs: 30_000,
+        timeoutMs: 200_000,
         what: `${taskId} as ${state}`,
       }),
     answer: async (value: unknown = 'blue', rest: object = {}) => {

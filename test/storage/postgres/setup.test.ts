@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import { migrations } from '../../../src/storage/postgres/migrate.ts'
 import { createNames } from '../../../src/storage/postgres/names.ts'
 import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres/postgres.ts'
+import { bundleOf } from '../../kit/bundle.ts'
 import { hasPostgres, sharedPostgres } from '../../kit/postgres-server.ts'
 
 const ROUNDS = Number(process.env.MIGRATIONS ?? 5)
@@ -17,8 +17,7 @@ describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
   afterAll(() => pool.end())
 
   async function child(): Promise<ChildProcess> {
-    const script = fileURLToPath(new URL('migrating-child.ts', import.meta.url))
-    const made = fork(script, [url], { execArgv: ['--import', 'tsx'] })
+    const made = fork(await bundleOf('test/storage/postgres/migrating-child.ts'), [url])
     await once(made, 'message')
     return made
   }

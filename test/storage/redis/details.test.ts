@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import Redis from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readAll } from '../../../src/audit/store/rule.ts'
 import { type RedisStorageOptions, redisStorage } from '../../../src/storage/redis/redis.ts'
 import type { Op, Store } from '../../../src/storage/store/store.ts'
+import { bundleOf } from '../../kit/bundle.ts'
 import { hasRedis, startRedis } from '../../kit/redis-server.ts'
 
 const append = (text: string, token = 1): Op => ({
@@ -157,8 +157,7 @@ describe.runIf(hasRedis())('redisStorage', async () => {
   test.each(['before', 'after'] as const)(
     'what a process left in the directory that was killed %s a commit is removed ten minutes later',
     async (moment) => {
-      const script = fileURLToPath(new URL('killed-child.ts', import.meta.url))
-      const child = fork(script, [server.url, moment], { execArgv: ['--import', 'tsx'] })
+      const child = fork(await bundleOf('test/storage/redis/killed-child.ts'), [server.url, moment])
       const [, signal] = await once(child, 'exit')
       expect(signal).toBe('SIGKILL')
       const { store } = open()

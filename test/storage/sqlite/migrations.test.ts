@@ -62,7 +62,7 @@ test('a file of version 1 keeps its log, its counters and its lease', async () =
 test(
   'two processes that open such a file at once both succeed, every time',
   async () => {
-    const peer = startPeer()
+    const peer = await startPeer()
     for (let round = 0; round < ROUNDS; round++) {
       const url = fileOfVersion1()
       const there = peer.call({ url, partition: 'p', count: 1 })

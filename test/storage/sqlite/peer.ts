@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { bundleOf } from '../../kit/bundle.ts'
 
 /** Opens the storage, sets it up, and appends this many events one by one. */
 export interface PeerCall {
@@ -17,9 +17,9 @@ export interface Peer {
 }
 
 /** Another process on the same files. */
-export function startPeer(): Peer {
-  const main = fileURLToPath(new URL('peer-main.ts', import.meta.url))
-  const child = spawn(process.execPath, ['--import', 'tsx', main], { stdio: ['pipe', 'pipe', 'inherit'] })
+export async function startPeer(): Promise<Peer> {
+  const main = await bundleOf('test/storage/sqlite/peer-main.ts')
+  const child = spawn(process.execPath, [main], { stdio: ['pipe', 'pipe', 'inherit'] })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {

@@ -6,7 +6,7 @@ import { temporaryFiles } from './file.ts'
 import { startPeer } from './peer.ts'
 
 const file = temporaryFiles()
-const peer = startPeer()
+const peer = await startPeer()
 afterAll(() => peer.kill())
 
 const event = (text: string) => ({ topic: 'here', data: new TextEncoder().encode(text) })
@@ -76,7 +76,7 @@ test('a process that is killed while it writes leaves a whole log, and no lock',
   const url = `file:${file()}`
   const storage = sqliteStorage({ url })
   await storage.setup()
-  const victim = startPeer()
+  const victim = await startPeer()
   const gone = victim.call({ url, partition: 'p', count: 1_000_000 }).catch((error: Error) => error.message)
   await new Promise<void>((resolve) => {
     storage.store.watch('p', async () => {

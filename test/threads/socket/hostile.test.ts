@@ -168,7 +168,7 @@ test('a request that offers HTTP/2 is answered as one without an upgrade, with i
 })
 
 test('a thousand sockets, stalled ones among them: every other one gets every event once, in order', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const host = await serveAgents({ agents })
   const sockets = []

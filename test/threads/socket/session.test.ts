@@ -158,12 +158,12 @@ test('whatever joins, leaves and waits on a socket, its events are those of the 
         keep()
         return seen.filter(isEnd).length === runs
       }
-      await eventually(isOver, { timeoutMs: 30_000, what: 'The last run' })
+      await eventually(isOver, { timeoutMs: 200_000, what: 'The last run' })
       expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, i) => i + 1))
     }),
     { numRuns: 100 },
   )
-}, 60_000)
+})
 
 test('texts of every length come out of their frames as they went in', () => {
   for (const length of [0, 1, 125, 126, 127, 65_535, 65_536, 70_000]) {

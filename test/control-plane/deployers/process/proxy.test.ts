@@ -313,12 +313,12 @@ test('a web socket passes bytes in both directions, also those that came with th
     seen += piece
   })
   socket.write(`${HANDSHAKE}early`)
-  await eventually(() => seen.includes('<early>'), { timeoutMs: 30_000 })
+  await eventually(() => seen.includes('<early>'), { timeoutMs: 200_000 })
   expect(seen).toMatch(/^HTTP\/1\.1 101 Switching Protocols\r\n/)
   expect(seen).toMatch(/\r\nconnection: Upgrade\r\nUpgrade: websocket\r\n/i)
   expect(seen).toContain('X-Key: abc\r\nX-For: 127.0.0.1\r\n')
   socket.write('later')
-  await eventually(() => seen.includes('<later>'), { timeoutMs: 30_000 })
+  await eventually(() => seen.includes('<later>'), { timeoutMs: 200_000 })
   let isIdle = false
   const idle = backend.idle().then(() => {
     isIdle = true
@@ -326,7 +326,7 @@ test('a web socket passes bytes in both directions, also those that came with th
   await sleep(20)
   expect(isIdle).toBe(false)
   socket.write('end')
-  await eventually(() => seen.endsWith('bye'), { timeoutMs: 30_000 })
+  await eventually(() => seen.endsWith('bye'), { timeoutMs: 200_000 })
   await idle
 })
 
@@ -471,7 +471,7 @@ test('500 MB pass through in little memory', async () => {
   }
   expect(received).toBe(size)
   expect(most - before).toBeLessThan(150_000_000)
-}, 60_000)
+})
 
 test('a port that is taken is replaced by another one', async () => {
   const port = await listen(createServer().unref())
@@ -581,7 +581,7 @@ test('200 clients with kept connections and their streams notice nothing of 20 s
   expect(failures).toEqual([])
   expect(served.size).toBe(21)
   expect(streams).toBeGreaterThan(20)
-}, 60_000)
+})
 
 test('a gate with keys lets in who has one, and the server does not get it', async () => {
   const { proxy } = await openTo((req, res) => res.end(req.rawHeaders.join('\n')), {

@@ -256,7 +256,7 @@ test('the output has the lines within its bounds, and keeps the last ones', asyn
   expect(logged).toHaveLength(1_000)
   expect(logged.slice(0, 2)).toEqual(['INFO line 0', 'ERROR line 1'])
   expect(output.tail().split('\n')).toEqual(Array.from({ length: 20 }, (_, at) => `line ${1_480 + at}`))
-  await eventually(() => logged.length === 1_001, { timeoutMs: 30_000 })
+  await eventually(() => logged.length === 1_001, { timeoutMs: 200_000 })
   expect(logged.at(-1)).toBe('WARNING 500 lines were omitted here: the server writes too much output.')
   output.add('later', 'stdout')
   expect(logged.at(-1)).toBe('INFO later')

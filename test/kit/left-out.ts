@@ -1,0 +1,21 @@
+import type { Reporter, Vitest } from 'vitest/node'
+import { groups } from './groups.ts'
+
+/** Says at the end of `npm test` what it has left out, in one line. */
+export class LeftOut implements Reporter {
+  #vitest: Vitest | undefined
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
+  }
+
+  onTestRunEnd(): void {
+    const { config, filenamePattern } = this.#vitest ?? {}
+    const isWhole = (filenamePattern?.length ?? 0) === 0
+    if (!isWhole || config?.project.join() !== 'source,alone') return
+    const { servers, adapters, programs, browser } = groups()
+    console.log(
+      `Left out: Postgres and Redis (${servers.length} files), the other adapters (${adapters.length}), programs (${programs.length}), Chromium (${browser.length}), the chat's page, the built package and other versions of the peers. \`npm run test:all\` runs them, too.\n`,
+    )
+  }
+}
