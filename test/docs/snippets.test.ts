@@ -15,8 +15,11 @@ const NOT_FOR_TSX = 'ag-ui/client.ts'
 
 const NEEDS_POSTGRES = new Set(['instance.ts', 'retention.ts', 'saver.ts'])
 
-/** Copies of the snippets whose servers listen on free ports, because those of the pages may be in use. */
-const copies = `.tmp/docs-snippets-${process.pid}`
+/**
+ * Copies of the snippets whose servers listen on free ports, because those of the pages may be in use. They stay below docs, whose
+ * packages they use.
+ */
+const copies = `docs/.tmp/snippets-${process.pid}`
 const start = programs()
 
 beforeAll(() => {
