@@ -14,7 +14,7 @@ const server = createAgentServer({ agents: { agent: langgraph(graph) } })
 // #endregion
 
 // #region move
-import type { Client } from '@langchain/langgraph-sdk'
+import { Client } from '@langchain/langgraph-sdk'
 
 /** Takes a thread to another server: its metadata and newest state, under the same id. */
 async function moveThread(from: Client, to: Client, threadId: string): Promise<void> {
@@ -27,5 +27,14 @@ async function moveThread(from: Client, to: Client, threadId: string): Promise<v
 }
 // #endregion
 
-// test/vendors/migrate.test.ts moves a thread from LangChain's own server.
-export { graph, moveThread, server }
+const clientOf = (fetch: (request: Request) => Response | Promise<Response>) =>
+  new Client({
+    apiUrl: 'http://in.process',
+    callerOptions: {
+      fetch: async (url: string, init?: RequestInit) => fetch(new Request(url, init)),
+      maxRetries: 0,
+    },
+  })
+
+// test/vendors/migrate.test.ts moves a thread here from LangChain's own server.
+export { clientOf, graph, moveThread, server }

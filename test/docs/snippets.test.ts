@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../kit/listen.ts'
@@ -15,16 +15,14 @@ const NOT_FOR_TSX = 'ag-ui/client.ts'
 
 const NEEDS_POSTGRES = new Set(['instance.ts', 'retention.ts', 'saver.ts'])
 
-/**
- * Copies of the snippets whose servers listen on free ports, because those of the pages may be in use. They stay below docs, whose
- * packages they use.
- */
-const copies = `docs/.tmp/snippets-${process.pid}`
+/** Copies of the snippets whose servers listen on free ports, because those of the pages may be in use. */
+const copies = `.tmp/docs-snippets-${process.pid}`
 const start = programs()
 
 beforeAll(() => {
   mkdirSync(join(root, copies), { recursive: true })
   cpSync(join(root, 'docs/snippets'), join(root, copies), { recursive: true })
+  symlinkSync(join(root, 'docs/node_modules'), join(root, copies, 'node_modules'))
 })
 afterAll(() => rmSync(join(root, copies), { recursive: true, force: true }))
 

@@ -1,8 +1,7 @@
 import { MemorySaver } from '@langchain/langgraph'
 import { createEmbedServer, type ThreadSaver } from '@langchain/langgraph-api/experimental/embed'
-import { Client } from '@langchain/langgraph-sdk'
 import { expect, onTestFinished, test } from 'vitest'
-import { graph, moveThread, server } from '../../docs/snippets/migrate.ts'
+import { clientOf, graph, moveThread, server } from '../../docs/snippets/migrate.ts'
 
 const saved = new Map<string, Awaited<ReturnType<ThreadSaver['get']>>>()
 const threads: ThreadSaver = {
@@ -18,15 +17,6 @@ const threads: ThreadSaver = {
     saved.delete(id)
   },
 }
-
-const clientOf = (fetch: (request: Request) => Response | Promise<Response>) =>
-  new Client({
-    apiUrl: 'http://in.process',
-    callerOptions: {
-      fetch: async (url: string, init?: RequestInit) => fetch(new Request(url, init)),
-      maxRetries: 0,
-    },
-  })
 
 test("a thread moves from LangChain's server with its metadata and state, and goes on", async () => {
   onTestFinished(() => server.close())
