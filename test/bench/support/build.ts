@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const SERVERS = ['ours', 'bare', 'bare-storage', 'a2a-sdk', 'a2a-bare', 'control-plane', 'invoke-bare']
 
 /** Servers of others, with the packages of `test/vendors`. */
-const VENDORS = ['embed', 'langgraph-dev']
+export const VENDORS: readonly string[] = ['embed', 'langgraph-dev']
 
 let built: Promise<Readonly<Record<string, string>>> | undefined
 

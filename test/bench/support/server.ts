@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
-import { buildServers } from './build.ts'
+import { install } from '../../../.ci/installed.mjs'
+import { buildServers, VENDORS } from './build.ts'
 
 /** A server in a process of its own, so that its CPU time and memory are its own. */
 export interface Server {
@@ -38,6 +39,7 @@ type Reply = { readonly id: number } & (
 
 /** Starts a server. `storageUrl` names the storage of its threads, which is memory by default. */
 export async function startServer(name: ServerName, storageUrl = 'memory:'): Promise<Server> {
+  if (VENDORS.includes(name)) install(['test/vendors'])
   const child = fork((await buildServers())[name]!, {
     execArgv: ['--expose-gc', '--enable-source-maps', ...profiling(name)],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
