@@ -21,7 +21,7 @@ export default defineConfig({
   description: 'Serve AI agents from the server you already have.',
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: mark }]],
   srcDir: '..',
-  srcExclude: ['README.md', '.changeset/**', '.github/**', 'test/**', '.tmp/**'],
+  srcExclude: ['README.md', '.changeset/**', '.github/**', 'test/**', '**/.tmp/**'],
   rewrites: (path) =>
     path
       .replace('docs/site/', '')

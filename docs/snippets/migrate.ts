@@ -1,7 +1,3 @@
-import assert from 'node:assert/strict'
-import { MemorySaver } from '@langchain/langgraph'
-import { createEmbedServer, type ThreadSaver } from '@langchain/langgraph-api/experimental/embed'
-
 // #region embed
 import { AIMessage } from '@langchain/core/messages'
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
@@ -31,21 +27,6 @@ async function moveThread(from: Client, to: Client, threadId: string): Promise<v
 }
 // #endregion
 
-const saved = new Map<string, Awaited<ReturnType<ThreadSaver['get']>>>()
-const threads: ThreadSaver = {
-  async get(id) {
-    return saved.get(id) ?? { thread_id: id, metadata: {} }
-  },
-  async set(id, { metadata }) {
-    const thread = { thread_id: id, metadata: { ...saved.get(id)?.metadata, ...metadata } }
-    saved.set(id, thread)
-    return thread
-  },
-  async delete(id) {
-    saved.delete(id)
-  },
-}
-const embed = createEmbedServer({ graph: { agent: graph }, threads, checkpointer: new MemorySaver() })
 const clientOf = (fetch: (request: Request) => Response | Promise<Response>) =>
   new Client({
     apiUrl: 'http://in.process',
@@ -54,21 +35,6 @@ const clientOf = (fetch: (request: Request) => Response | Promise<Response>) =>
       maxRetries: 0,
     },
   })
-const from = clientOf((request) => embed.fetch(request))
-const to = clientOf((request) => server.fetch(request))
 
-const { thread_id } = await from.threads.create({ metadata: { graph_id: 'agent', team: 'red' } })
-const input = { messages: [{ role: 'user', content: 'Hello' }] }
-for await (const _ of from.runs.stream(thread_id, 'agent', { input })) {
-  // Until it has ended.
-}
-await moveThread(from, to, thread_id)
-
-const moved = await to.threads.get(thread_id)
-const state = await to.threads.getState<{ messages: unknown[] }>(thread_id)
-assert.equal(moved.metadata?.team, 'red')
-assert.deepEqual(state.next, [])
-assert.equal(state.values.messages.length, 2)
-const values = (await to.runs.wait(thread_id, 'agent', { input })) as { messages: unknown[] }
-assert.equal(values.messages.length, 4)
-await server.close()
+// test/vendors/migrate.test.ts moves a thread here from LangChain's own server.
+export { clientOf, graph, moveThread, server }

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DefaultTheme } from 'vitepress'
 import { expect, test } from 'vitest'
 import { sidebar } from '../../docs/.vitepress/sidebar.ts'
 import { root } from '../package/package.ts'
 import { pages } from './fences.ts'
 
-const linksOf = (items: readonly DefaultTheme.SidebarItem[]): string[] =>
+const linksOf = (items: typeof sidebar): string[] =>
   items.flatMap(({ link, items = [] }) => [...(link === undefined ? [] : [link]), ...linksOf(items)])
 
 test('every guide is in the sidebar, which gives it a previous and a next page', () => {

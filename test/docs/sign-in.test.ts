@@ -3,14 +3,12 @@ import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { Auth } from '@auth/core'
-import { encode } from '@auth/core/jwt'
-import Credentials from '@auth/core/providers/credentials'
 import { Client } from '@langchain/langgraph-sdk'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { agents } from '../../docs/snippets/kit/agents.ts'
+import { Auth, Credentials, encode } from '../../docs/snippets/kit/auth-js.ts'
 import type { Authenticate } from '../../src/index.ts'
 import { request } from '../kit/client.ts'
 import { type Host, serveAgents } from '../kit/host.ts'
@@ -235,7 +233,8 @@ test('auth-js: the cookie of a sign-in at its own routes names a user whose id s
 })
 
 describe('better-auth', () => {
-  const folder = join(root, `.tmp/sign-in-${process.pid}`)
+  // Below docs, whose packages they use.
+  const folder = join(root, `docs/.tmp/sign-in-${process.pid}`)
   let origin: string
   let program: Program
 

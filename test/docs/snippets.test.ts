@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../kit/listen.ts'
@@ -22,6 +22,7 @@ const start = programs()
 beforeAll(() => {
   mkdirSync(join(root, copies), { recursive: true })
   cpSync(join(root, 'docs/snippets'), join(root, copies), { recursive: true })
+  symlinkSync(join(root, 'docs/node_modules'), join(root, copies, 'node_modules'))
 })
 afterAll(() => rmSync(join(root, copies), { recursive: true, force: true }))
 

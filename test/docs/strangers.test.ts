@@ -8,8 +8,8 @@ import { errorsOf, programOf, untyped } from './compile.ts'
 import { pages, read } from './fences.ts'
 import { type Mistake, mistakes } from './mistakes.ts'
 
-/** Where the program finds the files of the pages. Nothing is written there. */
-const strangers = join(root, '.strangers')
+/** Where the program finds the files of the pages, below docs for its packages. Nothing is written there. */
+const strangers = join(root, 'docs/.strangers')
 const start = programs()
 
 interface Block {
@@ -68,7 +68,7 @@ test('every block of the guides compiles as a reader pastes it', () => {
 /** The newest TypeScript has no API for programs, and comes with `node test/peers/run.mjs newest` only. */
 const newest = join(root, 'node_modules/typescript-newest/bin/tsc')
 test.skipIf(!existsSync(newest))('every whole file compiles with the newest TypeScript', async () => {
-  const folder = join(root, `.tmp/strangers-${process.pid}`)
+  const folder = join(root, `docs/.tmp/strangers-${process.pid}`)
   onTestFinished(() => rmSync(folder, { recursive: true }))
   for (const { path, code } of wholes.values()) {
     const file = join(folder, relative(strangers, path))

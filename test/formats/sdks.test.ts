@@ -1,11 +1,10 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { GoogleGenAI } from '@google/genai'
 import { generateText, stepCountIs, streamText, tool } from 'ai'
 import { convertArrayToReadableStream, MockLanguageModelV3 } from 'ai/test'
 import OpenAI from 'openai'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { anthropicMessages, gemini, openaiChat, openaiResponses, vercel } from '../../src/formats/index.ts'
+import { anthropicMessages, openaiChat, openaiResponses, vercel } from '../../src/formats/index.ts'
 import { accumulated, streamed, whole } from './helpers.ts'
 import {
   CHAT,
@@ -90,47 +89,6 @@ test('@anthropic-ai/sdk returns messages that are read, whole and streamed', asy
   expect(anthropicMessages.readResponse(await helper.finalMessage()).messages[0]!.content).toEqual(
     expected.messages[0]!.content,
   )
-})
-
-const geminiChunk = (parts: object[], others: object = {}) => ({
-  candidates: [{ index: 0, content: { role: 'model', parts }, ...others }],
-  modelVersion: 'gemini',
-  responseId: 'r1',
-})
-const GEMINI_USAGE = {
-  promptTokenCount: 10,
-  candidatesTokenCount: 5,
-  thoughtsTokenCount: 7,
-  totalTokenCount: 22,
-}
-const GEMINI_CHUNKS = [
-  geminiChunk([{ text: 'Hmm', thought: true }]),
-  geminiChunk([{ text: 'Hel' }]),
-  geminiChunk([{ text: 'lo' }]),
-  {
-    ...geminiChunk([{ functionCall: { id: 'a', name: 'f', args: { x: 1 } }, thoughtSignature: 'c2ln' }], {
-      finishReason: 'STOP',
-    }),
-    usageMetadata: GEMINI_USAGE,
-  },
-]
-
-test('@google/genai returns responses that are read, whole and streamed', async () => {
-  const client = new GoogleGenAI({ apiKey: 'none', httpOptions: { baseUrl: `${baseURL}/google` } })
-  const request = { model: 'gemini', contents: 'Hi' }
-  const [last] = GEMINI_CHUNKS.slice(-1)
-  answers.set('/google/v1beta/models/gemini:generateContent', last!)
-  const answer = await client.models.generateContent(request)
-  expect(gemini.detect(answer)).toBe('response')
-  expect(gemini.readResponse(answer)).toEqual(whole(gemini, last))
-
-  answers.set('/google/v1beta/models/gemini:streamGenerateContent', GEMINI_CHUNKS)
-  const read = await accumulated(gemini, await client.models.generateContentStream(request))
-  expect(read).toEqual(streamed(gemini, GEMINI_CHUNKS))
-  expect(read.messages[0]).toMatchObject({
-    content: [{ text: 'Hmm' }, { text: 'Hello' }, { type: 'toolCall', id: 'a', args: { x: 1 } }],
-    usage: { inputTokens: 10, outputTokens: 12 },
-  })
 })
 
 const usage = {

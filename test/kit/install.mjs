@@ -59,7 +59,7 @@ export function run(command, args, cwd, env = process.env) {
 }
 
 /**
- * Copies what tests need beside packages.
+ * Copies what tests need beside packages. The packages of the guides come as a link where they are installed.
  *
  * @param {string} folder
  */
@@ -81,4 +81,6 @@ export function copySources(folder) {
       recursive: true,
       filter: (path) => !path.includes('/node_modules') && !path.includes('/.next'),
     })
+  const guides = join(ROOT, 'docs/node_modules')
+  if (existsSync(guides)) symlinkSync(guides, join(folder, 'docs/node_modules'))
 }

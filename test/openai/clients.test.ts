@@ -2,18 +2,14 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { type AIMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { tool as langchainTool } from '@langchain/core/tools'
 import { ChatOpenAI } from '@langchain/openai'
-import { Agent, hostedMcpTool, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents'
 import { tool as aiTool, generateText, type ModelMessage, stepCountIs, streamText } from 'ai'
 import { createOpenAI as createOpenAI4 } from 'ai-sdk-openai-4'
 import { tool as aiTool7, generateText as generateText7, isStepCount, streamText as streamText7 } from 'ai7'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { supervised } from '../fixtures/graphs.ts'
-import { assistant, counting, langgraph, served } from './served.ts'
+import { assistant, counting, served } from './served.ts'
 
-setTracingDisabled(true)
-
-const agents = () => ({ assistant, counting, supervised: langgraph(supervised()) })
+const agents = () => ({ assistant, counting })
 const parameters = z.object({ location: z.string() })
 
 describe('the AI SDK', () => {
@@ -86,39 +82,6 @@ describe('the AI SDK', () => {
         expect(two.text).toBe('u:a|a:u:a|u:b')
       })
     })
-})
-
-test('the Agents SDK runs tools, keeps conversations, and shows requests for approval', async () => {
-  const { baseURL } = await served(agents())
-  const runnerBy = (useResponses: boolean) =>
-    new Runner({ modelProvider: new OpenAIProvider({ baseURL, apiKey: 'key', useResponses }) })
-  const runner = runnerBy(true)
-  const get_weather = tool({
-    name: 'get_weather',
-    description: 'Weather.',
-    parameters,
-    execute: async ({ location }) => `rain in ${location}`,
-  })
-  const weather = new Agent({ name: 'weather', model: 'assistant', tools: [get_weather] })
-  expect((await runner.run(weather, 'Weather?')).finalOutput).toBe('The weather: rain in Oslo')
-  const streamed = await runner.run(weather, 'Weather?', { stream: true })
-  await streamed.completed
-  expect(streamed.finalOutput).toBe('The weather: rain in Oslo')
-  const counter = new Agent({ name: 'counter', model: 'counting' })
-  const one = await runner.run(counter, 'a')
-  const two = await runner.run(counter, 'b', { previousResponseId: one.lastResponseId! })
-  expect(two.finalOutput).toBe('u:a|a:u:a|u:b')
-  expect((await runnerBy(false).run(weather, 'Weather?')).finalOutput).toBe('The weather: rain in Oslo')
-  const server = hostedMcpTool({
-    serverLabel: 'agentwire',
-    serverUrl: 'http://127.0.0.1/none',
-    requireApproval: 'always',
-  })
-  const adder = new Agent({ name: 'adder', model: 'supervised', tools: [server] })
-  const asked = await runner.run(adder, 'Add')
-  expect(asked.interruptions.map((one) => one.name)).toEqual(['add'])
-  asked.state.approve(asked.interruptions[0]!)
-  expect((await runner.run(adder, asked.state)).finalOutput).toBe('Done.')
 })
 
 describe("LangChain's ChatOpenAI", () => {

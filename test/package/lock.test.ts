@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { FOLDERS } from '../../.ci/installed.mjs'
 import { root } from './package.ts'
 
 interface Locked {
@@ -8,25 +9,31 @@ interface Locked {
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
-const packages: Readonly<Record<string, Locked>> = JSON.parse(
-  readFileSync(join(root, 'package-lock.json'), 'utf8'),
-).packages
+/** The project, and the folders whose packages only some commands install. */
+const LOCKS = ['.', ...FOLDERS].map((folder) => ({
+  folder,
+  packages: JSON.parse(readFileSync(join(root, folder, 'package-lock.json'), 'utf8')).packages as Readonly<
+    Record<string, Locked>
+  >,
+}))
 
-test('the lock file knows the optional packages of every platform: `npm ci` refuses it otherwise', () => {
-  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
-    Object.keys(optionalDependencies).filter((name) => !isLocked(path, name)),
-  )
-  expect(missing).toEqual([])
-})
+describe.each(LOCKS)('the lock file of $folder', ({ packages }) => {
+  test('knows the optional packages of every platform: `npm ci` refuses it otherwise', () => {
+    const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter((name) => !isLocked(packages, path, name)),
+    )
+    expect(missing).toEqual([])
+  })
 
-// The package's link to itself, by which the examples import it, is resolved to the empty path.
-test('the lock file names no registry', () => {
-  expect(Object.keys(packages).filter((path) => packages[path]?.resolved)).toEqual([])
+  // The package's link to itself, by which the examples import it, is resolved to the empty path.
+  test('names no registry', () => {
+    expect(Object.keys(packages).filter((path) => packages[path]?.resolved)).toEqual([])
+  })
 })
 
 /** Whether a package is found from `path` upwards, where Node looks for it. */
-function isLocked(path: string, name: string): boolean {
+function isLocked(packages: Readonly<Record<string, Locked>>, path: string, name: string): boolean {
   const here = path === '' || path === '.' ? '' : `${path}/`
   if (`${here}node_modules/${name}` in packages) return true
-  return here !== '' && isLocked(dirname(path), name)
+  return here !== '' && isLocked(packages, dirname(path), name)
 }

@@ -11,6 +11,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { install as installFolders } from '../../.ci/installed.mjs'
 import { copySources, install, ROOT, run, versionOf } from '../kit/install.mjs'
 
 /** The peers of package.json, the packages that belong to them, and the SDKs whose objects and streams are read. */
@@ -150,6 +151,7 @@ if (given.includes('newest')) {
   // Its types are those of the API that it is installed with.
   wanted['@opentelemetry/sdk-metrics'] = '^2.0.0'
   TESTS.push('test/docs/strangers.test.ts')
+  installFolders(['docs'])
 }
 
 for (const [name, other] of Object.entries(ALIASES)) wanted[name] = `npm:${other}@${wanted[name]}`

@@ -1,6 +1,4 @@
 import type { Message as ClaudeMessage, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
-import type { ConverseStreamOutput } from '@aws-sdk/client-bedrock-runtime'
-import type { GenerateContentResponse } from '@google/genai'
 import type { Span, Tracer } from '@opentelemetry/api'
 import type { StreamTextResult, TextStreamPart, ToolSet } from 'ai'
 import type { FastifyInstance } from 'fastify'
@@ -20,24 +18,19 @@ type ModelStream = Parameters<Writer['model']>[0]
 type Sdk = {
   readonly openai: APIPromise<Stream<ChatCompletionChunk>>
   readonly anthropic: AsyncIterable<RawMessageStreamEvent>
-  readonly gemini: Promise<AsyncGenerator<GenerateContentResponse>>
   readonly ai: StreamTextResult<ToolSet, never>['fullStream']
-  readonly bedrock: AsyncIterable<ConverseStreamOutput>
 }
 
 test('observed streams of the SDKs keep their types', () => {
   const same = <Given extends object>(stream: Given) => observeModelStream(stream)
   expectTypeOf(same<Sdk['openai']>).returns.toEqualTypeOf<Sdk['openai']>()
-  expectTypeOf(same<Sdk['gemini']>).returns.toEqualTypeOf<Sdk['gemini']>()
   expectTypeOf(same<Sdk['ai']>).returns.toEqualTypeOf<Sdk['ai']>()
 })
 
 test('model() accepts streams of the SDKs', () => {
   expectTypeOf<Sdk['openai']>().toExtend<ModelStream>()
   expectTypeOf<Sdk['anthropic']>().toExtend<ModelStream>()
-  expectTypeOf<Sdk['gemini']>().toExtend<ModelStream>()
   expectTypeOf<Sdk['ai']>().toExtend<ModelStream>()
-  expectTypeOf<Sdk['bedrock']>().toExtend<ModelStream>()
   expectTypeOf<ReadableStream<TextStreamPart<ToolSet>>>().toExtend<ModelStream>()
 })
 

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
-import { join } from 'node:path'
-import { buildServers } from './build.ts'
+import { install } from '../../../.ci/installed.mjs'
+import { buildServers, VENDORS } from './build.ts'
 
 /** A server in a process of its own, so that its CPU time and memory are its own. */
 export interface Server {
@@ -39,8 +39,8 @@ type Reply = { readonly id: number } & (
 
 /** Starts a server. `storageUrl` names the storage of its threads, which is memory by default. */
 export async function startServer(name: ServerName, storageUrl = 'memory:'): Promise<Server> {
-  const file = join(await buildServers(), `${name}.mjs`)
-  const child = fork(file, {
+  if (VENDORS.includes(name)) install(['test/vendors'])
+  const child = fork((await buildServers())[name]!, {
     execArgv: ['--expose-gc', '--enable-source-maps', ...profiling(name)],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {

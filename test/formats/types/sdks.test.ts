@@ -1,14 +1,4 @@
 import type Anthropic from '@anthropic-ai/sdk'
-import type {
-  ConverseCommandInput,
-  ConverseCommandOutput,
-  ConverseStreamCommandOutput,
-  ConverseStreamOutput,
-  InvokeModelCommandInput,
-  InvokeModelCommandOutput,
-  ResponseStream,
-} from '@aws-sdk/client-bedrock-runtime'
-import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai'
 import type { AIMessageChunk, BaseMessage, ContentBlock as LangChain } from '@langchain/core/messages'
 import type { LLMResult } from '@langchain/core/outputs'
 import type { GenerateTextResult, ModelMessage, StepResult, streamText, TextStreamPart, ToolSet } from 'ai'
@@ -19,9 +9,7 @@ import type { Stream } from 'openai/streaming'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import {
   anthropicMessages,
-  bedrockConverse,
   type Format,
-  gemini,
   langchain,
   openaiChat,
   openaiResponses,
@@ -48,14 +36,6 @@ type Sdk = [
   Anthropic.Message,
   Anthropic.RawMessageStreamEvent,
   Anthropic.Beta.BetaMessage,
-  GenerateContentParameters,
-  GenerateContentResponse,
-  ConverseCommandInput,
-  ConverseCommandOutput,
-  ConverseStreamOutput,
-  InvokeModelCommandInput,
-  InvokeModelCommandOutput,
-  ResponseStream,
   Parameters<typeof streamText>[0],
   GenerateTextResult<ToolSet, never>,
   StepResult<ToolSet>,
@@ -81,11 +61,9 @@ test('an observed stream keeps its type', () => {
   type Chat = Stream<OpenAI.ChatCompletionChunk>
   type Events = Stream<OpenAI.Responses.ResponseStreamEvent>
   type Claude = ReturnType<Anthropic['messages']['stream']>
-  type Converse = NonNullable<ConverseStreamCommandOutput['stream']>
   expectTypeOf(same<Chat>).returns.toEqualTypeOf<Chat>()
   expectTypeOf(same<APIPromise<Events>>).returns.toEqualTypeOf<APIPromise<Events>>()
   expectTypeOf(same<Claude>).returns.toEqualTypeOf<Claude>()
-  expectTypeOf(same<Converse>).returns.toEqualTypeOf<Converse>()
   expectTypeOf(same<Streamed>).returns.toEqualTypeOf<Streamed>()
 })
 
@@ -218,19 +196,12 @@ test("requests of the SDKs' types are read", () => {
     max_tokens: 1,
     messages: [{ role: 'user', content: 'a' }],
   }
-  const google: GenerateContentParameters = { model: 'm', contents: 'a' }
-  const bedrock: ConverseCommandInput = {
-    modelId: 'm',
-    messages: [{ role: 'user', content: [{ text: 'a' }] }],
-  }
   const prompt: Options = { prompt: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }] }
   const messages: ModelMessage[] = [{ role: 'user', content: 'a' }]
   for (const [format, request] of [
     [openaiChat, chat],
     [openaiResponses, items],
     [anthropicMessages, claude],
-    [gemini, google],
-    [bedrockConverse, bedrock],
     [vercel, prompt],
     [vercel, { messages }],
   ] as const)

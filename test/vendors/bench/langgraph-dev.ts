@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { startServer } from '@langchain/langgraph-api/server'
-import { answerCalls } from './process.ts'
+import { answerCalls } from '../../bench/servers/process.ts'
 
 /** LangGraph's dev server for JavaScript, with as many workers as its command starts, and with its log turned off. */
 

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openStorage } from '../../src/storage/open.ts'
 import { chat } from '../cli/projects.ts'
+import { KEY, serveControlPlane, writeProject } from '../control-plane/support/deploying.ts'
 import { postgres, redis } from '../kit/backends.ts'
 import { openServer } from '../kit/listen.ts'
 import { type Program, programs } from '../kit/program.ts'
 import { root } from '../package/package.ts'
-import { KEY, serveControlPlane, writeProject } from './support/deploying.ts'
 
 /** The vendor's command-line tool, as it is published. */
-const CLI = join(root, 'node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs')
+const CLI = join(root, 'test/vendors/node_modules/@langchain/langgraph-cli/dist/cli/cli.mjs')
 const spawn = programs()
 
 let served: Awaited<ReturnType<typeof serveControlPlane>>

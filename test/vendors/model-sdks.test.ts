@@ -11,8 +11,9 @@ import {
 import { GoogleGenAI } from '@google/genai'
 import { expect, onTestFinished, test } from 'vitest'
 import { bedrockConverse, bedrockInvoke, gemini } from '../../src/formats/index.ts'
-import { eventFrame } from './event-frame.ts'
-import { viaJson } from './helpers.ts'
+import { eventFrame } from '../formats/event-frame.ts'
+import { accumulated, streamed, viaJson, whole } from '../formats/helpers.ts'
+import { createReplay } from '../formats/recorded.ts'
 
 /** The SDKs return instances of classes, bytes and errors, which are read as they are. */
 
@@ -129,6 +130,49 @@ test('@google/genai returns a stream that is read', async () => {
     { type: 'blockStart', index: 2, block: { type: 'toolCall', name: 'look', args: { at: 'it' } } },
     { type: 'messageFinish', reason: 'toolCalls', usage: { totalTokens: 12 } },
   ])
+})
+
+const geminiChunk = (parts: object[], others: object = {}) => ({
+  candidates: [{ index: 0, content: { role: 'model', parts }, ...others }],
+  modelVersion: 'gemini',
+  responseId: 'r1',
+})
+const GEMINI_USAGE = {
+  promptTokenCount: 10,
+  candidatesTokenCount: 5,
+  thoughtsTokenCount: 7,
+  totalTokenCount: 22,
+}
+const GEMINI_CHUNKS = [
+  geminiChunk([{ text: 'Hmm', thought: true }]),
+  geminiChunk([{ text: 'Hel' }]),
+  geminiChunk([{ text: 'lo' }]),
+  {
+    ...geminiChunk([{ functionCall: { id: 'a', name: 'f', args: { x: 1 } }, thoughtSignature: 'c2ln' }], {
+      finishReason: 'STOP',
+    }),
+    usageMetadata: GEMINI_USAGE,
+  },
+]
+
+test('@google/genai returns responses that are read, whole and streamed', async () => {
+  const { answers, baseURL, close } = await createReplay()
+  onTestFinished(close)
+  const client = new GoogleGenAI({ apiKey: 'none', httpOptions: { baseUrl: `${baseURL}/google` } })
+  const request = { model: 'gemini', contents: 'Hi' }
+  const [last] = GEMINI_CHUNKS.slice(-1)
+  answers.set('/google/v1beta/models/gemini:generateContent', last!)
+  const answer = await client.models.generateContent(request)
+  expect(gemini.detect(answer)).toBe('response')
+  expect(gemini.readResponse(answer)).toEqual(whole(gemini, last))
+
+  answers.set('/google/v1beta/models/gemini:streamGenerateContent', GEMINI_CHUNKS)
+  const read = await accumulated(gemini, await client.models.generateContentStream(request))
+  expect(read).toEqual(streamed(gemini, GEMINI_CHUNKS))
+  expect(read.messages[0]).toMatchObject({
+    content: [{ text: 'Hmm' }, { text: 'Hello' }, { type: 'toolCall', id: 'a', args: { x: 1 } }],
+    usage: { inputTokens: 10, outputTokens: 12 },
+  })
 })
 
 test('@aws-sdk/client-bedrock-runtime returns a Converse response that is read', async () => {

@@ -2,8 +2,8 @@ import type { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import { MemorySaver } from '@langchain/langgraph'
 import { createEmbedServer, type ThreadSaver } from '@langchain/langgraph-api/experimental/embed'
-import { tokensGraph, writerGraph } from './agents.ts'
-import { serveCalls } from './process.ts'
+import { tokensGraph, writerGraph } from '../../bench/servers/agents.ts'
+import { serveCalls } from '../../bench/servers/process.ts'
 
 /** LangChain's own server for graphs within an application, as its documentation shows it. */
 

@@ -5,10 +5,10 @@ import { createEmbedServer, type ThreadSaver } from '@langchain/langgraph-api/ex
 import { expect, test, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { type AuditResult, runServerAudits, serverAudits } from '../../src/audit/index.ts'
+import { audited } from '../conformance/audited/agents.ts'
+import { graphs } from '../conformance/audited/graphs.ts'
+import { webSocketFactory } from '../conformance/audited/sockets.ts'
 import { openServer } from '../kit/listen.ts'
-import { audited } from './audited/agents.ts'
-import { graphs } from './audited/graphs.ts'
-import { webSocketFactory } from './audited/sockets.ts'
 
 /** LangChain's own server for graphs inside of an application, with threads in memory as its documentation has them. */
 function embedServer() {
