@@ -53,7 +53,18 @@ export default defineConfig({
           ...shared,
         },
       },
-      { extends: true, test: { name: 'programs', include: [...programs] } },
+      {
+        extends: true,
+        test: { name: 'programs', include: [...programs], globalSetup: 'test/docs/install.ts' },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'vendors',
+          include: ['test/vendors/*.test.ts'],
+          globalSetup: 'test/vendors/install.ts',
+        },
+      },
       { extends: true, test: { name: 'browser', include: [...browser] } },
       {
         extends: true,

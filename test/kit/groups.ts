@@ -21,8 +21,8 @@ export interface Groups {
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Projects of their own in vitest.config.ts, which build something first. */
-const BUILT = /^test\/(?:package|chat\/page)\//
+/** Projects of their own in vitest.config.ts, which build or install something first, and installed packages. */
+const ELSEWHERE = /^test\/(?:package|vendors|chat\/page)\/|\/node_modules\//
 /** Packages of OpenTelemetry register themselves once for a process. */
 const REGISTERS = /^test\/opentelemetry\//
 const REPLACES_CLOCK = /vi\.useFakeTimers|spyOn\(Date\b/
@@ -44,7 +44,7 @@ export function groups(): Groups {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.test.ts'))
     .map((path) => `test/${path}`)
-    .filter((path) => !BUILT.test(path))
+    .filter((path) => !ELSEWHERE.test(path))
   const found: Record<keyof Groups, string[]> = {
     source: [],
     alone: [],

@@ -15,7 +15,7 @@ export class LeftOut implements Reporter {
     if (!isWhole || config?.project.join() !== 'source,alone') return
     const { servers, adapters, programs, browser } = groups()
     console.log(
-      `Left out: Postgres and Redis (${servers.length} files), the other adapters (${adapters.length}), programs (${programs.length}), Chromium (${browser.length}), the chat's page, the built package and other versions of the peers. \`npm run test:all\` runs them, too.\n`,
+      `Left out: Postgres and Redis (${servers.length} files), the other adapters (${adapters.length}), programs (${programs.length}), Chromium (${browser.length}), the chat's page, packages of other vendors, the built package and other versions of the peers. \`npm run test:all\` runs them, too.\n`,
     )
   }
 }
