@@ -161,7 +161,8 @@ interface LooseBlock {
 /** Merges a later value of a field with the earlier ones, unless it is empty or repeated, as many are. */
 function addField(choice: Choice, slot: Slot, name: string, value: unknown): void {
   const { start } = slot
-  if (!value || value === start[name] || (name === 'args' && Object.keys(value).length === 0)) return
+  const before = slot.patch && name in slot.patch ? slot.patch[name] : start[name]
+  if (!value || value === before || (name === 'args' && Object.keys(value).length === 0)) return
   slot.patch ??= {}
   const first = !(name in slot.patch)
   if (first && name in start) merge(slot.patch, { [name]: start[name] })
@@ -252,13 +253,23 @@ export const blocksOf = ({ content, slots, open }: Choice): readonly (Fields | C
 
 const idOf = (id: unknown) => (id ? { id: toText(id) } : undefined)
 
-/** Whether a call, valid or not, has no result yet. */
-const awaitsTool = (blocks: readonly (Fields | ContentBlock)[]): boolean =>
-  blocks.some(
-    ({ type, id, extras }) =>
-      (type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server)) &&
-      !blocks.some((block) => block.type === 'serverToolResult' && (block as Fields).toolCallId === id),
+/** Whether a call, valid or not, has no result yet. Calls of several steps may have the same id. */
+function awaitsTool(blocks: readonly (Fields | ContentBlock)[]): boolean {
+  const calls = blocks.filter(
+    ({ type, extras }) => type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server),
   )
+  if (calls.length === 0) return false
+  const results = new Map<unknown, number>()
+  for (const block of blocks) {
+    const { type, toolCallId } = block as Fields
+    if (type === 'serverToolResult') results.set(toolCallId, (results.get(toolCallId) ?? 0) + 1)
+  }
+  return calls.some(({ id }) => {
+    const rest = results.get(id) ?? 0
+    results.set(id, rest - 1)
+    return rest < 1
+  })
+}
 
 function emit({ draft, index }: Choice, event: MessageEvent): void {
   const numbered = index > 0 ? { ...event, choice: index } : event

@@ -1,6 +1,7 @@
 import type { Usage, UsageDetails } from '../../messages/index.ts'
+import { isRecord } from '../../messages/record.ts'
 import { countOf, partition, totalsOf } from '../../messages/usage.ts'
-import { type Fields, fieldsOf } from './fields.ts'
+import { type Fields, fieldsOf, hasValue } from './fields.ts'
 
 /**
  * Makes usage whose details are a partition: a price table charges each detail at its own price and the rest
@@ -29,13 +30,37 @@ export function toUsage(
   if (input) usage.inputDetails = input
   const output = partitionInTier(usage.outputTokens, outputDetails, tier, onCut)
   if (output) usage.outputDetails = output
-  const { cost, cost_in_usd_ticks: ticks } = raw
-  const totalCost = fieldsOf(cost).total_cost ?? cost ?? (typeof ticks === 'number' ? ticks / 1e10 : ticks)
+  const totalCost = costOf(raw)
   if (typeof totalCost === 'number' && totalCost >= 0) usage.totalCost = totalCost
   return usage
 }
 
 const NO_COST: Fields = {}
+
+/**
+ * What the call costs. With a key of one's own, OpenRouter's `cost` is only its fee, which comes on top of the
+ * cost of the provider.
+ */
+function costOf({ cost, cost_in_usd_ticks: ticks, is_byok, cost_details }: Fields): unknown {
+  if (is_byok === true) return countOf(cost) + countOf(fieldsOf(cost_details).upstream_inference_cost)
+  return fieldsOf(cost).total_cost ?? cost ?? (typeof ticks === 'number' ? ticks / 1e10 : ticks)
+}
+
+/**
+ * The counts so far and those of a later report of the same stream. Counts are cumulative, so a later one
+ * replaces an earlier one, but not with zero: servers repeat a usage without the counts that did not change.
+ */
+export function laterCounts(known: Fields | undefined, report: unknown): Fields {
+  const counts = fieldsOf(report)
+  if (!known) return counts
+  const merged: Record<string, unknown> = { ...known }
+  for (const key in counts) {
+    const value = counts[key]
+    if (!hasValue(key, value) || (value === 0 && known[key] !== undefined)) continue
+    merged[key] = isRecord(value) && isRecord(known[key]) ? laterCounts(known[key], value) : value
+  }
+  return merged
+}
 
 /**
  * The details of what was written to a cache: the counts by time to live, and the rest.
