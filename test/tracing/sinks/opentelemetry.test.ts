@@ -70,7 +70,6 @@ test('a run is a span with the attributes of the conventions, and the event of t
   expect(span!.attributes).toMatchObject({
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'anthropic',
-    'gen_ai.system': 'anthropic',
     'gen_ai.request.model': 'claude-sonnet-4-5',
     'gen_ai.request.max_tokens': 99,
     'gen_ai.request.temperature': 0.5,
@@ -82,7 +81,7 @@ test('a run is a span with the attributes of the conventions, and the event of t
     'gen_ai.usage.input_tokens': 12,
     'gen_ai.usage.output_tokens': 6,
     'gen_ai.usage.cache_read.input_tokens': 4,
-    'gen_ai.usage.cache_creation.input_tokens': 5,
+    'gen_ai.usage.cache_write.input_tokens': 5,
     'gen_ai.conversation.id': 't',
     'langsmith.span.kind': 'llm',
     'langsmith.trace.name': 'answer',
