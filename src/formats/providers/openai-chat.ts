@@ -15,7 +15,7 @@ import {
 } from '../reading/draft.ts'
 import { collect, type Fields, fieldsOf, listOf, manyOf, names, stringOf, toText } from '../reading/fields.ts'
 import { readInputMessage, roleOf, toRequest } from '../reading/request.ts'
-import { cacheWrites, laterCounts, toUsage } from '../reading/usage.ts'
+import { cacheWrites, laterCounts, toUsage, withProviderCost } from '../reading/usage.ts'
 
 /**
  * OpenAI Chat Completions, legacy completions, and the servers that speak them: DeepSeek, Groq, xAI,
@@ -225,6 +225,6 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
       image: completion.image_tokens,
     },
     tier,
-    usage,
+    withProviderCost(usage),
   )
 }

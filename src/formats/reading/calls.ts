@@ -83,25 +83,18 @@ export function createCallKeys(): CallKey {
   let last: CallInPieces | undefined
   return (index, id, wireName, args, place) => {
     const name = stringOf(wireName)
-    const at = index ?? place
-    const own = id ? `${at}/${id}` : undefined
-    let call = (own !== undefined && calls.get(own)) || goesOn(calls.get(at))
-    if (!call && !id && !name && (index === undefined || index === null)) call = last
-    call ??= { id, name: '', hasArgs: false }
+    const numbered = index !== undefined && index !== null
+    const at = numbered ? index : place
+    const own = id && `${at}/${id}`
+    const known = own && calls.get(own)
+    let call = known || calls.get(at) || (id || name || numbered ? undefined : last)
+    const isOther = call && (id ? call.id : !numbered || (call.hasArgs && call.name && call.name !== name))
+    if (!call || (name && isOther && !known)) call = { id, name: '', hasArgs: false }
     call.id ||= id
-    if (!call.name || (name.startsWith(call.name) && !call.hasArgs)) call.name = name || call.name
-    else if (!call.hasArgs && name !== call.name) call.name += name
+    if (!call.hasArgs || !call.name) call.name = name.startsWith(call.name) ? name : call.name + name
     call.hasArgs ||= !!args
-    if (own !== undefined) calls.set(own, call)
-    calls.set(at, call)
-    last = call
+    if (own) calls.set(own, call)
+    calls.set(at, (last = call))
     return call
-
-    function goesOn(known: CallInPieces | undefined): CallInPieces | undefined {
-      if (!known || !name) return known
-      // A complete call comes without index and id, and its name may be that of the call before it.
-      if (id ? known.id && known.id !== id : index === undefined || index === null) return undefined
-      return known.hasArgs && known.name && known.name !== name ? undefined : known
-    }
   }
 }

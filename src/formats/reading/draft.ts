@@ -255,20 +255,12 @@ const idOf = (id: unknown) => (id ? { id: toText(id) } : undefined)
 
 /** Whether a call, valid or not, has no result yet. Calls of several steps may have the same id. */
 function awaitsTool(blocks: readonly (Fields | ContentBlock)[]): boolean {
-  const calls = blocks.filter(
-    ({ type, extras }) => type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server),
-  )
-  if (calls.length === 0) return false
-  const results = new Map<unknown, number>()
-  for (const block of blocks) {
-    const { type, toolCallId } = block as Fields
-    if (type === 'serverToolResult') results.set(toolCallId, (results.get(toolCallId) ?? 0) + 1)
-  }
-  return calls.some(({ id }) => {
-    const rest = results.get(id) ?? 0
-    results.set(id, rest - 1)
-    return rest < 1
-  })
+  const waiting = new Map<unknown, number>()
+  const count = (id: unknown, by: number) => waiting.set(id, (waiting.get(id) ?? 0) + by)
+  for (const { type, id, extras, toolCallId } of blocks as readonly Fields[])
+    if (type === 'serverToolResult') count(toolCallId, -1)
+    else if (type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server)) count(id, 1)
+  return [...waiting.values()].some((calls) => calls > 0)
 }
 
 function emit({ draft, index }: Choice, event: MessageEvent): void {

@@ -30,20 +30,19 @@ export function toUsage(
   if (input) usage.inputDetails = input
   const output = partitionInTier(usage.outputTokens, outputDetails, tier, onCut)
   if (output) usage.outputDetails = output
-  const totalCost = costOf(raw)
+  const { cost, cost_in_usd_ticks: ticks } = raw
+  const totalCost = fieldsOf(cost).total_cost ?? cost ?? (typeof ticks === 'number' ? ticks / 1e10 : ticks)
   if (typeof totalCost === 'number' && totalCost >= 0) usage.totalCost = totalCost
   return usage
 }
 
 const NO_COST: Fields = {}
 
-/**
- * What the call costs. With a key of one's own, OpenRouter's `cost` is only its fee, which comes on top of the
- * cost of the provider.
- */
-function costOf({ cost, cost_in_usd_ticks: ticks, is_byok, cost_details }: Fields): unknown {
-  if (is_byok === true) return countOf(cost) + countOf(fieldsOf(cost_details).upstream_inference_cost)
-  return fieldsOf(cost).total_cost ?? cost ?? (typeof ticks === 'number' ? ticks / 1e10 : ticks)
+/** With a key of one's own, OpenRouter's `cost` is its fee, which comes on top of the provider's cost. */
+export function withProviderCost(usage: Fields): Fields {
+  const { is_byok, cost, cost_details } = usage
+  if (is_byok !== true) return usage
+  return { ...usage, cost: countOf(cost) + countOf(fieldsOf(cost_details).upstream_inference_cost) }
 }
 
 /**
@@ -55,9 +54,9 @@ export function laterCounts(known: Fields | undefined, report: unknown): Fields 
   if (!known) return counts
   const merged: Record<string, unknown> = { ...known }
   for (const key in counts) {
-    const value = counts[key]
-    if (!hasValue(key, value) || (value === 0 && known[key] !== undefined)) continue
-    merged[key] = isRecord(value) && isRecord(known[key]) ? laterCounts(known[key], value) : value
+    const [before, value] = [known[key], counts[key]]
+    if (hasValue(key, value) && (value !== 0 || before === undefined))
+      merged[key] = isRecord(value) && isRecord(before) ? laterCounts(before, value) : value
   }
   return merged
 }

@@ -217,6 +217,72 @@ test.each([
   expect(back.finishReasons).toEqual([reason])
 })
 
+test('spans of other libraries are read', () => {
+  const answer = (id: string, fields: object) => ({ type: 'tool_call_response', id, ...fields })
+  const { input, usage, provider } = readGenAiAttributes({
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.system_instructions': JSON.stringify([{ type: 'text', content: 'Be brief.' }]),
+    'gen_ai.input.messages': JSON.stringify([
+      { role: 'user', parts: [{ type: 'text', content: 'Weather?' }] },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'tool_call', id: 'a', name: 'f', arguments: '{"x":1}' },
+          { type: 'tool_call', id: 'b', name: 'f', arguments: { x: 2 } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          answer('a', { name: 'f', result: 'rain' }),
+          answer('b', { response: { sky: 'blue' } }),
+          { type: 'text', content: 'And?' },
+        ],
+      },
+      { role: 'tool', parts: [answer('c', { response: ['a', 'b'] })] },
+    ]),
+    'gen_ai.usage.input_tokens': 9,
+    'gen_ai.usage.output_tokens': 4,
+    'gen_ai.usage.details.cache_read_tokens': 5,
+    'gen_ai.usage.details.reasoning_tokens': 2,
+  })
+  expect(provider).toBe('openai')
+  expect(input).toEqual([
+    { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] },
+    { role: 'user', content: [{ type: 'text', text: 'Weather?' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'toolCall', id: 'a', name: 'f', args: { x: 1 } },
+        { type: 'toolCall', id: 'b', name: 'f', args: { x: 2 } },
+      ],
+    },
+    { role: 'tool', name: 'f', toolCallId: 'a', content: [{ type: 'text', text: 'rain' }] },
+    { role: 'tool', toolCallId: 'b', content: [{ type: 'text', text: '{"sky":"blue"}' }] },
+    { role: 'user', content: [{ type: 'text', text: 'And?' }] },
+    { role: 'tool', toolCallId: 'c', content: [{ type: 'text', text: '["a","b"]' }] },
+  ])
+  expect(usage).toMatchObject({ inputDetails: { cache_read: 5 }, outputDetails: { reasoning: 2 } })
+})
+
+test('older names of counts are read, and instructions that are a text', () => {
+  const { input, usage, provider } = readGenAiAttributes({
+    'gen_ai.system': 'openai',
+    'gen_ai.system_instructions': 'Be brief.',
+    'gen_ai.usage.prompt_tokens': 9,
+    'gen_ai.usage.completion_tokens': 4,
+    'gen_ai.usage.cache_read_input_tokens': 5,
+    'gen_ai.usage.cache_creation.input_tokens': 1,
+  })
+  expect(provider).toBe('openai')
+  expect(input).toEqual([{ role: 'system', content: [{ type: 'text', text: 'Be brief.' }] }])
+  expect(usage).toMatchObject({
+    inputTokens: 9,
+    outputTokens: 4,
+    inputDetails: { cache_read: 5, cache_creation: 1 },
+  })
+})
+
 test('finish reasons of other libraries are read, with messages and without', () => {
   const reasons = { 'gen_ai.response.finish_reasons': ['end_turn', 'tool_calls', 'SAFETY', 'new'] }
   expect(readGenAiAttributes(reasons)).toEqual({
