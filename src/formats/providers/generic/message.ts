@@ -132,7 +132,7 @@ function readResult(wire: Fields, nested: Fields): ContentBlock {
 export function readContent(message: Fields): ContentBlock[] {
   const calls = callsOf(message)
   const thought = thoughtOf(message)
-  const blocks: ContentBlock[] = thought ? [{ type: 'reasoning', text: thought }] : []
+  let blocks: ContentBlock[] = thought ? [{ type: 'reasoning', text: thought }] : []
   let before = false
   for (const part of partsOf(message)) {
     const block = readAnyBlock(part)
@@ -147,7 +147,9 @@ export function readContent(message: Fields): ContentBlock[] {
   }
   // Provider-side tools run between the reasoning and the answer.
   const answer = blocks.findIndex(({ type }) => type !== 'reasoning')
-  blocks.splice(answer < 0 ? blocks.length : answer, 0, ...readToolOutputs(message, calls))
+  const outputs = readToolOutputs(message, calls)
+  const place = answer < 0 ? blocks.length : answer
+  if (outputs.length > 0) blocks = [...blocks.slice(0, place), ...outputs, ...blocks.slice(place)]
   const refusal = refusalOf(message)
   if (refusal && !blocks.some(isRefusal)) blocks.push(readAnyBlock({ type: 'refusal', refusal }))
   if (calls.length === 0) return blocks
