@@ -38,9 +38,9 @@ test('a conversation whose ids differ is returned as it is', () => {
 })
 
 test('a message with many calls is read in time linear in their number', { timeout: 60_000 }, () => {
-  const args = { text: 'x'.repeat(100) }
+  const args = { text: 'x'.repeat(300) }
   const calls = (withId: boolean) =>
-    Array.from({ length: 50_000 }, (_, at) => ({
+    Array.from({ length: 12_000 }, (_, at) => ({
       type: 'tool_call',
       name: 'f',
       args: { ...args, at },
@@ -49,7 +49,7 @@ test('a message with many calls is read in time linear in their number', { timeo
   for (const withId of [true, false]) {
     const tool_calls = calls(withId)
     const content = decodeMessage({ type: 'ai', content: tool_calls, tool_calls })!.content
-    expect(content).toHaveLength(50_000)
+    expect(content).toHaveLength(12_000)
   }
 })
 
