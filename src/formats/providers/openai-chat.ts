@@ -46,9 +46,9 @@ export function openChat(draft: Draft): (chunk: Fields) => void {
   const callKeys: CallKey[] = []
   return (chunk) => {
     const { choices } = chunk
-    const groq = fieldsOf(chunk.x_groq)
-    const error = chunk.error ?? groq.error
-    const usage = chunk.usage ?? groq.usage ?? fieldsOf(listOf(choices)[0]).usage
+    const { usage: groqUsage, error: groqError } = fieldsOf(chunk.x_groq)
+    const error = chunk.error ?? groqError
+    const usage = chunk.usage ?? groqUsage ?? fieldsOf(listOf(choices)[0]).usage
     addHead(draft, chunk, RESPONSE)
     tier = chunk.service_tier ?? tier
     if (usage) {
@@ -111,13 +111,13 @@ function readMessage(value: unknown): Message {
 /** Reads the blocks of a message or, given `callKey`, the pieces of blocks in a delta. */
 function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   const { content, refusal, audio, images, function_call: called, tool_calls: calls } = message
-  const field = stringOf(message.reasoning_content) ? 'reasoning_content' : 'reasoning'
-  const thought = stringOf(message[field])
+  const named = stringOf(message.reasoning_content)
+  const thought = named || stringOf(message.reasoning)
   const details = listOf(message.reasoning_details)
   const annotations = listOf(message.annotations)
   const text = stringOf(content)
   if (thought || details.length > 0) {
-    const from = thought ? FROM[field] : undefined
+    const from = named ? FROM.reasoning_content : thought ? FROM.reasoning : undefined
     const extras = details.length > 0 ? { ...from, reasoning_details: details } : from
     addPart(choice, 'reasoning', {
       type: 'reasoning',

@@ -15,7 +15,7 @@ import {
   finishPart,
 } from '../reading/draft.ts'
 import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../reading/fields.ts'
-import { createPlaces } from '../reading/places.ts'
+import { createPlaces, type Places } from '../reading/places.ts'
 import { contentOf, toRequest } from '../reading/request.ts'
 import { laterCounts, toUsage } from '../reading/usage.ts'
 
@@ -31,7 +31,7 @@ export const openaiResponses = defineFormat({
   },
   readRequest,
   open(draft) {
-    const places = createPlaces()
+    let places: Places | undefined
     /** Complete items. They are read once, because servers repeat them and may send late pieces of them. */
     const done = new Set<number>()
     let counts: Fields | undefined
@@ -39,21 +39,15 @@ export const openaiResponses = defineFormat({
     function finishItem(at: number, item: Fields): void {
       if (!done.has(at)) readItem(choiceOf(draft), at, item)
       done.add(at)
-      places.finish(at, groupOf(item.type))
-    }
-
-    /** llama.cpp numbers no item, and its pieces name a call by its `call_id`. */
-    function placeOf({ output_index: index, item_id, item }: Fields, name: string): number {
-      if (item) return places.placeOf(index, idsOf(item), groupOf(fieldsOf(item).type))
-      return typeof index === 'number' ? index : places.placeOf(index, [item_id], groupOfEvent(name))
+      places?.finish(at, groupOf(item.type))
     }
 
     function readResult(response: Fields): void {
       const { status, output, usage, error, incomplete_details: details } = response
       const choice = choiceOf(draft)
       const items = listOf(output)
-      const found = places.placesOf(items.map(idsOf))
-      for (const [at, item] of items.entries()) finishItem(found[at]!, fieldsOf(item))
+      const found = places?.placesOf(items.map(idsOf))
+      for (const [at, item] of items.entries()) finishItem(found?.[at] ?? at, fieldsOf(item))
       choice.reason =
         fieldsOf(details).reason ?? (/queued|progress/.test(stringOf(status)) ? undefined : status)
       counts = laterCounts(counts, usage)
@@ -75,12 +69,11 @@ export const openaiResponses = defineFormat({
         addHead(draft, fieldsOf(response), RESPONSE)
         if (/^(completed|incomplete|failed|cancelled)$/.test(name)) readResult(fieldsOf(response))
       } else if (item || event.item_id || event.output_index !== undefined || name.endsWith('.delta'))
-        readPiece(event, name)
+        readPiece(event, name, placeOfPiece((places ??= createPlaces()), event, name))
       else if (!name.endsWith('.done')) addUnknown(draft, event)
     }
 
-    function readPiece(event: Fields, name: string): void {
-      const at = placeOf(event, name)
+    function readPiece(event: Fields, name: string, at: number): void {
       if (done.has(at)) return
       const item = fieldsOf(event.item)
       if (name.endsWith('.delta')) readDelta(choiceOf(draft), at, event, name.slice(0, -6))
@@ -197,6 +190,12 @@ function readDelta(choice: Choice, at: number, event: Fields, name: string): voi
 
 /** The ids of an item, of which its pieces name one. */
 const idsOf = (item: unknown): readonly unknown[] => [fieldsOf(item).id, fieldsOf(item).call_id]
+
+/** llama.cpp numbers no item, and its pieces name a call by its `call_id`. */
+function placeOfPiece(places: Places, { output_index: index, item_id, item }: Fields, name: string): number {
+  if (item) return places.placeOf(index, idsOf(item), groupOf(fieldsOf(item).type))
+  return typeof index === 'number' ? index : places.placeOf(index, [item_id], groupOfEvent(name))
+}
 
 /** Items without ids and numbers are told apart by this. */
 const groupOf = (type: unknown): string => (type === 'message' || type === 'reasoning' ? type : 'call')

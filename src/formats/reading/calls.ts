@@ -2,6 +2,7 @@ import { stringOf, toText } from './fields.ts'
 
 interface WaitingCall {
   readonly id: unknown
+  readonly name: unknown
   isAnswered: boolean
 }
 
@@ -15,24 +16,16 @@ interface Queue {
 export interface Calls {
   /** Stands before the number, so that ids of different responses differ. */
   readonly prefix: string
-  count: number
-  readonly byId: Map<unknown, Queue>
-  readonly byName: Map<unknown, Queue>
+  readonly made: WaitingCall[]
+  /** The queues of the first `queued` calls, by id and by name. Only results need them. */
+  queues: { readonly byId: Map<unknown, Queue>; readonly byName: Map<unknown, Queue>; queued: number } | undefined
 }
 
-export const createCalls = (prefix: string): Calls => ({
-  prefix,
-  count: 0,
-  byId: new Map(),
-  byName: new Map(),
-})
+export const createCalls = (prefix: string): Calls => ({ prefix, made: [], queues: undefined })
 
-export function idOfCall(calls: Calls, id: unknown, name: unknown): string {
-  const known = stringOf(id) || `${calls.prefix}-${calls.count}`
-  calls.count += 1
-  const call: WaitingCall = { id: known, isAnswered: false }
-  add(calls.byId, known, call)
-  add(calls.byName, name, call)
+export function idOfCall({ prefix, made }: Calls, id: unknown, name: unknown): string {
+  const known = stringOf(id) || `${prefix}-${made.length}`
+  made.push({ id: known, name, isAnswered: false })
   return known
 }
 
@@ -43,14 +36,18 @@ function add(queues: Map<unknown, Queue>, key: unknown, call: WaitingCall): void
 }
 
 /** The id of the call that a result answers. Without one: the first waiting call of its name, or the last. */
-export function idOfAnsweredCall({ byId, byName }: Calls, id: unknown, name: unknown): string {
-  const queue = id ? byId.get(id) : byName.get(name)
-  if (queue) {
-    while (queue.calls[queue.at]?.isAnswered) queue.at += 1
-    const call = queue.calls[queue.at]
-    if (call) call.isAnswered = true
+export function idOfAnsweredCall(calls: Calls, id: unknown, name: unknown): string {
+  const queues = (calls.queues ??= { byId: new Map(), byName: new Map(), queued: 0 })
+  for (; queues.queued < calls.made.length; queues.queued++) {
+    const call = calls.made[queues.queued]!
+    add(queues.byId, call.id, call)
+    add(queues.byName, call.name, call)
   }
-  return toText(id || (queue?.calls[queue.at] ?? queue?.calls.at(-1))?.id || name)
+  const queue = id ? queues.byId.get(id) : queues.byName.get(name)
+  while (queue?.calls[queue.at]?.isAnswered) queue.at += 1
+  const call = queue?.calls[queue.at]
+  if (call) call.isAnswered = true
+  return toText(id || (call ?? queue?.calls.at(-1))?.id || name)
 }
 
 /** A call whose pieces are being read. It is the key of its block. */
@@ -85,8 +82,8 @@ export function createCallKeys(): CallKey {
     const name = stringOf(wireName)
     const numbered = index !== undefined && index !== null
     const at = numbered ? index : place
-    const own = id && `${at}/${id}`
-    const known = own && calls.get(own)
+    const own = id ? `${at}/${id}` : undefined
+    const known = own === undefined ? undefined : calls.get(own)
     let call = known || calls.get(at) || (id || name || numbered ? undefined : last)
     const isOther = call && (id ? call.id : !numbered || (call.hasArgs && call.name && call.name !== name))
     if (!call || (name && isOther && !known)) call = { id, name: '', hasArgs: false }

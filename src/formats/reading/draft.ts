@@ -253,15 +253,23 @@ export const blocksOf = ({ content, slots, open }: Choice): readonly (Fields | C
 
 const idOf = (id: unknown) => (id ? { id: toText(id) } : undefined)
 
-/** Whether a call, valid or not, has no result yet. Calls of several steps may have the same id. */
+/** Whether a call has no result yet. Counts them by id, because calls of several steps may have the same. */
 function awaitsTool(blocks: readonly (Fields | ContentBlock)[]): boolean {
-  const waiting = new Map<unknown, number>()
-  const count = (id: unknown, by: number) => waiting.set(id, (waiting.get(id) ?? 0) + by)
-  for (const { type, id, extras, toolCallId } of blocks as readonly Fields[])
-    if (type === 'serverToolResult') count(toolCallId, -1)
-    else if (type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server)) count(id, 1)
-  return [...waiting.values()].some((calls) => calls > 0)
+  if (!blocks.some(isResult)) return blocks.some(isWaiting)
+  const open = new Map<unknown, number>()
+  for (const block of blocks) {
+    const { id, toolCallId } = block as Fields
+    const key = isResult(block) ? toolCallId : id
+    open.set(key, (open.get(key) ?? 0) + Number(isWaiting(block)) - Number(isResult(block)))
+  }
+  return [...open.values()].some((calls) => calls > 0)
 }
+
+const isResult = ({ type }: Fields | ContentBlock): boolean => type === 'serverToolResult'
+
+/** Whether a block is a call, valid or not, of a tool that the provider does not run. */
+const isWaiting = ({ type, extras }: Fields | ContentBlock): boolean =>
+  type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server)
 
 function emit({ draft, index }: Choice, event: MessageEvent): void {
   const numbered = index > 0 ? { ...event, choice: index } : event

@@ -86,21 +86,22 @@ const USAGE = 'gen_ai.usage.'
 /** The conventions' names of details that price tables call otherwise. */
 const RENAMED: Readonly<Record<string, string>> = { cache_write: 'cache_creation' }
 
-/** Names of details before the conventions had any, or outside of them. */
-const OLDER: ReadonlyMap<string, readonly string[]> = new Map([
-  ...[
-    'cache_read_input_tokens',
-    'details.cache_read_tokens',
-    'details.cache_read_input_tokens',
-    'details.cached_tokens',
-  ].map((name) => [name, ['', 'cache_read', 'input']] as const),
-  ...['cache_creation_input_tokens', 'details.cache_write_tokens', 'details.cache_creation_input_tokens'].map(
-    (name) => [name, ['', 'cache_creation', 'input']] as const,
-  ),
-  ...['reasoning_tokens', 'details.reasoning_tokens'].map(
-    (name) => [name, ['', 'reasoning', 'output']] as const,
-  ),
-])
+/** Names of details before the conventions had any, or outside of them, as the pattern splits others. */
+const OLDER = /* @__PURE__ */ new Map<string, readonly string[]>(
+  (
+    [
+      ['cache_read', 'input', 'cache_read_input_tokens'],
+      ['cache_read', 'input', 'details.cache_read_tokens'],
+      ['cache_read', 'input', 'details.cache_read_input_tokens'],
+      ['cache_read', 'input', 'details.cached_tokens'],
+      ['cache_creation', 'input', 'cache_creation_input_tokens'],
+      ['cache_creation', 'input', 'details.cache_write_tokens'],
+      ['cache_creation', 'input', 'details.cache_creation_input_tokens'],
+      ['reasoning', 'output', 'reasoning_tokens'],
+      ['reasoning', 'output', 'details.reasoning_tokens'],
+    ] as const
+  ).map(([key, side, name]) => [name, [name, key, side]]),
+)
 
 /** The instructions that the conventions keep apart from the messages: parts, or in some libraries a text. */
 function systemOf(value: unknown): Message[] {

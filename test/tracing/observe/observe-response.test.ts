@@ -210,7 +210,7 @@ describe('a content type that is wrong', () => {
     for (const start of ['', '\n', 'event: a\n', ': hello\n\n'])
       for (const sizes of [[1], [3], []]) {
         const { body } = counted(cut(bytes(start + EVENTS), sizes))
-        const headers = type === undefined ? {} : { 'content-type': type }
+        const headers = new Headers(type === undefined ? [] : [['content-type', type]])
         const { observed, records } = watched(new Response(body, { headers }), { format: 'openaiChat' })
         await observed.text()
         expect(textIn(records[0]!)).toBe('Grüße 🌍')
