@@ -7,7 +7,7 @@ import { titleOf } from '../face/title.ts'
 import { HttpError } from '../http/index.ts'
 import { uuidOf } from '../ids.ts'
 import { encodeMessage, type Message } from '../messages/index.ts'
-import { type Fields, filterFields, isRecord, sameJson } from '../messages/record.ts'
+import { defined, type Fields, filterFields, isRecord, sameJson } from '../messages/record.ts'
 import {
   type Answer,
   type CommandKey,
@@ -110,7 +110,11 @@ export async function begin(
   )
   const { takesMessages = true } = agent
   const isAgain = fork !== undefined && news.added.length === 0
-  const messages = takesMessages && news.added.length > 0 ? { messages: news.added.map(encodeMessage) } : {}
+  const calls = new Map(waitingCalls(history).map(({ id, modelCallId = id }) => [id, modelCallId]))
+  /** The state names a call as the model does. */
+  const inState = ({ toolCallId, ...message }: Message) =>
+    encodeMessage({ ...message, ...defined({ toolCallId: calls.get(toolCallId ?? '') ?? toolCallId }) })
+  const messages = takesMessages && news.added.length > 0 ? { messages: news.added.map(inState) } : {}
   const start = {
     ...run,
     ...(fork !== undefined && { checkpointId: fork }),

@@ -1,6 +1,7 @@
 import type { WaitingCall } from '../face/reading/approvals.ts'
 import { type ContentBlock, decodeMessage, type MediaType, type Message, textOf } from '../messages/index.ts'
 import { defined, itemsOf } from '../messages/record.ts'
+import { modelCallId, withCallNames } from '../messages/unique-calls.ts'
 import type { ContentPart, Taken } from './wire.ts'
 
 /** A message in AG-UI's format. */
@@ -13,11 +14,12 @@ export interface AgUiMessage {
 /** The messages of a state in the normal form. Undefined if the agent keeps none. */
 export function messagesIn(values: Readonly<Record<string, unknown>> | undefined): Message[] | undefined {
   if (!Array.isArray(values?.messages)) return undefined
-  return itemsOf(values.messages).flatMap((message, at) => {
+  const decoded = itemsOf(values.messages).flatMap((message, at) => {
     const read = decodeMessage(message)
     // Clients need an id, and a history only grows, so the index is stable.
     return read ? [{ ...read, id: read.id ?? `message-at-${at}` }] : []
   })
+  return [...withCallNames(decoded)]
 }
 
 /**
@@ -142,7 +144,7 @@ export function waitingCalls(messages: readonly Message[]): readonly WaitingCall
   const results = new Set(messages.slice(at + 1).map(({ toolCallId }) => toolCallId))
   return (messages[at]?.content ?? []).flatMap((block) =>
     block.type === 'toolCall' && block.id !== undefined && !results.has(block.id)
-      ? [{ id: block.id, name: block.name, input: block.args }]
+      ? [{ id: block.id, modelCallId: modelCallId(block), name: block.name, input: block.args }]
       : [],
   )
 }

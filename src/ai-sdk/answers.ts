@@ -87,7 +87,7 @@ export function toolMessages(
     return encodeMessage({
       role: 'tool',
       name: call.name,
-      toolCallId: call.id,
+      toolCallId: call.modelCallId ?? call.id,
       content: [{ type: 'text', text }],
       status: isError ? 'error' : 'success',
     })

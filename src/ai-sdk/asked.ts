@@ -42,7 +42,9 @@ export function askedOf(
       return { approvalId, call: own ?? { id: approvalId, name, input: args }, isShown: own !== undefined }
     })
     if (requests) return { kind: 'approvals', question, requests }
-    const call = isRecord(value) ? waiting.get(String(value.toolCallId)) : undefined
+    // The agent names the call as its model does.
+    const named = isRecord(value) ? String(value.toolCallId) : undefined
+    const call = [...waiting.values()].findLast(({ id, modelCallId = id }) => modelCallId === named)
     return call && ofClient.has(call.name) ? { kind: 'output', question, call } : { kind: 'other', question }
   })
 }

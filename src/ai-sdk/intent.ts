@@ -1,5 +1,6 @@
 import { readBy } from '../face/body.ts'
 import { HttpError } from '../http/index.ts'
+import { splitDataUrl } from '../messages/data-url.ts'
 import { type ContentBlock, encodeMessage, type MediaType, type WireMessage } from '../messages/index.ts'
 import { userIdOf } from './parts.ts'
 import { type ChatBody, messageSchema, type SentMessage, type SentPart } from './wire.ts'
@@ -46,12 +47,12 @@ const contentOf = ({ parts }: SentMessage): readonly ContentBlock[] => parts.fla
 function blocksOf({ type, text, url, mediaType, filename }: SentPart): readonly ContentBlock[] {
   if (type === 'text') return text ? [{ type, text }] : []
   if (type !== 'file' || url === undefined) return []
-  const inline = /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(url)
-  const mimeType = mediaType ?? inline?.[1]
+  const inline = splitDataUrl(url)
+  const mimeType = mediaType ?? inline?.mimeType
   return [
     {
       type: MEDIA.find((kind) => mimeType?.startsWith(`${kind}/`)) ?? 'file',
-      ...(inline ? { base64: inline[2]! } : { url }),
+      ...(inline ? { base64: inline.base64 } : { url }),
       ...(mimeType !== undefined && { mimeType }),
       ...(filename !== undefined && { extras: { metadata: { filename } } }),
     },

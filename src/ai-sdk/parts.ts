@@ -9,6 +9,7 @@ import {
   type Usage,
 } from '../messages/index.ts'
 import { itemsOf } from '../messages/record.ts'
+import { modelCallId, withCallNames } from '../messages/unique-calls.ts'
 import {
   type ChatPart,
   type FilePart,
@@ -38,23 +39,29 @@ export interface Turn {
 /** A call without a result. */
 export interface OpenCall {
   readonly id: string
+  /** Its id in the state. */
+  readonly modelCallId?: string
   readonly name: string
   readonly input: unknown
 }
 
 export function turnsOf(messages: unknown): readonly Turn[] {
   const turns: { user: Message | undefined; userId: string | undefined; replies: Message[] }[] = []
-  for (const [at, raw] of itemsOf(messages).entries()) {
-    const message = decodeMessage(raw)
-    if (message?.role === 'user')
+  const decoded = itemsOf(messages).map((raw) => decodeMessage(raw) ?? NONE)
+  for (const [at, message] of withCallNames(decoded).entries()) {
+    if (message === NONE) continue
+    if (message.role === 'user')
       turns.push({ user: message, userId: message.id ?? `user-${at}`, replies: [] })
-    else if (message?.role === 'assistant' || message?.role === 'tool') {
+    else if (message.role === 'assistant' || message.role === 'tool') {
       if (turns.length === 0) turns.push({ user: undefined, userId: undefined, replies: [] })
       turns.at(-1)!.replies.push(message)
     }
   }
   return turns
 }
+
+/** Stands for a message that is none, so that the others keep their places. */
+const NONE: Message = { role: 'system', content: [] }
 
 export const lastTurn = (messages: unknown): Turn =>
   turnsOf(messages).at(-1) ?? { user: undefined, userId: undefined, replies: [] }
@@ -176,7 +183,7 @@ export function openCalls(replies: readonly Message[]): readonly OpenCall[] {
     .flatMap(({ content }) => content)
     .flatMap((block) =>
       block.type === 'toolCall' && block.id !== undefined && !results.has(block.id)
-        ? [{ id: block.id, name: block.name, input: block.args }]
+        ? [{ id: block.id, modelCallId: modelCallId(block), name: block.name, input: block.args }]
         : [],
     )
 }

@@ -96,11 +96,16 @@ export function createFold(): Fold {
       wasInState: false,
     }
     // A message that is written again replaces the earlier one.
-    written = [...written.filter((other) => !isSame(other, one)), one]
+    const earlier = id === undefined ? undefined : newest.get(keyOfWritten(one))
+    if (earlier) written.delete(earlier)
+    written.add(one)
+    if (id !== undefined) newest.set(keyOfWritten(one), one)
     return one
   })
   const interrupts = new Map<string, FoldedInterrupt>()
-  let written: Written[] = []
+  const written = new Set<Written>()
+  /** The same messages by owner and id. */
+  const newest = new Map<string, Written>()
   let status: LifecycleData['event'] | undefined
 
   function addMessage(event: ThreadEvent<'messages'>): void {
@@ -109,7 +114,12 @@ export function createFold(): Fold {
     for (const piece of one.decoder.push(event.data)) one.content.push(piece)
     if (!isEnd(event.data)) return
     one.isFinished = true
-    if (event.superseded) written = written.filter((other) => other !== one)
+    if (event.superseded) forget(one)
+  }
+
+  function forget(one: Written): void {
+    written.delete(one)
+    if (newest.get(keyOfWritten(one)) === one) newest.delete(keyOfWritten(one))
   }
 
   function addState({ namespace, superseded, data }: ThreadEvent<'values'>): void {
@@ -118,14 +128,15 @@ export function createFold(): Fold {
     if (namespace.length > 0 && !scopes.isAt(namespace, owner) && namespace.at(-1) !== owner) return
     if (!isRecord(data) || !Array.isArray(data.messages)) return
     const messages: readonly unknown[] = data.messages
-    const kept = messages.filter((one) => !isRecord(one) || one.type !== 'remove')
+    const kept = messages.filter((one) => !isRemoval(one))
     const ids = new Set(kept.map(idOf))
-    const gone = new Set(superseded ? messages.filter((one) => !kept.includes(one)).map(idOf) : [])
+    const gone = new Set(superseded ? messages.filter(isRemoval).map(idOf) : [])
     states.set(owner, kept)
-    written = written.filter(
-      (one) => one.owner !== owner || (!gone.has(one.id) && (!one.wasInState || ids.has(one.id))),
-    )
-    for (const one of written) if (one.owner === owner && ids.has(one.id)) one.wasInState = true
+    for (const one of written) {
+      if (one.owner !== owner) continue
+      if (gone.has(one.id) || (one.wasInState && !ids.has(one.id))) forget(one)
+      else if (ids.has(one.id)) one.wasInState = true
+    }
   }
 
   function addCall(namespace: Namespace, data: ToolData): void {
@@ -168,7 +179,7 @@ export function createFold(): Fold {
     push(event) {
       if (event.type === 'gap') {
         // The next state contains what was written in the gap.
-        for (const one of open.all()) written = written.filter((other) => other !== one)
+        for (const one of open.all()) forget(one)
         open.clear()
         return
       }
@@ -192,12 +203,11 @@ export function createFold(): Fold {
       }
     },
     read() {
-      const known = new Map(written.map((one) => [keyOf([one.owner ?? '', one.id ?? '']), one]))
       const isOfState = new Set<Written>()
       const ofStates = [...states].flatMap(([owner, messages]) =>
         messages.flatMap((raw) => {
           const id = idOf(raw)
-          const one = id === undefined ? undefined : known.get(keyOf([owner ?? '', id]))
+          const one = id === undefined ? undefined : newest.get(keyOfWritten({ owner, id }))
           if (one) isOfState.add(one)
           const message = one && !one.isFinished ? one.content.message() : decodeMessage(raw)
           return message
@@ -205,7 +215,7 @@ export function createFold(): Fold {
             : []
         }),
       )
-      const others = written
+      const others = [...written]
         .filter((one) => !isOfState.has(one))
         .map((one) => ({
           message: one.content.message(),
@@ -223,10 +233,9 @@ export function createFold(): Fold {
   }
 }
 
-const isSame = (one: Pick<Written, 'id' | 'owner'>, other: Pick<Written, 'id' | 'owner'>): boolean =>
-  one.id !== undefined && one.id === other.id && one.owner === other.owner
+const isRemoval = (message: unknown): boolean => isRecord(message) && message.type === 'remove'
 
-const keyOf = (namespace: Namespace): string => JSON.stringify(namespace)
+const keyOfWritten = ({ owner, id }: Pick<Written, 'id' | 'owner'>): string => `${owner ?? ''}\n${id}`
 
 const idOf = (message: unknown): string | undefined =>
   isRecord(message) && typeof message.id === 'string' ? message.id : undefined

@@ -1,3 +1,4 @@
+import { splitDataUrl } from '../messages/data-url.ts'
 import { type ContentBlock, encodeBlock } from '../messages/index.ts'
 import { defined, isRecord } from '../messages/record.ts'
 import { badRequest } from './errors.ts'
@@ -59,8 +60,8 @@ function blockOf(part: Fields): ContentBlock {
 /** A `data:` URL as its bytes. Any other value as a URL or base64, as `other` says. */
 function sourceOf(value: unknown, other: 'url' | 'base64' = 'url') {
   if (typeof value !== 'string') return {}
-  const [, mimeType, base64] = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(value) ?? []
-  return base64 === undefined ? { [other]: value } : { base64, mimeType: mimeType! }
+  const inline = splitDataUrl(value)
+  return inline ? defined(inline) : { [other]: value }
 }
 
 const texts = (fields: Fields): Readonly<Record<string, string>> =>

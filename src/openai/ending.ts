@@ -1,6 +1,7 @@
 import { type ClientTool, createPendingCalls } from '../face/client-tools.ts'
 import type { AnswerDetail } from '../face/reading/answer-item.ts'
 import type { Message } from '../messages/index.ts'
+import { isCall } from '../messages/unique-calls.ts'
 import type { Question } from './questions.ts'
 import { plus, type Spent } from './usage.ts'
 
@@ -15,8 +16,8 @@ export interface ClientCall {
 /** The state of a run at its end. */
 export interface Ending {
   push(item: AnswerDetail): void
-  /** Marks a call that has a result in the state. */
-  resolve(callId: string): void
+  /** Adds the next message of the state: a call that has a result there does not wait for one. */
+  learn(message: Message): void
   /** The client's tool calls without a result. */
   calls(): readonly ClientCall[]
   /** The agent's open questions. */
@@ -32,18 +33,21 @@ export interface Ending {
  */
 export function createEnding(tools: readonly ClientTool[]): Ending {
   const pending = createPendingCalls(tools)
-  const written = new Map<string, { readonly name: string; args: string }>()
+  const written = new Map<string, { readonly modelCallId: string; readonly name: string; args: string }>()
   const questions = new Map<string, Question & { readonly approvals: number }>()
+  /** By the model's id. Each step of a model may use it again. */
   const resolved = new Set<string>()
   let spent: Spent | undefined
   let reason: Message['finishReason']
   return {
     push(item) {
       switch (item.type) {
-        case 'callStart':
-          written.set(item.call.id, { name: item.call.name, args: '' })
+        case 'callStart': {
+          const { id, modelCallId = id, name } = item.call
+          written.set(id, { modelCallId, name, args: '' })
           pending.push(item)
           return
+        }
         case 'callArgs': {
           const call = written.get(item.call.id)
           if (call) call.args += item.args
@@ -66,15 +70,17 @@ export function createEnding(tools: readonly ClientTool[]): Ending {
           if (item.message.owner === null) reason = item.whole.finishReason
       }
     },
-    resolve: (callId) => void resolved.add(callId),
+    learn({ role, toolCallId = '', content }) {
+      if (role === 'tool') resolved.add(toolCallId)
+      else for (const block of content) if (isCall(block)) resolved.delete(block.id ?? '')
+    },
     calls: () =>
-      pending
-        .ids()
-        .filter((id) => !resolved.has(id))
-        .map((id) => {
-          const { name, args } = written.get(id)!
-          return { id, name, arguments: args === '' ? '{}' : args }
-        }),
+      pending.ids().flatMap((id) => {
+        const { modelCallId, name, args } = written.get(id)!
+        return resolved.has(modelCallId)
+          ? []
+          : [{ id: modelCallId, name, arguments: args === '' ? '{}' : args }]
+      }),
     get questions() {
       return [...questions.values()]
     },

@@ -26,6 +26,10 @@ export function modelCallAttributes({ provider, model, error }: ModelCall): Attr
 const errorTypeOf = (error: string): string =>
   /^[A-Z]\w*(?:Error|Exception)(?=:)/.exec(error)?.[0] ?? '_OTHER'
 
+/** The class of the error that ended a run, or why it ended. */
+export const runErrorTypeOf = ({ error, reason }: RunEventOf<'run.ended'>): string =>
+  error instanceof Error ? error.name : reason === 'failed' ? '_OTHER' : reason
+
 export const secondsBetween = (from: number, to: number): number => Math.max(0, to - from) / 1000
 
 /** How a run ended. The status alone does not distinguish a cancelled run from an interrupted one. */

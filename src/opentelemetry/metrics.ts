@@ -1,7 +1,13 @@
 import type { Attributes, BatchObservableResult, Meter } from '@opentelemetry/api'
 import type { ModelCall } from '../agents/agent.ts'
 import type { EngineMeasures, ServerEvent } from '../runs/index.ts'
-import { endingAttributes, modelCallAttributes, type RunEndEvent, secondsBetween } from './attributes.ts'
+import {
+  endingAttributes,
+  modelCallAttributes,
+  type RunEndEvent,
+  runErrorTypeOf,
+  secondsBetween,
+} from './attributes.ts'
 
 /** The engine that the gauges measure. */
 export interface MeasuredEngine {
@@ -15,12 +21,8 @@ export interface ServerMetrics {
 
 /** In seconds. Runs take from milliseconds to an hour. */
 const RUN_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
-/** These and the following boundaries are from the semantic conventions. */
+/** From the semantic conventions. */
 const CALL_SECONDS = Array.from({ length: 14 }, (_, i) => 0.01 * 2 ** i)
-const FIRST_CHUNK_SECONDS = [
-  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
-]
-const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
 
 /** The metrics of a server. No attribute is an id, because backends keep a series for each value. */
 export function createServerMetrics(meter: Meter): ServerMetrics {
@@ -35,11 +37,15 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
   const takenOver = counter('agentwire.runs.taken_over', '{run}', 'Runs taken over from a lost process.')
   const runTime = histogram('agentwire.run.duration', 's', 'From the start to the end of a run.', RUN_SECONDS)
   const waitTime = histogram('agentwire.run.wait_time', 's', 'From the request to the start.', RUN_SECONDS)
-  const call = 'gen_ai.client.operation'
+  const agentTime = histogram('gen_ai.invoke_agent.duration', 's', 'Duration of runs.', RUN_SECONDS)
+  const call = 'gen_ai.client.inference'
   const callTime = histogram(`${call}.duration`, 's', 'Duration of model calls.', CALL_SECONDS)
   const toContent = 'From the start of a model call to its first content.'
-  const firstChunkTime = histogram(`${call}.time_to_first_chunk`, 's', toContent, FIRST_CHUNK_SECONDS)
-  const tokens = histogram('gen_ai.client.token.usage', '{token}', 'Tokens of model calls.', TOKENS)
+  const firstChunkTime = histogram(`${call}.time_to_first_chunk`, 's', toContent, CALL_SECONDS)
+  const tokens = (name: string, description: string) =>
+    counter(`${call}.usage.${name}`, '{token}', description)
+  const inputTokens = tokens('input_tokens', 'Input tokens of model calls.')
+  const outputTokens = tokens('output_tokens', 'Output tokens of model calls.')
   const refused = counter('agentwire.requests.refused', '{request}', 'Requests answered with an error.')
   const deleted = counter('agentwire.threads.deleted', '{thread}', 'Threads deleted.')
   const undelivered = counter('agentwire.deliveries.failed', '{delivery}', 'Webhooks and pushes given up.')
@@ -89,7 +95,13 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
   function recordEnd(event: RunEndEvent): void {
     const attributes = { 'gen_ai.agent.name': event.assistantId, ...endingAttributes(event) }
     runs.add(1, attributes)
-    if (event.durationMs !== null) runTime.record(event.durationMs / 1000, attributes)
+    if (event.durationMs === null) return
+    runTime.record(event.durationMs / 1000, attributes)
+    agentTime.record(event.durationMs / 1000, {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.name': event.assistantId,
+      ...(event.type === 'run.ended' && event.status === 'error' && { 'error.type': runErrorTypeOf(event) }),
+    })
   }
 
   function recordCall(call: ModelCall): void {
@@ -98,10 +110,8 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
     if (call.firstTokenAt !== null)
       firstChunkTime.record(secondsBetween(call.startedAt, call.firstTokenAt), attributes)
     if (!call.usage) return
-    const count = (type: string, value: number): void =>
-      tokens.record(value, { ...withoutError(attributes), 'gen_ai.token.type': type })
-    count('input', call.usage.inputTokens)
-    count('output', call.usage.outputTokens)
+    inputTokens.add(call.usage.inputTokens, withoutError(attributes))
+    outputTokens.add(call.usage.outputTokens, withoutError(attributes))
   }
 
   function watch(engine: MeasuredEngine): () => void {

@@ -15,6 +15,7 @@ import {
   modelCallAttributes,
   type RunEndEvent,
   type RunEventOf,
+  runErrorTypeOf,
   secondsBetween,
 } from './attributes.ts'
 import { parseTraceparent } from './traceparent.ts'
@@ -142,9 +143,10 @@ const usageOf = (usage: RunEndEvent['usage'] | undefined): Attributes =>
     ? { 'gen_ai.usage.input_tokens': usage.inputTokens, 'gen_ai.usage.output_tokens': usage.outputTokens }
     : {}
 
-function addError(span: Span, { error, reason, at }: RunEventOf<'run.ended'>): void {
+function addError(span: Span, event: RunEventOf<'run.ended'>): void {
+  const { error, at } = event
   const isError = error instanceof Error
-  span.setAttribute('error.type', isError ? error.name : reason === 'failed' ? '_OTHER' : reason)
+  span.setAttribute('error.type', runErrorTypeOf(event))
   const text = isError ? error.message : typeof error === 'string' ? error : undefined
   span.setStatus({ code: SpanStatusCode.ERROR, ...(text !== undefined && { message: text }) })
   if (isError || typeof error === 'string') span.recordException(error, new Date(at))

@@ -28,11 +28,13 @@ export function slow() {
 }
 
 /** Calls the tool `paint` of the page, if it has one, and says what the page has answered. */
-export function painter() {
+export function painter(idOf = (count: number) => `call_${count}`, times = 1) {
   const model = new ScriptedChatModel((messages) => {
     const last = messages.at(-1)!
-    if (last.getType() === 'tool') return { text: `The page has ${String(last.content)}.` }
-    return { toolCalls: [{ id: `call_${messages.length}`, name: 'paint', args: { color: 'red' } }] }
+    const results = messages.filter((message) => message.getType() === 'tool')
+    if (last.getType() === 'tool' && results.length >= times)
+      return { text: `The page has ${String(last.content)}.` }
+    return { toolCalls: [{ id: idOf(messages.length), name: 'paint', args: { color: 'red' } }] }
   })
   const node = async (state: typeof MessagesAnnotation.State, { configurable }: LangGraphRunnableConfig) => {
     const tools: readonly ClientTool[] = configurable?.client_tools ?? []

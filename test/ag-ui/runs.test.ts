@@ -65,6 +65,26 @@ describe.each(GENERATIONS)('the client of $name', (generation) => {
     expect(late.agent.messages).toEqual(client.agent.messages)
   })
 
+  test('a model that uses an id again in each step does not keep the client’s tools waiting', async () => {
+    const { base } = await serveAgents({ agent: painter(() => 'functions.paint:0', 2) })
+    const client = clientOf(generation, base)
+    client.say('Paint it')
+    await client.agent.runAgent({ tools: [PAINT] })
+    for (const content of ['painted red', 'painted blue']) {
+      const calls = client.agent.messages.flatMap(
+        (message) => ('toolCalls' in message && message.toolCalls) || [],
+      )
+      const { id } = calls.at(-1)!
+      expect(calls.map((call) => call.function.arguments)).toEqual(calls.map(() => '{"color":"red"}'))
+      if (isV1) expect(client.last().outcome).toMatchObject({ pendingToolCallIds: [id] })
+      client.agent.addMessage({ id: `result ${content}`, role: 'tool', toolCallId: id, content })
+      await client.agent.runAgent({ tools: [PAINT] })
+    }
+    expect(textOf(client).at(-1)).toBe('assistant: The page has painted blue.')
+    const late = await connected(generation, base, { threadId: client.threadId })
+    expect(late.agent.messages).toEqual(client.agent.messages)
+  })
+
   test('the page writes into the state what it has changed, and is told what the agent has', async () => {
     const { base, engine } = await serveAgents({ agent: sharing() })
     const client = clientOf(generation, base, { initialState: { topic: 'ships', unknown: 1 } })

@@ -1,3 +1,4 @@
+import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai'
 import { afterEach, expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type AiSdkOptions, aiSdk, createAiSdkHandler } from '../../src/ai-sdk/index.ts'
@@ -274,6 +275,42 @@ test('a tool of the page runs there, and its output goes on with the answer', as
   expect(chat.error).toBeUndefined()
   expect(chat.messages).toHaveLength(2)
   expect(textOf(chat.lastMessage)).toBe('You are in Rome.')
+  expect(shownOf(await historyOf(origin))).toEqual(shownOf(chat.messages))
+})
+
+test('a model that uses an id again in each step does not keep the page’s tools waiting', async () => {
+  const place = { type: 'function', function: { name: 'place', description: 'Where the user is.' } } as const
+  const seen: unknown[] = []
+  const agent = langgraph(
+    chatGraph((messages) => {
+      const results = messages.filter((message) => message.getType() === 'tool')
+      seen.splice(0, seen.length, ...results.map((result) => [(result as Json).tool_call_id, result.text]))
+      if (results.length === 2) return { text: 'Thanks.' }
+      return { toolCalls: [{ id: 'functions.place:0', name: 'place', args: { at: results.length } }] }
+    }),
+  )
+  const { origin } = await serve(agent, { clientTools: [place] })
+  const outputs = ['Rome', 'Oslo']
+  const { chat } = openChat({
+    origin,
+    init: { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithToolCalls },
+  })
+  await chat.sendMessage({ text: 'Where am I?' })
+  for (const output of outputs) {
+    const part: Json = chat.lastMessage!.parts.find((one) => (one as Json).state === 'input-available')
+    expect(part, output).toBeDefined()
+    expect(shownOf(await historyOf(origin))).toEqual(shownOf(chat.messages))
+    const isSent = chat.lastMessage
+    await chat.addToolOutput({ tool: 'place', toolCallId: part.toolCallId, output } as never)
+    await expect.poll(() => chat.lastMessage !== isSent && chat.status, { timeout: 60_000 }).toBe('ready')
+  }
+  expect(chat.error).toBeUndefined()
+  expect(textOf(chat.lastMessage)).toBe('Thanks.')
+  // The agent's own messages keep the ids of its model, each result after its call.
+  expect(seen).toEqual([
+    ['functions.place:0', 'Rome'],
+    ['functions.place:0', 'Oslo'],
+  ])
   expect(shownOf(await historyOf(origin))).toEqual(shownOf(chat.messages))
 })
 

@@ -34,7 +34,7 @@ test('DeepSeek sends thoughts beside an empty content', () => {
     ),
   )
   expect(content).toEqual([
-    { type: 'reasoning', text: 'Hm' },
+    { type: 'reasoning', text: 'Hm', extras: { field: 'reasoning_content' } },
     { type: 'text', text: 'Hi' },
   ])
   expect(usage).toMatchObject({ inputDetails: { cache_read: 4 }, outputDetails: { reasoning: 3 } })
@@ -59,13 +59,13 @@ test('Groq sends the tools it ran in pieces with an index, and the counts in x_g
 })
 
 test('vLLM sends the same thoughts under two names, of which one may be empty', () => {
-  for (const message of [
-    { content: 'Hi', reasoning: 'Hm', reasoning_content: 'Hm' },
-    { content: 'Hi', reasoning: 'Hm', reasoning_content: '' },
-    { content: 'Hi', reasoning: null, reasoning_content: 'Hm' },
-  ])
+  for (const [field, message] of [
+    ['reasoning_content', { content: 'Hi', reasoning: 'Hm', reasoning_content: 'Hm' }],
+    ['reasoning', { content: 'Hi', reasoning: 'Hm', reasoning_content: '' }],
+    ['reasoning_content', { content: 'Hi', reasoning: null, reasoning_content: 'Hm' }],
+  ] as const)
     expect(whole(openaiChat, { choices: [{ index: 0, message }] }).messages[0]!.content).toEqual([
-      { type: 'reasoning', text: 'Hm' },
+      { type: 'reasoning', text: 'Hm', extras: { field } },
       { type: 'text', text: 'Hi' },
     ])
 })
@@ -306,7 +306,13 @@ test('OpenRouter may send the thoughts in the details alone, whose types do not 
       chunk({ reasoning: 'm', reasoning_details: [summary('m')] }),
       chunk({ reasoning_details: [encrypted] }),
     ).content,
-  ).toEqual([{ type: 'reasoning', text: 'Hm', extras: { reasoning_details: [summary('Hm'), encrypted] } }])
+  ).toEqual([
+    {
+      type: 'reasoning',
+      text: 'Hm',
+      extras: { field: 'reasoning', reasoning_details: [summary('Hm'), encrypted] },
+    },
+  ])
   const message = { content: null, reasoning_details: [summary('Hm'), encrypted] }
   expect(whole(openaiChat, { choices: [{ message }] }).messages[0]!.content).toEqual([
     { type: 'reasoning', text: 'Hm', extras: { reasoning_details: [summary('Hm'), encrypted] } },

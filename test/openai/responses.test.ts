@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defineAgent } from '../../src/index.ts'
+import { defineAgent, textOf } from '../../src/index.ts'
 import { failing } from '../fixtures/failing.ts'
 import { calculator, chat, supervised } from '../fixtures/graphs.ts'
 import type { Json } from '../kit/events.ts'
@@ -166,6 +166,34 @@ test('a call of a tool of the client ends the response, and its result goes on w
     })
     expect(second.output_text).toBe('The weather: rain')
   }
+})
+
+test('a model that uses an id again in each step does not keep the client’s tools waiting', async () => {
+  const again = defineAgent({
+    async run({ messages, message }) {
+      const results = messages.filter(({ role }) => role === 'tool')
+      const answer = message()
+      const call = { id: 'functions.get_weather:0', name: 'get_weather', args: { location: 'Oslo' } }
+      if (results.length < 2) await answer.toolCall(call)
+      else await answer.text(results.map(textOf).join(' and '))
+      await answer.end({ reason: 'stop' })
+    },
+  })
+  const { openai } = await served({ again })
+  const about = { model: 'again', tools: [tool] }
+  let response = await openai.responses.create({ ...about, input: 'Weather?' })
+  for (const output of ['rain', 'sun']) {
+    const call = response.output.find(({ type }) => type === 'function_call') as
+      | { call_id: string }
+      | undefined
+    expect(call, output).toMatchObject({
+      call_id: 'functions.get_weather:0',
+      arguments: '{"location":"Oslo"}',
+    })
+    const input = [{ type: 'function_call_output' as const, call_id: call!.call_id, output }]
+    response = await openai.responses.create({ ...about, input, previous_response_id: response.id })
+  }
+  expect(response.output_text).toBe('rain and sun')
 })
 
 describe('questions', () => {

@@ -122,18 +122,20 @@ test('calls of models are measured as the conventions say', async () => {
     'gen_ai.request.model': 'gemini-2.5-pro',
     'gen_ai.response.model': 'gemini-2.5-pro',
   }
-  expect(collected.get('gen_ai.client.operation.duration')).toMatchObject([
+  expect(collected.get('gen_ai.client.inference.duration')).toMatchObject([
     { attributes, value: { count: 1, sum: 2 } },
     { attributes: { ...attributes, 'error.type': 'TimeoutError' }, value: { count: 1, sum: 2 } },
     { attributes: { 'gen_ai.request.model': 'unmetered' }, value: { count: 1, sum: 2 } },
   ])
-  expect(collected.get('gen_ai.client.operation.time_to_first_chunk')).toMatchObject([
+  expect(collected.get('gen_ai.client.inference.time_to_first_chunk')).toMatchObject([
     { attributes, value: { count: 1, sum: 0.5 } },
     { attributes: { 'gen_ai.request.model': 'unmetered' }, value: { count: 1, sum: 0.5 } },
   ])
-  expect(collected.get('gen_ai.client.token.usage')).toMatchObject([
-    { attributes: { ...attributes, 'gen_ai.token.type': 'input' }, value: { count: 2, sum: 18 } },
-    { attributes: { ...attributes, 'gen_ai.token.type': 'output' }, value: { count: 2, sum: 8 } },
+  expect(collected.get('gen_ai.client.inference.usage.input_tokens')).toMatchObject([
+    { attributes, value: 18 },
+  ])
+  expect(collected.get('gen_ai.client.inference.usage.output_tokens')).toMatchObject([
+    { attributes, value: 8 },
   ])
 })
 

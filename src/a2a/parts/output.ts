@@ -1,3 +1,4 @@
+import { splitDataUrl } from '../../messages/data-url.ts'
 import { type ContentBlock, decodeMessage, type MediaBlock, type Message } from '../../messages/index.ts'
 import { itemsOf } from '../../messages/record.ts'
 import type { A2AMessage, Part } from '../model.ts'
@@ -31,16 +32,15 @@ function mediaPart({ base64, url, mimeType, extras }: MediaBlock): readonly Part
   return url === undefined ? [] : [{ kind: 'uri', uri: url, ...about }]
 }
 
-const DATA_URL = /^data:([^;,]+)?;base64,(.*)$/s
-
 /** Data that an agent returns directly, and images in the format of OpenAI's chat completions. */
 function otherPart(value: unknown): readonly Part[] {
   const { type, data, image_url } = Object(value) as Readonly<Record<string, unknown>>
   if (type === 'data') return [{ kind: 'data', data: data ?? null }]
   const url = typeof image_url === 'string' ? image_url : (Object(image_url) as { url?: unknown }).url
   if (type !== 'image_url' || typeof url !== 'string') return []
-  const [, mediaType, bytes] = DATA_URL.exec(url) ?? []
-  if (bytes === undefined) return [{ kind: 'uri', uri: url }]
+  const inline = splitDataUrl(url)
+  if (!inline) return [{ kind: 'uri', uri: url }]
+  const { base64: bytes, mimeType: mediaType } = inline
   return [{ kind: 'bytes', bytes, ...(mediaType !== undefined && { mediaType }) }]
 }
 

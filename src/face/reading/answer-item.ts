@@ -12,7 +12,10 @@ export interface MessageRef {
 
 /** A tool call. */
 export interface CallRef {
+  /** No other call of the thread has it. */
   readonly id: string
+  /** The id in the state, if an earlier call of the agent has the same: some models number them anew. */
+  readonly modelCallId?: string
   readonly name: string
   /** The call of the subagent that makes this call. Null: the agent itself. */
   readonly owner: string | null

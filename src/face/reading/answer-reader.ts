@@ -9,10 +9,11 @@ import {
 import { createAccumulator } from '../../messages/accumulator.ts'
 import { createMessageDecoder, decodeMessage, type Message, textOf } from '../../messages/index.ts'
 import { isRecord, itemsOf } from '../../messages/record.ts'
+import { callName, isCall, modelCallId, withCallNames } from '../../messages/unique-calls.ts'
 import type { EventFilter } from '../../runs/index.ts'
 import type { AnswerDetail, AnswerItem, CallRef, MessageRef } from './answer-item.ts'
 import { approvalsOf, type WaitingCall } from './approvals.ts'
-import { createMessageReader, eventsOf, type MessageReader, textOfOutput } from './message-reader.ts'
+import { callRef, createMessageReader, eventsOf, type MessageReader, textOfOutput } from './message-reader.ts'
 
 /** The events that an answer is read from. */
 export const ANSWER_EVENTS: EventFilter = {
@@ -56,12 +57,16 @@ export function createAnswerReader(): AnswerReader {
    * The calls of each message of the agent and its subagents that was reported or existed before, by owner
    * and id.
    */
-  const sent = new Map<string, ReadonlySet<string>>()
+  const sent = new Map<string, readonly CallRef[]>()
+  /** By the model's id, which newer calls may have, too. */
   const calls = new Map<string, KnownCall>()
+  const named = new Map<string, KnownCall>()
+  /** The number of calls with the same model's id, by owner and id. */
+  const counts = new Map<string, number>()
   const scopes = createCallScopes()
   const { ownerOf } = scopes
   /** Errors of tools that are not in a state yet. */
-  const failed = new Map<string, string>()
+  const failed = new Map<KnownCall, string>()
   /** The subagents that were reported in this run. */
   const subagents = new Set<string>()
   let isFirstState = true
@@ -84,8 +89,8 @@ export function createAnswerReader(): AnswerReader {
     emitSubagent(message.owner)
     // A message that is written again replaces the earlier one.
     retract([message.id], message.owner)
-    const reader = createMessageReader(message)
-    sent.set(messageKey(message), new Set())
+    const reader = createMessageReader(message, (id) => nameOf(id, message))
+    sent.set(messageKey(message), [])
     out.push({ type: 'messageStart', message })
     return reader
   }
@@ -112,41 +117,54 @@ export function createAnswerReader(): AnswerReader {
     for (const item of items) {
       if (item.type === 'callStart') {
         // The tool may have reported the call first.
-        if (calls.has(item.call.id) && !isOver(item.call)) continue
-        sent.set(messageKey(reader.message), new Set(reader.calls.keys()))
-        calls.set(item.call.id, { call: item.call, input: undefined, result: undefined })
+        if (named.has(item.call.id)) continue
+        sent.set(messageKey(reader.message), [...reader.calls.values()])
+        keep({ call: item.call, input: undefined, result: undefined })
       } else if (item.type === 'callEnd' || item.type === 'callInvalid') {
-        const known = calls.get(item.call.id)
+        const known = named.get(item.call.id)
         if (known?.call !== item.call) continue
         known.input = item.input
-      } else if (item.type === 'callArgs' && calls.get(item.call.id)?.call !== item.call) continue
+      } else if (item.type === 'callArgs' && named.get(item.call.id)?.call !== item.call) continue
       else if (item.type === 'callResult') {
-        const known = calls.get(item.call.id)
+        const known = named.get(item.call.id)
         if (known) known.result = { status: item.status, text: item.text, token }
       }
       out.push(item)
     }
   }
 
+  function keep(known: KnownCall): void {
+    const { id, modelCallId = id } = known.call
+    calls.set(modelCallId, known)
+    named.set(id, known)
+  }
+
   /**
-   * Whether the known call with this id is an earlier one: some models restart their call ids in each turn.
+   * The name of a call. The known call with the model's id may be an earlier one: some models restart their
+   * ids in each turn.
    */
-  function isOver({ id, messageId }: CallRef): boolean {
+  function nameOf(id: string, { id: messageId, owner }: MessageRef): string {
     const known = calls.get(id)
-    return known?.result !== undefined && known.call.messageId !== null && known.call.messageId !== messageId
+    const isOver =
+      known?.result !== undefined && known.call.messageId !== null && known.call.messageId !== messageId
+    if (known && !isOver) return known.call.id
+    const key = messageKey({ id, owner })
+    counts.set(key, (counts.get(key) ?? 0) + 1)
+    return callName(id, counts.get(key)!)
   }
 
   function addTool({ namespace, data }: ThreadEvent<'tools'>): void {
     const { tool_call_id: id } = data
     if (data.event === 'tool-started') {
-      scopes.begin(namespace, id)
+      scopes.begin(namespace, calls.get(id)?.call.id ?? id)
       if (calls.has(id)) return
       const owner = ownerOf(namespace, namespace.length - 1)
       const { tool_name: name, input: args } = data
       const call = { id, name, owner, messageId: null, isServer: false }
       const input = parsed(args)
       emitSubagent(owner)
-      calls.set(id, { call, input, result: undefined })
+      counts.set(messageKey({ id, owner }), 1)
+      keep({ call, input, result: undefined })
       out.push({ type: 'callStart', call })
       if (args !== '') out.push({ type: 'callArgs', call, args })
       out.push({ type: 'callEnd', call, input: isRecord(input) ? input : { input } })
@@ -158,7 +176,7 @@ export function createAnswerReader(): AnswerReader {
       out.push({ type: 'callOutput', call: known.call, text: data.delta })
     else if (data.event === 'tool-error') {
       // The agent may turn it into another message, which is in the next state.
-      if (known.call.owner === null) failed.set(id, data.message)
+      if (known.call.owner === null) failed.set(known, data.message)
       else emitResult(known, 'error', undefined, data.message)
     } else {
       const message = toolMessageOf(data.output, id)
@@ -181,7 +199,7 @@ export function createAnswerReader(): AnswerReader {
     const { call, result } = known
     const isRepeated = result !== undefined && (result.token === token || isSame(result, { status, text }))
     known.result = { status, text, token }
-    failed.delete(call.id)
+    failed.delete(known)
     if (isRepeated) return
     out.push({ type: 'callResult', call, status, message, text })
     if (subagents.delete(call.id)) out.push({ type: 'subagentEnd', call, status })
@@ -189,7 +207,7 @@ export function createAnswerReader(): AnswerReader {
 
   /** Reports that a call belongs to a subagent, after the calls around it. */
   function emitSubagent(owner: string | null): void {
-    const known = owner === null ? undefined : calls.get(owner)
+    const known = owner === null ? undefined : named.get(owner)
     if (!known || subagents.has(known.call.id)) return
     emitSubagent(known.call.owner)
     subagents.add(known.call.id)
@@ -249,14 +267,17 @@ export function createAnswerReader(): AnswerReader {
    */
   function emitCalls({ id, tool_calls }: Record<string, unknown>): void {
     if (typeof id !== 'string') return
+    const key = messageKey({ id, owner: null })
     for (const one of itemsOf(tool_calls)) {
-      if (!isRecord(one) || typeof one.id !== 'string' || typeof one.name !== 'string' || calls.has(one.id))
-        continue
-      const call = { id: one.id, name: one.name, owner: null, messageId: id, isServer: false }
+      if (!isRecord(one) || typeof one.id !== 'string' || typeof one.name !== 'string') continue
+      if (sent.get(key)?.some((call) => (call.modelCallId ?? call.id) === one.id)) continue
+      const callId = nameOf(one.id, { id, owner: null, node: undefined })
+      if (named.has(callId)) continue
+      const about = { name: one.name, owner: null, messageId: id, isServer: false }
+      const call = callRef(one.id, callId, about)
       const input = isRecord(one.args) ? one.args : {}
-      const key = messageKey({ id, owner: null })
-      sent.set(key, new Set([...(sent.get(key) ?? []), call.id]))
-      calls.set(call.id, { call, input, result: undefined })
+      sent.set(key, [...(sent.get(key) ?? []), call])
+      keep({ call, input, result: undefined })
       out.push({ type: 'callStart', call })
       out.push({ type: 'callArgs', call, args: JSON.stringify(input) })
       out.push({ type: 'callEnd', call, input })
@@ -276,37 +297,53 @@ export function createAnswerReader(): AnswerReader {
 
   /** Records messages as known, with their calls and results. */
   function know(messages: readonly unknown[]): void {
-    for (const message of messages.map(decodeMessage)) {
-      if (message?.role === 'assistant' && message.id !== undefined) {
-        const key = messageKey({ id: message.id, owner: null })
-        const ids: string[] = []
+    const decoded = messages.flatMap((message) => decodeMessage(message) ?? [])
+    const inState = new Map<string, number>()
+    for (const message of withCallNames(decoded)) {
+      if (message.role === 'assistant') {
+        const made: CallRef[] = []
         for (const block of message.content) {
-          if (block.type !== 'toolCall' || block.id === undefined) continue
-          ids.push(block.id)
-          if (calls.has(block.id)) continue
-          const { id, name, args } = block
-          const call = { id, name, owner: null, messageId: message.id, isServer: false }
-          calls.set(id, { call, input: args, result: undefined })
+          if (!isCall(block) || block.id === undefined) continue
+          const countKey = messageKey({ id: modelCallId(block), owner: null })
+          inState.set(countKey, (inState.get(countKey) ?? 0) + 1)
+          if (block.type !== 'toolCall' || message.id === undefined) continue
+          const about = { name: block.name, owner: null, messageId: message.id, isServer: false }
+          const call = named.get(block.id)?.call ?? callRef(modelCallId(block), block.id, about)
+          made.push(call)
+          if (!named.has(block.id)) keep({ call, input: block.args, result: undefined })
         }
-        if (!sent.has(key)) sent.set(key, new Set(ids))
-      } else if (message?.role === 'tool') {
-        const known = calls.get(message.toolCallId ?? '')
+        if (message.id === undefined) continue
+        const key = messageKey({ id: message.id, owner: null })
+        if (!sent.has(key)) sent.set(key, made)
+      } else if (message.role === 'tool') {
+        const known = named.get(message.toolCallId ?? '')
         if (known) known.result = { status: message.status ?? 'success', text: textOf(message), token }
       }
     }
+    for (const [key, count] of inState) counts.set(key, Math.max(count, counts.get(key) ?? 0))
   }
 
   function retract(ids: readonly string[], owner: string | null): void {
     const gone = ids.filter((id) => sent.has(messageKey({ id, owner })))
     if (gone.length === 0) return
-    const made = gone.flatMap((id) => [...sent.get(messageKey({ id, owner }))!])
+    const made = gone.flatMap((id) => sent.get(messageKey({ id, owner }))!)
     for (const id of gone) sent.delete(messageKey({ id, owner }))
-    for (const id of made) {
-      calls.delete(id)
-      failed.delete(id)
-      subagents.delete(id)
-    }
-    out.push({ type: 'retract', messages: gone, calls: made })
+    for (const call of made) forget(call)
+    out.push({ type: 'retract', messages: gone, calls: made.map(({ id }) => id) })
+  }
+
+  function forget({ id, modelCallId: raw = id, owner }: CallRef): void {
+    const known = named.get(id)
+    named.delete(id)
+    subagents.delete(id)
+    if (!known) return
+    failed.delete(known)
+    const key = messageKey({ id: raw, owner })
+    counts.set(key, (counts.get(key) ?? 1) - 1)
+    if (calls.get(raw) !== known) return
+    const earlier = named.get(callName(raw, counts.get(key)!))
+    if (earlier) calls.set(raw, earlier)
+    else calls.delete(raw)
   }
 
   function endMessages(): void {
@@ -327,10 +364,7 @@ export function createAnswerReader(): AnswerReader {
       return
     }
     endMessages()
-    for (const [id, message] of failed) {
-      const known = calls.get(id)
-      if (known) emitResult(known, 'error', undefined, message)
-    }
+    for (const [known, message] of [...failed]) emitResult(known, 'error', undefined, message)
     failed.clear()
     const error = typeof data.error === 'object' ? data.error.message : data.error
     out.push({ type: 'runEnd', status: event, error })
@@ -339,7 +373,7 @@ export function createAnswerReader(): AnswerReader {
   function ask({ namespace, data }: ThreadEvent<'input.requested'>): void {
     const { interrupt_id: id, payload: value } = data
     const owner = ownerOf(namespace)
-    const waiting = [...calls.values()].flatMap(({ call, input, result }): WaitingCall[] =>
+    const waiting = [...named.values()].flatMap(({ call, input, result }): WaitingCall[] =>
       result === undefined ? [{ id: call.id, name: call.name, input }] : [],
     )
     out.push({ type: 'question', id, value, owner, approvals: approvalsOf(value, waiting) })

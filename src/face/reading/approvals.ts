@@ -16,6 +16,8 @@ export interface Approval {
 /** A call without a result, which may match an action. */
 export interface WaitingCall {
   readonly id: string
+  /** Its id in the state. */
+  readonly modelCallId?: string
   readonly name: string
   readonly input: unknown
 }

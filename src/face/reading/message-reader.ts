@@ -6,7 +6,7 @@ import type { AnswerDetail, CallRef, MessageRef } from './answer-item.ts'
 /** Converts one assistant message to items, block by block. */
 export interface MessageReader {
   readonly message: MessageRef
-  /** The calls that the message makes. */
+  /** The calls that the message makes, by the model's id. */
   readonly calls: ReadonlyMap<string, CallRef>
   push(event: MessageEvent): readonly AnswerDetail[]
   /** Ends the open blocks, and the message. */
@@ -26,7 +26,11 @@ interface BlockProgress {
   isEnded: boolean
 }
 
-export function createMessageReader(message: MessageRef): MessageReader {
+/** @param nameCall Gives a call its name, by the model's id. */
+export function createMessageReader(
+  message: MessageRef,
+  nameCall: (id: string) => string = (id) => id,
+): MessageReader {
   const draft = createMessageDraft()
   const blocks = new Map<number, BlockProgress>()
   const calls = new Map<string, CallRef>()
@@ -92,7 +96,12 @@ export function createMessageReader(message: MessageRef): MessageReader {
   ): CallRef | undefined {
     if (!id || !name) return undefined
     const { owner } = message
-    const call = { id, name, owner, messageId: message.id, isServer: type === 'serverToolCall' }
+    const call = callRef(id, nameCall(id), {
+      name,
+      owner,
+      messageId: message.id,
+      isServer: type === 'serverToolCall',
+    })
     progress.call = call
     calls.set(id, call)
     out.push({ type: 'callStart', call })
@@ -184,6 +193,13 @@ export function createMessageReader(message: MessageRef): MessageReader {
     },
   }
 }
+
+/** A call with the model's id, and its name. */
+export const callRef = (
+  modelCallId: string,
+  id: string,
+  about: Omit<CallRef, 'id' | 'modelCallId'>,
+): CallRef => ({ id, ...(id !== modelCallId && { modelCallId }), ...about })
 
 type CallBlock = {
   readonly type: 'toolCall' | 'serverToolCall'

@@ -15,7 +15,7 @@ import {
 } from '../reading/draft.ts'
 import { collect, type Fields, fieldsOf, listOf, names, stringOf } from '../reading/fields.ts'
 import { contentOf, systemMessages, toMessages, toRequest, toToolMessage } from '../reading/request.ts'
-import { addUsage, cacheWrites, sumOf, toUsage } from '../reading/usage.ts'
+import { addUsage, cacheWrites, laterCounts, sumOf, toUsage } from '../reading/usage.ts'
 
 /** Anthropic Messages, which Bedrock's InvokeModel and Vertex serve as well. */
 export const anthropicMessages = defineFormat({
@@ -48,8 +48,7 @@ export function openMessages(draft: Draft): (event: Fields) => void {
   function readAbout(message: Fields): void {
     addHead(draft, message, MESSAGE)
     if (message.usage) {
-      // Later counts replace the first ones, unless they are empty.
-      usage = usage ? collect({ ...usage }, fieldsOf(message.usage))! : fieldsOf(message.usage)
+      usage = laterCounts(usage, message.usage)
       addHead(draft, { usage })
       draft.usage = readUsage(usage)
     }
@@ -60,7 +59,9 @@ export function openMessages(draft: Draft): (event: Fields) => void {
   }
 
   return (event) => {
-    const { type, index, delta, content_block: block } = event
+    const { type, delta, content_block: block } = event
+    // Some servers leave out zeros.
+    const index = event.index ?? 0
     switch (type) {
       case 'content_block_delta':
         readDelta(choiceOf(draft), index, fieldsOf(delta))
@@ -150,7 +151,7 @@ function readMessage(value: unknown): Message[] {
   const { role: raw, content, ...others } = fieldsOf(value)
   const extras = collect(undefined, others)
   const role = raw === 'assistant' || raw === 'system' ? raw : 'user'
-  const parts = Array.isArray(content) ? content : [content ?? value]
+  const parts = content === null ? [] : Array.isArray(content) ? content : [content ?? value]
   return toMessages({ role, ...(extras && { extras }) }, parts, readInput)
 }
 
@@ -162,7 +163,8 @@ function readInput(part: unknown): ContentBlock | Message {
 }
 
 /** Anthropic's totals leave out the passes that compacted the context, so those are added. */
-function readUsage(usage: Fields): Usage {
+function readUsage(usage: Fields): Usage | undefined {
+  if (usage.input_tokens === undefined && usage.output_tokens === undefined) return undefined
   const passes = listOf(usage.iterations).map(fieldsOf)
   const served = passes.some(({ type }) => type === 'fallback_message')
   const compacted = served ? [] : passes.filter(({ type }) => type === 'compaction')

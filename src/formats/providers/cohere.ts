@@ -23,7 +23,7 @@ import {
   toText,
 } from '../reading/fields.ts'
 import { readInputMessage, toRequest } from '../reading/request.ts'
-import { toUsage } from '../reading/usage.ts'
+import { laterCounts, toUsage } from '../reading/usage.ts'
 
 /** Cohere's Chat API, version 2, as its API and its SDK spell it. */
 export const cohere = defineFormat({
@@ -47,14 +47,19 @@ export const cohere = defineFormat({
   },
   unwrap: (value) => respell(value, NAMES),
   open(draft) {
-    const texts: unknown[] = []
+    const texts = new Set<unknown>()
+    let usage: Fields | undefined
     return (event) => {
       const { type, id, index } = event
       const known = EVENT.test(stringOf(type))
       if (type === 'debug' || (type && !known)) return addUnknown(draft, event)
       const about: Fields = type ? { id, ...fieldsOf(event.delta) } : event
       addHead(draft, about, RESPONSE)
-      if (about.usage) draft.usage = readUsage(fieldsOf(about.usage)) ?? draft.usage
+      if (about.usage) {
+        usage = laterCounts(usage, about.usage)
+        addHead(draft, { usage })
+        draft.usage = readUsage(usage)
+      }
       const choice = choiceOf(draft)
       readParts(choice, fieldsOf(about.message), texts, index)
       addMetadata(choice, fieldsOf(about.message), MESSAGE)
@@ -89,7 +94,7 @@ const VOCABULARY = vocabulary(
  * @param texts The indexes of the text blocks so far, to which citations refer.
  * @param index The index of the piece.
  */
-function readParts(choice: Choice, message: Fields, texts: unknown[] = [], index?: unknown): void {
+function readParts(choice: Choice, message: Fields, texts = new Set<unknown>(), index?: unknown): void {
   const { content, tool_plan: plan, tool_calls: calls } = message
   if (plan) addPart(choice, 'plan', { type: 'reasoning', text: toText(plan), extras: { type: 'tool_plan' } })
   const blocks = manyOf(content).map((part) => {
@@ -97,13 +102,13 @@ function readParts(choice: Choice, message: Fields, texts: unknown[] = [], index
     const kind = type ?? (text === undefined && thinking !== undefined ? 'thinking' : 'text')
     return readBlock(typeof part === 'string' ? part : { ...fieldsOf(part), type: kind }, VOCABULARY)
   })
-  for (const [at, { type }] of blocks.entries())
-    if (type === 'text' && !texts.includes(index ?? at)) texts.push(index ?? at)
+  for (const [at, { type }] of blocks.entries()) if (type === 'text') texts.add(index ?? at)
+  const last = [...texts].at(-1)
   const cited = new Map<unknown, unknown[]>()
   const unplaced: unknown[] = []
   for (const citation of manyOf(message.citations)) {
     const { content_index: place } = fieldsOf(citation)
-    const at = texts.includes(place) ? place : texts.at(-1)
+    const at = texts.has(place) ? place : last
     if (at === undefined) unplaced.push(citation)
     else cited.set(at, [...(cited.get(at) ?? []), citation])
   }

@@ -70,7 +70,13 @@ export const langchain = defineFormat({
       addMetadata(choice, about, ABOUT)
       addMetadata(choice, { name, additional_kwargs: collect(undefined, more, REPEATED) }, ID)
       addMetadata(choice, message, MESSAGE)
-      return readCounts(message.usage_metadata ?? about.tokenUsage ?? about.token_usage)
+      const counts = fieldsOf(message.usage_metadata ?? about.tokenUsage ?? about.token_usage)
+      // The last chunk of Anthropic's repeats the cached tokens of the input, and has no input.
+      return readCounts(
+        total?.inputTokens && counts.input_tokens === 0
+          ? { ...counts, input_token_details: undefined }
+          : counts,
+      )
     }
 
     return (result) => {

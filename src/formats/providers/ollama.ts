@@ -6,7 +6,7 @@ import { defineFormat } from '../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from '../reading/draft.ts'
 import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../reading/fields.ts'
 import { readInputMessage, roleOf, toRequest } from '../reading/request.ts'
-import { toUsage } from '../reading/usage.ts'
+import { laterCounts, toUsage } from '../reading/usage.ts'
 
 /** Ollama: `chat` and `generate`. The last chunk of a stream has the shape of a response. */
 export const ollama = defineFormat({
@@ -30,11 +30,15 @@ export const ollama = defineFormat({
   },
   open(draft) {
     let calls: Calls | undefined
+    let usage: Fields | undefined
     return (chunk) => {
       const { message = { content: chunk.response, thinking: chunk.thinking }, created_at, error } = chunk
-      const { prompt_eval_count: input, eval_count: output, done, done_reason: reason } = chunk
+      const { prompt_eval_count, eval_count, done, done_reason: reason } = chunk
       addHead(draft, chunk, RESPONSE)
-      if (input !== undefined || output !== undefined) draft.usage = toUsage(input, output, {}, {})
+      if (prompt_eval_count !== undefined || eval_count !== undefined) {
+        usage = laterCounts(usage, { prompt_eval_count, eval_count })
+        draft.usage = toUsage(usage.prompt_eval_count, usage.eval_count, {}, {})
+      }
       const choice = choiceOf(draft)
       readParts(choice, fieldsOf(message), (calls ??= createCalls(toText(created_at) || 'call')))
       addMetadata(choice, fieldsOf(message), MESSAGE)
@@ -67,7 +71,8 @@ function readParts(choice: Choice, message: Fields, calls: Calls): void {
     const called = fieldsOf(call.function)
     const id = idOfCall(calls, call.id, called.name)
     const extras = collect(collect(undefined, call, CALL), called, CALL)
-    addPart(choice, id, toCall('toolCall', id, called.name, called.arguments, extras))
+    // Each call is complete, and a later one may have the same id.
+    addPart(choice, call, toCall('toolCall', id, called.name, called.arguments, extras))
   }
 }
 

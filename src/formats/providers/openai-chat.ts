@@ -15,7 +15,7 @@ import {
 } from '../reading/draft.ts'
 import { collect, type Fields, fieldsOf, listOf, manyOf, names, stringOf, toText } from '../reading/fields.ts'
 import { readInputMessage, roleOf, toRequest } from '../reading/request.ts'
-import { cacheWrites, toUsage } from '../reading/usage.ts'
+import { cacheWrites, laterCounts, toUsage, withProviderCost } from '../reading/usage.ts'
 
 /**
  * OpenAI Chat Completions, legacy completions, and the servers that speak them: DeepSeek, Groq, xAI,
@@ -42,13 +42,20 @@ export const openaiChat = defineFormat({
 
 export function openChat(draft: Draft): (chunk: Fields) => void {
   let tier: unknown
+  let counts: Fields | undefined
   const callKeys: CallKey[] = []
   return (chunk) => {
-    const { choices, error } = chunk
-    const usage = chunk.usage ?? fieldsOf(chunk.x_groq).usage ?? fieldsOf(listOf(choices)[0]).usage
+    const { choices } = chunk
+    const { usage: groqUsage, error: groqError } = fieldsOf(chunk.x_groq)
+    const error = chunk.error ?? groqError
+    const usage = chunk.usage ?? groqUsage ?? fieldsOf(listOf(choices)[0]).usage
     addHead(draft, chunk, RESPONSE)
     tier = chunk.service_tier ?? tier
-    if (usage) draft.usage = readUsage(fieldsOf(usage), tier)
+    if (usage) {
+      counts = laterCounts(counts, usage)
+      if (chunk.usage) addHead(draft, { usage: counts })
+      draft.usage = readUsage(counts, tier)
+    }
     listOf(choices).forEach((value, position) => {
       const fields = fieldsOf(value)
       const choice = choiceOf(draft, typeof fields.index === 'number' ? fields.index : position)
@@ -104,16 +111,18 @@ function readMessage(value: unknown): Message {
 /** Reads the blocks of a message or, given `callKey`, the pieces of blocks in a delta. */
 function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   const { content, refusal, audio, images, function_call: called, tool_calls: calls } = message
-  const thought = stringOf(message.reasoning_content) || stringOf(message.reasoning)
+  const named = stringOf(message.reasoning_content)
+  const thought = named || stringOf(message.reasoning)
   const details = listOf(message.reasoning_details)
   const annotations = listOf(message.annotations)
   const text = stringOf(content)
   if (thought || details.length > 0) {
-    const extras = details.length > 0 && { extras: { reasoning_details: details } }
+    const from = named ? FROM.reasoning_content : thought ? FROM.reasoning : undefined
+    const extras = details.length > 0 ? { ...from, reasoning_details: details } : from
     addPart(choice, 'reasoning', {
       type: 'reasoning',
       text: thought || details.map(thoughtOf).join(''),
-      ...extras,
+      ...(extras && { extras }),
     })
   }
   let cited = annotations.length > 0 ? { annotations: annotations.map(readCitation) } : undefined
@@ -121,7 +130,7 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
     const parts = manyOf(content)
     const last = cited && parts.findLastIndex(isText)
     for (let at = 0; at < parts.length; at++) {
-      const block = readBlock(parts[at], VOCABULARY)
+      const block = readContentPart(parts[at])
       addPart(choice, undefined, at === last ? ({ ...block, ...cited } as ContentBlock) : block)
       if (at === last) cited = undefined
     }
@@ -142,6 +151,19 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   })
 }
 
+/** The name under which the thoughts came. Servers take them back under this name or not at all. */
+const FROM = /* @__PURE__ */ Object.freeze({
+  reasoning_content: /* @__PURE__ */ Object.freeze({ field: 'reasoning_content' }),
+  reasoning: /* @__PURE__ */ Object.freeze({ field: 'reasoning' }),
+  thinking: /* @__PURE__ */ Object.freeze({ field: 'thinking' }),
+})
+
+function readContentPart(part: unknown): ContentBlock {
+  const block = readBlock(part, VOCABULARY)
+  if (block.type !== 'reasoning') return block
+  return { ...block, extras: block.extras ? { ...FROM.thinking, ...block.extras } : FROM.thinking }
+}
+
 const isText = (part: unknown): boolean => typeof part === 'string' || fieldsOf(part).type === 'text'
 
 const thoughtOf = (detail: unknown): string => {
@@ -160,7 +182,8 @@ function readCall(choice: Choice, call: Fields, place: number, callKey: CallKey 
   if (!id && !name && !args && !custom && !extras) return
   const known = custom ? { input: fields.input ?? '' } : callKey && !isRecord(args) ? undefined : args
   const raw = callKey && known === undefined ? toText(args) : ''
-  addPart(choice, callKey?.(call.index, id, name, place), toCall('toolCall', id, name, known, extras), raw)
+  const key = callKey?.(call.index, id, name, args ?? custom?.input, place)
+  addPart(choice, key, toCall('toolCall', key ? key.id : id, key ? key.name : name, known, extras), raw)
 }
 
 function readUsage(usage: Fields, tier: unknown): Usage | undefined {
@@ -202,6 +225,6 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
       image: completion.image_tokens,
     },
     tier,
-    usage,
+    withProviderCost(usage),
   )
 }

@@ -15,8 +15,9 @@ import {
   finishPart,
 } from '../reading/draft.ts'
 import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../reading/fields.ts'
+import { createPlaces, type Places } from '../reading/places.ts'
 import { contentOf, toRequest } from '../reading/request.ts'
-import { toUsage } from '../reading/usage.ts'
+import { laterCounts, toUsage } from '../reading/usage.ts'
 
 /** OpenAI Responses. Each part of an output item becomes a block, in order. */
 export const openaiResponses = defineFormat({
@@ -30,28 +31,32 @@ export const openaiResponses = defineFormat({
   },
   readRequest,
   open(draft) {
+    let places: Places | undefined
     /** Complete items. They are read once, because servers repeat them and may send late pieces of them. */
-    const done = new Set<unknown>()
+    const done = new Set<number>()
+    let counts: Fields | undefined
 
-    function finishItem(index: unknown, value: unknown): void {
-      const item = fieldsOf(value)
-      const at = index ?? item.id
+    function finishItem(at: number, item: Fields): void {
       if (!done.has(at)) readItem(choiceOf(draft), at, item)
       done.add(at)
+      places?.finish(at, groupOf(item.type))
     }
 
     function readResult(response: Fields): void {
       const { status, output, usage, error, incomplete_details: details } = response
       const choice = choiceOf(draft)
-      for (const [at, item] of listOf(output).entries()) finishItem(at, item)
+      const items = listOf(output)
+      const found = places?.placesOf(items.map(idsOf))
+      for (const [at, item] of items.entries()) finishItem(found?.[at] ?? at, fieldsOf(item))
       choice.reason =
         fieldsOf(details).reason ?? (/queued|progress/.test(stringOf(status)) ? undefined : status)
-      draft.usage = readUsage(usage, response.service_tier)
+      counts = laterCounts(counts, usage)
+      draft.usage = readUsage(counts, response.service_tier)
       if (error) addError(draft, error)
     }
 
     return (event) => {
-      const { type, output_index: at, item, response } = event
+      const { type, item, response } = event
       const name = typeof type === 'string' ? type.slice(9) : undefined
       if (!name || type === 'error') {
         if (type === 'error') addError(draft, event.error ?? { ...event, type: null })
@@ -63,16 +68,22 @@ export const openaiResponses = defineFormat({
       } else if (response) {
         addHead(draft, fieldsOf(response), RESPONSE)
         if (/^(completed|incomplete|failed|cancelled)$/.test(name)) readResult(fieldsOf(response))
-      } else if (done.has(at)) return
-      else if (name.endsWith('.delta')) readDelta(choiceOf(draft), event, name.slice(0, -6))
+      } else if (item || event.item_id || event.output_index !== undefined || name.endsWith('.delta'))
+        readPiece(event, name, placeOfPiece((places ??= createPlaces()), event, name))
+      else if (!name.endsWith('.done')) addUnknown(draft, event)
+    }
+
+    function readPiece(event: Fields, name: string, at: number): void {
+      if (done.has(at)) return
+      const item = fieldsOf(event.item)
+      if (name.endsWith('.delta')) readDelta(choiceOf(draft), at, event, name.slice(0, -6))
       else if (name === 'output_item.done') finishItem(at, item)
       else if (name === 'output_item.added') {
         // A call starts before it is complete, and its arguments follow.
-        const call = fieldsOf(item)
-        if (callKindOf(call)) addPart(choiceOf(draft), keyOf(at), readCall(call))
+        if (callKindOf(item)) addPart(choiceOf(draft), keyOf(at), readCall(item))
       } else if (name === 'output_text.annotation.added') {
         const annotations = [readCitation(event.annotation)]
-        addPart(choiceOf(draft), keyOf(at, undefined, event.content_index), {
+        addPart(choiceOf(draft), keyOf(at, undefined, event.content_index ?? 0), {
           type: 'text',
           text: '',
           annotations,
@@ -83,7 +94,7 @@ export const openaiResponses = defineFormat({
         const key = keyOf(at, -2)
         addPart(choice, key, { type: 'image', mimeType: mimeTypeOf(event) })
         choice.open!.get(key)!.patch = { base64: event.partial_image_b64 }
-      } else if (at === undefined && !name.endsWith('.done')) addUnknown(draft, event)
+      }
     }
   },
 })
@@ -163,17 +174,38 @@ const ARGS: Readonly<Record<string, (delta: string, event: Fields) => Fields>> =
 
 const mimeTypeOf = ({ output_format: format }: Fields): string => `image/${stringOf(format) || 'png'}`
 
-function readDelta(choice: Choice, event: Fields, name: string): void {
-  const { output_index: at, summary_index: summary, content_index: content } = event
+function readDelta(choice: Choice, at: number, event: Fields, name: string): void {
+  const { summary_index: summary, content_index: content } = event
   const delta = toText(event.delta)
   const piece = Object.hasOwn(PIECES, name) ? PIECES[name]!(delta) : undefined
-  if (piece) addPart(choice, keyOf(at, summary, content), piece)
+  if (piece && name.startsWith('audio')) addPart(choice, name.slice(0, 5), piece)
+  else if (piece && name === 'reasoning_summary_text') addPart(choice, keyOf(at, summary ?? 0), piece)
+  else if (piece) addPart(choice, keyOf(at, undefined, content ?? 0), piece)
   else if (Object.hasOwn(ARGS, name)) {
     const type =
       choice.open?.get(keyOf(at))?.type ?? (name.startsWith('code') ? 'serverToolCall' : 'toolCall')
     addPart(choice, keyOf(at), { type, name: '', args: ARGS[name]!(delta, event) } as ContentBlock)
   } else if (name.endsWith('_arguments')) addMore(choice, keyOf(at), delta)
 }
+
+/** The ids of an item, of which its pieces name one. */
+const idsOf = (item: unknown): readonly unknown[] => [fieldsOf(item).id, fieldsOf(item).call_id]
+
+/** llama.cpp numbers no item, and its pieces name a call by its `call_id`. */
+function placeOfPiece(places: Places, { output_index: index, item_id, item }: Fields, name: string): number {
+  if (item) return places.placeOf(index, idsOf(item), groupOf(fieldsOf(item).type))
+  return typeof index === 'number' ? index : places.placeOf(index, [item_id], groupOfEvent(name))
+}
+
+/** Items without ids and numbers are told apart by this. */
+const groupOf = (type: unknown): string => (type === 'message' || type === 'reasoning' ? type : 'call')
+
+const groupOfEvent = (name: string): string =>
+  name.startsWith('reasoning')
+    ? 'reasoning'
+    : /^(output_text|refusal|content_part)/.test(name)
+      ? 'message'
+      : 'call'
 
 /** The key of an item, of one of its parts, or of its result. */
 const keyOf = (at: unknown, summary?: unknown, content: unknown = -1): unknown =>
@@ -292,9 +324,8 @@ function readRequest(request: unknown): ModelRequest {
   return toRequest(fields, REQUEST, messages, items, 'input')
 }
 
-function readUsage(raw: unknown, tier: unknown): Usage | undefined {
-  if (!raw) return undefined
-  const usage = fieldsOf(raw)
+function readUsage(usage: Fields, tier: unknown): Usage | undefined {
+  if (usage.input_tokens === undefined && usage.output_tokens === undefined) return undefined
   const input = fieldsOf(usage.input_tokens_details)
   return toUsage(
     usage.input_tokens,

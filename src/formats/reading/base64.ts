@@ -1,13 +1,13 @@
 import { isRecord } from '../../messages/record.ts'
 
-const WHOLE = /^([\w+/]{4})*([\w+/]{2}==|[\w+/]{3}=)?$/
+const isWhole = (text: string): boolean => text.length % 4 === 0 && /^[\w+/]*={0,2}$/.test(text)
 
 /**
  * Appends a piece to streamed base64, whose pieces may each be encoded alone. Returns what can be decoded
  * now, and the tail that the next piece may change: an incomplete group of four, or one with padding.
  */
 export function joinBase64(tail: string, piece: string): readonly [base64: string, tail: string] {
-  const encodedAlone = tail.endsWith('=') && WHOLE.test(tail) && WHOLE.test(piece)
+  const encodedAlone = tail.endsWith('=') && isWhole(tail) && isWhole(piece)
   const text = encodedAlone ? btoa(atob(tail) + atob(piece)) : tail + piece
   const whole = text.length - (text.length % 4 || (text.endsWith('=') ? 4 : 0))
   return [text.slice(0, whole), text.slice(whole)]

@@ -1,3 +1,4 @@
+import { splitDataUrl } from '../../messages/data-url.ts'
 import type { Annotation, ContentBlock, ServerToolResultBlock, ToolCallBlock } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { parseToolArgs, withRawArgs } from '../../messages/tool-args.ts'
@@ -141,12 +142,11 @@ export const toResult = (
 
 /** Splits a data URL into `base64` and `mimeType`, because `url` is for addresses that can be fetched. */
 function readSource(block: Record<string, unknown>, extras: Record<string, unknown>): void {
-  const [, mimeType, base64] =
-    /^data:([^;,]*).*?;base64,(.*)$/s.exec(stringOf(block.url ?? block.base64)) ?? []
-  if (base64 !== undefined) {
+  const inline = splitDataUrl(block.url ?? block.base64)
+  if (inline) {
     delete block.url
-    block.base64 = base64
-    if (mimeType) block.mimeType = mimeType
+    block.base64 = inline.base64
+    if (inline.mimeType) block.mimeType = inline.mimeType
   }
   if (extras.format) block.mimeType ??= `${block.type}/${stringOf(extras.format)}`
 }

@@ -161,7 +161,8 @@ interface LooseBlock {
 /** Merges a later value of a field with the earlier ones, unless it is empty or repeated, as many are. */
 function addField(choice: Choice, slot: Slot, name: string, value: unknown): void {
   const { start } = slot
-  if (!value || value === start[name] || (name === 'args' && Object.keys(value).length === 0)) return
+  const before = slot.patch && name in slot.patch ? slot.patch[name] : start[name]
+  if (!value || value === before || (name === 'args' && Object.keys(value).length === 0)) return
   slot.patch ??= {}
   const first = !(name in slot.patch)
   if (first && name in start) merge(slot.patch, { [name]: start[name] })
@@ -252,13 +253,23 @@ export const blocksOf = ({ content, slots, open }: Choice): readonly (Fields | C
 
 const idOf = (id: unknown) => (id ? { id: toText(id) } : undefined)
 
-/** Whether a call, valid or not, has no result yet. */
-const awaitsTool = (blocks: readonly (Fields | ContentBlock)[]): boolean =>
-  blocks.some(
-    ({ type, id, extras }) =>
-      (type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server)) &&
-      !blocks.some((block) => block.type === 'serverToolResult' && (block as Fields).toolCallId === id),
-  )
+/** Whether a call has no result yet. Counts them by id, because calls of several steps may have the same. */
+function awaitsTool(blocks: readonly (Fields | ContentBlock)[]): boolean {
+  if (!blocks.some(isResult)) return blocks.some(isWaiting)
+  const open = new Map<unknown, number>()
+  for (const block of blocks) {
+    const { id, toolCallId } = block as Fields
+    const key = isResult(block) ? toolCallId : id
+    open.set(key, (open.get(key) ?? 0) + Number(isWaiting(block)) - Number(isResult(block)))
+  }
+  return [...open.values()].some((calls) => calls > 0)
+}
+
+const isResult = ({ type }: Fields | ContentBlock): boolean => type === 'serverToolResult'
+
+/** Whether a block is a call, valid or not, of a tool that the provider does not run. */
+const isWaiting = ({ type, extras }: Fields | ContentBlock): boolean =>
+  type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server)
 
 function emit({ draft, index }: Choice, event: MessageEvent): void {
   const numbered = index > 0 ? { ...event, choice: index } : event

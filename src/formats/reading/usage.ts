@@ -1,6 +1,7 @@
 import type { Usage, UsageDetails } from '../../messages/index.ts'
+import { isRecord } from '../../messages/record.ts'
 import { countOf, partition, totalsOf } from '../../messages/usage.ts'
-import { type Fields, fieldsOf } from './fields.ts'
+import { type Fields, fieldsOf, hasValue } from './fields.ts'
 
 /**
  * Makes usage whose details are a partition: a price table charges each detail at its own price and the rest
@@ -36,6 +37,29 @@ export function toUsage(
 }
 
 const NO_COST: Fields = {}
+
+/** With a key of one's own, OpenRouter's `cost` is its fee, which comes on top of the provider's cost. */
+export function withProviderCost(usage: Fields): Fields {
+  const { is_byok, cost, cost_details } = usage
+  if (is_byok !== true) return usage
+  return { ...usage, cost: countOf(cost) + countOf(fieldsOf(cost_details).upstream_inference_cost) }
+}
+
+/**
+ * The counts so far and those of a later report of the same stream. Counts are cumulative, so a later one
+ * replaces an earlier one, but not with zero: servers repeat a usage without the counts that did not change.
+ */
+export function laterCounts(known: Fields | undefined, report: unknown): Fields {
+  const counts = fieldsOf(report)
+  if (!known) return counts
+  const merged: Record<string, unknown> = { ...known }
+  for (const key in counts) {
+    const [before, value] = [known[key], counts[key]]
+    if (hasValue(key, value) && (value !== 0 || before === undefined))
+      merged[key] = isRecord(value) && isRecord(before) ? laterCounts(before, value) : value
+  }
+  return merged
+}
 
 /**
  * The details of what was written to a cache: the counts by time to live, and the rest.

@@ -6,6 +6,7 @@ import {
   type MediaBlock,
   type MediaType,
 } from '../content.ts'
+import { splitDataUrl } from '../data-url.ts'
 import { defined, filterFields, isRecord, nonEmpty } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
 import { fromWire, toWire, type WireNames } from './names.ts'
@@ -165,8 +166,8 @@ function decodeImageUrl(wire: Record<string, unknown>): MediaBlock | undefined {
   const { image_url: image, type: _, ...others } = wire
   const { url, ...detail }: Record<string, unknown> = isRecord(image) ? image : { url: image }
   if (typeof url !== 'string') return undefined
-  const inline = /^data:([^;,]+);base64,(.*)$/s.exec(url)
-  const source = inline ? { base64: inline[2]!, mimeType: inline[1]! } : { url }
+  const inline = splitDataUrl(url)
+  const source = inline ? defined(inline) : { url }
   return { type: 'image', ...source, ...unknownFields({ ...others, ...detail }, MEDIA_FIELDS) }
 }
 

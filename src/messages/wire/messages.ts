@@ -1,4 +1,4 @@
-import type { ContentBlock, InvalidToolCallBlock, ToolCallBlock } from '../content.ts'
+import type { ContentBlock } from '../content.ts'
 import { type FinishReason, isMessage, type Message, type Role } from '../message.ts'
 import { defined, filterFields, isRecord, itemsOf, nonEmpty } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
@@ -130,46 +130,61 @@ function toolCallFields({
     }
     const { name } = call.function
     const { id = null } = call
-    const parsed = parseToolArgs(String(call.function.arguments ?? ''))
+    const { arguments: args } = call.function
+    const parsed = isRecord(args) ? { args } : parseToolArgs(String(args ?? ''))
     if ('error' in parsed) invalid.push({ id, name, ...parsed, type: 'invalid_tool_call' })
     else calls.push({ id, name, ...parsed, type: 'tool_call' })
   }
   return { tool_calls: calls, invalid_tool_calls: invalid }
 }
 
-function decodeContent(wire: WireMessage): ContentBlock[] {
-  const blocks: ContentBlock[] = []
-  if (Array.isArray(wire.content)) blocks.push(...wire.content.map(decodeBlock))
-  else if (wire.content !== '') blocks.push({ type: 'text', text: String(wire.content) })
-  const addCalls = (calls: unknown, type: string) => {
-    for (const call of itemsOf(calls)) addCall(blocks, decodeBlock({ ...(call as object), type }))
+/**
+ * The content with the calls that it lacks. A call replaces the provider's own block of the same id, such as
+ * `tool_use`.
+ */
+function decodeContent({ content, tool_calls, invalid_tool_calls }: WireMessage): ContentBlock[] {
+  const blocks = Array.isArray(content) ? content.map(decodeBlock) : content === '' ? [] : [asText(content)]
+  const calls = [...callsOf(tool_calls, 'tool_call'), ...callsOf(invalid_tool_calls, 'invalid_tool_call')]
+  if (calls.length === 0) return blocks
+  const places = new Map<string, number[]>()
+  for (const [at, block] of blocks.entries()) {
+    const key = keyOf(block)
+    const known = key === undefined ? undefined : places.get(key)
+    if (known) known.push(at)
+    else if (key !== undefined) places.set(key, [at])
   }
-  addCalls(wire.tool_calls, 'tool_call')
-  addCalls(wire.invalid_tool_calls, 'invalid_tool_call')
+  for (const call of calls) {
+    const key = keyOf(call)!
+    const foreign = (call.id !== undefined && places.get(foreignKey(call.id))) || []
+    const [known] = places.get(key) ?? []
+    const [free = blocks.length] = foreign
+    if (known !== undefined && free >= known) continue
+    foreign.shift()
+    places.set(key, [free])
+    blocks[free] = call
+  }
   return blocks
 }
 
-/**
- * Adds a call unless the content already has it. Replaces the provider's own block of the call, such as
- * `tool_use`.
- */
-function addCall(blocks: ContentBlock[], call: ContentBlock): void {
-  if (call.type !== 'toolCall' && call.type !== 'invalidToolCall') return
-  const place = blocks.findIndex((block) => isSameCall(block, call))
-  if (place < 0) blocks.push(call)
-  else if (blocks[place]?.type === 'nonStandard') blocks[place] = call
+const asText = (content: unknown): ContentBlock => ({ type: 'text', text: String(content) })
+
+const callsOf = (list: unknown, type: string): readonly ContentBlock[] =>
+  itemsOf(list)
+    .map((call) => decodeBlock({ ...(call as object), type }))
+    .filter((call) => call.type !== 'nonStandard')
+
+/** What tells one call from another: its id or, without one, its name and arguments. */
+function keyOf(block: ContentBlock): string | undefined {
+  if (block.type === 'nonStandard')
+    return isRecord(block.value) && typeof block.value.id === 'string'
+      ? foreignKey(block.value.id)
+      : undefined
+  if (block.type !== 'toolCall' && block.type !== 'invalidToolCall') return undefined
+  const { type, id, name, args } = block
+  return id === undefined ? JSON.stringify([type, name, args]) : `${type} ${id}`
 }
 
-function isSameCall(block: ContentBlock, call: ToolCallBlock | InvalidToolCallBlock): boolean {
-  if (block.type === 'nonStandard') {
-    return isRecord(block.value) && call.id !== undefined && block.value.id === call.id
-  }
-  if (block.type !== call.type || block.id !== call.id) return false
-  return (
-    call.id !== undefined ||
-    (block.name === call.name && JSON.stringify(block.args) === JSON.stringify(call.args))
-  )
-}
+const foreignKey = (id: string): string => ` ${id}`
 
 const encodeCall = ({ extras: _, ...call }: ContentBlock): WireBlock => encodeBlock(call)
 

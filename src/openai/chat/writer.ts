@@ -131,7 +131,7 @@ export function createChatWriter(head: ChatHead): ChatWriter {
   /** Sends the messages of the newest state that were not sent yet. */
   function recover(messages: readonly unknown[]): void {
     for (const message of messagesOfRun(messages, head.after)) {
-      if (message.role === 'tool') ending.resolve(message.toolCallId ?? '')
+      ending.learn(message)
       if (message.role !== 'assistant' || message.id === undefined) continue
       const sent = texts.filter(({ messageId, isVoid }) => messageId === message.id && !isVoid)
       const text = textOf(message)

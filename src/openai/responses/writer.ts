@@ -209,10 +209,7 @@ export function createResponseWriter(head: ResponseHead, after = -1): ResponseWr
   /** Adds the messages of the newest state that were not read before. */
   function recover(messages: readonly unknown[]): void {
     for (const message of messagesOfRun(messages, head.after)) {
-      if (message.role === 'tool') {
-        ending.resolve(message.toolCallId ?? '')
-        continue
-      }
+      ending.learn(message)
       if (message.role !== 'assistant' || message.id === undefined) continue
       const known = output.filter(({ messageId, isVoid }) => messageId === message.id && !isVoid)
       if (known.length > 0 && known.every(({ item }) => item.status !== 'incomplete')) continue

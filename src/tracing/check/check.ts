@@ -46,7 +46,7 @@ export function checkLlmRun(run: CheckedRun): readonly Finding[] {
     if (typeof metadata[key] !== 'string' || metadata[key] === '')
       addMissing('provider and model', `extra.metadata.${key}`, 'Is missing: no costs are computed.')
   const [usage, path] = usageOf(metadata, outputs)
-  if (usage !== undefined) findings.push(...checkUsage(usage, path))
+  if (usage !== undefined) for (const finding of checkUsage(usage, path)) findings.push(finding)
   else if (!error)
     addMissing(
       'token counts',
@@ -54,7 +54,8 @@ export function checkLlmRun(run: CheckedRun): readonly Finding[] {
       'Is missing: token counts are not shown, or only estimated. OpenAI streams report usage only with `stream_options: { include_usage: true }`.',
     )
   // Messages in a provider's shape follow other rules.
-  if (metadata.ls_message_format === undefined) findings.push(...checkMessages(inputs, outputs))
+  if (metadata.ls_message_format === undefined)
+    for (const finding of checkMessages(inputs, outputs)) findings.push(finding)
   return findings
 }
 

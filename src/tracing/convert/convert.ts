@@ -215,7 +215,7 @@ function pricedUsage(
   const found = messages.find((message) => message.usage)?.usage
   if (!found) return undefined
   const { usage, issues: clamped } = partitionUsage(found)
-  issues.push(...clamped)
+  for (const issue of clamped) issues.push(issue)
   const { inputCost, outputCost, totalCost } = usage
   if (!prices || model === undefined || (inputCost ?? outputCost ?? totalCost) !== undefined) return usage
   try {

@@ -1,6 +1,7 @@
 import type { Target } from '../../formats/index.ts'
 import type { Fields } from '../../formats/reading/fields.ts'
 import { type Annotation, type ContentBlock, encodeBlock, type Message } from '../../messages/index.ts'
+import { nonEmpty } from '../../messages/record.ts'
 import { WIRE_REASONS } from '../../messages/wire/events.ts'
 
 /** The platform's own message format: `messages` with typed content blocks (platform interface). */
@@ -31,8 +32,11 @@ function writeBlock(block: ContentBlock): Record<string, unknown> {
       const written = { type: 'text', text: block.text, ...annotationsOf(block.annotations) }
       return withExtras(written, extras, id)
     }
-    case 'reasoning':
-      return withExtras({ type: 'reasoning', text: block.text }, extras, id)
+    case 'reasoning': {
+      // The name under which a server sent its thoughts matters to servers only.
+      const { field: _, ...others } = extras ?? {}
+      return withExtras({ type: 'reasoning', text: block.text }, nonEmpty(others), id)
+    }
     case 'toolCall':
       return withExtras(callOf('tool_call', id, block.name, block.args), extras)
     case 'invalidToolCall': {

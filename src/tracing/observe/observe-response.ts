@@ -21,7 +21,7 @@ const MAX_TEXT_LENGTH = 16 * 1024 * 1024
  * Throws `TracingError` for AWS event streams: pass the SDK's stream to `observeModelStream` instead.
  */
 export function observeModelResponse(response: Response, options: ObserveOptions = {}): Response {
-  const type = response.headers.get('content-type') ?? ''
+  const type = (response.headers.get('content-type') ?? '').toLowerCase()
   if (type.startsWith('application/vnd.amazon.eventstream')) {
     const message = 'AWS event streams are not supported. Pass the SDK stream to observeModelStream.'
     throw new TracingError('response', message)
@@ -46,8 +46,34 @@ interface TextReader {
 
 function readerOf(type: string, { ok, status }: Response, observer: Observer): TextReader {
   if (!ok) return readFailure(status)
-  if (type.startsWith('text/event-stream')) return readEvents(observer)
-  return /ndjson|jsonl|json-seq/.test(type) ? readLines(observer) : readWhole(observer)
+  if (/ndjson|jsonl|json-seq/.test(type)) return readLines(observer)
+  return readByStart(type.startsWith('text/event-stream'), observer)
+}
+
+/** The start of an event stream, which is no start of JSON. */
+const EVENT_START = /^(data|event|id|retry)?:|^(data|event|id|retry)[\r\n]/
+
+/** The length of text that tells an event stream from JSON. */
+const ENOUGH = 8
+
+/** Reads events or JSON. The first letters tell, because servers name the wrong content type, or none. */
+function readByStart(isNamedStream: boolean, observer: Observer): TextReader {
+  let start = ''
+  let reader: TextReader | undefined
+  function begin(): TextReader {
+    const isStream = isNamedStream ? !/^[[{]/.test(start) : EVENT_START.test(start)
+    reader = isStream ? readEvents(observer) : readWhole(observer)
+    reader.push(start)
+    return reader
+  }
+  return {
+    push(text) {
+      if (reader) return reader.push(text)
+      start = (start + text).trimStart()
+      if (start.length >= ENOUGH) begin()
+    },
+    end: () => (reader ?? begin()).end(),
+  }
 }
 
 function readFailure(status: number): TextReader {

@@ -49,7 +49,7 @@ const REQUEST: Readonly<Record<string, string>> = {
 
 const DETAILS: Readonly<Record<string, string>> = {
   cache_read: 'cache_read.input_tokens',
-  cache_creation: 'cache_creation.input_tokens',
+  cache_creation: 'cache_write.input_tokens',
   reasoning: 'reasoning.output_tokens',
 }
 
@@ -67,8 +67,9 @@ export function operationOf({ run_type, extra }: TracedRun): string {
 }
 
 /**
- * The attributes of a run's span: those of the semantic conventions for generative AI, and the `langsmith.…`
- * ones of LangSmith's OTLP endpoint. Lists and objects become JSON.
+ * The attributes of a run's span: those of the semantic conventions for generative AI, version 0.1.0, and
+ * those that LangSmith's OTLP endpoint reads: `langsmith.…`, `gen_ai.prompt`, `gen_ai.completion` and
+ * `gen_ai.usage.total_tokens`. Lists and objects become JSON.
  */
 export function genAiAttributes(run: TracedRun): Attributes {
   const { metadata } = run.extra
@@ -79,10 +80,7 @@ export function genAiAttributes(run: TracedRun): Attributes {
     'langsmith.trace.name': run.name,
   }
   if (run.tags) attributes['langsmith.span.tags'] = run.tags.join(',')
-  if (typeof provider === 'string') {
-    attributes['gen_ai.provider.name'] = PROVIDERS[provider] ?? provider
-    attributes['gen_ai.system'] = provider
-  }
+  if (typeof provider === 'string') attributes['gen_ai.provider.name'] = PROVIDERS[provider] ?? provider
   const params = { ...metadata, ...(metadata.ls_invocation_params as object | undefined) } as Record<
     string,
     unknown

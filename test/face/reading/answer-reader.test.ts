@@ -412,7 +412,7 @@ test('a call with the id of an earlier turn is another one, with a result of its
   ])
   const calls = items.filter(({ type }) => type.startsWith('call') && type !== 'callArgs')
   expect(calls).toMatchObject([
-    { type: 'callStart', call: { id: 'call_0', messageId: 'a2' } },
+    { type: 'callStart', call: { id: 'call_0~2', modelCallId: 'call_0', messageId: 'a2' } },
     { type: 'callEnd', input: { id: 'a2' } },
     { type: 'callResult', text: '5', seq: 3 },
   ])

@@ -76,7 +76,7 @@ test('parts that only Mistral has keep their order', () => {
       }),
     ).messages[0]!.content,
   ).toEqual([
-    { type: 'reasoning', text: 'Hm', extras: { signature: 's' } },
+    { type: 'reasoning', text: 'Hm', extras: { field: 'thinking', signature: 's' } },
     { type: 'text', text: 'See ' },
     { type: 'nonStandard', value: { type: 'reference', reference_ids: [1, 2] } },
     { type: 'file', url: 'https://a/b.pdf', extras: { documentName: 'b' } },

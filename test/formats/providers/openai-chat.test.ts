@@ -95,7 +95,7 @@ describe('a whole response becomes one message per choice', () => {
       }),
     )
     expect(messages[0]!.content).toEqual([
-      { type: 'reasoning', text: 'Hm.' },
+      { type: 'reasoning', text: 'Hm.', extras: { field: 'reasoning_content' } },
       {
         type: 'text',
         text: 'See there.',
@@ -344,7 +344,7 @@ describe('a stream accumulates to the message of the whole response', () => {
         { tool_calls: [{ index: 1, id: 'b', function: { name: 'f', arguments: '{"x":' } }] },
       ),
     ).toEqual([
-      { type: 'reasoning', text: 'Hmm.' },
+      { type: 'reasoning', text: 'Hmm.', extras: { field: 'reasoning' } },
       { type: 'text', text: 'I ask.' },
       { type: 'toolCall', id: 'a', name: 'sql', args: { input: 'SELECT' }, extras: { type: 'custom' } },
       { type: 'invalidToolCall', id: 'b', name: 'f', args: '{"x":', error: expect.any(String) },
@@ -403,6 +403,7 @@ describe('a stream accumulates to the message of the whole response', () => {
         type: 'reasoning',
         text: 'xxx',
         extras: {
+          field: 'reasoning',
           reasoning_details: [
             { type: 'reasoning.text', index: 0, format: 'v1', text: 'Hey', signature: 's' },
             { type: 'reasoning.text', index: 1, format: 'v1', data: 'enc' },
@@ -424,7 +425,7 @@ describe('a stream accumulates to the message of the whole response', () => {
         { content: [{ type: 'text', text: 'h' }] },
       ),
     ).toEqual([
-      { type: 'reasoning', text: 'Hmm.' },
+      { type: 'reasoning', text: 'Hmm.', extras: { field: 'thinking' } },
       { type: 'text', text: 'Ah' },
     ])
   })

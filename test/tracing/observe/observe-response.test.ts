@@ -201,3 +201,25 @@ test("the fetch of a provider's SDK can be observed", async () => {
     ls_invocation_params: { stream: true },
   })
 })
+
+describe('a content type that is wrong', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text)
+  const types = [undefined, 'application/json', 'text/plain; charset=utf-8', 'Text/Event-Stream']
+
+  test.each(types)('an event stream under %s is seen by its start, however it is cut', async (type) => {
+    for (const start of ['', '\n', 'event: a\n', ': hello\n\n'])
+      for (const sizes of [[1], [3], []]) {
+        const { body } = counted(cut(bytes(start + EVENTS), sizes))
+        const headers = new Headers(type === undefined ? [] : [['content-type', type]])
+        const { observed, records } = watched(new Response(body, { headers }), { format: 'openaiChat' })
+        await observed.text()
+        expect(textIn(records[0]!)).toBe('Grüße 🌍')
+      }
+  })
+
+  test('JSON under the type of an event stream is read whole', async () => {
+    const { observed, records } = watched(new Response(JSON.stringify(WHOLE), { headers: SSE }))
+    await observed.text()
+    expect(textIn(records[0]!)).toBe('Grüße 🌍')
+  })
+})

@@ -70,7 +70,6 @@ test('a run is a span with the attributes of the conventions, and the event of t
   expect(span!.attributes).toMatchObject({
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': 'anthropic',
-    'gen_ai.system': 'anthropic',
     'gen_ai.request.model': 'claude-sonnet-4-5',
     'gen_ai.request.max_tokens': 99,
     'gen_ai.request.temperature': 0.5,
@@ -82,7 +81,7 @@ test('a run is a span with the attributes of the conventions, and the event of t
     'gen_ai.usage.input_tokens': 12,
     'gen_ai.usage.output_tokens': 6,
     'gen_ai.usage.cache_read.input_tokens': 4,
-    'gen_ai.usage.cache_creation.input_tokens': 5,
+    'gen_ai.usage.cache_write.input_tokens': 5,
     'gen_ai.conversation.id': 't',
     'langsmith.span.kind': 'llm',
     'langsmith.trace.name': 'answer',
@@ -216,6 +215,72 @@ test.each([
   const back = readGenAiAttributes(attributes)
   expect(back.output).toMatchObject([{ finishReason: reason }])
   expect(back.finishReasons).toEqual([reason])
+})
+
+test('spans of other libraries are read', () => {
+  const answer = (id: string, fields: object) => ({ type: 'tool_call_response', id, ...fields })
+  const { input, usage, provider } = readGenAiAttributes({
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.system_instructions': JSON.stringify([{ type: 'text', content: 'Be brief.' }]),
+    'gen_ai.input.messages': JSON.stringify([
+      { role: 'user', parts: [{ type: 'text', content: 'Weather?' }] },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'tool_call', id: 'a', name: 'f', arguments: '{"x":1}' },
+          { type: 'tool_call', id: 'b', name: 'f', arguments: { x: 2 } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          answer('a', { name: 'f', result: 'rain' }),
+          answer('b', { response: { sky: 'blue' } }),
+          { type: 'text', content: 'And?' },
+        ],
+      },
+      { role: 'tool', parts: [answer('c', { response: ['a', 'b'] })] },
+    ]),
+    'gen_ai.usage.input_tokens': 9,
+    'gen_ai.usage.output_tokens': 4,
+    'gen_ai.usage.details.cache_read_tokens': 5,
+    'gen_ai.usage.details.reasoning_tokens': 2,
+  })
+  expect(provider).toBe('openai')
+  expect(input).toEqual([
+    { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] },
+    { role: 'user', content: [{ type: 'text', text: 'Weather?' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'toolCall', id: 'a', name: 'f', args: { x: 1 } },
+        { type: 'toolCall', id: 'b', name: 'f', args: { x: 2 } },
+      ],
+    },
+    { role: 'tool', name: 'f', toolCallId: 'a', content: [{ type: 'text', text: 'rain' }] },
+    { role: 'tool', toolCallId: 'b', content: [{ type: 'text', text: '{"sky":"blue"}' }] },
+    { role: 'user', content: [{ type: 'text', text: 'And?' }] },
+    { role: 'tool', toolCallId: 'c', content: [{ type: 'text', text: '["a","b"]' }] },
+  ])
+  expect(usage).toMatchObject({ inputDetails: { cache_read: 5 }, outputDetails: { reasoning: 2 } })
+})
+
+test('older names of counts are read, and instructions that are a text', () => {
+  const { input, usage, provider } = readGenAiAttributes({
+    'gen_ai.system': 'openai',
+    'gen_ai.system_instructions': 'Be brief.',
+    'gen_ai.usage.prompt_tokens': 9,
+    'gen_ai.usage.completion_tokens': 4,
+    'gen_ai.usage.cache_read_input_tokens': 5,
+    'gen_ai.usage.cache_creation.input_tokens': 1,
+  })
+  expect(provider).toBe('openai')
+  expect(input).toEqual([{ role: 'system', content: [{ type: 'text', text: 'Be brief.' }] }])
+  expect(usage).toMatchObject({
+    inputTokens: 9,
+    outputTokens: 4,
+    inputDetails: { cache_read: 5, cache_creation: 1 },
+  })
 })
 
 test('finish reasons of other libraries are read, with messages and without', () => {

@@ -1,5 +1,6 @@
 import { createFold, type Folded, type FoldedToolCall, type ThreadEvent } from '../../../events/index.ts'
 import type { ContentBlock, Message } from '../../../messages/index.ts'
+import { modelCallId, withCallNames } from '../../../messages/unique-calls.ts'
 import { fieldOf } from './json.ts'
 import type { WireEvent } from './log.ts'
 
@@ -56,7 +57,10 @@ export function messagesOf(
   { messages, toolCalls }: Folded,
   owner: string | null = null,
 ): readonly ShownMessage[] {
-  const own = messages.filter(({ toolCallId }) => toolCallId === owner)
+  const given = messages.filter(({ toolCallId }) => toolCallId === owner)
+  // Models use the ids of their calls again, and a result belongs to one of them.
+  const named = withCallNames(given.map(({ message }) => message))
+  const own = given.map((one, at) => ({ ...one, message: named[at]! }))
   const results = new Map(own.map(({ message }) => [message.toolCallId, message]))
   return own.flatMap(({ message, isFinished }, index) =>
     message.role === 'tool'
@@ -67,9 +71,9 @@ export function messagesOf(
             message,
             isFinished,
             calls: message.content.filter(isCall).map((block): ShownCall => {
-              const id = block.id ?? ''
+              const id = modelCallId(block)
               const call = toolCalls.find((one) => one.id === id)
-              const result = results.get(id) ?? call?.result
+              const result = results.get(block.id) ?? call?.result
               return { id, name: block.name ?? 'unknown', input: block.args, call, result }
             }),
           },

@@ -21,7 +21,7 @@ import {
   toRequest,
   toToolMessage,
 } from '../../reading/request.ts'
-import { toUsage } from '../../reading/usage.ts'
+import { laterCounts, toUsage } from '../../reading/usage.ts'
 import { addException, exceptionOf } from './exception.ts'
 
 /** AWS Bedrock: `Converse` and `ConverseStream`, whose bytes become base64. */
@@ -48,10 +48,13 @@ export const bedrockConverse = defineFormat({
     return toRequest(fields, ABOUT, start.concat(listOf(messages).flatMap(readMessage)), messages)
   },
   open(draft) {
+    let counts: Fields | undefined
     return (event) => {
       const { output, messageStart, contentBlockStart, contentBlockDelta, contentBlockStop } = event
       const about = event.messageStop ?? event.metadata ?? (output && event)
-      const at = fieldsOf(contentBlockStart ?? contentBlockDelta ?? contentBlockStop).contentBlockIndex
+      const { contentBlockIndex } = fieldsOf(contentBlockStart ?? contentBlockDelta ?? contentBlockStop)
+      // Some servers leave out zeros.
+      const at = contentBlockIndex ?? 0
       if (contentBlockDelta) readDelta(choiceOf(draft), at, fieldsOf(fieldsOf(contentBlockDelta).delta))
       else if (contentBlockStart)
         addPart(choiceOf(draft), at, readPart(fieldsOf(contentBlockStart).start, true))
@@ -60,7 +63,11 @@ export const bedrockConverse = defineFormat({
       else if (about) {
         const { stopReason, usage } = fieldsOf(about)
         addHead(draft, fieldsOf(about), ABOUT)
-        if (usage) draft.usage = readUsage(fieldsOf(usage))
+        if (usage) {
+          counts = laterCounts(counts, usage)
+          addHead(draft, { usage: counts })
+          draft.usage = readUsage(counts)
+        }
         const choice = choiceOf(draft)
         choice.reason = stopReason || choice.reason
         for (const [at, part] of listOf(fieldsOf(fieldsOf(output).message).content).entries())
@@ -203,7 +210,8 @@ function readToolMessage(result: Fields): Message {
 }
 
 /** Bedrock's input leaves out cached tokens, so they are added. */
-function readUsage(usage: Fields): Usage {
+function readUsage(usage: Fields): Usage | undefined {
+  if (usage.inputTokens === undefined && usage.outputTokens === undefined) return undefined
   const read = countOf(usage.cacheReadInputTokens)
   const written: Record<string, number> = { '5m': 0, '1h': 0 }
   for (const detail of listOf(usage.cacheDetails)) {

@@ -16,6 +16,7 @@ import {
   toText,
 } from '../../reading/fields.ts'
 import { roleOf, toMessages, toRequest, toToolMessage } from '../../reading/request.ts'
+import { laterCounts } from '../../reading/usage.ts'
 import { type ArgsWriter, createArgsWriter } from './partial-args.ts'
 import { readUsage } from './usage.ts'
 
@@ -62,7 +63,7 @@ export const gemini = defineFormat({
         addHead(draft, { id: chunk.responseId, model: chunk.modelVersion }, ID)
       if (usageMetadata) {
         // Early chunks have only some of the counts.
-        usage = usage ? collect({ ...usage }, fieldsOf(usageMetadata))! : fieldsOf(usageMetadata)
+        usage = laterCounts(usage, usageMetadata)
         addHead(draft, { usage })
         draft.usage = readUsage(usage)
       }
@@ -268,7 +269,7 @@ const NO_SOURCES: Annotation[] = []
 /** Normalizes contents, which may be a text, a part, a content or a list of these, to a list. */
 function toContents(value: unknown): readonly unknown[] {
   const list = manyOf(value)
-  return list.some((item) => fieldsOf(item).parts) ? list : list.length > 0 ? [{ parts: list }] : []
+  return list.some((item) => 'parts' in fieldsOf(item)) ? list : list.length > 0 ? [{ parts: list }] : []
 }
 
 function readContent(value: unknown, calls: Calls, system: boolean): Message[] {

@@ -24,6 +24,7 @@ import {
   toText,
 } from '../../reading/fields.ts'
 import { contentOf, roleOf, systemMessages, toRequest, toToolMessage } from '../../reading/request.ts'
+import { laterCounts } from '../../reading/usage.ts'
 import { readUsage } from './usage.ts'
 
 /** Google's Interactions API. Each content of a step, or of the `outputs` of version 1, becomes a block. */
@@ -41,6 +42,7 @@ export const geminiInteractions = defineFormat({
   readRequest,
   open(draft) {
     const places: Place[] = []
+    let counts: Fields | undefined
 
     function readAbout(about: Fields, steps: unknown): void {
       const { status, errors } = about
@@ -54,7 +56,7 @@ export const geminiInteractions = defineFormat({
 
     return (event) => {
       const { event_type: type, content, step = content, index, delta, metadata } = event
-      const at = typeof index === 'number' ? index : places.length
+      const at = typeof index === 'number' ? index : step ? places.length : Math.max(0, places.length - 1)
       const interaction = fieldsOf(event.interaction)
       const usage = event.usage ?? interaction.usage ?? fieldsOf(metadata).total_usage
       if (!type) readAbout(event, event.steps ?? event.outputs)
@@ -66,8 +68,9 @@ export const geminiInteractions = defineFormat({
       else if (delta) readDelta(choiceOf(draft), (places[at] ??= createPlace(at)), fieldsOf(delta))
       else if (!/\.stop$/.test(stringOf(type))) addUnknown(draft, event)
       if (usage) {
-        addHead(draft, { usage })
-        draft.usage = countsOf(fieldsOf(usage)) ?? draft.usage
+        counts = laterCounts(counts, usage)
+        addHead(draft, { usage: counts })
+        draft.usage = countsOf(counts)
       }
     }
   },

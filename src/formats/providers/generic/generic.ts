@@ -5,6 +5,7 @@ import { defineFormat } from '../../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, choiceOf } from '../../reading/draft.ts'
 import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
 import { toRequest } from '../../reading/request.ts'
+import { laterCounts } from '../../reading/usage.ts'
 import {
   addPieces,
   MESSAGE,
@@ -50,6 +51,7 @@ export const generic: Format = defineFormat({
   shapeOf: (value) => (fieldsOf(value).choices ? 'response' : generic.detect(value)),
   open(draft) {
     const callKeys: CallKey[] = []
+    let known: Fields | undefined
     return (chunk) => {
       const { choices, message, messages, error } = chunk
       const own = !choices && !message && !messages
@@ -75,7 +77,10 @@ export const generic: Format = defineFormat({
         if (!own) addMetadata(choice, fieldsOf(message.extras))
         addMetadata(choice, fields, CHOICE)
       })
-      draft.usage = readCounts(counts) ?? draft.usage
+      if (isRecord(counts)) {
+        known = laterCounts(known, counts)
+        draft.usage = readCounts(known)
+      }
       if (error) addError(draft, error)
     }
   },

@@ -132,7 +132,7 @@ function readResult(wire: Fields, nested: Fields): ContentBlock {
 export function readContent(message: Fields): ContentBlock[] {
   const calls = callsOf(message)
   const thought = thoughtOf(message)
-  const blocks: ContentBlock[] = thought ? [{ type: 'reasoning', text: thought }] : []
+  let blocks: ContentBlock[] = thought ? [{ type: 'reasoning', text: thought }] : []
   let before = false
   for (const part of partsOf(message)) {
     const block = readAnyBlock(part)
@@ -147,13 +147,21 @@ export function readContent(message: Fields): ContentBlock[] {
   }
   // Provider-side tools run between the reasoning and the answer.
   const answer = blocks.findIndex(({ type }) => type !== 'reasoning')
-  blocks.splice(answer < 0 ? blocks.length : answer, 0, ...readToolOutputs(message, calls))
+  const outputs = readToolOutputs(message, calls)
+  const place = answer < 0 ? blocks.length : answer
+  if (outputs.length > 0) blocks = [...blocks.slice(0, place), ...outputs, ...blocks.slice(place)]
   const refusal = refusalOf(message)
   if (refusal && !blocks.some(isRefusal)) blocks.push(readAnyBlock({ type: 'refusal', refusal }))
+  if (calls.length === 0) return blocks
+  const places = new Map<string, number>()
+  for (const [at, block] of blocks.entries()) {
+    const key = isCall(block.type) ? keyOf(block) : undefined
+    if (key !== undefined && !places.has(key)) places.set(key, at)
+  }
   for (const call of calls) {
     // The content repeats the calls. If LangChain completed cut-off arguments, the invalid call replaces it.
-    const at = blocks.findIndex((block) => isSameCall(block, call))
-    if (at < 0) blocks.push(call)
+    const at = places.get(keyOf(call))
+    if (at === undefined) places.set(keyOf(call), blocks.push(call) - 1)
     else if (call.type === 'invalidToolCall') blocks[at] = call
   }
   return blocks
@@ -174,27 +182,30 @@ export function addPieces(choice: Choice, message: Fields, callKey: CallKey): vo
     for (const part of partsOf(message))
       if (chunks.length === 0 || !CALL_PIECES.has(stringOf(fieldsOf(part).type))) addPiece(choice, part)
   if (refusal) addPart(choice, 'refusal', readAnyBlock({ type: 'refusal', refusal }))
-  for (const value of chunks) {
+  for (const [place, value] of chunks.entries()) {
     const { index, id, name, args } = fieldsOf(value)
     const at = `at ${index}`
     // The content has started the calls that the provider runs, and their arguments follow in the chunks.
     if (choice.open?.get(at)?.type === 'serverToolCall') addMore(choice, at, stringOf(args))
     else {
-      const key = callKey(index ?? undefined, stringOf(id), stringOf(name))
-      addPart(choice, key, readAnyBlock({ type: 'tool_call', id, name }), stringOf(args))
+      const key = callKey(index, stringOf(id), name, args, place)
+      const about = { type: 'tool_call', id: key.id, name: key.name }
+      addPart(choice, key, readAnyBlock(about), stringOf(args))
     }
   }
-  if (chunks.length === 0)
-    for (const call of callsOf(message))
-      if (!isStarted(choice, call)) finishPart(choice, call.id ?? call, call)
+  const calls = chunks.length === 0 ? callsOf(message) : []
+  if (calls.length > 0) {
+    const started = startedCalls(choice)
+    for (const call of calls) if (!call.id || !started.has(call.id)) finishPart(choice, call.id ?? call, call)
+  }
   addToolOutputs(choice, message)
 }
 
 const CALL_PIECES = names('tool_call tool_call_chunk tool_use function_call input_json_delta')
 
-/** Whether a call already has a block, because the content repeats the calls. */
-const isStarted = (choice: Choice, { id }: ContentBlock): boolean =>
-  !!id && choice.slots.some(({ start }) => start.id === id && isCall(start.type))
+/** The ids of the calls that already have a block, because the content repeats the calls. */
+const startedCalls = ({ slots }: Choice): ReadonlySet<unknown> =>
+  new Set(slots.filter(({ start }) => isCall(start.type)).map(({ start }) => start.id))
 
 function addPiece(choice: Choice, value: unknown): void {
   const part = fieldsOf(value)
@@ -240,11 +251,8 @@ function callsOf(message: Fields): ContentBlock[] {
   ]
 }
 
-const isSameCall = (block: ContentBlock, call: ContentBlock): boolean =>
-  isCall(block.type) &&
-  (call.id !== undefined || block.id !== undefined
-    ? block.id === call.id
-    : JSON.stringify(block) === JSON.stringify(call))
+/** What tells one call from another: its id or, without one, all of it. */
+const keyOf = (call: ContentBlock): string => (call.id === undefined ? JSON.stringify(call) : ` ${call.id}`)
 
 /** The fields of a message that are read here, and the internal ones of LangChain's objects. */
 export const MESSAGE = names(

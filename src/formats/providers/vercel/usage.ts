@@ -2,7 +2,7 @@ import type { Usage } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import { countOf } from '../../../messages/usage.ts'
 import { fieldsOf } from '../../reading/fields.ts'
-import { cacheWrites, toUsage } from '../../reading/usage.ts'
+import { cacheWrites, toUsage, withProviderCost } from '../../reading/usage.ts'
 
 /**
  * Reads usage in any spelling of the AI SDK: nested totals (models V3 and V4), `…TokenDetails` (6 and 7),
@@ -56,6 +56,6 @@ export function readUsage(raw: unknown, providerMetadata: unknown): Usage | unde
     },
     { reasoning },
     undefined,
-    counted,
+    withProviderCost(counted),
   )
 }

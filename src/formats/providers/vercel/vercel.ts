@@ -71,7 +71,7 @@ export const vercel = defineFormat({
         steps.push({ id, model: modelId, finishReason, usage })
         if (steps.length > 1) addHead(draft, { steps })
         if (counted) total = draft.usage = total ? addUsage(total, counted) : counted
-      } else if (!total) draft.usage = counted
+      } else if (!total) draft.usage = counted ?? draft.usage
     }
 
     function readResult(result: Fields): void {
@@ -267,7 +267,7 @@ function readMessage(value: unknown): Message[] {
   const extras = collect(undefined, message, MESSAGE)
   // Parts of a tool message that are not results, such as approvals, come from the user.
   const role = raw === 'tool' ? 'user' : roleOf(raw)
-  const parts = Array.isArray(content) ? content : [toText(content ?? value)]
+  const parts = content === null ? [] : Array.isArray(content) ? content : [toText(content ?? value)]
   const read: (part: unknown) => ContentBlock | Message = raw === 'tool' ? readInputPart : readPart
   return toMessages({ role, ...(extras && { extras }) }, parts, read)
 }
