@@ -37,6 +37,10 @@ export function createPlatformGroup(
     describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
     context: { webhooks, info: infoOf(switches, surroundings) },
     textErrors: true,
+    protocolHeaders: {
+      request: ['user-agent', 'x-auth-scheme', 'x-tenant-id'],
+      response: ['x-pagination-next', 'x-pagination-total'],
+    },
     onRequest: jobs.start,
   })
 }

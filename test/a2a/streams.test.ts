@@ -610,7 +610,7 @@ describe('a subscriber', () => {
       await eventually(() => text.includes(answer === 'task' ? '"working"' : ': ok'))
       for (const beats of [1, 2, 3]) {
         vi.advanceTimersByTime(5_000)
-        await eventually(() => text.split(': heartbeat\n\n').length === beats + 1)
+        await eventually(() => text.split(': heartbeat\n').length === beats + 1)
       }
       go.open()
       await reading

@@ -1,5 +1,4 @@
-import type { ClientTool } from '../../face/client-tools.ts'
-import { filterFields } from '../../messages/record.ts'
+import type { ClientTool } from '../../agents/model-request.ts'
 import type { ResponseBody } from '../wire.ts'
 
 /** The response fields that repeat the request. Clients expect all of them. */
@@ -26,18 +25,6 @@ export const SERVER_LABEL = 'agentwire'
 
 export const takesApprovals = ({ tools = [] }: ResponseBody): boolean =>
   tools.some(({ type, server_label: label }) => type === 'mcp' && label === SERVER_LABEL)
-
-export const clientToolsOf = ({ tools = [] }: ResponseBody): readonly ClientTool[] =>
-  tools.flatMap(({ type, name, description, parameters }) =>
-    type === 'function' && name !== undefined
-      ? [
-          {
-            type: 'function',
-            function: { name, ...filterFields({ description, parameters }, (_, one) => one !== undefined) },
-          },
-        ]
-      : [],
-  )
 
 /** The repeated fields, with defaults for those that the request omits. */
 export function echoOf(body: ResponseBody, conversationId: string | null): Echo {
