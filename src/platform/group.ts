@@ -1,4 +1,5 @@
 import { createFace, type FaceSetup } from '../face/create-face.ts'
+import { PAGE_HEADERS } from '../face/lists.ts'
 import type { FaceRoute } from '../face/routes.ts'
 import type { WebHandler } from '../http/index.ts'
 import { jobsOf } from '../runs/index.ts'
@@ -39,7 +40,7 @@ export function createPlatformGroup(
     textErrors: true,
     protocolHeaders: {
       request: ['user-agent', 'x-auth-scheme', 'x-tenant-id'],
-      response: ['x-pagination-next', 'x-pagination-total'],
+      response: PAGE_HEADERS,
     },
     onRequest: jobs.start,
   })
