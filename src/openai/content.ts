@@ -8,22 +8,32 @@ type Fields = Readonly<Record<string, unknown>>
  * value that is neither text nor parts becomes JSON.
  */
 export function contentOf(content: unknown): string | readonly object[] {
-  if (content === undefined || content === null || typeof content === 'string') return content ?? ''
-  if (!Array.isArray(content)) return JSON.stringify(content)
-  const blocks = content.flatMap((part) => blockOf(part) ?? [])
+  const parts = partsIn(content)
+  if (!parts) return plainText(content)
+  const blocks = parts.flatMap((part) => readable(blockOf(part)))
   const [first] = blocks
   return blocks.length === 1 && first?.type === 'text' ? first.text : blocks.map(encodeBlock)
 }
 
 /** A content's text. */
-export const plainText = (content: unknown): string =>
-  typeof content === 'string'
-    ? content
-    : Array.isArray(content)
-      ? content.map((part) => (typeof part === 'string' ? part : String(part?.text ?? ''))).join('')
-      : content === undefined
-        ? ''
-        : JSON.stringify(content)
+export function plainText(content: unknown): string {
+  if (typeof content === 'string') return content
+  const parts = partsIn(content)
+  if (!parts) return content == null ? '' : JSON.stringify(content)
+  return parts.map((part) => (typeof part === 'string' ? part : String(part.text ?? ''))).join('')
+}
+
+/** The parts of a content. Undefined for any other value, such as the JSON of a function's output. */
+function partsIn(content: unknown): readonly (string | Fields)[] | undefined {
+  const parts: readonly unknown[] = Array.isArray(content) ? content : isPart(content) ? [content] : [null]
+  return parts.every((part) => typeof part === 'string' || isPart(part)) ? (parts as Fields[]) : undefined
+}
+
+const isPart = (value: unknown): value is Fields => isRecord(value) && typeof value.type === 'string'
+
+/** A block, unless it is a file without a source, which no provider takes. */
+const readable = (block: ContentBlock | undefined): readonly ContentBlock[] =>
+  block && (block.type === 'text' || 'url' in block || 'base64' in block || 'fileId' in block) ? [block] : []
 
 /** A part of chat completions or of responses as a block. Undefined for a part that no agent can read. */
 function blockOf(part: string | Fields): ContentBlock | undefined {

@@ -64,9 +64,10 @@ export function readItems(input: string | readonly (string | InputItem)[] = []):
     const item: InputItem = typeof given === 'string' ? { role: 'user', content: given } : given
     switch (item.type ?? 'message') {
       case 'message': {
-        const role = ROLES.find((one) => one === item.role)
-        if (!role) throw badRequest(`input: a message has one of the roles ${ROLES.join(', ')}.`)
-        reading.message(role, item.content, [])
+        const { role: named = 'user', content } = item
+        const role = ROLES.find((one) => one === named)
+        if (role) reading.message(role, content, [])
+        else if (named === 'tool') reading.output(item.tool_call_id ?? item.call_id ?? '', content)
         break
       }
       case 'function_call':

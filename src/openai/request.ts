@@ -4,8 +4,8 @@ import { defined, isRecord, itemsOf } from '../messages/record.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** The functions in `tools` of both protocols. Tools that a provider runs, and custom tools, are left out. */
-export const clientToolsOf = ({ tools = [] }: { readonly tools?: readonly Fields[] | undefined }) =>
-  tools.flatMap((tool): readonly ClientTool[] => {
+export const clientToolsOf = ({ tools = [] }: { readonly tools?: readonly unknown[] | undefined }) =>
+  tools.filter(isRecord).flatMap((tool): readonly ClientTool[] => {
     const { name, description, parameters } = isRecord(tool.function) ? tool.function : tool
     if ((tool.type ?? 'function') !== 'function' || typeof name !== 'string' || name === '') return []
     const about = {

@@ -12,10 +12,10 @@ const text = z.string()
 const flag = z.optional(z.boolean())
 /** Some clients send a list of strings. */
 const parts = list(z.union([text, record], 'a string or an object'), 0, MAX_ITEMS)
-const content = z.union([text, parts], 'a string or an array of parts')
+const content = z.union([text, parts, record], 'a string or an array of parts')
 
 /** Some clients send the arguments as an object. */
-const calledFunction = object({ name: nonEmpty, arguments: anything })
+const calledFunction = object({ name: text, arguments: anything })
 
 const chatMessage = object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
@@ -26,7 +26,7 @@ const chatMessage = object({
       object({
         id: z.optional(text),
         function: z.optional(calledFunction),
-        custom: z.optional(object({ name: nonEmpty, input: anything })),
+        custom: z.optional(object({ name: text, input: anything })),
       }),
       0,
       MAX_ITEMS,
@@ -37,7 +37,7 @@ const chatMessage = object({
 })
 
 /** Of any type: the ones that no agent can use are left out. */
-const tools = z.optional(list(record, 0, MAX_ITEMS))
+const tools = z.optional(list(anything, 0, MAX_ITEMS))
 
 /** SDKs accept strings of at most 512 characters as values. */
 const metadata = z.optional(record)
@@ -58,6 +58,7 @@ const inputItem = object({
   content: anything,
   id: z.optional(text),
   call_id: z.optional(text),
+  tool_call_id: z.optional(text),
   name: z.optional(text),
   arguments: anything,
   input: anything,

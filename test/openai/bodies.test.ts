@@ -65,6 +65,8 @@ const CHATS: Readonly<Record<string, Json>> = {
       user('and now?'),
     ],
   },
+  'tools as strings': { tools: ['web_search', null] },
+  'a content of one part': { messages: [user({ type: 'text', text: 'hi' })] },
   'settings of other types': { temperature: '0.7', stop: null, logit_bias: {}, response_format: 'json' },
   'thinking of another provider': {
     messages: [
@@ -134,6 +136,10 @@ const ITEMS: Readonly<Record<string, Json>> = {
   },
   'something new': { type: 'telepathy_call', id: 'tp_1', arguments: ['x'], output: { a: 1 }, name: 'n' },
   'a string': 'hello',
+  'a message of a tool': { role: 'tool', tool_call_id: 'c9', content: 'x' },
+  'a message of a role that nobody knows': { type: 'message', role: 'critic', content: 'x' },
+  'a picture without a source': { role: 'user', content: [{ type: 'input_image' }] },
+  'an output that is a list of numbers': { type: 'function_call_output', call_id: 'c9', output: [1, null] },
 }
 
 describe('a chat completion takes', () => {
@@ -198,7 +204,8 @@ describe('a response takes', () => {
       ['c2', { a: 1 }],
     ])
     const results = heard[0]!.messages.filter(({ type }) => type === 'tool')
-    expect(results.map((result) => result.tool_call_id)).toEqual(['c1', 'c2'])
+    expect(results.map((result) => result.tool_call_id)).toEqual(['c1', 'c2', 'c9', 'c9'])
+    expect(results.at(-1).content).toBe('[1,null]')
   })
 
   test('tools of every kind', async () => {

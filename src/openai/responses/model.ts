@@ -1,4 +1,5 @@
 import type { ClientTool } from '../../agents/model-request.ts'
+import { isRecord } from '../../messages/record.ts'
 import type { ResponseBody } from '../wire.ts'
 
 /** The response fields that repeat the request. Clients expect all of them. */
@@ -24,7 +25,7 @@ export interface ResponseDetails {
 export const SERVER_LABEL = 'agentwire'
 
 export const takesApprovals = ({ tools = [] }: ResponseBody): boolean =>
-  tools.some(({ type, server_label: label }) => type === 'mcp' && label === SERVER_LABEL)
+  tools.filter(isRecord).some(({ type, server_label: label }) => type === 'mcp' && label === SERVER_LABEL)
 
 /** The repeated fields, with defaults for those that the request omits. */
 export function echoOf(body: ResponseBody, conversationId: string | null): Echo {
@@ -34,7 +35,7 @@ export function echoOf(body: ResponseBody, conversationId: string | null): Echo 
     instructions: body.instructions ?? null,
     previous_response_id: body.previous_response_id ?? null,
     conversation: conversationId === null ? null : { id: conversationId },
-    tools: tools.map((tool) =>
+    tools: tools.filter(isRecord).map((tool) =>
       tool.type === 'function'
         ? {
             type: tool.type,
