@@ -9,7 +9,8 @@ export interface CorsOptions {
   /** Origins such as `https://app.example.com`; `*` allows every origin. */
   readonly origins: string | readonly string[]
   /**
-   * Request headers to allow in addition to those that the clients of each protocol send; `*` allows every header. Default: none.
+   * Request headers to allow in addition to those that the clients of each protocol send; `*` allows every
+   * header. Default: none.
    */
   readonly headers?: readonly string[] | undefined
   /** Whether cookies are sent. Requires named origins. Default: false. */

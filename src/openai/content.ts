@@ -23,6 +23,12 @@ export function plainText(content: unknown): string {
   return parts.map((part) => (typeof part === 'string' ? part : String(part.text ?? ''))).join('')
 }
 
+/** A function's output as content: text and parts as they are, any other value as JSON. */
+export const outputOf = (output: unknown): unknown =>
+  output == null || typeof output === 'string' || partsIn(output)?.some((part) => blockOf(part))
+    ? output
+    : JSON.stringify(output)
+
 /** The parts of a content. Undefined for any other value, such as the JSON of a function's output. */
 function partsIn(content: unknown): readonly (string | Fields)[] | undefined {
   const parts: readonly unknown[] = Array.isArray(content) ? content : isPart(content) ? [content] : [null]

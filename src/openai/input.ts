@@ -1,6 +1,6 @@
 import { uuid7 } from '../ids.ts'
 import { toWireMessage, type WireMessage } from '../messages/index.ts'
-import { contentOf, plainText } from './content.ts'
+import { contentOf, outputOf, plainText } from './content.ts'
 import { badRequest } from './errors.ts'
 import { partsOf } from './ids.ts'
 import type { ChatMessage, InputItem } from './wire.ts'
@@ -50,7 +50,7 @@ function callsOf({ tool_calls: calls = [], function_call: only }: ChatMessage): 
 }
 
 const callOf = (id: string | undefined, name: string, args: unknown): Call => ({
-  id: id ?? name,
+  id: id || name,
   function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args ?? {}) },
 })
 
@@ -153,7 +153,8 @@ function createReading() {
       if (last?.role !== 'assistant') written.push({ role: 'assistant', content: '', tool_calls: [call] })
       else written[written.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] }
     },
-    output(callId: string, given: unknown) {
+    output(callId: string, output: unknown) {
+      const given = outputOf(output)
       brought([callId, given])
       const question = questionIn(callId)
       if (question) answer(question, { text: plainText(given) })

@@ -66,7 +66,7 @@ const FILE = {
   type: 'file',
   base64: 'AAEC',
   mimeType: 'application/pdf',
-  extras: { metadata: { filename: 'a.pdf' } },
+  extras: { filename: 'a.pdf' },
 } as const
 
 /** Two messages, of which the second is the answer, with a file between its texts, and two artifacts. */

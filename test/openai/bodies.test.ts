@@ -139,6 +139,11 @@ const ITEMS: Readonly<Record<string, Json>> = {
   'a message of a tool': { role: 'tool', tool_call_id: 'c9', content: 'x' },
   'a message of a role that nobody knows': { type: 'message', role: 'critic', content: 'x' },
   'a picture without a source': { role: 'user', content: [{ type: 'input_image' }] },
+  'an output with a type of its own': {
+    type: 'function_call_output',
+    call_id: 'c9',
+    output: { type: 'Feature', id: 1 },
+  },
   'an output that is a list of numbers': { type: 'function_call_output', call_id: 'c9', output: [1, null] },
 }
 
@@ -204,8 +209,8 @@ describe('a response takes', () => {
       ['c2', { a: 1 }],
     ])
     const results = heard[0]!.messages.filter(({ type }) => type === 'tool')
-    expect(results.map((result) => result.tool_call_id)).toEqual(['c1', 'c2', 'c9', 'c9'])
-    expect(results.at(-1).content).toBe('[1,null]')
+    expect(results.map((result) => result.tool_call_id)).toEqual(['c1', 'c2', 'c9', 'c9', 'c9'])
+    expect(results.slice(-2).map(({ content }) => content)).toEqual(['{"type":"Feature","id":1}', '[1,null]'])
   })
 
   test('tools of every kind', async () => {
