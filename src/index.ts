@@ -23,6 +23,7 @@ export {
   type ToolContext,
   type Writer,
 } from './agents/function/define-agent.ts'
+export type { ClientTool, ModelRequest, ResponseFormat } from './agents/model-request.ts'
 export type { AgentProfile, AgentSkill } from './agents/profile.ts'
 export { AgentwireError } from './errors.ts'
 export {

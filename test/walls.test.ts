@@ -199,6 +199,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/http',
     'src/messages',
     'src/storage',
+    'src/agents',
     'src/assistants',
     'src/runs',
     'src/face',

@@ -33,8 +33,8 @@ async function run(more: object = {}): Promise<readonly Event[]> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ threadId, runId: crypto.randomUUID(), messages, tools: [paint], ...more }),
   })
-  const frames = (await response.text()).split('\n\n').filter((frame) => frame.startsWith('data: '))
-  const events = frames.map((frame) => JSON.parse(frame.slice(6)) as Event)
+  const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: '))
+  const events = lines.map((line) => JSON.parse(line.slice(6)) as Event)
   for (const { delta = '' } of events) process.stdout.write(delta)
   messages = events.findLast(({ type }) => type === 'MESSAGES_SNAPSHOT')?.messages ?? messages
   return events

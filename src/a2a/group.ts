@@ -6,6 +6,7 @@ import { lazy } from '../lazy.ts'
 import { type AgentEngine, jobsOf } from '../runs/index.ts'
 import { cardSettings } from './card/options.ts'
 import type { A2AContext } from './context.ts'
+import { A2A_HEADERS } from './headers.ts'
 import type { A2AOptions } from './options.ts'
 import { pushJobs } from './push/pushes.ts'
 import { encodeA2AError } from './rpc/errors.ts'
@@ -23,6 +24,7 @@ export function createA2AGroup(setup: FaceSetup, options: A2AOptions = {}): WebH
     describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
     context: { authenticate, options, card, push },
     encodeError: encodeA2AError,
+    protocolHeaders: A2A_HEADERS,
     onRequest: jobs.start,
   })
 }

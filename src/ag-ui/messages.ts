@@ -126,12 +126,19 @@ function contentOf(content: readonly ContentBlock[]): unknown {
     if (block.type === 'text') return [{ type: 'text', text: block.text }]
     if (block.type !== 'image' && block.type !== 'audio' && block.type !== 'video' && block.type !== 'file')
       return []
-    const { type, base64, url, fileId, mimeType } = block
+    const { type, base64, url, fileId, mimeType, extras } = block
     const value = base64 ?? url ?? fileId
     if (value === undefined) return []
     const from = base64 !== undefined ? 'data' : url !== undefined ? 'url' : 'file'
     const mime = mimeType ?? (from === 'data' ? 'application/octet-stream' : undefined)
-    return [{ type: SOURCES[type] ?? type, source: { type: from, value, ...defined({ mimeType: mime }) } }]
+    const named = typeof extras?.filename === 'string' && { metadata: { filename: extras.filename } }
+    return [
+      {
+        type: SOURCES[type] ?? type,
+        source: { type: from, value, ...defined({ mimeType: mime }) },
+        ...named,
+      },
+    ]
   })
 }
 
@@ -179,7 +186,7 @@ const MEDIA: readonly string[] = ['image', 'audio', 'video'] satisfies readonly 
 
 function blockOf(part: ContentPart): readonly ContentBlock[] {
   if (part.type === 'text') return [{ type: 'text', text: part.text ?? '' }]
-  const { source = oldSource(part), filename } = part
+  const { source = oldSource(part), filename = nameIn(part.metadata) } = part
   if (!source) return []
   const { type: from, value, mimeType } = source
   const kind = part.type === 'binary' ? mimeType?.split('/')[0] : part.type
@@ -188,9 +195,15 @@ function blockOf(part: ContentPart): readonly ContentBlock[] {
       type: MEDIA.includes(kind ?? '') ? (kind as MediaType) : 'file',
       ...(from === 'data' ? { base64: value } : from === 'url' ? { url: value } : { fileId: value }),
       ...defined({ mimeType }),
-      ...(filename !== undefined && { extras: { metadata: { filename } } }),
+      ...(filename !== undefined && { extras: { filename } }),
     },
   ]
+}
+
+/** The name of a file in the metadata of its part. */
+function nameIn(metadata: unknown): string | undefined {
+  const { filename, name, title } = Object(metadata) as Readonly<Record<string, unknown>>
+  return [filename, name, title].find((one) => typeof one === 'string')
 }
 
 function oldSource({ data, url, id, mimeType }: ContentPart) {

@@ -18,6 +18,7 @@ const part = object({
   data: z.optional(text),
   id: z.optional(text),
   filename: z.optional(text),
+  metadata: anything,
 })
 
 /** A user message, or the result of a client-side tool. */

@@ -28,6 +28,7 @@ export function createAiSdkGroup(setup: FaceSetup, options: AiSdkOptions = {}): 
     basePath,
     routes: ROUTES,
     describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
+    protocolHeaders: { response: ['x-vercel-ai-ui-message-stream'] },
     context: { options, shape: { isDynamic: tools !== 'static', ofClient } },
     // Pages show the body of an error response to their users.
     encodeError: (error, _, origin) =>

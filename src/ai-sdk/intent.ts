@@ -54,7 +54,7 @@ function blocksOf({ type, text, url, mediaType, filename }: SentPart): readonly 
       type: MEDIA.find((kind) => mimeType?.startsWith(`${kind}/`)) ?? 'file',
       ...(inline ? { base64: inline.base64 } : { url }),
       ...(mimeType !== undefined && { mimeType }),
-      ...(filename !== undefined && { extras: { metadata: { filename } } }),
+      ...(filename !== undefined && { extras: { filename } }),
     },
   ]
 }

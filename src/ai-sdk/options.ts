@@ -1,4 +1,4 @@
-import type { ClientTool } from '../face/client-tools.ts'
+import type { ClientTool } from '../agents/model-request.ts'
 import type { OptionTable } from '../options.ts'
 
 export interface AiSdkOptions {

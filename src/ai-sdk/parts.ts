@@ -232,10 +232,8 @@ export function filesOf(block: MediaBlock): readonly FilePart[] {
   const { type, url, base64, mimeType = ANY_OF[type], extras } = block
   const source = url ?? (base64 === undefined ? undefined : `data:${mimeType};base64,${base64}`)
   if (source === undefined) return []
-  const { filename } = Object(extras?.metadata) as { readonly filename?: unknown }
-  return [
-    { type: 'file', mediaType: mimeType, url: source, ...(typeof filename === 'string' && { filename }) },
-  ]
+  const name = typeof extras?.filename === 'string' && { filename: extras.filename }
+  return [{ type: 'file', mediaType: mimeType, url: source, ...name }]
 }
 
 const ANY_OF = {

@@ -3,7 +3,7 @@ import { reporterOf } from '../face/errors.ts'
 import type { AnswerItem } from '../face/reading/answer-item.ts'
 import { createAnswerReader } from '../face/reading/answer-reader.ts'
 import type { FaceCall, FaceContext } from '../face/routes.ts'
-import { type StreamFraming, sourceOf, streamResponse } from '../http/index.ts'
+import { SSE_FRAMING, type StreamFraming, sourceOf, streamResponse } from '../http/index.ts'
 import type { Answer, AnswerEnd } from '../runs/index.ts'
 import { type Chunk, DONE, frameOf } from './chunks.ts'
 import { lastTurn, replyId, type Turn } from './parts.ts'
@@ -11,19 +11,14 @@ import { type ChunkWriter, StreamLost } from './writer.ts'
 
 export type OpenAnswer = Answer<readonly (ThreadEvent | LogGap)[]>
 
-/**
- * The headers and framing of `createUIMessageStreamResponse` in `ai`. `no-transform` prevents proxies from
- * buffering events to compress them.
- */
+/** With the headers of `createUIMessageStreamResponse` in `ai`. */
 const FRAMING: StreamFraming = {
+  ...SSE_FRAMING,
   headers: {
+    ...SSE_FRAMING.headers,
     'content-type': 'text/event-stream',
-    'cache-control': 'no-cache, no-transform',
     'x-vercel-ai-ui-message-stream': 'v1',
-    'x-accel-buffering': 'no',
   },
-  opening: new TextEncoder().encode(': stream-open\n\n'),
-  heartbeat: new TextEncoder().encode(': keep-alive\n\n'),
 }
 
 /** An answer, and a converter of its events to chunks. */

@@ -1,29 +1,22 @@
+import { CLIENT_TOOLS, type ClientTool, MODEL_REQUEST, type ModelRequest } from '../agents/model-request.ts'
 import type { StoredConfig } from '../runs/index.ts'
 
 /**
- * A tool that the client runs. An agent finds the list in `config.configurable.client_tools`, in the form
- * that LangChain's `bindTools` accepts. When the model calls one, the agent ends its run with the calls in
- * the last message of its state. The client sends their results as tool messages in its next request.
+ * The config of a run whose client has these tools and asks this of the model. They replace what the client
+ * set under the same keys. Agents find them there, and functions as `request` of their context.
  */
-export interface ClientTool {
-  readonly type: 'function'
-  readonly function: {
-    readonly name: string
-    readonly description?: string | undefined
-    /** JSON Schema of an object. */
-    readonly parameters?: Readonly<Record<string, unknown>> | undefined
-  }
-}
-
-const KEY = 'client_tools'
-
-/** The config of a run whose client has these tools. They replace what the client set under the same key. */
 export function withClientTools<Config extends Pick<StoredConfig, 'configurable'>>(
   config: Config,
   tools: readonly ClientTool[],
+  request: Omit<ModelRequest, 'tools'> = {},
 ): Config {
-  const { [KEY]: _, ...configurable } = config.configurable
-  return { ...config, configurable: tools.length === 0 ? configurable : { ...configurable, [KEY]: tools } }
+  const { [CLIENT_TOOLS]: _, [MODEL_REQUEST]: __, ...others } = config.configurable
+  const configurable = {
+    ...others,
+    ...(tools.length > 0 && { [CLIENT_TOOLS]: tools }),
+    ...(Object.keys(request).length > 0 && { [MODEL_REQUEST]: request }),
+  }
+  return { ...config, configurable }
 }
 
 interface Call {

@@ -3,6 +3,7 @@ import {
   type EncodeError,
   type HandlerOptions,
   type RouteDescriptions,
+  type SecuritySchemes,
   upgrading,
   type WebHandler,
   withCors,
@@ -25,7 +26,7 @@ export interface FaceSetup
 
 /** The definition of a face. */
 export interface Face<Context extends FaceContext = FaceContext>
-  extends Pick<HandlerOptions, 'basePath' | 'parseJson' | 'textErrors'> {
+  extends Pick<HandlerOptions, 'basePath' | 'parseJson' | 'textErrors' | 'protocolHeaders'> {
   /** Encodes errors for the protocol. Default: `{ error, message }` with the HTTP status of the error. */
   readonly encodeError?: EncodeError | undefined
   readonly routes: readonly FaceRoute<Context>[]
@@ -59,6 +60,10 @@ export function createFace<Context extends FaceContext = FaceContext>(
     basePath: face.basePath,
     parseJson: face.parseJson,
     textErrors: face.textErrors,
+    protocolHeaders: {
+      request: [...keyHeaders(authenticate?.schemes), ...(face.protocolHeaders?.request ?? [])],
+      response: face.protocolHeaders?.response,
+    },
     authenticate,
     maxBodyBytes,
     onError,
@@ -73,6 +78,12 @@ export function createFace<Context extends FaceContext = FaceContext>(
   })
   return { ...handler, describe: face.describe }
 }
+
+/** The headers that carry the API keys of `authenticate`. */
+const keyHeaders = (schemes: SecuritySchemes = {}): readonly string[] =>
+  Object.values(schemes).flatMap((scheme) =>
+    scheme.type === 'apiKey' && scheme.in === 'header' ? [scheme.name.toLowerCase()] : [],
+  )
 
 /**
  * Creates the handler of a face that is served alone, with an engine or the options to create one. Throws

@@ -46,6 +46,7 @@ export {
   type Method,
   type OAuthFlow,
   type OAuthFlows,
+  type ProtocolHeaders,
   type ResponseOptions,
   type RouteKind,
   type SecurityScheme,

@@ -23,6 +23,9 @@ export async function* mapSome<T, R>(
     yield* await Promise.all(items.slice(at, at + atOnce).map(change))
 }
 
+/** The names of the headers of a page. */
+export const PAGE_HEADERS = ['x-pagination-next', 'x-pagination-total'] as const
+
 /** The headers of a page: the total count, and the offset of the next page if there is one. */
 export const pageHeaders = (total: number, next: number): Record<string, string> => ({
   'x-pagination-total': String(total),

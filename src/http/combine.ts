@@ -1,3 +1,4 @@
+import { joinHeaders } from './cors.ts'
 import { errorResponse } from './errors.ts'
 import { notFound } from './handler.ts'
 import { socketOf } from './sockets/socket.ts'
@@ -23,6 +24,7 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
   return {
     routes: handlers.flatMap((handler) => handler.routes),
     cors: handlers.some(({ cors }) => cors),
+    protocolHeaders: joinHeaders(handlers.map(({ protocolHeaders }) => protocolHeaders)),
     handle,
     mountPaths,
     fetch: async (request, context) =>

@@ -2,14 +2,15 @@ import { AgentwireError } from '../errors.ts'
 import type { OptionTable } from '../options.ts'
 import { calledUrl, isWithoutPreflight } from './origins.ts'
 import { empty, knownBody } from './respond.ts'
-import type { HandlerContext, WebHandler } from './types.ts'
+import type { HandlerContext, ProtocolHeaders, WebHandler } from './types.ts'
 
 /** The other origins whose pages may call a handler. */
 export interface CorsOptions {
   /** Origins such as `https://app.example.com`; `*` allows every origin. */
   readonly origins: string | readonly string[]
   /**
-   * Request headers to allow in addition to those of the protocol; `*` allows every header. Default: none.
+   * Request headers to allow in addition to those that the clients of each protocol send; `*` allows every
+   * header. Default: none.
    */
   readonly headers?: readonly string[] | undefined
   /** Whether cookies are sent. Requires named origins. Default: false. */
@@ -26,7 +27,7 @@ export interface LangGraphCors {
   readonly allow_methods?: readonly string[] | undefined
   readonly allow_headers?: readonly string[] | undefined
   readonly allow_credentials?: boolean | undefined
-  /** Response headers to expose in addition to those of the protocol. */
+  /** Response headers to expose in addition to those of each protocol. */
   readonly expose_headers?: readonly string[] | undefined
   /** How long a browser may cache the answer to a preflight, in seconds. Default: 600. */
   readonly max_age?: number | undefined
@@ -47,12 +48,17 @@ const CORS_OPTIONS: OptionTable<CorsOptions | LangGraphCors> = {
 }
 export const CORS = ['false', CORS_OPTIONS] as const
 
-/** The headers that browser clients of the protocol send. */
+/** The headers of HTTP and tracing that pages may send to every handler. */
 const HEADERS =
-  'a2a-extensions,a2a-version,authorization,content-type,idempotency-key,if-match,if-none-match,last-event-id,mcp-method,mcp-name,mcp-protocol-version,prefer,traceparent,tracestate,x-api-key,x-tenant-id'
-/** The response headers that pages may read. */
-const EXPOSED =
-  'content-location,etag,location,preference-applied,x-pagination-next,x-pagination-total,retry-after,www-authenticate'
+  'authorization,content-type,idempotency-key,if-match,if-none-match,last-event-id,prefer,traceparent,tracestate,x-api-key,x-request-id'
+/** The response headers of HTTP that pages may read. */
+const EXPOSED = 'content-location,etag,location,preference-applied,retry-after,www-authenticate'
+
+/** The headers of several protocols. */
+export const joinHeaders = (all: readonly (ProtocolHeaders | undefined)[]): ProtocolHeaders => ({
+  request: [...new Set(all.flatMap((one) => one?.request ?? []))],
+  response: [...new Set(all.flatMap((one) => one?.response ?? []))],
+})
 
 const originsIn = (given: Partial<CorsOptions> & LangGraphCors): readonly string[] =>
   [given.origins ?? given.allow_origins ?? (given.allow_origin_regex ? [] : '*')].flat()
@@ -86,6 +92,9 @@ export function withCors(
   const given: Partial<CorsOptions> & LangGraphCors = options
   const { allow_methods: methods = ['*'], expose_headers = [], max_age = 600 } = given
   const { headers: extra = given.allow_headers ?? [], credentials = given.allow_credentials } = given
+  const { request = [], response: readable = [] } = handler.protocolHeaders ?? {}
+  const allowedHeaders = [HEADERS, ...request, ...extra].join()
+  const exposedHeaders = [EXPOSED, ...readable, ...expose_headers].join()
   const any = originsIn(given).includes('*')
   if (any && credentials)
     throw new AgentwireError('invalid_argument', 'http.cors: credentials require a list of origins.')
@@ -108,12 +117,9 @@ export function withCors(
     if (method) {
       const served = headers.get('allow')?.split(', ') ?? []
       set('allow-methods', served.filter((name) => methods.some((one) => one === '*' || one === name)).join())
-      set(
-        'allow-headers',
-        (extra.includes('*') && get('access-control-request-headers')) || [HEADERS, ...extra].join(),
-      )
+      set('allow-headers', (extra.includes('*') && get('access-control-request-headers')) || allowedHeaders)
       set('max-age', String(max_age))
-    } else set('expose-headers', [EXPOSED, ...expose_headers].join())
+    } else set('expose-headers', exposedHeaders)
     return answer
   }
 

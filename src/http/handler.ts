@@ -15,7 +15,7 @@ import { empty } from './respond.ts'
 import { createRouter, normalizeBase, stripBase } from './router.ts'
 import type { SecuritySchemes } from './security.ts'
 import { isHandshake, withBearer } from './sockets/socket.ts'
-import type { Call, HandlerContext, Principal, Route, WebHandler } from './types.ts'
+import type { Call, HandlerContext, Principal, ProtocolHeaders, Route, WebHandler } from './types.ts'
 
 /**
  * Identifies the caller of a request. `null` is answered with 401, a `Response` is sent as it is, and a
@@ -75,6 +75,8 @@ export interface HandlerOptions {
   readonly onRefuse?: ((refusal: Refusal) => void) | undefined
   /** Whether clients that accept text but not JSON get errors as plain text. Default: they get JSON. */
   readonly textErrors?: boolean | undefined
+  /** The headers of the protocol, for pages that `http.cors` allows. Default: none. */
+  readonly protocolHeaders?: ProtocolHeaders | undefined
   /** Runs once, at the first `close()`. */
   readonly onClose?: (() => void | Promise<void>) | undefined
 }
@@ -151,6 +153,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
 
   return {
     routes,
+    protocolHeaders: options.protocolHeaders,
     handle,
     mountPaths,
     fetch: async (request, context) =>

@@ -1,6 +1,12 @@
 export { DEFAULT_MAX_BODY_BYTES, isTextDeeper, MAX_DEPTH, type ReadJsonOptions, readJson } from './body.ts'
 export { combine } from './combine.ts'
-export { CORS, type CorsOptions, type LangGraphCors, originCheck, withCors } from './cors.ts'
+export {
+  CORS,
+  type CorsOptions,
+  type LangGraphCors,
+  originCheck,
+  withCors,
+} from './cors.ts'
 export type { JsonSchema, RouteDescription, RouteDescriptions } from './describe.ts'
 export {
   asText,
@@ -42,6 +48,7 @@ export {
   encodeSse,
   formatSse,
   idLine,
+  SSE_FRAMING,
   SSE_HEADERS,
   type SseEvent,
   sseResponse,
@@ -61,6 +68,7 @@ export type {
   HandlerContext,
   Method,
   Principal,
+  ProtocolHeaders,
   Route,
   RouteKind,
   WebHandler,

@@ -1,4 +1,4 @@
-import { type StreamOptions, type StreamSource, streamResponse } from './stream.ts'
+import { type StreamFraming, type StreamOptions, type StreamSource, streamResponse } from './stream.ts'
 
 /**
  * The headers of every event stream. `no-transform` prevents compression, `x-accel-buffering` prevents
@@ -11,8 +11,16 @@ export const SSE_HEADERS: Readonly<Record<string, string>> = {
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder()
-const OPENING = /* @__PURE__ */ encoder.encode(': ok\n\n')
-const HEARTBEAT = /* @__PURE__ */ encoder.encode(': heartbeat\n\n')
+
+/**
+ * The headers and comments of every event stream. A comment is one line without a blank line: some clients,
+ * such as `httpx-sse`, dispatch an event without data at each blank line after they have seen an id.
+ */
+export const SSE_FRAMING: StreamFraming = {
+  headers: SSE_HEADERS,
+  opening: /* @__PURE__ */ encoder.encode(': ok\n'),
+  heartbeat: /* @__PURE__ */ encoder.encode(': heartbeat\n'),
+}
 
 /** One event of an event stream (WHATWG HTML, "Server-sent events"). */
 export interface SseEvent {
@@ -55,4 +63,4 @@ export function encodeSse(event: SseEvent): Uint8Array {
 
 /** A stream of server-sent events, pulled from `source`. Heartbeats are comments. */
 export const sseResponse = (source: StreamSource, options: StreamOptions = {}): Response =>
-  streamResponse(source, { headers: SSE_HEADERS, opening: OPENING, heartbeat: HEARTBEAT }, options)
+  streamResponse(source, SSE_FRAMING, options)

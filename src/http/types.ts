@@ -66,6 +66,14 @@ export type RouteKind = 'public' | 'socket' | 'asset'
 /** A row of a route table: method, pattern such as `/threads/:thread_id/state`, endpoint. */
 export type Route = readonly [method: Method, pattern: string, endpoint: Endpoint, kind?: RouteKind]
 
+/** The headers of a protocol that pages of other origins send and read, in addition to those of HTTP. */
+export interface ProtocolHeaders {
+  /** Request headers of its clients and its documentation. */
+  readonly request?: readonly string[] | undefined
+  /** Response headers. */
+  readonly response?: readonly string[] | undefined
+}
+
 /** The shape of everything mountable: one group of endpoints, or several groups combined. */
 export interface WebHandler {
   /** Answers every request. A path that no route matches gets 404. Safe to destructure. */
@@ -82,6 +90,8 @@ export interface WebHandler {
   readonly mountPaths?: ((basePath?: string) => readonly string[]) | undefined
   /** Whether the handler itself decides which other origins may call it. A host then adds no default. */
   readonly cors?: boolean | undefined
+  /** The headers of its protocol, which pages that `http.cors` allows may send and read. Default: none. */
+  readonly protocolHeaders?: ProtocolHeaders | undefined
   /** Ends every stream and run of this handler. Later requests get 503. */
   readonly close: () => Promise<void>
 }

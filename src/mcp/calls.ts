@@ -132,14 +132,24 @@ export async function answerQuestion(asked: McpCall, { arguments: args = {} }: T
         'questionId: several questions are open. Set questionId to one of them.',
       )
     const { id, form } = question
-    // Models send a string for a form with one field.
-    const read = readAnswer(form, answer) ?? readAnswer(form, { answer })
+    // Models send a string for a form with one field, and an object as JSON.
+    const read =
+      readAnswer(form, answer) ?? readAnswer(form, { answer }) ?? readAnswer(form, parsedJson(answer))
     if (!read)
       throw new RunError(
         'invalid_argument',
         `answer: expected a value that matches ${JSON.stringify(form.schema)}.`,
       )
     return proceed(asked, tool, permitted, { [id]: read.answer })
+  }
+}
+
+/** The value of a JSON text, or undefined. */
+function parsedJson(value: unknown): unknown {
+  try {
+    return typeof value === 'string' ? JSON.parse(value) : undefined
+  } catch {
+    return undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { FaceCall } from '../face/routes.ts'
+import { SSE_FRAMING, streamResponse } from '../http/index.ts'
 import { VERSION } from '../version.ts'
 import { answerQuestion, callTool, type ToolParams } from './calls.ts'
 import { type Fields, type McpCall, type McpContext, TASKS, takesTasks } from './context.ts'
@@ -7,9 +8,6 @@ import { noTasks, protocolError } from './errors.ts'
 import { refuseForeignOrigin } from './origins.ts'
 import { cancelTask, getTask, updateTask } from './tasks.ts'
 import { ANSWER_TOOL, listTools } from './tools.ts'
-
-/** The longest silence on a stream, in milliseconds. */
-const KEEP_ALIVE_MS = 5_000
 
 /** `POST /mcp`: one request of either era. Each request gets its own server, so no client state is kept. */
 export async function postMcp(context: McpContext, call: FaceCall): Promise<Response> {
@@ -19,12 +17,24 @@ export async function postMcp(context: McpContext, call: FaceCall): Promise<Resp
   const handler = createMcpHandler(({ era }) => serverOf(context, call, era === 'modern'), {
     // A call may take long. Its stream sends bytes from the start, so that no proxy closes it.
     responseMode: method === 'tools/call' ? 'sse' : 'auto',
-    keepAliveMs: KEEP_ALIVE_MS,
+    keepAliveMs: 0, // Its comments end with a blank line: see SSE_FRAMING.
   })
   const { headers } = call.request
-  return handler.fetch(new Request(call.url, { method: 'POST', headers, signal: call.signal ?? null }), {
-    parsedBody,
-  })
+  const request = new Request(call.url, { method: 'POST', headers, signal: call.signal ?? null })
+  return withHeartbeats(await handler.fetch(request, { parsedBody }))
+}
+
+/** The same stream with this server's heartbeats. Other responses are not changed. */
+function withHeartbeats(response: Response): Response {
+  const { body, headers } = response
+  if (!body || !headers.get('content-type')?.startsWith('text/event-stream')) return response
+  const reader = body.getReader()
+  const source = {
+    next: async () => (await reader.read()).value,
+    // A stream that has failed cannot be cancelled.
+    cancel: () => void reader.cancel().catch(() => {}),
+  }
+  return streamResponse(source, { ...SSE_FRAMING, headers: Object.fromEntries(headers) })
 }
 
 /** Any params. Handlers validate the ones that they use. */

@@ -40,6 +40,10 @@ function createMcpGroup(setup: FaceSetup, options: McpOptions): WebHandler {
       allowsOrigin: setup.allowsOrigin ?? (() => false),
     },
     encodeError: encodeMcpError,
+    protocolHeaders: {
+      request: ['mcp-method', 'mcp-name', 'mcp-protocol-version', 'mcp-session-id'],
+      response: ['mcp-protocol-version', 'mcp-session-id'],
+    },
   })
   return protectedResource ? challenging(face, options) : face
 }

@@ -87,7 +87,7 @@ function contentOf(block: ContentBlock): readonly Fields[] {
 }
 
 function mediaContent({ type, base64, url, mimeType, id = 'file', extras }: MediaBlock): readonly Fields[] {
-  const { filename: name = id } = Object(extras?.metadata) as { readonly filename?: unknown }
+  const name = typeof extras?.filename === 'string' ? extras.filename : id
   const kind = mimeType !== undefined && { mimeType }
   if (base64 === undefined)
     return url === undefined ? [] : [{ type: 'resource_link', uri: url, name, ...kind }]
@@ -96,7 +96,7 @@ function mediaContent({ type, base64, url, mimeType, id = 'file', extras }: Medi
   return [
     {
       type: 'resource',
-      resource: { uri: `file:///${encodeURIComponent(String(name))}`, blob: base64, ...kind },
+      resource: { uri: `file:///${encodeURIComponent(name)}`, blob: base64, ...kind },
     },
   ]
 }

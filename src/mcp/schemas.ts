@@ -51,7 +51,7 @@ export async function inputOf(
   const isMessage = input === 'message' && takesMessages && (!schema || 'messages' in propertiesOf(schema))
   const base: JsonSchema = isMessage
     ? { type: 'object', properties: { message: MESSAGE }, required: ['message'] }
-    : (schema ?? { type: 'object' })
+    : (schema ?? channelsOf(agent))
   const properties = propertiesOf(base)
   const hasThread = threads && !('threadId' in properties)
   const whole = hasThread ? { ...base, properties: { ...properties, threadId: THREAD } } : base
@@ -74,6 +74,13 @@ export async function inputOf(
     },
   }
 }
+
+/** The input keys of an agent without an input schema, such as a graph whose state is an `Annotation`. */
+const channelsOf = ({ inputKeys }: Agent): JsonSchema => ({
+  type: 'object',
+  ...(Array.isArray(inputKeys) &&
+    inputKeys.length > 0 && { properties: Object.fromEntries(inputKeys.map((key) => [key, {}])) }),
+})
 
 /**
  * The tool's structured output, if the agent has an output schema that is not a list of messages. No field is

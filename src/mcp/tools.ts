@@ -5,6 +5,7 @@ import { permit } from '../face/access.ts'
 import { HttpError } from '../http/index.ts'
 import type { McpCall, McpContext } from './context.ts'
 import { inputOf, outputSchemaOf } from './schemas.ts'
+import { withTypes } from './typed-schema.ts'
 
 /** An assistant as a tool. */
 export interface AssistantTool {
@@ -20,10 +21,12 @@ export interface AssistantTool {
 /** The tool that answers the questions of other tools. */
 export const ANSWER_TOOL = 'answer_question'
 
-const MAX_NAME = 128
+/** Hosts add a prefix, such as `mcp__server__`, and models accept at most 64 characters. */
+const MAX_NAME = 40
 const MAX_STORED = 100
 
-const legalName = (name: string): string => name.replace(/[^\w.-]/g, '_').slice(0, MAX_NAME) || '_'
+/** Every model provider accepts these characters. One name that it refuses disables a host's connection. */
+const legalName = (name: string): string => name.replace(/[^\w-]/g, '_').slice(0, MAX_NAME) || '_'
 
 /** The tools of the agents. If two ids become the same tool name, the second name gets a number. */
 function graphTools({ engine: { agents }, options }: McpContext): readonly AssistantTool[] {
@@ -107,7 +110,7 @@ export async function listTools(asked: McpCall): Promise<ToolList> {
           made?.description ??
           agent.description ??
           `Runs the assistant ${JSON.stringify(made?.name ?? graphId)}.`,
-        inputSchema: { ...schema, type: 'object' as const },
+        inputSchema: { ...withTypes(schema), type: 'object' as const },
         ...(output && { outputSchema: { ...output, type: 'object' as const } }),
       }
     }),
@@ -126,7 +129,10 @@ const answerTool = {
     properties: {
       threadId: { type: 'string', description: 'The threadId that the question came with.' },
       questionId: { type: 'string', description: 'The questionId, where several questions were asked.' },
-      answer: { description: 'What the question asks for: a text, or an object as its schema says.' },
+      answer: {
+        type: 'string',
+        description: 'What the question asks for: a text, or JSON where its schema says an object.',
+      },
     },
     required: ['threadId', 'answer'],
   } satisfies JsonSchema,

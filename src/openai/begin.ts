@@ -1,6 +1,7 @@
+import type { ClientTool } from '../agents/model-request.ts'
 import { bodyAs, permit } from '../face/access.ts'
 import { type NamedAssistant, namedAssistant, reachesAssistant } from '../face/assistants.ts'
-import { type ClientTool, withClientTools } from '../face/client-tools.ts'
+import { withClientTools } from '../face/client-tools.ts'
 import { commandKey } from '../face/idempotency-key.ts'
 import { ANSWER_EVENTS } from '../face/reading/answer-reader.ts'
 import type { FaceCall } from '../face/routes.ts'
@@ -22,6 +23,7 @@ import type { OpenAiContext } from './context.ts'
 import { badRequest, noSuchModel } from './errors.ts'
 import type { Input } from './input.ts'
 import { answersTo } from './questions.ts'
+import { requestOf } from './request.ts'
 
 /** The assistant that a model names. It takes messages. */
 export type Model = NamedAssistant & { readonly graphId: string }
@@ -128,7 +130,7 @@ export async function beginRun(order: Order): Promise<Begun> {
     threadId,
     principal,
     runId: uuid7(),
-    config: withClientTools(config, order.clientTools),
+    config: withClientTools(config, order.clientTools, requestOf(body)),
     context: settings,
     request: call.request,
     traceparent: call.request.headers.get('traceparent'),

@@ -1,29 +1,50 @@
 import { splitDataUrl } from '../messages/data-url.ts'
-import { type ContentBlock, encodeBlock } from '../messages/index.ts'
+import { type ContentBlock, encodeBlock, type MediaType } from '../messages/index.ts'
 import { defined, isRecord } from '../messages/record.ts'
-import { badRequest } from './errors.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * A message's content in the agents' format: a string or blocks. Throws 400 for a part that no agent can
- * read.
+ * A message's content in the agents' format: a string or blocks. Parts that no agent can read are left out. A
+ * value that is neither text nor parts becomes JSON.
  */
-export function contentOf(content: string | readonly Fields[] | undefined): string | readonly object[] {
-  if (content === undefined || typeof content === 'string') return content ?? ''
-  const blocks = content.map(blockOf)
+export function contentOf(content: unknown): string | readonly object[] {
+  const parts = partsIn(content)
+  if (!parts) return plainText(content)
+  const blocks = parts.flatMap((part) => readable(blockOf(part)))
   const [first] = blocks
   return blocks.length === 1 && first?.type === 'text' ? first.text : blocks.map(encodeBlock)
 }
 
 /** A content's text. */
-export const plainText = (content: string | readonly Fields[] | undefined): string =>
-  typeof content === 'string'
-    ? content
-    : (content ?? []).map(({ text }) => (typeof text === 'string' ? text : '')).join('')
+export function plainText(content: unknown): string {
+  if (typeof content === 'string') return content
+  const parts = partsIn(content)
+  if (!parts) return content == null ? '' : JSON.stringify(content)
+  return parts.map((part) => (typeof part === 'string' ? part : String(part.text ?? ''))).join('')
+}
 
-/** A part of chat completions or of responses as a block. */
-function blockOf(part: Fields): ContentBlock {
+/** A function's output as content: text and parts as they are, any other value as JSON. */
+export const outputOf = (output: unknown): unknown =>
+  output == null || typeof output === 'string' || partsIn(output)?.some((part) => blockOf(part))
+    ? output
+    : JSON.stringify(output)
+
+/** The parts of a content. Undefined for any other value, such as the JSON of a function's output. */
+function partsIn(content: unknown): readonly (string | Fields)[] | undefined {
+  const parts: readonly unknown[] = Array.isArray(content) ? content : isPart(content) ? [content] : [null]
+  return parts.every((part) => typeof part === 'string' || isPart(part)) ? (parts as Fields[]) : undefined
+}
+
+const isPart = (value: unknown): value is Fields => isRecord(value) && typeof value.type === 'string'
+
+/** A block, unless it is a file without a source, which no provider takes. */
+const readable = (block: ContentBlock | undefined): readonly ContentBlock[] =>
+  block && (block.type === 'text' || 'url' in block || 'base64' in block || 'fileId' in block) ? [block] : []
+
+/** A part of chat completions or of responses as a block. Undefined for a part that no agent can read. */
+function blockOf(part: string | Fields): ContentBlock | undefined {
+  if (typeof part === 'string') return { type: 'text', text: part }
   const { type } = part
   switch (type) {
     case 'text':
@@ -39,6 +60,11 @@ function blockOf(part: Fields): ContentBlock {
       const extras = typeof inner === 'string' ? { detail: inner } : undefined
       return { type: 'image', ...sourceOf(url), ...texts({ fileId }), ...defined({ extras }) }
     }
+    case 'video_url':
+    case 'input_video': {
+      const { url } = isRecord(part.video_url) ? part.video_url : { url: part.video_url }
+      return { type: 'video', ...sourceOf(url), ...texts({ fileId: part.file_id }) }
+    }
     case 'input_audio': {
       const { data, format } = isRecord(part.input_audio) ? part.input_audio : {}
       return { type: 'audio', ...texts({ base64: data }), mimeType: `audio/${String(format ?? 'wav')}` }
@@ -47,15 +73,21 @@ function blockOf(part: Fields): ContentBlock {
     case 'input_file': {
       const { file_data, file_url, file_id: fileId, filename } = isRecord(part.file) ? part.file : part
       const source = file_data === undefined ? sourceOf(file_url) : sourceOf(file_data, 'base64')
-      const extras = typeof filename === 'string' ? { metadata: { filename } } : undefined
-      return { type: 'file', ...source, ...texts({ fileId }), ...defined({ extras }) }
+      const extras = typeof filename === 'string' ? { filename } : undefined
+      const mimeType = 'mimeType' in source ? source.mimeType : undefined
+      return {
+        type: MEDIA.find((kind) => mimeType?.startsWith(`${kind}/`)) ?? 'file',
+        ...source,
+        ...texts({ fileId }),
+        ...defined({ extras }),
+      }
     }
     default:
-      throw badRequest(
-        `content: a part of the type ${JSON.stringify(String(type).slice(0, 100))} is not known.`,
-      )
+      return undefined
   }
 }
+
+const MEDIA: readonly MediaType[] = ['image', 'audio', 'video']
 
 /** A `data:` URL as its bytes. Any other value as a URL or base64, as `other` says. */
 function sourceOf(value: unknown, other: 'url' | 'base64' = 'url') {

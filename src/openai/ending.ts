@@ -1,4 +1,5 @@
-import { type ClientTool, createPendingCalls } from '../face/client-tools.ts'
+import type { ClientTool } from '../agents/model-request.ts'
+import { createPendingCalls } from '../face/client-tools.ts'
 import type { AnswerDetail } from '../face/reading/answer-item.ts'
 import type { Message } from '../messages/index.ts'
 import { isCall } from '../messages/unique-calls.ts'

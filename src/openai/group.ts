@@ -5,6 +5,7 @@ import { lazy } from '../lazy.ts'
 import { checkOptions } from '../options.ts'
 import type { OpenAiContext } from './context.ts'
 import { errorEncoder } from './errors.ts'
+import { THREAD_HEADERS } from './headers.ts'
 import { OPENAI_OPTIONS, type OpenAiOptions } from './options.ts'
 
 /**
@@ -22,10 +23,30 @@ export function openAi(options: OpenAiOptions = {}): (setup: FaceSetup) => WebHa
       basePath: options.basePath,
       routes: ROUTES,
       describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
+      protocolHeaders: { request: [...THREAD_HEADERS, ...CLIENT_HEADERS] },
       context: { options },
       encodeError: errorEncoder(setup.onError),
     })
 }
+
+/** The headers that OpenAI's client and its Agents SDK send from a browser. */
+const CLIENT_HEADERS = [
+  'openai-beta',
+  'openai-organization',
+  'openai-project',
+  'user-agent',
+  'x-stainless-arch',
+  'x-stainless-custom-poll-interval',
+  'x-stainless-helper-method',
+  'x-stainless-lang',
+  'x-stainless-os',
+  'x-stainless-package-version',
+  'x-stainless-poll-helper',
+  'x-stainless-retry-count',
+  'x-stainless-runtime',
+  'x-stainless-runtime-version',
+  'x-stainless-timeout',
+]
 
 const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts'))
 

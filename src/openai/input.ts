@@ -1,6 +1,6 @@
 import { uuid7 } from '../ids.ts'
 import { toWireMessage, type WireMessage } from '../messages/index.ts'
-import { contentOf, plainText } from './content.ts'
+import { contentOf, outputOf, plainText } from './content.ts'
 import { badRequest } from './errors.ts'
 import { partsOf } from './ids.ts'
 import type { ChatMessage, InputItem } from './wire.ts'
@@ -32,29 +32,52 @@ export interface Input {
 /** A chat's messages, which are its whole history. */
 export function readChat(messages: readonly ChatMessage[]): Input {
   const reading = createReading()
-  for (const { role, content, name, tool_calls: calls = [], tool_call_id: callId } of messages) {
+  for (const message of messages) {
+    const { role, content, name, tool_call_id: callId } = message
     if (role === 'tool' || role === 'function') reading.output(callId ?? name ?? '', content)
-    else reading.message(role, content, calls)
+    else reading.message(role, content, callsOf(message))
   }
   return reading.input()
 }
 
-/** A response's input. Throws 400 for unknown items. */
-export function readItems(input: string | readonly InputItem[] = []): Input {
+/** The calls of a chat's message: of functions, of custom tools, and in the form before tools. */
+function callsOf({ tool_calls: calls = [], function_call: only }: ChatMessage): readonly Call[] {
+  const all = calls.flatMap(({ id, function: called, custom }) => {
+    if (called) return [callOf(id, called.name, called.arguments)]
+    return custom ? [callOf(id, custom.name, { input: custom.input })] : []
+  })
+  return only ? [...all, callOf(only.name, only.name, only.arguments)] : all
+}
+
+const callOf = (id: string | undefined, name: string, args: unknown): Call => ({
+  id: id || name,
+  function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args ?? {}) },
+})
+
+const ROLES = ['system', 'developer', 'user', 'assistant'] as const
+
+/** A response's input. Items that no agent can use, such as searches of a provider, are left out. */
+export function readItems(input: string | readonly (string | InputItem)[] = []): Input {
   const reading = createReading()
-  const items: readonly InputItem[] = typeof input === 'string' ? [{ role: 'user', content: input }] : input
-  for (const item of items) {
+  const items = typeof input === 'string' ? [input] : input
+  for (const given of items) {
+    const item: InputItem = typeof given === 'string' ? { role: 'user', content: given } : given
     switch (item.type ?? 'message') {
-      case 'message':
-        if (!item.role) throw badRequest('input: a message has a role.')
-        reading.message(item.role, item.content, [])
-        break
-      case 'function_call': {
-        const { call_id: id = '', name = '', arguments: args } = item
-        reading.call({ id, function: { name, arguments: args } })
+      case 'message': {
+        const { role: named = 'user', content } = item
+        const role = ROLES.find((one) => one === named)
+        if (role) reading.message(role, content, [])
+        else if (named === 'tool') reading.output(item.tool_call_id ?? item.call_id ?? '', content)
         break
       }
+      case 'function_call':
+        reading.call(callOf(item.call_id, item.name ?? '', item.arguments))
+        break
+      case 'custom_tool_call':
+        reading.call(callOf(item.call_id, item.name ?? '', { input: item.input }))
+        break
       case 'function_call_output':
+      case 'custom_tool_call_output':
         reading.output(item.call_id ?? '', item.output)
         break
       case 'mcp_approval_response':
@@ -63,20 +86,16 @@ export function readItems(input: string | readonly InputItem[] = []): Input {
       case 'item_reference':
         reading.reference(item.id ?? '')
         break
-      case 'reasoning':
-      case 'mcp_approval_request':
-        break
-      default:
-        throw badRequest(
-          `input: items of the type ${JSON.stringify(String(item.type).slice(0, 100))} are not known.`,
-        )
     }
   }
   return reading.input()
 }
 
-type Call = NonNullable<ChatMessage['tool_calls']>[number]
-type Content = ChatMessage['content']
+/** A call in the form of chat completions. */
+interface Call {
+  readonly id: string
+  readonly function: { readonly name: string; readonly arguments: string }
+}
 
 interface Written {
   readonly role: string
@@ -115,7 +134,7 @@ function createReading() {
   }
 
   return {
-    message(role: Exclude<ChatMessage['role'], 'tool' | 'function'>, given: Content, calls: readonly Call[]) {
+    message(role: (typeof ROLES)[number], given: unknown, calls: readonly Call[]) {
       const content = contentOf(given)
       if (role === 'assistant') {
         spoken()
@@ -134,7 +153,8 @@ function createReading() {
       if (last?.role !== 'assistant') written.push({ role: 'assistant', content: '', tool_calls: [call] })
       else written[written.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] }
     },
-    output(callId: string, given: Content) {
+    output(callId: string, output: unknown) {
+      const given = outputOf(output)
       brought([callId, given])
       const question = questionIn(callId)
       if (question) answer(question, { text: plainText(given) })

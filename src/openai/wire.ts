@@ -10,22 +10,34 @@ const MAX_ITEMS = 10_000
 
 const text = z.string()
 const flag = z.optional(z.boolean())
-const content = z.union([text, list(record, 0, MAX_ITEMS)], 'a string or an array of parts')
+/** Some clients send a list of strings. */
+const parts = list(z.union([text, record], 'a string or an object'), 0, MAX_ITEMS)
+const content = z.union([text, parts, record], 'a string or an array of parts')
 
-const calledFunction = object({ name: nonEmpty, arguments: z.optional(text) })
+/** Some clients send the arguments as an object. */
+const calledFunction = object({ name: text, arguments: anything })
 
 const chatMessage = object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
   content: z.optional(content),
   name: z.optional(text),
-  tool_calls: z.optional(list(object({ id: nonEmpty, function: calledFunction }), 0, MAX_ITEMS)),
+  tool_calls: z.optional(
+    list(
+      object({
+        id: z.optional(text),
+        function: z.optional(calledFunction),
+        custom: z.optional(object({ name: text, input: anything })),
+      }),
+      0,
+      MAX_ITEMS,
+    ),
+  ),
+  function_call: z.optional(calledFunction),
   tool_call_id: z.optional(text),
 })
 
-const chatTool = object({
-  type: z.literal('function'),
-  function: object({ name: nonEmpty, description: z.optional(text), parameters: z.optional(record) }),
-})
+/** Of any type: the ones that no agent can use are left out. */
+const tools = z.optional(list(anything, 0, MAX_ITEMS))
 
 /** SDKs accept strings of at most 512 characters as values. */
 const metadata = z.optional(record)
@@ -35,45 +47,44 @@ export const chatSchema = object({
   messages: list(chatMessage, 1, MAX_ITEMS),
   stream: flag,
   stream_options: z.optional(object({ include_usage: flag })),
-  tools: z.optional(list(chatTool, 0, MAX_ITEMS)),
+  tools,
   metadata,
   n: z.optional(whole(1, 1)),
 })
 
 const inputItem = object({
   type: z.optional(text),
-  role: z.optional(z.enum(['system', 'developer', 'user', 'assistant'])),
-  content: z.optional(content),
+  role: z.optional(text),
+  content: anything,
   id: z.optional(text),
   call_id: z.optional(text),
+  tool_call_id: z.optional(text),
   name: z.optional(text),
-  arguments: z.optional(text),
-  output: z.optional(content),
+  arguments: anything,
+  input: anything,
+  output: anything,
   approval_request_id: z.optional(text),
   approve: flag,
   reason: z.optional(text),
-})
-
-const responseTool = object({
-  type: nonEmpty,
-  name: z.optional(text),
-  description: z.optional(text),
-  parameters: z.optional(record),
-  server_label: z.optional(text),
 })
 
 const number = z.optional(z.number('a number'))
 
 export const responseSchema = object({
   model: nonEmpty,
-  input: z.optional(z.union([text, list(inputItem, 0, MAX_ITEMS)], 'a string or an array of items')),
+  input: z.optional(
+    z.union(
+      [text, list(z.union([text, inputItem], 'an item'), 0, MAX_ITEMS)],
+      'a string or an array of items',
+    ),
+  ),
   instructions: z.optional(text),
   previous_response_id: z.optional(text),
   conversation: z.optional(z.union([text, object({ id: nonEmpty })], 'an id or an object with one')),
   background: flag,
   store: flag,
   stream: flag,
-  tools: z.optional(list(responseTool, 0, MAX_ITEMS)),
+  tools,
   tool_choice: anything,
   parallel_tool_calls: flag,
   metadata,

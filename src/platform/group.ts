@@ -1,4 +1,5 @@
 import { createFace, type FaceSetup } from '../face/create-face.ts'
+import { PAGE_HEADERS } from '../face/lists.ts'
 import type { FaceRoute } from '../face/routes.ts'
 import type { WebHandler } from '../http/index.ts'
 import { jobsOf } from '../runs/index.ts'
@@ -37,6 +38,10 @@ export function createPlatformGroup(
     describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
     context: { webhooks, info: infoOf(switches, surroundings) },
     textErrors: true,
+    protocolHeaders: {
+      request: ['user-agent', 'x-auth-scheme', 'x-tenant-id'],
+      response: PAGE_HEADERS,
+    },
     onRequest: jobs.start,
   })
 }

@@ -1,6 +1,7 @@
 import type { ThreadResource } from '../face/access.ts'
 import { cancelRun } from '../face/cancel-run.ts'
 import { createFace, type FaceSetup } from '../face/create-face.ts'
+import { PAGE_HEADERS } from '../face/lists.ts'
 import { type FaceEndpoint, type FaceRoute, onDemand } from '../face/routes.ts'
 import { type Call, DEFAULT_MAX_BODY_BYTES, type WebHandler } from '../http/index.ts'
 import { postCommand } from './commands/dispatch.ts'
@@ -17,6 +18,7 @@ export function createThreadsGroup(setup: FaceSetup, { basePath }: ThreadsOption
     describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
     context: { sockets, maxBodyBytes: setup.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES },
     textErrors: true,
+    protocolHeaders: { response: PAGE_HEADERS },
     onClose: sockets.leave,
   })
 }

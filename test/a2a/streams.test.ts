@@ -66,7 +66,7 @@ const FILE = {
   type: 'file',
   base64: 'AAEC',
   mimeType: 'application/pdf',
-  extras: { metadata: { filename: 'a.pdf' } },
+  extras: { filename: 'a.pdf' },
 } as const
 
 /** Two messages, of which the second is the answer, with a file between its texts, and two artifacts. */
@@ -610,7 +610,7 @@ describe('a subscriber', () => {
       await eventually(() => text.includes(answer === 'task' ? '"working"' : ': ok'))
       for (const beats of [1, 2, 3]) {
         vi.advanceTimersByTime(5_000)
-        await eventually(() => text.split(': heartbeat\n\n').length === beats + 1)
+        await eventually(() => text.split(': heartbeat\n').length === beats + 1)
       }
       go.open()
       await reading

@@ -5,21 +5,26 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { serve } from '../../adapters/node.ts'
 import type { HttpOptions } from '../../src/face/index.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
+import { openAi } from '../../src/openai/index.ts'
 import { executablePath, launchBrowser } from '../kit/browser.ts'
 import { bundlePage, openScriptPage, problemsOf } from '../kit/site.ts'
 
 describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React page on another port', () => {
   let browser: Browser
   let site: Awaited<ReturnType<typeof openScriptPage>>
+  let openAiSite: typeof site
 
   beforeAll(async () => {
     const script = await bundle('cors-page.tsx')
     site = await openScriptPage(script)
+    const entryPoints = [fileURLToPath(new URL('openai-page.ts', import.meta.url))]
+    openAiSite = await openScriptPage(await bundlePage({ entryPoints }))
     browser = await launchBrowser()
   })
   afterAll(async () => {
     await browser?.close()
     await site?.close()
+    await openAiSite?.close()
   })
 
   test('streams from serve as it is', async () => {
@@ -43,8 +48,16 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React 
     await expect.poll(() => problems.join('\n')).toContain('blocked by CORS policy')
   })
 
+  test('calls serve as it is with the client of OpenAI', async () => {
+    const { page, problems, goOn } = await open(undefined, openAiSite)
+    goOn()
+    await page.getByText('chat: Hello there', { exact: true }).waitFor()
+    await page.getByText('response: Hello there', { exact: true }).waitFor()
+    expect(problems).toEqual([])
+  })
+
   /** The page, after a click on its button; `goOn` lets the agent say its second word. */
-  async function open(http?: HttpOptions) {
+  async function open(http?: HttpOptions, at = site) {
     let goOn = () => {}
     const second = new Promise<void>((resolve) => {
       goOn = resolve
@@ -57,7 +70,12 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React 
         await answer.text(' there')
       },
     })
-    const server = createAgentServer({ agents: { agent }, http, authenticate: () => ({ id: 'page' }) })
+    const server = createAgentServer({
+      agents: { agent },
+      faces: [openAi()],
+      http,
+      authenticate: () => ({ id: 'page' }),
+    })
     const { origin, close } = await serve(server, { port: 0, silent: true })
     const page = await browser.newPage()
     onTestFinished(async () => {
@@ -67,7 +85,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React 
     })
     const problems = problemsOf(page)
     page.setDefaultTimeout(30_000)
-    await page.goto(`${site.origin}/?api=${encodeURIComponent(origin)}`)
+    await page.goto(`${at.origin}/?api=${encodeURIComponent(origin)}`)
     await page.getByRole('button', { name: 'Send' }).click()
     return { page, problems, goOn }
   }

@@ -6,7 +6,7 @@ import {
   StateGraph,
 } from '@langchain/langgraph'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { ClientTool } from '../../src/face/client-tools.ts'
+import type { ClientTool } from '../../src/agents/model-request.ts'
 import { defineAgent } from '../../src/index.ts'
 import { ScriptedChatModel, supervised } from '../fixtures/graphs.ts'
 import { gate } from '../kit/wait.ts'

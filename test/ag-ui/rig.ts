@@ -77,7 +77,7 @@ export function clientOf(
     let rest = ''
     const tap = new TransformStream<Uint8Array, Uint8Array>({
       transform(bytes, controller) {
-        const parts = (rest + decoder.decode(bytes, { stream: true })).split('\n\n')
+        const parts = (rest + decoder.decode(bytes, { stream: true })).split('\n')
         rest = parts.pop()!
         for (const part of parts) if (part.startsWith('data: ')) take(JSON.parse(part.slice(6)))
         controller.enqueue(bytes)

@@ -25,7 +25,7 @@ const post = (url: string, body: Json, headers: Record<string, string> = {}): Pr
   })
 
 const eventsIn = (text: string): Json[] =>
-  text.split('\n\n').flatMap((frame) => (frame.startsWith('data: ') ? [JSON.parse(frame.slice(6))] : []))
+  text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [JSON.parse(line.slice(6))] : []))
 
 const input = (more: Json = {}): Json => ({
   threadId: crypto.randomUUID(),

@@ -100,8 +100,8 @@ export async function readChunks(body: ReadableStream<Uint8Array>, chunks: Json[
       text += part
       const frames = text.split('\n\n')
       text = frames.pop()!
-      for (const frame of frames) {
-        if (frame.startsWith(':')) continue
+      for (const framed of frames) {
+        const frame = framed.replace(/^(:.*\n)+/, '')
         expect(frame).toMatch(/^data: [^\n]*$/)
         if (frame === 'data: [DONE]') return 'done'
         const chunk = JSON.parse(frame.slice('data: '.length))

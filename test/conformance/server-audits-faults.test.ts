@@ -66,6 +66,11 @@ const faults: readonly (readonly [name: string, fault: Fault, ...rules: readonly
   ['frames have ids of their own', wrapped((frame) => frame.replace(/^id: .*$/m, 'id: x')), 'stream.frames'],
   ['there are no heartbeats', wrapped((frame) => (frame.startsWith(':') ? '' : frame)), 'stream.heartbeat'],
   [
+    'a heartbeat ends with a blank line',
+    wrapped((frame) => (frame.startsWith(':') ? `${frame}\n` : frame)),
+    'stream.heartbeat',
+  ],
+  [
     'a stream ends with its run',
     wrapped((frame) =>
       frame.includes('"completed"') && frame.includes('"namespace":[]') ? undefined : frame,

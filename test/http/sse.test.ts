@@ -13,8 +13,8 @@ import {
 import { turns } from '../kit/wait.ts'
 
 const decoder = new TextDecoder()
-const OPENING = ': ok\n\n'
-const HEARTBEAT = ': heartbeat\n\n'
+const OPENING = ': ok\n'
+const HEARTBEAT = ': heartbeat\n'
 
 /** The frames that a client parses from bytes that arrive in these pieces. */
 function parse(chunks: readonly Uint8Array[]) {

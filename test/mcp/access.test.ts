@@ -168,7 +168,7 @@ test('assistants that clients have made are tools where the option says so', asy
     }),
   })
   const { assistant_id } = (await made.json()) as { readonly assistant_id: string }
-  const name = `Ada_L._${assistant_id.slice(-12)}`
+  const name = `Ada_L__${assistant_id.slice(-12)}`
   const client = await connect(at.url, 'auto')
   expect(await client.list()).toMatchObject([
     { name: 'named' },

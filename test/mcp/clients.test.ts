@@ -281,8 +281,11 @@ test('an option names the agents that are tools, and what they take', async () =
   const client = await connect(url, 'auto')
   const tools = await client.list()
   expect(tools.map(({ name }) => name)).toEqual(['one'])
-  // An annotation does not say what it takes.
-  expect(tools[0].inputSchema).toEqual({ type: 'object' })
+  // An annotation has the names of its channels, and no types.
+  expect(tools[0].inputSchema).toEqual({
+    type: 'object',
+    properties: { messages: { type: ['string', 'number', 'boolean', 'object', 'array'] } },
+  })
   const result = await client.call('one', { messages: [{ role: 'user', content: 'hello' }] })
   expect(textOf(result)).toBe('You said: hello')
   expect(await client.call('answer_question', {}).catch(String)).toContain('There is no tool')

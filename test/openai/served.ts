@@ -112,4 +112,4 @@ export const eventsOf = (text: string): Json[] =>
     .map((data) => JSON.parse(data))
 
 /** The same without comments, which depend on the time. */
-export const withoutComments = (text: string): string => text.replace(/^:.*\n\n/gm, '')
+export const withoutComments = (text: string): string => text.replace(/^:.*\n/gm, '')

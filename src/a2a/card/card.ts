@@ -7,7 +7,6 @@ const MODES = ['text/plain', 'application/json']
 
 /** LangGraph's server has this extension, too, with the other default. */
 export const HISTORY_SCOPE = {
-  header: 'langgraph-a2a-history-scope',
   extension: {
     uri: 'https://langchain.com/a2a/extensions/history-scope/v1',
     description: 'LangGraph-A2A-History-Scope chooses the history of a task: `task` (default) or `context`.',

@@ -84,7 +84,7 @@ export function blockOf(part: Part): ContentBlock {
     type: mediaKind(mediaType),
     ...(part.kind === 'bytes' ? { base64: part.bytes } : { url: part.uri }),
     ...(mediaType !== undefined && { mimeType: mediaType }),
-    ...(name !== undefined && { extras: { metadata: { filename: name } } }),
+    ...(name !== undefined && { extras: { filename: name } }),
   }
 }
 

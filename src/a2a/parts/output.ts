@@ -23,9 +23,8 @@ export function partOf(block: ContentBlock): readonly Part[] {
 }
 
 function mediaPart({ base64, url, mimeType, extras }: MediaBlock): readonly Part[] {
-  const { filename } = Object(extras?.metadata) as { readonly filename?: unknown }
   const about = {
-    ...(typeof filename === 'string' && { name: filename }),
+    ...(typeof extras?.filename === 'string' && { name: extras.filename }),
     ...(mimeType !== undefined && { mediaType: mimeType }),
   }
   if (base64 !== undefined) return [{ kind: 'bytes', bytes: base64, ...about }]

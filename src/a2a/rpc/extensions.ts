@@ -1,7 +1,8 @@
 import type { FaceCall } from '../../face/routes.ts'
-import { extensionsOf, HISTORY_SCOPE } from '../card/card.ts'
+import { extensionsOf } from '../card/card.ts'
 import type { A2AContext } from '../context.ts'
 import { A2AError } from '../errors.ts'
+import { HISTORY_SCOPE_HEADER } from '../headers.ts'
 import type { HistoryScope } from '../model.ts'
 
 /** The headers of requests and responses that list extensions: in v1.0, and in v0.3. */
@@ -48,4 +49,4 @@ export function requireExtensions({ card }: A2AContext, { request }: FaceCall): 
  * server.
  */
 export const historyScopeOf = ({ request }: FaceCall): HistoryScope =>
-  request.headers.get(HISTORY_SCOPE.header) === 'context' ? 'context' : 'task'
+  request.headers.get(HISTORY_SCOPE_HEADER) === 'context' ? 'context' : 'task'

@@ -3,6 +3,7 @@ import type { Message } from '../../messages/index.ts'
 import type { AgentTask, StateAddress } from '../agent.ts'
 import { cancelledResults } from '../cancelled.ts'
 import { AgentInputError, AgentRejection, rejectionOf, textOfThrown } from '../errors.ts'
+import { requestIn } from '../model-request.ts'
 import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
 import { openAttempt, planAttempt } from './begin.ts'
@@ -107,6 +108,7 @@ function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentCon
     assistant: { id: assistantId },
     principal,
     config,
+    request: requestIn(config.configurable),
     store: graphStore,
     reject(reason: string): never {
       throw new AgentRejection(reason)

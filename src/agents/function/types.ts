@@ -6,6 +6,7 @@ import type { Principal } from '../../principal.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Run } from '../../tracing/run.ts'
 import type { Agent, RunConfig } from '../agent.ts'
+import type { ModelRequest } from '../model-request.ts'
 import type { AgentProfile } from '../profile.ts'
 
 /** The options of `defineAgent`. */
@@ -58,6 +59,8 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
   readonly principal: Principal | null
   /** The settings of the run: what the client sent, over those of the assistant. */
   readonly config: RunConfig
+  /** What the client asks of the model, such as its tools and its temperature. Empty if it asks nothing. */
+  readonly request: ModelRequest
   /**
    * The long-term memory of the thread's owner, shared by all of the owner's threads. Graphs get it as
    * `store`. A function that runs again reads it again, so use a `step` if the result must be the same.

@@ -84,7 +84,7 @@ const SPECIALS = new Map<string, Special>(
     'refuse-midway': refuseMidway,
     upload,
     // This source does not use a signal: only cancelling the stream stops it.
-    idle: ({ source }) => sse(source.stream({ opening: ': ok\n\n' })),
+    idle: ({ source }) => sse(source.stream({ opening: ': ok\n' })),
     watched,
     'watched-request': watchedRequest,
     'gated-response': gatedResponse,
@@ -151,19 +151,19 @@ async function watched({ request, context, source }: Asked): Promise<Response> {
   const signal = context.signal ?? request.signal
   if (signal.aborted) source.state.aborted++
   else signal.addEventListener('abort', () => source.state.aborted++)
-  return sse(source.stream({ opening: ': ok\n\n', gated: [] }))
+  return sse(source.stream({ opening: ': ok\n', gated: [] }))
 }
 
 /** Keeps only a listener on the request's own signal. */
 function watchedRequest({ request, source }: Asked): Response {
   request.signal.addEventListener('abort', () => source.state.aborted++)
-  return sse(source.stream({ opening: ': ok\n\n' }))
+  return sse(source.stream({ opening: ': ok\n' }))
 }
 
 async function gatedResponse({ source }: Asked): Promise<Response> {
   source.state.started = true
   await source.gate
-  return sse(source.stream({ opening: ': ok\n\n' }))
+  return sse(source.stream({ opening: ': ok\n' }))
 }
 
 /** An idle event stream made by `eventStream`, with a heartbeat if `beatMs` is set. */

@@ -16,7 +16,7 @@ export const streamChecks = {
   }),
   'adapter.abort.not-early': check([], async (bench) => {
     const { response } = await bench.open(`/probe/watched/${bench.key}`, { method: 'POST', body: 'x' })
-    const rest = await readUntil(response, ': ok\n\n')
+    const rest = await readUntil(response, ': ok\n')
     const aborted = async () => (await bench.state()).aborted
     equal('the signal while the response is open', await settled('the signal', aborted), 0)
     await bench.release()
@@ -25,7 +25,7 @@ export const streamChecks = {
   }),
   'adapter.abort.collected': check(['disconnect', 'signal', 'collect'], async (bench) => {
     const { response, leave } = await bench.open(`/probe/watched-request/${bench.key}`)
-    await readUntil(response, ': ok\n\n')
+    await readUntil(response, ': ok\n')
     for (let times = 0; times < 5; times++) {
       await bench.state()
       bench.collect()
@@ -91,13 +91,13 @@ export const streamChecks = {
   }),
   'adapter.sse.heartbeat': check(['disconnect'], async (bench) => {
     const { response, leave } = await bench.open(`/probe/beating/${bench.key}`)
-    await readUntil(response, ': heartbeat\n\n: heartbeat\n\n')
+    await readUntil(response, ': heartbeat\n: heartbeat\n')
     leave()
     await bench.reach('the source let go of', ({ cancelled }) => cancelled === 1)
   }),
   'adapter.close': check(['shutdown'], async (bench) => {
     const { response } = await bench.open(`/probe/idle/${bench.key}`)
-    const rest = await readUntil(response, ': ok\n\n')
+    const rest = await readUntil(response, ': ok\n')
     await bench.close()
     equal('the rest of the stream', await rest(), '')
   }),
@@ -108,7 +108,7 @@ const GZIP = { headers: { 'accept-encoding': 'gzip' } }
 /** Reads the start of a stream, then disconnects. */
 async function leave(bench: Bench, path: string, init?: RequestInit): Promise<void> {
   const stream = await bench.open(`/probe/${path}/${bench.key}`, init)
-  await readUntil(stream.response, ': ok\n\n')
+  await readUntil(stream.response, ': ok\n')
   stream.leave()
 }
 

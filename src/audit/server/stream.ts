@@ -15,6 +15,8 @@ export interface AuditStream extends Reader {
   readonly response: Response
   readonly frames: readonly Frame[]
   readonly comments: readonly string[]
+  /** How many comments end with a blank line, which some clients take for an event without data. */
+  readonly framedComments: number
   close(): void
 }
 
@@ -23,6 +25,8 @@ export function readStream(response: Response, leave: AbortController): AuditStr
   const intake = createIntake('stream')
   const frames: Frame[] = []
   const comments: string[] = []
+  const countLines = createCommentCounter()
+  let framedComments = 0
 
   const parser = createParser({
     onEvent({ id, event, data }) {
@@ -38,7 +42,9 @@ export function readStream(response: Response, leave: AbortController): AuditStr
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      parser.feed(decoder.decode(value, { stream: true }))
+      const text = decoder.decode(value, { stream: true })
+      parser.feed(text)
+      framedComments += countLines(text)
       intake.look()
     }
   }
@@ -48,7 +54,32 @@ export function readStream(response: Response, leave: AbortController): AuditStr
     () => intake.over('by breaking'),
   )
 
-  return { ...intake, response, frames, comments, close: () => leave.abort() }
+  return {
+    ...intake,
+    response,
+    frames,
+    comments,
+    get framedComments() {
+      return framedComments
+    },
+    close: () => leave.abort(),
+  }
+}
+
+/** Counts the blank lines of a text in parts that directly follow a comment. */
+function createCommentCounter(): (text: string) => number {
+  let rest = ''
+  let previous = ''
+  return (text) => {
+    const lines = (rest + text).split(/\r?\n/)
+    rest = lines.pop()!
+    let count = 0
+    for (const line of lines) {
+      if (line === '' && previous.startsWith(':')) count++
+      previous = line
+    }
+    return count
+  }
 }
 
 /** Checks that a response is an event stream. */

@@ -37,6 +37,7 @@ export function createApi({ operations, context, ...options }: ApiOptions): WebH
       pageRoute,
     ],
     parseJson,
+    protocolHeaders: { request: ['x-goog-content-length-range', 'x-tenant-id'] },
     encodeError: encodeErrors(context.onError),
     onError: context.onError,
   })

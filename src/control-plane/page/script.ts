@@ -103,7 +103,8 @@ async function follow() {
         const { done, value } = await reader.read()
         if (done) break
         const events = (text + value).split('\n\n')
-        text = events.pop()
+        // Heartbeats are lines before the next event.
+        text = events.pop().replace(/^(:.*\\n)+/, '')
         for (const event of events) {
           const fields = Object.fromEntries(event.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]))
           if (fields.id) last = fields.id

@@ -50,17 +50,29 @@ const OWN_FIELDS: Readonly<Record<ContentBlock['type'], readonly string[]>> = {
 /** Encodes a block. Base64 is written to `data`, where the JavaScript client reads it. */
 export function encodeBlock(block: ContentBlock): WireBlock {
   return {
-    ...flatExtras(block.extras, OWN_FIELDS[block.type]),
+    ...flatExtras(wireExtras(block), OWN_FIELDS[block.type]),
     ...encodeFields(block),
     ...defined({ id: block.id }),
   }
+}
+
+const PLAIN = 'text-plain'
+
+/** The extras without those that have a place of their own on the wire. */
+function wireExtras(block: ContentBlock): Extras | undefined {
+  const { extras } = block
+  if (block.type === 'text' && extras?.type === PLAIN) return filterFields(extras, (key) => key !== 'type')
+  if (!isMedia(block) || typeof extras?.filename !== 'string') return extras
+  const { filename, metadata, ...others } = extras
+  const about = isRecord(metadata) ? metadata : undefined
+  return { ...others, metadata: nameIn(about) === filename ? about : { ...about, filename } }
 }
 
 function encodeFields(block: ContentBlock): WireBlock {
   switch (block.type) {
     case 'text':
       return {
-        type: 'text',
+        type: block.extras?.type === PLAIN ? PLAIN : 'text',
         text: block.text,
         ...defined({ annotations: block.annotations?.map(encodeAnnotation) }),
       }
@@ -100,13 +112,42 @@ export function decodeBlock(wire: unknown): ContentBlock {
 }
 
 function decodeRecord(wire: Record<string, unknown>): ContentBlock | undefined {
-  if (wire.type === 'image_url') return decodeImageUrl(wire)
   const block = decodeFields(wire)
-  return block && { ...block, ...unknownFields(wire, OWN_FIELDS[block.type]) }
+  if (!block) return undefined
+  const read =
+    wire.type === 'image_url' ? block : { ...block, ...unknownFields(wire, OWN_FIELDS[block.type]) }
+  if (isMedia(read)) return withFilename(read)
+  return wire.type === PLAIN ? { ...read, extras: { ...read.extras, type: PLAIN } } : read
+}
+
+const isMedia = (block: ContentBlock): block is MediaBlock =>
+  block.type === 'image' || block.type === 'audio' || block.type === 'video' || block.type === 'file'
+
+/** The name of a file in LangChain's `metadata`. */
+const nameIn = (metadata: Readonly<Record<string, unknown>> | undefined): unknown =>
+  [metadata?.filename, metadata?.name, metadata?.title].find((name) => typeof name === 'string')
+
+/**
+ * A file's name is `extras.filename`. On the wire it stands in LangChain's `metadata`, or in `filename` or
+ * `name` of the block.
+ */
+function withFilename(block: MediaBlock): MediaBlock {
+  const { filename: flat, name, metadata, ...others } = block.extras ?? {}
+  const about = isRecord(metadata) ? metadata : undefined
+  const filename = [flat, name, nameIn(about)].find((one) => typeof one === 'string')
+  if (filename === undefined) return block
+  const rest = about ? nonEmpty(filterFields(about, (key) => key !== 'filename')) : metadata
+  return { ...block, extras: { ...others, filename, ...defined({ metadata: rest }) } }
 }
 
 function decodeFields(wire: Record<string, unknown>): ContentBlock | undefined {
   switch (wire.type) {
+    case 'image_url':
+      return decodeImageUrl(wire)
+    case PLAIN:
+      // Without text it is a file, by its bytes or its address.
+      if (typeof wire.text !== 'string') return decodeMedia(wire, 'file')
+      return { type: 'text', text: wire.text }
     case 'text': {
       if (typeof wire.text !== 'string') return undefined
       const annotations = Array.isArray(wire.annotations) && wire.annotations.map(decodeAnnotation)

@@ -1,5 +1,4 @@
 import { bodyOf } from '../../face/body.ts'
-import type { ClientTool } from '../../face/client-tools.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json, SSE_HEADERS } from '../../http/index.ts'
 import { uuid7 } from '../../ids.ts'
@@ -21,6 +20,7 @@ import { failedRun } from '../errors.ts'
 import { type Input, readChat } from '../input.ts'
 import { answerIn, questionText } from '../questions.ts'
 import { readRun, streamRun } from '../read.ts'
+import { clientToolsOf } from '../request.ts'
 import { type ChatBody, chatSchema } from '../wire.ts'
 import { type ChatThread, chatThreadOf } from './threads.ts'
 import { digestsOf, putTurn, runOfTurn } from './turns.ts'
@@ -60,7 +60,7 @@ export async function postChat(context: OpenAiContext, asked: FaceCall): Promise
   const head: Omit<ChatHead, 'runId' | 'createdAt'> = {
     threadId: order.place.threadId,
     model: body.model,
-    clientTools: toolsOf(body),
+    clientTools: clientToolsOf(body),
     asksInText: chat?.isOfUi ?? false,
     questionTool: context.options.questionTool ?? 'interrupt',
     after: order.input.messages.at(-1)?.id ?? null,
@@ -195,5 +195,3 @@ async function askAgain(
   if (!stream) return json(writer.completion())
   return new Response(frames.join(''), { headers: SSE_HEADERS })
 }
-
-const toolsOf = ({ tools = [] }: ChatBody): readonly ClientTool[] => tools

@@ -3,6 +3,7 @@ import type { FaceCall } from '../../face/routes.ts'
 import { uuidOf } from '../../ids.ts'
 import { namesOwnerOf } from '../../principal.ts'
 import { plainText } from '../content.ts'
+import { CHAT_HEADERS } from '../headers.ts'
 import type { ChatBody } from '../wire.ts'
 
 /** The thread that stores a chat. Undefined if the client names none, so that the request stands alone. */
@@ -11,8 +12,6 @@ export interface ChatThread {
   /** Whether the client is a chat UI, which sends the whole history and shows questions as text only. */
   readonly isOfUi: boolean
 }
-
-const UI_HEADERS = ['x-openwebui-chat-id', 'x-conversation-id'] as const
 
 /**
  * Requests that UIs send to the same model outside of the conversation: for titles, tags, follow-up questions
@@ -39,7 +38,7 @@ export async function chatThreadOf(
   if (isTask(body)) return undefined
   const named = body.metadata?.thread_id ?? headers.get('x-thread-id')
   if (typeof named === 'string' && named !== '') return { threadId: threadIdOf(named), isOfUi: false }
-  const chatId = UI_HEADERS.map((name) => headers.get(name)).find(isChatId)
+  const chatId = CHAT_HEADERS.map((name) => headers.get(name)).find(isChatId)
   if (!chatId) return undefined
   const owner = namesOwnerOf(principal)
   return { threadId: await uuidOf(['openai chat', owner, assistantId, chatId]), isOfUi: true }

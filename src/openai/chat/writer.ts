@@ -1,4 +1,4 @@
-import type { ClientTool } from '../../face/client-tools.ts'
+import type { ClientTool } from '../../agents/model-request.ts'
 import type { AnswerItem } from '../../face/reading/answer-item.ts'
 import { textOf } from '../../messages/index.ts'
 import { itemsOf } from '../../messages/record.ts'

@@ -1,5 +1,5 @@
-import type { ClientTool } from '../../face/client-tools.ts'
-import { filterFields } from '../../messages/record.ts'
+import type { ClientTool } from '../../agents/model-request.ts'
+import { isRecord } from '../../messages/record.ts'
 import type { ResponseBody } from '../wire.ts'
 
 /** The response fields that repeat the request. Clients expect all of them. */
@@ -25,19 +25,7 @@ export interface ResponseDetails {
 export const SERVER_LABEL = 'agentwire'
 
 export const takesApprovals = ({ tools = [] }: ResponseBody): boolean =>
-  tools.some(({ type, server_label: label }) => type === 'mcp' && label === SERVER_LABEL)
-
-export const clientToolsOf = ({ tools = [] }: ResponseBody): readonly ClientTool[] =>
-  tools.flatMap(({ type, name, description, parameters }) =>
-    type === 'function' && name !== undefined
-      ? [
-          {
-            type: 'function',
-            function: { name, ...filterFields({ description, parameters }, (_, one) => one !== undefined) },
-          },
-        ]
-      : [],
-  )
+  tools.filter(isRecord).some(({ type, server_label: label }) => type === 'mcp' && label === SERVER_LABEL)
 
 /** The repeated fields, with defaults for those that the request omits. */
 export function echoOf(body: ResponseBody, conversationId: string | null): Echo {
@@ -47,7 +35,7 @@ export function echoOf(body: ResponseBody, conversationId: string | null): Echo 
     instructions: body.instructions ?? null,
     previous_response_id: body.previous_response_id ?? null,
     conversation: conversationId === null ? null : { id: conversationId },
-    tools: tools.map((tool) =>
+    tools: tools.filter(isRecord).map((tool) =>
       tool.type === 'function'
         ? {
             type: tool.type,

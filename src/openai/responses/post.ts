@@ -20,8 +20,9 @@ import { badRequest, noSuchConversation, noSuchResponse } from '../errors.ts'
 import { idOf, partsOf } from '../ids.ts'
 import { type Input, readItems } from '../input.ts'
 import { readRun, streamRun } from '../read.ts'
+import { clientToolsOf } from '../request.ts'
 import { type ResponseBody, responseSchema } from '../wire.ts'
-import { clientToolsOf, echoOf, type ResponseDetails, takesApprovals } from './model.ts'
+import { echoOf, type ResponseDetails, takesApprovals } from './model.ts'
 import { createResponseWriter, type ResponseHead } from './writer.ts'
 
 /** The id of the message with a response's instructions. The next response's instructions replace it. */

@@ -44,7 +44,7 @@ describe.each(VERSIONS)('version %s', (version) => {
           wire
             .split('\n\n')
             .slice(0, -1)
-            .every((frame) => /^(id: \d+\n)?data: .*$|^: .*$/.test(frame)),
+            .every((frame) => /^(: .*\n)*(id: \d+\n)?data: .*$/.test(frame)),
         ).toBe(true)
       }
     const client = clientOf(server, { assistant: 'asks', version })

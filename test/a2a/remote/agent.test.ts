@@ -111,7 +111,7 @@ describe.each<Version>(['1.0', '0.3'])('our own server, in A2A %s', (version) =>
       type: 'file',
       base64: 'aGk=',
       mimeType: 'application/pdf',
-      extras: { metadata: { filename: 'a.pdf' } },
+      extras: { filename: 'a.pdf' },
     } as const
     const { content } = await remote().ask({ message: [file] })
     expect(content).toEqual([file, { type: 'nonStandard', value: { type: 'data', data: { seen: true } } }])

@@ -55,7 +55,7 @@ const work =
 const file = {
   type: 'file',
   mimeType: 'text/plain',
-  extras: { metadata: { filename: 'output.txt' } },
+  extras: { filename: 'output.txt' },
 } as const
 
 /** What a message id stands for by its beginning. The first that fits counts. */

@@ -90,10 +90,10 @@ function framed(response: Response, change: (frame: string) => string | undefine
   const frames = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       rest += decoder.decode(chunk, { stream: true })
-      const whole = rest.split('\n\n')
-      rest = whole.pop()!
+      const whole = rest.match(/:.*\n|[^:][\s\S]*?\n\n/gy) ?? []
+      rest = rest.slice(whole.join('').length)
       for (const frame of whole) {
-        const changed = change(`${frame}\n\n`)
+        const changed = change(frame)
         if (changed === undefined) return controller.terminate()
         if (changed !== '') controller.enqueue(encoder.encode(changed))
       }

@@ -44,7 +44,7 @@ async function follow(context: ControlPlaneContext, deploymentId: string, asked:
         text += new TextDecoder().decode(value)
         const frames = text.split('\n\n')
         text = frames.pop()!
-        events.push(...frames.filter((frame) => !frame.startsWith(':')).map(parse))
+        events.push(...frames.map((frame) => parse(frame.replace(/^(:.*\n)+/, ''))))
       }
     } catch (error) {
       return error

@@ -34,7 +34,10 @@ const RULES = {
   'stream.ids.unique': must('An event_id is unique in its thread, across all runs', STREAM_CLIENT),
   'stream.stays-open': must('A stream stays open when a run ends, and carries the next run', STREAM_CLIENT),
   'stream.subscribers': must('Two subscribers to a thread receive the same events in the same order', SCHEMA),
-  'stream.heartbeat': should('An idle stream sends comments as heartbeats', sse('authoring-notes')),
+  'stream.heartbeat': should(
+    'An idle stream sends comments of one line as heartbeats',
+    sse('authoring-notes'),
+  ),
   'replay.equals-live': replay.must('A late subscriber receives what a live one received, with the same ids'),
   'replay.midway': replay.must(
     'A subscriber that joins during a run receives its earlier events, then the rest',
@@ -124,6 +127,7 @@ const checks: Checks<keyof typeof RULES> = {
     const stream = await thread().stream()
     await stream.until('a second comment', () => stream.comments.length > 1)
     equal('the events of an idle stream', stream.events.length, 0)
+    equal('the comments that end with a blank line', stream.framedComments, 0)
   },
   async 'replay.equals-live'({ thread }) {
     const one = thread()

@@ -7,6 +7,7 @@ export interface Frame {
 }
 
 const NEWLINE = 10
+const COLON = 58
 const decoder = new TextDecoder()
 
 /** Cuts a stream of bytes into frames (docs/protocol.md §4.3), without the comments. */
@@ -15,11 +16,11 @@ export function createFrameReader(): (chunk: Uint8Array) => readonly Frame[] {
   return (chunk) => {
     const bytes = rest.length === 0 ? chunk : joined(rest, chunk)
     const frames: Frame[] = []
-    let start = 0
+    let start = afterComments(bytes, 0)
     for (let end = endOf(bytes, start); end > 0; end = endOf(bytes, start)) {
       const frame = frameOf(bytes.subarray(start, end))
       if (frame) frames.push(frame)
-      start = end
+      start = afterComments(bytes, end)
     }
     // A copy, so that a large chunk is not kept for its last bytes.
     rest = bytes.slice(start)
@@ -32,6 +33,17 @@ function endOf(bytes: Uint8Array, from: number): number {
   for (let at = bytes.indexOf(NEWLINE, from); at >= 0; at = bytes.indexOf(NEWLINE, at + 1))
     if (bytes[at + 1] === NEWLINE) return at + 2
   return 0
+}
+
+/** The offset after the complete comments before a frame. Heartbeats have no blank line of their own. */
+function afterComments(bytes: Uint8Array, from: number): number {
+  let at = from
+  while (bytes[at] === COLON) {
+    const end = bytes.indexOf(NEWLINE, at)
+    if (end < 0) break
+    at = end + 1
+  }
+  return at
 }
 
 function frameOf(bytes: Uint8Array): Frame | undefined {

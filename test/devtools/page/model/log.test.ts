@@ -20,7 +20,9 @@ describe('the frame reader', () => {
       frameText(2, 'custom', { data: 'ü €\n\n' }),
       'event: gap\ndata: {"type":"gap"}\n\n',
     ]
-    const bytes = encoder.encode([': ok\n\n', texts[0], ': heartbeat\n\n', texts[1], texts[2]].join(''))
+    const bytes = encoder.encode(
+      [': ok\n', texts[0], ': heartbeat\n', ': heartbeat\n', texts[1], texts[2]].join(''),
+    )
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.length)), (cuts) => {
         const read = createFrameReader()
