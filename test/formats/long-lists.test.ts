@@ -29,7 +29,12 @@ test('results without ids find their calls, however many there are', limits, () 
 
 test('calls that the content repeats are read once, however many there are', limits, () => {
   for (const withId of [true, false]) {
-    const calls = each((at) => ({ type: 'tool_call', name: 'f', args: { at }, ...(withId && { id: `c${at}` }) }))
+    const calls = each((at) => ({
+      type: 'tool_call',
+      name: 'f',
+      args: { at },
+      ...(withId && { id: `c${at}` }),
+    }))
     for (const message of [
       { role: 'assistant', content: calls, tool_calls: calls },
       { role: 'assistant', content: [], tool_calls: calls },

@@ -140,7 +140,10 @@ describe('Responses without output_index', () => {
   }
   // llama.cpp gives calls no `id`, and names them by their `call_id`.
   const call = (id: string, args = '') => ({ type: 'function_call', call_id: id, name: 'f', arguments: args })
-  const at = <Fields extends object>(type: string, fields: Fields) => ({ type: `response.${type}`, ...fields })
+  const at = <Fields extends object>(type: string, fields: Fields) => ({
+    type: `response.${type}`,
+    ...fields,
+  })
   const events = [
     at('created', { response: { id: 'resp_1', status: 'in_progress' } }),
     at('output_item.added', { item: { ...thought, content: [] } }),
