@@ -10,9 +10,8 @@ export class LeftOut implements Reporter {
   }
 
   onTestRunEnd(): void {
-    const { config, filenamePattern } = this.#vitest ?? {}
-    const isWhole = (filenamePattern?.length ?? 0) === 0
-    if (!isWhole || config?.project.join() !== 'source,alone') return
+    const { config, filenamePattern = [] } = this.#vitest!
+    if (filenamePattern.length > 0 || config.project.join() !== 'source,alone') return
     const { servers, adapters, programs, browser } = groups()
     console.log(
       `Left out: Postgres and Redis (${servers.length} files), the other adapters (${adapters.length}), programs (${programs.length}), Chromium (${browser.length}), the chat's page, packages of other vendors, the built package and other versions of the peers. \`npm run test:all\` runs them, too.\n`,
