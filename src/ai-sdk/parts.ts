@@ -9,6 +9,7 @@ import {
   type Usage,
 } from '../messages/index.ts'
 import { itemsOf } from '../messages/record.ts'
+import { isSummary } from '../messages/summary.ts'
 import {
   type ChatPart,
   type FilePart,
@@ -46,9 +47,10 @@ export function turnsOf(messages: unknown): readonly Turn[] {
   const turns: { user: Message | undefined; userId: string | undefined; replies: Message[] }[] = []
   for (const [at, raw] of itemsOf(messages).entries()) {
     const message = decodeMessage(raw)
-    if (message?.role === 'user')
+    if (message === undefined || isSummary(message)) continue
+    if (message.role === 'user')
       turns.push({ user: message, userId: message.id ?? `user-${at}`, replies: [] })
-    else if (message?.role === 'assistant' || message?.role === 'tool') {
+    else if (message.role === 'assistant' || message.role === 'tool') {
       if (turns.length === 0) turns.push({ user: undefined, userId: undefined, replies: [] })
       turns.at(-1)!.replies.push(message)
     }

@@ -40,6 +40,8 @@ type Writing =
   | {
       readonly decoder: ReturnType<typeof createMessageDecoder>
       readonly reader: MessageReader
+      /** The fencing token of the attempt that began it. */
+      readonly token: string
     }
   | {
       readonly decoder: ReturnType<typeof createMessageDecoder>
@@ -64,6 +66,10 @@ export function createAnswerReader(): AnswerReader {
   const failed = new Map<string, string>()
   /** The subagents that were reported in this run. */
   const subagents = new Set<string>()
+  /** The reported messages of the agent itself, by id, and whether a state had them. */
+  const reported = new Map<string, boolean>()
+  /** The ids of the newest state's messages. Undefined if the states have no list of messages. */
+  let inState: ReadonlySet<unknown> | undefined
   let isFirstState = true
   let isAfterGap = false
   let token = ''
@@ -77,13 +83,14 @@ export function createAnswerReader(): AnswerReader {
     const { role = 'ai' } = data as { readonly role?: string }
     if (role !== 'ai') return { decoder, tool: createAccumulator() }
     const message = { id: id ?? `message-${seq}`, owner: ownerOf(namespace), node }
-    return { decoder, reader: startMessage(message) }
+    if (id !== undefined && message.owner === null) reported.set(id, false)
+    return { decoder, reader: startMessage(message), token }
   }
 
   function startMessage(message: MessageRef): MessageReader {
     emitSubagent(message.owner)
     // A message that is written again replaces the earlier one.
-    retract([message.id], message.owner)
+    retract([message.id], message.owner, 'lost')
     const reader = createMessageReader(message)
     sent.set(messageKey(message), new Set())
     out.push({ type: 'messageStart', message })
@@ -104,7 +111,8 @@ export function createAnswerReader(): AnswerReader {
     if (!isEnd(data)) return
     const { reader } = writing
     emit(reader.end(data.event === 'error'), reader)
-    if (superseded) retract([reader.message.id], reader.message.owner)
+    if (superseded)
+      retract([reader.message.id], reader.message.owner, writing.token === token ? 'unused' : 'lost')
   }
 
   /** Adds items of a message, and records its calls. */
@@ -204,18 +212,40 @@ export function createAnswerReader(): AnswerReader {
     const removed = superseded
       ? messages.flatMap((one) => (isRemoval(one) && one.id !== undefined ? [String(one.id)] : []))
       : []
-    if (removed.length > 0) retract(removed, ownerOf(namespace))
+    if (removed.length > 0) retract(removed, ownerOf(namespace), 'lost')
     if (superseded || namespace.length > 0) return
     if (isAfterGap) {
       isAfterGap = false
       isFirstState = false
       know(messages)
       out.push({ type: 'gap', values: data })
+      if (Array.isArray(data.messages)) keep(messages)
       return
     }
     addMessages(messages)
+    if (Array.isArray(data.messages)) keep(messages)
     const { messages: _, ...values } = data
     if (Object.keys(values).length > 0) out.push({ type: 'state', values })
+  }
+
+  /** Notes which messages of the agent itself the newest state has. */
+  function keep(messages: readonly unknown[]): void {
+    inState = new Set(messages.map((message) => Object(message).id as unknown))
+    const added = [...reported].filter(([id, isKept]) => !isKept && inState!.has(id)).map(([id]) => id)
+    for (const id of added) reported.set(id, true)
+    if (added.length > 0) out.push({ type: 'kept', messages: added })
+  }
+
+  /**
+   * Retracts reported messages that the state does not have at the end of a run. If a run has succeeded and
+   * its state has no message of it, its texts are the answer, but no calls.
+   */
+  function retractUnused(isFailed: boolean): void {
+    const kept = inState
+    if (!kept) return
+    const unused = [...reported.keys()].filter((id) => !kept.has(id))
+    if (isFailed || unused.length < reported.size) retract(unused, null, 'unused')
+    else retractCalls(unused)
   }
 
   /** Reports the messages of a state that were not streamed. */
@@ -269,6 +299,7 @@ export function createAnswerReader(): AnswerReader {
   }
 
   function addWhole(message: Message): void {
+    reported.set(message.id!, false)
     const reader = startMessage({ id: message.id!, owner: null, node: undefined })
     for (const event of eventsOf(message)) emit(reader.push(event), reader)
     emit(reader.end(false), reader)
@@ -296,17 +327,31 @@ export function createAnswerReader(): AnswerReader {
     }
   }
 
-  function retract(ids: readonly string[], owner: string | null): void {
+  function retract(ids: readonly string[], owner: string | null, reason: 'lost' | 'unused'): void {
     const gone = ids.filter((id) => sent.has(messageKey({ id, owner })))
     if (gone.length === 0) return
     const made = gone.flatMap((id) => [...sent.get(messageKey({ id, owner }))!])
-    for (const id of gone) sent.delete(messageKey({ id, owner }))
-    for (const id of made) {
+    for (const id of gone) {
+      sent.delete(messageKey({ id, owner }))
+      if (owner === null) reported.delete(id)
+    }
+    forgetCalls(made)
+    out.push({ type: 'retract', reason, messages: gone, calls: made })
+  }
+
+  /** Retracts only the calls of messages of the agent itself. */
+  function retractCalls(ids: readonly string[]): void {
+    const made = ids.flatMap((id) => [...(sent.get(messageKey({ id, owner: null })) ?? [])])
+    forgetCalls(made)
+    if (made.length > 0) out.push({ type: 'retract', reason: 'unused', messages: [], calls: made })
+  }
+
+  function forgetCalls(ids: readonly string[]): void {
+    for (const id of ids) {
       calls.delete(id)
       failed.delete(id)
       subagents.delete(id)
     }
-    out.push({ type: 'retract', messages: gone, calls: made })
   }
 
   function endMessages(): void {
@@ -332,6 +377,8 @@ export function createAnswerReader(): AnswerReader {
       if (known) emitResult(known, 'error', undefined, message)
     }
     failed.clear()
+    // A run that waits repeats what it has not kept, or keeps it later.
+    if (event !== 'interrupted') retractUnused(event === 'failed')
     const error = typeof data.error === 'object' ? data.error.message : data.error
     out.push({ type: 'runEnd', status: event, error })
   }

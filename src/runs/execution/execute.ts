@@ -129,6 +129,7 @@ async function runToEnd(
     const end = (outcome: Outcome): Promise<RunRecords | undefined> =>
       retryUnavailable(retryForMs, () => finish(context, launched, appender, outcome, recorder.leftover()))
     const ended = await iterateAgent(context, launched, stop.signal, appender, recorder.record, storage)
+    if (ended.end !== 'stopped') recorder.endMessages()
     if (ended.end === 'done') {
       // Its last events are written together with its end.
       try {
