@@ -1,6 +1,7 @@
 import type { WaitingCall } from '../face/reading/approvals.ts'
 import { type ContentBlock, decodeMessage, type MediaType, type Message, textOf } from '../messages/index.ts'
 import { defined, itemsOf } from '../messages/record.ts'
+import { isSummary } from '../messages/summary.ts'
 import { modelCallId, withCallNames } from '../messages/unique-calls.ts'
 import type { ContentPart, Taken } from './wire.ts'
 
@@ -81,7 +82,7 @@ export function toClient(messages: readonly Message[]): AgUiMessage[] {
         if (block.type === 'invalidToolCall' && !answered.has(call.id))
           insert(resultOf(call.id, block.error), call.id)
       }
-    } else {
+    } else if (!isSummary(message)) {
       all.push({
         id,
         role,

@@ -1,6 +1,6 @@
-import { uuid7 } from '../ids.ts'
 import type { WireMessage } from '../messages/index.ts'
 import type { CheckpointTuple } from '../storage/checkpointer/checkpointer.ts'
+import { type CallsOf, errorResult, openCalls } from './open-calls.ts'
 
 /** Metadata of a checkpoint that only adds the output of a cancelled run. */
 export const PARTIAL = { agentwire_cancelled: true }
@@ -45,38 +45,19 @@ export function partialMessage(
   }
 }
 
-/** A message of a state: an instance of LangChain's, or its fields. */
-interface StateMessage {
-  readonly tool_calls?: readonly { readonly id?: string | undefined; readonly name?: string }[] | undefined
-  readonly tool_call_id?: unknown
-}
-
 /**
  * Results for the tool calls at the end of a conversation that a cancel left without one. A provider would
  * reject the next request without them. The first argument may be followed by results that it does not
  * include yet.
  */
-export function cancelledResults(
+export const cancelledResults = (
   messages: readonly unknown[],
+  callsOf: CallsOf,
   results: readonly unknown[] = [],
-): readonly WireMessage[] {
-  const all = [...messages, ...results] as readonly (StateMessage | null | undefined)[]
-  const at = all.findLastIndex((message) => message?.tool_call_id === undefined)
-  const answered = new Set(all.slice(at + 1).map((message) => message?.tool_call_id))
-  const calls = all[at]?.tool_calls ?? []
-  return calls.flatMap(({ id, name }) => (id === undefined || answered.has(id) ? [] : resultOf(id, name)))
-}
-
-const resultOf = (callId: string, name: string | undefined): WireMessage => ({
-  type: 'tool',
-  id: uuid7(),
-  ...(name !== undefined && { name }),
-  content: 'The call was cancelled before it had a result.',
-  tool_call_id: callId,
-  status: 'error',
-  additional_kwargs: {},
-  response_metadata: CUT_OFF,
-})
+): readonly WireMessage[] =>
+  openCalls([...messages, ...results], callsOf).map((call) =>
+    errorResult(call, 'The call was cancelled before it had a result.', CUT_OFF),
+  )
 
 export const isPartial = ({ response_metadata: metadata }: WireMessage): boolean =>
   metadata?.finish_reason === CANCELLED

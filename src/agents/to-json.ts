@@ -168,16 +168,36 @@ const LATE_FIELDS = [
   'tool_calls',
 ] as const
 
-const flattened = new WeakMap<object, { readonly seen: readonly unknown[]; readonly json: unknown }>()
+interface Flattened {
+  readonly seen: readonly unknown[]
+  readonly json: Fields
+  /** The fields whose value is a copy, which changes inside of the value do not reach. */
+  readonly copied: readonly string[]
+}
+
+const flattened = new WeakMap<object, Flattened>()
 
 function convertMessage(message: Message, path: Path): unknown {
   const known = flattened.get(message)
-  if (known && isUnchanged(message, known.seen)) return known.json
+  if (known && isUnchanged(message, known.seen)) return withCopies(message, known, path)
   const fields = quickFields(message) ?? readFields(message)
   for (const key of LATE_FIELDS) fields[key] ??= message[key]
-  const json = convertPlain(fields, path)
-  if (!path.isOnce) flattened.set(message, { seen: LATE_FIELDS.map((key) => message[key]), json })
+  const json = convertPlain(fields, path) as Fields
+  if (path.isOnce) return json
+  const copied = Object.keys(json).filter((key) => key in message && isCopied(fields[key], json[key]))
+  flattened.set(message, { seen: LATE_FIELDS.map((key) => message[key]), json, copied })
   return json
+}
+
+const isCopied = (value: unknown, json: unknown): boolean =>
+  typeof value === 'object' && value !== null && value !== json
+
+/** The remembered fields. Those with a part that is no plain JSON are converted again. */
+function withCopies(message: Message, { json, copied }: Flattened, path: Path): Fields {
+  if (copied.length === 0) return json
+  const fresh = { ...json }
+  for (const key of copied) set(fresh, key, convert(message[key], path) ?? null)
+  return fresh
 }
 
 /** The field names that `toDict` returns, by the class of a message and its constructor arguments. */

@@ -9,6 +9,7 @@ import {
   type Usage,
 } from '../messages/index.ts'
 import { itemsOf } from '../messages/record.ts'
+import { isSummary } from '../messages/summary.ts'
 import { modelCallId, withCallNames } from '../messages/unique-calls.ts'
 import {
   type ChatPart,
@@ -49,7 +50,7 @@ export function turnsOf(messages: unknown): readonly Turn[] {
   const turns: { user: Message | undefined; userId: string | undefined; replies: Message[] }[] = []
   const decoded = itemsOf(messages).map((raw) => decodeMessage(raw) ?? NONE)
   for (const [at, message] of withCallNames(decoded).entries()) {
-    if (message === NONE) continue
+    if (message === NONE || isSummary(message)) continue
     if (message.role === 'user')
       turns.push({ user: message, userId: message.id ?? `user-${at}`, replies: [] })
     else if (message.role === 'assistant' || message.role === 'tool') {

@@ -52,6 +52,12 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
   const calls = new Map<string, OpenCall>()
   const sentMessages = new Set<string>()
   const sentCalls = new Set<string>()
+  /**
+   * Calls of the page's tools whose message is not in the state yet. A page runs a call as soon as its input
+   * is complete.
+   */
+  const held = new Map<string, { readonly messageId: string; readonly chunk: Chunk }>()
+  const kept = new Set<string>()
   /** Open text and reasoning parts. */
   const open = new Set<string>()
   const previews = new Map<string, Preview>()
@@ -145,9 +151,16 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
       case 'callArgs':
         return [{ type: 'tool-input-delta', toolCallId: item.call.id, inputTextDelta: item.args }]
       case 'callEnd': {
-        const { id, name } = item.call
+        const { id, name, messageId } = item.call
         calls.set(id, { id, name, input: item.input })
-        return [{ type: 'tool-input-available', ...toolChunk(id, name, shape), input: item.input }]
+        const chunk: Chunk = {
+          type: 'tool-input-available',
+          ...toolChunk(id, name, shape),
+          input: item.input,
+        }
+        if (!shape.ofClient.has(name) || messageId === null || kept.has(messageId)) return [chunk]
+        held.set(id, { messageId, chunk })
+        return []
       }
       case 'callInvalid': {
         const { id, name } = item.call
@@ -170,7 +183,11 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
         return [subagentChunk(item.call, undefined, item.status)]
       case 'custom':
         return [customChunk(item)]
+      case 'kept':
+        for (const id of item.messages) kept.add(id)
+        return release(({ messageId }) => kept.has(messageId))
       case 'retract':
+        if (item.reason === 'unused') return item.calls.flatMap(dropped)
         if (item.messages.some((id) => sentMessages.has(id)) || item.calls.some((id) => sentCalls.has(id)))
           throw new StreamLost('A process was lost, and what it has written is void.')
         return []
@@ -180,6 +197,30 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
         return []
     }
   }
+
+  /** The inputs of held calls. */
+  function release(which: (call: { readonly messageId: string }) => boolean): readonly Chunk[] {
+    return [...held].flatMap(([id, call]) => (which(call) && held.delete(id) ? [call.chunk] : []))
+  }
+
+  /**
+   * Ends a call that is not in the state. Sent texts stay on the page until it reads the answer again. The
+   * page never gets a complete call of its own tools.
+   */
+  function dropped(id: string): readonly Chunk[] {
+    const call = calls.get(id)
+    held.delete(id)
+    calls.delete(id)
+    return call && !shape.ofClient.has(call.name) ? unfinishedChunks(call) : []
+  }
+
+  const unfinishedChunks = ({ id, name, input }: OpenCall): readonly Chunk[] => [
+    // The stream ended while its arguments were being written.
+    ...(input === undefined
+      ? [{ type: 'tool-input-available' as const, ...toolChunk(id, name, shape), input: {} }]
+      : []),
+    ...chunksOfState(UNFINISHED_STATE, id),
+  ]
 
   function requestChunks({ approvalId, call, isShown }: ApprovalRequest): readonly Chunk[] {
     const { id, name, input } = call
@@ -201,21 +242,13 @@ export function createChunkWriter(shape: Shape, refused: ReadonlySet<string> = n
         return [...asked, { type: 'finish', finishReason: 'tool-calls' }]
       }
       const pending = [...calls.values()]
-      const unfinished = pending
-        .filter(({ name }) => !shape.ofClient.has(name))
-        .flatMap(({ id, name, input }): readonly Chunk[] => [
-          // The stream ended while its arguments were being written.
-          ...(input === undefined
-            ? [{ type: 'tool-input-available' as const, ...toolChunk(id, name, shape), input: {} }]
-            : []),
-          ...chunksOfState(UNFINISHED_STATE, id),
-        ])
+      const unfinished = pending.filter(({ name }) => !shape.ofClient.has(name)).flatMap(unfinishedChunks)
       if (end.status === 'failed')
         return [...unfinished, { type: 'error', errorText: end.error ?? 'The answer has failed.' }]
       if (end.status === 'canceled')
         return [...unfinished, { type: 'abort' }, { type: 'finish', finishReason: 'other' }]
       const finishReason = pending.length > unfinished.length ? 'tool-calls' : REASONS[reason ?? 'stop']
-      return [...unfinished, { type: 'finish', finishReason }]
+      return [...release(() => true), ...unfinished, { type: 'finish', finishReason }]
     },
   }
 }

@@ -6,6 +6,7 @@ import type { FaceCall } from '../face/routes.ts'
 import { json } from '../http/index.ts'
 import { uuid7 } from '../ids.ts'
 import { decodeMessage, type Message, textOf } from '../messages/index.ts'
+import { isSummary } from '../messages/summary.ts'
 import type { Principal } from '../principal.ts'
 import type { ThreadRecord } from '../runs/index.ts'
 import type { OpenAiContext } from './context.ts'
@@ -106,7 +107,7 @@ export async function listItems(context: OpenAiContext, call: FaceCall): Promise
 }
 
 function itemOf(message: Message | undefined, at: number) {
-  if (!message || message.role === 'tool' || message.role === 'reasoning') return []
+  if (!message || message.role === 'tool' || message.role === 'reasoning' || isSummary(message)) return []
   const text = textOf(message)
   const isOwn = message.role === 'assistant'
   // A message with only tool calls has no text.

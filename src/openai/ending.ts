@@ -39,7 +39,8 @@ export function createEnding(tools: readonly ClientTool[]): Ending {
   /** By the model's id. Each step of a model may use it again. */
   const resolved = new Set<string>()
   let spent: Spent | undefined
-  let reason: Message['finishReason']
+  /** Of the agent's own model calls, in order. */
+  const reasons = new Map<string, Message['finishReason']>()
   return {
     push(item) {
       switch (item.type) {
@@ -55,8 +56,11 @@ export function createEnding(tools: readonly ClientTool[]): Ending {
           return
         }
         case 'callResult':
+          pending.push(item)
+          return
         case 'retract':
           pending.push(item)
+          for (const id of item.messages) reasons.delete(id)
           return
         case 'question': {
           const { id, value, approvals = [] } = item
@@ -68,7 +72,7 @@ export function createEnding(tools: readonly ClientTool[]): Ending {
         }
         case 'messageEnd':
           spent = plus(spent, item.whole.usage)
-          if (item.message.owner === null) reason = item.whole.finishReason
+          if (item.message.owner === null) reasons.set(item.message.id, item.whole.finishReason)
       }
     },
     learn({ role, toolCallId = '', content }) {
@@ -89,7 +93,7 @@ export function createEnding(tools: readonly ClientTool[]): Ending {
       return spent
     },
     get reason() {
-      return reason
+      return [...reasons.values()].at(-1)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { decodeMessage, type Message } from '../messages/index.ts'
+import { isSummary } from '../messages/summary.ts'
 
 /**
  * The messages that a run has added to a state: those after the last message of its input, until the next
@@ -9,6 +10,7 @@ export function* messagesOfRun(messages: readonly unknown[], after: string | nul
   const begin = found >= 0 ? found : messages.findLastIndex((one) => Object(one).type === 'human')
   for (const raw of messages.slice(begin + 1)) {
     const message = decodeMessage(raw)
+    if (message && isSummary(message)) continue
     if (message?.role === 'user') return
     if (message) yield message
   }

@@ -55,7 +55,7 @@ test('arguments that are no JSON have a result that says so, in the stream and i
 test('a text in progress begins again behind a snapshot that takes another message back', () => {
   const { write } = writerOf([{ role: 'user', id: 'u', content: [{ type: 'text', text: 'Hello' }] }])
   write({ type: 'textDelta', message, index: 0, text: 'So far' })
-  const events = write({ type: 'retract', messages: ['lost'], calls: [] })
+  const events = write({ type: 'retract', reason: 'lost', messages: ['lost'], calls: [] })
   expect(types(events)).toEqual([
     'TEXT_MESSAGE_END',
     'MESSAGES_SNAPSHOT',

@@ -219,6 +219,22 @@ describe('LangChain messages', () => {
     expect(toJson(other)).toEqual(other)
   })
 
+  test('are told as edited where a part of them has something that is no JSON', () => {
+    const message = new AIMessage({
+      content: '',
+      additional_kwargs: { note: { text: 'before', nothing: undefined } },
+      tool_calls: [{ id: 'c', name: 'add', args: { a: 1, b: undefined } }],
+    })
+    expect(toJson(message)).toMatchObject({ tool_calls: [{ args: { a: 1 } }] })
+    message.tool_calls![0]!.args.a = 2
+    ;(message.additional_kwargs.note as { text: string }).text = 'after'
+    expect(toJson(message)).toMatchObject({
+      additional_kwargs: { note: { text: 'after' } },
+      tool_calls: [{ args: { a: 2 } }],
+    })
+    expect(toJson(message)).toEqual(JSON.parse(JSON.stringify(toJson(message))))
+  })
+
   test('are converted once, and again after a change', () => {
     const message = new AIMessage({ content: 'a' })
     const first = toJson([message]) as unknown[]

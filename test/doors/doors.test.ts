@@ -107,5 +107,18 @@ describe.each(STORAGES)('over $name', ({ create }) => {
       expect(await send('again')).toMatchObject({ end: 'failed' })
       expect((await messagesOf(door, place)).map(textOf)).toEqual(['go', 'again'])
     })
+
+    test('a call that a failure left without a result is answered before the next message', async () => {
+      const { place, send } = enter('breaks')
+      expect(await send('2 + 3?')).toMatchObject({ end: 'failed' })
+      const shown = await send('again')
+      expect(shown).toMatchObject({ text: 'Alive.', end: 'completed' })
+      const messages = await messagesOf(door, place)
+      const roles = messages.map(({ role }) => role)
+      // This client sends the history that it has, which has no calls.
+      if (door.name === 'chat completions') return expect(roles).toEqual(['user', 'user', 'assistant'])
+      expect(roles).toEqual(['user', 'assistant', 'tool', 'user', 'assistant'])
+      expect(messages[2]).toMatchObject({ toolCallId: 'call_add', status: 'error' })
+    })
   })
 })

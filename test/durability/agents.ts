@@ -1,18 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BaseChatModel } from '@langchain/core/language_models/chat_models'
-import { AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
+import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
 import {
   Annotation,
   END,
   interrupt,
   type LangGraphRunnableConfig,
+  type MemorySaver,
   MessagesAnnotation,
   START,
   StateGraph,
 } from '@langchain/langgraph'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
+import { refuseUnanswered, strict } from '../fixtures/strict.ts'
+import { eventually } from '../kit/wait.ts'
 
 /** The input of `tokens`. */
 export interface TokensInput {
@@ -180,6 +183,46 @@ const asking = new StateGraph(Asking)
   .addEdge(START, 'slow')
   .compile()
 
+/** A function whose tool runs until its process ends. It cannot be continued elsewhere, and its provider refuses dead histories. */
+const worker = defineAgent({
+  async run({ messages, message, tool }) {
+    refuseUnanswered(messages)
+    if (messages.length > 1) return void (await message('Alive.'))
+    await tool('work', {}, () => new Promise(() => {}))
+  },
+})
+
+/** A graph whose tool kills its process, in each attempt of the run. */
+const deadly = (() => {
+  const model = strict((messages) =>
+    messages.length > 1 ? { text: 'Alive.' } : { toolCalls: [{ id: 'call_work', name: 'work', args: {} }] },
+  )
+  return new StateGraph(MessagesAnnotation)
+    .addNode('model', async ({ messages }) => {
+      const { content, tool_calls } = await model.invoke(messages)
+      // The model's own ids begin again with each process.
+      return { messages: [new AIMessage({ content, ...(tool_calls && { tool_calls }) })] }
+    })
+    .addNode('tools', async ({ messages }, { configurable }: LangGraphRunnableConfig) => {
+      if (messages.at(-1)!.text !== '') return {}
+      const { thread_id, __pregel_checkpointer: saver } = configurable as {
+        readonly thread_id: string
+        readonly __pregel_checkpointer: MemorySaver
+      }
+      await eventually(async () => {
+        const tuple = await saver.getTuple({ configurable: { thread_id } })
+        return (
+          (tuple?.checkpoint.channel_values.messages as unknown[] | undefined)?.length === messages.length
+        )
+      })
+      process.kill(process.pid, 'SIGKILL')
+      return {}
+    })
+    .addEdge(START, 'model')
+    .addEdge('model', 'tools')
+    .compile()
+})()
+
 export const agents: Readonly<Record<string, Agent>> = {
   tokens,
   talk,
@@ -187,4 +230,6 @@ export const agents: Readonly<Record<string, Agent>> = {
   steps: langgraph(steps),
   story: langgraph(story),
   asking: langgraph(asking),
+  worker,
+  deadly: langgraph(deadly),
 }

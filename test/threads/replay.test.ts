@@ -126,11 +126,12 @@ describe('a message that its run did not finish', () => {
       await live.until((events) => events.some(isTerminal))
       const events = await replay(thread)
       expect(events).toEqual(live.events.filter(({ method }) => method !== 'messages'))
-      expect(dataOf(await thread.transcript(), 'messages')).toHaveLength(1)
+      const end = expect.objectContaining({ event: 'error', code: 'superseded' })
+      expect(dataOf(await thread.transcript(), 'messages')).toEqual([half.data, end])
       await thread.start()
       actor.emit({ ...half, data: { ...half.data, id: 'next' } })
       actor.finish()
-      expect(dataOf(await replay(thread), 'messages')).toEqual([{ event: 'message-start', id: 'next' }])
+      expect(dataOf(await replay(thread), 'messages')).toEqual([{ event: 'message-start', id: 'next' }, end])
     },
   )
 

@@ -1,6 +1,7 @@
 import { splitDataUrl } from '../../messages/data-url.ts'
 import { type ContentBlock, decodeMessage, type MediaBlock, type Message } from '../../messages/index.ts'
 import { itemsOf } from '../../messages/record.ts'
+import { isSummary } from '../../messages/summary.ts'
 import type { A2AMessage, Part } from '../model.ts'
 
 /** The parts of an agent's output. Reasoning and tool calls are not sent to other agents. */
@@ -53,10 +54,11 @@ export const decoded = (messages: readonly unknown[]): readonly Message[] =>
 
 /** A turn of the conversation as other agents see it. Empty if they should not see it. */
 export function turnOf(
-  { id, role, content }: Message,
+  message: Message,
   place: { readonly contextId: string; readonly taskId?: string },
 ): readonly A2AMessage[] {
-  if (role !== 'user' && role !== 'assistant') return []
+  const { id, role, content } = message
+  if ((role !== 'user' && role !== 'assistant') || isSummary(message)) return []
   const parts = partsOf(content)
   if (parts.length === 0) return []
   return [{ messageId: id ?? '', role: role === 'user' ? 'user' : 'agent', parts, ...place }]

@@ -4,6 +4,7 @@ import type { AgentTask, StateAddress } from '../agent.ts'
 import { cancelledResults } from '../cancelled.ts'
 import { AgentInputError, AgentRejection, rejectionOf, textOfThrown } from '../errors.ts'
 import { requestIn } from '../model-request.ts'
+import { callsOfFunction } from '../open-calls.ts'
 import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
 import { openAttempt, planAttempt } from './begin.ts'
@@ -135,7 +136,7 @@ function finish(scope: Scope, returned: unknown): void {
  * result. The returned function saves them and returns their events.
  */
 function cutOff({ openWrites, state }: Scope): () => Promise<readonly AgentEvent[]> {
-  for (const result of cancelledResults(messagesOf(state.current())))
+  for (const result of cancelledResults(messagesOf(state.current()), callsOfFunction))
     state.change({ messages: [result] }, insertAnswer(state.current(), result))
   const ends = [...openWrites].flatMap((open) => open.cut())
   const save = state.prepareSave()

@@ -4,6 +4,7 @@ import { defined } from '../../messages/record.ts'
 import type { AgentTask, RunInput, StateAddress } from '../agent.ts'
 import { isPartial } from '../cancelled.ts'
 import { AgentInputError, FOR_CLIENTS } from '../errors.ts'
+import { callsOfFunction, missingResults } from '../open-calls.ts'
 import {
   type Channels,
   type CheckpointChain,
@@ -87,7 +88,10 @@ function stateOf(channels: Channels, start: RunInput): State {
 
 async function planInput(schema: Schema, raw: unknown, state: State): Promise<Plan> {
   const value = await readInput(schema, raw)
-  const next = reduce(state, changeOf(raw), uuid7)
+  const change = changeOf(raw)
+  const missing = missingResults(messagesOf(state), callsOfFunction, Object(change).messages)
+  const answered = missing.length === 0 ? state : reduce(state, { messages: missing }, uuid7)
+  const next = reduce(answered, change, uuid7)
   return { ...planOf(next), source: 'input', channels: { [INPUT]: frozenCopy(raw) }, input: { value } }
 }
 

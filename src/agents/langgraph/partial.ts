@@ -1,10 +1,14 @@
 import type { AgentEvent } from '../../events/index.ts'
-import { isRecord } from '../../messages/record.ts'
-import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import type {
+  CheckpointConfig,
+  Checkpointer,
+  CheckpointTuple,
+} from '../../storage/checkpointer/checkpointer.ts'
 import { overlay } from '../../storage/checkpointer/overlay.ts'
 import type { AgentTask, StateAddress, StateSnapshot } from '../agent.ts'
 import { beforePartial, cancelledResults, PARTIAL, partialMessage } from '../cancelled.ts'
 import { configOf } from '../checkpoint-config.ts'
+import { callsOfGraph, isResult } from '../open-calls.ts'
 import { uuid6 } from '../uuid6.ts'
 import type { Translator } from './events.ts'
 import { withVersions } from './saver-views.ts'
@@ -34,13 +38,11 @@ export async function keepPartial(
   const { messages: before } = checkpoint.channel_values
   if (!Array.isArray(before) || pendingWrites.some(([, channel]) => channel === INTERRUPT)) return []
   const known = new Set(before.map((message: { readonly id?: unknown } | null) => message?.id))
-  const results = pendingWrites.flatMap(([, channel, value]) =>
-    channel === 'messages' ? [value].flat().filter(isResult) : [],
-  )
+  const results = writtenResults(pendingWrites)
   const texts = pendingWrites.length > 0 ? [] : messages.filter(({ id }) => !known.has(id))
   const added = [
     ...results,
-    ...cancelledResults(before, results),
+    ...cancelledResults(before, callsOfGraph, results),
     ...texts.flatMap(({ id, text, name, isFinished }) => partialMessage(id, text, name, isFinished) ?? []),
   ]
   if (added.length === 0) return []
@@ -67,7 +69,11 @@ export async function keepPartial(
   ]
 }
 
-const isResult = (message: unknown): boolean => isRecord(message) && message.tool_call_id !== undefined
+/** The results of tools that have ended while others of their step have not. */
+export const writtenResults = (pendingWrites: NonNullable<CheckpointTuple['pendingWrites']>) =>
+  pendingWrites.flatMap(([, channel, value]) =>
+    channel === 'messages' ? [value].flat().filter(isResult) : [],
+  )
 
 function versionAfter(checkpointer: Checkpointer, versions: readonly (number | string)[]): number | string {
   // biome-ignore lint/complexity/useMathMinMax: the versions of some savers are text

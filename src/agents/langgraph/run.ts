@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../events/index.ts'
 import { defined, type Fields, filterFields } from '../../messages/record.ts'
 import type { AgentTask } from '../agent.ts'
+import { answeringSaver } from './answered.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
 import {
@@ -35,7 +36,9 @@ export async function* streamGraph(
   const recursionLimit =
     task.config.recursionLimit && Math.min(task.config.recursionLimit, own ?? maxRecursionLimit)
   const limit = recursionLimit ?? own ?? DEFAULT_RECURSION_LIMIT
-  const saver = captureWriteErrors(delayFailure(await continuingSaver(task), limit), (error) => {
+  const isNewInput = start.kind === 'input' && (start.value ?? null) !== null
+  const starting = isNewInput ? await answeringSaver(graph, task) : await continuingSaver(task)
+  const saver = captureWriteErrors(delayFailure(starting, limit), (error) => {
     failure = { error }
     stop.abort(error)
   })

@@ -122,10 +122,21 @@ export type AnswerDetail =
       readonly owner: string | null
     }
   /**
-   * These messages and calls are void: their process was lost, or the agent writes the message again. Later
-   * items may reuse the ids. Their open parts were ended before.
+   * The state has these messages now. Items of messages that it does not keep are retracted at the end of the
+   * run.
    */
-  | { readonly type: 'retract'; readonly messages: readonly string[]; readonly calls: readonly string[] }
+  | { readonly type: 'kept'; readonly messages: readonly string[] }
+  /**
+   * These messages and calls are void. Later items may reuse the ids. Their open parts were ended before.
+   * `lost`: their process was lost, or the agent writes the message again under its id. `unused`: the model
+   * call failed and was repeated, or its output is not in the state at the end of the run.
+   */
+  | {
+      readonly type: 'retract'
+      readonly reason: 'lost' | 'unused'
+      readonly messages: readonly string[]
+      readonly calls: readonly string[]
+    }
   /**
    * Part of the log was dropped. `values` is the newest state, including messages. Later items continue from
    * it.

@@ -41,6 +41,8 @@ type Writing =
   | {
       readonly decoder: ReturnType<typeof createMessageDecoder>
       readonly reader: MessageReader
+      /** The fencing token of the attempt that began it. */
+      readonly token: string
     }
   | {
       readonly decoder: ReturnType<typeof createMessageDecoder>
@@ -69,6 +71,10 @@ export function createAnswerReader(): AnswerReader {
   const failed = new Map<KnownCall, string>()
   /** The subagents that were reported in this run. */
   const subagents = new Set<string>()
+  /** The reported messages of the agent itself, by id, and whether a state had them. */
+  const reported = new Map<string, boolean>()
+  /** The ids of the newest state's messages. Undefined if the states have no list of messages. */
+  let inState: ReadonlySet<unknown> | undefined
   let isFirstState = true
   let isAfterGap = false
   let token = ''
@@ -82,13 +88,14 @@ export function createAnswerReader(): AnswerReader {
     const { role = 'ai' } = data as { readonly role?: string }
     if (role !== 'ai') return { decoder, tool: createAccumulator() }
     const message = { id: id ?? `message-${seq}`, owner: ownerOf(namespace), node }
-    return { decoder, reader: startMessage(message) }
+    if (id !== undefined && message.owner === null) reported.set(id, false)
+    return { decoder, reader: startMessage(message), token }
   }
 
   function startMessage(message: MessageRef): MessageReader {
     emitSubagent(message.owner)
     // A message that is written again replaces the earlier one.
-    retract([message.id], message.owner)
+    retract([message.id], message.owner, 'lost')
     const reader = createMessageReader(message, (id) => nameOf(id, message))
     sent.set(messageKey(message), [])
     out.push({ type: 'messageStart', message })
@@ -109,7 +116,8 @@ export function createAnswerReader(): AnswerReader {
     if (!isEnd(data)) return
     const { reader } = writing
     emit(reader.end(data.event === 'error'), reader)
-    if (superseded) retract([reader.message.id], reader.message.owner)
+    if (superseded)
+      retract([reader.message.id], reader.message.owner, writing.token === token ? 'unused' : 'lost')
   }
 
   /** Adds items of a message, and records its calls. */
@@ -222,18 +230,40 @@ export function createAnswerReader(): AnswerReader {
     const removed = superseded
       ? messages.flatMap((one) => (isRemoval(one) && one.id !== undefined ? [String(one.id)] : []))
       : []
-    if (removed.length > 0) retract(removed, ownerOf(namespace))
+    if (removed.length > 0) retract(removed, ownerOf(namespace), 'lost')
     if (superseded || namespace.length > 0) return
     if (isAfterGap) {
       isAfterGap = false
       isFirstState = false
       know(messages)
       out.push({ type: 'gap', values: data })
+      if (Array.isArray(data.messages)) noteState(messages)
       return
     }
     addMessages(messages)
+    if (Array.isArray(data.messages)) noteState(messages)
     const { messages: _, ...values } = data
     if (Object.keys(values).length > 0) out.push({ type: 'state', values })
+  }
+
+  /** Notes which messages of the agent itself the newest state has. */
+  function noteState(messages: readonly unknown[]): void {
+    inState = new Set(messages.map((message) => Object(message).id as unknown))
+    const added = [...reported].filter(([id, isKept]) => !isKept && inState!.has(id)).map(([id]) => id)
+    for (const id of added) reported.set(id, true)
+    if (added.length > 0) out.push({ type: 'kept', messages: added })
+  }
+
+  /**
+   * Retracts reported messages that the state does not have at the end of a run. If a run has succeeded and
+   * its state has no message of it, its texts are the answer, but no calls.
+   */
+  function retractUnused(isFailed: boolean): void {
+    const kept = inState
+    if (!kept) return
+    const unused = [...reported.keys()].filter((id) => !kept.has(id))
+    if (isFailed || unused.length < reported.size) retract(unused, null, 'unused')
+    else retractCalls(unused)
   }
 
   /** Reports the messages of a state that were not streamed. */
@@ -290,6 +320,7 @@ export function createAnswerReader(): AnswerReader {
   }
 
   function addWhole(message: Message): void {
+    reported.set(message.id!, false)
     const reader = startMessage({ id: message.id!, owner: null, node: undefined })
     for (const event of eventsOf(message)) emit(reader.push(event), reader)
     emit(reader.end(false), reader)
@@ -298,14 +329,14 @@ export function createAnswerReader(): AnswerReader {
   /** Records messages as known, with their calls and results. */
   function know(messages: readonly unknown[]): void {
     const decoded = messages.flatMap((message) => decodeMessage(message) ?? [])
-    const inState = new Map<string, number>()
+    const countsInState = new Map<string, number>()
     for (const message of withCallNames(decoded)) {
       if (message.role === 'assistant') {
         const made: CallRef[] = []
         for (const block of message.content) {
           if (!isCall(block) || block.id === undefined) continue
           const countKey = messageKey({ id: modelCallId(block), owner: null })
-          inState.set(countKey, (inState.get(countKey) ?? 0) + 1)
+          countsInState.set(countKey, (countsInState.get(countKey) ?? 0) + 1)
           if (block.type !== 'toolCall' || message.id === undefined) continue
           const about = { name: block.name, owner: null, messageId: message.id, isServer: false }
           const call = named.get(block.id)?.call ?? callRef(modelCallId(block), block.id, about)
@@ -320,16 +351,27 @@ export function createAnswerReader(): AnswerReader {
         if (known) known.result = { status: message.status ?? 'success', text: textOf(message), token }
       }
     }
-    for (const [key, count] of inState) counts.set(key, Math.max(count, counts.get(key) ?? 0))
+    for (const [key, count] of countsInState) counts.set(key, Math.max(count, counts.get(key) ?? 0))
   }
 
-  function retract(ids: readonly string[], owner: string | null): void {
+  function retract(ids: readonly string[], owner: string | null, reason: 'lost' | 'unused'): void {
     const gone = ids.filter((id) => sent.has(messageKey({ id, owner })))
     if (gone.length === 0) return
     const made = gone.flatMap((id) => sent.get(messageKey({ id, owner }))!)
-    for (const id of gone) sent.delete(messageKey({ id, owner }))
+    for (const id of gone) {
+      sent.delete(messageKey({ id, owner }))
+      if (owner === null) reported.delete(id)
+    }
     for (const call of made) forget(call)
-    out.push({ type: 'retract', messages: gone, calls: made.map(({ id }) => id) })
+    out.push({ type: 'retract', reason, messages: gone, calls: made.map(({ id }) => id) })
+  }
+
+  /** Retracts only the calls of messages of the agent itself. */
+  function retractCalls(ids: readonly string[]): void {
+    const made = ids.flatMap((id) => sent.get(messageKey({ id, owner: null })) ?? [])
+    for (const call of made) forget(call)
+    if (made.length > 0)
+      out.push({ type: 'retract', reason: 'unused', messages: [], calls: made.map(({ id }) => id) })
   }
 
   function forget({ id, modelCallId: raw = id, owner }: CallRef): void {
@@ -366,6 +408,8 @@ export function createAnswerReader(): AnswerReader {
     endMessages()
     for (const [known, message] of [...failed]) emitResult(known, 'error', undefined, message)
     failed.clear()
+    // A run that waits repeats what it has not kept, or keeps it later.
+    if (event !== 'interrupted') retractUnused(event === 'failed')
     const error = typeof data.error === 'object' ? data.error.message : data.error
     out.push({ type: 'runEnd', status: event, error })
   }

@@ -91,7 +91,7 @@ export function createChatWriter(head: ChatHead): ChatWriter {
       last.text += text
       return text
     }
-    const isFirst = !to.some(({ isVoid }) => !isVoid)
+    const isFirst = lost === undefined ? to.length === 0 : !to.some(({ isVoid }) => !isVoid)
     to.push({ messageId, text, isVoid: false })
     return isFirst ? text : BETWEEN + text
   }
@@ -116,11 +116,13 @@ export function createChatWriter(head: ChatHead): ChatWriter {
     lost = undefined
   }
 
-  function retract(messages: readonly string[]): void {
+  function retract({ messages, reason }: AnswerItem & { type: 'retract' }): void {
     for (const one of thoughts) if (messages.includes(one.messageId)) one.isVoid = true
     const gone = texts.filter((one) => !one.isVoid && messages.includes(one.messageId))
     if (gone.length === 0) return
     for (const one of gone) one.isVoid = true
+    // What was sent stays. Nothing replaces it.
+    if (reason === 'unused') return
     const before = texts.some(({ isVoid }) => !isVoid) ? BETWEEN : ''
     const text = before + gone.map((one) => one.text).join(BETWEEN)
     // Text that was lost twice was shown up to the longer of both.
@@ -196,7 +198,7 @@ export function createChatWriter(head: ChatHead): ChatWriter {
         return
       }
       case 'retract':
-        retract(item.messages)
+        retract(item)
         return
       case 'gap':
         recover(itemsOf(item.values.messages))

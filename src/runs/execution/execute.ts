@@ -129,6 +129,7 @@ async function runToEnd(
     const end = (outcome: Outcome): Promise<RunRecords | undefined> =>
       retryUnavailable(retryForMs, () => finish(context, launched, appender, outcome, recorder.leftover()))
     const ended = await iterateAgent(context, launched, stop.signal, appender, recorder.record, storage)
+    if (!isHandedOn(ended)) recorder.endMessages()
     if (ended.end === 'done') {
       // Its last events are written together with its end.
       try {
@@ -169,6 +170,10 @@ async function readLost({ store, retryForMs }: RunContext, run: RunRecord) {
   )
   return { ends: endsOf(lost), retraction: createRetraction(lost) }
 }
+
+/** Whether another process continues the run, or holds its thread. */
+const isHandedOn = (outcome: AgentOutcome): boolean =>
+  outcome.end === 'stopped' && (outcome.reason === 'hand over' || outcome.reason === 'fenced')
 
 /** A longer timer would fire immediately. */
 const MAX_TIMER_MS = 2_147_483_647

@@ -18,6 +18,8 @@ import {
   inspected,
   loadWithState,
   newThread,
+  type OpenInterrupt,
+  openInterrupts,
   type RunRecord,
   type StoredConfig,
   type ThreadRecord,
@@ -27,7 +29,7 @@ import { retryConflicts } from '../records/update.ts'
 import type { AcceptedRun, LoadedStart, Owned, RunRequest } from '../requests.ts'
 import { adoptRun, linkToAnswer } from '../threads/answer-link.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
-import { requireCheckpoint } from '../threads/state.ts'
+import { readState, requireCheckpoint } from '../threads/state.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
 import { execute, startWaiting } from './execute.ts'
@@ -132,7 +134,7 @@ async function admit(
   }
 
   const busy = held || thread.queue.length > 0
-  const start = answerWithInput(thread, request, busy)
+  const start = await answerWithInput(context, thread, request, busy)
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = requireOpen(thread, start)
   const config = await configFor(agent, thread)
@@ -234,13 +236,19 @@ function assistantOf(context: RunContext, thread: ThreadRecord, request: StartRe
  * A new input answers the open interrupt, as the protocol requires, even while the run that asked is active.
  * After a failed run it is a new input, because its sender may not expect that the interrupt is still open.
  */
-function answerWithInput(thread: ThreadRecord, request: StartRequest, waits: boolean): RunInput {
+async function answerWithInput(
+  context: RunContext,
+  thread: ThreadRecord,
+  request: StartRequest,
+  waits: boolean,
+): Promise<RunInput> {
   const { start, checkpointId, multitaskStrategy = 'enqueue', answer, classic } = request
   // Requests for an answer and REST requests distinguish inputs and answers themselves.
   if (start.kind !== 'input' || start.value === null || checkpointId !== undefined) return start
   if (answer || classic) return start
   if (thread.error !== null || (waits && multitaskStrategy !== 'enqueue')) return start
-  const [first, ...others] = unanswered(thread).filter(({ runId }) => runId !== '')
+  const announced = unanswered(thread).filter(({ runId }) => runId !== '')
+  const [first, ...others] = waits ? announced : await stillAsked(context, thread, announced)
   if (!first) return start
   if (others.length > 0) {
     throw new RunError(
@@ -249,6 +257,22 @@ function answerWithInput(thread: ThreadRecord, request: StartRequest, waits: boo
     )
   }
   return { kind: 'resume', answers: { [first.id]: start.value } }
+}
+
+/**
+ * The interrupts that the agent still asks. After a new release, the node that asked may not exist any more.
+ */
+async function stillAsked(
+  context: RunContext,
+  thread: ThreadRecord,
+  announced: readonly OpenInterrupt[],
+): Promise<readonly OpenInterrupt[]> {
+  if (announced.length === 0) return []
+  const state = await saverInTime(context, readState(context, thread))
+  // An agent of your own may keep no state.
+  if (!state) return announced
+  const asked = new Set(openInterrupts(state, []).map(({ id }) => id))
+  return announced.filter(({ id }) => asked.has(id))
 }
 
 /** The interrupts that a resume answers. Throws unless each is open and not yet answered by a waiting run. */

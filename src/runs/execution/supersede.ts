@@ -1,6 +1,7 @@
-import { type AgentEvent, agentEvent, createOpenMessages } from '../../events/index.ts'
+import { type AgentEvent, createOpenMessages } from '../../events/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { type RecordedEvent, SUPERSEDED } from '../log/frame.ts'
+import { supersededEnd } from './superseded-end.ts'
 
 /** A message that an earlier attempt of a run started. */
 interface LostMessage {
@@ -31,15 +32,9 @@ export async function lostMessages(sent: AsyncIterable<AgentEvent>): Promise<Los
 
 /** The events that end the messages that a lost attempt left open. */
 export const endsOf = ({ open }: LostMessages): readonly RecordedEvent[] =>
-  open.map(({ namespace, node, callId }) => {
-    const data = {
-      event: 'error',
-      message: 'The server that was writing this message stopped. The message is written again.',
-      code: SUPERSEDED,
-      ...(callId !== undefined && { run_id: callId }),
-    } as const
-    return { ...agentEvent('messages', namespace, data, node), detail: SUPERSEDED }
-  })
+  open.map((message) => supersededEnd(message, STOPPED, SUPERSEDED))
+
+const STOPPED = 'The server that was writing this message stopped. The message is written again.'
 
 /**
  * Retracts lost messages from clients, which keep a streamed message until a state that contains it is

@@ -9,6 +9,7 @@ import {
   SUPERSEDED,
   type Topic,
   topicOf,
+  UNUSED,
 } from './frame.ts'
 
 class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
@@ -29,7 +30,7 @@ class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
     this.runId = runId
     this.seq = seq
     this.#frame = frame
-    if (detail === SUPERSEDED && method !== 'custom') this.superseded = true
+    if ((detail === SUPERSEDED || detail === UNUSED) && method !== 'custom') this.superseded = true
   }
 
   get #read(): FrameBody {

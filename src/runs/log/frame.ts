@@ -15,7 +15,7 @@ export interface Topic {
   readonly method: string
   readonly namespace: readonly string[]
   readonly runId: string
-  /** The name of a `custom` event, the interrupt id of an `input.requested` event, or `SUPERSEDED`. */
+  /** The name of a `custom` event, the interrupt id of an `input.requested` event, or `SUPERSEDED` or `UNUSED`. */
   readonly detail: string | undefined
   /** The fencing token of its writer. */
   readonly token: number
@@ -27,8 +27,11 @@ export type Matcher = (topic: Topic) => boolean
 /** The detail of an event that retracts the output of a lost attempt. */
 export const SUPERSEDED = 'superseded'
 
+/** The detail of the end of a message that its attempt does not keep. New subscribers get it, too. */
+export const UNUSED = 'unused'
+
 /** An event from an agent or the engine. The engine may mark it. */
-export type RecordedEvent = AgentEvent & { readonly detail?: typeof SUPERSEDED }
+export type RecordedEvent = AgentEvent & { readonly detail?: typeof SUPERSEDED | typeof UNUSED }
 
 const formatTopic = ({ method, namespace, runId, detail }: Omit<Topic, 'token'>): string =>
   JSON.stringify([method, namespace, runId, detail])

@@ -331,10 +331,11 @@ test('after a gap the newest state is told, and what follows goes on from it', (
     { type: 'ai', id: 'm', content: 'Half of it' },
   ]
   const items = read([...HALF, { type: 'gap', after: 3, firstRetained: 9 }, values(8, state)])
-  expect(items.slice(-3)).toMatchObject([
+  expect(items.slice(-4)).toMatchObject([
     { type: 'textEnd' },
     { type: 'messageEnd', isCut: true },
     { type: 'gap', values: { messages: state } },
+    { type: 'kept', messages: ['m'] },
   ])
   expect(read([values(8, state), values(9, state)])).toEqual([])
 })
@@ -349,10 +350,12 @@ test('arguments that end in the middle are an invalid call, and the end of a run
     }),
     { ...at, method: 'lifecycle', eventId: '1-5', seq: 5, data: { event: 'failed', error: 'No.' } },
   ])
-  expect(items.slice(-4)).toMatchObject([
+  expect(items.slice(-5)).toMatchObject([
     { type: 'textEnd' },
     { type: 'callInvalid', input: '{"a":' },
     { type: 'messageEnd', isCut: true },
+    // The state has no such message.
+    { type: 'retract', reason: 'unused', messages: ['m'], calls: ['c'] },
     { type: 'runEnd', status: 'failed', error: 'No.' },
   ])
 })
