@@ -5,8 +5,11 @@ import type {
   InvalidToolCallBlock,
   MediaBlock,
   Message,
+  TextBlock,
   ToolCallBlock,
 } from '../../messages/index.ts'
+import { mimeTypeOf } from './media.ts'
+import type { PreparedMessage } from './thread.ts'
 
 export function present(fields: Record<string, unknown>): Record<string, unknown> {
   for (const key in fields) if (fields[key] === undefined) delete fields[key]
@@ -46,4 +49,89 @@ export function writeCitation(annotation: Annotation): unknown {
     end_index: endIndex,
     cited_text: citedText,
   })
+}
+
+/** The texts of all instructions, for an API that has a place of its own for them, and the other messages. */
+export function splitSystem(messages: readonly PreparedMessage[]) {
+  const system: TextBlock[] = []
+  for (const { role, content } of messages)
+    if (role === 'system') system.push(...content.filter((block) => block.type === 'text'))
+  return { system, turns: messages.filter(({ role }) => role !== 'system') }
+}
+
+/** What an API that lets the user speak first gets before an answer that nobody asked for. */
+export const OPENING = 'Hello.'
+
+/**
+ * Writes messages so that two speakers take turns, and the user speaks first. Consecutive messages of one
+ * speaker become one.
+ *
+ * @param opening The part that is the first message if there is no other.
+ */
+export function mergeTurns<Content>(
+  messages: readonly PreparedMessage[],
+  write: (message: PreparedMessage) => { readonly role: string; readonly content: readonly Content[] },
+  opening: Content,
+): { readonly role: string; readonly content: Content[] }[] {
+  const turns: { readonly role: string; readonly content: Content[] }[] = []
+  for (const message of messages) {
+    const { role, content } = write(message)
+    const last = turns.at(-1)
+    if (!last && role !== 'user') turns.push({ role: 'user', content: [opening] })
+    if (last?.role === role) last.content.push(...content)
+    else turns.push({ role, content: [...content] })
+  }
+  return turns
+}
+
+/**
+ * Claude refuses an answer that ends with a thought, as one does that was stopped while the model was thinking,
+ * and a thread whose last answer ends with white space.
+ */
+export function withoutLastThoughts(turns: readonly PreparedMessage[]): PreparedMessage[] {
+  const kept: PreparedMessage[] = []
+  for (const turn of [...turns].reverse()) {
+    const isLast = turn.role === 'assistant' && kept[0]?.role !== 'assistant'
+    const end = isLast ? turn.content.findLastIndex(({ type }) => type !== 'reasoning') + 1 : undefined
+    const content = turn.content.slice(0, end)
+    if (content.length > 0 || turn.role === 'tool') kept.unshift({ ...turn, content })
+  }
+  const last = kept.at(-1)
+  const text = last?.content.at(-1)
+  if (last?.role !== 'assistant' || text?.type !== 'text') return kept
+  return [
+    ...kept.slice(0, -1),
+    { ...last, content: [...last.content.slice(0, -1), { ...text, text: text.text.trimEnd() }] },
+  ]
+}
+
+export const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/** The texts of a message as one text, each in a paragraph of its own. */
+export const joinTexts = (message: Pick<PreparedMessage, 'content'>): string => textsOf(message, '\n\n')
+
+/** The texts of a message as one text. An answer with citations is in pieces. */
+export const textsOf = ({ content }: Pick<PreparedMessage, 'content'>, between = ''): string =>
+  content
+    .filter((block) => block.type === 'text')
+    .map(({ text }) => text)
+    .join(between)
+
+/** The data URL of a file, with the type that the file has. */
+export const dataUrlOf = (media: MediaBlock): string | undefined =>
+  media.base64 === undefined
+    ? undefined
+    : `data:${mimeTypeOf(media) ?? 'application/octet-stream'};base64,${media.base64}`
+
+/** What a result says that has no text, for an API that wants one. */
+export const NO_OUTPUT = 'There is no output.'
+
+/** A thought that asks for no proof, which models have that anyone can run. */
+export const isPlainThought = (block: ContentBlock): boolean =>
+  block.type === 'reasoning' && block.text.trim() !== '' && block.id === undefined && !block.extras
+
+/** The thoughts of a message as one text. */
+export function thoughtsOf({ content }: Pick<PreparedMessage, 'content'>): string | undefined {
+  const thoughts = content.filter((block) => block.type === 'reasoning')
+  return thoughts.length > 0 ? thoughts.map(({ text }) => text).join('\n\n') : undefined
 }

@@ -1,0 +1,141 @@
+import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
+import { fieldsOf, toText } from '../reading/fields.ts'
+import { isPdf, mimeTypeOf } from './media.ts'
+import type { Target } from './target.ts'
+import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
+import { isFilled, joinTexts, mergeTurns, OPENING, present, splitSystem, writeFinishReason } from './write.ts'
+
+/**
+ * Google Gemini's `generateContent`: a request has `systemInstruction` (in Google's SDK a field of `config`)
+ * and `contents`, a response has `candidates`.
+ */
+export const geminiTarget: Target = {
+  name: 'gemini',
+  writeRequest(messages) {
+    const { system, turns } = splitSystem(prepareThread(messages, RULES))
+    const start = turns.findLastIndex(({ role }) => role === 'user')
+    const write = (message: PreparedMessage) => writeTurn(message, turns.indexOf(message) > start)
+    const contents = mergeTurns(turns, write, { text: OPENING })
+    return present({
+      systemInstruction: system.length > 0 ? { parts: system.map(({ text }) => ({ text })) } : undefined,
+      contents: contents.map(({ role, content }) => ({ role, parts: content })),
+    })
+  },
+  writeResponse: (messages) =>
+    present({
+      responseId: messages[0]?.id,
+      modelVersion: messages[0]?.metadata?.model,
+      candidates: messages.map((message, index) => ({
+        index,
+        content: { role: 'model', parts: message.content.flatMap((block) => writePart(block) ?? []) },
+        finishReason: writeFinishReason(message, FINISH_REASONS),
+      })),
+    }),
+}
+
+const FINISH_REASONS = {
+  stop: 'STOP',
+  length: 'MAX_TOKENS',
+  toolCalls: 'STOP',
+  contentFilter: 'SAFETY',
+  pause: 'STOP',
+  error: 'OTHER',
+  other: 'OTHER',
+} as const
+
+const RULES: Rules = {
+  names: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
+  takes(media, place) {
+    const type = mediaTypeOf(media)
+    const isKnown = /^image\/(png|jpeg|webp|heic|heif)$|^(audio|video)\//.test(type) || isPdf(media)
+    return place === 'user' && isKnown && media.fileId === undefined
+  },
+  owns(block) {
+    const { type: kind, outcome } = block.extras ?? {}
+    switch (block.type) {
+      case 'serverToolCall':
+        return kind === 'toolCall' || (kind === 'executableCode' && isFilled(block.args.code))
+      case 'serverToolResult':
+        return kind === 'toolResponse' || (kind === 'codeExecutionResult' && isFilled(outcome))
+      case 'nonStandard':
+        return false
+      default:
+        return signatureOf(block) !== undefined
+    }
+  },
+}
+
+/** What Gemini asks back of its answers, as it gives it or as the AI SDK does. */
+function signatureOf({ extras = {} }: ContentBlock): string | undefined {
+  const { google, vertex } = fieldsOf(extras.providerMetadata)
+  const { thoughtSignature = fieldsOf(google ?? vertex).thoughtSignature } = extras
+  return isFilled(thoughtSignature) ? thoughtSignature : undefined
+}
+
+/**
+ * What Google documents for a call that another model made, which has no signature. A call of Gemini without
+ * one is given back as it came.
+ */
+const UNSIGNED = 'skip_thought_signature_validator'
+
+function writeTurn(message: PreparedMessage, isCurrent: boolean) {
+  const { role, name, toolCallId: id, status, content, metadata } = message
+  if (role === 'tool') {
+    const response = { [status === 'error' ? 'error' : 'output']: joinTexts(message) }
+    return { role: 'user', content: [{ functionResponse: { id, name, response } }] }
+  }
+  const isForeign = isCurrent && !/gemini/i.test(toText(metadata?.model))
+  const parts = content.flatMap((block) => writePart(block) ?? [])
+  const call = parts.find(({ functionCall }) => functionCall)
+  if (isForeign && call) call.thoughtSignature ??= UNSIGNED
+  return { role: role === 'user' ? role : 'model', content: parts }
+}
+
+function writePart(block: ContentBlock): Record<string, unknown> | undefined {
+  const { id, extras: { type: kind, outcome } = {} } = block
+  const thoughtSignature = signatureOf(block)
+  switch (block.type) {
+    case 'text':
+      return present({ text: block.text, thoughtSignature })
+    case 'reasoning':
+      return present({ text: block.text, thought: true, thoughtSignature })
+    case 'toolCall':
+      return present({ functionCall: present({ id, name: block.name, args: block.args }), thoughtSignature })
+    case 'serverToolCall': {
+      const { language = 'PYTHON', code } = block.args
+      return present(
+        kind === 'executableCode'
+          ? { executableCode: { language, code }, thoughtSignature }
+          : { toolCall: present({ id, toolType: block.name, args: block.args }), thoughtSignature },
+      )
+    }
+    case 'serverToolResult': {
+      const { toolCallId, output } = block
+      const { toolType } = block.extras ?? {}
+      return present(
+        kind === 'codeExecutionResult'
+          ? { codeExecutionResult: { outcome, output: toText(output) }, thoughtSignature }
+          : { toolResponse: present({ id: toolCallId, toolType, response: output }), thoughtSignature },
+      )
+    }
+    case 'image':
+    case 'audio':
+    case 'video':
+    case 'file': {
+      const mimeType = mediaTypeOf(block)
+      return present({
+        ...(block.base64 === undefined
+          ? { fileData: { fileUri: block.url, mimeType } }
+          : { inlineData: { mimeType, data: block.base64 } }),
+        thoughtSignature,
+      })
+    }
+    default:
+      return undefined
+  }
+}
+
+const mediaTypeOf = (media: MediaBlock): string => mimeTypeOf(media) ?? TYPES[media.type]
+
+/** The types of media whose type is not known. */
+const TYPES = { image: 'image/jpeg', audio: 'audio/mpeg', video: 'video/mp4', file: 'application/pdf' }

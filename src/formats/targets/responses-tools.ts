@@ -1,0 +1,113 @@
+import type { ToolCallBlock } from '../../messages/index.ts'
+import { fieldsOf, listOf } from '../reading/fields.ts'
+import type { PreparedMessage } from './thread.ts'
+import { isFilled, joinTexts, present, urlOf } from './write.ts'
+
+export type Item = Record<string, unknown>
+
+/**
+ * A call of the model as an item of Responses: of a function, of a custom tool, or of one of the tools that
+ * have items of their own. Such an item needs a result of its own kind, and is written as a function otherwise.
+ */
+export function writeToolCall(call: ToolCallBlock, result: PreparedMessage | undefined): Item {
+  const { id: call_id, name, args, extras = {} } = call
+  const { type, item_id } = extras
+  const id = isFilled(item_id) ? item_id : undefined
+  switch (type) {
+    case 'custom_tool_call':
+    case 'custom':
+      if (typeof args.input === 'string')
+        return present({
+          type: 'custom_tool_call',
+          id: id?.startsWith('ctc_') ? id : undefined,
+          call_id,
+          name,
+          input: args.input,
+        })
+      break
+    case 'computer_call':
+      if (id && result && screenshotOf(result)) {
+        const { action, actions, pending_safety_checks = [] } = args
+        return present({ type, id, call_id, action, actions, pending_safety_checks, status: 'completed' })
+      }
+      break
+    case 'local_shell_call':
+      if (id && fieldsOf(args.action).command)
+        return { type, id, call_id, action: args.action, status: 'completed' }
+      break
+    case 'shell_call':
+      if (fieldsOf(args.action).commands)
+        return present({ type, id, call_id, action: args.action, status: 'completed' })
+      break
+    case 'apply_patch_call':
+      if (args.operation)
+        return present({ type, id, call_id, operation: args.operation, status: 'completed' })
+      break
+  }
+  return present({
+    type: 'function_call',
+    id: id?.startsWith('fc_') ? id : undefined,
+    call_id,
+    name,
+    arguments: JSON.stringify(args),
+    namespace: isFilled(extras.namespace) ? extras.namespace : undefined,
+  })
+}
+
+/** The result of a call, as the kind of the call asks for it. */
+export function writeToolOutput(call: Item | undefined, message: PreparedMessage, output: unknown): Item {
+  const { content, toolCallId: call_id, status, extras } = message
+  const text = joinTexts(message)
+  switch (call?.type) {
+    case 'custom_tool_call':
+      return { type: 'custom_tool_call_output', call_id, output }
+    case 'computer_call':
+      return present({
+        type: 'computer_call_output',
+        call_id,
+        output: screenshotOf(message),
+        acknowledged_safety_checks: listOf(extras?.acknowledged_safety_checks),
+      })
+    case 'local_shell_call':
+      return { type: 'local_shell_call_output', id: call_id, output: text }
+    case 'shell_call': {
+      const given = content.flatMap((block) => (block.type === 'nonStandard' ? [block.value] : []))
+      const failed = status === 'error'
+      const outcome = { type: 'exit', exit_code: failed ? 1 : 0 }
+      const [stdout, stderr] = failed ? ['', text] : [text, '']
+      const said = given.length > 0 ? given.map(shellOutputOf) : [{ stdout, stderr, outcome }]
+      return { type: 'shell_call_output', call_id, output: said }
+    }
+    case 'apply_patch_call': {
+      const failed = status === 'error' || extras?.status === 'failed'
+      return {
+        type: 'apply_patch_call_output',
+        call_id,
+        status: failed ? 'failed' : 'completed',
+        output: text,
+      }
+    }
+    default:
+      return { type: 'function_call_output', call_id, output }
+  }
+}
+
+/** Whether a value is what a command wrote. */
+export function isShellOutput(value: unknown): boolean {
+  const { stdout, stderr } = fieldsOf(value)
+  return typeof stdout === 'string' || typeof stderr === 'string'
+}
+
+function shellOutputOf(value: unknown): Item {
+  const { stdout = '', stderr = '', outcome = { type: 'exit', exit_code: 0 } } = fieldsOf(value)
+  return { stdout, stderr, outcome }
+}
+
+function screenshotOf({ content }: PreparedMessage): Item | undefined {
+  const image = content.find((block) => block.type === 'image')
+  if (!image) return undefined
+  return present({
+    type: 'computer_screenshot',
+    ...(image.fileId ? { file_id: image.fileId } : { image_url: urlOf(image) }),
+  })
+}
