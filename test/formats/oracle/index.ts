@@ -1,0 +1,3 @@
+export { anthropicRefusals, anthropicThinkingRefusals } from './anthropic.ts'
+export { type ChatServer, openaiChatRefusals } from './openai-chat.ts'
+export { openaiResponsesRefusals } from './openai-responses.ts'
