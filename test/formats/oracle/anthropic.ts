@@ -55,11 +55,12 @@ export function anthropicRefusals(sent: unknown): string[] {
       if (ids.has(id)) refuse(path, '`tool_use` ids must be unique')
       ids.add(id)
     }
-    checkPairs(
+    for (const sentence of checkPairs(
       blocks,
       fieldsOf(messages[index + 1]?.content),
       fieldsOf(messages[index - 1]?.content),
-    ).forEach((sentence) => refuse(path, sentence))
+    ))
+      refuse(path, sentence)
   })
   return unique(refused)
 }

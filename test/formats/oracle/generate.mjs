@@ -2,10 +2,10 @@
  * Writes `schemas/*.json`: what each provider's API takes as the input of a request, from the types that the
  * provider's own SDK publishes. Run it after an update of these SDKs: `node test/formats/oracle/generate.mjs`.
  *
- * The tools that only this script needs are installed in a temporary folder.
+ * The packages that only this script needs are installed in a temporary folder.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -58,10 +58,24 @@ try {
   for (const name of NAMES) {
     const options = ['--no-type-check', '--jsDoc', 'none', '--no-top-ref', '--tsconfig', 'tsconfig.json']
     const text = run('npx', 'ts-json-schema-generator', '--path', 'types.ts', '--type', name, ...options)
-    writeFileSync(join(here, 'schemas', `${name}.json`), compact(JSON.parse(text)))
+    writeFileSync(
+      join(here, 'schemas', `${name}.json`),
+      compact(JSON.parse(name === 'cohere' ? toSnakeCase(text) : text)),
+    )
   }
 } finally {
   rmSync(folder, { recursive: true })
+}
+
+/** Cohere's SDK has other names for fields than its API. */
+function toSnakeCase(text) {
+  return JSON.stringify(JSON.parse(text), (key, value) => {
+    const named = key === 'properties' || key === 'required'
+    if (!named) return value
+    const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    if (Array.isArray(value)) return value.map(snake)
+    return Object.fromEntries(Object.entries(value).map(([name, field]) => [snake(name), field]))
+  })
 }
 
 /** The schema with one definition a line, without the parts that no definition refers to any more. */
@@ -72,7 +86,7 @@ function compact({ definitions, $schema: _, ...top }) {
   const visit = (schema) => {
     if (Array.isArray(schema)) return schema.map(visit)
     if (typeof schema !== 'object' || schema === null) return schema
-    if (schema.properties?.BYTES_PER_ELEMENT) return { bytes: true }
+    if (schema.properties?.BYTES_PER_ELEMENT) return { type: 'string', contentEncoding: 'base64' }
     if (schema.$ref) {
       const name = nameOf(schema.$ref)
       if (!definitions[name]) return false
@@ -91,7 +105,6 @@ function compact({ definitions, $schema: _, ...top }) {
   const typesOf = (schema) => {
     const at = schema.$ref ? resolve(schema) : schema
     if (at.type) return [at.type].flat()
-    if (at.bytes) return ['string', 'object']
     const parts = at.anyOf ?? at.allOf?.slice(1).map(({ then }) => then)
     return parts
       ? [...new Set(parts.flatMap(typesOf))]
