@@ -20,47 +20,62 @@ import { responsesTarget } from './targets/responses.ts'
 import type { Target } from './targets/target.ts'
 import { vercelTarget } from './targets/vercel.ts'
 
-/** An API of models: the format that reads its answers, and the target that writes its requests. */
-export interface ModelApi {
+/**
+ * An API of models: the format that reads its answers, and the target that writes its requests.
+ *
+ * Lists are typed as lists of nothing, which can be assigned to the list that an SDK wants: each SDK has a type
+ * of its own for a message.
+ */
+export interface ModelApi<Request extends object = object> {
   readonly format: Format
   readonly target: Target
-  /** Writes a thread as the input of a call, with everything left out that the API would refuse. */
-  writeRequest(messages: readonly Message[]): Record<string, unknown>
+  /** Writes a thread as the input of a call, without anything that the API would refuse. */
+  writeRequest(messages: readonly Message[]): Request
+}
+
+interface Messages {
+  messages: never[]
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-const api = (format: Format, target: Target): ModelApi => ({
+const api = <Request extends object>(format: Format, target: Target): ModelApi<Request> => ({
   format,
   target,
-  writeRequest: (messages) => target.writeRequest(messages),
+  writeRequest: (messages) => target.writeRequest(messages) as Request,
 })
 
 /** Anthropic Messages, also on Vertex. */
-export const anthropic: ModelApi = api(anthropicMessages, anthropicTarget)
+export const anthropic: ModelApi<Messages & { system?: never[] }> = api(anthropicMessages, anthropicTarget)
 
 /** OpenAI Chat Completions, and servers that take no more than it: Azure, Groq, Cerebras, xAI. */
-export const openai: ModelApi = api(openaiChat, completionsTarget)
+export const openai: ModelApi<Messages> = api(openaiChat, completionsTarget)
 
 /** Servers that want back what they add to Chat Completions: DeepSeek, Kimi, vLLM, OpenRouter. */
-export const openaiCompatible: ModelApi = api(openaiChat, compatibleTarget)
+export const openaiCompatible: ModelApi<Messages> = api(openaiChat, compatibleTarget)
 
 /** OpenAI Responses. */
-export const openaiResponses: ModelApi = api(responsesFormat, responsesTarget)
+export const openaiResponses: ModelApi<{ instructions?: string; input: never[] }> = api(
+  responsesFormat,
+  responsesTarget,
+)
 
 /** Google Gemini, also on Vertex. */
-export const gemini: ModelApi = api(geminiFormat, geminiTarget)
+export const gemini: ModelApi<{ systemInstruction?: never; contents: never[] }> = api(
+  geminiFormat,
+  geminiTarget,
+)
 
 /** Bedrock's Converse. */
-export const bedrock: ModelApi = api(bedrockConverse, bedrockTarget)
+export const bedrock: ModelApi<Messages & { system?: never[] }> = api(bedrockConverse, bedrockTarget)
 
 /** Ollama's `chat`. */
-export const ollama: ModelApi = api(ollamaFormat, ollamaTarget)
+export const ollama: ModelApi<Messages> = api(ollamaFormat, ollamaTarget)
 
 /** Cohere's Chat API, version 2. */
-export const cohere: ModelApi = api(cohereFormat, cohereTarget)
+export const cohere: ModelApi<Messages> = api(cohereFormat, cohereTarget)
 
 /** Mistral's chat completions. */
-export const mistral: ModelApi = api(mistralFormat, mistralTarget)
+export const mistral: ModelApi<Messages> = api(mistralFormat, mistralTarget)
 
 /** Vercel's AI SDK. */
-export const aiSdk: ModelApi = api(vercel, vercelTarget)
+export const aiSdk: ModelApi<Messages> = api(vercel, vercelTarget)

@@ -1,15 +1,15 @@
 import type { Annotation, ContentBlock, MediaBlock, Message } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
-import { fieldsOf } from '../reading/fields.ts'
-import { contentOfFile, isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
+import { fieldsOf, listOf } from '../reading/fields.ts'
+import { contentOfFile, isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
 import type { Target } from './target.ts'
-import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
+import { OPENING, type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
   asIs,
   isFilled,
   mergeTurns,
-  OPENING,
   present,
+  sdkOptionsOf,
   some,
   splitSystem,
   withoutLastThoughts,
@@ -63,13 +63,13 @@ const RULES: Rules = {
     if (media.fileId !== undefined) return FILE_ID.test(media.fileId)
     if (media.base64 !== undefined)
       return isPicture(media) || isPdf(media) || contentOfFile(media) !== undefined
-    return isWeb(media) && (media.type === 'image' || isPdf(media))
+    return /^https:/.test(media.url ?? '') && (media.type === 'image' || isPdf(media))
   },
   owns(block, place) {
-    const { type: kind, data, signature, server_name } = block.extras ?? {}
+    const { type: kind, server_name } = block.extras ?? {}
     switch (block.type) {
       case 'reasoning':
-        return isFilled(kind === 'redacted_thinking' ? data : signature)
+        return proofOf(block) !== undefined
       case 'serverToolCall': {
         if (!ID.test(block.id ?? '')) return false
         return kind === 'mcp_tool_use'
@@ -86,6 +86,16 @@ const RULES: Rules = {
         return false
     }
   },
+}
+
+/** A thought with Claude's proof, from Anthropic, Bedrock or the AI SDK. */
+function proofOf(block: ContentBlock & { readonly type: 'reasoning' }): unknown {
+  const { extras = {} } = block
+  const sdk = sdkOptionsOf(block, 'anthropic')
+  const data = extras.type === 'redacted_thinking' ? extras.data : sdk.redactedData
+  const signature = extras.signature ?? sdk.signature
+  if (isFilled(data)) return { type: 'redacted_thinking', data }
+  return isFilled(signature) ? { type: 'thinking', thinking: block.text, signature } : undefined
 }
 
 const ID = /^[a-zA-Z0-9_-]+$/
@@ -149,9 +159,7 @@ function writeBlock(block: PreparedMessage['content'][number]): unknown {
     case 'text':
       return writeText(block)
     case 'reasoning':
-      return extras.type === 'redacted_thinking'
-        ? { type: extras.type, data: extras.data }
-        : { type: 'thinking', thinking: block.text, signature: extras.signature }
+      return proofOf(block)
     case 'toolCall':
       return present({
         type: 'tool_use',
@@ -181,20 +189,38 @@ function writeBlock(block: PreparedMessage['content'][number]): unknown {
         cache_control,
       })
     case 'nonStandard':
-      return pickDocument(fieldsOf(block.value))
+      return writeOwn(fieldsOf(block.value))
     default:
       return writeMedia(block)
   }
 }
 
-const DOCUMENT = ['type', 'source', 'title', 'context', 'content', 'citations', 'cache_control']
-
-function pickDocument(value: Readonly<Record<string, unknown>>): unknown {
-  const known = DOCUMENT.filter((key) => value[key] !== undefined)
+/** Writes what `owns` found to be Anthropic's, with its documented fields alone. */
+function writeOwn(value: Readonly<Record<string, unknown>>): unknown {
+  const { type, source, title, context, content, citations } = value
+  const cache_control = cacheOf(value)
+  if (type === 'compaction') return present({ type, content, cache_control })
+  const own = type === 'search_result'
   return present({
-    ...Object.fromEntries(known.map((key) => [key, value[key]])),
-    cache_control: cacheOf(value),
+    type,
+    source: own ? source : sourceOfDocument(fieldsOf(source)),
+    title: isFilled(title) ? title : undefined,
+    context: !own && isFilled(context) ? context : undefined,
+    content: own ? textsIn(content) : undefined,
+    citations: citationsOf(citations),
+    cache_control,
   })
+}
+
+const sourceOfDocument = ({ type, data, content }: Readonly<Record<string, unknown>>): unknown =>
+  type === 'text' ? { type, media_type: 'text/plain', data } : { type, content: textsIn(content) }
+
+const textsIn = (parts: unknown): unknown[] =>
+  listOf(parts).map((part) => ({ type: 'text', text: fieldsOf(part).text }))
+
+function citationsOf(citations: unknown): unknown {
+  const { enabled } = fieldsOf(citations)
+  return typeof enabled === 'boolean' ? { enabled } : undefined
 }
 
 function writeMedia(media: MediaBlock): unknown {
@@ -215,7 +241,7 @@ function writeMedia(media: MediaBlock): unknown {
     source,
     title: isFilled(title) ? title : undefined,
     context: isFilled(context) ? context : undefined,
-    citations: typeof fieldsOf(citations).enabled === 'boolean' ? citations : undefined,
+    citations: citationsOf(citations),
     cache_control,
   })
 }

@@ -1,14 +1,13 @@
-import type { MediaBlock } from '../../messages/index.ts'
+import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
 import { decodeBase64 } from '../reading/base64.ts'
 import { fieldsOf } from '../reading/fields.ts'
 import { isPicture, isSound, mimeTypeOf, nameOf } from './media.ts'
 import type { Target } from './target.ts'
-import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
+import { OPENING, type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
   isFilled,
   mergeTurns,
   NO_OUTPUT,
-  OPENING,
   present,
   some,
   splitSystem,
@@ -23,7 +22,7 @@ type Item = Record<string, unknown>
  * `Uint8Array`s, as AWS's SDK takes them.
  */
 export const bedrockTarget: Target = {
-  name: 'bedrock',
+  name: 'bedrockConverse',
   writeRequest(messages) {
     const { system, turns } = splitSystem(prepareThread(messages, RULES))
     const names = new Set<string>()
@@ -32,9 +31,8 @@ export const bedrockTarget: Target = {
     return present({ system: some(system.map(({ text }) => ({ text }))), messages: written.map(introduce) })
   },
   writeResponse([message]) {
-    const content = (message?.content ?? []).flatMap((block) =>
-      block.type === 'invalidToolCall' ? [] : (writeBlock(block, new Set()) ?? []),
-    )
+    const names = new Set<string>()
+    const content = (message?.content ?? []).flatMap((block) => writeBlock(block, names) ?? [])
     return present({
       output: { message: { role: 'assistant', content } },
       stopReason: message && writeFinishReason(message, STOP_REASONS),
@@ -115,7 +113,7 @@ function introduce<Turn extends { readonly content: readonly Item[] }>(turn: Tur
   return isBare ? { ...turn, content: [...content, { text: 'The file is attached.' }] } : turn
 }
 
-function writeBlock(block: PreparedMessage['content'][number], names: Set<string>): Item | undefined {
+function writeBlock(block: ContentBlock, names: Set<string>): Item | undefined {
   const { id, extras = {} } = block
   switch (block.type) {
     case 'text':
@@ -125,6 +123,7 @@ function writeBlock(block: PreparedMessage['content'][number], names: Set<string
         ? { reasoningContent: { redactedContent: decodeBase64(extras.redactedContent) } }
         : { reasoningContent: { reasoningText: present({ text: block.text, signature: extras.signature }) } }
     case 'toolCall':
+    case 'invalidToolCall':
       return { toolUse: { toolUseId: id, name: block.name, input: block.args } }
     case 'nonStandard':
       return { cachePoint: { type: 'default' } }

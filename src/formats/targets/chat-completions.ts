@@ -9,6 +9,7 @@ import {
   dataUrlOf,
   isFilled,
   joinTexts,
+  onlyText,
   present,
   some,
   textsOf,
@@ -103,8 +104,7 @@ function writeTurn(message: PreparedMessage, compatible: boolean): Record<string
     case 'tool':
       return { role, tool_call_id: toolCallId, content: joinTexts(message) }
     case 'user': {
-      const isText = content.every(({ type }) => type === 'text')
-      return present({ role, name, content: isText ? joinTexts(message) : content.map(writeUserPart) })
+      return present({ role, name, content: onlyText(content) ?? content.map(writeUserPart) })
     }
     case 'assistant': {
       const calls = content.filter((block) => block.type === 'toolCall')

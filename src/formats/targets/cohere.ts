@@ -1,12 +1,15 @@
-import type { ContentBlock } from '../../messages/index.ts'
+import type { ContentBlock, Message } from '../../messages/index.ts'
 import { isPicture, isWeb } from './media.ts'
 import type { Target } from './target.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
+  argsOf,
   dataUrlOf,
+  isCall,
   isPlainThought,
   joinTexts,
   NO_OUTPUT,
+  onlyText,
   present,
   some,
   textsOf,
@@ -19,10 +22,9 @@ export const cohereTarget: Target = {
   name: 'cohere',
   writeRequest: (messages) => ({ messages: prepareThread(messages, RULES).map(writeTurn) }),
   writeResponse([message]) {
-    const given = message ?? { role: 'assistant' as const, content: [] }
-    const [prepared = { role: 'assistant' as const, content: [] }] = prepareThread([given], RULES)
-    const written = writeTurn(prepared)
-    const text = textsOf(prepared)
+    const { content: said = [] } = message ?? {}
+    const written = writeTurn({ role: 'assistant', content: said })
+    const text = textsOf({ content: said })
     const content = Array.isArray(written.content) ? written.content : text ? [{ type: 'text', text }] : []
     return present({
       id: message?.id,
@@ -54,14 +56,16 @@ const RULES: Rules = {
 const isPlan = (block: ContentBlock): boolean =>
   block.type === 'reasoning' && block.extras?.type === 'tool_plan'
 
-function writeTurn(message: PreparedMessage): Record<string, unknown> {
+/** A message of a thread, or of a response, in which a call may be cut off. */
+type Written = Pick<PreparedMessage, 'role' | 'name' | 'toolCallId'> & Pick<Message, 'content'>
+
+function writeTurn(message: Written): Record<string, unknown> {
   const { role, toolCallId, content } = message
   if (role === 'tool') return { role, tool_call_id: toolCallId, content: joinTexts(message) || NO_OUTPUT }
   if (role !== 'assistant') {
-    const isText = content.every(({ type }) => type === 'text')
-    return { role, content: isText ? joinTexts(message) : content.map(writePart) }
+    return { role, content: onlyText(content) ?? content.map(writePart) }
   }
-  const calls = content.filter((block) => block.type === 'toolCall')
+  const calls = content.filter(isCall)
   const plan = thoughtsOf({ content: content.filter(isPlan) })
   const thinking = thoughtsOf({ content: content.filter((block) => !isPlan(block)) })
   const text = textsOf(message)
@@ -74,16 +78,16 @@ function writeTurn(message: PreparedMessage): Record<string, unknown> {
     content: thinking ? parts : text || undefined,
     tool_plan: calls.length > 0 ? plan : undefined,
     tool_calls: some(
-      calls.map(({ id, name, args }) => ({
-        id,
+      calls.map((call) => ({
+        id: call.id,
         type: 'function',
-        function: { name, arguments: JSON.stringify(args) },
+        function: { name: call.name, arguments: argsOf(call) },
       })),
     ),
   })
 }
 
-function writePart(block: PreparedMessage['content'][number]): unknown {
+function writePart(block: ContentBlock): unknown {
   if (block.type === 'text') return { type: 'text', text: block.text }
   return {
     type: 'image_url',

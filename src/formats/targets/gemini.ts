@@ -2,8 +2,16 @@ import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
 import { fieldsOf, toText } from '../reading/fields.ts'
 import { isPdf, mimeTypeOf } from './media.ts'
 import type { Target } from './target.ts'
-import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { isFilled, joinTexts, mergeTurns, OPENING, present, splitSystem, writeFinishReason } from './write.ts'
+import { OPENING, type PreparedMessage, prepareThread, type Rules } from './thread.ts'
+import {
+  isFilled,
+  joinTexts,
+  mergeTurns,
+  present,
+  sdkOptionsOf,
+  splitSystem,
+  writeFinishReason,
+} from './write.ts'
 
 /**
  * Google Gemini's `generateContent`: a request has `systemInstruction` (in Google's SDK a field of `config`)
@@ -13,9 +21,8 @@ export const geminiTarget: Target = {
   name: 'gemini',
   writeRequest(messages) {
     const { system, turns } = splitSystem(prepareThread(messages, RULES))
-    const start = turns.findLastIndex(({ role }) => role === 'user')
-    const write = (message: PreparedMessage) => writeTurn(message, turns.indexOf(message) > start)
-    const contents = mergeTurns(turns, write, { text: OPENING })
+    const contents = mergeTurns(turns, writeTurn, { text: OPENING })
+    signCalls(contents, turns)
     return present({
       systemInstruction: system.length > 0 ? { parts: system.map(({ text }) => ({ text })) } : undefined,
       contents: contents.map(({ role, content }) => ({ role, parts: content })),
@@ -33,6 +40,13 @@ export const geminiTarget: Target = {
     }),
 }
 
+type Part = Record<string, unknown>
+
+interface Turn {
+  readonly role: string
+  readonly content: Part[]
+}
+
 const FINISH_REASONS = {
   stop: 'STOP',
   length: 'MAX_TOKENS',
@@ -48,7 +62,8 @@ const RULES: Rules = {
   takes(media, place) {
     const type = mediaTypeOf(media)
     const isKnown = /^image\/(png|jpeg|webp|heic|heif)$|^(audio|video)\//.test(type) || isPdf(media)
-    return place === 'user' && isKnown && media.fileId === undefined
+    const isSent = media.base64 !== undefined || /^(https|gs):/.test(media.url ?? '')
+    return place === 'user' && isKnown && isSent
   },
   owns(block) {
     const { type: kind, outcome } = block.extras ?? {}
@@ -66,32 +81,41 @@ const RULES: Rules = {
 }
 
 /** What Gemini asks back of its answers, as it gives it or as the AI SDK does. */
-function signatureOf({ extras = {} }: ContentBlock): string | undefined {
-  const { google, vertex } = fieldsOf(extras.providerMetadata)
-  const { thoughtSignature = fieldsOf(google ?? vertex).thoughtSignature } = extras
+function signatureOf(block: ContentBlock): string | undefined {
+  const sdk = { ...sdkOptionsOf(block, 'vertex'), ...sdkOptionsOf(block, 'google') }
+  const thoughtSignature = block.extras?.thoughtSignature ?? sdk.thoughtSignature
   return isFilled(thoughtSignature) ? thoughtSignature : undefined
 }
 
 /**
- * What Google documents for a call that another model made, which has no signature. A call of Gemini without
- * one is given back as it came.
+ * Since the user spoke last, the first call of each answer needs a signature. Google documents one for calls
+ * that another model made; a call of Gemini without one is given back as it came.
  */
-const UNSIGNED = 'skip_thought_signature_validator'
-
-function writeTurn(message: PreparedMessage, isCurrent: boolean) {
-  const { role, name, toolCallId: id, status, content, metadata } = message
-  if (role === 'tool') {
-    const response = { [status === 'error' ? 'error' : 'output']: joinTexts(message) }
-    return { role: 'user', content: [{ functionResponse: { id, name, response } }] }
+function signCalls(contents: readonly Turn[], turns: readonly PreparedMessage[]): void {
+  const own = turns.filter(({ metadata }) => /gemini/i.test(toText(metadata?.model)))
+  const ids = new Set(own.flatMap(({ content }) => content.map(({ id }) => id)))
+  const start = contents.findLastIndex(
+    ({ role, content }) => role === 'user' && !content.some(({ functionResponse }) => functionResponse),
+  )
+  for (const { content } of contents.slice(start + 1)) {
+    const call = content.find(({ functionCall }) => functionCall)
+    if (call && !ids.has(fieldsOf(call.functionCall).id as string))
+      call.thoughtSignature ??= 'skip_thought_signature_validator'
   }
-  const isForeign = isCurrent && !/gemini/i.test(toText(metadata?.model))
-  const parts = content.flatMap((block) => writePart(block) ?? [])
-  const call = parts.find(({ functionCall }) => functionCall)
-  if (isForeign && call) call.thoughtSignature ??= UNSIGNED
-  return { role: role === 'user' ? role : 'model', content: parts }
 }
 
-function writePart(block: ContentBlock): Record<string, unknown> | undefined {
+function writeTurn(message: PreparedMessage): Turn {
+  const { role, name, toolCallId: id, status, content } = message
+  if (role !== 'tool')
+    return {
+      role: role === 'user' ? role : 'model',
+      content: content.flatMap((block) => writePart(block) ?? []),
+    }
+  const response = { [status === 'error' ? 'error' : 'output']: joinTexts(message) }
+  return { role: 'user', content: [{ functionResponse: { id, name, response } }] }
+}
+
+function writePart(block: ContentBlock): Part | undefined {
   const { id, extras: { type: kind, outcome } = {} } = block
   const thoughtSignature = signatureOf(block)
   switch (block.type) {
@@ -100,6 +124,7 @@ function writePart(block: ContentBlock): Record<string, unknown> | undefined {
     case 'reasoning':
       return present({ text: block.text, thought: true, thoughtSignature })
     case 'toolCall':
+    case 'invalidToolCall':
       return present({ functionCall: present({ id, name: block.name, args: block.args }), thoughtSignature })
     case 'serverToolCall': {
       const { language = 'PYTHON', code } = block.args

@@ -3,7 +3,7 @@ import { completionsTarget } from './chat-completions.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
 import type { Target } from './target.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { dataUrlOf, joinTexts, present, some, splitSystem, textsOf } from './write.ts'
+import { dataUrlOf, joinTexts, onlyText, present, some, splitSystem, textsOf } from './write.ts'
 
 /**
  * Mistral's chat completions, which differ from OpenAI's: ids of calls have nine letters and digits, thoughts
@@ -45,8 +45,7 @@ function writeTurn(message: PreparedMessage): Record<string, unknown>[] {
   const { role, name, toolCallId, content } = message
   if (role === 'tool') return [{ role, name, tool_call_id: toolCallId, content: joinTexts(message) }]
   if (role === 'user') {
-    const isText = content.every(({ type }) => type === 'text')
-    return [{ role, content: isText ? joinTexts(message) : content.map(writePart) }]
+    return [{ role, content: onlyText(content) ?? content.map(writePart) }]
   }
   const calls = content.filter((block) => block.type === 'toolCall')
   const isThought = content.some(({ type }) => type === 'reasoning')

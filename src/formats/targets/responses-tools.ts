@@ -1,7 +1,7 @@
 import type { ToolCallBlock } from '../../messages/index.ts'
 import { fieldsOf, listOf } from '../reading/fields.ts'
 import type { PreparedMessage } from './thread.ts'
-import { isFilled, joinTexts, present, urlOf } from './write.ts'
+import { isFilled, joinTexts, present, some, urlOf } from './write.ts'
 
 export type Item = Record<string, unknown>
 
@@ -66,7 +66,7 @@ export function writeToolOutput(call: Item | undefined, message: PreparedMessage
         type: 'computer_call_output',
         call_id,
         output: screenshotOf(message),
-        acknowledged_safety_checks: listOf(extras?.acknowledged_safety_checks),
+        acknowledged_safety_checks: some(listOf(extras?.acknowledged_safety_checks)),
       })
     case 'local_shell_call':
       return { type: 'local_shell_call_output', id: call_id, output: text }

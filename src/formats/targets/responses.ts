@@ -5,7 +5,18 @@ import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
 import { type Item, isShellOutput, writeToolCall, writeToolOutput } from './responses-tools.ts'
 import type { Target } from './target.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { argsOf, asIs, dataUrlOf, isFilled, joinTexts, present, urlOf, writeCitation } from './write.ts'
+import {
+  argsOf,
+  asIs,
+  dataUrlOf,
+  isFilled,
+  joinTexts,
+  onlyText,
+  present,
+  sdkOptionsOf,
+  urlOf,
+  writeCitation,
+} from './write.ts'
 
 /** OpenAI Responses: a request has `instructions` and the items of `input`, a response those of `output`. */
 export const responsesTarget: Target = {
@@ -48,7 +59,7 @@ const RULES: Rules = {
   owns(block, place) {
     switch (block.type) {
       case 'reasoning':
-        return /^rs_/.test(block.id ?? '') || isFilled(block.extras?.encrypted_content)
+        return proofOf(block) !== undefined
       case 'serverToolCall':
         return isFilled(block.id) && writeServerCall(block) !== undefined
       case 'serverToolResult':
@@ -59,6 +70,14 @@ const RULES: Rules = {
         return false
     }
   },
+}
+
+/** The id of a thought and its encrypted form, from OpenAI or the AI SDK. */
+function proofOf(block: ContentBlock & { readonly type: 'reasoning' }): Item | undefined {
+  const sdk = { ...sdkOptionsOf(block, 'azure'), ...sdkOptionsOf(block, 'openai') }
+  const id = [block.id, sdk.itemId].find((id) => isFilled(id) && id.startsWith('rs_'))
+  const encrypted_content = [block.extras?.encrypted_content, sdk.reasoningEncryptedContent].find(isFilled)
+  return id || encrypted_content ? present({ id, encrypted_content }) : undefined
 }
 
 const OFFICE =
@@ -105,11 +124,9 @@ function writeInput(messages: readonly PreparedMessage[]): Item[] {
   return items
 }
 
-/** Texts as one string, or parts if there are media among them. */
+/** A text as a string, or parts. */
 const writeInputs = (content: readonly ContentBlock[]): unknown =>
-  content.every(({ type }) => type === 'text')
-    ? joinTexts({ content: content as PreparedMessage['content'] })
-    : content.map(writeInputPart)
+  content.length === 0 ? '' : (onlyText(content) ?? content.map(writeInputPart))
 
 function writeInputPart(block: ContentBlock): unknown {
   if (block.type === 'text') return { type: 'input_text', text: block.text }
@@ -156,17 +173,10 @@ function writeAnswer(
         break
       }
       case 'reasoning': {
-        const encrypted = isFilled(extras.encrypted_content) ? extras.encrypted_content : undefined
-        const isNamed = /^rs_/.test(id ?? '')
-        const isNext = last?.type === 'reasoning' && isNamed && last.id === id
-        const item: Item = isNext
-          ? last
-          : present({
-              type,
-              id: isNamed ? id : undefined,
-              summary: [],
-              encrypted_content: encrypted,
-            })
+        const proof = proofOf(block)
+        const isNext = last?.type === 'reasoning' && proof?.id !== undefined && last.id === proof.id
+        const item: Item = isNext ? last : { type, ...proof, summary: [] }
+        if (isNext) Object.assign(item, proof)
         if (!isNext) items.push(item)
         if (extras.type === 'reasoning_text')
           item.content = [...listOf(item.content), { type: extras.type, text: block.text }]

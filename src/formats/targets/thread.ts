@@ -77,8 +77,14 @@ export function prepareThread(messages: readonly Message[], rules: Rules): Prepa
     }
   }
   flush()
+  const isEmpty = prepared.every(({ role }) => role === 'system')
+  if (isEmpty && messages.length > 0)
+    prepared.push({ role: 'user', content: [{ type: 'text', text: OPENING }] })
   return prepared
 }
+
+/** What the user says in a thread that has nothing to say, and before an answer that nobody asked for. */
+export const OPENING = 'Hello.'
 
 type Content = PreparedMessage['content'][number][]
 

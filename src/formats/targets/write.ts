@@ -8,6 +8,7 @@ import type {
   TextBlock,
   ToolCallBlock,
 } from '../../messages/index.ts'
+import { type Fields, fieldsOf } from '../reading/fields.ts'
 import { mimeTypeOf } from './media.ts'
 import type { PreparedMessage } from './thread.ts'
 
@@ -59,9 +60,6 @@ export function splitSystem(messages: readonly PreparedMessage[]) {
   return { system, turns: messages.filter(({ role }) => role !== 'system') }
 }
 
-/** What an API that lets the user speak first gets before an answer that nobody asked for. */
-export const OPENING = 'Hello.'
-
 /**
  * Writes messages so that two speakers take turns, and the user speaks first. Consecutive messages of one
  * speaker become one.
@@ -108,10 +106,10 @@ export function withoutLastThoughts(turns: readonly PreparedMessage[]): Prepared
 export const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /** The texts of a message as one text, each in a paragraph of its own. */
-export const joinTexts = (message: Pick<PreparedMessage, 'content'>): string => textsOf(message, '\n\n')
+export const joinTexts = (message: Pick<Message, 'content'>): string => textsOf(message, '\n\n')
 
 /** The texts of a message as one text. An answer with citations is in pieces. */
-export const textsOf = ({ content }: Pick<PreparedMessage, 'content'>, between = ''): string =>
+export const textsOf = ({ content }: Pick<Message, 'content'>, between = ''): string =>
   content
     .filter((block) => block.type === 'text')
     .map(({ text }) => text)
@@ -131,7 +129,24 @@ export const isPlainThought = (block: ContentBlock): boolean =>
   block.type === 'reasoning' && block.text.trim() !== '' && block.id === undefined && !block.extras
 
 /** The thoughts of a message as one text. */
-export function thoughtsOf({ content }: Pick<PreparedMessage, 'content'>): string | undefined {
+export function thoughtsOf({ content }: Pick<Message, 'content'>): string | undefined {
   const thoughts = content.filter((block) => block.type === 'reasoning')
   return thoughts.length > 0 ? thoughts.map(({ text }) => text).join('\n\n') : undefined
 }
+
+/** What a provider gave with a block, or a client for it, through the AI SDK. */
+export function sdkOptionsOf({ extras = {} }: Pick<ContentBlock, 'extras'>, provider: string): Fields {
+  return {
+    ...fieldsOf(fieldsOf(extras.providerMetadata)[provider]),
+    ...fieldsOf(fieldsOf(extras.providerOptions)[provider]),
+  }
+}
+
+/** The text of content that is one text. */
+export function onlyText(content: readonly ContentBlock[]): string | undefined {
+  const [only] = content
+  return content.length === 1 && only?.type === 'text' ? only.text : undefined
+}
+
+export const isCall = (block: ContentBlock): block is ToolCallBlock | InvalidToolCallBlock =>
+  block.type === 'toolCall' || block.type === 'invalidToolCall'
