@@ -4,6 +4,7 @@ import type { Target } from '../../../src/formats/index.ts'
 import * as formats from '../../../src/formats/index.ts'
 import type { Message } from '../../../src/messages/index.ts'
 import { frozen } from '../helpers.ts'
+import { aiSdkRefusals, SENDERS, sentBy } from './ai-sdk.ts'
 import { histories, PROOFS, read } from './histories.ts'
 import {
   anthropicRefusals,
@@ -15,33 +16,65 @@ import {
   openaiResponsesRefusals,
 } from './index.ts'
 import { lostOf } from './lost.ts'
-import { thread } from './threads.ts'
+import { isServerThought, thread } from './threads.ts'
 
-/** More threads where time is: `FORMAT_RUNS` and CI. */
+/** More threads where time is: in CI, or as `FORMAT_RUNS` says. */
 const RUNS = Number(process.env.FORMAT_RUNS ?? (process.env.CI ? 2000 : 300))
 
-/** Whether a server of OpenAI's shape gave thoughts under a name of its own, which it gets back. */
-const hasServerThoughts = (messages: readonly Message[]) =>
-  messages.some(({ content }) => content.some(({ type }) => type === 'reasoning'))
-
-type Row = readonly [
-  name: string,
-  refusals: (request: unknown, messages: readonly Message[]) => string[],
-  proof?: string,
-]
+interface Row {
+  readonly name: string
+  /** What the API says to the request. */
+  readonly refusals: (request: unknown, messages: readonly Message[]) => string[] | Promise<string[]>
+  /** How the proofs of thoughts start that this API gives. */
+  readonly proof?: string
+}
 
 const rows: readonly Row[] = [
-  ['anthropic', anthropicRefusals, PROOFS.anthropic],
-  [
-    'completions',
-    (request, messages) => openaiChatRefusals(request, { thoughts: hasServerThoughts(messages) }),
-  ],
-  ['responses', openaiResponsesRefusals, PROOFS.openaiResponses],
-  ['gemini', geminiRefusals, PROOFS.gemini],
-  ['bedrockConverse', bedrockConverseRefusals, PROOFS.bedrockConverse],
-  ['ollama', ollamaRefusals],
-  ['cohere', cohereRefusals],
+  { name: 'anthropic', refusals: anthropicRefusals, proof: PROOFS.anthropic },
+  { name: 'completions', refusals: chatRefusals },
+  { name: 'responses', refusals: openaiResponsesRefusals, proof: PROOFS.openaiResponses },
+  { name: 'gemini', refusals: geminiRefusals, proof: PROOFS.gemini },
+  { name: 'bedrockConverse', refusals: bedrockConverseRefusals, proof: PROOFS.bedrockConverse },
+  { name: 'ollama', refusals: ollamaRefusals },
+  { name: 'cohere', refusals: cohereRefusals },
+  { name: 'vercel', refusals: sdkRefusals },
 ]
+
+/**
+ * Servers of OpenAI's shape differ. A thought goes back to the one that gave it under a name of its own, and
+ * no other field or unreadable argument to the strictest.
+ */
+function chatRefusals(request: unknown, messages: readonly Message[]): string[] {
+  const blocks = messages.flatMap(({ content }) => content)
+  const custom = blocks.some(({ extras }) => /^custom/.test(String(extras?.type)))
+  return openaiChatRefusals(request, { thoughts: blocks.some(isServerThought), strict: !custom })
+}
+
+const ORACLES = {
+  anthropic: [anthropicRefusals, ['system', 'messages'], PROOFS.anthropic],
+  openai: [openaiResponsesRefusals, ['input'], PROOFS.openaiResponses],
+  google: [geminiRefusals, ['systemInstruction', 'contents'], PROOFS.gemini],
+} as const
+
+/** What the AI SDK refuses, and what the APIs refuse of that which its provider packages make of a prompt. */
+async function sdkRefusals(request: unknown, messages: readonly Message[]): Promise<string[]> {
+  const refused = aiSdkRefusals(request)
+  if (refused.length > 0) return refused
+  for (const [version, provider] of SENDERS) {
+    const [refusals, fields, proof] = ORACLES[provider]
+    try {
+      const sent = await sentBy(version, provider, (request as { messages: unknown }).messages)
+      const input = Object.fromEntries(
+        Object.entries(sent as object).filter(([name]) => (fields as readonly string[]).includes(name)),
+      )
+      for (const sentence of [...refusals(input), ...lostOf(messages, sent, proof)])
+        refused.push(`${provider} of ${version}: ${sentence}`)
+    } catch (error) {
+      refused.push(`${provider} of ${version}: ${error}`)
+    }
+  }
+  return refused
+}
 
 const targets = new Map(
   Object.values(formats)
@@ -50,28 +83,25 @@ const targets = new Map(
 )
 
 /** What is wrong with the request that a target writes: refused by the API, or without something. */
-function faultsOf(target: Target, [, refusals, proof]: Row, messages: readonly Message[]): string[] {
+async function faultsOf(target: Target, { refusals, proof }: Row, messages: readonly Message[]) {
   const request = target.writeRequest(frozen(messages))
   return [
-    ...refusals(request, messages).map((sentence) => `refused: ${sentence}`),
+    ...(await refusals(request, messages)).map((sentence) => `refused: ${sentence}`),
     ...lostOf(messages, request, proof).map((what) => `lost: ${what}`),
   ]
 }
 
-describe.each(rows.filter(([name]) => targets.has(name)))('%s', (...row) => {
-  const target = targets.get(row[0])!
+describe.each(rows.filter(({ name }) => targets.has(name)))('$name', (row) => {
+  const target = targets.get(row.name)!
 
-  test.each(histories.map((history) => [history[0], history] as const))(
-    'takes a conversation that %s began',
-    (_, history) => {
-      expect(faultsOf(target, row, read(history))).toEqual([])
-    },
-  )
+  test.each(histories)('takes a conversation that %s began', async (history) => {
+    expect(await faultsOf(target, row, read(history))).toEqual([])
+  })
 
-  test('takes any thread, and nothing that matters is lost', () => {
-    fc.assert(
-      fc.property(thread, (messages) => {
-        expect(faultsOf(target, row, messages)).toEqual([])
+  test('takes any thread, and nothing that matters is lost', { timeout: 600_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(thread, async (messages) => {
+        expect(await faultsOf(target, row, messages)).toEqual([])
       }),
       { numRuns: RUNS },
     )

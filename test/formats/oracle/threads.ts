@@ -259,11 +259,25 @@ const ownAnswer: fc.Arbitrary<Message> = fc.oneof(
     .map(({ content, extras, name, role }): Message => ({ role, content, ...about(extras, name) })),
 )
 
+/** The thoughts that a server of OpenAI's shape gave, under a name of its own. */
+const serverThoughts = new WeakSet<ContentBlock>()
+
+/** Whether a server of OpenAI's shape gave this block as its thoughts, and may get it back. */
+export const isServerThought = (block: ContentBlock): boolean => serverThoughts.has(block)
+
+function fromServer(messages: readonly Message[]): void {
+  for (const { content } of messages)
+    for (const block of content) if (block.type === 'reasoning') serverThoughts.add(block)
+}
+
+fromServer(read('chatServer'))
+
 /** What a reader makes of a provider's answer, whole or cut anywhere. */
 const answer: fc.Arbitrary<Message> = fc.oneof(
-  ...formats.map(([, format, examples]) =>
+  ...formats.map(([name, format, examples]) =>
     fc.tuple(examples, fc.option(fc.nat({ max: 12 }))).map(([{ response, chunks }, cut]): Message => {
       const { messages } = cut === null ? whole(format, response) : streamed(format, chunks.slice(0, cut))
+      if (name === 'openaiChat' || name === 'langchain') fromServer(messages)
       return messages[0] ?? { role: 'assistant', content: [] }
     }),
   ),
@@ -360,7 +374,7 @@ const piece: fc.Arbitrary<readonly Message[]> = fc.oneof(
         from: fc.nat({ max: 4 }),
         length: fc.integer({ min: 1, max: 8 }),
       })
-      .map(({ history, from, length }) => read(history).slice(from, from + length)),
+      .map(({ history, from, length }) => historyOf(history).slice(from, from + length)),
   },
   {
     weight: 5,
