@@ -6,6 +6,7 @@ import {
   hasText,
   isFields,
   optional,
+  type Schema,
   schemaOf,
   unique,
   wire,
@@ -18,7 +19,17 @@ const schema = schemaOf('openaiResponses', (definitions) => {
   optional(definitions.ResponseInputImage, 'detail')
   optional(definitions.ResponseReasoningItem, 'id')
   delete definitions['ResponseInputItem.ImageGenerationCall']?.properties.action
+  definitions.ResponseInputItem = byContent(definitions.ResponseInputItem) as Schema
 })
+
+/** Decides by the content which of two kinds of message is meant, so that an error is about that one. */
+function byContent(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(byContent)
+  if (!isFields(schema)) return schema
+  if (!Array.isArray(schema.anyOf)) return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, byContent(value)]))
+  const [easy, whole] = schema.anyOf as unknown[]
+  return { if: { properties: { content: { type: 'array' } } }, then: whole, else: easy }
+}
 
 /** What the Responses API refuses. The sentences are its own, as people quote them. */
 export function openaiResponsesRefusals(sent: unknown): string[] {
