@@ -17,7 +17,7 @@ import { geminiTarget } from './targets/gemini.ts'
 import { mistralTarget } from './targets/mistral.ts'
 import { ollamaTarget } from './targets/ollama.ts'
 import { responsesTarget } from './targets/responses.ts'
-import type { Target } from './targets/target.ts'
+import type { Target, WriteOptions } from './targets/target.ts'
 import { vercelTarget } from './targets/vercel.ts'
 
 /**
@@ -30,7 +30,7 @@ export interface ModelApi<Request extends object = object> {
   readonly format: Format
   readonly target: Target
   /** Writes a thread as the input of a call, without anything that the API would refuse. */
-  writeRequest(messages: readonly Message[]): Request
+  writeRequest(messages: readonly Message[], options?: WriteOptions): Request
 }
 
 interface Messages {
@@ -41,7 +41,7 @@ interface Messages {
 const api = <Request extends object>(format: Format, target: Target): ModelApi<Request> => ({
   format,
   target,
-  writeRequest: (messages) => target.writeRequest(messages) as Request,
+  writeRequest: (messages, options) => target.writeRequest(messages, options) as Request,
 })
 
 /** Anthropic Messages, also on Vertex. */

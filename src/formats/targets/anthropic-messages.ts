@@ -71,10 +71,12 @@ const RULES: Rules = {
       case 'reasoning':
         return proofOf(block) !== undefined
       case 'serverToolCall': {
-        if (!ID.test(block.id ?? '')) return false
+        const id = block.id ?? ''
         return kind === 'mcp_tool_use'
-          ? isFilled(server_name)
-          : (kind ?? 'server_tool_use') === 'server_tool_use' && SERVER_TOOLS.test(block.name)
+          ? ID.test(id) && isFilled(server_name)
+          : SERVER_ID.test(id) &&
+              /^(server_tool_use|undefined)$/.test(String(kind)) &&
+              SERVER_TOOLS.test(block.name)
       }
       case 'serverToolResult':
         return RESULTS.test(String(kind)) && typeof block.output === 'object' && block.output !== null
@@ -99,6 +101,7 @@ function proofOf(block: ContentBlock & { readonly type: 'reasoning' }): unknown 
 }
 
 const ID = /^[a-zA-Z0-9_-]+$/
+const SERVER_ID = /^srvtoolu_[a-zA-Z0-9_]+$/
 const FILE_ID = /^file_/
 
 const isCompaction = (value: unknown): boolean => {

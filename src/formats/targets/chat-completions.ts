@@ -1,4 +1,10 @@
-import type { ContentBlock, InvalidToolCallBlock, Message, ToolCallBlock } from '../../messages/index.ts'
+import type {
+  ContentBlock,
+  InvalidToolCallBlock,
+  MediaType,
+  Message,
+  ToolCallBlock,
+} from '../../messages/index.ts'
 import { fieldsOf, listOf } from '../reading/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
 import type { Target } from './target.ts'
@@ -24,8 +30,8 @@ import {
  */
 export const completionsTarget: Target = {
   name: 'completions',
-  writeRequest: (messages) => ({
-    messages: prepareThread(messages, RULES).map((message) => writeTurn(message, false)),
+  writeRequest: (messages, { media } = {}) => ({
+    messages: prepareThread(messages, withMedia(RULES, media)).map((message) => writeTurn(message, false)),
   }),
   writeResponse: (messages) =>
     present({
@@ -46,8 +52,10 @@ export const completionsTarget: Target = {
  */
 export const compatibleTarget: Target = {
   ...completionsTarget,
-  writeRequest: (messages) => ({
-    messages: prepareThread(messages, COMPATIBLE_RULES).map((message) => writeTurn(message, true)),
+  writeRequest: (messages, { media } = {}) => ({
+    messages: prepareThread(messages, withMedia(COMPATIBLE_RULES, media)).map((message) =>
+      writeTurn(message, true),
+    ),
   }),
 }
 
@@ -74,6 +82,15 @@ const RULES: Rules = {
     block.fileId !== undefined &&
     !isFilled(block.extras?.transcript),
 }
+
+/** OpenAI's models watch no videos, but others do. */
+const withMedia = (rules: Rules, media: readonly MediaType[] = []): Rules =>
+  media.includes('video')
+    ? {
+        ...rules,
+        takes: (block, place) => (block.type === 'video' && place === 'user') || rules.takes(block, place),
+      }
+    : rules
 
 const COMPATIBLE_RULES: Rules = {
   ...RULES,
@@ -157,6 +174,8 @@ function writeUserPart(block: PreparedMessage['content'][number]): unknown {
       const detail = /^(auto|low|high)$/.test(String(extras.detail)) ? extras.detail : undefined
       return { type: 'image_url', image_url: present({ url: dataUrlOf(block) ?? block.url, detail }) }
     }
+    case 'video':
+      return { type: 'video_url', video_url: { url: urlOf(block) } }
     case 'audio':
       return {
         type: 'input_audio',

@@ -5,6 +5,10 @@ import { isFilled, joinTexts, present, some, urlOf } from './write.ts'
 
 export type Item = Record<string, unknown>
 
+/** Whether an id is that of an item of a kind, which starts with the kind. */
+export const isItemId = (id: unknown, prefix: string): id is string =>
+  typeof id === 'string' && id.startsWith(prefix) && /^[A-Za-z0-9_]{1,64}$/.test(id)
+
 /**
  * A call of the model as an item of Responses: of a function, of a custom tool, or of one of the tools that
  * have items of their own. Such an item needs a result of its own kind, and is written as a function otherwise.
@@ -12,41 +16,49 @@ export type Item = Record<string, unknown>
 export function writeToolCall(call: ToolCallBlock, result: PreparedMessage | undefined): Item {
   const { id: call_id, name, args, extras = {} } = call
   const { type, item_id } = extras
-  const id = isFilled(item_id) ? item_id : undefined
+  const idOf = (prefix: string) => (isItemId(item_id, prefix) ? item_id : undefined)
   switch (type) {
     case 'custom_tool_call':
     case 'custom':
       if (typeof args.input === 'string')
         return present({
           type: 'custom_tool_call',
-          id: id?.startsWith('ctc_') ? id : undefined,
+          id: idOf('ctc_'),
           call_id,
           name,
           input: args.input,
         })
       break
     case 'computer_call':
-      if (id && result && screenshotOf(result)) {
+      if (idOf('cu_') && result && screenshotOf(result)) {
         const { action, actions, pending_safety_checks = [] } = args
-        return present({ type, id, call_id, action, actions, pending_safety_checks, status: 'completed' })
+        return present({
+          type,
+          id: item_id,
+          call_id,
+          action,
+          actions,
+          pending_safety_checks,
+          status: 'completed',
+        })
       }
       break
     case 'local_shell_call':
-      if (id && fieldsOf(args.action).command)
-        return { type, id, call_id, action: args.action, status: 'completed' }
+      if (idOf('lsh_') && fieldsOf(args.action).command)
+        return { type, id: item_id, call_id, action: args.action, status: 'completed' }
       break
     case 'shell_call':
       if (fieldsOf(args.action).commands)
-        return present({ type, id, call_id, action: args.action, status: 'completed' })
+        return present({ type, id: idOf('sh_'), call_id, action: args.action, status: 'completed' })
       break
     case 'apply_patch_call':
       if (args.operation)
-        return present({ type, id, call_id, operation: args.operation, status: 'completed' })
+        return present({ type, id: idOf('apc_'), call_id, operation: args.operation, status: 'completed' })
       break
   }
   return present({
     type: 'function_call',
-    id: id?.startsWith('fc_') ? id : undefined,
+    id: idOf('fc_'),
     call_id,
     name,
     arguments: JSON.stringify(args),

@@ -2,7 +2,7 @@ import type { Annotation, ContentBlock, MediaBlock, Message, ToolCallBlock } fro
 import { RESULT_FIELDS } from '../providers/openai-responses.ts'
 import { fieldsOf, listOf, toText } from '../reading/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
-import { type Item, isShellOutput, writeToolCall, writeToolOutput } from './responses-tools.ts'
+import { type Item, isItemId, isShellOutput, writeToolCall, writeToolOutput } from './responses-tools.ts'
 import type { Target } from './target.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
@@ -61,7 +61,7 @@ const RULES: Rules = {
       case 'reasoning':
         return proofOf(block) !== undefined
       case 'serverToolCall':
-        return isFilled(block.id) && writeServerCall(block) !== undefined
+        return writeServerCall(block) !== undefined
       case 'serverToolResult':
         return true
       case 'nonStandard':
@@ -75,7 +75,7 @@ const RULES: Rules = {
 /** The id of a thought and its encrypted form, from OpenAI or the AI SDK. */
 function proofOf(block: ContentBlock & { readonly type: 'reasoning' }): Item | undefined {
   const sdk = { ...sdkOptionsOf(block, 'azure'), ...sdkOptionsOf(block, 'openai') }
-  const id = [block.id, sdk.itemId].find((id) => isFilled(id) && id.startsWith('rs_'))
+  const id = [block.id, sdk.itemId].find((id) => isItemId(id, 'rs_'))
   const encrypted_content = [block.extras?.encrypted_content, sdk.reasoningEncryptedContent].find(isFilled)
   return id || encrypted_content ? present({ id, encrypted_content }) : undefined
 }
@@ -121,7 +121,24 @@ function writeInput(messages: readonly PreparedMessage[]): Item[] {
       items.push(...own)
     }
   }
-  return items
+  return onlyOnce(items)
+}
+
+/** An item stands once under its id. A message and a call need none. */
+function onlyOnce(items: readonly Item[]): Item[] {
+  const ids = new Set<unknown>()
+  return items.flatMap((given) => {
+    const { id, ...item } = given
+    const isKnown = id !== undefined && ids.has(id)
+    ids.add(id)
+    if (!isKnown) return [given]
+    const parts = listOf(item.content).map(fieldsOf)
+    if (item.type === 'message')
+      return [
+        { role: 'assistant', content: parts.map(({ text, refusal }) => toText(text ?? refusal)).join('') },
+      ]
+    return item.call_id === undefined ? [] : [item]
+  })
 }
 
 /** A text as a string, or parts. */
@@ -160,7 +177,7 @@ function writeAnswer(
     switch (type) {
       case 'text': {
         const phase = /^(commentary|final_answer)$/.test(String(extras.phase)) ? extras.phase : undefined
-        const isNamed = /^msg_/.test(id ?? '')
+        const isNamed = isItemId(id, 'msg_')
         const part = writeOutputPart(block)
         if (isNamed && last?.type === 'message' && last.id === id) (last.content as unknown[]).push(part)
         else if (isNamed)
@@ -237,26 +254,24 @@ function writeOwnCitation(annotation: Annotation): unknown {
   return { type: written.type, ...Object.fromEntries(fields.map((key) => [key, written[key]])) }
 }
 
-/** The fields of each call of OpenAI's own tools. Those after the first ones may be absent. */
-const SERVER_CALLS: Readonly<
-  Record<string, readonly [needed: readonly string[], others: readonly string[]]>
-> = {
-  web_search_call: [['action'], []],
-  file_search_call: [['queries'], []],
-  code_interpreter_call: [['container_id', 'code'], []],
-  image_generation_call: [['result'], []],
-  mcp_call: [['server_label'], ['approval_request_id']],
-  mcp_list_tools: [['server_label'], []],
+/** Calls of OpenAI's own tools: the start of their ids, and the fields that they need. */
+const SERVER_CALLS: Readonly<Record<string, readonly [prefix: string, needed: readonly string[]]>> = {
+  web_search_call: ['ws_', ['action']],
+  file_search_call: ['fs_', ['queries']],
+  code_interpreter_call: ['ci_', ['container_id', 'code']],
+  image_generation_call: ['ig_', ['result']],
+  mcp_call: ['mcp_', ['server_label']],
+  mcp_list_tools: ['mcpl_', ['server_label']],
 }
 
 function writeServerCall(block: ContentBlock & { readonly type: 'serverToolCall' }): Item | undefined {
   const { id, name, args, extras = {} } = block
   const type = String(extras.type)
-  const fields = SERVER_CALLS[type]
+  const [prefix = '', needed] = SERVER_CALLS[type] ?? []
   const given: Item = { ...args, ...extras }
-  if (!fields?.[0].every((key) => given[key] !== undefined)) return undefined
-  const own = Object.fromEntries(fields.flat().map((key) => [key, given[key]]))
-  if (type === 'mcp_call') return present({ type, id, name, arguments: JSON.stringify(args), ...own })
+  if (!isItemId(id, prefix) || !needed?.every((key) => given[key] !== undefined)) return undefined
+  const own = Object.fromEntries(needed.map((key) => [key, given[key]]))
+  if (type === 'mcp_call') return { type, id, name, arguments: JSON.stringify(args), ...own }
   const status = type === 'mcp_list_tools' ? undefined : 'completed'
   const outputs = type === 'code_interpreter_call' ? null : undefined
   return present({ type, id, status, outputs, ...own })

@@ -1,4 +1,12 @@
-import type { Message } from '../../messages/index.ts'
+import type { MediaType, Message } from '../../messages/index.ts'
+
+export interface WriteOptions {
+  /**
+   * Media that the model takes although not every model behind this API does. The AI SDK and servers that speak
+   * Chat Completions have it; the others know what their models take.
+   */
+  readonly media?: readonly MediaType[]
+}
 
 /** Writes messages in the format of one provider or library, whichever format they come from. */
 export interface Target {
@@ -8,7 +16,7 @@ export interface Target {
    * Writes a thread as the input of a call. Whatever happened in the thread, the API takes it: calls have
    * results, and what the API would refuse is changed or left out.
    */
-  writeRequest(messages: readonly Message[]): Record<string, unknown>
+  writeRequest(messages: readonly Message[], options?: WriteOptions): Record<string, unknown>
   /**
    * Writes a model's output for readers of traces, with blocks that the format cannot express unchanged. Each
    * message is a choice; a shape without choices takes the first message.

@@ -1,7 +1,7 @@
-import type { Annotation, ContentBlock, MediaBlock, Message } from '../../messages/index.ts'
+import type { Annotation, ContentBlock, MediaBlock, MediaType, Message } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { fieldsOf, toText } from '../reading/fields.ts'
-import { contentOfFile, mimeTypeOf, nameOf } from './media.ts'
+import { isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
 import type { Target } from './target.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import { asIs, isFilled, joinTexts, present, writeFinishReason } from './write.ts'
@@ -9,7 +9,9 @@ import { asIs, isFilled, joinTexts, present, writeFinishReason } from './write.t
 /** Vercel's AI SDK: a request has model messages, a response is one message with the parts of a result. */
 export const vercelTarget: Target = {
   name: 'vercel',
-  writeRequest: (messages) => ({ messages: mergeResults(prepareThread(messages, RULES).map(writeTurn)) }),
+  writeRequest: (messages, { media = [] } = {}) => ({
+    messages: mergeResults(prepareThread(messages, rulesFor(media)).map(writeTurn)),
+  }),
   writeResponse([message]) {
     const { id, content = [], metadata } = message ?? {}
     return present({
@@ -21,19 +23,19 @@ export const vercelTarget: Target = {
   },
 }
 
-const RULES: Rules = {
-  ids: /^[!-~]{1,64}$/,
-  takes: (media, place) =>
-    place !== 'system' &&
-    (media.base64 !== undefined || /^(https?|gs|s3):/.test(media.url ?? '')) &&
-    contentOfFile(media) === undefined &&
-    (place !== 'assistant' || media.base64 !== undefined),
+const rulesFor = (media: readonly MediaType[]): Rules => ({
+  // The packages of providers pass ids on, and this is what all of their APIs take.
+  ids: /^[a-zA-Z0-9_-]{1,40}$/,
+  takes: (block, place) =>
+    (place === 'user' || place === 'tool') &&
+    (block.base64 !== undefined || /^(https|gs|s3):/.test(block.url ?? '')) &&
+    (media.includes(block.type) || isPdf(block) || isPicture(block)),
   owns(block) {
     if (block.type === 'reasoning') return true
     if (block.type === 'serverToolCall') return block.extras?.providerExecuted === true
     return block.type === 'serverToolResult' && block.extras?.type === undefined
   },
-}
+})
 
 const FINISH_REASONS = {
   stop: 'stop',

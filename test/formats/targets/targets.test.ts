@@ -134,8 +134,8 @@ const ANTHROPIC = {
       content: [
         { type: 'thinking', thinking: 'Hm.', signature: 's' },
         { type: 'redacted_thinking', data: 'enc' },
-        { type: 'server_tool_use', id: 'st', name: 'web_search', input: { query: 'x' } },
-        { type: 'web_search_tool_result', tool_use_id: 'st', content: [{ url: 'u' }] },
+        { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } },
+        { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [{ url: 'u' }] },
         {
           type: 'text',
           text: 'So',
