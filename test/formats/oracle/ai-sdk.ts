@@ -2,27 +2,26 @@ import { createAnthropic as anthropic6 } from '@ai-sdk/anthropic'
 import { createGoogleGenerativeAI as google6 } from '@ai-sdk/google'
 import { createOpenAI as openai6 } from '@ai-sdk/openai'
 import { generateText as generate6, modelMessageSchema as schema6 } from 'ai'
-import { modelMessageSchema as schema60 } from 'ai60'
-import { generateText as generate7, modelMessageSchema as schema7 } from 'ai7'
 import { createAnthropic as anthropic7 } from 'ai-sdk-anthropic-4'
 import { createGoogleGenerativeAI as google7 } from 'ai-sdk-google-4'
 import { createOpenAI as openai7 } from 'ai-sdk-openai-4'
+import { generateText as generate7, modelMessageSchema as schema7 } from 'ai7'
+import { modelMessageSchema as schema60 } from 'ai60'
 import { isFields } from './schema.ts'
 
 /** What `generateText` and its like of the AI SDK 6.0, 6 and 7 refuse before any provider is asked. */
 export function aiSdkRefusals(request: unknown): string[] {
   const messages = isFields(request) && Array.isArray(request.messages) ? (request.messages as unknown[]) : []
-  return [
-    ['6.0', schema60] as const,
-    ['6', schema6] as const,
-    ['7', schema7] as const,
-  ].flatMap(([version, schema]) =>
-    messages.flatMap((message, index) => {
-      const { success, error } = schema.safeParse(message)
-      return success
-        ? []
-        : tell(error.issues).map((issue) => `messages[${index}]${issue} (AI_InvalidPromptError of ${version})`)
-    }),
+  return [['6.0', schema60] as const, ['6', schema6] as const, ['7', schema7] as const].flatMap(
+    ([version, schema]) =>
+      messages.flatMap((message, index) => {
+        const { success, error } = schema.safeParse(message)
+        return success
+          ? []
+          : tell(error.issues).map(
+              (issue) => `messages[${index}]${issue} (AI_InvalidPromptError of ${version})`,
+            )
+      }),
   )
 }
 
@@ -36,7 +35,9 @@ interface SchemaIssue {
 /** The issues of the branch that the value meant: not those of another role or type. */
 function tell(issues: readonly SchemaIssue[]): string[] {
   return issues.flatMap(({ path, message, errors }) => {
-    const meant = errors?.filter((branch) => !branch.some(({ path: [field] }) => field === 'role' || field === 'type'))
+    const meant = errors?.filter(
+      (branch) => !branch.some(({ path: [field] }) => field === 'role' || field === 'type'),
+    )
     const inner = meant?.flatMap((branch) => tell(branch)) ?? []
     const at = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')
     return inner.length > 0 ? inner.map((issue) => `${at}${issue}`) : [`${at}: ${message}`]
@@ -96,7 +97,10 @@ export async function sentBy(version: 6 | 7, provider: Provider, messages: unkno
       files.map(({ isUrlSupportedByModel }) =>
         isUrlSupportedByModel ? null : { data: PIXEL, mediaType: 'image/png' },
       ),
-    providerOptions: { openai: { store: false }, anthropic: { thinking: { type: 'enabled', budgetTokens: 1024 } } },
+    providerOptions: {
+      openai: { store: false },
+      anthropic: { thinking: { type: 'enabled', budgetTokens: 1024 } },
+    },
   }
   await (version === 6 ? generate6(call as never) : generate7(call as never))
   return sent
@@ -118,7 +122,12 @@ const ANSWERS: Readonly<Record<Provider, object>> = {
     created_at: 1,
     model: 'gpt',
     output: [
-      { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'Hi', annotations: [] }] },
+      {
+        type: 'message',
+        id: 'msg_1',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Hi', annotations: [] }],
+      },
     ],
     usage: { input_tokens: 1, output_tokens: 1 },
   },

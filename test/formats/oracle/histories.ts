@@ -476,7 +476,9 @@ export const histories: readonly (readonly [name: string, format: Format, reques
   ['vercel', vercel, vercelHistory],
 ]
 
-const messages = new Map(histories.map(([name, format, request]) => [name, format.readRequest(request).messages]))
+const messages = new Map(
+  histories.map(([name, format, request]) => [name, format.readRequest(request).messages]),
+)
 
 /** The messages of a history, as its format reads them: the same each time. */
 export const read = (name: string): readonly Message[] => messages.get(name)!

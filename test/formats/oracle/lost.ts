@@ -10,7 +10,8 @@ export function lostOf(messages: readonly Message[], request: unknown, proof?: s
   const left = objects.map(canonical)
   const lost: string[] = []
   const need = (kind: string, text: string) => {
-    const found = all.includes(text.trim()) || leavesOf(text).objects.some((value) => left.includes(canonical(value)))
+    const found =
+      all.includes(text.trim()) || leavesOf(text).objects.some((value) => left.includes(canonical(value)))
     if (!found) lost.push(`${kind} ${JSON.stringify(text)}`)
   }
   messages.forEach(({ role, content }, index) => {

@@ -26,7 +26,8 @@ const schema = schemaOf('openaiResponses', (definitions) => {
 function byContent(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(byContent)
   if (!isFields(schema)) return schema
-  if (!Array.isArray(schema.anyOf)) return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, byContent(value)]))
+  if (!Array.isArray(schema.anyOf))
+    return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, byContent(value)]))
   const [easy, whole] = schema.anyOf as unknown[]
   return { if: { properties: { content: { type: 'array' } } }, then: whole, else: easy }
 }

@@ -374,7 +374,7 @@ const piece: fc.Arbitrary<readonly Message[]> = fc.oneof(
         from: fc.nat({ max: 4 }),
         length: fc.integer({ min: 1, max: 8 }),
       })
-      .map(({ history, from, length }) => historyOf(history).slice(from, from + length)),
+      .map(({ history, from, length }) => read(history[0]).slice(from, from + length)),
   },
   {
     weight: 5,
