@@ -3,7 +3,7 @@ import { isRecord } from '../../messages/record.ts'
 import { fieldsOf, listOf } from '../reading/fields.ts'
 import { contentOfFile, isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
 import type { Target } from './target.ts'
-import { OPENING, type PreparedMessage, prepareThread, type Rules } from './thread.ts'
+import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
   asIs,
   isFilled,
@@ -23,7 +23,7 @@ export const anthropicTarget: Target = {
     const { system, turns } = splitSystem(prepareThread(messages, RULES))
     const request = {
       system: some(system.map((block) => writeText(block))),
-      messages: mergeTurns(withoutLastThoughts(turns), writeTurn, { type: 'text', text: OPENING }),
+      messages: mergeTurns<unknown>(withoutLastThoughts(turns), writeTurn),
     }
     limitCaches([...(request.system ?? []), ...request.messages.flatMap(({ content }) => content)])
     return present(request)

@@ -3,7 +3,7 @@ import { decodeBase64 } from '../reading/base64.ts'
 import { fieldsOf } from '../reading/fields.ts'
 import { isPicture, isSound, mimeTypeOf, nameOf } from './media.ts'
 import type { Target } from './target.ts'
-import { OPENING, type PreparedMessage, prepareThread, type Rules } from './thread.ts'
+import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
   isFilled,
   mergeTurns,
@@ -27,7 +27,7 @@ export const bedrockTarget: Target = {
     const { system, turns } = splitSystem(prepareThread(messages, RULES))
     const names = new Set<string>()
     const write = (message: PreparedMessage) => writeTurn(message, names)
-    const written = mergeTurns(withoutLastThoughts(turns), write, { text: OPENING })
+    const written = mergeTurns<Item>(withoutLastThoughts(turns), write)
     return present({ system: some(system.map(({ text }) => ({ text }))), messages: written.map(introduce) })
   },
   writeResponse([message]) {

@@ -14,6 +14,7 @@ import {
   asIs,
   dataUrlOf,
   isFilled,
+  isPlainThought,
   joinTexts,
   onlyText,
   present,
@@ -99,13 +100,15 @@ const COMPATIBLE_RULES: Rules = {
 }
 
 const AUDIO: Readonly<Record<string, string>> = { 'audio/wav': 'wav', 'audio/mpeg': 'mp3' }
-const NAME = /^[^\s<|\\/>]{1,64}$/
+const NAME = /^[^\s<|\\/>\p{Surrogate}]{1,64}$/u
 
-/** The fields under which a server sent a thought. */
-function thoughtFields({ text, extras = {} }: ContentBlock & { readonly type: 'reasoning' }) {
-  const { field, reasoning_details: details } = extras
+/** The fields under which a server sent a thought. One that says nothing else about itself has the usual name. */
+function thoughtFields(block: ContentBlock & { readonly type: 'reasoning' }) {
+  const { text, extras = {} } = block
+  const field = isPlainThought(block) ? 'reasoning_content' : extras.field
+  const details = listOf(extras.reasoning_details)
   const named = field === 'reasoning_content' || field === 'reasoning' ? { [field]: text } : undefined
-  return listOf(details).length > 0 ? { ...named, reasoning_details: listOf(details) } : named
+  return details.length > 0 ? { ...named, reasoning_details: details } : named
 }
 
 function writeTurn(message: PreparedMessage, compatible: boolean): Record<string, unknown> {

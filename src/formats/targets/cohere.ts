@@ -20,7 +20,9 @@ import {
 /** Cohere's Chat API, version 2: a request has `messages`, a response one `message`. */
 export const cohereTarget: Target = {
   name: 'cohere',
-  writeRequest: (messages) => ({ messages: prepareThread(messages, RULES).map(writeTurn) }),
+  writeRequest: (messages) => ({
+    messages: prepareThread(messages, RULES).filter(isSaid).map(writeTurn),
+  }),
   writeResponse([message]) {
     const { content: said = [] } = message ?? {}
     const written = writeTurn({ role: 'assistant', content: said })
@@ -55,6 +57,10 @@ const RULES: Rules = {
 /** What the model plans before it calls tools. */
 const isPlan = (block: ContentBlock): boolean =>
   block.type === 'reasoning' && block.extras?.type === 'tool_plan'
+
+/** A plan without its calls is no answer. */
+const isSaid = ({ role, content }: PreparedMessage): boolean =>
+  role !== 'assistant' || content.some((block) => block.type !== 'reasoning' || !isPlan(block))
 
 /** A message of a thread, or of a response, in which a call may be cut off. */
 type Written = Pick<PreparedMessage, 'role' | 'name' | 'toolCallId'> & Pick<Message, 'content'>

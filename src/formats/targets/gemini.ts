@@ -2,7 +2,7 @@ import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
 import { fieldsOf, toText } from '../reading/fields.ts'
 import { isPdf, mimeTypeOf } from './media.ts'
 import type { Target } from './target.ts'
-import { OPENING, type PreparedMessage, prepareThread, type Rules } from './thread.ts'
+import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
   isFilled,
   joinTexts,
@@ -21,7 +21,7 @@ export const geminiTarget: Target = {
   name: 'gemini',
   writeRequest(messages) {
     const { system, turns } = splitSystem(prepareThread(messages, RULES))
-    const contents = mergeTurns(turns, writeTurn, { text: OPENING })
+    const contents = mergeTurns<Part>(turns, writeTurn)
     signCalls(contents, turns)
     return present({
       systemInstruction: system.length > 0 ? { parts: system.map(({ text }) => ({ text })) } : undefined,

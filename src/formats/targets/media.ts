@@ -67,7 +67,9 @@ export const isWeb = ({ url }: MediaBlock): boolean => url !== undefined && /^ht
 /** The name of a file. */
 export function nameOf({ extras }: Pick<MediaBlock, 'extras'>): string | undefined {
   const { filename } = extras ?? {}
-  return typeof filename === 'string' && filename.trim() !== '' ? filename : undefined
+  return typeof filename === 'string' && filename.trim() !== ''
+    ? filename.replace(/\p{Surrogate}/gu, '\uFFFD')
+    : undefined
 }
 
 const TEXTUAL =

@@ -1,4 +1,4 @@
-import type { ToolCallBlock } from '../../messages/index.ts'
+import type { MediaBlock, ToolCallBlock } from '../../messages/index.ts'
 import { fieldsOf, listOf } from '../reading/fields.ts'
 import type { PreparedMessage } from './thread.ts'
 import { isFilled, joinTexts, present, some, urlOf } from './write.ts'
@@ -116,7 +116,7 @@ function shellOutputOf(value: unknown): Item {
 }
 
 function screenshotOf({ content }: PreparedMessage): Item | undefined {
-  const image = content.find((block) => block.type === 'image')
+  const image = content.find(({ type }) => type === 'image') as MediaBlock | undefined
   if (!image) return undefined
   return present({
     type: 'computer_screenshot',

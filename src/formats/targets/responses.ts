@@ -113,9 +113,10 @@ function writeInput(messages: readonly PreparedMessage[]): Item[] {
     else if (role === 'system')
       items.push({ role: extras?.role === 'developer' ? 'developer' : role, content: joinTexts(message) })
     else {
-      const own = content.flatMap((block) =>
-        block.type === 'nonStandard' ? (writeItem(block.value, role) ?? []) : [],
-      )
+      const own = content.flatMap((block): Item[] => {
+        const item = block.type === 'nonStandard' ? writeItem(block.value, role) : undefined
+        return item ? [item] : []
+      })
       const others = content.filter(({ type }) => type !== 'nonStandard')
       if (others.length > 0) items.push({ role, content: writeInputs(others) })
       items.push(...own)

@@ -7,6 +7,7 @@ import type {
   ServerToolResultBlock,
   ToolCallBlock,
 } from '../../messages/index.ts'
+import { isRecord } from '../../messages/record.ts'
 import { readBlock, vocabulary } from '../reading/blocks.ts'
 import { fieldsOf, toText } from '../reading/fields.ts'
 import { isMedia, isSound, noteOf, textOfFile } from './media.ts'
@@ -126,7 +127,7 @@ function pair(messages: readonly Message[], rules: Rules): Step[] {
     const id = freeId(given.id, count, used, rules)
     used.add(id)
     const { extras } = given
-    const args = given.type === 'toolCall' ? given.args : {}
+    const args = given.type === 'toolCall' ? wellFormed(given.args) : {}
     const name = nameOf(given.name, rules)
     return { given, block: { type: 'toolCall', id, name, args, ...(extras && { extras }) } }
   }
@@ -150,7 +151,7 @@ function pair(messages: readonly Message[], rules: Rules): Step[] {
         step.calls.push(call)
         step.content.push(call.block)
       } else if (block.type === 'serverToolCall' || block.type === 'serverToolResult') {
-        if (whole.has(block)) step.content.push(block)
+        if (whole.has(block)) step.content.push(wellFormed(block))
         // The tool ran between two answers of the model that are one message.
         else if (role === 'assistant' && block.type === 'serverToolResult')
           if (answer(block.toolCallId, resultOf(block))) step = start(message, role)
@@ -211,7 +212,7 @@ function convertAll(
     const block = given.type === 'nonStandard' && !rules.owns?.(given, place) ? readRaw(given.value) : given
     const { type } = block
     if (type === 'text') {
-      const text = block.text.replace(LONE, '\uFFFD')
+      const text = wellFormed(block.text)
       if (text.trim() !== '' || rules.owns?.(block, place))
         kept.push(text === block.text ? block : { ...block, text })
     } else if (isMedia(block)) {
@@ -219,8 +220,10 @@ function convertAll(
       if (takes(place) || rules.owns?.(block, place)) kept.push(block)
       else if (place !== 'user' && place !== 'system' && takes('user')) later.push(block)
       else kept.push({ type: 'text', text: textOfFile(block) ?? noteOf(block) })
-    } else if (type !== 'toolCall' && type !== 'invalidToolCall' && rules.owns?.(block, place))
-      kept.push(block)
+    } else if (type === 'reasoning') {
+      if (place === 'assistant' && rules.owns?.(block, place))
+        kept.push({ ...block, text: wellFormed(block.text) })
+    } else if (type === 'nonStandard' && rules.owns?.(block, place)) kept.push(wellFormed(block))
   }
   return { kept, later }
 }
@@ -245,8 +248,17 @@ function readRaw(value: unknown): ContentBlock {
   return { type: 'text', text: title ? `${toText(title)}:\n\n${toText(data)}` : toText(data) }
 }
 
-/** A half of a character, which is no text in JSON that a provider parses. */
-const LONE = /\p{Surrogate}/gu
+/** The value without halves of characters, which JSON cannot have and a text has that was cut. */
+function wellFormed<Value>(value: Value): Value {
+  if (typeof value === 'string') return value.replace(HALF, '\uFFFD') as Value
+  if (Array.isArray(value)) return value.map(wellFormed) as Value
+  if (!isRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [wellFormed(key), wellFormed(field)]),
+  ) as Value
+}
+
+const HALF = /\p{Surrogate}/gu
 
 const IDS = /^[a-zA-Z0-9_-]{1,64}$/
 

@@ -4,13 +4,13 @@ import { fieldsOf, toText } from '../reading/fields.ts'
 import { isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
 import type { Target } from './target.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { asIs, isFilled, joinTexts, present, writeFinishReason } from './write.ts'
+import { asIs, isFilled, joinTexts, present, startWithUser, writeFinishReason } from './write.ts'
 
 /** Vercel's AI SDK: a request has model messages, a response is one message with the parts of a result. */
 export const vercelTarget: Target = {
   name: 'vercel',
   writeRequest: (messages, { media = [] } = {}) => ({
-    messages: mergeResults(prepareThread(messages, rulesFor(media)).map(writeTurn)),
+    messages: mergeResults(startWithUser(prepareThread(messages, rulesFor(media))).map(writeTurn)),
   }),
   writeResponse([message]) {
     const { id, content = [], metadata } = message ?? {}
@@ -66,7 +66,7 @@ function mergeResults(messages: readonly Written[]): Written[] {
 function writeTurn(message: PreparedMessage): Written {
   const { role, content, extras } = message
   const providerOptions = optionsOf(extras)
-  const options = providerOptions && { providerOptions }
+  const options = providerOptions ? { providerOptions } : undefined
   if (role === 'system') return { role, content: joinTexts(message), ...options }
   if (role === 'tool') return { role, content: [writeResult(message)] }
   return { role, content: content.map((block) => writeOwnPart(block)), ...options }

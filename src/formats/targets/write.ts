@@ -10,7 +10,7 @@ import type {
 } from '../../messages/index.ts'
 import { type Fields, fieldsOf } from '../reading/fields.ts'
 import { mimeTypeOf } from './media.ts'
-import type { PreparedMessage } from './thread.ts'
+import { OPENING, type PreparedMessage } from './thread.ts'
 
 export function present(fields: Record<string, unknown>): Record<string, unknown> {
   for (const key in fields) if (fields[key] === undefined) delete fields[key]
@@ -60,22 +60,23 @@ export function splitSystem(messages: readonly PreparedMessage[]) {
   return { system, turns: messages.filter(({ role }) => role !== 'system') }
 }
 
-/**
- * Writes messages so that two speakers take turns, and the user speaks first. Consecutive messages of one
- * speaker become one.
- *
- * @param opening The part that is the first message if there is no other.
- */
+/** The thread with something that the user says first, which many APIs ask for. */
+export function startWithUser(messages: readonly PreparedMessage[]): readonly PreparedMessage[] {
+  const first = messages.findIndex(({ role }) => role !== 'system')
+  if (messages[first]?.role !== 'assistant') return messages
+  const opening: PreparedMessage = { role: 'user', content: [{ type: 'text', text: OPENING }] }
+  return [...messages.slice(0, first), opening, ...messages.slice(first)]
+}
+
+/** Writes messages so that two speakers take turns: consecutive messages of one become one. */
 export function mergeTurns<Content>(
   messages: readonly PreparedMessage[],
   write: (message: PreparedMessage) => { readonly role: string; readonly content: readonly Content[] },
-  opening: Content,
 ): { readonly role: string; readonly content: Content[] }[] {
   const turns: { readonly role: string; readonly content: Content[] }[] = []
-  for (const message of messages) {
+  for (const message of startWithUser(messages)) {
     const { role, content } = write(message)
     const last = turns.at(-1)
-    if (!last && role !== 'user') turns.push({ role: 'user', content: [opening] })
     if (last?.role === role) last.content.push(...content)
     else turns.push({ role, content: [...content] })
   }

@@ -19,6 +19,7 @@ import {
   bedrockConverseRefusals,
   cohereRefusals,
   geminiRefusals,
+  mistralRefusals,
   ollamaRefusals,
   openaiChatRefusals,
   openaiResponsesRefusals,

@@ -332,7 +332,9 @@ const answered = fc.record({
 
 type Answered = typeof answered extends fc.Arbitrary<infer Value> ? Value : never
 
-function withResults(message: Message, { results, how, id }: Answered): Message[] {
+function withResults(message: Message, given: Answered | undefined): Message[] {
+  if (!given) return [message]
+  const { results, how, id } = given
   let renamed = false
   const content = message.content.map((block) => {
     if (renamed || id === undefined || (block.type !== 'toolCall' && block.type !== 'invalidToolCall'))
