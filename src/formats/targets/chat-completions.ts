@@ -34,17 +34,7 @@ export const completionsTarget: Target = {
   writeRequest: (messages, { media } = {}) => ({
     messages: prepareThread(messages, withMedia(RULES, media)).map((message) => writeTurn(message, false)),
   }),
-  writeResponse: (messages) =>
-    present({
-      id: messages[0]?.id,
-      object: 'chat.completion',
-      model: messages[0]?.metadata?.model,
-      choices: messages.map((message, index) => ({
-        index,
-        message: writeMessage(message),
-        finish_reason: writeFinishReason(message, FINISH_REASONS),
-      })),
-    }),
+  writeResponse,
 }
 
 /**
@@ -52,12 +42,26 @@ export const completionsTarget: Target = {
  * with (DeepSeek, Kimi, vLLM, OpenRouter), and the signatures of calls (Gemini's endpoint of this shape).
  */
 export const compatibleTarget: Target = {
-  ...completionsTarget,
+  name: 'completions',
   writeRequest: (messages, { media } = {}) => ({
     messages: prepareThread(messages, withMedia(COMPATIBLE_RULES, media)).map((message) =>
       writeTurn(message, true),
     ),
   }),
+  writeResponse,
+}
+
+function writeResponse(messages: readonly Message[]): Record<string, unknown> {
+  return present({
+    id: messages[0]?.id,
+    object: 'chat.completion',
+    model: messages[0]?.metadata?.model,
+    choices: messages.map((message, index) => ({
+      index,
+      message: writeMessage(message),
+      finish_reason: writeFinishReason(message, FINISH_REASONS),
+    })),
+  })
 }
 
 const RULES: Rules = {
@@ -94,7 +98,8 @@ const withMedia = (rules: Rules, media: readonly MediaType[] = []): Rules =>
     : rules
 
 const COMPATIBLE_RULES: Rules = {
-  ...RULES,
+  ids: /^[!-~]{1,40}$/,
+  takes: (media, place) => RULES.takes(media, place),
   owns: (block, place) =>
     (block.type === 'reasoning' && thoughtFields(block) !== undefined) || RULES.owns!(block, place),
 }

@@ -84,7 +84,7 @@ const RULES: Rules = {
 function signatureOf(block: ContentBlock): string | undefined {
   const sdk = { ...sdkOptionsOf(block, 'vertex'), ...sdkOptionsOf(block, 'google') }
   const thoughtSignature = block.extras?.thoughtSignature ?? sdk.thoughtSignature
-  return isFilled(thoughtSignature) ? thoughtSignature : undefined
+  return isFilled(thoughtSignature) && /^[\w+/-]+={0,2}$/.test(thoughtSignature) ? thoughtSignature : undefined
 }
 
 /**

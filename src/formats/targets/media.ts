@@ -1,5 +1,6 @@
 import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
 import { decodeBase64 } from '../reading/base64.ts'
+import { fieldsOf } from '../reading/fields.ts'
 
 /** The media type of a block: as given, without parameters, or else by its first bytes or its name. */
 export function mimeTypeOf({ mimeType, base64, extras, url, type }: MediaBlock): string | undefined {
@@ -64,9 +65,9 @@ export const isSound = ({ base64, url, fileId }: MediaBlock): boolean =>
 /** An address that a provider can fetch. */
 export const isWeb = ({ url }: MediaBlock): boolean => url !== undefined && /^https?:\/\//i.test(url)
 
-/** The name of a file. */
+/** The name of a file. Pages of LangGraph keep it in the block's `metadata`. */
 export function nameOf({ extras }: Pick<MediaBlock, 'extras'>): string | undefined {
-  const { filename } = extras ?? {}
+  const { filename = fieldsOf(extras?.metadata).filename } = extras ?? {}
   return typeof filename === 'string' && filename.trim() !== ''
     ? filename.replace(/\p{Surrogate}/gu, '\uFFFD')
     : undefined

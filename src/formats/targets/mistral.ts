@@ -10,13 +10,13 @@ import { dataUrlOf, joinTexts, onlyText, present, some, splitSystem, textsOf } f
  * are parts, documents have a URL, instructions come first, and results are followed by an answer.
  */
 export const mistralTarget: Target = {
-  ...completionsTarget,
   name: 'mistral',
   writeRequest(messages) {
     const { system, turns } = splitSystem(prepareThread(messages, RULES))
     const instructions = { role: 'system', content: joinTexts({ content: system }) }
     return { messages: [...(system.length > 0 ? [instructions] : []), ...bridge(turns.flatMap(writeTurn))] }
   },
+  writeResponse: (messages) => completionsTarget.writeResponse(messages),
 }
 
 const RULES: Rules = {
