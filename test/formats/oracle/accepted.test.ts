@@ -11,6 +11,7 @@ import {
   bedrockConverseRefusals,
   cohereRefusals,
   geminiRefusals,
+  mistralRefusals,
   ollamaRefusals,
   openaiChatRefusals,
   openaiResponsesRefusals,
@@ -22,32 +23,48 @@ import { isServerThought, thread } from './threads.ts'
 const RUNS = Number(process.env.FORMAT_RUNS ?? (process.env.CI ? 2000 : 300))
 
 interface Row {
+  /** The name of the target as the package exports it. */
   readonly name: string
   /** What the API says to the request. */
   readonly refusals: (request: unknown, messages: readonly Message[]) => string[] | Promise<string[]>
   /** How the proofs of thoughts start that this API gives. */
   readonly proof?: string
+  /** Whether it wants the thoughts back that a server of OpenAI's shape gave. */
+  readonly thoughts?: boolean
 }
 
 const rows: readonly Row[] = [
-  { name: 'anthropic', refusals: anthropicRefusals, proof: PROOFS.anthropic },
-  { name: 'completions', refusals: chatRefusals },
-  { name: 'responses', refusals: openaiResponsesRefusals, proof: PROOFS.openaiResponses },
-  { name: 'gemini', refusals: geminiRefusals, proof: PROOFS.gemini },
-  { name: 'bedrockConverse', refusals: bedrockConverseRefusals, proof: PROOFS.bedrockConverse },
-  { name: 'ollama', refusals: ollamaRefusals },
-  { name: 'cohere', refusals: cohereRefusals },
-  { name: 'vercel', refusals: sdkRefusals },
+  { name: 'anthropicTarget', refusals: anthropicRefusals, proof: PROOFS.anthropic },
+  { name: 'completionsTarget', refusals: strictest },
+  {
+    name: 'compatibleTarget',
+    refusals: (request) => openaiChatRefusals(request, { thoughts: true }),
+    thoughts: true,
+  },
+  { name: 'responsesTarget', refusals: openaiResponsesRefusals, proof: PROOFS.openaiResponses },
+  { name: 'geminiTarget', refusals: geminiRefusals, proof: PROOFS.gemini },
+  { name: 'bedrockTarget', refusals: bedrockConverseRefusals, proof: PROOFS.bedrockConverse },
+  { name: 'ollamaTarget', refusals: ollamaRefusals },
+  { name: 'cohereTarget', refusals: cohereRefusals },
+  { name: 'mistralTarget', refusals: mistralRefusals },
+  { name: 'vercelTarget', refusals: sdkRefusals },
 ]
 
-/**
- * Servers of OpenAI's shape differ. A thought goes back to the one that gave it under a name of its own, and
- * no other field or unreadable argument to the strictest.
- */
-function chatRefusals(request: unknown, messages: readonly Message[]): string[] {
+/** The strictest servers of OpenAI's shape take no custom calls, so these are asked of OpenAI itself. */
+function strictest(request: unknown, messages: readonly Message[]): string[] {
   const blocks = messages.flatMap(({ content }) => content)
-  const custom = blocks.some(({ extras }) => /^custom/.test(String(extras?.type)))
-  return openaiChatRefusals(request, { thoughts: blocks.some(isServerThought), strict: !custom })
+  return openaiChatRefusals(request, {
+    strict: !blocks.some(({ extras }) => /^custom/.test(String(extras?.type))),
+  })
+}
+
+/** The thoughts of servers that are no longer in a request. */
+const lostThoughts = (messages: readonly Message[], request: unknown): string[] => {
+  const sent = JSON.stringify(request)
+  return messages
+    .flatMap(({ role, content }) => (role === 'assistant' ? content : []))
+    .flatMap((block) => (block.type === 'reasoning' && isServerThought(block) ? [block.text] : []))
+    .filter((text) => !sent.includes(JSON.stringify(Buffer.from(text).toString()).slice(1, -1)))
 }
 
 const ORACLES = {
@@ -77,17 +94,22 @@ async function sdkRefusals(request: unknown, messages: readonly Message[]): Prom
 }
 
 const targets = new Map(
-  Object.values(formats)
-    .filter((value): value is Target => typeof value === 'object' && 'writeRequest' in value)
-    .map((target) => [target.name, target]),
+  Object.entries(formats).filter(
+    (entry): entry is [string, Target] => typeof entry[1] === 'object' && 'writeRequest' in entry[1],
+  ),
 )
 
 /** What is wrong with the request that a target writes: refused by the API, or without something. */
-async function faultsOf(target: Target, { refusals, proof }: Row, messages: readonly Message[]) {
+async function faultsOf(
+  target: Target,
+  { refusals, proof, thoughts }: Row,
+  messages: readonly Message[],
+): Promise<string[]> {
   const request = target.writeRequest(frozen(messages))
   return [
     ...(await refusals(request, messages)).map((sentence) => `refused: ${sentence}`),
     ...lostOf(messages, request, proof).map((what) => `lost: ${what}`),
+    ...(thoughts ? lostThoughts(messages, request) : []).map((text) => `lost: thought ${text}`),
   ]
 }
 

@@ -22,6 +22,7 @@ import type { Content } from '@google/genai'
 import type { Message, SystemContentBlock } from '@aws-sdk/client-bedrock-runtime'
 import type { Message as OllamaMessage } from 'ollama'
 import type { Cohere } from 'cohere-ai'
+import type { ChatCompletionRequest$Outbound } from '@mistralai/mistralai/models/components'
 type AnthropicBlock = A.ContentBlockParam | B.BetaMCPToolUseBlockParam | B.BetaRequestMCPToolResultBlockParam
 export interface anthropic {
   messages: { role: 'user' | 'assistant'; content: string | AnthropicBlock[] }[]
@@ -32,6 +33,7 @@ export interface openaiResponses { input: string | ResponseInputItem[]; instruct
 export interface gemini { contents: Content[]; systemInstruction?: Content }
 export interface bedrockConverse { messages: Message[]; system?: SystemContentBlock[] }
 export interface ollama { messages: OllamaMessage[] }
+export interface mistral { messages: ChatCompletionRequest$Outbound['messages'] }
 export interface cohere { messages: Cohere.V2ChatRequest['messages'] }
 `
 const NAMES = [...TYPES.matchAll(/^export interface (\w+)/gm)].map(([, name]) => name)
@@ -40,7 +42,8 @@ const folder = mkdtempSync(join(tmpdir(), 'schemas-'))
 try {
   const run = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: 'utf8' })
   writeFileSync(join(folder, 'package.json'), '{}')
-  run('npm', 'install', '--no-audit', 'ts-json-schema-generator@2.4.0', 'ollama@0.6.4', 'cohere-ai@8.1.0')
+  const clients = ['ollama@0.6.4', 'cohere-ai@8.1.0', '@mistralai/mistralai@2.7.0']
+  run('npm', 'install', '--no-audit', 'ts-json-schema-generator@2.4.0', ...clients)
   for (const name of ['@anthropic-ai', 'openai7', '@google', '@aws-sdk'])
     symlinkSync(join(modules, name), join(folder, 'node_modules', name))
   writeFileSync(join(folder, 'types.ts'), TYPES)

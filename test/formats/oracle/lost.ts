@@ -6,7 +6,7 @@ import type { ContentBlock, Message, ToolCallBlock } from '../../../src/messages
  */
 export function lostOf(messages: readonly Message[], request: unknown, proof?: string): string[] {
   const { texts, objects } = leavesOf(request)
-  const all = texts.join('\n')
+  const all = wellFormed(texts.join('\n'))
   const left = objects.map(canonical)
   const lost: string[] = []
   const need = (kind: string, text: string) => {
@@ -22,7 +22,8 @@ export function lostOf(messages: readonly Message[], request: unknown, proof?: s
     content.forEach((block, place) => {
       if (block.type === 'toolCall' && isAnswered(block, content, answers)) {
         const at = left.indexOf(canonical(block.args))
-        if (at < 0) lost.push(`call ${block.name} with ${JSON.stringify(block.args)}`)
+        if (at < 0 && isCustom(block)) need(`call ${block.name} with`, block.args.input)
+        else if (at < 0) lost.push(`call ${block.name} with ${JSON.stringify(block.args)}`)
         else left.splice(at, 1)
       }
       if (proof !== undefined && block.type !== 'nonStandard' && isFollowed(content, place, answers))
@@ -38,6 +39,14 @@ export function lostOf(messages: readonly Message[], request: unknown, proof?: s
   })
   return lost
 }
+
+const wellFormed = (text: string): string => Buffer.from(text).toString()
+
+/** Whether a call has text for arguments, which our readers keep as `input`. */
+const isCustom = (
+  call: ToolCallBlock,
+): call is ToolCallBlock & { readonly args: { readonly input: string } } =>
+  /^custom/.test(String(call.extras?.type)) && typeof call.args.input === 'string'
 
 /** The results that stand right after a message. */
 function answersOf(messages: readonly Message[], index: number): readonly Message[] {

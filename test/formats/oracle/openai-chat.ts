@@ -4,13 +4,14 @@ const schema = schemaOf('openaiChat')
 
 /** What a server of the shape is known to take or to refuse beyond OpenAI's own API. */
 export interface ChatServer {
-  /** Takes the thoughts of earlier turns back: DeepSeek, Kimi, vLLM, OpenRouter. */
+  /** Takes thoughts of earlier turns and signatures of calls back: DeepSeek, Kimi, vLLM, OpenRouter, Gemini. */
   readonly thoughts?: boolean
   /** Groq, Cerebras, Mistral: no field and no kind of call beyond the plain ones. */
   readonly strict?: boolean
 }
 
-const THOUGHTS = /^messages\[\d+\]\.(reasoning_content|reasoning|reasoning_details): Extra inputs/
+const THOUGHTS =
+  /^messages\[\d+\]\.(reasoning_content|reasoning|reasoning_details|tool_calls\[\d+\]\.extra_content): Extra inputs/
 
 /** What Chat Completions refuses. The sentences are OpenAI's, as people quote them. */
 export function openaiChatRefusals(sent: unknown, { thoughts, strict }: ChatServer = {}): string[] {

@@ -22,7 +22,10 @@ export function schemaOf(name: string, amend?: (definitions: Record<string, Sche
   }
   amend?.(definitions)
   const validate = ajv.compile({ ...schema, definitions })
-  return (request) => (validate(request) ? [] : unique((validate.errors ?? []).filter(tells).map(sentence)))
+  return (request) => [
+    ...(validate(request) ? [] : unique((validate.errors ?? []).filter(tells).map(sentence))),
+    ...brokenTexts(request),
+  ]
 }
 
 /** The parts of a JSON schema that `amend` changes. */
@@ -35,6 +38,13 @@ export interface Schema {
 export function optional(schema: Schema | undefined, ...fields: readonly string[]): void {
   if (!schema) throw new Error('The schema to amend is gone')
   schema.required = schema.required?.filter((field) => !fields.includes(field))
+}
+
+/** Half of a character, as a stream that was cut leaves it, is no JSON for most servers. */
+function brokenTexts(value: unknown): string[] {
+  // Written as JSON, only such a half is escaped like this.
+  const broken = /\\ud[89a-f]/.test(JSON.stringify(value)?.replaceAll('\\\\', '') ?? '')
+  return broken ? ['The request body is not valid JSON: no low surrogate in string'] : []
 }
 
 const tells = ({ keyword }: ErrorObject): boolean => keyword !== 'if'
