@@ -11,7 +11,7 @@ export function lostOf(messages: readonly Message[], request: unknown, proof?: s
   const lost: string[] = []
   const need = (kind: string, text: string) => {
     const found =
-      all.includes(text.trim()) || leavesOf(text).objects.some((value) => left.includes(canonical(value)))
+      all.includes(wellFormed(text).trim()) || leavesOf(text).objects.some((value) => left.includes(canonical(value)))
     if (!found) lost.push(`${kind} ${JSON.stringify(text)}`)
   }
   messages.forEach(({ role, content }, index) => {
@@ -40,7 +40,8 @@ export function lostOf(messages: readonly Message[], request: unknown, proof?: s
   return lost
 }
 
-const wellFormed = (text: string): string => Buffer.from(text).toString()
+/** The text without halves of characters and what stands for them. */
+const wellFormed = (text: string): string => Buffer.from(text).toString().replaceAll('\ufffd', '')
 
 /** Whether a call has text for arguments, which our readers keep as `input`. */
 const isCustom = (

@@ -12,7 +12,7 @@ import {
 } from './schema.ts'
 
 const schema = schemaOf('mistral', (definitions) => {
-  optional(definitions['ToolCall$Outbound'], 'index', 'type')
+  optional(definitions.ToolCall$Outbound, 'index', 'type')
 })
 
 /* The client fills in what the API does without. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type ContentBlock, decodeMessage, type Message } from '../../../src/messages/index.ts'
 import { formats } from '../examples.ts'
-import { streamed, whole } from '../helpers.ts'
+import { frozen, streamed, whole } from '../helpers.ts'
 import { histories, MEDIA, read } from './histories.ts'
 
 /* Any thread: what readers, doors, uploads, agents and states can hold, and what happens to it over time. */
@@ -278,7 +278,8 @@ const answer: fc.Arbitrary<Message> = fc.oneof(
     fc.tuple(examples, fc.option(fc.nat({ max: 12 }))).map(([{ response, chunks }, cut]): Message => {
       const { messages } = cut === null ? whole(format, response) : streamed(format, chunks.slice(0, cut))
       if (name === 'openaiChat' || name === 'langchain') fromServer(messages)
-      return messages[0] ?? { role: 'assistant', content: [] }
+      // What is frozen is not cloned by fast-check, which would lose it while it shrinks.
+      return frozen(messages[0] ?? { role: 'assistant', content: [] })
     }),
   ),
 )
