@@ -277,7 +277,7 @@ const answer: fc.Arbitrary<Message> = fc.oneof(
   ...formats.map(([name, format, examples]) =>
     fc.tuple(examples, fc.option(fc.nat({ max: 12 }))).map(([{ response, chunks }, cut]): Message => {
       const { messages } = cut === null ? whole(format, response) : streamed(format, chunks.slice(0, cut))
-      if (name === 'openaiChat' || name === 'langchain') fromServer(messages)
+      if (name === 'openaiChat') fromServer(messages)
       // What is frozen is not cloned by fast-check, which would lose it while it shrinks.
       return frozen(messages[0] ?? { role: 'assistant', content: [] })
     }),
