@@ -11,7 +11,8 @@ export function lostOf(messages: readonly Message[], request: unknown, proof?: s
   const lost: string[] = []
   const need = (kind: string, text: string) => {
     const found =
-      all.includes(wellFormed(text).trim()) || leavesOf(text).objects.some((value) => left.includes(canonical(value)))
+      all.includes(wellFormed(text).trim()) ||
+      leavesOf(text).objects.some((value) => left.includes(canonical(value)))
     if (!found) lost.push(`${kind} ${JSON.stringify(text)}`)
   }
   messages.forEach(({ role, content }, index) => {
