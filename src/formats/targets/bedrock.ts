@@ -32,7 +32,9 @@ export const bedrockTarget: Target = {
   },
   writeResponse([message]) {
     const names = new Set<string>()
-    const content = (message?.content ?? []).flatMap((block) => writeBlock(block, names) ?? [])
+    const content = (message?.content ?? [])
+      .map((block) => writeBlock(block, names))
+      .filter((item) => item !== undefined)
     return present({
       output: { message: { role: 'assistant', content } },
       stopReason: message && writeFinishReason(message, STOP_REASONS),
@@ -96,7 +98,7 @@ const VIDEOS: Readonly<Record<string, string>> = {
 
 function writeTurn(message: PreparedMessage, names: Set<string>) {
   const { role, toolCallId: toolUseId, status, content } = message
-  const blocks = content.flatMap((block) => writeBlock(block, names) ?? [])
+  const blocks = content.map((block) => writeBlock(block, names)).filter((item) => item !== undefined)
   if (role !== 'tool') return { role: role === 'user' ? 'user' : 'assistant', content: blocks }
   const result = present({
     toolUseId,

@@ -34,7 +34,7 @@ export const geminiTarget: Target = {
       modelVersion: messages[0]?.metadata?.model,
       candidates: messages.map((message, index) => ({
         index,
-        content: { role: 'model', parts: message.content.flatMap((block) => writePart(block) ?? []) },
+        content: { role: 'model', parts: partsOf(message.content) },
         finishReason: writeFinishReason(message, FINISH_REASONS),
       })),
     }),
@@ -84,7 +84,9 @@ const RULES: Rules = {
 function signatureOf(block: ContentBlock): string | undefined {
   const sdk = { ...sdkOptionsOf(block, 'vertex'), ...sdkOptionsOf(block, 'google') }
   const thoughtSignature = block.extras?.thoughtSignature ?? sdk.thoughtSignature
-  return isFilled(thoughtSignature) && /^[\w+/-]+={0,2}$/.test(thoughtSignature) ? thoughtSignature : undefined
+  return isFilled(thoughtSignature) && /^[\w+/-]+={0,2}$/.test(thoughtSignature)
+    ? thoughtSignature
+    : undefined
 }
 
 /**
@@ -109,11 +111,14 @@ function writeTurn(message: PreparedMessage): Turn {
   if (role !== 'tool')
     return {
       role: role === 'user' ? role : 'model',
-      content: content.flatMap((block) => writePart(block) ?? []),
+      content: partsOf(content),
     }
   const response = { [status === 'error' ? 'error' : 'output']: joinTexts(message) }
   return { role: 'user', content: [{ functionResponse: { id, name, response } }] }
 }
+
+const partsOf = (content: readonly ContentBlock[]): Part[] =>
+  content.map(writePart).filter((part) => part !== undefined)
 
 function writePart(block: ContentBlock): Part | undefined {
   const { id, extras: { type: kind, outcome } = {} } = block

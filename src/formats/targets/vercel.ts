@@ -4,13 +4,23 @@ import { fieldsOf, toText } from '../reading/fields.ts'
 import { isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
 import type { Target } from './target.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { asIs, isFilled, joinTexts, present, startWithUser, writeFinishReason } from './write.ts'
+import {
+  asIs,
+  isFilled,
+  joinTexts,
+  present,
+  startWithUser,
+  withoutLastThoughts,
+  writeFinishReason,
+} from './write.ts'
 
 /** Vercel's AI SDK: a request has model messages, a response is one message with the parts of a result. */
 export const vercelTarget: Target = {
   name: 'vercel',
   writeRequest: (messages, { media = [] } = {}) => ({
-    messages: mergeResults(startWithUser(prepareThread(messages, rulesFor(media))).map(writeTurn)),
+    messages: mergeResults(
+      startWithUser(withoutLastThoughts(prepareThread(messages, rulesFor(media)))).map(writeTurn),
+    ),
   }),
   writeResponse([message]) {
     const { id, content = [], metadata } = message ?? {}

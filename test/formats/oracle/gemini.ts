@@ -16,7 +16,7 @@ export function geminiRefusals(sent: unknown): string[] {
       if (part.text === undefined) refuse('systemInstruction', 'only text is supported')
   }
   const turn = contents.findLastIndex(
-    ({ role, parts }) => role === 'user' && !fieldsOf(parts).some(({ functionResponse }) => functionResponse),
+    ({ role, parts }) => role === 'user' && fieldsOf(parts).some(({ functionResponse }) => !functionResponse),
   )
   contents.forEach((content, index) => {
     const path = at('contents', index)

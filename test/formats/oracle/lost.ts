@@ -9,10 +9,10 @@ export function lostOf(messages: readonly Message[], request: unknown, proof?: s
   const all = wellFormed(texts.join('\n'))
   const left = objects.map(canonical)
   const lost: string[] = []
-  const need = (kind: string, given: string) => {
-    const text = given.replace(/\p{Surrogate}/gu, '\uFFFD')
+  const need = (kind: string, text: string) => {
     const found =
-      all.includes(text.trim()) || leavesOf(text).objects.some((value) => left.includes(canonical(value)))
+      all.includes(wellFormed(text).trim()) ||
+      leavesOf(text).objects.some((value) => left.includes(canonical(value)))
     if (!found) lost.push(`${kind} ${JSON.stringify(text)}`)
   }
   messages.forEach(({ role, content }, index) => {
@@ -41,10 +41,13 @@ export function lostOf(messages: readonly Message[], request: unknown, proof?: s
   return lost
 }
 
-const wellFormed = (text: string): string => Buffer.from(text).toString()
+/** The text without halves of characters and what stands for them. */
+const wellFormed = (text: string): string => Buffer.from(text).toString().replaceAll('\ufffd', '')
 
 /** Whether a call has text for arguments, which our readers keep as `input`. */
-const isCustom = (call: ToolCallBlock): call is ToolCallBlock & { readonly args: { readonly input: string } } =>
+const isCustom = (
+  call: ToolCallBlock,
+): call is ToolCallBlock & { readonly args: { readonly input: string } } =>
   /^custom/.test(String(call.extras?.type)) && typeof call.args.input === 'string'
 
 /** The results that stand right after a message. */

@@ -1,11 +1,27 @@
-import { at, dataUrl, type Fields, fieldsOf, hasText, isFields, schemaOf, unique, wire } from './schema.ts'
+import {
+  at,
+  dataUrl,
+  type Fields,
+  fieldsOf,
+  hasText,
+  isFields,
+  optional,
+  schemaOf,
+  unique,
+  wire,
+} from './schema.ts'
 
-const schema = schemaOf('mistral')
+const schema = schemaOf('mistral', (definitions) => {
+  optional(definitions.ToolCall$Outbound, 'index', 'type')
+})
+
+/* The client fills in what the API does without. */
+const FILLED = /must have required property '(prefix|closed)'$/
 
 /** What chat completions of Mistral refuse. The sentences are its own, as people quote them. */
 export function mistralRefusals(sent: unknown): string[] {
   const request = wire(sent)
-  const refused = schema(request)
+  const refused = schema(request).filter((sentence) => !FILLED.test(sentence))
   if (!isFields(request)) return refused
   const refuse = (path: string, sentence: string) => refused.push(`${path}: ${sentence}`)
   const messages = fieldsOf(request.messages)
@@ -59,7 +75,7 @@ function checkAnswers(messages: readonly Fields[], index: number, path: string, 
   if (calls.length === 0) return
   const rest = messages.slice(index + 1)
   const answers = rest.slice(0, rest.findIndex((message) => message.role !== 'tool') >>> 0)
-  if (answers.length !== calls.length)
-    refuse(path, 'Not the same number of function calls and responses')
-  if (new Set(idsOf(messages[index])).size < calls.length) refuse(path, 'Duplicate tool call id in assistant message')
+  if (answers.length !== calls.length) refuse(path, 'Not the same number of function calls and responses')
+  if (new Set(idsOf(messages[index])).size < calls.length)
+    refuse(path, 'Duplicate tool call id in assistant message')
 }

@@ -7,6 +7,7 @@ import {
   cohereHistory,
   geminiHistory,
   MEDIA,
+  mistralHistory,
   ollamaHistory,
   openaiChatHistory,
   openaiResponsesHistory,
@@ -772,7 +773,51 @@ rules('bedrock converse', bedrockConverseRefusals, [
   ],
 ])
 
+const nine = (fields: object = {}) => call({ id: 'call00001', ...fields })
+const toldNine = told('call00001')
+
+rules('mistral', mistralRefusals, [
+  ['ids', chat(calls(call()), told()), 'length of 9', chat(calls(nine()), toldNine)],
+  [
+    'fields',
+    chat({ role: 'assistant', content: 'So', reasoning_content: 'Hm' }),
+    'reasoning_content: Extra',
+    chat({ role: 'assistant', content: 'So' }),
+  ],
+  [
+    'a user after a tool',
+    chat(calls(nine()), toldNine, { role: 'user', content: 'Hi' }),
+    "Unexpected role 'user' after role 'tool'",
+    chat(calls(nine()), toldNine, { role: 'assistant', content: 'So' }, { role: 'user', content: 'Hi' }),
+  ],
+  [
+    'system first',
+    chat({ role: 'system', content: 'So' }),
+    "Unexpected role 'system'",
+    {
+      messages: [
+        { role: 'system', content: 'So' },
+        { role: 'user', content: 'Hi' },
+      ],
+    },
+  ],
+  [
+    'content',
+    chat({ role: 'assistant', content: '' }),
+    'must have either content or tool_calls',
+    chat({ role: 'assistant', content: 'So' }),
+  ],
+  ['as many results', chat(calls(nine())), 'Not the same number', chat(calls(nine()), toldNine)],
+  ['results have calls', chat(told()), 'Unexpected tool call id', chat(calls(nine()), toldNine)],
+])
+
 rules('ollama', ollamaRefusals, [
+  [
+    'whole characters',
+    { messages: [{ role: 'user', content: 'So\ud83d' }] },
+    'no low surrogate',
+    { messages: [{ role: 'user', content: 'So\\ud83d 😀' }] },
+  ],
   [
     'content',
     { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
@@ -876,6 +921,7 @@ describe('what clients of a provider send', () => {
     ['openai responses', openaiResponsesRefusals, openaiResponsesHistory],
     ['gemini', geminiRefusals, geminiHistory],
     ['bedrock converse', bedrockConverseRefusals, bedrockConverseHistory],
+    ['mistral', mistralRefusals, mistralHistory],
     ['ollama', ollamaRefusals, ollamaHistory],
     ['cohere', cohereRefusals, cohereHistory],
     ['ai sdk', aiSdkRefusals, vercelHistory],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type ContentBlock, decodeMessage, type Message } from '../../../src/messages/index.ts'
 import { formats } from '../examples.ts'
-import { streamed, whole } from '../helpers.ts'
+import { frozen, streamed, whole } from '../helpers.ts'
 import { histories, MEDIA, read } from './histories.ts'
 
 /* Any thread: what readers, doors, uploads, agents and states can hold, and what happens to it over time. */
@@ -277,8 +277,9 @@ const answer: fc.Arbitrary<Message> = fc.oneof(
   ...formats.map(([name, format, examples]) =>
     fc.tuple(examples, fc.option(fc.nat({ max: 12 }))).map(([{ response, chunks }, cut]): Message => {
       const { messages } = cut === null ? whole(format, response) : streamed(format, chunks.slice(0, cut))
-      if (name === 'openaiChat' || name === 'langchain') fromServer(messages)
-      return messages[0] ?? { role: 'assistant', content: [] }
+      if (name === 'openaiChat') fromServer(messages)
+      // What is frozen is not cloned by fast-check, which would lose it while it shrinks.
+      return frozen(messages[0] ?? { role: 'assistant', content: [] })
     }),
   ),
 )
@@ -332,9 +333,7 @@ const answered = fc.record({
 
 type Answered = typeof answered extends fc.Arbitrary<infer Value> ? Value : never
 
-function withResults(message: Message, given: Answered | undefined): Message[] {
-  if (!given) return [message]
-  const { results, how, id } = given
+function withResults(message: Message, { results, how, id }: Answered): Message[] {
   let renamed = false
   const content = message.content.map((block) => {
     if (renamed || id === undefined || (block.type !== 'toolCall' && block.type !== 'invalidToolCall'))

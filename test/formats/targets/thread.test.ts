@@ -33,6 +33,7 @@ const result = (toolCallId: string, ...content: ContentBlock[]): Message => ({
   content,
 })
 
+// biome-ignore lint/suspicious/noExplicitAny: the tests look into requests of every shape.
 type Fields = Record<string, any>
 
 const written = ({ target }: { readonly target: Target }, ...messages: Message[]): Fields =>
@@ -115,7 +116,9 @@ describe('the calls of a thread', () => {
     const { messages } = written(anthropic, user(say('Hi')), model(cut))
     expect(messages[1].content).toEqual([{ type: 'tool_use', id: 'a', name: 'send_mail_', input: {} }])
     expect(messages[2].content[0].content[0].text).toContain('{"to":')
-    expect(written(openai, user(say('Hi')), model(cut)).messages[1].tool_calls[0].function.arguments).toBe('{}')
+    expect(written(openai, user(say('Hi')), model(cut)).messages[1].tool_calls[0].function.arguments).toBe(
+      '{}',
+    )
   })
 
   test('calls that the AI SDK ran within one message stand before what the model said of them', () => {
@@ -221,7 +224,17 @@ describe('what only one API understands', () => {
     ['openaiResponses', { type: 'reasoning', id: 'rs_1', text: 'Hm.' }],
     ['openaiCompatible', { type: 'reasoning', text: 'Hm.', extras: { field: 'reasoning_content' } }],
   ]
-  const apis = { anthropic, gemini, openaiResponses, openaiCompatible, openai, bedrock, cohere, ollama, mistral }
+  const apis = {
+    anthropic,
+    gemini,
+    openaiResponses,
+    openaiCompatible,
+    openai,
+    bedrock,
+    cohere,
+    ollama,
+    mistral,
+  }
   const takers: Readonly<Record<string, readonly string[]>> = { anthropic: ['anthropic', 'bedrock'] }
 
   test.each(thoughts)('a thought of %s goes back to it, and to no other', (from, thought) => {
@@ -254,7 +267,10 @@ describe('what only one API understands', () => {
     const { messages } = written(
       aiSdk,
       user(say('Hi')),
-      model({ type: 'reasoning', text: 'Hm.', extras: { providerMetadata } }, call('a', 'f', { providerMetadata })),
+      model(
+        { type: 'reasoning', text: 'Hm.', extras: { providerMetadata } },
+        call('a', 'f', { providerMetadata }),
+      ),
       result('a', say('one')),
     )
     expect(messages[1].content).toEqual([
@@ -278,7 +294,10 @@ describe('what only one API understands', () => {
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
     ])
     const response = openai.target.writeResponse([message]) as Fields
-    expect(response.choices[0].message).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'Hi' }] })
+    expect(response.choices[0].message).toMatchObject({
+      role: 'user',
+      content: [{ type: 'text', text: 'Hi' }],
+    })
   })
 
   test('Claude ends with no thought and no white space', () => {
@@ -290,6 +309,17 @@ describe('what only one API understands', () => {
 
 test('the page of targets has a row for each', () => {
   const page = readFileSync(new URL('../../../docs/formats.md', import.meta.url), 'utf8')
-  for (const name of Object.keys({ anthropic, openai, openaiCompatible, openaiResponses, gemini, bedrock, ollama, cohere, mistral, aiSdk }))
+  for (const name of Object.keys({
+    anthropic,
+    openai,
+    openaiCompatible,
+    openaiResponses,
+    gemini,
+    bedrock,
+    ollama,
+    cohere,
+    mistral,
+    aiSdk,
+  }))
     expect(page).toContain(`\`${name}\``)
 })
