@@ -91,10 +91,10 @@ function signatureOf(block: ContentBlock): string | undefined {
 
 /**
  * Since the user spoke last, the first call of each answer needs a signature. Google documents one for calls
- * that another model made; a call of Gemini without one is given back as it came.
+ * that another model made; models before Gemini 3 give none, and take none that is missing.
  */
 function signCalls(contents: readonly Turn[], turns: readonly PreparedMessage[]): void {
-  const own = turns.filter(({ metadata }) => /gemini/i.test(toText(metadata?.model)))
+  const own = turns.filter(({ metadata }) => /gemini-[12]/i.test(toText(metadata?.model)))
   const ids = new Set(own.flatMap(({ content }) => content.map(({ id }) => id)))
   const start = contents.findLastIndex(
     ({ role, content }) => role === 'user' && !content.some(({ functionResponse }) => functionResponse),

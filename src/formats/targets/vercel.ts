@@ -18,9 +18,7 @@ import {
 export const vercelTarget: Target = {
   name: 'vercel',
   writeRequest: (messages, { media = [] } = {}) => ({
-    messages: mergeResults(
-      startWithUser(withoutLastThoughts(prepareThread(messages, rulesFor(media)))).map(writeTurn),
-    ),
+    messages: mergeResults(arrange(prepareThread(messages, rulesFor(media))).map(writeTurn)),
   }),
   writeResponse([message]) {
     const { id, content = [], metadata } = message ?? {}
@@ -56,6 +54,13 @@ const FINISH_REASONS = {
   error: 'error',
   other: 'other',
 } as const
+
+/** What the packages of all providers take: instructions first, then the user, and no thought at the end. */
+function arrange(messages: readonly PreparedMessage[]): readonly PreparedMessage[] {
+  const system = messages.filter(({ role }) => role === 'system')
+  const turns = messages.filter(({ role }) => role !== 'system')
+  return [...system, ...startWithUser(withoutLastThoughts(turns))]
+}
 
 interface Written {
   readonly role: string
