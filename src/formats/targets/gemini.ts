@@ -5,6 +5,7 @@ import type { Target } from './target.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
   isFilled,
+  isGeminiSignature,
   joinTexts,
   mergeTurns,
   present,
@@ -84,9 +85,7 @@ const RULES: Rules = {
 function signatureOf(block: ContentBlock): string | undefined {
   const sdk = { ...sdkOptionsOf(block, 'vertex'), ...sdkOptionsOf(block, 'google') }
   const thoughtSignature = block.extras?.thoughtSignature ?? sdk.thoughtSignature
-  return isFilled(thoughtSignature) && /^[\w+/-]+={0,2}$/.test(thoughtSignature)
-    ? thoughtSignature
-    : undefined
+  return isGeminiSignature(thoughtSignature) ? thoughtSignature : undefined
 }
 
 /**

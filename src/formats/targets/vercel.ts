@@ -7,6 +7,7 @@ import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
   asIs,
   isFilled,
+  isGeminiSignature,
   joinTexts,
   present,
   startWithUser,
@@ -101,7 +102,7 @@ function signaturesOf({ id, extras = {} }: ContentBlock): unknown {
   const { type, data, signature, thoughtSignature, encrypted_content: encrypted } = extras
   if (isFilled(signature)) return { anthropic: { signature } }
   if (type === 'redacted_thinking' && isFilled(data)) return { anthropic: { redactedData: data } }
-  if (isFilled(thoughtSignature)) return { google: { thoughtSignature } }
+  if (isGeminiSignature(thoughtSignature)) return { google: { thoughtSignature } }
   const itemId = id?.startsWith('rs_') ? id : undefined
   if (!itemId && !isFilled(encrypted)) return undefined
   return {

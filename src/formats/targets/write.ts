@@ -106,6 +106,10 @@ export function withoutLastThoughts(turns: readonly PreparedMessage[]): Prepared
 
 export const isFilled = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
+/** Whether it can be a signature of Gemini. */
+export const isGeminiSignature = (value: unknown): value is string =>
+  isFilled(value) && /^[\w+/-]+={0,2}$/.test(value)
+
 /** The texts of a message as one text, each in a paragraph of its own. */
 export const joinTexts = (message: Pick<Message, 'content'>): string => textsOf(message, '\n\n')
 
