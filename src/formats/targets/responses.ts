@@ -99,13 +99,11 @@ function foldPictures(message: Message): Message {
 function writeInput(messages: readonly PreparedMessage[]): Item[] {
   const items: Item[] = []
   const calls = new Map<unknown, Item>()
-  for (const [at, message] of messages.entries()) {
+  const results = new Map(messages.map((message) => [message.toolCallId, message]))
+  for (const message of messages) {
     const { role, content, toolCallId, extras } = message
     if (role === 'assistant') {
-      const results = messages.slice(at + 1)
-      const answers = (id: unknown) =>
-        results.find((result) => result.role === 'tool' && result.toolCallId === id)
-      const written = writeAnswer(content, answers)
+      const written = writeAnswer(content, results)
       for (const item of written) if (item.call_id !== undefined) calls.set(item.call_id, item)
       items.push(...written)
     } else if (role === 'tool')
@@ -169,7 +167,7 @@ function writeInputPart(block: ContentBlock): unknown {
 /** Writes what the model said, thought and called. Consecutive blocks with one id are one item. */
 function writeAnswer(
   content: PreparedMessage['content'],
-  answers: (id: unknown) => PreparedMessage | undefined,
+  results: ReadonlyMap<string | undefined, PreparedMessage>,
 ): Item[] {
   const items: Item[] = []
   for (const block of content) {
@@ -203,7 +201,7 @@ function writeAnswer(
         break
       }
       case 'toolCall':
-        items.push(writeToolCall(block as ToolCallBlock, answers(id)))
+        items.push(writeToolCall(block as ToolCallBlock, results.get(id)))
         break
       case 'serverToolCall': {
         const item = writeServerCall(block)
@@ -228,7 +226,8 @@ function writeAnswer(
   }
   // A list of tools that did not arrive is none, and a thought needs what it led to.
   const whole = items.filter(({ type, tools }) => type !== 'mcp_list_tools' || Array.isArray(tools))
-  return whole.slice(0, whole.findLastIndex(({ type }) => type !== 'reasoning') + 1)
+  const end = whole.findLastIndex(({ type, role }) => role === 'assistant' || /_call$/.test(String(type)))
+  return whole.filter(({ type }, at) => type !== 'reasoning' || at < end)
 }
 
 const writeOutputPart = (block: ContentBlock & { readonly type: 'text' }): unknown =>

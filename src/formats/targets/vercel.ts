@@ -19,7 +19,7 @@ import {
 export const vercelTarget: Target = {
   name: 'vercel',
   writeRequest: (messages, { media = [] } = {}) => ({
-    messages: mergeResults(arrange(prepareThread(messages, rulesFor(media))).map(writeTurn)),
+    messages: mergeMessages(arrange(prepareThread(messages, rulesFor(media))).map(writeTurn)),
   }),
   writeResponse([message]) {
     const { id, content = [], metadata } = message ?? {}
@@ -68,12 +68,13 @@ interface Written {
   readonly content: string | readonly unknown[]
 }
 
-/** The results of one answer are parts of one message. */
-function mergeResults(messages: readonly Written[]): Written[] {
+/** The results of one answer are parts of one message, and so is what one speaker says in a row. */
+function mergeMessages(messages: readonly Written[]): Written[] {
   const merged: { role: string; content: string | readonly unknown[] }[] = []
   for (const message of messages) {
     const last = merged.at(-1)
-    if (last?.role === 'tool' && message.role === 'tool') last.content = [...last.content, ...message.content]
+    if (last?.role === message.role && last.role !== 'system')
+      last.content = [...last.content, ...message.content]
     else merged.push({ ...message })
   }
   return merged

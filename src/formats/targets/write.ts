@@ -90,11 +90,12 @@ export function mergeTurns<Content>(
 export function withoutLastThoughts(turns: readonly PreparedMessage[]): PreparedMessage[] {
   const kept: PreparedMessage[] = []
   for (const turn of [...turns].reverse()) {
-    const isLast = turn.role === 'assistant' && kept[0]?.role !== 'assistant'
+    const isLast = turn.role === 'assistant' && kept.at(-1)?.role !== 'assistant'
     const end = isLast ? turn.content.findLastIndex(({ type }) => type !== 'reasoning') + 1 : undefined
     const content = turn.content.slice(0, end)
-    if (content.length > 0 || turn.role === 'tool') kept.unshift({ ...turn, content })
+    if (content.length > 0 || turn.role === 'tool') kept.push({ ...turn, content })
   }
+  kept.reverse()
   const last = kept.at(-1)
   const text = last?.content.at(-1)
   if (last?.role !== 'assistant' || text?.type !== 'text') return kept
