@@ -10,6 +10,7 @@ import {
   isGeminiSignature,
   joinTexts,
   present,
+  sdkOptionsOf,
   startWithUser,
   withoutLastThoughts,
   writeFinishReason,
@@ -19,7 +20,7 @@ import {
 export const vercelTarget: Target = {
   name: 'vercel',
   writeRequest: (messages, { media = [] } = {}) => ({
-    messages: mergeMessages(arrange(prepareThread(messages, rulesFor(media))).map(writeTurn)),
+    messages: mergeMessages(arrange(thoughtsOnce(prepareThread(messages, rulesFor(media)))).map(writeTurn)),
   }),
   writeResponse([message]) {
     const { id, content = [], metadata } = message ?? {}
@@ -61,6 +62,18 @@ function arrange(messages: readonly PreparedMessage[]): readonly PreparedMessage
   const system = messages.filter(({ role }) => role === 'system')
   const turns = messages.filter(({ role }) => role !== 'system')
   return [...system, ...startWithUser(withoutLastThoughts(turns))]
+}
+
+/** OpenAI takes each of its items once, and a thread may have a message twice. */
+function thoughtsOnce(messages: readonly PreparedMessage[]): PreparedMessage[] {
+  const seen = new Set<unknown>()
+  const idOf = (block: ContentBlock): unknown =>
+    block.type === 'reasoning' ? (sdkOptionsOf(block, 'openai').itemId ?? block.id) : undefined
+  return messages.map((message) => {
+    const content = message.content.filter((block) => !seen.has(idOf(block)))
+    for (const block of content) if (idOf(block) !== undefined) seen.add(idOf(block))
+    return { ...message, content }
+  })
 }
 
 interface Written {
