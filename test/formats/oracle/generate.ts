@@ -126,7 +126,9 @@ function compact(generated: Schema & { definitions: Record<string, Schema>; $sch
       ...(typeof others === 'object' && { additionalProperties: visit(others) }),
       ...(items && { items: visit(items) }),
       ...(properties && {
-        properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, visit(field)])),
+        properties: Object.fromEntries(
+          Object.entries(properties).map(([name, field]) => [name, visit(field)]),
+        ),
       }),
       ...(allOf && { allOf: allOf.map(visit) }),
     }
@@ -136,7 +138,9 @@ function compact(generated: Schema & { definitions: Record<string, Schema>; $sch
     const { type, anyOf, allOf } = at(schema)
     if (type) return [type].flat() as readonly string[]
     const parts = anyOf ?? allOf?.slice(1).flatMap(({ then }) => then ?? [])
-    return parts ? [...new Set(parts.flatMap(typesOf))] : ['null', 'string', 'number', 'boolean', 'array', 'object']
+    return parts
+      ? [...new Set(parts.flatMap(typesOf))]
+      : ['null', 'string', 'number', 'boolean', 'array', 'object']
   }
 
   /** The object schemas of a union, flat, or undefined if one of them is none. */
@@ -152,7 +156,9 @@ function compact(generated: Schema & { definitions: Record<string, Schema>; $sch
     if (types.length > 1 && branches.every((branch) => typesOf(branch).length === 1)) {
       const chosen = types.flatMap((type): Schema[] => {
         const own = branches.filter((branch) => typesOf(branch)[0] === type)
-        return Object.keys(own[0]!).length === 1 && own[0]!.type ? [] : [{ if: { type }, then: union(own, tags) }]
+        return Object.keys(own[0]!).length === 1 && own[0]!.type
+          ? []
+          : [{ if: { type }, then: union(own, tags) }]
       })
       return { allOf: [{ type: types }, ...chosen] }
     }
@@ -215,6 +221,8 @@ function compact(generated: Schema & { definitions: Record<string, Schema>; $sch
     })
   }
   reach(root)
-  const lines = [...reached].sort().map((name) => `${JSON.stringify(name)}: ${JSON.stringify(definitions[name])}`)
+  const lines = [...reached]
+    .sort()
+    .map((name) => `${JSON.stringify(name)}: ${JSON.stringify(definitions[name])}`)
   return `{"schema": ${JSON.stringify(root)},\n"definitions": {\n${lines.join(',\n')}\n}}\n`
 }

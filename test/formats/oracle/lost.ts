@@ -66,7 +66,10 @@ function isAnswered(
   answers: readonly Message[],
 ): boolean {
   const asked = content.filter((block) => /ToolCall|toolCall/.test(block.type) && block.id === id)
-  const given = answers.filter(({ toolCallId }) => toolCallId === id)
+  const given = [
+    ...answers.filter(({ toolCallId }) => toolCallId === id),
+    ...content.filter((block) => block.type === 'serverToolResult' && block.toolCallId === id),
+  ]
   return !!id && name.trim() !== '' && given.length === asked.length
 }
 
