@@ -20,7 +20,7 @@ import {
 export const vercelTarget: Target = {
   name: 'vercel',
   writeRequest: (messages, { media = [] } = {}) => ({
-    messages: mergeMessages(arrange(thoughtsOnce(prepareThread(messages, rulesFor(media)))).map(writeTurn)),
+    messages: mergeMessages(arrange(itemsOnce(prepareThread(messages, rulesFor(media)))).map(writeTurn)),
   }),
   writeResponse([message]) {
     const { id, content = [], metadata } = message ?? {}
@@ -65,16 +65,24 @@ function arrange(messages: readonly PreparedMessage[]): readonly PreparedMessage
 }
 
 /** OpenAI takes each of its items once, and a thread may have a message twice. */
-function thoughtsOnce(messages: readonly PreparedMessage[]): PreparedMessage[] {
+function itemsOnce(messages: readonly PreparedMessage[]): PreparedMessage[] {
   const seen = new Set<unknown>()
-  const idOf = (block: ContentBlock): unknown =>
-    block.type === 'reasoning' ? (sdkOptionsOf(block, 'openai').itemId ?? block.id) : undefined
   return messages.map((message) => {
-    const content = message.content.filter((block) => !seen.has(idOf(block)))
-    for (const block of content) if (idOf(block) !== undefined) seen.add(idOf(block))
+    const content = message.content.flatMap((block) => {
+      if (!seen.has(itemIdOf(block))) return [block]
+      const { extras: _, ...unnamed } = block
+      return block.type === 'reasoning' ? [] : [unnamed as typeof block]
+    })
+    for (const block of content) {
+      const id = itemIdOf(block)
+      if (id !== undefined) seen.add(id)
+    }
     return { ...message, content }
   })
 }
+
+const itemIdOf = (block: ContentBlock): unknown =>
+  sdkOptionsOf(block, 'openai').itemId ?? (block.type === 'reasoning' ? block.id : undefined)
 
 interface Written {
   readonly role: string
