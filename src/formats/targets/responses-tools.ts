@@ -51,6 +51,10 @@ export function writeToolCall(call: ToolCallBlock, result: PreparedMessage | und
       if (fieldsOf(args.action).commands)
         return present({ type, id: idOf('sh_'), call_id, action: args.action, status: 'completed' })
       break
+    case 'tool_search_call':
+      if (extras.execution === 'client')
+        return present({ type, id: idOf('tsc_'), call_id, execution: 'client', arguments: args })
+      break
     case 'apply_patch_call':
       if (args.operation)
         return present({ type, id: idOf('apc_'), call_id, operation: args.operation, status: 'completed' })
@@ -70,6 +74,7 @@ export function writeToolCall(call: ToolCallBlock, result: PreparedMessage | und
 export function writeToolOutput(call: Item | undefined, message: PreparedMessage, output: unknown): Item {
   const { content, toolCallId: call_id, status, extras } = message
   const text = joinTexts(message)
+  const given = content.flatMap((block) => (block.type === 'nonStandard' ? [block.value] : []))
   switch (call?.type) {
     case 'custom_tool_call':
       return { type: 'custom_tool_call_output', call_id, output }
@@ -82,12 +87,15 @@ export function writeToolOutput(call: Item | undefined, message: PreparedMessage
       })
     case 'local_shell_call':
       return { type: 'local_shell_call_output', id: call_id, output: text }
+    case 'tool_search_call':
+      return { type: 'tool_search_output', call_id, execution: 'client', tools: given.filter(isTool) }
     case 'shell_call': {
-      const given = content.flatMap((block) => (block.type === 'nonStandard' ? [block.value] : []))
       const failed = status === 'error'
       const outcome = { type: 'exit', exit_code: failed ? 1 : 0 }
       const [stdout, stderr] = failed ? ['', text] : [text, '']
-      const said = given.length > 0 ? given.map(shellOutputOf) : [{ stdout, stderr, outcome }]
+      const said = given.some(isShellOutput)
+        ? given.filter(isShellOutput).map(shellOutputOf)
+        : [{ stdout, stderr, outcome }]
       return { type: 'shell_call_output', call_id, output: said }
     }
     case 'apply_patch_call': {
@@ -102,6 +110,12 @@ export function writeToolOutput(call: Item | undefined, message: PreparedMessage
     default:
       return { type: 'function_call_output', call_id, output }
   }
+}
+
+/** Whether a value is a tool that a search has found. */
+export function isTool(value: unknown): boolean {
+  const { type, name } = fieldsOf(value)
+  return type === 'function' && isFilled(name)
 }
 
 /** Whether a value is what a command wrote. */

@@ -2,7 +2,14 @@ import type { Annotation, ContentBlock, MediaBlock, Message, ToolCallBlock } fro
 import { RESULT_FIELDS } from '../providers/openai-responses.ts'
 import { fieldsOf, listOf, toText } from '../reading/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
-import { type Item, isItemId, isShellOutput, writeToolCall, writeToolOutput } from './responses-tools.ts'
+import {
+  type Item,
+  isItemId,
+  isShellOutput,
+  isTool,
+  writeToolCall,
+  writeToolOutput,
+} from './responses-tools.ts'
 import type { Target } from './target.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
 import {
@@ -65,7 +72,9 @@ const RULES: Rules = {
       case 'serverToolResult':
         return true
       case 'nonStandard':
-        return place === 'tool' ? isShellOutput(block.value) : writeItem(block.value, place) !== undefined
+        return place === 'tool'
+          ? isShellOutput(block.value) || isTool(block.value)
+          : writeItem(block.value, place) !== undefined
       default:
         return false
     }
@@ -141,8 +150,10 @@ function onlyOnce(items: readonly Item[]): Item[] {
 }
 
 /** A text as a string, or parts. */
-const writeInputs = (content: readonly ContentBlock[]): unknown =>
-  content.length === 0 ? '' : (onlyText(content) ?? content.map(writeInputPart))
+function writeInputs(content: readonly ContentBlock[]): unknown {
+  const parts = content.filter(({ type }) => type !== 'nonStandard')
+  return parts.length === 0 ? '' : (onlyText(parts) ?? parts.map(writeInputPart))
+}
 
 function writeInputPart(block: ContentBlock): unknown {
   if (block.type === 'text') return { type: 'input_text', text: block.text }

@@ -123,7 +123,7 @@ function optionsOf({ providerMetadata, providerOptions }: Message['extras'] = {}
 function signaturesOf({ id, extras = {} }: ContentBlock): unknown {
   const { type, data, signature, thoughtSignature, encrypted_content: encrypted } = extras
   if (isFilled(signature)) return { anthropic: { signature } }
-  if (type === 'redacted_thinking' && isFilled(data)) return { anthropic: { redactedData: data } }
+  if (/^redacted[-_]/.test(String(type)) && isFilled(data)) return { anthropic: { redactedData: data } }
   if (isGeminiSignature(thoughtSignature)) return { google: { thoughtSignature } }
   const itemId = id?.startsWith('rs_') ? id : undefined
   if (!itemId && !isFilled(encrypted)) return undefined
