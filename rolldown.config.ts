@@ -17,7 +17,7 @@ const SERVER: readonly EntryName[] = ['index']
  * of a millisecond. Each file is what these entries share with `index`; what is loaded on demand is in none of them.
  */
 const SHARED: readonly (readonly [name: string, by: readonly EntryName[]])[] = [
-  ['shared-messages', ['messages', 'formats', 'tracing']],
+  ['shared-messages', ['messages', 'formats', 'models', 'tracing']],
   ['shared-storage', ['control-plane', 'redis']],
   ['shared-server', SERVER],
 ]

@@ -12,6 +12,7 @@ export const { entry } = {
     redis: 'src/storage/redis/redis.ts',
     storage: 'src/storage/open.ts',
     formats: 'src/formats/index.ts',
+    models: 'src/formats/models.ts',
     tracing: 'src/tracing/index.ts',
     'tracing-sse': 'src/tracing/observe/observe-response.ts',
     'tracing-langsmith': 'src/tracing/sinks/langsmith.ts',

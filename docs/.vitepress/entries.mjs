@@ -13,6 +13,7 @@ export const groups = [
         purpose: 'One form for messages, and readers and writers for it.',
         guide: 'models',
       },
+      { path: './models', purpose: 'Model providers by name, for agents as functions.', guide: 'models' },
       { path: './react', purpose: 'Hooks around `useStream` for chat pages.', guide: 'react' },
       { path: './schemas', purpose: 'Standard Schemas of requests, responses and events.', guide: 'clients' },
     ],

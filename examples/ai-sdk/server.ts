@@ -1,9 +1,9 @@
 /** An agent built with the AI SDK: tools, a question before it sends a mail, and a subagent with its own tool. */
 import { openai } from '@ai-sdk/openai'
 import * as agentwire from 'agentwire'
-import { vercel, vercelTarget } from 'agentwire/formats'
+import { aiSdk } from 'agentwire/models'
 import { serve } from 'agentwire/node'
-import { type ModelMessage, streamText, type ToolSet } from 'ai'
+import { streamText, type ToolSet } from 'ai'
 import { assistantTools, look_up, multiply, researcherTools, send_mail } from './tools.ts'
 
 const { OPENAI_MODEL = 'gpt-5-mini', PORT = '3000' } = process.env
@@ -17,10 +17,10 @@ async function converse(
   handlers: agentwire.ToolCallHandlers,
 ): Promise<void> {
   const ask = () => {
-    const messages = vercelTarget.writeRequest(context.messages).messages as ModelMessage[]
+    const { messages } = aiSdk.writeRequest(context.messages)
     return streamText({ model, system, messages, tools, abortSignal: context.signal }).fullStream
   }
-  while (await agentwire.runToolCalls(context, await context.model(ask, vercel), handlers));
+  while (await agentwire.runToolCalls(context, await context.model(ask, aiSdk), handlers));
 }
 
 const assistant = agentwire.defineAgent({

@@ -3,13 +3,13 @@
  * its own tool.
  */
 import Anthropic from '@anthropic-ai/sdk'
-import type { MessageParam, Tool } from '@anthropic-ai/sdk/resources'
+import type { Tool } from '@anthropic-ai/sdk/resources'
 import * as agentwire from 'agentwire'
-import { anthropicMessages, anthropicTarget } from 'agentwire/formats'
+import { anthropic } from 'agentwire/models'
 import { assistantTools, look_up, multiply, researcherTools, send_mail } from './tools.ts'
 
 const { ANTHROPIC_MODEL: model = 'claude-sonnet-4-6' } = process.env
-const anthropic = new Anthropic()
+const client = new Anthropic()
 
 /** Calls the model and runs its tool calls until it makes no more. */
 async function converse(
@@ -19,10 +19,10 @@ async function converse(
   handlers: agentwire.ToolCallHandlers,
 ): Promise<void> {
   const ask = () => {
-    const messages = anthropicTarget.writeRequest(context.messages).messages as MessageParam[]
-    return anthropic.messages.create({ model, system, messages, tools, max_tokens: 4_096, stream: true })
+    const { messages } = anthropic.writeRequest(context.messages)
+    return client.messages.create({ model, system, messages, tools, max_tokens: 4_096, stream: true })
   }
-  while (await agentwire.runToolCalls(context, await context.model(ask, anthropicMessages), handlers));
+  while (await agentwire.runToolCalls(context, await context.model(ask, anthropic), handlers));
 }
 
 export const assistant = agentwire.defineAgent({

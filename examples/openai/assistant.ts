@@ -3,13 +3,13 @@
  * own tool.
  */
 import * as agentwire from 'agentwire'
-import { completionsTarget, openaiChat } from 'agentwire/formats'
+import { openai } from 'agentwire/models'
 import OpenAI from 'openai'
-import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources'
+import type { ChatCompletionTool } from 'openai/resources'
 import { assistantTools, look_up, multiply, researcherTools, send_mail } from './tools.ts'
 
 const { OPENAI_MODEL: model = 'gpt-5-mini' } = process.env
-const openai = new OpenAI()
+const client = new OpenAI()
 
 /** Calls the model and runs its tool calls until it makes no more. */
 async function converse(
@@ -19,11 +19,11 @@ async function converse(
   handlers: agentwire.ToolCallHandlers,
 ): Promise<void> {
   const ask = () => {
-    const written = completionsTarget.writeRequest(context.messages).messages as ChatCompletionMessageParam[]
-    const messages = [{ role: 'system' as const, content: system }, ...written]
-    return openai.chat.completions.create({ model, messages, tools, stream: true })
+    const written = openai.writeRequest(context.messages)
+    const messages = [{ role: 'system' as const, content: system }, ...written.messages]
+    return client.chat.completions.create({ model, messages, tools, stream: true })
   }
-  while (await agentwire.runToolCalls(context, await context.model(ask, openaiChat), handlers));
+  while (await agentwire.runToolCalls(context, await context.model(ask, openai), handlers));
 }
 
 export const assistant = agentwire.defineAgent({

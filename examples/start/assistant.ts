@@ -3,7 +3,7 @@
  * has a subagent.
  */
 import * as agentwire from 'agentwire'
-import { completionsTarget, openaiChat } from 'agentwire/formats'
+import { openai } from 'agentwire/models'
 import { chunksOf, type OpenAIRequest } from '../offline/openai.ts'
 import { assistantTools, look_up, multiply, researcherTools, send_mail } from './tools.ts'
 
@@ -16,10 +16,10 @@ async function converse(
   handlers: agentwire.ToolCallHandlers,
 ): Promise<void> {
   const ask = () => {
-    const messages = completionsTarget.writeRequest(context.messages).messages as OpenAIRequest['messages']
+    const { messages } = openai.writeRequest(context.messages)
     return chunksOf({ messages, tools })
   }
-  while (await agentwire.runToolCalls(context, await context.model(ask, openaiChat), handlers));
+  while (await agentwire.runToolCalls(context, await context.model(ask, openai), handlers));
 }
 
 export const assistant = agentwire.defineAgent({

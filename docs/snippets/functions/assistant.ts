@@ -7,12 +7,12 @@ const asked = fakeOpenAI([calls('refund', { order: 17 }), says('Order 17 is refu
 
 // #region loop
 import { createAgentServer, defineAgent, runToolCalls } from 'agentwire'
-import { completionsTarget, openaiChat } from 'agentwire/formats'
+import { openai } from 'agentwire/models'
 import { serve } from 'agentwire/node'
 import OpenAI from 'openai'
-import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources'
+import type { ChatCompletionTool } from 'openai/resources'
 
-const openai = new OpenAI() // reads OPENAI_API_KEY
+const client = new OpenAI() // reads OPENAI_API_KEY
 
 const parameters = { type: 'object', properties: { order: { type: 'number' } }, required: ['order'] }
 const tools: ChatCompletionTool[] = [{ type: 'function', function: { name: 'refund', parameters } }]
@@ -21,12 +21,11 @@ const refund = ({ order }: { order: number }) => `Order ${order} is refunded.`
 const assistant = defineAgent({
   async run(context) {
     const ask = () => {
-      const written = completionsTarget.writeRequest(context.messages) // the conversation in OpenAI's format
-      const messages = written.messages as ChatCompletionMessageParam[]
-      return openai.chat.completions.create({ model: 'gpt-5-mini', messages, tools, stream: true })
+      const { messages } = openai.writeRequest(context.messages) // the conversation in OpenAI's format
+      return client.chat.completions.create({ model: 'gpt-5-mini', messages, tools, stream: true })
     }
     const handlers = { tools: { refund }, approve: ['refund'] }
-    while (await runToolCalls(context, await context.model(ask, openaiChat), handlers));
+    while (await runToolCalls(context, await context.model(ask, openai), handlers));
   },
 })
 

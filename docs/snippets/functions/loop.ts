@@ -7,12 +7,12 @@ const asked = fakeOpenAI([callsOf('refund', { order: 17 }), says('Order 17 is re
 
 // #region approval
 import { createAgentServer, defineAgent } from 'agentwire'
-import { completionsTarget, openaiChat } from 'agentwire/formats'
+import { openai } from 'agentwire/models'
 import { serve } from 'agentwire/node'
 import OpenAI from 'openai'
-import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources'
+import type { ChatCompletionTool } from 'openai/resources'
 
-const openai = new OpenAI()
+const client = new OpenAI()
 
 const parameters = { type: 'object', properties: { order: { type: 'number' } }, required: ['order'] }
 const tools: ChatCompletionTool[] = [{ type: 'function', function: { name: 'refund', parameters } }]
@@ -20,10 +20,9 @@ const tools: ChatCompletionTool[] = [{ type: 'function', function: { name: 'refu
 const careful = defineAgent({
   async run(context) {
     for (;;) {
-      const written = completionsTarget.writeRequest(context.messages)
-      const messages = written.messages as ChatCompletionMessageParam[]
+      const { messages } = openai.writeRequest(context.messages)
       const request = { model: 'gpt-5-mini', messages, tools, stream: true } as const
-      const reply = await context.model(() => openai.chat.completions.create(request), openaiChat)
+      const reply = await context.model(() => client.chat.completions.create(request), openai)
       const calls = reply.content.filter((block) => block.type === 'toolCall')
       if (calls.length === 0) return
       for (const { id, name, args } of calls) {

@@ -8,15 +8,15 @@ const asked = fakeOpenAI([says('Hello from the AI SDK.')])
 // #region ai-sdk
 import { openai } from '@ai-sdk/openai'
 import { createAgentServer, defineAgent } from 'agentwire'
-import { vercel, vercelTarget } from 'agentwire/formats'
+import { aiSdk } from 'agentwire/models'
 import { serve } from 'agentwire/node'
-import { type ModelMessage, streamText } from 'ai'
+import { streamText } from 'ai'
 
 const agent = defineAgent({
   async run({ messages, model, signal }) {
-    const written = vercelTarget.writeRequest(messages).messages as ModelMessage[]
-    const request = { model: openai.chat('gpt-5'), messages: written, abortSignal: signal }
-    await model(() => streamText(request).fullStream, vercel)
+    const written = aiSdk.writeRequest(messages)
+    const request = { model: openai.chat('gpt-5'), abortSignal: signal, ...written }
+    await model(() => streamText(request).fullStream, aiSdk)
   },
 })
 

@@ -7,18 +7,17 @@ const asked = fakeAnthropic('Hello from Anthropic.')
 
 // #region anthropic
 import Anthropic from '@anthropic-ai/sdk'
-import type { MessageParam } from '@anthropic-ai/sdk/resources'
 import { createAgentServer, defineAgent } from 'agentwire'
-import { anthropicMessages, anthropicTarget } from 'agentwire/formats'
+import { anthropic } from 'agentwire/models'
 import { serve } from 'agentwire/node'
 
-const anthropic = new Anthropic() // reads ANTHROPIC_API_KEY
+const client = new Anthropic() // reads ANTHROPIC_API_KEY
 
 const agent = defineAgent({
   async run({ messages, model }) {
-    const written = anthropicTarget.writeRequest(messages).messages as MessageParam[]
-    const request = { model: 'claude-sonnet-5-5', max_tokens: 1024, messages: written, stream: true } as const
-    await model(() => anthropic.messages.create(request), anthropicMessages)
+    const written = anthropic.writeRequest(messages)
+    const request = { model: 'claude-sonnet-5-5', max_tokens: 1024, stream: true, ...written } as const
+    await model(() => client.messages.create(request), anthropic)
   },
 })
 

@@ -7,20 +7,16 @@ const asked = fakeOpenAI([says('Hello from OpenAI.')])
 
 // #region openai
 import { createAgentServer, defineAgent } from 'agentwire'
-import { completionsTarget, openaiChat } from 'agentwire/formats'
+import { openai } from 'agentwire/models'
 import { serve } from 'agentwire/node'
 import OpenAI from 'openai'
-import type { ChatCompletionMessageParam } from 'openai/resources'
 
-const openai = new OpenAI() // reads OPENAI_API_KEY
+const client = new OpenAI() // reads OPENAI_API_KEY
 
 const agent = defineAgent({
   async run({ messages, model }) {
-    const written = completionsTarget.writeRequest(messages).messages as ChatCompletionMessageParam[]
-    await model(
-      () => openai.chat.completions.create({ model: 'gpt-5', messages: written, stream: true }),
-      openaiChat,
-    )
+    const request = { model: 'gpt-5', stream: true, ...openai.writeRequest(messages) } as const
+    await model(() => client.chat.completions.create(request), openai)
   },
 })
 

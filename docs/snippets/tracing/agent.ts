@@ -7,20 +7,18 @@ fakeOpenAI([says('Four.')])
 
 // #region agent
 import { defineAgent } from 'agentwire'
-import { completionsTarget, openaiChat } from 'agentwire/formats'
+import { openai } from 'agentwire/models'
 import { memorySink, startLlmRun } from 'agentwire/tracing'
 import OpenAI from 'openai'
-import type { ChatCompletionMessageParam } from 'openai/resources'
 
-const openai = new OpenAI()
+const client = new OpenAI()
 export const sink = memorySink()
 
 export const agent = defineAgent({
   async run({ messages, model }) {
-    const written = completionsTarget.writeRequest(messages).messages as ChatCompletionMessageParam[]
-    const request = { model: 'gpt-5', messages: written, stream: true } as const
+    const request = { model: 'gpt-5', stream: true, ...openai.writeRequest(messages) } as const
     const run = startLlmRun({ name: 'answer', request, sinks: [sink] })
-    await model(() => openai.chat.completions.create(request), openaiChat, { run })
+    await model(() => client.chat.completions.create(request), openai, { run })
   },
 })
 // #endregion

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Format } from '../../formats/format.ts'
+import type { ModelApi } from '../../formats/models.ts'
 import type { GraphStore } from '../../graph-store/index.ts'
 import type { ContentBlock, FinishReason, Message, ToolCallBlock, Usage } from '../../messages/index.ts'
 import type { Principal } from '../../principal.ts'
@@ -101,7 +102,7 @@ export interface Writer {
    */
   artifact(content: string | ContentBlock | readonly ContentBlock[], options?: ArtifactOptions): Promise<void>
   /**
-   * Streams a model's answer: reads a provider's stream with its format into an assistant message, and
+   * Streams a model's answer: reads a provider's stream with the format of its API into an assistant message, and
    * returns the message. Its tool calls are blocks with ids, which you can pass to `tool`; calls without an
    * id get one. If there are several choices, only the first is shown. If `stream` is a function, it is not
    * called in a replay.
@@ -111,10 +112,11 @@ export interface Writer {
    * stream.
    *
    * ```ts
-   * const reply = await model(() => openai.chat.completions.create({ ...request, stream: true }), openaiChat)
+   * const request = { model: 'gpt-5', stream: true, ...openai.writeRequest(messages) }
+   * const reply = await model(() => client.chat.completions.create(request), openai)
    * ```
    */
-  model(stream: ModelStream, format: Format, options?: ModelOptions): Promise<Message>
+  model(stream: ModelStream, api: ModelApi | Format, options?: ModelOptions): Promise<Message>
   /**
    * Runs a tool: shows it to clients, then adds its result to the messages. Calls in the same turn of the
    * event loop share one assistant message. If the tool throws, an error result is added, and the call

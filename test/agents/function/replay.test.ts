@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import type { Agent, RunInput } from '../../../src/agents/agent.ts'
 import { defineAgent } from '../../../src/agents/function/define-agent.ts'
 import type { AgentEvent } from '../../../src/events/index.ts'
-import { completionsTarget, openaiChat } from '../../../src/formats/index.ts'
+import { openaiChat } from '../../../src/formats/index.ts'
+import { openai } from '../../../src/formats/models.ts'
 import { type Message, textOf } from '../../../src/messages/index.ts'
 import { gate } from '../../kit/wait.ts'
 import {
@@ -86,7 +87,7 @@ test('the approval loop of the docs calls the model once per step and runs each 
   })
   const requests: (readonly string[])[] = []
   const performed: unknown[] = []
-  const openai = {
+  const client = {
     chat: {
       completions: {
         create({ messages }: { messages: readonly { role: string; content: unknown }[] }) {
@@ -116,7 +117,7 @@ test('the approval loop of the docs calls the model once per step and runs each 
         return run(Object.create(context, { tool: { value: tool } }))
       },
     })
-  const parts = { defineAgent: counted, openai, openaiChat, completionsTarget, tools: [] }
+  const parts = { defineAgent: counted, client, openai, tools: [] }
   const agent = new Function(...Object.keys(parts), outputText)(...Object.values(parts)) as Agent
   const thread = newThread()
   const attempts = await answerAll(agent, thread, true)

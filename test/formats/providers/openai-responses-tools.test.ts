@@ -198,5 +198,6 @@ test('outputs of searches for tools and of local shells are results in a request
   ])
   const written = viaJson(responsesTarget.writeRequest(messages))
   const { status: _, ...search } = OWN_SEARCH
-  expect(written).toEqual({ input: [search, ...request.input.slice(1)] })
+  const [, found, shell, listed] = request.input
+  expect(written).toEqual({ input: [search, found, { ...shell, status: 'completed' }, listed] })
 })

@@ -92,27 +92,26 @@ const CHAT = {
       role: 'user',
       name: 'Ann',
       content: [
-        { type: 'text', text: 'See', cache: 1 },
+        { type: 'text', text: 'See' },
         { type: 'image_url', image_url: { url: 'https://a.example/1.png', detail: 'low' } },
         { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO' } },
         { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
-        { type: 'video_url', video_url: { url: 'https://a.example/1.mp4' } },
         { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBE', filename: 'a.pdf' } },
         { type: 'file', file: { file_id: 'file_1' } },
-        { type: 'hologram', depth: 3 },
       ],
     },
     {
       role: 'assistant',
       content: 'Let me see.',
-      reasoning_content: 'Hm.',
       tool_calls: [
         { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
-        { id: 'b', type: 'function', function: { name: 'g', arguments: '{"x":' } },
+        { id: 'b', type: 'function', function: { name: 'g', arguments: '{}' } },
         { id: 'c', type: 'custom', custom: { name: 'sql', input: 'SELECT' } },
       ],
     },
     { role: 'tool', tool_call_id: 'a', content: 'one' },
+    { role: 'tool', tool_call_id: 'b', content: 'two' },
+    { role: 'tool', tool_call_id: 'c', content: '3' },
     { role: 'assistant', content: null, audio: { id: 'audio_1' } },
     { role: 'user', content: 'And?' },
   ],
@@ -135,8 +134,8 @@ const ANTHROPIC = {
       content: [
         { type: 'thinking', thinking: 'Hm.', signature: 's' },
         { type: 'redacted_thinking', data: 'enc' },
-        { type: 'server_tool_use', id: 'st', name: 'web_search', input: { query: 'x' } },
-        { type: 'web_search_tool_result', tool_use_id: 'st', content: [{ url: 'u' }] },
+        { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } },
+        { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [{ url: 'u' }] },
         {
           type: 'text',
           text: 'So',
@@ -199,12 +198,19 @@ const RESPONSES = {
     },
     { type: 'function_call', id: 'fc_a', call_id: 'a', name: 'f', arguments: '{"x":1}' },
     { type: 'custom_tool_call', id: 'ctc_b', call_id: 'b', name: 'sql', input: 'SELECT' },
-    { type: 'computer_call', id: 'cu_c', call_id: 'c', action: { type: 'click' } },
+    {
+      type: 'computer_call',
+      id: 'cu_c',
+      call_id: 'c',
+      action: { type: 'click' },
+      pending_safety_checks: [],
+      status: 'completed',
+    },
     { type: 'function_call_output', call_id: 'a', output: 'one' },
     {
       type: 'custom_tool_call_output',
       call_id: 'b',
-      output: [{ type: 'input_text', text: 'two', cache: 1 }],
+      output: 'two',
     },
     {
       type: 'computer_call_output',
@@ -213,11 +219,12 @@ const RESPONSES = {
     },
     { type: 'mcp_call', id: 'mcp_1', name: 'ask', server_label: 's', arguments: '{"q":1}', output: 'yes' },
     { type: 'mcp_call', id: 'mcp_2', name: 'ask', server_label: 's', arguments: '{"q":2}', error: 'no' },
-    { type: 'image_generation_call', id: 'ig_1', result: 'iVBO', output_format: 'webp' },
+    { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBO' },
     {
       type: 'message',
       id: 'msg_1',
       role: 'assistant',
+      status: 'completed',
       phase: 'commentary',
       content: [
         {

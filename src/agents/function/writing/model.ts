@@ -1,5 +1,6 @@
 import { AgentwireError } from '../../../errors.ts'
 import type { Format } from '../../../formats/format.ts'
+import type { ModelApi } from '../../../formats/models.ts'
 import {
   type ContentBlock,
   createAccumulator,
@@ -23,9 +24,10 @@ import { openDraft, replayedDraft } from './message.ts'
 export async function streamModel(
   scope: Scope,
   given: ModelStream,
-  format: Format,
+  api: ModelApi | Format,
   options: ModelOptions = {},
 ): Promise<Message> {
+  const format = 'format' in api ? api.format : api
   const { attempt, state } = scope
   const path = nextPath(scope)
   const replayed = replayedCall(scope, { path, kind: 'model' })

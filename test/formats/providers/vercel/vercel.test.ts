@@ -447,7 +447,20 @@ test('signatures and redacted thoughts of AI SDK 4 are kept, whole and streamed,
     { type: 'reasoning', text: 'Oh', signature: 's2' },
     { type: 'text', text: 'So' },
   ]
-  expect(vercelTarget.writeRequest(messages)).toEqual({ messages: [{ role: 'assistant', content: parts }] })
+  // Versions 6 and 7 take proofs as options.
+  const anthropic = (options: object) => ({ type: 'reasoning', providerOptions: { anthropic: options } })
+  expect(vercelTarget.writeRequest(messages).messages).toEqual([
+    { role: 'user', content: [{ type: 'text', text: 'Hello.' }] },
+    {
+      role: 'assistant',
+      content: [
+        { ...anthropic({ signature: 's1' }), text: 'Hm' },
+        { ...anthropic({ redactedData: 'enc' }), text: '' },
+        { ...anthropic({ signature: 's2' }), text: 'Oh' },
+        { type: 'text', text: 'So' },
+      ],
+    },
+  ])
   expect(
     vercel.readRequest({ messages: [{ role: 'assistant', content: parts }] }).messages[0]!.content,
   ).toEqual(content)
@@ -540,17 +553,32 @@ test('the prompt of a language model is read', () => {
   ])
 })
 
-test('the target writes the prompt back, with one result per message', () => {
-  const { messages } = vercel.readRequest(frozen({ prompt: PROMPT }))
-  const [system, user, assistant, tool] = PROMPT
-  const [json, failed, denied, content, approval] = tool!.content as object[]
+test('the target writes the prompt back, with the results of an answer in one message', () => {
+  const [system, user, answer, tool] = PROMPT
+  const calls = ['b', 'c', 'd'].map((toolCallId) => ({
+    type: 'tool-call',
+    toolCallId,
+    toolName: 'f',
+    input: {},
+  }))
+  const assistant = { ...answer, content: [...(answer!.content as object[]), ...calls] }
+  const { messages } = vercel.readRequest(frozen({ prompt: [system, user, assistant, tool] }))
+  const [json, failed, denied, content] = tool!.content as object[]
+  const picture = { type: 'image-data', data: 'AQID', mediaType: 'image/png' }
   expect(vercelTarget.writeRequest(frozen(messages))).toEqual({
     messages: [
       system,
       user,
       assistant,
-      ...[json, failed, denied, content].map((result) => ({ role: 'tool', content: [result] })),
-      { role: 'user', content: [approval] },
+      {
+        role: 'tool',
+        content: [
+          json,
+          failed,
+          denied,
+          { ...content, output: { type: 'content', value: [{ type: 'text', text: 'See' }, picture] } },
+        ],
+      },
     ],
   })
 })

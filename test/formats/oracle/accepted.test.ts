@@ -1,0 +1,151 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Target } from '../../../src/formats/index.ts'
+import * as formats from '../../../src/formats/index.ts'
+import type { ContentBlock, Message } from '../../../src/messages/index.ts'
+import { frozen } from '../helpers.ts'
+import { aiSdkRefusals, SENDERS, sentBy } from './ai-sdk.ts'
+import { histories, PROOFS, read } from './histories.ts'
+import {
+  anthropicRefusals,
+  bedrockConverseRefusals,
+  cohereRefusals,
+  geminiRefusals,
+  mistralRefusals,
+  ollamaRefusals,
+  openaiChatRefusals,
+  openaiResponsesRefusals,
+} from './index.ts'
+import { lostOf } from './lost.ts'
+import { isServerThought, thread } from './threads.ts'
+
+/** More threads where time is: in CI, or as `FORMAT_RUNS` says. */
+const RUNS = Number(process.env.FORMAT_RUNS ?? (process.env.CI ? 2000 : 300))
+
+interface Row {
+  /** The name of the target as the package exports it. */
+  readonly name: string
+  /** What the API says to the request. */
+  readonly refusals: (request: unknown, messages: readonly Message[]) => string[] | Promise<string[]>
+  /** How the proofs of thoughts start that this API gives. */
+  readonly proof?: string
+  /** Whether it wants the thoughts back that a server of OpenAI's shape gave. */
+  readonly thoughts?: boolean
+}
+
+const rows: readonly Row[] = [
+  { name: 'anthropicTarget', refusals: anthropicRefusals, proof: PROOFS.anthropic },
+  { name: 'completionsTarget', refusals: strictest },
+  {
+    name: 'compatibleTarget',
+    refusals: (request) => openaiChatRefusals(request, { thoughts: true }),
+    thoughts: true,
+  },
+  { name: 'responsesTarget', refusals: openaiResponsesRefusals, proof: PROOFS.openaiResponses },
+  { name: 'geminiTarget', refusals: ofGemini, proof: PROOFS.gemini },
+  { name: 'bedrockTarget', refusals: bedrockConverseRefusals, proof: PROOFS.bedrockConverse },
+  { name: 'ollamaTarget', refusals: ollamaRefusals },
+  { name: 'cohereTarget', refusals: cohereRefusals },
+  { name: 'mistralTarget', refusals: mistralRefusals },
+  { name: 'vercelTarget', refusals: sdkRefusals },
+]
+
+/** The strictest servers of OpenAI's shape take no custom calls, so these are asked of OpenAI itself. */
+function strictest(request: unknown, messages: readonly Message[]): string[] {
+  const blocks = messages.flatMap(({ content }) => content)
+  return openaiChatRefusals(request, {
+    strict: !blocks.some(({ extras }) => /^custom/.test(String(extras?.type))),
+  })
+}
+
+/** A model of Gemini that signs no calls of its own asks for no signatures: those before Gemini 3. */
+function ofGemini(request: unknown, messages: readonly Message[]): string[] {
+  const unsigned = messages.some(({ content, metadata }) =>
+    content.some(
+      ({ type }) => /^(toolCall|invalidToolCall)$/.test(type) && /^gemini/.test(String(metadata?.model)),
+    ),
+  )
+  return geminiRefusals(request).filter(
+    (sentence) => !unsigned || !/missing a thought_signature/.test(sentence),
+  )
+}
+
+/** The thoughts of servers that are no longer in a request. */
+const lostThoughts = (messages: readonly Message[], request: unknown): string[] => {
+  const sent = JSON.stringify(request)
+  return messages
+    .flatMap(({ role, content }) => (role === 'assistant' ? content : []))
+    .flatMap((block) => (block.type === 'reasoning' && isServerThought(block) ? [block.text] : []))
+    .filter((text) => !sent.includes(JSON.stringify(Buffer.from(text).toString()).slice(1, -1)))
+}
+
+const ORACLES = {
+  anthropic: [anthropicRefusals, ['system', 'messages'], PROOFS.anthropic],
+  openai: [openaiResponsesRefusals, ['input'], PROOFS.openaiResponses],
+  google: [geminiRefusals, ['systemInstruction', 'contents'], PROOFS.gemini],
+} as const
+
+const isInherited = (block: ContentBlock): boolean => 'name' in block && String(block.name) in {}
+
+/** What the AI SDK refuses, and what the APIs refuse of that which its provider packages make of a prompt. */
+async function sdkRefusals(request: unknown, messages: readonly Message[]): Promise<string[]> {
+  const refused = aiSdkRefusals(request)
+  // Its packages look names of tools up in a plain object, and find `constructor` there.
+  if (refused.length > 0 || messages.some(({ content }) => content.some(isInherited))) return refused
+  for (const [version, provider] of SENDERS) {
+    const [refusals, fields, proof] = ORACLES[provider]
+    try {
+      const sent = await sentBy(version, provider, (request as { messages: unknown }).messages)
+      const input = Object.fromEntries(
+        Object.entries(sent as object).filter(([name]) => (fields as readonly string[]).includes(name)),
+      )
+      for (const sentence of [...refusals(input), ...lostOf(messages, sent, proof)])
+        refused.push(`${provider} of ${version}: ${sentence}`)
+    } catch (error) {
+      refused.push(`${provider} of ${version}: ${error}`)
+    }
+  }
+  return refused
+}
+
+const targets = new Map(
+  Object.entries(formats).filter(
+    (entry): entry is [string, Target] => typeof entry[1] === 'object' && 'writeRequest' in entry[1],
+  ),
+)
+
+/** What is wrong with the request that a target writes: refused by the API, or without something. */
+async function faultsOf(
+  target: Target,
+  { refusals, proof, thoughts }: Row,
+  messages: readonly Message[],
+): Promise<string[]> {
+  const request = target.writeRequest(frozen(messages))
+  return [
+    ...(await refusals(request, messages)).map((sentence) => `refused: ${sentence}`),
+    ...lostOf(messages, request, proof).map((what) => `lost: ${what}`),
+    ...(thoughts ? lostThoughts(messages, request) : []).map((text) => `lost: thought ${text}`),
+  ]
+}
+
+test('each target is asked of its API', () => {
+  // LangChain's messages are read by its own models, which write the requests.
+  expect([...rows.map(({ name }) => name), 'langchainTarget'].sort()).toEqual([...targets.keys()].sort())
+})
+
+describe.each(rows)('$name', (row) => {
+  const target = targets.get(row.name)!
+
+  test.each(histories)('takes a conversation that %s began', async (history) => {
+    expect(await faultsOf(target, row, read(history))).toEqual([])
+  })
+
+  test('takes any thread, and nothing that matters is lost', { timeout: 600_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(thread, async (messages) => {
+        expect(await faultsOf(target, row, messages)).toEqual([])
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})

@@ -1,0 +1,8 @@
+export { anthropicRefusals, anthropicThinkingRefusals } from './anthropic.ts'
+export { bedrockConverseRefusals } from './bedrock-converse.ts'
+export { cohereRefusals } from './cohere.ts'
+export { geminiRefusals } from './gemini.ts'
+export { mistralRefusals } from './mistral.ts'
+export { ollamaRefusals } from './ollama.ts'
+export { type ChatServer, openaiChatRefusals } from './openai-chat.ts'
+export { openaiResponsesRefusals } from './openai-responses.ts'
