@@ -43,7 +43,10 @@ interface Chat {
   readonly body: ChatBody
   readonly threadId: string
   /** Options that every run of this face has. */
-  readonly common: Pick<RunRequest, 'request' | 'traceparent' | 'config' | 'context' | 'assistantId'>
+  readonly common: Pick<
+    RunRequest,
+    'request' | 'traceparent' | 'config' | 'context' | 'settingsFrom' | 'assistantId'
+  >
 }
 
 /**
@@ -68,7 +71,7 @@ async function chatOf(context: AiSdkContext, asked: FaceCall): Promise<Chat> {
   if (!reachesAssistant(call.principal, named))
     throw new HttpError(404, 'not_found', 'There is no such assistant.')
   const { limits } = internalsOf(engine)
-  const { config, context: runContext } = runSettings(limits, named.assistant, { metadata: body.metadata })
+  const settings = runSettings(limits, named.assistant, { metadata: body.metadata })
   const { request } = call
   return {
     context,
@@ -79,8 +82,8 @@ async function chatOf(context: AiSdkContext, asked: FaceCall): Promise<Chat> {
       assistantId: named.graphId,
       request,
       traceparent: request.headers.get('traceparent'),
-      config: withClientTools(config, options.clientTools ?? []),
-      context: runContext,
+      ...settings,
+      config: withClientTools(settings.config, options.clientTools ?? []),
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Call, Endpoint, Method, OnError, Route, RouteKind } from '../http/index.ts'
 import { type AgentEngine, internalsOf } from '../runs/index.ts'
 import { type Authorize, bodyAs, permit, type ThreadAction, type ThreadResource } from './access.ts'
+import { asking } from './asking.ts'
 import { threadIdOf } from './ids.ts'
 
 /** What the endpoints of every face get. */
@@ -59,13 +60,15 @@ export const guardRoutes = <Context extends FaceContext>(
   })
 
 function guarded<Context extends FaceContext>(
-  context: Context,
-  [, pattern, action, endpoint, resourceOf]: FaceRoute<Context>,
+  whole: Context,
+  [method, pattern, action, endpoint, resourceOf]: FaceRoute<Context>,
   onRequest: (() => void) | undefined,
 ): Endpoint {
   const isOfThread = pattern.includes('/:thread_id')
   return async (call) => {
     onRequest?.()
+    // Every message over a socket is a call of its own: see `asking`.
+    const context = method === 'SOCKET' ? whole : asking(whole, call)
     const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
     let permitted = call
     if (action !== null && action !== 'public' && context.authorize) {

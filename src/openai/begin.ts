@@ -121,7 +121,7 @@ export async function beginRun(order: Order): Promise<Begun> {
   const { threadId, look, checkpointId } = place
   const body = (await call.json()) as Readonly<Record<string, unknown>>
   const configurable = options.configurable?.(body) ?? {}
-  const { config, context: settings } = runSettings(internalsOf(engine).limits, model.assistant, {
+  const settings = runSettings(internalsOf(engine).limits, model.assistant, {
     config: { configurable },
   })
   // Only this request knows a single-run thread.
@@ -130,8 +130,8 @@ export async function beginRun(order: Order): Promise<Begun> {
     threadId,
     principal,
     runId: uuid7(),
-    config: withClientTools(config, order.clientTools, requestOf(body)),
-    context: settings,
+    ...settings,
+    config: withClientTools(settings.config, order.clientTools, requestOf(body)),
     request: call.request,
     traceparent: call.request.headers.get('traceparent'),
     details: order.details as Json,

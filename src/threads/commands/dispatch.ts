@@ -102,11 +102,10 @@ async function dispatch(
   const row = COMMANDS.get(method)
   if (row) {
     const [action, run] = row
-    const ask = (asked: ThreadAction, assistantId?: string) =>
-      permit(authorize, call, asked, { threadId, assistantId }, async () => params)
     const id = assistantIdOf(params)
     const asked = await namedAssistant(engine, unbounded(call.principal), id)
-    const { principal, body } = await ask(action, asked.graphId)
+    const resource = { threadId, assistantId: asked.graphId }
+    const { principal, body } = await permit(authorize, call, action, resource, async () => params)
     // The permission may hide an assistant.
     const named = asked.assistant ? await namedAssistant(engine, principal, id) : asked
     return run({
@@ -117,7 +116,6 @@ async function dispatch(
       params: bodyAs(params, body),
       request: call.request,
       traceparent: call.request.headers.get('traceparent'),
-      permit: async (asked, assistantId) => (await ask(asked, assistantId)).principal,
       key: () => commandKey(call, method, params),
     })
   }
