@@ -1,4 +1,4 @@
-import { bodyAs, permit } from '../face/access.ts'
+import { permit } from '../face/access.ts'
 import { namedAssistant, reachesAssistant } from '../face/assistants.ts'
 import { readBy } from '../face/body.ts'
 import { withClientTools } from '../face/client-tools.ts'
@@ -65,8 +65,8 @@ async function chatOf(context: AiSdkContext, asked: FaceCall): Promise<Chat> {
   if (!isThreadId(threadId)) throw invalid('id: expected 1 to 512 characters, such as a UUID')
   const assistantId = options.assistantId ?? wanted
   const permitted = await permit(authorize, asked, 'runs:create', { threadId, assistantId }, asked.json)
-  const call = { ...asked, threadId, principal: permitted.principal }
-  const body = readBy(chatSchema, bodyAs(await asked.json(), permitted.body), refuse)
+  const call = { ...permitted, threadId }
+  const body = readBy(chatSchema, await permitted.json(), refuse)
   const named = await namedAssistant(engine, call.principal, assistantId)
   if (!reachesAssistant(call.principal, named))
     throw new HttpError(404, 'not_found', 'There is no such assistant.')

@@ -1,6 +1,6 @@
 import type { Call, Endpoint, Method, OnError, Route, RouteKind } from '../http/index.ts'
 import { type AgentEngine, internalsOf } from '../runs/index.ts'
-import { type Authorize, bodyAs, permit, type ThreadAction, type ThreadResource } from './access.ts'
+import { type Authorize, permit, type ThreadAction, type ThreadResource } from './access.ts'
 import { asking } from './asking.ts'
 import { threadIdOf } from './ids.ts'
 
@@ -73,8 +73,7 @@ function guarded<Context extends FaceContext>(
     let permitted = call
     if (action !== null && action !== 'public' && context.authorize) {
       const resource = resourceOf ? await resourceOf(context, call) : isOfThread ? { threadId } : {}
-      const { principal, body } = await permit(context.authorize, call, action, resource, call.json)
-      permitted = { ...call, principal, json: async () => bodyAs(await call.json(), body) }
+      permitted = await permit(context.authorize, call, action, resource, call.json)
     }
     const response = await endpoint(context, { ...permitted, threadId })
     const work = internalsOf(context.engine).working(threadId)

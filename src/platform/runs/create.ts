@@ -1,5 +1,5 @@
 import { resourceNamed } from '../../assistants/index.ts'
-import { bodyAs, permit, type ThreadResource } from '../../face/access.ts'
+import { permit, type ThreadResource } from '../../face/access.ts'
 import { namedAssistant } from '../../face/assistants.ts'
 import { bodyOf } from '../../face/body.ts'
 import { isSet } from '../../face/lists.ts'
@@ -79,8 +79,7 @@ async function permittedItem(context: PlatformContext, item: FaceCall): Promise<
   const { graphId } = await namedAssistant(engine, unbounded(item.principal), resource.assistantId)
   if (graphId !== undefined && graphId !== resource.assistantId)
     await permit(authorize, item, 'runs:create', { ...resource, assistantId: graphId }, item.json)
-  const json = async () => bodyAs(await item.json(), permitted.body)
-  return { ...item, principal: permitted.principal, json }
+  return permitted
 }
 
 /** Starts the run that a request asks for. */

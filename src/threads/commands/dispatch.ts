@@ -1,5 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
-import { bodyAs, permit, type ThreadAction } from '../../face/access.ts'
+import { permit, type ThreadAction } from '../../face/access.ts'
 import { namedAssistant } from '../../face/assistants.ts'
 import { bodyOf } from '../../face/body.ts'
 import type { Answer } from '../../face/errors.ts'
@@ -105,7 +105,7 @@ async function dispatch(
     const id = assistantIdOf(params)
     const asked = await namedAssistant(engine, unbounded(call.principal), id)
     const resource = { threadId, assistantId: asked.graphId }
-    const { principal, body } = await permit(authorize, call, action, resource, async () => params)
+    const { principal, json } = await permit(authorize, call, action, resource, async () => params)
     // The permission may hide an assistant.
     const named = asked.assistant ? await namedAssistant(engine, principal, id) : asked
     return run({
@@ -113,7 +113,7 @@ async function dispatch(
       named,
       threadId,
       principal,
-      params: bodyAs(params, body),
+      params: await json(),
       request: call.request,
       traceparent: call.request.headers.get('traceparent'),
       key: () => commandKey(call, method, params),
