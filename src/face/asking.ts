@@ -2,7 +2,6 @@ import type { Call } from '../http/index.ts'
 import type { AgentEngine, PermitRun, RunRequest } from '../runs/index.ts'
 import { type Authorize, permit, type ReadSent, type ThreadResource } from './access.ts'
 import { threadMetadata } from './assistants.ts'
-import type { FaceContext } from './routes.ts'
 
 /** An answer of `authorize` to a route that starts a run. */
 interface Asked {
@@ -11,12 +10,17 @@ interface Asked {
   readonly answer: ReturnType<Authorize>
 }
 
+interface Asking {
+  readonly engine: AgentEngine
+  readonly authorize: Authorize | undefined
+}
+
 /**
  * The context for one call. Its engine asks `authorize` about the agent and the assistant that really run,
  * whatever the request named, so that no route can start or answer a run without it. What the route has
  * asked in this call is not asked again.
  */
-export function asking<Context extends FaceContext>(
+export function asking<Context extends Asking>(
   context: Context,
   call: Pick<Call, 'principal' | 'json'>,
 ): Context {
