@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { AgentwireError } from '../../src/errors.ts'
 import { withCors } from '../../src/http/cors.ts'
+import { isLocalHost, withHosts } from '../../src/http/hosts.ts'
 import type { WebHandler } from '../../src/http/types.ts'
 import { checkHandler, checkOptions, type OptionTable } from '../../src/options.ts'
 import { NODE_OPTIONS, type NodeOptions, toNode } from './listener.ts'
@@ -12,6 +13,11 @@ export interface ServeOptions extends NodeOptions {
   readonly port: number
   /** The address to listen on: `0.0.0.0` for all addresses, as containers need. Default: `127.0.0.1`. */
   readonly hostname?: string | undefined
+  /**
+   * The host names that a server without `authenticate` answers, besides `localhost`, `127.0.0.1` and
+   * `[::1]`. Default: no others on a loopback address, and every name on other addresses.
+   */
+  readonly allowedHosts?: readonly string[] | undefined
   /** @deprecated The earlier name of `hostname`. */
   readonly host?: string | undefined
   /** Do not print the address. Default: false. */
@@ -24,6 +30,7 @@ const SERVE_OPTIONS: OptionTable<Omit<ServeOptions, keyof NodeOptions>> = {
   port: ['required', 'number'],
   hostname: 'string',
   host: 'string',
+  allowedHosts: 'list',
   silent: 'boolean',
   closeTimeout: 'number',
 }
@@ -57,7 +64,9 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
   const { hostname: host = options.host ?? '127.0.0.1', closeTimeout = 5_000 } = options
   const { basePath, trustProxy, onError } = options
   const own = { basePath, trustProxy, onError }
-  const served = handler.cors ? handler : withCors(handler, LOOPBACK)
+  const hosts = options.allowedHosts ?? (isLoopback(host) ? [] : undefined)
+  const named = hosts ? withHosts(handler, hosts) : handler
+  const served = named.cors ? named : withCors(named, LOOPBACK)
   const server = createServer(toNode(served, own))
   const cutSockets = acceptSockets(server, served, own)
   // Longer than load balancers keep idle connections, so that they do not reuse one that is being closed.
@@ -107,10 +116,15 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
   }
 }
 
+/** Whether only this machine can reach an address. */
+export const isLoopback = (address: string): boolean => isLocalHost(bracketed(address))
+
 function originHost(host: string): string {
   if (!host || host === '0.0.0.0' || host === '::') return 'localhost'
-  return host.includes(':') ? `[${host}]` : host
+  return bracketed(host)
 }
+
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): ListenError {
   const options = { cause: error }

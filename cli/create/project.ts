@@ -124,10 +124,15 @@ function packageOf(name: string, choices: Choices, read: (path: string) => strin
 
 /** The page is bundled and not imported, so it is watched by its own option. */
 const nodeScripts = ({ page }: Choices) => ({
-  dev: `tsx watch ${page ? '--include "page/*" ' : ''}--env-file-if-exists=.env server.ts`,
+  dev: `tsx watch ${page ? '--include "page/*" ' : ''}--env-file-if-exists=.env server.ts --devtools`,
   start: 'tsx --env-file-if-exists=.env server.ts',
 })
-const NEXT_SCRIPTS = { dev: 'next dev', build: 'next build', start: 'next start' }
+const NEXT_SCRIPTS = {
+  // Without an address Next listens on all of them.
+  dev: 'next dev -H 127.0.0.1',
+  build: 'next build',
+  start: 'next start -H 127.0.0.1',
+}
 
 const tsconfigOf = ({ framework }: Choices) => ({
   compilerOptions: {

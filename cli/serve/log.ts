@@ -57,6 +57,10 @@ export function registerLog(log: Log): void {
  */
 export const logged = (handler: WebHandler, log: Log): WebHandler => ({
   ...handler,
+  // A reload may change it.
+  get isOpen() {
+    return handler.isOpen
+  },
   async fetch(request, context) {
     const began = performance.now()
     const response = await handler.fetch(request, context)

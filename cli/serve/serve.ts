@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { isLoopback } from '../../adapters/node/serve.ts'
 import { AgentwireError } from '../../src/errors.ts'
 import { parseCommandLine, portOf } from '../options.ts'
 import { explain } from '../report.ts'
@@ -12,6 +13,9 @@ import { type Serving, type ServingOptions, startServing } from './serving.ts'
 export const SERVE_OPTIONS = `  --config FILE   default: langgraph.json
   --port PORT     0 picks a free port; default: the environment variable PORT, or 2024
   --host HOST     the address to listen on; 0.0.0.0 accepts other machines; default: the environment variable HOST, or 127.0.0.1
+  --allow-host NAME
+                  a host name that a server without authentication answers, besides localhost; may be repeated; default: the
+                  environment variable ALLOWED_HOSTS with commas, or none on a loopback address and all on others
   --storage URL   file:… or a path (SQLite), postgres://…, redis://…; default: the environment variable STORAGE_URL, or the
                   memory of this process. Use the variable if the URL has a password
   --watch         reloads the graphs when a file of the project changes; threads are kept
@@ -69,6 +73,7 @@ function parse(
     config: { type: 'string' },
     port: { type: 'string' },
     host: { type: 'string' },
+    'allow-host': { type: 'string', multiple: true },
     storage: { type: 'string' },
     watch: { type: 'boolean' },
     'show-errors': { type: 'boolean' },
@@ -90,6 +95,7 @@ function parse(
     config: values.config ?? 'langgraph.json',
     port: portOf(port, values.port === undefined ? 'PORT' : '--port'),
     hostname,
+    allowedHosts: values['allow-host'] ?? (env.ALLOWED_HOSTS ? env.ALLOWED_HOSTS.split(/[\s,]+/) : undefined),
     storage: values.storage,
     withoutA2A: values['no-a2a'] ?? false,
     devtools:
@@ -118,8 +124,6 @@ function tellProblems({ warnings, failed }: Project, { problem }: Pick<Terminal,
 
 const isDevelopment = ({ NODE_ENV }: Terminal['env'], hostname: string): boolean =>
   NODE_ENV ? NODE_ENV === 'development' : isLoopback(hostname)
-
-const isLoopback = (hostname: string): boolean => /^(localhost|127(\.\d+){3}|::1)$/.test(hostname)
 
 function toText({ origin, project, storage }: Serving, options: ServingOptions): string {
   const { withoutA2A, watch, showErrors, devtools } = options

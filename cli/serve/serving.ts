@@ -14,6 +14,8 @@ export interface ServingOptions extends FacesOptions {
   readonly config: string
   readonly port: number
   readonly hostname: string
+  /** As the option of `serve`. */
+  readonly allowedHosts: readonly string[] | undefined
   /** The URL of a storage. Default: `STORAGE_URL` of the environment, otherwise memory. */
   readonly storage: string | undefined
   /** Reloads the project when its files change. */
@@ -44,7 +46,7 @@ const DRAIN_MS = 10_000
  * unavailable.
  */
 export async function startServing(options: ServingOptions): Promise<Serving> {
-  const { port, hostname, watch, log, onReload } = options
+  const { port, hostname, allowedHosts, watch, log, onReload } = options
   registerLog(log)
   const load = projectLoader(options.config, { renewable: watch })
   const project = await load()
@@ -54,12 +56,16 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     await storage.setup()
     const { handler, show } = serverOf(project, storage, options)
     const closeTimeout = DRAIN_MS + 5_000
-    const served = await serve(logged(handler, log), { port, hostname, silent: true, closeTimeout }).catch(
-      async (error) => {
-        await handler.close()
-        throw error
-      },
-    )
+    const served = await serve(logged(handler, log), {
+      port,
+      hostname,
+      allowedHosts,
+      silent: true,
+      closeTimeout,
+    }).catch(async (error) => {
+      await handler.close()
+      throw error
+    })
     const unbind = bindLoopback(handler, served.origin + project.config.http.mountPrefix)
     const stopWatching = watch ? reloading(project, { load, show, onReload }) : () => {}
     if (watch) keepRunning((error) => console.error('agentwire: uncaught error in the project.', error))
@@ -96,6 +102,9 @@ function serverOf(first: Project, { store, ...storage }: OpenedStorage, options:
   const handler: WebHandler = {
     routes: faces.routes,
     cors: true,
+    get isOpen() {
+      return faces.isOpen
+    },
     handle: (request, context) => faces.handle(request, context),
     fetch: (request, context) => faces.fetch(request, context),
     async close() {

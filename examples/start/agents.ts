@@ -11,5 +11,5 @@ export const server = createAgentServer({
   store,
   checkpointer,
   authenticate,
-  devtools: process.env.NODE_ENV !== 'production', // at `/agents/devtools`
+  devtools: process.argv.includes('--devtools'), // at `/agents/devtools`
 })

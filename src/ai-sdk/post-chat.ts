@@ -1,4 +1,4 @@
-import { bodyAs, permit } from '../face/access.ts'
+import { permit } from '../face/access.ts'
 import { namedAssistant, reachesAssistant } from '../face/assistants.ts'
 import { readBy } from '../face/body.ts'
 import { withClientTools } from '../face/client-tools.ts'
@@ -43,7 +43,10 @@ interface Chat {
   readonly body: ChatBody
   readonly threadId: string
   /** Options that every run of this face has. */
-  readonly common: Pick<RunRequest, 'request' | 'traceparent' | 'config' | 'context' | 'assistantId'>
+  readonly common: Pick<
+    RunRequest,
+    'request' | 'traceparent' | 'config' | 'context' | 'settingsFrom' | 'assistantId'
+  >
 }
 
 /**
@@ -62,13 +65,13 @@ async function chatOf(context: AiSdkContext, asked: FaceCall): Promise<Chat> {
   if (!isThreadId(threadId)) throw invalid('id: expected 1 to 512 characters, such as a UUID')
   const assistantId = options.assistantId ?? wanted
   const permitted = await permit(authorize, asked, 'runs:create', { threadId, assistantId }, asked.json)
-  const call = { ...asked, threadId, principal: permitted.principal }
-  const body = readBy(chatSchema, bodyAs(await asked.json(), permitted.body), refuse)
+  const call = { ...permitted, threadId }
+  const body = readBy(chatSchema, await permitted.json(), refuse)
   const named = await namedAssistant(engine, call.principal, assistantId)
   if (!reachesAssistant(call.principal, named))
     throw new HttpError(404, 'not_found', 'There is no such assistant.')
   const { limits } = internalsOf(engine)
-  const { config, context: runContext } = runSettings(limits, named.assistant, { metadata: body.metadata })
+  const settings = runSettings(limits, named.assistant, { metadata: body.metadata })
   const { request } = call
   return {
     context,
@@ -79,8 +82,8 @@ async function chatOf(context: AiSdkContext, asked: FaceCall): Promise<Chat> {
       assistantId: named.graphId,
       request,
       traceparent: request.headers.get('traceparent'),
-      config: withClientTools(config, options.clientTools ?? []),
-      context: runContext,
+      ...settings,
+      config: withClientTools(settings.config, options.clientTools ?? []),
     },
   }
 }

@@ -1,4 +1,3 @@
-import { permit } from '../face/access.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { runConfig } from '../face/run-config.ts'
 import { empty, HttpError, isJsonType, json } from '../http/index.ts'
@@ -12,7 +11,7 @@ export async function postAnswers(context: DevtoolsContext, call: FaceCall): Pro
   if (!isObject(answers) || Object.keys(answers).length === 0)
     throw invalid('answers: expected an object with at least one interrupt id.')
   const config = { configurable: {}, ...stopsOf(rest) }
-  const { runId } = await context.engine.respond({ ...common(context, call), answers, config })
+  const { runId } = await context.engine.respond({ ...common(call), answers, config })
   return json({ run_id: runId } satisfies StartedRun)
 }
 
@@ -27,12 +26,9 @@ export async function postRun(context: DevtoolsContext, call: FaceCall): Promise
   if (input === undefined) throw invalid('input: expected a value.')
   if (config !== undefined && !isObject(config)) throw invalid('config: expected an object.')
   const stops = stopsOf(rest)
-  const { engine, authorize } = context
-  const { threadId } = call
-  // A named assistant is authorized now. For any other, the engine calls back.
-  if (assistantId !== undefined) await permit(authorize, call, 'runs:create', { threadId, assistantId })
+  const { engine } = context
   const { runId } = await engine.start({
-    ...common(context, call),
+    ...common(call),
     assistantId,
     input,
     config: { ...runConfig(config, undefined, internalsOf(engine).limits), ...stops },
@@ -46,7 +42,7 @@ export async function postFork(context: DevtoolsContext, call: FaceCall): Promis
   if (typeof checkpointId !== 'string' || checkpointId === '')
     throw invalid('checkpoint_id: expected a string that is not empty.')
   const config = { configurable: {}, ...stopsOf(rest) }
-  const run = { ...common(context, call), input, checkpointId, config, mustExist: true }
+  const run = { ...common(call), input, checkpointId, config, mustExist: true }
   const { runId } = await context.engine.start(run)
   return json({ run_id: runId } satisfies StartedRun)
 }
@@ -59,13 +55,11 @@ export async function postCancel({ engine }: DevtoolsContext, call: FaceCall): P
   return empty(202)
 }
 
-/** The fields of every request that starts a run. The caller must be permitted to run the assistant. */
-const common = ({ authorize }: DevtoolsContext, call: FaceCall) => ({
+/** The fields of every request that starts a run. */
+const common = (call: FaceCall) => ({
   threadId: call.threadId,
   principal: call.principal,
   request: call.request,
-  permit: async (assistantId: string) =>
-    (await permit(authorize, call, 'runs:create', { threadId: call.threadId, assistantId })).principal,
 })
 
 const stopsOf = ({

@@ -66,30 +66,39 @@ export type Authorize = (
   sent: ReadSent,
 ) => boolean | Permission | Promise<boolean | Permission>
 
-/** The result of a permission check that passed. */
+/** What a permission check that passed adds to its call. */
 export interface Permitted {
   /** The principal to act as. It carries the filter to the engine. */
   readonly principal: Principal | null
+  /** The fields that replace those of the request. */
   readonly body: Permission['body']
+  /** The request with these fields. */
+  readonly json: ReadSent
 }
 
 /**
- * Throws `HttpError` 403 if the principal is not permitted, and `TypeError` if `authorize` returns an invalid
+ * Returns the call to use from then on, with the limits of the permission. Throws `HttpError` 403 if the principal is not permitted, and `TypeError` if `authorize` returns an invalid
  * value.
  */
-export async function permit(
+export async function permit<Asked extends Pick<Call, 'principal'>>(
   authorize: Authorize | undefined,
-  { principal }: Pick<Call, 'principal'>,
+  call: Asked,
   action: ThreadAction,
   resource: ThreadResource,
   sent: ReadSent = async () => undefined,
-): Promise<Permitted> {
+): Promise<Omit<Asked, keyof Permitted> & Permitted> {
+  const { principal } = call
   const answer = authorize ? await authorize(principal, action, resource, sent) : true
   if (!answer) throw new HttpError(403, 'permission_denied', `Not permitted: ${action}.`)
-  if (answer === true) return { principal, body: undefined }
+  if (answer === true) return { ...call, principal, body: undefined, json: sent }
   const { filter, body } = answer
   const metadataFilter = filter && filterOf(filter)
-  return { principal: principal && withAccess(principal, { metadataFilter }), body }
+  return {
+    ...call,
+    principal: principal && withAccess(principal, { metadataFilter }),
+    body,
+    json: async () => bodyAs(await sent(), body),
+  }
 }
 
 /**

@@ -76,7 +76,7 @@ export function createFace<Context extends FaceContext = FaceContext>(
       await onClose?.()
     },
   })
-  return { ...handler, describe: face.describe }
+  return { ...handler, describe: face.describe, isOpen: authenticate === undefined }
 }
 
 /** The headers that carry the API keys of `authenticate`. */

@@ -1,6 +1,7 @@
 import type { Call, Endpoint, Method, OnError, Route, RouteKind } from '../http/index.ts'
 import { type AgentEngine, internalsOf } from '../runs/index.ts'
-import { type Authorize, bodyAs, permit, type ThreadAction, type ThreadResource } from './access.ts'
+import { type Authorize, permit, type ThreadAction, type ThreadResource } from './access.ts'
+import { asking } from './asking.ts'
 import { threadIdOf } from './ids.ts'
 
 /** What the endpoints of every face get. */
@@ -59,19 +60,20 @@ export const guardRoutes = <Context extends FaceContext>(
   })
 
 function guarded<Context extends FaceContext>(
-  context: Context,
-  [, pattern, action, endpoint, resourceOf]: FaceRoute<Context>,
+  whole: Context,
+  [method, pattern, action, endpoint, resourceOf]: FaceRoute<Context>,
   onRequest: (() => void) | undefined,
 ): Endpoint {
   const isOfThread = pattern.includes('/:thread_id')
   return async (call) => {
     onRequest?.()
+    // Every message over a socket is a call of its own: see `asking`.
+    const context = method === 'SOCKET' ? whole : asking(whole, call)
     const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
     let permitted = call
     if (action !== null && action !== 'public' && context.authorize) {
       const resource = resourceOf ? await resourceOf(context, call) : isOfThread ? { threadId } : {}
-      const { principal, body } = await permit(context.authorize, call, action, resource, call.json)
-      permitted = { ...call, principal, json: async () => bodyAs(await call.json(), body) }
+      permitted = await permit(context.authorize, call, action, resource, call.json)
     }
     const response = await endpoint(context, { ...permitted, threadId })
     const work = internalsOf(context.engine).working(threadId)

@@ -1,4 +1,4 @@
-import { mergeSettings, type RunSettings } from '../assistants/index.ts'
+import { type AssistantRecord, mergeSettings, type RunSettings } from '../assistants/index.ts'
 import { type Limits, RunError, type RunRequest, type StoredConfig } from '../runs/index.ts'
 
 /** The config of a run as clients send it. */
@@ -53,10 +53,15 @@ export function runConfig(
  */
 export function runSettings(
   limits: Pick<Limits, 'configurable'>,
+  assistant: (RunSettings & Pick<AssistantRecord, 'assistantId' | 'isSystem'>) | undefined,
   ...all: readonly (RunSettings | undefined)[]
-): { readonly config: StoredConfig; readonly context?: RunRequest['context'] } {
-  const { config, context, metadata } = mergeSettings(...all)
-  return { config: runConfig(config, metadata, limits), ...(Object.keys(context).length > 0 && { context }) }
+): { readonly config: StoredConfig } & Pick<RunRequest, 'context' | 'settingsFrom'> {
+  const { config, context, metadata } = mergeSettings(assistant, ...all)
+  return {
+    config: runConfig(config, metadata, limits),
+    ...(Object.keys(context).length > 0 && { context }),
+    ...(assistant && !assistant.isSystem && { settingsFrom: assistant.assistantId }),
+  }
 }
 
 /** The checkpoint that a client forks from: the SDK sends it in the config. */

@@ -24,6 +24,7 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
   return {
     routes: handlers.flatMap((handler) => handler.routes),
     cors: handlers.some(({ cors }) => cors),
+    isOpen: handlers.some(({ isOpen }) => isOpen),
     protocolHeaders: joinHeaders(handlers.map(({ protocolHeaders }) => protocolHeaders)),
     handle,
     mountPaths,

@@ -90,6 +90,8 @@ export interface WebHandler {
   readonly mountPaths?: ((basePath?: string) => readonly string[]) | undefined
   /** Whether the handler itself decides which other origins may call it. A host then adds no default. */
   readonly cors?: boolean | undefined
+  /** Whether anyone may call it, because it has no `authenticate`. Default: false. */
+  readonly isOpen?: boolean | undefined
   /** The headers of its protocol, which pages that `http.cors` allows may send and read. Default: none. */
   readonly protocolHeaders?: ProtocolHeaders | undefined
   /** Ends every stream and run of this handler. Later requests get 503. */

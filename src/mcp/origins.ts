@@ -1,8 +1,6 @@
 import type { FaceCall } from '../face/routes.ts'
-import { HttpError } from '../http/index.ts'
+import { HttpError, isLocalHost } from '../http/index.ts'
 import type { McpContext } from './context.ts'
-
-const LOCAL = /^(?:localhost|127\.0\.0\.1|\[::1\])$/
 
 /**
  * Throws 403 for a page of another origin, unless the page is on this machine or `http.cors` lists its
@@ -17,7 +15,7 @@ export function refuseForeignOrigin(
   const origin = request.headers.get('origin')
   if (origin === null || allowsOrigin(origin)) return
   const page = URL.canParse(origin) ? new URL(origin) : undefined
-  if (page && LOCAL.test(page.hostname)) return
+  if (page && isLocalHost(page.hostname)) return
   if (page && isGuarded && page.host === url.host) return
   throw new HttpError(
     403,

@@ -1,5 +1,5 @@
 import type { ClientTool } from '../agents/model-request.ts'
-import { bodyAs, permit } from '../face/access.ts'
+import { permit } from '../face/access.ts'
 import { type NamedAssistant, namedAssistant, reachesAssistant } from '../face/assistants.ts'
 import { withClientTools } from '../face/client-tools.ts'
 import { commandKey } from '../face/idempotency-key.ts'
@@ -66,8 +66,8 @@ export async function admit(
 ): Promise<Admitted> {
   const resource = { threadId, assistantId: model.graphId }
   const permitted = await permit(context.authorize, asked, 'runs:create', resource, asked.json)
+  const call: FaceCall = permitted
   const { principal } = permitted
-  const call: FaceCall = { ...asked, principal, json: async () => bodyAs(await asked.json(), permitted.body) }
   if (principal !== asked.principal) await modelOf(context, principal, name)
   const body = await asked.json()
   const [command, request] = await Promise.all([commandKey(call, call.route, body), digestOf(call, body)])
@@ -121,7 +121,7 @@ export async function beginRun(order: Order): Promise<Begun> {
   const { threadId, look, checkpointId } = place
   const body = (await call.json()) as Readonly<Record<string, unknown>>
   const configurable = options.configurable?.(body) ?? {}
-  const { config, context: settings } = runSettings(internalsOf(engine).limits, model.assistant, {
+  const settings = runSettings(internalsOf(engine).limits, model.assistant, {
     config: { configurable },
   })
   // Only this request knows a single-run thread.
@@ -130,8 +130,8 @@ export async function beginRun(order: Order): Promise<Begun> {
     threadId,
     principal,
     runId: uuid7(),
-    config: withClientTools(config, order.clientTools, requestOf(body)),
-    context: settings,
+    ...settings,
+    config: withClientTools(settings.config, order.clientTools, requestOf(body)),
     request: call.request,
     traceparent: call.request.headers.get('traceparent'),
     details: order.details as Json,

@@ -45,7 +45,11 @@ export async function postConversation(
 interface Found {
   readonly thread: ThreadRecord
   readonly principal: Principal | null
+  /** The metadata that the permission sets. */
+  readonly metadata: Metadata
 }
+
+type Metadata = Readonly<Record<string, unknown>>
 
 async function conversationOf(
   { engine, authorize }: OpenAiContext,
@@ -54,9 +58,9 @@ async function conversationOf(
 ): Promise<Found> {
   const id = call.params.conversation_id ?? ''
   const threadId = threadIdOf(threadOfConversation(id))
-  const { principal } = await permit(authorize, call, action, { threadId }, call.json)
+  const { principal, body } = await permit(authorize, call, action, { threadId }, call.json)
   const thread = await engine.findThread({ threadId, principal })
-  if (thread) return { thread, principal }
+  if (thread) return { thread, principal, metadata: (body?.metadata ?? {}) as Metadata }
   throw noSuchConversation(id)
 }
 
@@ -68,9 +72,10 @@ export async function getConversation(context: OpenAiContext, call: FaceCall): P
 /** `POST /v1/conversations/{id}` with metadata. */
 export async function patchConversation(context: OpenAiContext, call: FaceCall): Promise<Response> {
   const { metadata } = await bodyOf(conversationPatchSchema, call)
-  const { thread, principal } = await conversationOf(context, call, 'threads:update')
+  const { thread, principal, metadata: own } = await conversationOf(context, call, 'threads:update')
   const { threadId } = thread
-  return json(present(await context.engine.patchThread({ threadId, principal, metadata })))
+  const patch = { threadId, principal, metadata: { ...metadata, ...own } }
+  return json(present(await context.engine.patchThread(patch)))
 }
 
 /** `DELETE /v1/conversations/{id}`. */

@@ -70,6 +70,7 @@ export {
 export type {
   Answers,
   NewThreadRequest,
+  PermitRun,
   RunRequest,
   RunResult,
   StateWriteRequest,

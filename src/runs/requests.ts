@@ -23,6 +23,20 @@ export interface ThreadAddress {
   readonly principal?: Principal | null | undefined
 }
 
+/** Throws if a caller may not run this assistant on this thread, otherwise returns the limits. */
+export type PermitRun = (run: {
+  readonly threadId: string
+  /** The id of the agent, or the UUID of the assistant with the run's settings. */
+  readonly assistantId: string
+  /** Whether the run creates the thread. */
+  readonly isNewThread: boolean
+}) => Promise<{
+  /** The caller with its limits. */
+  readonly principal: Principal | null
+  /** The metadata of a thread that the run creates, in addition to its own. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+}>
+
 /** A run to start. */
 export interface RunRequest extends ThreadAddress {
   /** Default: the thread's assistant, otherwise the engine's default. */
@@ -50,9 +64,9 @@ export interface RunRequest extends ThreadAddress {
   readonly classic?: StreamModesRun | undefined
   /** The runtime context that the caller requests. Keys from the agent's own `context` take precedence. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
-  /** Returns `config` and `context` if they depend on the thread. Called once, before the run is accepted. */
+  /** Returns `config`, `context` and `settingsFrom` if they depend on the thread. Called once, before the run is accepted. */
   readonly settingsOf?:
-    | ((thread: ThreadRecord) => Promise<Pick<RunRequest, 'config' | 'context'>>)
+    | ((thread: ThreadRecord) => Promise<Pick<RunRequest, 'config' | 'context' | 'settingsFrom'>>)
     | undefined
   /** The thread's title, if it has none yet. */
   readonly title?: string | undefined
@@ -96,10 +110,15 @@ export interface RunRequest extends ThreadAddress {
   /** The W3C `traceparent` of the request. */
   readonly traceparent?: string | null | undefined
   /**
-   * Throws for an assistant that the caller may not run, otherwise returns the caller with its limits. Called
-   * if the request names no assistant.
+   * The UUID of the assistant that `config` and `context` come from, for `permit`. Default: the agent's own
+   * settings.
    */
-  readonly permit?: ((assistantId: string) => Promise<Principal | null>) | undefined
+  readonly settingsFrom?: string | undefined
+  /**
+   * Asked before anything is changed, with what really runs: the agent, and the assistant with its settings.
+   * Throws if the caller may not run it. Routes set it. Default: every agent may run.
+   */
+  readonly permit?: PermitRun | undefined
   /** Throws to reject the operation for this thread. Called with the record that guards the commit. */
   readonly accept?: ((thread: ThreadRecord) => void) | undefined
   /**

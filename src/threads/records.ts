@@ -9,7 +9,7 @@ import { requireThread, threadNotFound } from '../face/require-thread.ts'
 import type { FaceCall, FaceContext } from '../face/routes.ts'
 import { empty, HttpError, json } from '../http/index.ts'
 import { uuid7, uuidOf } from '../ids.ts'
-import { namesOwnerOf } from '../principal.ts'
+import { namesOwnerOf, unbounded } from '../principal.ts'
 import {
   type AgentEngine,
   keepLatest,
@@ -96,10 +96,13 @@ async function createWithSteps(
 export async function copyThread(context: FaceContext, call: FaceCall): Promise<Response> {
   const { engine, authorize } = context
   const { threadId, principal } = call
-  await permit(authorize, call, 'threads:create', {})
+  const { body } = await permit(authorize, call, 'threads:create', {})
+  const metadata = body?.metadata as Readonly<Record<string, unknown>> | undefined
   try {
     const copy = await engine.copyThread({ threadId, principal, newThreadId: uuid7() })
-    return await withState(engine, copy)
+    // Only this request knows the copy.
+    const own = { threadId: copy.threadId, principal: unbounded(principal), metadata }
+    return await withState(engine, metadata ? await engine.patchThread(own) : copy)
   } catch (error) {
     // The same response as LangGraph's server: the path is valid, but there is nothing to copy.
     if (error instanceof RunError && error.code === 'no_such_thread')

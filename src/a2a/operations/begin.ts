@@ -322,15 +322,15 @@ export const following = ({ call: { principal, signal } }: A2ACall, threadId: st
 function common(call: A2ACall, request: SendRequest, contextId: string) {
   const { engine, assistant } = call.context
   const { request: http } = call.call
-  const { config, context } = runSettings(internalsOf(engine).limits, assistant, {
+  const settings = runSettings(internalsOf(engine).limits, assistant, {
     metadata: request.metadata,
   })
   const trace = traceOf(call, request) ?? contextId
   return {
     request: http,
     traceparent: http.headers.get('traceparent'),
-    config: { ...config, metadata: { ...config.metadata, thread_id: trace } },
-    context,
+    ...settings,
+    config: { ...settings.config, metadata: { ...settings.config.metadata, thread_id: trace } },
   }
 }
 

@@ -69,11 +69,10 @@ export async function getAssistant({ engine }: PlatformContext, call: FaceCall):
 /** `PATCH /assistants/{assistant_id}`: creates a new version. */
 export async function patchOne(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine, authorize } = context
-  const { graph_id: graphId, ...fields } = await bodyOf(assistantPatchSchema, call)
-  if (graphId !== undefined)
-    await permit(authorize, call, 'assistants:update', {
-      assistantId: graphNamed(engine, graphId) ?? graphId,
-    })
+  const { graph_id: graphId } = await bodyOf(assistantPatchSchema, call)
+  const resource = { assistantId: graphId && (graphNamed(engine, graphId) ?? graphId) }
+  const permitted = graphId ? await permit(authorize, call, 'assistants:update', resource, call.json) : call
+  const { graph_id: _, ...fields } = await bodyOf(assistantPatchSchema, permitted)
   const patch = { ...fields, graphId } as Partial<AssistantFields>
   return json(presentAssistant(await patchAssistant(engine, call.principal, assistantIdOf(call), patch)))
 }

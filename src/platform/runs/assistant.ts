@@ -15,6 +15,8 @@ export interface RunAssistant {
   readonly config: Fields
   readonly context: Fields
   readonly metadata: Fields
+  /** Whether a client made it. Otherwise it is the system assistant of the graph. */
+  readonly isOwn: boolean
 }
 
 /**
@@ -30,8 +32,9 @@ export async function assistantOf(
   const { graphId: chosen, assistant } = await namedAssistant(engine, principal, named)
   const graphId = chosen ?? ofThread ?? internalsOf(engine).defaultAgent
   if (graphId === undefined || !engine.agents.has(graphId)) throw unknownAssistant(engine, named)
-  if (assistant) return assistant
-  return { assistantId: await idOfGraph(engine, graphId), graphId, config: {}, context: {}, metadata: {} }
+  if (assistant) return { ...assistant, isOwn: !assistant.isSystem }
+  const assistantId = await idOfGraph(engine, graphId)
+  return { assistantId, graphId, config: {}, context: {}, metadata: {}, isOwn: false }
 }
 
 /** Clients search for this sentence. */

@@ -1,4 +1,6 @@
-import type { ThreadResource } from '../../face/access.ts'
+import { resourceNamed } from '../../assistants/index.ts'
+import { permit, type ThreadResource } from '../../face/access.ts'
+import { namedAssistant } from '../../face/assistants.ts'
 import { bodyOf } from '../../face/body.ts'
 import { isSet } from '../../face/lists.ts'
 import type { FaceCall } from '../../face/routes.ts'
@@ -10,6 +12,7 @@ import {
   rejectWithoutPreflight,
   reportError,
 } from '../../http/index.ts'
+import { unbounded } from '../../principal.ts'
 import { internalsOf, type RunRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { outcomeOf, withState } from './outcome.ts'
@@ -21,12 +24,12 @@ import type { RunCreate } from './wire.ts'
 
 /** The `authorize` resource of a body that creates a run. */
 export async function namedRun(
-  _: PlatformContext,
+  { engine }: PlatformContext,
   call: Pick<FaceCall, 'json' | 'params'>,
 ): Promise<ThreadResource> {
-  const { assistant_id: assistantId } = await bodyOf((await schemas()).runCreateSchema, call)
+  const { assistant_id: named } = await bodyOf((await schemas()).runCreateSchema, call)
   const { thread_id: threadId } = call.params
-  return { assistantId, ...(threadId !== undefined && { threadId }) }
+  return { assistantId: await resourceNamed(engine, named), ...(threadId !== undefined && { threadId }) }
 }
 
 /** `POST …/runs`: starts a run without waiting for it. */
@@ -50,9 +53,15 @@ export async function postRunAndWait(context: PlatformContext, call: FaceCall): 
 
 /** `POST /runs/batch`: starts runs with their own threads, or none if one is rejected. */
 export async function postBatch(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const bodies = await bodyOf((await schemas()).batchSchema, call)
-  const order = orderOf(call)
-  const plans = await Promise.all(bodies.map((body) => planRun(context, order, body)))
+  const { batchSchema, runCreateSchema } = await schemas()
+  await bodyOf(batchSchema, call)
+  const bodies = (await call.json()) as readonly unknown[]
+  const plans = await Promise.all(
+    bodies.map(async (body) => {
+      const item = await permittedItem(context, { ...call, json: async () => body })
+      return planRun(context, orderOf(item), await bodyOf(runCreateSchema, item))
+    }),
+  )
   const records: RunRecord[] = []
   for (const start of plans) {
     const run = await start()
@@ -60,6 +69,17 @@ export async function postBatch(context: PlatformContext, call: FaceCall): Promi
     records.push(await recordOf(context, run))
   }
   return json(records.map(presentRun))
+}
+
+/** A run of a batch as it is permitted, with all that will run. Throws before any run of the batch starts. */
+async function permittedItem(context: PlatformContext, item: FaceCall): Promise<FaceCall> {
+  const { engine, authorize } = context
+  const resource = await namedRun(context, item)
+  const permitted = await permit(authorize, item, 'runs:create', resource, item.json)
+  const { graphId } = await namedAssistant(engine, unbounded(item.principal), resource.assistantId)
+  if (graphId !== undefined && graphId !== resource.assistantId)
+    await permit(authorize, item, 'runs:create', { ...resource, assistantId: graphId }, item.json)
+  return permitted
 }
 
 /** Starts the run that a request asks for. */

@@ -55,7 +55,8 @@ export const RUN_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   ['POST', '/runs', 'runs:create', /* @__PURE__ */ endpoint('postRun'), namedRun],
   ['POST', '/runs/wait', 'runs:create', /* @__PURE__ */ endpoint('postRunAndWait'), namedRun],
   ['POST', '/runs/stream', 'runs:create', postRunAndStream, namedRun],
-  ['POST', '/runs/batch', 'runs:create', /* @__PURE__ */ endpoint('postBatch')],
+  // Each of its runs has a permission of its own.
+  ['POST', '/runs/batch', null, /* @__PURE__ */ endpoint('postBatch')],
   ['POST', '/runs/cancel', 'runs:cancel', /* @__PURE__ */ endpoint('cancelRuns'), namedInBody],
   [
     'GET',

@@ -64,7 +64,7 @@ export async function planRun(
   // The run and its thread have the same id, so the run id is enough to find both.
   const ownId = isOfOwnThread ? uuid7() : undefined
   const threadId = ownId ?? threadIdOf(order.threadId)
-  // Only this request knows the thread, so its metadata need not match a filter.
+  // Only this request knows the thread, so its metadata need not match a filter. Assistants must.
   const principal = isOfOwnThread ? unbounded(order.principal) : order.principal
   const look = isOfOwnThread
     ? undefined
@@ -72,7 +72,7 @@ export async function planRun(
   const thread = look?.thread
   const mayCreate = isOfOwnThread || body.if_not_exists === 'create'
   if (!thread && !mayCreate) throw threadNotFound(threadId)
-  const assistant = await assistantOf(engine, principal, body.assistant_id, thread?.assistantId ?? null)
+  const assistant = await assistantOf(engine, order.principal, body.assistant_id, thread?.assistantId ?? null)
   const webhook =
     body.webhook === undefined ? undefined : await context.webhooks.check(body.webhook, order.base)
   const settings = settingsOf(assistant, thread, body, { principal, request }, internalsOf(engine).limits)
@@ -96,6 +96,7 @@ export async function planRun(
     multitaskStrategy: body.multitask_strategy,
     config: settings.stored,
     ...(Object.keys(settings.context).length > 0 && { context: settings.context }),
+    ...(assistant.isOwn && { settingsFrom: assistant.assistantId }),
     classic: { modes: body.stream_mode ?? ['values'], subgraphs: body.stream_subgraphs ?? false },
     startAfterMs: body.after_seconds && body.after_seconds * 1_000,
     details: detailsOf(assistant, settings, body, isDeleted),

@@ -48,7 +48,8 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
   assertOpen(context)
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
   let config: Promise<StoredConfig> | undefined
-  const configFor: ConfigFor = (agent, thread) => (config ??= configOf(agent, thread, request))
+  const configFor: ConfigFor = (agent, thread, isNewThread) =>
+    (config ??= configOf(agent, thread, request, isNewThread))
   let isFirst = true
   const attempt = async (): Promise<AcceptedRun> => {
     const seen = isFirst ? await seenOf(context, request) : undefined
@@ -77,12 +78,33 @@ async function seenOf(
 /** The state of a partition before its first commit. */
 const NEVER = { head: 0, firstRetained: 1, token: 0, lease: undefined }
 
-type ConfigFor = (agent: Agent, thread: ThreadRecord) => Promise<StoredConfig>
+type ConfigFor = (agent: Agent, thread: ThreadRecord, isNewThread: boolean) => Promise<StoredConfig>
+
+/** The thread as the caller may use it with this assistant. Throws if it may not. */
+async function permitted(
+  { permit, threadId }: StartRequest,
+  thread: ThreadRecord,
+  assistantId: string,
+  isNewThread: boolean,
+): Promise<ThreadRecord> {
+  if (!permit) return thread
+  const { principal, metadata } = await permit({ threadId, assistantId, isNewThread })
+  if (isNewThread) return metadata ? { ...thread, metadata: { ...thread.metadata, ...metadata } } : thread
+  if (!reaches(accessOf(principal), thread)) throw noSuchThread(threadId)
+  return thread
+}
 
 /** The config of the run, with the context that its agent reads from the request. */
-async function configOf(agent: Agent, thread: ThreadRecord, asked: StartRequest): Promise<StoredConfig> {
+async function configOf(
+  agent: Agent,
+  thread: ThreadRecord,
+  asked: StartRequest,
+  isNewThread: boolean,
+): Promise<StoredConfig> {
   const { threadId, principal = null, request, start } = asked
-  const { config = { configurable: {} }, context } = (await asked.settingsOf?.(thread)) ?? asked
+  const settings = (await asked.settingsOf?.(thread)) ?? asked
+  const { config = { configurable: {} }, context, settingsFrom } = settings
+  if (settingsFrom !== undefined) await permitted(asked, thread, settingsFrom, isNewThread)
   if (config.context !== undefined) return config
   const input = start.kind === 'input' ? start.value : undefined
   const made = toJson(await agent.context?.({ threadId, principal, request, input }))
@@ -104,7 +126,7 @@ async function admit(
   const isNewThread = seen !== undefined && request.isNewThread
   const { state, now, read, docs } = seen ?? (await loadWithState(store, threadId, ...receiptKey(command)))
   const usable = await usableThread(context, read?.record, request)
-  const thread: ThreadRecord = usable
+  const found: ThreadRecord = usable
     ? { ...usable, owner: ownerAfter(usable.owner, request.owner) }
     : {
         ...newThread(threadId, request.owner, state.now),
@@ -112,12 +134,9 @@ async function admit(
         ...(request.temporary && { temporary: true }),
         ...(request.ttl && { ttl: request.ttl }),
       }
-  const assistantId = assistantOf(context, thread, request)
+  const assistantId = assistantOf(context, found, request)
   const agent = agentOf(context, assistantId)
-  if (request.assistantId === undefined && request.permit) {
-    const permitted = accessOf(await request.permit(assistantId))
-    if (read && !reaches(permitted, thread)) throw noSuchThread(threadId)
-  }
+  const thread = await permitted(request, found, assistantId, !read)
   const known = readReceipt(command, docs[0])
   if (known.receipt && 'runId' in known.receipt) return { receipt: known.receipt }
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
@@ -137,7 +156,7 @@ async function admit(
   const start = await answerWithInput(context, thread, request, busy)
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = requireOpen(thread, start)
-  const config = await configFor(agent, thread)
+  const config = await configFor(agent, thread, !read)
   const runId = request.runId ?? uuid7()
   const task = await linkToAnswer(context, thread, start, { ...request, runId, now: state.now })
   const run = newRun({ ...request, runId, assistantId, config, task }, start, state.now)

@@ -1,4 +1,3 @@
-import type { ThreadAction } from '../../face/access.ts'
 import type { NamedAssistant } from '../../face/assistants.ts'
 import { readBy } from '../../face/body.ts'
 import type { Read, Schema } from '../../face/parse.ts'
@@ -17,11 +16,6 @@ export interface Command {
   readonly request: Request
   /** The W3C `traceparent` of the request. */
   readonly traceparent: string | null
-  /**
-   * Checks a permission that depends on stored records, such as the thread's assistant, and returns the
-   * principal with its limits. Throws if it is refused.
-   */
-  readonly permit: (action: ThreadAction, assistantId?: string) => Promise<Principal | null>
   /** The command's idempotency key. Throws if it is malformed. */
   readonly key: () => Promise<CommandKey | undefined>
 }

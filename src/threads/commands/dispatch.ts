@@ -1,5 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
-import { bodyAs, permit, type ThreadAction } from '../../face/access.ts'
+import { permit, type ThreadAction } from '../../face/access.ts'
 import { namedAssistant } from '../../face/assistants.ts'
 import { bodyOf } from '../../face/body.ts'
 import type { Answer } from '../../face/errors.ts'
@@ -102,11 +102,10 @@ async function dispatch(
   const row = COMMANDS.get(method)
   if (row) {
     const [action, run] = row
-    const ask = (asked: ThreadAction, assistantId?: string) =>
-      permit(authorize, call, asked, { threadId, assistantId }, async () => params)
     const id = assistantIdOf(params)
     const asked = await namedAssistant(engine, unbounded(call.principal), id)
-    const { principal, body } = await ask(action, asked.graphId)
+    const resource = { threadId, assistantId: asked.graphId }
+    const { principal, json } = await permit(authorize, call, action, resource, async () => params)
     // The permission may hide an assistant.
     const named = asked.assistant ? await namedAssistant(engine, principal, id) : asked
     return run({
@@ -114,10 +113,9 @@ async function dispatch(
       named,
       threadId,
       principal,
-      params: bodyAs(params, body),
+      params: await json(),
       request: call.request,
       traceparent: call.request.headers.get('traceparent'),
-      permit: async (asked, assistantId) => (await ask(asked, assistantId)).principal,
       key: () => commandKey(call, method, params),
     })
   }

@@ -137,7 +137,6 @@ async function common(
         }
       : settings(named.assistant)),
     command: await command.key(),
-    permit: (assistantId: string) => command.permit('runs:create', assistantId),
   }
 }
 

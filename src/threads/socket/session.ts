@@ -1,3 +1,4 @@
+import { asking } from '../../face/asking.ts'
 import { reporterOf } from '../../face/errors.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import {
@@ -117,7 +118,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
       takesCloseForEnd ||= isFilter(value)
       return isFilter(value) ? { id: 0, method: 'subscription.subscribe', params: value } : value
     }
-    const { status, body } = await answerCommand(context, { ...call, json }, commands)
+    const { status, body } = await answerCommand(asking(context, call), { ...call, json }, commands)
     const work = internalsOf(engine).working(call.threadId)
     if (work) call.waitUntil(work)
     // Another server should start a run that this server no longer starts.

@@ -69,7 +69,8 @@ async function annsRun(authorize?: Authorize) {
       text
         .replaceAll(':thread_id', 'anns')
         .replaceAll(':run_id', (route in OWN_RUN_REQUESTS ? own : made).body.run_id)
-    const { body = method === 'POST' ? { assistant_id: 'a' } : undefined } =
+    const one = { assistant_id: 'a' }
+    const { body = method === 'POST' ? (pattern.endsWith('/batch') ? [one] : one) : undefined } =
       { ...REQUESTS, ...OWN_RUN_REQUESTS }[route] ?? {}
     return ask(who, method, named(pattern), body && JSON.parse(named(JSON.stringify(body))))
   }
@@ -101,8 +102,8 @@ test('the permission of each route is asked for before anything is read', async 
   asked.push('from here on')
   for (const route of ROUTES) expect([route, (await send('ann', route)).status]).toEqual([route, 403])
   const actions = RUN_ROUTES.map(([method, pattern, action]) => [
-    action,
-    method === 'POST' && !/batch|cancel/.test(pattern) ? 'a' : undefined,
+    pattern.endsWith('/batch') ? 'runs:create' : action,
+    method === 'POST' && !/cancel/.test(pattern) ? 'a' : undefined,
     /thread_id|^\/runs\/cancel/.test(pattern) ? 'anns' : pattern.includes('run_id') ? own.run_id : undefined,
   ])
   expect(asked.slice(1)).toEqual(actions)
