@@ -142,6 +142,22 @@ describe('a conversation', () => {
     })
     expect(two.output_text).toBe('s:two|u:a|a:s:one|u:a|u:b')
   })
+
+  test.each(['counting', 'graph', 'other'])(
+    'has no instructions of an earlier one, with %s',
+    async (model) => {
+      const graph = langgraph(
+        chat((messages) => ({ text: messages.map((one) => `${one.getType()[0]}:${one.text}`).join('|') })),
+      )
+      const { openai } = await served({ counting, other: counting, graph })
+      const first = model === 'other' ? 'counting' : model
+      const one = await openai.responses.create({ model: first, input: 'a', instructions: 'one' })
+      const two = await openai.responses.create({ model, input: 'b', previous_response_id: one.id })
+      expect(two.output_text.replaceAll('h:', 'u:')).toBe('u:a|a:s:one|u:a|u:b')
+      const three = await openai.responses.create({ model, input: 'c', previous_response_id: two.id })
+      expect(three.output_text.startsWith(two.output_text.slice(0, 3))).toBe(true)
+    },
+  )
 })
 
 test('a call of a tool of the client ends the response, and its result goes on with it', async () => {

@@ -1,6 +1,7 @@
 import { bodyOf } from '../../face/body.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json } from '../../http/index.ts'
+import { itemsOf } from '../../messages/record.ts'
 import { unbounded } from '../../principal.ts'
 import { lookAtThread, type ThreadLook } from '../../runs/index.ts'
 import {
@@ -49,7 +50,8 @@ export async function postResponse(context: OpenAiContext, asked: FaceCall): Pro
     named && look
       ? await placeOf(context, named, look)
       : await placeOfOwn(context, call, { command, request })
-  const { place, input } = await placeFor(context, model, found, given)
+  const { place, input: placed } = await placeFor(context, model, found, given)
+  const input = body.instructions ? placed : await withoutInstructions(context, place, placed)
 
   const conversationId = body.conversation === undefined ? null : idOf('conv', place.threadId)
   const details: ResponseDetails = {
@@ -105,6 +107,27 @@ function withInstructions(input: Input, instructions: string | undefined): Input
     response_metadata: {},
   }
   return { ...input, messages: [message, ...input.messages] }
+}
+
+/** Instructions hold for one response, so the next one without any removes them. */
+async function withoutInstructions(
+  { engine }: OpenAiContext,
+  { look, checkpointId }: Place,
+  { messages, answers }: Pick<Input, 'messages' | 'answers'>,
+): Promise<Pick<Input, 'messages' | 'answers'>> {
+  const own = messages.filter(({ id }) => id !== INSTRUCTIONS)
+  if (answers.length > 0 || !look?.thread) return { messages: own, answers }
+  const state = await engine.readState(look.thread, checkpointId ? { checkpointId } : {})
+  if (!itemsOf(state?.values.messages).some((one) => Object(one).id === INSTRUCTIONS))
+    return { messages: own, answers }
+  const remove = {
+    type: 'remove',
+    id: INSTRUCTIONS,
+    content: '',
+    additional_kwargs: {},
+    response_metadata: {},
+  }
+  return { messages: [remove, ...own], answers }
 }
 
 /** What a request continues. */
