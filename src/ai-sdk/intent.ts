@@ -7,7 +7,12 @@ import { type ChatBody, messageSchema, type SentMessage, type SentPart } from '.
 
 /** What a page requests. Its other messages are its copy of the thread and are ignored. */
 export type Intent =
-  | { readonly kind: 'send'; readonly message: SentMessage }
+  | {
+      readonly kind: 'send'
+      readonly message: SentMessage
+      /** The assistant's message before it, which can answer open questions. */
+      readonly before: unknown
+    }
   /** Replaces the message with the same id. */
   | { readonly kind: 'edit'; readonly message: SentMessage }
   /** Regenerates the answer to this user message. */
@@ -32,7 +37,8 @@ export function intentOf({ message, messages = [], trigger, messageId, resume }:
   if (last.role === 'system') throw invalid('message: expected a user or assistant message')
   if (last.role === 'assistant') return { kind: 'continue', message: last }
   if (contentOf(last).length === 0) throw invalid('message: expected a part of type text or file')
-  return { kind: messageId === last.id ? 'edit' : 'send', message: last }
+  if (messageId === last.id) return { kind: 'edit', message: last }
+  return { kind: 'send', message: last, before: messages.filter(({ id }) => id !== last.id).at(-1) }
 }
 
 export const invalid = (why: string): HttpError =>

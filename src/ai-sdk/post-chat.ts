@@ -26,14 +26,13 @@ import {
   type ThreadSnapshot,
   unanswered,
 } from '../runs/index.ts'
-import { givenAnswers, toolMessages } from './answers.ts'
+import { type Given, givenAnswers, toolMessages } from './answers.ts'
 import { askedOf } from './asked.ts'
-import type { Chunk } from './chunks.ts'
 import type { AiSdkContext } from './context.ts'
 import { type Intent, intentOf, invalid, userMessage } from './intent.ts'
-import { lastTurn, openCalls, replyId, type Turn, turnsOf } from './parts.ts'
+import { lastTurn, type OpenCall, openCalls, replyId, type Turn, turnsOf } from './parts.ts'
 import { chunkResponse, type Followed, followOn, type OpenAnswer } from './stream.ts'
-import { type ChatBody, chatSchema, type SentMessage } from './wire.ts'
+import { type ChatBody, chatSchema, messageSchema, type SentMessage } from './wire.ts'
 import { createChunkWriter } from './writer.ts'
 
 /** A request with everything that its run needs. */
@@ -92,7 +91,7 @@ async function begin(chat: Chat): Promise<Followed> {
   const intent: Intent = intentOf(chat.body)
   switch (intent.kind) {
     case 'send':
-      return send(chat, intent.message)
+      return send(chat, intent.message, intent.before)
     case 'edit':
       return edit(chat, intent.message)
     case 'regenerate':
@@ -107,12 +106,14 @@ async function begin(chat: Chat): Promise<Followed> {
  * connection, no second run starts: the page receives the first one. After the answer has ended, the same
  * message means an edit or a regeneration, because not every page says which.
  */
-async function send(chat: Chat, message: SentMessage): Promise<Followed> {
+async function send(chat: Chat, message: SentMessage, before: unknown): Promise<Followed> {
   const { threadId, call } = chat
   const { engine } = chat.context
   const { principal } = call
   const command = await keyOf(message)
-  const look = await lookAtThread(engine, { threadId, principal, command })
+  const first = await lookAtThread(engine, { threadId, principal, command })
+  const isAnswered = first.thread && (await answerFirst(chat, first.thread, before))
+  const look = isAnswered ? await lookAtThread(engine, { threadId, principal, command }) : first
   const receipt = receiptOf(look)
   if (!receipt)
     return start(chat, message.id, {
@@ -126,6 +127,21 @@ async function send(chat: Chat, message: SentMessage): Promise<Followed> {
   const answer = await engine.follow({ ...reading(chat), answerId: runId, runId, after })
   if (!answer || answer.end) return edit(chat, message)
   return begun(chat, answer, { userId: message.id, replies: [] })
+}
+
+/**
+ * Answers the open questions with the approvals and results in the page's copy of the assistant's message,
+ * and waits for the rest of that answer. Some pages only send these with the user's next message.
+ */
+async function answerFirst(chat: Chat, thread: ThreadRecord, before: unknown): Promise<boolean> {
+  if (unanswered(thread).length === 0 || Object(before).role !== 'assistant') return false
+  const given = await givenBy(
+    chat,
+    readBy(messageSchema, before, (why) => invalid(`messages.${why}`)),
+  )
+  if (Object.keys(given.answers).length < given.snapshot.questions.length) return false
+  await (await respond(chat, given)).ended()
+  return true
 }
 
 /** The run that the message has already started. */
@@ -174,19 +190,11 @@ async function regenerate(chat: Chat, userId: string): Promise<Followed> {
 }
 
 async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<Followed> {
-  const { engine, shape } = chat.context
-  const { body } = chat
-  const { state, questions, answer } = await snapshotOf(chat)
-  const turn = lastTurn(state?.values.messages)
-  const calls = openCalls(turn.replies)
-  const { answers, refused, chunks } = givenAnswers(askedOf(questions, calls, shape), message, body.resume)
-  if (Object.keys(answers).length > 0) {
-    const details = detailsOf(turn.userId)
-    const { assistantId: _, ...run } = chat.common
-    const link = answer && { answer: { id: answer.taskId, details } }
-    const followed = await engine.follow({ ...reading(chat), respond: { ...run, ...link, answers } })
-    return begun(chat, followed, turn, { refused, chunks })
-  }
+  const { engine } = chat.context
+  const given = await givenBy(chat, message)
+  const { turn, calls, snapshot } = given
+  const { questions, answer } = snapshot
+  if (Object.keys(given.answers).length > 0) return begun(chat, await respond(chat, given), turn, given)
   if (questions.length > 0)
     throw new HttpError(409, 'unanswered', 'The assistant has open questions. Answer all of them.')
   if (answer && !isAnswerEnded(answer)) {
@@ -202,6 +210,28 @@ async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<F
     accept: refuseQuestions,
   })
   return begun(chat, followed, turn)
+}
+
+/** What a page's message answers, with the turn that has asked. */
+interface GivenHere extends Given {
+  readonly snapshot: ThreadSnapshot
+  readonly turn: Turn
+  /** The calls without a result. */
+  readonly calls: readonly OpenCall[]
+}
+
+async function givenBy(chat: Chat, message: SentMessage | undefined): Promise<GivenHere> {
+  const snapshot = await snapshotOf(chat)
+  const turn = lastTurn(snapshot.state?.values.messages)
+  const calls = openCalls(turn.replies)
+  const asked = askedOf(snapshot.questions, calls, chat.context.shape)
+  return { ...givenAnswers(asked, message, chat.body.resume), snapshot, turn, calls }
+}
+
+function respond(chat: Chat, { answers, snapshot: { answer }, turn }: GivenHere): Promise<OpenAnswer> {
+  const { assistantId: _, ...run } = chat.common
+  const link = answer && { answer: { id: answer.taskId, details: detailsOf(turn.userId) } }
+  return chat.context.engine.follow({ ...reading(chat), respond: { ...run, ...link, answers } })
 }
 
 async function snapshotOf({ context, call, threadId }: Chat): Promise<ThreadSnapshot> {
@@ -256,7 +286,7 @@ function begun(
   { context: { shape } }: Chat,
   answer: OpenAnswer,
   { userId, replies }: Pick<Turn, 'userId' | 'replies'>,
-  given?: { readonly refused: ReadonlySet<string>; readonly chunks: readonly Chunk[] },
+  given?: Pick<Given, 'refused' | 'chunks'>,
 ): Followed {
   const writer = createChunkWriter(shape, given?.refused)
   const first = [...writer.begin(replyId(userId), replies, true), ...(given?.chunks ?? [])]

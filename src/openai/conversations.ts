@@ -1,17 +1,15 @@
 import { permit, type ThreadAction } from '../face/access.ts'
 import { bodyOf } from '../face/body.ts'
 import { threadIdOf } from '../face/ids.ts'
-import { numberParam } from '../face/lists.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { json } from '../http/index.ts'
 import { uuid7 } from '../ids.ts'
-import { decodeMessage, type Message, textOf } from '../messages/index.ts'
-import { isSummary } from '../messages/summary.ts'
 import type { Principal } from '../principal.ts'
 import type { ThreadRecord } from '../runs/index.ts'
 import type { OpenAiContext } from './context.ts'
-import { badRequest, noSuchConversation } from './errors.ts'
+import { noSuchConversation } from './errors.ts'
 import { idOf } from './ids.ts'
+import { addItems } from './items/kept.ts'
 import { threadOfConversation } from './responses/post.ts'
 import { conversationPatchSchema, conversationSchema } from './wire.ts'
 
@@ -34,11 +32,12 @@ export async function postConversation(
   { engine, authorize }: OpenAiContext,
   call: FaceCall,
 ): Promise<Response> {
-  const { metadata } = await bodyOf(conversationSchema, call)
+  const { metadata, items = [] } = await bodyOf(conversationSchema, call)
   const threadId = uuid7()
   const permitted = await permit(authorize, call, 'threads:create', { threadId }, call.json)
   const own = { ...metadata, ...(permitted.body?.metadata as object | undefined) }
   const thread = await engine.createThread({ threadId, principal: permitted.principal, metadata: own })
+  if (items.length > 0) await addItems(engine, threadId, items)
   return json(present(thread!))
 }
 
@@ -51,7 +50,8 @@ interface Found {
 
 type Metadata = Readonly<Record<string, unknown>>
 
-async function conversationOf(
+/** The conversation that a path names. Throws 404. */
+export async function conversationOf(
   { engine, authorize }: OpenAiContext,
   call: FaceCall,
   action: ThreadAction,
@@ -84,49 +84,4 @@ export async function deleteConversation(context: OpenAiContext, call: FaceCall)
   const { threadId } = thread
   await context.engine.deleteThread({ threadId, principal })
   return json({ id: idOf('conv', threadId), object: 'conversation.deleted', deleted: true })
-}
-
-const DEFAULT_LIMIT = 20
-const MAX_LIMIT = 100
-
-/** `GET /v1/conversations/{id}/items?limit&order&after`: the messages, newest first by default. */
-export async function listItems(context: OpenAiContext, call: FaceCall): Promise<Response> {
-  const { thread } = await conversationOf(context, call, 'threads:read')
-  const state = await context.engine.readState(thread)
-  const { messages } = state?.values ?? {}
-  const items = (Array.isArray(messages) ? messages : []).flatMap((raw, at) => itemOf(decodeMessage(raw), at))
-  const params = call.url.searchParams
-  if (params.get('order') !== 'asc') items.reverse()
-  const after = params.get('after')
-  const begin = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
-  if (after !== null && begin === 0) throw badRequest('after: expected the id of an item.')
-  const limit = numberParam(call, 'limit', DEFAULT_LIMIT, MAX_LIMIT)
-  const data = items.slice(begin, begin + limit)
-  return json({
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: begin + data.length < items.length,
-  })
-}
-
-function itemOf(message: Message | undefined, at: number) {
-  if (!message || message.role === 'tool' || message.role === 'reasoning' || isSummary(message)) return []
-  const text = textOf(message)
-  const isOwn = message.role === 'assistant'
-  // A message with only tool calls has no text.
-  if (isOwn && text === '') return []
-  const content = isOwn
-    ? { type: 'output_text', text, annotations: [], logprobs: [] }
-    : { type: 'input_text', text }
-  return [
-    {
-      type: 'message',
-      id: message.id ?? `msg_${at}`,
-      status: 'completed',
-      role: message.role,
-      content: [content],
-    },
-  ]
 }

@@ -1,6 +1,13 @@
 import { inputOf } from '../face/json-schema.ts'
 import type { RouteDescription, RouteDescriptions } from '../http/index.ts'
-import { chatSchema, conversationPatchSchema, conversationSchema, responseSchema } from './wire.ts'
+import {
+  chatSchema,
+  conversationPatchSchema,
+  conversationSchema,
+  itemsSchema,
+  responseSchema,
+  tokensSchema,
+} from './wire.ts'
 
 const text = { type: 'string' }
 
@@ -19,6 +26,12 @@ const conversation: RouteDescription = {
   summary: 'Reads a conversation.',
   answers: { 200: objectOf('conversation', 'id', 'created_at', 'metadata') },
 }
+
+const PAGE = {
+  limit: { type: 'integer', minimum: 0, maximum: 100 },
+  order: { enum: ['asc', 'desc'] },
+  after: text,
+} as const
 
 /** The routes of this face for the OpenAPI document. OpenAI documents their complete bodies. */
 export const DESCRIPTIONS: RouteDescriptions = {
@@ -67,11 +80,30 @@ export const DESCRIPTIONS: RouteDescriptions = {
   },
   'GET /v1/conversations/:conversation_id/items': {
     summary: 'Lists the messages of a conversation.',
-    query: {
-      limit: { type: 'integer', minimum: 0, maximum: 100 },
-      order: { enum: ['asc', 'desc'] },
-      after: text,
-    },
+    query: PAGE,
     answers: { 200: list },
+  },
+  'POST /v1/conversations/:conversation_id/items': {
+    summary: 'Adds items to a conversation. The next response takes them as the begin of its input.',
+    body: inputOf(itemsSchema),
+    answers: { 200: list },
+  },
+  'GET /v1/conversations/:conversation_id/items/:item_id': {
+    summary: 'Reads an item of a conversation.',
+    answers: { 200: { type: 'object' } },
+  },
+  'DELETE /v1/conversations/:conversation_id/items/:item_id': {
+    summary: 'Deletes an item that no response has taken.',
+    answers: { 200: objectOf('conversation', 'id', 'created_at', 'metadata') },
+  },
+  'GET /v1/responses/:response_id/input_items': {
+    summary: 'Lists the messages before the answer of a response.',
+    query: PAGE,
+    answers: { 200: list },
+  },
+  'POST /v1/responses/input_tokens': {
+    summary: 'Estimates the tokens of an input.',
+    body: inputOf(tokensSchema),
+    answers: { 200: objectOf('response.input_tokens', 'input_tokens') },
   },
 }

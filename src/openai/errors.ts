@@ -53,6 +53,9 @@ export const noSuchResponse = (id: string): HttpError =>
 export const noSuchConversation = (id: string): HttpError =>
   new HttpError(404, 'conversation_not_found', `Conversation ${JSON.stringify(id.slice(0, 600))} not found.`)
 
+export const noSuchItem = (id: string): HttpError =>
+  new HttpError(404, 'item_not_found', `Item ${JSON.stringify(id.slice(0, 600))} not found.`)
+
 /**
  * The response to a request whose run has failed. The failure is reported separately. It forbids retries,
  * which would start another run.

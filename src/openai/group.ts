@@ -60,7 +60,9 @@ const ROUTES: readonly FaceRoute<OpenAiContext>[] = [
   ['GET', '/v1/models/:model', null, /* @__PURE__ */ at('getModel')],
   ['POST', '/v1/chat/completions', null, /* @__PURE__ */ at('postChat')],
   ['POST', '/v1/responses', null, /* @__PURE__ */ at('postResponse')],
+  ['POST', '/v1/responses/input_tokens', 'assistants:search', /* @__PURE__ */ at('countTokens')],
   ['GET', '/v1/responses/:response_id', null, /* @__PURE__ */ at('getResponse')],
+  ['GET', '/v1/responses/:response_id/input_items', null, /* @__PURE__ */ at('listInputItems')],
   ['POST', '/v1/responses/:response_id/cancel', null, /* @__PURE__ */ at('cancelResponse')],
   ['DELETE', '/v1/responses/:response_id', null, /* @__PURE__ */ at('deleteResponse')],
   ['POST', '/v1/conversations', null, /* @__PURE__ */ at('postConversation')],
@@ -68,4 +70,7 @@ const ROUTES: readonly FaceRoute<OpenAiContext>[] = [
   ['POST', '/v1/conversations/:conversation_id', null, /* @__PURE__ */ at('patchConversation')],
   ['DELETE', '/v1/conversations/:conversation_id', null, /* @__PURE__ */ at('deleteConversation')],
   ['GET', '/v1/conversations/:conversation_id/items', null, /* @__PURE__ */ at('listItems')],
+  ['POST', '/v1/conversations/:conversation_id/items', null, /* @__PURE__ */ at('postItems')],
+  ['GET', '/v1/conversations/:conversation_id/items/:item_id', null, /* @__PURE__ */ at('getItem')],
+  ['DELETE', '/v1/conversations/:conversation_id/items/:item_id', null, /* @__PURE__ */ at('deleteItem')],
 ]

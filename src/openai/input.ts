@@ -3,6 +3,7 @@ import { toWireMessage, type WireMessage } from '../messages/index.ts'
 import { contentOf, outputOf, plainText } from './content.ts'
 import { badRequest } from './errors.ts'
 import { partsOf } from './ids.ts'
+import { withoutTemplate } from './templates.ts'
 import type { ChatMessage, InputItem } from './wire.ts'
 
 /** A client's answer to one question. */
@@ -25,8 +26,19 @@ export interface Input {
   readonly answers: readonly GivenAnswer[]
   /** The response that the last referenced item belongs to. The messages are the ones after it. */
   readonly base: { readonly threadId: string; readonly runId: string } | undefined
-  /** The user input of each turn, in order, for comparison with the thread's turns. */
-  readonly turns: readonly string[]
+  /** The client's input of each turn, in order, for comparison with the thread's turns. */
+  readonly turns: readonly Turn[]
+}
+
+/** What a client has sent between two messages of the assistant. */
+export interface Turn {
+  /** All of it, as JSON. */
+  readonly full: string
+  /** The user's messages alone. */
+  readonly spoken: string
+  readonly hasOutput: boolean
+  /** The position of its first message in `messages`. */
+  readonly at: number
 }
 
 /** A chat's messages, which are its whole history. */
@@ -111,7 +123,7 @@ function createReading() {
   let written: Written[] = []
   let answers: GivenAnswer[] = []
   let base: Input['base']
-  const turns: string[] = []
+  const turns: Turn[] = []
   let isTurnOpen = false
 
   /** After an agent message, earlier answers are no longer new. */
@@ -120,12 +132,20 @@ function createReading() {
     isTurnOpen = false
   }
 
-  function brought(what: unknown): void {
+  function brought(what: unknown, isOutput: boolean): void {
     const text = JSON.stringify(what)
-    if (isTurnOpen) turns.push(`${turns.pop()}\n${text}`)
-    else turns.push(text)
+    const opened = isTurnOpen ? turns.pop() : undefined
+    const before = opened ?? { full: '', spoken: '', hasOutput: false, at: firstAfterAssistant() }
+    turns.push({
+      ...before,
+      full: `${before.full}\n${text}`,
+      spoken: isOutput ? before.spoken : `${before.spoken}\n${text}`,
+      hasOutput: before.hasOutput || isOutput,
+    })
     isTurnOpen = true
   }
+
+  const firstAfterAssistant = () => written.findLastIndex(({ role }) => role === 'assistant') + 1
 
   function answer(of: readonly string[], given: GivenAnswer['given']): void {
     // The question's thread already has everything before it.
@@ -142,9 +162,9 @@ function createReading() {
         if (own.length > 0 || content.length > 0) written.push({ role, content, tool_calls: own })
         return
       }
-      written.push({ role, content })
       // Clients change their instructions from turn to turn.
-      if (role === 'user') brought(given)
+      if (role === 'user') brought(contentOf(withoutTemplate(given)), false)
+      written.push({ role, content })
     },
     call(call: Call) {
       spoken()
@@ -155,7 +175,7 @@ function createReading() {
     },
     output(callId: string, output: unknown) {
       const given = outputOf(output)
-      brought([callId, given])
+      brought([callId, given], true)
       const question = questionIn(callId)
       if (question) answer(question, { text: plainText(given) })
       else written.push({ role: 'tool', content: contentOf(given), tool_call_id: callId })

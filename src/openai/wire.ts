@@ -52,7 +52,7 @@ export const chatSchema = object({
   n: z.optional(whole(1, 1)),
 })
 
-const inputItem = object({
+const inputItem = z.looseObject({
   type: z.optional(text),
   role: z.optional(text),
   content: anything,
@@ -104,7 +104,13 @@ export const responseSchema = object({
   prompt_cache_key: z.optional(text),
 })
 
-export const conversationSchema = object({ metadata, items: z.optional(list(inputItem, 0, 0)) })
+/** As many as OpenAI takes at once. */
+const MAX_ADDED = 20
+
+export const conversationSchema = object({ metadata, items: z.optional(list(inputItem, 0, MAX_ADDED)) })
+export const itemsSchema = object({ items: list(inputItem, 1, MAX_ADDED) })
+/** For a count of tokens. */
+export const tokensSchema = object({ input: anything, instructions: z.optional(text), tools })
 export const conversationPatchSchema = object({ metadata: record })
 
 export type ChatMessage = Read<typeof chatMessage>

@@ -94,6 +94,16 @@ describe('JSON-RPC', () => {
       expect(await code(JSON.stringify(wrong))).toBe(-32600)
   })
 
+  test('without an id, an unknown method and invalid params are told before the missing id', async () => {
+    const without = (method: string, params: unknown) =>
+      code(JSON.stringify({ jsonrpc: '2.0', method, params }))
+    expect(await without('nonexistent/method', {})).toBe(-32601)
+    expect(await without('message/send', { foo: 'bar' })).toBe(-32602)
+    expect(await without('tasks/get', {})).toBe(-32602)
+    for (const method of ['message/send', 'message/stream'])
+      expect(await without(method, userMessage(asking()))).toBe(-32600)
+  })
+
   test('an unknown method is not found, and its answer has the id of the request', async () => {
     const request = { jsonrpc: '2.0', id: 'here', method: 'nonexistent/method', params: {} }
     const { body } = await peer.post(JSON.stringify(request))

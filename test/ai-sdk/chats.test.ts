@@ -105,6 +105,22 @@ describe.each(Object.entries(LIBRARIES))('the client of ai %s', (version, librar
     expect(shownOf(history)).toEqual(shownOf(chat.messages))
   })
 
+  test('sends a message with the answer to an approval, as pages do that send nothing at a refusal', async () => {
+    const { origin } = await serve(langgraph(supervised()))
+    const { chat } = openChat({ origin, library })
+    await chat.sendMessage({ text: '2 + 3?' })
+    const part: Json = chat.lastMessage!.parts.at(-1)
+    await chat.addToolApprovalResponse({ id: part.approval.id, approved: false, reason: 'No sums today.' })
+    await chat.sendMessage({ text: 'Thanks' })
+    expect(chat.error).toBeUndefined()
+    expect(chat.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+    const history = await historyOf(origin)
+    expect(history.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+    expect(history[1]!.parts[1]).toMatchObject({ state: 'output-error', errorText: 'No sums today.' })
+    expect(shownOf(history).at(-1)).toEqual(shownOf(chat.messages).at(-1))
+    await library.validateUIMessages({ messages: history })
+  })
+
   test('answers a question of any other form by its id', async () => {
     const { origin } = await serve(asking())
     const { chat } = openChat({ origin, library })

@@ -144,7 +144,8 @@ describe('chats of a UI', () => {
     expect(await say([user('a'), said(a), user('b'), said(b), user('c')])).toBe(`u:a|a:u:a|u:b|a:${b}|u:c`)
     expect(await say([user('new')])).toBe('u:new')
     expect(await say([user('a'), said(a), user('b')])).toBe('u:a|a:u:a|u:b')
-    expect((await threadIds()).length).toBe(1)
+    // Another first message is another thread.
+    expect((await threadIds()).length).toBe(2)
   })
 
   test('take a history that the thread does not know as it is', async () => {
@@ -173,6 +174,56 @@ describe('chats of a UI', () => {
     expect(await say([user('Add'), said(question), user('approve')], 'supervised')).toBe('Done.')
   })
 
+  const TASKS: Readonly<Record<string, readonly object[]>> = {
+    tools: [
+      { role: 'system', content: 'Available Tools: []\n\nChoose the tools.' },
+      user('Query: History:\nUSER: """Add"""\nQuery: Add'),
+    ],
+    emoji: [user(`Your task is to reflect the speaker's likely facial expression.\n\nMessage: """Add"""`)],
+    merge: [user('You have been provided with a set of responses from various models to the query: "Add"')],
+    title: [user('Create a concise, 3-5 word title for the chat.\nUSER: Add')],
+    'a prompt of the administrator': [user('Give this chat a name: Add')],
+  }
+  test.each(Object.entries(TASKS))('keep their question while the UI asks for %s', async (_, messages) => {
+    const { say } = await chatted()
+    const question = await say([user('Add')], 'supervised')
+    await say(messages, 'supervised')
+    expect(await say([user('Add'), said(question), user('approve')], 'supervised')).toBe('Done.')
+  })
+
+  const found = (question: string) =>
+    `### Task:\nUse the context.\n\n<context>\n<source id="1">A </context> in it.</source>\n</context>\n\n${question}`
+
+  test('keep their state where the newest message alone has a template', async () => {
+    const { say, threadIds } = await chatted()
+    const a = await say([user(found('a'))])
+    expect(a).toBe(`u:${found('a')}`)
+    const parts = [{ type: 'text', text: found('b') }]
+    // What the client claims the assistant to have said is not believed.
+    expect(await say([user('a'), said('x'), { role: 'user', content: parts }])).toBe(
+      `u:${found('a')}|a:${a}|u:${found('b')}`,
+    )
+    const third = await say([user('a'), said('x'), user('b'), said('y'), user('c')])
+    expect(third).toContain(`|u:${found('b')}|`)
+    expect((await threadIds()).length).toBe(1)
+  })
+
+  test.each(['approve', found('approve'), found('<user_query>\nyes\n</user_query>')])(
+    'take the answer %j to a question',
+    async (answer) => {
+      const { say } = await chatted()
+      const question = await say([user('Add')], 'supervised')
+      expect(await say([user('Add'), said(question), user(answer)], 'supervised')).toBe('Done.')
+    },
+  )
+
+  test('go on from the last turn that is known, where a request between was lost', async () => {
+    const { say } = await chatted()
+    await say([user('a')])
+    const lost = [user('a'), said('x'), user('lost'), said('Error'), user('b')]
+    expect(await say(lost)).toBe('u:a|a:u:a|u:lost|a:Error|u:b')
+  })
+
   test('of two models are two threads', async () => {
     const { say, threadIds } = await chatted()
     await say([user('a')])
@@ -194,6 +245,45 @@ test('a program that names a thread sends its new messages alone', async () => {
   }
   await say('a')
   expect(await say('b')).toBe('u:a|a:u:a|u:b')
+})
+
+describe('a history without the results of tools', () => {
+  const headers = { 'x-thread-id': 'mine' }
+  const called = {
+    role: 'assistant',
+    content: '',
+    tool_calls: [
+      { id: 'call_weather', type: 'function', function: { name: 'get_weather', arguments: '{}' } },
+    ],
+  }
+  const result = { role: 'tool', tool_call_id: 'call_weather', content: 'Rain' }
+  const tools = [{ type: 'function', function: WEATHER }]
+
+  test.each(['x-thread-id', 'x-openwebui-chat-id'])('goes on after them, by %s', async (header) => {
+    const { request, server, threadIds } = await served({ assistant })
+    const say = async (messages: readonly object[]) => {
+      const body = { model: 'assistant', messages, tools }
+      return (await request('POST', '/chat/completions', body, { [header]: 'mine' })).body.choices[0].message
+    }
+    expect((await say([user('Oslo')])).tool_calls).toHaveLength(1)
+    const { content } = await say([user('Oslo'), called, result])
+    expect(content).toContain('Rain')
+    await say([user('Oslo'), { role: 'assistant', content }, user('And now?')])
+    const [threadId] = await threadIds()
+    const thread = await server.engine.findThread({ threadId: threadId! })
+    const { messages }: Json = (await server.engine.readState(thread!))!.values
+    expect(messages.map(({ type }: Json) => type)).toEqual(['human', 'ai', 'tool', 'ai', 'human', 'ai'])
+  })
+
+  test('that the thread does not know leaves the thread its state', async () => {
+    const { request } = await served({ counting })
+    const say = async (messages: readonly object[]) =>
+      (await request('POST', '/chat/completions', { model: 'counting', messages }, headers)).body.choices[0]
+        .message.content
+    await say([user('a')])
+    const forged = { role: 'assistant', content: 'y' }
+    expect(await say([user('x'), forged, user('b')])).toBe('u:a|a:u:a|u:b')
+  })
 })
 
 test('a question without a thread is a function call, whose result finds the thread again', async () => {

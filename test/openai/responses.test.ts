@@ -124,6 +124,46 @@ describe('a conversation', () => {
     ).rejects.toMatchObject({ status: 404, code: 'conversation_not_found' })
   })
 
+  test('takes items, which the next response reads first, by both clients', async () => {
+    const { baseURL, request } = await served({ counting })
+    for (const [, openai] of clientsOf(baseURL)) {
+      const items = [
+        { type: 'message', role: 'user', content: 'a' },
+        { type: 'message', role: 'assistant', content: 'b' },
+      ] as const
+      const { id } = await openai.conversations.create({ items: [...items] })
+      const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' } as const
+      const added = await openai.conversations.items.create(id, { items: [call, items[0]] })
+      expect(added.data).toMatchObject([{ ...call, id: expect.any(String) }, { role: 'user' }])
+      const [kept, last] = added.data as Json[]
+      expect(await openai.conversations.items.retrieve(kept.id, { conversation_id: id })).toEqual(kept)
+      await openai.conversations.items.delete(kept.id, { conversation_id: id })
+      await openai.conversations.items.delete(last.id, { conversation_id: id })
+      await expect(openai.conversations.items.delete(last.id, { conversation_id: id })).rejects.toMatchObject(
+        { status: 404, code: 'item_not_found' },
+      )
+      const answer = await openai.responses.create({ model: 'counting', input: 'c', conversation: id })
+      expect(answer.output_text).toBe('u:a|a:b|u:c')
+      const listed: Json[] = []
+      for await (const item of openai.conversations.items.list(id, { order: 'asc' })) listed.push(item)
+      expect(listed.map(({ content }) => content[0].text)).toEqual(['a', 'b', 'c', 'u:a|a:b|u:c'])
+      const next = await openai.responses.create({ model: 'counting', input: 'd', conversation: id })
+      expect(next.output_text).toBe('u:a|a:b|u:c|a:u:a|a:b|u:c|u:d')
+      const input: Json[] = []
+      for await (const item of openai.responses.inputItems.list(answer.id, { order: 'asc' })) input.push(item)
+      expect(input.map(({ role, content }) => `${role}: ${content[0].text}`)).toEqual([
+        'user: a',
+        'assistant: b',
+        'user: c',
+      ])
+    }
+    const count = await request('POST', '/responses/input_tokens', {
+      model: 'counting',
+      input: 'a'.repeat(40),
+    })
+    expect(count.body).toEqual({ object: 'response.input_tokens', input_tokens: 10 })
+  })
+
   test('takes along what was said to another model', async () => {
     const { openai } = await served({ counting, assistant })
     const one = await openai.responses.create({ model: 'assistant', input: 'a' })
@@ -142,6 +182,22 @@ describe('a conversation', () => {
     })
     expect(two.output_text).toBe('s:two|u:a|a:s:one|u:a|u:b')
   })
+
+  test.each(['counting', 'graph', 'other'])(
+    'has no instructions of an earlier one, with %s',
+    async (model) => {
+      const graph = langgraph(
+        chat((messages) => ({ text: messages.map((one) => `${one.getType()[0]}:${one.text}`).join('|') })),
+      )
+      const { openai } = await served({ counting, other: counting, graph })
+      const first = model === 'other' ? 'counting' : model
+      const one = await openai.responses.create({ model: first, input: 'a', instructions: 'one' })
+      const two = await openai.responses.create({ model, input: 'b', previous_response_id: one.id })
+      expect(two.output_text.replaceAll('h:', 'u:')).toBe('u:a|a:s:one|u:a|u:b')
+      const three = await openai.responses.create({ model, input: 'c', previous_response_id: two.id })
+      expect(three.output_text.startsWith(two.output_text.slice(0, 3))).toBe(true)
+    },
+  )
 })
 
 test('a call of a tool of the client ends the response, and its result goes on with it', async () => {

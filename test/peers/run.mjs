@@ -68,6 +68,7 @@ const TESTS = [
   'test/agents/langgraph/interrupts.test.ts',
   'test/agents/langgraph/runs.test.ts',
   'test/agents/langgraph/state.test.ts',
+  'test/platform/frames/modes.test.ts',
   'test/graph-store/langgraph.test.ts',
   'test/storage/langgraph.test.ts',
   'test/storage/langchain-objects.test.ts',

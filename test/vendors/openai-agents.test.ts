@@ -1,4 +1,12 @@
-import { Agent, hostedMcpTool, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents'
+import {
+  Agent,
+  hostedMcpTool,
+  OpenAIConversationsSession,
+  OpenAIProvider,
+  Runner,
+  setTracingDisabled,
+  tool,
+} from '@openai/agents'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { supervised } from '../fixtures/graphs.ts'
@@ -37,4 +45,19 @@ test('the Agents SDK runs tools, keeps conversations, and shows requests for app
   expect(asked.interruptions.map((one) => one.name)).toEqual(['add'])
   asked.state.approve(asked.interruptions[0]!)
   expect((await runner.run(adder, asked.state)).finalOutput).toBe('Done.')
+})
+
+test('the Agents SDK keeps a session in a conversation', async () => {
+  const { openai, baseURL } = await served({ counting })
+  const runner = new Runner({
+    modelProvider: new OpenAIProvider({ baseURL, apiKey: 'key', useResponses: true }),
+  })
+  const session = new OpenAIConversationsSession({ client: openai as never })
+  const agent = new Agent({ name: 'counter', model: 'counting' })
+  expect((await runner.run(agent, 'a', { session })).finalOutput).toBe('u:a')
+  expect((await runner.run(agent, 'b', { session })).finalOutput).toBe('u:a|a:u:a|u:b')
+  expect(await session.getItems()).toHaveLength(4)
+  expect(await session.popItem()).toMatchObject({ role: 'assistant' })
+  expect(await session.getItems()).toHaveLength(3)
+  await session.clearSession()
 })

@@ -5,6 +5,7 @@ import { A2AError } from '../errors.ts'
 export type RpcId = string | number | null
 
 export interface RpcRequest {
+  readonly hasId: boolean
   readonly method: string
   readonly params: unknown
   /** LangGraph's clients send `thread_id` here. */
@@ -32,17 +33,21 @@ export function readEnvelope(body: unknown): RpcRequest {
   if (!isRecord(body)) throw invalid('Expected a JSON-RPC 2.0 request, which is an object.')
   const { jsonrpc, id, method, params, metadata } = body
   if (jsonrpc !== '2.0') throw invalid('jsonrpc: expected "2.0".')
-  if (!isRpcId(id))
-    throw invalid(
-      `id: expected a string of at most ${MAX_ID_LENGTH} characters, a whole number, or null. Every A2A method has a response.`,
-    )
+  if (id !== undefined && !isRpcId(id)) throw invalidId()
   if (typeof method !== 'string' || method === '')
     throw invalid('method: expected a string that is not empty.')
   return {
+    hasId: id !== undefined,
     method,
     params,
     metadata: isRecord(metadata) ? filterFields(metadata, (key) => key !== '__proto__') : undefined,
   }
 }
+
+/** The error of a request whose id is missing or cannot be repeated. */
+export const invalidId = (): A2AError =>
+  invalid(
+    `id: expected a string of at most ${MAX_ID_LENGTH} characters, a whole number, or null. Every A2A method has a response.`,
+  )
 
 const invalid = (message: string): A2AError => new A2AError('invalid_request', message)

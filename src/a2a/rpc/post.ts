@@ -5,7 +5,7 @@ import type { A2AContext } from '../context.ts'
 import { methodOf, versionOf } from '../dialects/choose.ts'
 import type { A2ACall, Operations } from '../operations/operations.ts'
 import { ANSWERS, isStreamed, STREAMS } from './dispatch.ts'
-import { idOf, type RpcId, readEnvelope } from './envelope.ts'
+import { idOf, invalidId, type RpcId, readEnvelope } from './envelope.ts'
 import { failureOf, isHttpOnly } from './errors.ts'
 import { activeExtensions, historyScopeOf, requireExtensions } from './extensions.ts'
 import { frameOf } from './items.ts'
@@ -41,12 +41,14 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
   try {
     const body = await call.json()
     id = idOf(body)
-    const { method, params, metadata } = readEnvelope(body)
+    const { hasId, method, params, metadata } = readEnvelope(body)
+    // An unknown method and invalid params are told first, as by the official test suite.
+    const own = hasId ? operations : withoutId(operations)
     const [dialect, operation] = methodOf(method, version)
     requireExtensions(context, call)
-    const asked = (own: FaceCall): A2ACall => ({
+    const asked = (permitted: FaceCall): A2ACall => ({
       context,
-      call: own,
+      call: permitted,
       assistantId: path.assistant_id ?? '',
       dialect,
       metadata,
@@ -54,7 +56,7 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
       lastEventId: request.headers.get('last-event-id') ?? undefined,
     })
     if (!isStreamed(operation)) {
-      const result = await ANSWERS[operation](operations, asked(call), params)
+      const result = await ANSWERS[operation](own, asked(call), params)
       return json({ jsonrpc: '2.0', id, result })
     }
     isEventError = dialect.version === '0.3' && version === undefined && wantsEvents(request)
@@ -62,7 +64,7 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
       call,
       dialect,
       id: JSON.stringify(id),
-      open: (own) => STREAMS[operation](operations, asked(own), params),
+      open: (streamed) => STREAMS[operation](own, asked(streamed), params),
       failed: failureText,
     })
   } catch (error) {
@@ -82,6 +84,14 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
     if (!isEventError || status !== 200) return json(refused, { status, headers })
     return new Response(frameOf(JSON.stringify(refused)), { headers: SSE_HEADERS })
   }
+}
+
+/** Operations that do nothing, for a request without an id. */
+const withoutId = (operations: Operations): Operations =>
+  Object.fromEntries(Object.keys(operations).map((name) => [name, refuse])) as unknown as Operations
+
+async function refuse(): Promise<never> {
+  throw invalidId()
 }
 
 /** v0.3 clients, which send no version header, only read the error of a stream if it is an event. */

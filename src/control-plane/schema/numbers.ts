@@ -42,9 +42,15 @@ const FALSE = ['0', 'f', 'n', 'no', 'off', 'false']
 
 /** Null for text that cannot be parsed, and undefined for other types. */
 function numberOf(value: unknown, pattern: RegExp): number | null | undefined {
-  if (typeof value === 'string') return pattern.test(value.trim()) ? Number(value) : null
+  if (typeof value === 'string') {
+    const text = withoutUnderscores(value.trim())
+    return pattern.test(text) ? Number(text) : null
+  }
   return typeof value === 'number' || typeof value === 'boolean' ? Number(value) : undefined
 }
+
+/** Python's numbers may have single underscores between digits. */
+const withoutUnderscores = (text: string): string => text.replace(/(?<=\d)_(?=\d)/g, '')
 
 function within({ minimum, maximum }: JsonSchema, value: number): Outcome {
   const message = 'Input should be'

@@ -32,11 +32,15 @@ function countOf(text: string): number {
   return count
 }
 
-/** A UUID with or without hyphens. The result is in lower case with hyphens. */
+/**
+ * A UUID with or without hyphens; with them, also in braces or as a URN. The result is in lower case with
+ * hyphens.
+ */
 export function checkUuid(value: unknown): Outcome {
   if (typeof value !== 'string')
     return refuse('uuid_type', 'UUID input should be a string, bytes or UUID object')
-  const groups = /^([\da-f]{8})(-?)([\da-f]{4})\2([\da-f]{4})\2([\da-f]{4})\2([\da-f]{12})$/i.exec(value)
+  const [, braced = value] = /^\{(.{36})\}$/.exec(value) ?? /^urn:uuid:(.{36})$/.exec(value) ?? []
+  const groups = /^([\da-f]{8})(-?)([\da-f]{4})\2([\da-f]{4})\2([\da-f]{4})\2([\da-f]{12})$/i.exec(braced)
   if (groups)
     return accept(
       [1, 3, 4, 5, 6]

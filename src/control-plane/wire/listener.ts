@@ -7,13 +7,13 @@ const COMPUTE_CONFIG = /* @__PURE__ */ t.titled('ListenerComputeConfig', { k8s_n
 export const LISTENER_PATH = /* @__PURE__ */ z.object({ listener_id: t.UUID })
 
 export const LISTENER = /* @__PURE__ */ t.titled('Listener', {
-  id: t.UUID,
-  version: t.OPT_STRING,
   compute_type: COMPUTE_TYPE,
   compute_id: t.STRING,
   compute_config: COMPUTE_CONFIG,
+  id: t.UUID,
   created_at: t.TIME,
   updated_at: t.TIME,
+  version: t.OPT_STRING,
 })
 
 export const LISTENER_PAGE = /* @__PURE__ */ t.pageOf('ListenersList', LISTENER)

@@ -80,7 +80,8 @@ export const openaiResponses = defineFormat({
       else if (name === 'output_item.done') finishItem(at, item)
       else if (name === 'output_item.added') {
         // A call starts before it is complete, and its arguments follow.
-        if (callKindOf(item)) addPart(choiceOf(draft), keyOf(at), readCall(item))
+        const choice = choiceOf(draft)
+        if (callKindOf(item, choice)) addPart(choice, keyOf(at), readCall(item, choice))
       } else if (name === 'output_text.annotation.added') {
         const annotations = [readCitation(event.annotation)]
         addPart(choiceOf(draft), keyOf(at, undefined, event.content_index ?? 0), {
@@ -132,13 +133,20 @@ const VOCABULARY = vocabulary(
 
 const kindOf = (type: unknown) => VOCABULARY.types.get(type) ?? VOCABULARY.keptTypes.get(type)
 
-/** The tools that xAI runs itself, although it calls them like custom tools. */
-const XAI_TOOL = /^x_(user_search|keyword_search|semantic_search|thread_fetch)$/
+/** The tools that xAI runs itself, although it calls them like custom tools, for calls without their response. */
+const XAI_TOOL =
+  /^(x_(user_search|keyword_search|semantic_search|thread_fetch)|view_x_video|view_image|web_search_with_snippets|browse_page)$/
+
+/** A custom tool of xAI's models is always one that xAI runs. */
+const isOfXai = (choice: Choice): boolean => /^(xai[/.])?grok-/.test(stringOf(choice.draft.metadata?.model))
 
 /** The kind of a call, which two types of items tell only by another field. */
-function callKindOf({ type, execution, name }: Fields): 'toolCall' | 'serverToolCall' | undefined {
+function callKindOf(
+  { type, execution, name }: Fields,
+  choice: Choice,
+): 'toolCall' | 'serverToolCall' | undefined {
   const kind = kindOf(type)
-  const xai = type === 'custom_tool_call' && XAI_TOOL.test(stringOf(name))
+  const xai = type === 'custom_tool_call' && (XAI_TOOL.test(stringOf(name)) || isOfXai(choice))
   const server = kind === 'serverToolCall' ? execution !== 'client' : xai
   return !kind?.endsWith('Call') ? undefined : server ? 'serverToolCall' : 'toolCall'
 }
@@ -245,8 +253,8 @@ export function readItem(choice: Choice, at: unknown, item: Fields): void {
     for (const [index, part] of listOf(summary).entries()) addReasoning(part, index)
     for (const [index, part] of listOf(content).entries()) addReasoning(part, undefined, index)
     if (listOf(summary).length + listOf(content).length === 0) addReasoning({ type: 'summary_text' }, 0)
-  } else if (callKindOf(item)) {
-    const call = readCall(item)
+  } else if (callKindOf(item, choice)) {
+    const call = readCall(item, choice)
     add(call)
     const result = error ?? item[RESULT_FIELDS[stringOf(type)] ?? '']
     const failed = error || status === 'failed'
@@ -262,10 +270,10 @@ export function readItem(choice: Choice, at: unknown, item: Fields): void {
 }
 
 /** Reads a call of any type. An item without `name` and `arguments` has its arguments as fields. */
-function readCall(item: Fields): ContentBlock {
+function readCall(item: Fields, choice: Choice): ContentBlock {
   const { id, call_id, name, arguments: given, input } = item
   const type = stringOf(item.type)
-  const server = callKindOf(item) === 'serverToolCall'
+  const server = callKindOf(item, choice) === 'serverToolCall'
   const own = name === undefined && given === undefined
   const others = collect({}, item, CALL)!
   delete others[RESULT_FIELDS[type] ?? '']

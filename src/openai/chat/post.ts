@@ -15,15 +15,17 @@ import {
   placeOfOwn,
   startedBefore,
 } from '../begin.ts'
+import { plainText } from '../content.ts'
 import type { OpenAiContext } from '../context.ts'
 import { failedRun } from '../errors.ts'
 import { type Input, readChat } from '../input.ts'
 import { answerIn, questionText } from '../questions.ts'
 import { readRun, streamRun } from '../read.ts'
 import { clientToolsOf } from '../request.ts'
+import { withoutTemplate } from '../templates.ts'
 import { type ChatBody, chatSchema } from '../wire.ts'
 import { type ChatThread, chatThreadOf } from './threads.ts'
-import { digestsOf, putTurn, runOfTurn } from './turns.ts'
+import { digestsOf, knownTurn, putTurn, type TurnDigest } from './turns.ts'
 import { type ChatHead, createChatWriter } from './writer.ts'
 
 /** The details that this face stores with the run of a completion. */
@@ -39,7 +41,8 @@ export async function postChat(context: OpenAiContext, asked: FaceCall): Promise
   const body = await bodyOf(chatSchema, asked)
   const given = readChat(body.messages)
   const model = await modelOf(context, unbounded(asked.principal), body.model)
-  const chat = await chatThreadOf(asked, body, model.assistant?.assistantId ?? model.graphId)
+  const digests = await digestsOf(given.turns)
+  const chat = await chatThreadOf(asked, body, model.assistant?.assistantId ?? model.graphId, digests)
   const named = given.answers[0]?.threadId ?? chat?.threadId
   const { call, principal, metadata, command, request } = await admit(
     context,
@@ -53,7 +56,7 @@ export async function postChat(context: OpenAiContext, asked: FaceCall): Promise
       ? undefined
       : await lookAtThread(context.engine, { threadId: named, principal, command })
   const order = look
-    ? await orderFor(context, { given, chat, look, threadId: named! })
+    ? await orderFor(context, { given, digests, chat, look, threadId: named! })
     : { place: await placeOfOwn(context, call, { command, request }), input: given }
   const isKept = await isKeptThread(context, call, chat, look)
   const { asksAgain, turn } = order
@@ -81,7 +84,7 @@ export async function postChat(context: OpenAiContext, asked: FaceCall): Promise
       isKept,
       command,
       metadata,
-      ...(turn !== undefined && { extraOps: (runId) => [putTurn(turn, runId)] }),
+      ...(turn !== undefined && { extraOps: (runId: string) => putTurn(turn, runId) }),
     }))
   return answered(context, call, body, begun, { ...head, ...whenOf(begun) }, isKept || command !== undefined)
 }
@@ -111,25 +114,28 @@ interface ChatOrder {
   readonly place: Place
   readonly input: Pick<Input, 'messages' | 'answers'>
   /** The digest of its turn, if the client sends the whole history. */
-  readonly turn?: string | undefined
+  readonly turn?: TurnDigest | undefined
   /** The question that the text does not answer. */
   readonly asksAgain?: string | undefined
 }
 
 /**
  * Compares the client's history with the thread's turns. A request after a known turn continues from there,
- * or forks if something came after it: an edit or a regeneration. An unknown history is used as it is, on a
- * new branch.
+ * or forks if something came after it: an edit or a regeneration. What is not known goes on from the last
+ * turn that is. Without any, a UI's first message starts the thread again, and a program that names a thread
+ * adds its last messages.
  */
 async function orderFor(
   context: OpenAiContext,
   {
     given,
+    digests,
     chat,
     look,
     threadId,
   }: {
     readonly given: Input
+    readonly digests: readonly TurnDigest[]
     readonly chat: ChatThread | undefined
     readonly look: ThreadLook
     readonly threadId: string
@@ -138,27 +144,29 @@ async function orderFor(
   const { messages, answers, turns } = given
   const { thread } = look
   const here: Place = { threadId, look }
-  if (answers.length > 0) return { place: here, input: given }
+  const turn = digests.at(-1)
+  if (answers.length > 0) return { place: here, input: given, turn }
   const lastSpoken = messages.findLastIndex(({ type }) => type === 'ai')
   // A program that names a thread may send only its new messages.
-  if (!chat?.isOfUi && lastSpoken < 0) return { place: here, input: given }
-  const digests = await digestsOf(turns)
-  const turn = digests.at(-1)
-  const before = digests.at(-2)
+  if (!chat?.isOfUi && lastSpoken < 0) return { place: here, input: given, turn }
   const { store } = internalsOf(context.engine)
-  const known = thread && before !== undefined ? await runOfTurn(store, threadId, before) : undefined
-  if (!thread || known === undefined)
-    return { place: thread?.lastRunId ? { ...here, checkpointId: null } : here, input: given, turn }
-  const place = await placeAfter(context, { ...look, thread }, known)
-  const input = { messages: messages.slice(lastSpoken + 1), answers: [] }
+  const known = thread && (await knownTurn(store, threadId, turns, digests))
+  if (!thread || (!known && !thread.lastRunId)) return { place: here, input: given, turn }
+  if (!known && !chat?.isOfUi)
+    return { place: here, input: { messages: messages.slice(lastSpoken + 1), answers: [] }, turn }
+  if (!known) return { place: { ...here, checkpointId: null }, input: given, turn }
+  const place = await placeAfter(context, { ...look, thread }, known.runId)
+  const input = { messages: messages.slice(turns[known.at + 1]!.at), answers: [] }
   const [question] = place.checkpointId === undefined ? unanswered(thread) : []
   if (!question) return { place, input, turn }
-  const text = input.messages.map(({ content }) => (typeof content === 'string' ? content : '')).join('\n')
+  const text = input.messages.map(({ content }) => saidIn(content)).join('\n')
   if (!answerIn(question, text)) return { place, input, asksAgain: questionText(question) }
   // As JSON, so that the text itself is the answer.
   const answer = { threadId, questionId: question.id, given: { text: JSON.stringify(text) } }
   return { place, input: { messages: [], answers: [answer] }, turn }
 }
+
+const saidIn = (content: unknown): string => plainText(withoutTemplate(content))
 
 /**
  * Whether the thread of a request is kept. If the client names no thread, the thread is deleted unless it

@@ -4,7 +4,9 @@ import { uuidOf } from '../../ids.ts'
 import { namesOwnerOf } from '../../principal.ts'
 import { plainText } from '../content.ts'
 import { CHAT_HEADERS } from '../headers.ts'
+import { isTaskPrompt } from '../templates.ts'
 import type { ChatBody } from '../wire.ts'
+import type { TurnDigest } from './turns.ts'
 
 /** The thread that stores a chat. Undefined if the client names none, so that the request stands alone. */
 export interface ChatThread {
@@ -13,27 +15,24 @@ export interface ChatThread {
   readonly isOfUi: boolean
 }
 
-/**
- * Requests that UIs send to the same model outside of the conversation: for titles, tags, follow-up questions
- * and searches.
- */
-const TASK =
-  /^\s*(### Task:|Provide a concise, 5-word-or-less title|Analyze this conversation and provide:|Please generate a (concise|short)\b.*\btitle)/i
-
-/** Whether a request is such a task, which is not part of the conversation. */
+/** Whether a request is a task of a UI, which is not part of the conversation. */
 export function isTask({ messages }: Pick<ChatBody, 'messages'>): boolean {
-  const spoken = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
-  return spoken.length === 1 && spoken[0]!.role === 'user' && TASK.test(plainText(spoken[0]!.content))
+  const isSystem = ({ role }: { readonly role: string }) => role === 'system' || role === 'developer'
+  const [only, ...others] = messages.filter((one) => !isSystem(one))
+  if (only?.role !== 'user' || others.length > 0) return false
+  return isTaskPrompt(plainText(only.content), plainText(messages.find(isSystem)?.content))
 }
 
 /**
  * The thread that a client names: in `metadata.thread_id` or `X-Thread-Id`, or by a UI's chat id. A chat has
- * one thread for each assistant, because UIs ask several at once. Throws 400 for an invalid thread id.
+ * one thread for each assistant, because UIs ask several at once, and for each first message, so that prompts
+ * of the UI's own that are not recognised touch no conversation. Throws 400 for an invalid thread id.
  */
 export async function chatThreadOf(
   { request: { headers }, principal }: FaceCall,
   body: ChatBody,
   assistantId: string,
+  [first]: readonly TurnDigest[],
 ): Promise<ChatThread | undefined> {
   if (isTask(body)) return undefined
   const named = body.metadata?.thread_id ?? headers.get('x-thread-id')
@@ -41,7 +40,10 @@ export async function chatThreadOf(
   const chatId = CHAT_HEADERS.map((name) => headers.get(name)).find(isChatId)
   if (!chatId) return undefined
   const owner = namesOwnerOf(principal)
-  return { threadId: await uuidOf(['openai chat', owner, assistantId, chatId]), isOfUi: true }
+  return {
+    threadId: await uuidOf(['openai chat', owner, assistantId, chatId, first?.spoken ?? null]),
+    isOfUi: true,
+  }
 }
 
 /** LibreChat sends these words, or its placeholder, before a conversation has an id. */

@@ -23,7 +23,7 @@ interface Kept {
 }
 
 /** The response that a path names, if the caller is permitted to use it. Throws 404. */
-async function keptResponse(
+export async function keptResponse(
   { engine, authorize }: OpenAiContext,
   call: FaceCall,
   action: ThreadAction,

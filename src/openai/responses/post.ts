@@ -1,6 +1,7 @@
 import { bodyOf } from '../../face/body.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json } from '../../http/index.ts'
+import { itemsOf } from '../../messages/record.ts'
 import { unbounded } from '../../principal.ts'
 import { lookAtThread, type ThreadLook } from '../../runs/index.ts'
 import {
@@ -19,9 +20,10 @@ import type { OpenAiContext } from '../context.ts'
 import { badRequest, noSuchConversation, noSuchResponse } from '../errors.ts'
 import { idOf, partsOf } from '../ids.ts'
 import { type Input, readItems } from '../input.ts'
+import { type KeptItem, keptItems, takeItems } from '../items/kept.ts'
 import { readRun, streamRun } from '../read.ts'
 import { clientToolsOf } from '../request.ts'
-import { type ResponseBody, responseSchema } from '../wire.ts'
+import { type InputItem, type ResponseBody, responseSchema } from '../wire.ts'
 import { echoOf, type ResponseDetails, takesApprovals } from './model.ts'
 import { createResponseWriter, type ResponseHead } from './writer.ts'
 
@@ -49,7 +51,12 @@ export async function postResponse(context: OpenAiContext, asked: FaceCall): Pro
     named && look
       ? await placeOf(context, named, look)
       : await placeOfOwn(context, call, { command, request })
-  const { place, input } = await placeFor(context, model, found, given)
+  const kept = body.conversation !== undefined && look?.thread && given.answers.length === 0
+  const added = kept ? await keptItems(context.engine, look.thread.threadId) : []
+  const whole =
+    added.length > 0 ? withInstructions(readItems(withAdded(added, body.input)), body.instructions) : given
+  const { place, input: placed } = await placeFor(context, model, found, whole)
+  const input = body.instructions ? placed : await withoutInstructions(context, place, placed)
 
   const conversationId = body.conversation === undefined ? null : idOf('conv', place.threadId)
   const details: ResponseDetails = {
@@ -74,6 +81,7 @@ export async function postResponse(context: OpenAiContext, asked: FaceCall): Pro
       isKept: store,
       command,
       metadata,
+      ...(added.length > 0 && { extraOps: () => takeItems(added) }),
     }))
   const writer = createResponseWriter(headOf(begun, details))
   const leaving = {
@@ -105,6 +113,33 @@ function withInstructions(input: Input, instructions: string | undefined): Input
     response_metadata: {},
   }
   return { ...input, messages: [message, ...input.messages] }
+}
+
+/** The items that were added to a conversation come before the input. */
+const withAdded = (added: readonly KeptItem[], input: ResponseBody['input'] = []) => [
+  ...(added as readonly InputItem[]),
+  ...(typeof input === 'string' ? [input] : input),
+]
+
+/** Instructions hold for one response, so the next one without any removes them. */
+async function withoutInstructions(
+  { engine }: OpenAiContext,
+  { look, checkpointId }: Place,
+  { messages, answers }: Pick<Input, 'messages' | 'answers'>,
+): Promise<Pick<Input, 'messages' | 'answers'>> {
+  const own = messages.filter(({ id }) => id !== INSTRUCTIONS)
+  if (answers.length > 0 || !look?.thread) return { messages: own, answers }
+  const state = await engine.readState(look.thread, checkpointId ? { checkpointId } : {})
+  if (!itemsOf(state?.values.messages).some((one) => Object(one).id === INSTRUCTIONS))
+    return { messages: own, answers }
+  const remove = {
+    type: 'remove',
+    id: INSTRUCTIONS,
+    content: '',
+    additional_kwargs: {},
+    response_metadata: {},
+  }
+  return { messages: [remove, ...own], answers }
 }
 
 /** What a request continues. */

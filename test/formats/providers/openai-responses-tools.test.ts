@@ -159,6 +159,31 @@ test.each<[string, Parameters<typeof eventsOf>, object[], string]>([
   ).toEqual(content)
 })
 
+test.each([
+  ['view_x_video', undefined],
+  ['web_search_with_snippets', undefined],
+  ['browse_page', undefined],
+  ['a_tool_of_tomorrow', 'grok-4.3'],
+])('the custom tool %s of xAI is the provider’s, whole and streamed', (name, model) => {
+  const call = {
+    type: 'custom_tool_call',
+    id: 'ctc_1',
+    call_id: 'c1',
+    name,
+    input: '{}',
+    status: 'completed',
+  }
+  const events = eventsOf(call).map((event) =>
+    'response' in event ? { ...event, response: { ...(event.response as object), model } } : event,
+  )
+  const content = [{ type: 'serverToolCall', id: 'ctc_1', name, args: { input: '{}' } }]
+  expect(whole(openaiResponses, { ...response(call), model }).messages[0]).toMatchObject({
+    content,
+    finishReason: 'stop',
+  })
+  expect(streamed(openaiResponses, events).messages[0]).toMatchObject({ content, finishReason: 'stop' })
+})
+
 test('the result of a call that xAI or OpenAI ran names the call', () => {
   const { content } = whole(
     openaiResponses,

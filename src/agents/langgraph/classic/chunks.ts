@@ -79,10 +79,13 @@ export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
   function tools(namespace: Namespace, data: Fields): readonly EngineEvent[] {
     const { event: kind, toolCallId, name } = data
     const key = `${toolCallId} ${name}`
-    if (kind === 'on_tool_start') places.set(key, calls.placeOf(toolCallId, name) ?? namespace)
-    const place = places.get(key) ?? namespace
-    const raw = wanted.has('tools') ? [chunk(namespace, 'tools', data)] : []
-    return [...raw, event('tools', place, toolData(data))]
+    const found = kind === 'on_tool_start' ? calls.placeOf(toolCallId, name) : undefined
+    if (found) places.set(key, found)
+    const place = places.get(key)
+    // The chunk is the graph's. Before LangGraph 1.6 its namespace is that of the task.
+    const graph = place ? place.slice(0, -1) : namespace
+    const raw = wanted.has('tools') ? [chunk(graph, 'tools', data)] : []
+    return [...raw, event('tools', place ?? namespace, toolData(data))]
   }
   const places = new Map<string, Namespace>()
 
