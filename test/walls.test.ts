@@ -54,6 +54,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/runs': [
     'src/lazy',
+    'src/nearest',
     'src/options',
     'src/errors',
     'src/bytes',
@@ -97,6 +98,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/threads': [
     'src/lazy',
+    'src/nearest',
     'src/options',
     'src/errors',
     'src/bytes',

@@ -37,7 +37,7 @@ export interface AgentEngine {
   graphStore(principal?: Principal | null): GraphStore
   /**
    * Starts a run, and creates the thread if it does not exist. Resolves when the run is recorded, not when it
-   * ends.
+   * ends. Throws `invalid_argument` for unknown or invalid fields, like `respond` and `wait`.
    */
   start(request: RunRequest): Promise<RunReceipt>
   /** Starts a run that continues with the answers. Throws `no_such_interrupt`. */

@@ -4,6 +4,7 @@ import type { AgentEngine } from './agent-engine.ts'
 import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
 import { createAttach } from './attach.ts'
 import { bind, type CallerRequest, callAs } from './bound.ts'
+import { checked } from './check-request.ts'
 import { close } from './close.ts'
 import type { RunContext } from './context.ts'
 import { createContext } from './create-context.ts'
@@ -51,6 +52,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
     (request: CallerRequest<Request>): Result =>
       callAs(bound, method, request)
   const startAs = as(startRun)
+  const waitAs = as(waitForResult)
   return bind<AgentEngine>(
     {
       agents: context.agents,
@@ -58,9 +60,9 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
         maintain()
         return context.graphStores.of(ownerOf(principal))
       },
-      start: (request) => startAs(inputOf(request)),
-      respond: (request) => startAs(answersOf(request)),
-      wait: as(waitForResult),
+      start: async (request) => startAs(inputOf(checked('start', request))),
+      respond: async (request) => startAs(answersOf(checked('respond', request))),
+      wait: async (run) => waitAs(checked('wait', run)),
       cancel: as(cancelOwn),
       follow: as(follow) as AgentEngine['follow'],
       findAnswer: as(later(() => import('./answers/find.ts'), 'findAnswer')),

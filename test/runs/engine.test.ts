@@ -391,3 +391,55 @@ test('agents in a map can change: new runs take what it has, one under way keeps
     changing.start({ threadId: 'four', assistantId: 'first', input: hello }),
   ).rejects.toMatchObject({ code: 'invalid_argument' })
 })
+
+describe('a request that code on the server has misspelled', () => {
+  const channels = ['message']
+  const requests: Readonly<Record<string, readonly [object, string]>> = {
+    'start without a thread': [{ input: hello }, 'engine.start: threadId is missing. It must be a string.'],
+    'start with an empty thread': [{ threadId: '' }, 'threadId must not be empty'],
+    'start with a number as thread': [{ threadId: 7 }, 'threadId must be a string, not 7'],
+    'start with another name': [{ thread_id: 't' }, 'unknown option thread_id. Did you mean threadId?'],
+    'start with an assistant of its wire name': [
+      { threadId: 't', assistant_id: 'echo' },
+      'Did you mean assistantId?',
+    ],
+    'start with a strategy': [
+      { threadId: 't', multitaskStrategy: 'interupt' },
+      'multitaskStrategy must be one of reject, rollback, interrupt, enqueue, not "interupt". Did you mean interrupt?',
+    ],
+    'start with a limit of its wire name': [
+      { threadId: 't', config: { configurable: {}, recursion_limit: 5 } },
+      'unknown option config.recursion_limit. Did you mean config.recursionLimit?',
+    ],
+    'start with a text as principal': [{ threadId: 't', principal: 'ann' }, 'principal must be an object'],
+    'respond without answers': [{ threadId: 't' }, 'engine.respond: answers is missing'],
+    'respond with an input': [{ threadId: 't', answers: {}, input: 1 }, 'unknown option input'],
+    'respond with a list': [{ threadId: 't', answers: ['yes'] }, 'answers must be an object, not an array'],
+    'wait without a run': [{ threadId: 't' }, 'engine.wait: runId is missing. It must be a string.'],
+    'wait with a number as run': [{ threadId: 't', runId: 7 }, 'runId must be a string, not 7'],
+  }
+
+  test.each(Object.entries(requests))(
+    '%s is refused, and nothing is written',
+    async (call, [request, text]) => {
+      const agents = engine({ echo })
+      const method = call.split(' ')[0] as 'start'
+      const error = await agents[method](request as never).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ name: 'RunError', code: 'invalid_argument' })
+      expect((error as Error).message).toContain(text)
+      expect(await agents.countThreads()).toBe(0)
+    },
+  )
+
+  test('a filter of unknown channels is refused', async () => {
+    const agents = engine({ echo })
+    const events = agents.events({ threadId: 't', filter: { channels } })
+    await expect(events.next()).rejects.toThrow('Did you mean messages?')
+  })
+
+  test('null counts as absent where it may be, and a receipt can be spread', async () => {
+    const agents = engine({ echo })
+    const receipt = await agents.start({ threadId: 't', principal: null, traceparent: null, input: hello })
+    expect(await agents.wait({ threadId: 't', ...receipt })).toMatchObject({ status: 'success' })
+  })
+})

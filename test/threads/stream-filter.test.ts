@@ -153,14 +153,21 @@ describe('the filter body', () => {
     expect(await stream.until((events) => events.some(isTerminal))).toEqual(all)
   })
 
-  test('a filter with unknown channels only gives nothing', async () => {
-    const { thread } = await serve()
-    const unknown = await thread.stream({ channels: ['new'] })
-    const all = await thread.stream()
-    await thread.start(null)
-    await all.until((events) => events.filter(isTerminal).length === 2)
-    expect(unknown.events).toEqual([])
-  })
+  test.each([
+    [['message'], 'Did you mean messages?'],
+    [['input.requested'], 'Did you mean input?'],
+    [['new', ''], 'There are values, updates, messages'],
+  ])(
+    'a filter without any known channel is 400 with the name that was probably meant: %j',
+    async (channels, hint) => {
+      const { url } = await serve()
+      for (const path of ['/stream', '/stream/events']) {
+        const { status, body } = await request(url, 'POST', path, { channels })
+        expect({ status, body }).toMatchObject({ status: 400, body: { error: 'invalid_argument' } })
+        expect(body.message).toContain(hint)
+      }
+    },
+  )
 
   test('depth without namespaces is ignored', async () => {
     const { thread, all } = await serve()

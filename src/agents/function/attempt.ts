@@ -16,6 +16,7 @@ import { NODE } from './namespace-state.ts'
 import { type Attempt, idsAt, isSuspended, type Scope } from './scope.ts'
 import { insertAnswer, messagesOf } from './state.ts'
 import type { AgentContext, AgentDefinition } from './types.ts'
+import { checkAnswer } from './unread.ts'
 import { createWriter } from './writing/writer.ts'
 
 /** One attempt of a run. It starts with the first `next`. */
@@ -80,7 +81,9 @@ async function perform<Input>(
   const { attempt } = scope
   if (attempt.queue.closed) return
   try {
-    const returned = await definition.run(context)
+    const answer = await definition.run(context)
+    const returned = typeof answer === 'string' ? await context.message(answer) : answer
+    checkAnswer(returned)
     await allSettled(attempt.running)
     if (attempt.divergence) return fail(scope, attempt.divergence.error)
     if (attempt.interrupts.raised().length > 0) return suspend(scope)

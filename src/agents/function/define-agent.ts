@@ -8,6 +8,7 @@ import { attempt } from './attempt.ts'
 import { changeOf, readInput, reduce } from './state.ts'
 import { threadState } from './thread-state.ts'
 import type { AgentDefinition } from './types.ts'
+import { ANSWERS, isGeneratorFunction } from './unread.ts'
 
 export { runToolCalls, type ToolCallHandlers } from './tool-calls.ts'
 export type {
@@ -56,6 +57,8 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
       'defineAgent takes an object with the function as run: defineAgent({ run }).',
     )
   checkOptions('defineAgent', definition, DEFINITION, AGENT_PROFILE)
+  if (isGeneratorFunction(definition.run))
+    throw new AgentwireError('invalid_argument', `defineAgent: run must not be a generator. ${ANSWERS}`)
   const { name, description, resumable = false, checkpointer, input, answersWith } = definition
   const schema = inputSchema(input)
   return {

@@ -26,19 +26,20 @@ export interface AgentDefinition<Input> extends AgentProfile, Pick<Agent, 'answe
   /** The agent's own checkpointer. Default: the server's. */
   readonly checkpointer?: Checkpointer
   /**
-   * The agent. An object that it returns is merged into the state, like the change of `setState`. A message
-   * that it returns, such as the result of `message` or `model`, is in the state already and changes nothing.
+   * The agent. A string that it returns is the answer, as if it were written with `message`. An object is
+   * merged into the state, like the change of `setState`. A message, such as the result of `message` or
+   * `model`, is in the state already and changes nothing. It must not be a generator.
    *
    * After an answer to an `interrupt`, the function **runs again from its start**, with the same input and
    * the answers so far. Writer calls that completed earlier are not repeated: they return the same result, by
    * position. Between context calls, the function must be deterministic, otherwise it fails with
    * `nondeterministic_replay`. docs/functions.md has the rules.
    */
-  run(
-    context: AgentContext<Input>,
-    // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
-  ): StateChange | Message | undefined | void | Promise<StateChange | Message | undefined | void>
+  run(context: AgentContext<Input>): Returned | Promise<Returned>
 }
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
+type Returned = StateChange | Message | string | undefined | void
 
 /**
  * A change of the state. Values replace those of the state, and `undefined` removes a key. `messages` are

@@ -15,7 +15,7 @@ import { launchNext } from './launch.ts'
 import { handOver, superviseRun } from './lease.ts'
 import type { AgentOutcome, Outcome } from './outcome.ts'
 import { createRecorder } from './recorder.ts'
-import type { StorageHealth } from './saver/watched-saver.ts'
+import { noteFailure, type StorageHealth } from './saver/watched-saver.ts'
 
 /**
  * Executes a run to its end (events in the log, one terminal event), then the waiting runs, one after the
@@ -122,7 +122,7 @@ async function runToEnd(
   const timer = runMs <= MAX_TIMER_MS && setTimeout(() => stop.abort(tookTooLong(runMs)), runMs)
   const stopSupervising = superviseRun(context, launched, (reason) => stop.abort(reason))
   try {
-    const storage: StorageHealth = { failed: false }
+    const storage: StorageHealth = { failed: false, unavailable: false }
     const lost = run.attempts > 1 ? await readLost(context, run) : undefined
     for (const event of lost?.ends ?? []) void appender.push(event)
     const recorder = createRecorder(context, launched, appender, storage, lost?.retraction)
@@ -139,6 +139,7 @@ async function runToEnd(
       }
     }
     const flushed = await afterFlush(appender, ended, storage)
+    if (flushed.end === 'failed' && isGivenUp(context, run, storage)) throw flushed.error
     const outcome: Outcome =
       flushed.end === 'failed'
         ? { ...flushed, shown: reportFailure(context, { threadId, runId }, flushed.error, storage.failed) }
@@ -175,6 +176,20 @@ async function readLost({ store, retryForMs }: RunContext, run: RunRecord) {
 const isHandedOn = (outcome: AgentOutcome): boolean =>
   outcome.end === 'stopped' && (outcome.reason === 'hand over' || outcome.reason === 'fenced')
 
+/**
+ * How many attempts of a run may be given up because the storage was unavailable. A checkpointer of its own
+ * may be unavailable for ever while the store is not.
+ */
+const MAX_GIVEN_UP = 10
+
+/**
+ * Whether an attempt that failed is given up, so that the run has no end yet: the agent did not fail, but the
+ * storage was unavailable for longer than calls are retried. If the agent is resumable, a process that
+ * reaches the storage continues the run from its last checkpoint.
+ */
+const isGivenUp = ({ store }: RunContext, { attempts }: RunRecord, { unavailable }: StorageHealth): boolean =>
+  unavailable && store.capabilities.shared && attempts < MAX_GIVEN_UP
+
 /** A longer timer would fire immediately. */
 const MAX_TIMER_MS = 2_147_483_647
 
@@ -192,7 +207,7 @@ async function afterFlush(
     return outcome
   } catch (error) {
     if (error instanceof FencedError) throw error
-    storage.failed = true
+    noteFailure(storage, error)
     return outcome.end === 'done' ? { end: 'failed', error } : outcome
   }
 }

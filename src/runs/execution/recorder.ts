@@ -9,7 +9,7 @@ import type { RunUsage } from '../observe.ts'
 import { guardThread, type OpenInterrupt, putThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { Leftover } from './outcome.ts'
-import type { StorageHealth } from './saver/watched-saver.ts'
+import { noteFailure, type StorageHealth } from './saver/watched-saver.ts'
 import { supersededEnd } from './superseded-end.ts'
 
 /** Passes an attempt's events to the log, and records the interrupts and token counts in them. */
@@ -79,7 +79,7 @@ export function createRecorder(
         )
       })
     } catch (error) {
-      storage.failed = true
+      noteFailure(storage, error)
       throw error
     }
   }

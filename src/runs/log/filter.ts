@@ -1,4 +1,18 @@
+import { nearest } from '../../nearest.ts'
+import { RunError } from '../errors.ts'
 import type { Matcher, Topic } from './frame.ts'
+
+const CHANNELS: readonly string[] = [
+  'values',
+  'updates',
+  'messages',
+  'tools',
+  'lifecycle',
+  'input',
+  'checkpoints',
+  'tasks',
+  'custom',
+]
 
 /**
  * Which events a subscriber wants. The field names and their meaning are those of the protocol's
@@ -21,6 +35,22 @@ export interface EventFilter {
    * Whether `lifecycle` only includes events of the run itself, not of its nested namespaces. Default: false.
    */
   readonly rootLifecycle?: boolean | undefined
+}
+
+/**
+ * Throws `invalid_argument` for a filter that can never match an event. Unknown channels beside a known one
+ * are ignored: a newer client may ask for channels that are not known here.
+ */
+export function checkChannels({ channels }: EventFilter): void {
+  const isKnown = (name: string) => CHANNELS.includes(name) || name.startsWith('custom:')
+  const [first] = channels
+  if (first === undefined || channels.some(isKnown)) return
+  const meant = nearest(first, CHANNELS)
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
+  throw new RunError(
+    'invalid_argument',
+    `channels: no channel is named ${JSON.stringify(first)}.${hint} There are ${CHANNELS.join(', ')} and custom:<name>.`,
+  )
 }
 
 export function createMatcher({

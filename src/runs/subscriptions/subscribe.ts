@@ -4,7 +4,7 @@ import type { LogBatch } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { type BatchReader, decodeFrames, readLogBatches } from '../log/decode.ts'
-import { createMatcher } from '../log/filter.ts'
+import { checkChannels, createMatcher } from '../log/filter.ts'
 import type { LoggedEvents } from '../log/form.ts'
 import { encodeGap, type Matcher, type Topic } from '../log/frame.ts'
 import type { SubscriberEnd } from '../log/watchers.ts'
@@ -19,7 +19,10 @@ export const subscribe = <Chunk>(
   context: RunContext,
   request: Owned<ThreadSubscription>,
   rendering: Rendering<Chunk>,
-): Subscription<Chunk> => subscribeAs(context, request, createMatcher(request.filter), rendering)
+): Subscription<Chunk> => {
+  checkChannels(request.filter)
+  return subscribeAs(context, request, createMatcher(request.filter), rendering)
+}
 
 export function subscribeAs<Chunk>(
   context: RunContext,
@@ -284,8 +287,11 @@ function openLive(
   return { next, cancel }
 }
 
-export const filterOf = ({ filter }: Pick<ThreadEvents, 'filter'>): Matcher =>
-  filter ? createMatcher(filter) : () => true
+export function filterOf({ filter }: Pick<ThreadEvents, 'filter'>): Matcher {
+  if (!filter) return () => true
+  checkChannels(filter)
+  return createMatcher(filter)
+}
 
 /**
  * Matches the wanted events of runs, the events that announce their ends, and the state after a gap, which

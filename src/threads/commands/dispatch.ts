@@ -6,6 +6,7 @@ import type { Answer } from '../../face/errors.ts'
 import { commandKey } from '../../face/idempotency-key.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json, originOf } from '../../http/index.ts'
+import { nearest } from '../../nearest.ts'
 import { unbounded } from '../../principal.ts'
 import { internalsOf } from '../../runs/index.ts'
 import type { ThreadsContext } from '../context.ts'
@@ -121,7 +122,9 @@ async function dispatch(
   }
   const own = more.get(method)
   if (own) return own(params)
-  throw new ProtocolError('unknown_command', `Unknown command ${JSON.stringify(method)}.`)
+  const meant = nearest(method, [...COMMANDS.keys(), ...more.keys()])
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
+  throw new ProtocolError('unknown_command', `Unknown command ${JSON.stringify(method)}.${hint}`)
 }
 
 /** The assistant id of a command. Read from unvalidated params, because the permission is checked first. */

@@ -6,7 +6,7 @@ import { AgentInputError } from '../../../src/agents/errors.ts'
 import { defineAgent } from '../../../src/agents/function/define-agent.ts'
 import { textOf } from '../../../src/messages/index.ts'
 import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
-import { collect, input, messagesIn, newThread, run, stateOf } from '../run.ts'
+import { answers, collect, input, messagesIn, newThread, run, stateOf } from '../run.ts'
 
 const user = (content: string, id?: string) =>
   input({ messages: [{ role: 'user', content, ...(id && { id }) }] })
@@ -342,9 +342,52 @@ test('an agent can do without messages', async () => {
   expect((await stateOf(agent, at)).values).toEqual({ double: 42 })
 })
 
-test('a function that returns a text fails, and the error says how to answer', async () => {
-  const agent = defineAgent({ run: () => 'text' as never })
-  await expect(run(agent, newThread(), user('a'))).rejects.toThrow(
-    'run returned a string. Answer with message(text).',
-  )
+test('a text that the function returns is its answer', async () => {
+  const agent = defineAgent({ run: () => 'Hello' })
+  const at = newThread()
+  const events = await run(agent, at, user('a'))
+  expect(events.some(({ method }) => method === 'messages')).toBe(true)
+  const { values } = await stateOf(agent, at)
+  expect(messagesIn(values).map(({ type, content }) => `${type} ${content}`)).toEqual(['human a', 'ai Hello'])
+  expect(Object.keys(values)).toEqual(['messages'])
+})
+
+test('a returned text answers after a question, once', async () => {
+  const agent = defineAgent({
+    async run({ interrupt, message }) {
+      await message('Wait.')
+      return `You said ${await interrupt('What?')}`
+    },
+  })
+  const at = newThread()
+  const asked = await run(agent, at, user('a'))
+  const [id] = asked.flatMap((event) => (event.method === 'input.requested' ? event.data.interrupt_id : []))
+  await run(agent, at, answers({ [id!]: 'yes' }))
+  const messages = messagesIn((await stateOf(agent, at)).values)
+  expect(messages.map(({ content }) => content)).toEqual(['a', 'Wait.', 'You said yes'])
+})
+
+test('a generator as run is refused at once, and the sentence says what to do', () => {
+  const sentence = 'run must not be a generator. Nothing reads what it yields. Write the answer with'
+  for (const generator of [async function* () {}, function* () {}])
+    expect(() => defineAgent({ run: generator as never })).toThrow(sentence)
+})
+
+test.each([
+  ['a generator', () => (async function* () {})()],
+  ['a stream', () => new ReadableStream()],
+])('a function that returns %s fails, and the error says how to answer', async (what, returned) => {
+  const agent = defineAgent({ run: () => returned() as never })
+  await expect(run(agent, newThread(), user('a'))).rejects.toThrow(`run returned ${what}. Nothing reads`)
+})
+
+test('a generator as a tool fails its call, and a number is no answer', async () => {
+  const agent = defineAgent({
+    async run({ tool }) {
+      await tool('add', {}, async function* () {} as never)
+    },
+  })
+  await expect(run(agent, newThread(), user('a'))).rejects.toThrow('returned a generator')
+  const number = defineAgent({ run: () => 7 as never })
+  await expect(run(number, newThread(), user('a'))).rejects.toThrow('run returned a number')
 })

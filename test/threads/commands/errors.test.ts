@@ -88,6 +88,17 @@ test.each(['', 'run', 'run.start ', 'RUN.START', '__proto__', 'constructor', 'to
   },
 )
 
+test.each([
+  ['run.star', 'Did you mean run.start?'],
+  ['state.list_checkpoints', 'Did you mean state.listCheckpoints?'],
+  ['input.response', 'Did you mean input.respond?'],
+  ['subscription.subscribed', 'Did you mean subscription.subscribe?'],
+])('the refusal of %j has the name that was probably meant', async (method, hint) => {
+  const thread = await serve()
+  const answer = await thread.command(method, {})
+  expect(answer).toMatchObject({ error: 'unknown_command', message: expect.stringContaining(hint) })
+})
+
 test('commands on a thread that does not exist are refused', async () => {
   const thread = await serve()
   for (const [method, params] of [

@@ -31,6 +31,7 @@ describe('a message that is no command', () => {
       'invalid_argument',
     ],
     ['a bare filter that is none', '{"channels":7}', 'invalid_argument'],
+    ['a bare filter of unknown channels', '{"channels":["message"]}', 'invalid_argument'],
   ])('is answered with an error, changes nothing, and ends nothing: %s', async (_, message, error) => {
     const host = await serve()
     const socket = await openSocket(socketUrl(host.origin, 't'))

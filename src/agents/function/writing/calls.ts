@@ -7,6 +7,7 @@ import { answerWrites, digestOf } from '../journal/journal.ts'
 import { type CallBatch, callIdOf, idOf, isSuspended, nextPath, replayedCall, type Scope } from '../scope.ts'
 import { frozenCopy, insertAnswer, messagesOf } from '../state.ts'
 import type { CallOptions } from '../types.ts'
+import { checkReturned } from '../unread.ts'
 import { openDraft } from './message.ts'
 
 export interface Call {
@@ -91,6 +92,7 @@ export async function settled<T>(
   let result: T
   try {
     result = await run()
+    checkReturned('The function of a tool, subagent or step', result)
   } catch (error) {
     if (isSuspended(error)) state.log.abandon()
     else await settle({ error: errorOf(error) }, error)

@@ -1,10 +1,18 @@
 import type { Checkpointer } from '../../../storage/checkpointer/checkpointer.ts'
 import { overlay, wrapCalls } from '../../../storage/checkpointer/overlay.ts'
+import { UnavailableError } from '../../../storage/errors.ts'
 import { withoutErrorWrites } from '../../failures.ts'
 
-/** Whether the storage has failed during an attempt. */
+/** How the storage has failed during an attempt. */
 export interface StorageHealth {
   failed: boolean
+  /** It could not be reached, and what the agent wrote or wanted to read is missing. */
+  unavailable: boolean
+}
+
+export function noteFailure(health: StorageHealth, error: unknown): void {
+  health.failed = true
+  health.unavailable ||= error instanceof UnavailableError
 }
 
 /** The methods that read or write. */
@@ -15,20 +23,20 @@ const METHODS = ['get', 'getTuple', 'list', 'put', 'deleteThread', 'keepLatest',
  * another message, so this is the only sign that the text of its error may come from the storage.
  */
 export function watchedCheckpointer(inner: Checkpointer, health: StorageHealth): Checkpointer {
-  const noteFailure = (error: unknown): never => {
-    health.failed = true
+  const rethrow = (error: unknown): never => {
+    noteFailure(health, error)
     throw error
   }
   const watch = (work: () => unknown): unknown => {
     try {
       const result = work()
       return result instanceof Promise
-        ? result.catch(noteFailure)
+        ? result.catch(rethrow)
         : isIterable(result)
-          ? iterate(result, noteFailure)
+          ? iterate(result, rethrow)
           : result
     } catch (error) {
-      return noteFailure(error)
+      return rethrow(error)
     }
   }
   return overlay(inner, (saver) => ({
@@ -42,10 +50,10 @@ export function watchedCheckpointer(inner: Checkpointer, health: StorageHealth):
 
 const isIterable = (value: unknown): value is AsyncIterable<unknown> => Symbol.asyncIterator in Object(value)
 
-async function* iterate(source: AsyncIterable<unknown>, noteFailure: (error: unknown) => never) {
+async function* iterate(source: AsyncIterable<unknown>, rethrow: (error: unknown) => never) {
   try {
     yield* source
   } catch (error) {
-    noteFailure(error)
+    rethrow(error)
   }
 }
