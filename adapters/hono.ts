@@ -23,8 +23,8 @@ export function toHono(handler: WebHandler): Hono {
 
 /** The mount path with its parameters filled in. Hono 4.8's `basePath` omits nested routers. */
 function mountOf(c: Context): string {
-  const route = routePath(c).replace(/\/*\*$/, '')
-  if (route.includes('{')) return basePath(c).replace(/\/+$/, '')
+  const route = routePath(c).replace(/(?<!\/)\/*\*$/, '')
+  if (route.includes('{')) return basePath(c).replace(/(?<!\/)\/+$/, '')
   return c.req.path.split('/', route.split('/').length).join('/')
 }
 

@@ -50,6 +50,23 @@ export const nextTurn = (): Promise<void> =>
     else setTimeout(resolve, 0)
   })
 
+/** The longest work between two turns, in milliseconds. */
+const TURN_MS = 10
+
+/**
+ * For long work over a store that may respond immediately: call and await it in each step, so that timers,
+ * leases and other requests get their turn. Most steps cost a look at the clock.
+ */
+export function eventLoopTurns(): () => Promise<void> | undefined {
+  let since = performance.now()
+  return () =>
+    performance.now() - since < TURN_MS
+      ? undefined
+      : nextTurn().then(() => {
+          since = performance.now()
+        })
+}
+
 /** Settles with `work`, or resolves after `ms` milliseconds without it. Leaves no timer behind. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -7,7 +7,7 @@ export interface Forwarded {
 }
 
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
-const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
+const ABSOLUTE = /^https?:\/\/([^/?#]*)((?:[/?#].*)?)$/i
 
 /** The absolute URL of a request (RFC 9112 §3.2, §3.3). Undefined if its target or host is invalid. */
 export function requestUrl(req: NodeRequest, forwarded: Forwarded | undefined): string | undefined {

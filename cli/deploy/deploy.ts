@@ -68,7 +68,7 @@ export async function deployCommand(args: readonly string[], terminal: Terminal)
 const nameOf = (folder: string): string =>
   basename(folder)
     .replace(/[^A-Za-z0-9-]+/g, '-')
-    .replace(/^[^A-Za-z]+|-+$/g, '') || 'agent'
+    .replace(/^[^A-Za-z]+|(?<!-)-+$/g, '') || 'agent'
 
 /** Creates a revision of the deployment with this name, which is created if it does not exist. */
 async function deploy(

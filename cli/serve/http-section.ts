@@ -24,7 +24,7 @@ export interface PlacedApp extends ExportPath {
 }
 
 /** With a leading slash and without a trailing one. Empty for the root. */
-const placeOf = (path: string): string => path.replace(/^\/*(?=[^/])/, '/').replace(/\/+$/, '')
+const placeOf = (path: string): string => path.replace(/^\/*(?=[^/])/, '/').replace(/(?<!\/)\/+$/, '')
 
 const CORS = z.looseObject({
   allow_origins: optional(strings),

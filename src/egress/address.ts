@@ -26,7 +26,7 @@ const SPECIAL_V4: readonly (readonly [block: string, prefix: number])[] = [
 export function reachOf(address: string): Reach | undefined {
   if (/^(\d+\.){3}\d+$/.test(address))
     return hostOf(address) === address ? reachOfV4(toNumber(address)) : undefined
-  const v6 = /^[\da-f:.]*:[\da-f:.]*$/i.test(address) ? hostOf(`[${address}]`) : undefined
+  const v6 = /^[\da-f.]*:[\da-f:.]*$/i.test(address) ? hostOf(`[${address}]`) : undefined
   return v6 === undefined ? undefined : reachOfV6(v6.slice(1, -1))
 }
 

@@ -44,7 +44,7 @@ function nameOf(entry: string): string {
   const host = name && hostOf(name)
   // A host of digits only is an address in an unusual notation.
   if (!host || bitsOf(host)) throw invalid(entry)
-  return wildcard + host.replace(/\.+$/, '')
+  return wildcard + host.replace(/(?<!\.)\.+$/, '')
 }
 
 const invalid = (entry: string): AgentwireError =>

@@ -50,6 +50,8 @@ export interface CheckpointData {
   readonly parent_id?: string
   readonly step: number
   readonly source: 'input' | 'loop' | 'update' | 'fork'
+  /** The state of this checkpoint is too long for an event: fetch it (docs/protocol.md §5.9). */
+  readonly values_omitted?: true
 }
 
 /** The start of a task (`input`, `triggers`) or its end (`result` or `error`): docs/protocol.md §5.10. */

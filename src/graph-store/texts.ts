@@ -10,7 +10,7 @@ export function textsAt(value: unknown, path: string): string[] {
   return found.flatMap(textOf)
 }
 
-const stepsOf = (path: string): string[] => path.match(/\[[^\]]*\]|\{[^}]*\}|[^.[{]+/g) ?? []
+const stepsOf = (path: string): string[] => path.match(/\[[^[\]]*\]|\{[^{}]*\}|[^.[{]+/g) ?? []
 
 function follow(at: unknown, step: string): unknown[] {
   if (step === '$') return [at]

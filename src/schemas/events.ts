@@ -64,6 +64,7 @@ export const eventSchema = z.union([
       parent_id: z.nullish(text),
       step: z.int(),
       source: checkpointSource,
+      values_omitted: z.optional(z.literal(true)),
     }),
   ),
   event('tasks', z.looseObject({ id: text, name: text })),

@@ -88,7 +88,7 @@ function placesOf(url: string): readonly URL[] {
     throw invalidCard(`${JSON.stringify(url)} is not an http URL.`)
   const base = new URL(url)
   if (base.pathname.endsWith('.json')) return [base]
-  const path = base.pathname.replace(/\/*$/, '/')
+  const path = base.pathname.replace(/(?<!\/)\/*$/, '/')
   return PATHS.map((name) => Object.assign(new URL(base), { pathname: path + name, hash: '' }))
 }
 

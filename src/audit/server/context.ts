@@ -109,7 +109,7 @@ export function openAuditContext(options: AuditContextOptions): {
   clear(): Promise<void>
 } {
   const { assistantId, input, signal } = options
-  const base = options.baseUrl.replace(/\/+$/, '')
+  const base = options.baseUrl.replace(/(?<!\/)\/+$/, '')
   const made = new Set<string>()
   const open = new Set<AbortController>()
   // A single listener, because runtimes warn about signals with many listeners.

@@ -71,7 +71,7 @@ export function tokenVault(options: TokenVaultOptions = {}): TokenVault {
       closing: closing.signal,
     }
     return {
-      publicUrl: options.publicUrl?.replace(/\/+$/, ''),
+      publicUrl: options.publicUrl?.replace(/(?<!\/)\/+$/, ''),
       returnUrl: options.returnUrl,
       platformProviders: context.platformProviders,
       of: (caller) => methodsOf(context, caller),

@@ -20,14 +20,26 @@ export interface Findings {
   add(fault: Fault, loc: Loc, input: unknown, schema?: JsonSchema): void
 }
 
+interface Shown {
+  readonly given: unknown
+  readonly schema: JsonSchema | undefined
+  readonly input: unknown
+  readonly text: string
+}
+
 export function createFindings(): Findings {
   const problems: Problem[] = []
   let left = MAX_INPUTS
+  /** Each missing member shows the whole object, which can be long: it is masked once. */
+  let last: Shown | undefined
 
   function shown(given: unknown, schema: JsonSchema | undefined): unknown {
     if (left <= 0) return '…'
-    const input = schema ? masked(given, schema) : given
-    const text = typeof input === 'string' ? input : JSON.stringify(input)
+    if (!last || last.given !== given || last.schema !== schema) {
+      const input = schema ? masked(given, schema) : given
+      last = { given, schema, input, text: typeof input === 'string' ? input : JSON.stringify(input) }
+    }
+    const { input, text } = last
     const cut = cutTo(Math.min(left, MAX_INPUT), text)
     left -= cut.length
     return cut === text ? input : cut
@@ -52,13 +64,18 @@ export function createFindings(): Findings {
 
 const cutTo = (room: number, text: string): string => (text.length > room ? `${text.slice(0, room)}…` : text)
 
+/** A member has at least 5 characters of JSON: those after this one are always cut. */
+const MAX_MEMBERS = MAX_INPUT / 4
+
 /** If a schema has a secret, undeclared members are masked too: one may be a misplaced secret. */
 function masked(input: unknown, schema: JsonSchema): unknown {
   if (input === null || !holdsSecret(schema)) return input
   const { properties } = schema.anyOf?.[0] ?? schema
   if (!properties || typeof input !== 'object' || Array.isArray(input)) return MASK
   const isOpen = (name: string) => Object.hasOwn(properties, name) && !holdsSecret(properties[name]!)
-  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, isOpen(name) ? value : MASK]))
+  const given = input as Readonly<Record<string, unknown>>
+  const names = Object.keys(given).slice(0, MAX_MEMBERS)
+  return Object.fromEntries(names.map((name) => [name, isOpen(name) ? given[name] : MASK]))
 }
 
 function holdsSecret({ anyOf, format, items, properties = {}, additionalProperties }: JsonSchema): boolean {

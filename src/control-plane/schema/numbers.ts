@@ -6,7 +6,7 @@ const NUMBER = 'Input should be a valid number'
 const BOOLEAN = 'Input should be a valid boolean'
 
 const WHOLE = /^[+-]?\d+(?:\.0+)?$/
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i
 
 export function checkInteger(schema: JsonSchema, value: unknown): Outcome {
   const number = numberOf(value, WHOLE)

@@ -77,7 +77,7 @@ function base64Parts(text: string): string[] {
     const start = Math.ceil((before * 8) / 6)
     return toBase64(shifted).slice(start, Math.floor((shifted.length * 8) / 6))
   })
-  return [whole, whole.replace(/=+$/, ''), ...parts]
+  return [whole, whole.replace(/(?<!=)=+$/, ''), ...parts]
     .filter(({ length }) => length >= MIN_ENCODED_LENGTH)
     .flatMap((part) => [part, part.replaceAll('+', '-').replaceAll('/', '_')])
 }

@@ -23,7 +23,7 @@ interface Interrupt {
 }
 
 /** The events that the outcome is made from. */
-const FILTER = { channels: ['values', 'input'] }
+const FILTER = { channels: ['values', 'input', 'checkpoints'] }
 
 /**
  * Waits for the end of a run, on any instance, and returns its outcome: its last values, with `__interrupt__`
@@ -43,6 +43,9 @@ export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: num
     filter: FILTER,
     take(event) {
       if (event.method === 'input.requested') interrupts.push(interruptOf(event.data))
+      // The log has no state that is too long for an event.
+      else if (event.method === 'checkpoints')
+        last = event.namespace.length === 0 && event.data.values_omitted ? undefined : last
       else if (event.namespace.length === 0 && !isInterruptOnly(event)) last = event
     },
   })

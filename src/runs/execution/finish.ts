@@ -61,8 +61,10 @@ export async function finish(
     const before = { thread: held.thread.record, run: held.run.record, now: now() }
     const ending = await resolveEnding(context, before, token, outcome, leftover)
     const guards = [guardThread(threadId, held.thread), guardRun(held.run)]
+    const supersededThroughSeq = appender.omittedThrough() ?? ending.thread.supersededThroughSeq
+    const thread = { ...ending.thread, supersededThroughSeq }
     const write = (runOps: readonly Op[]) =>
-      records.commit([...runOps, putThread(ending.thread), { op: 'release', token }], (ops) =>
+      records.commit([...runOps, putThread(thread), { op: 'release', token }], (ops) =>
         appender.commit(ending.events, guards, ops),
       )
     await commitTransitions(context, [ending.transition], write, held.answer)

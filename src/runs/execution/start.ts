@@ -13,6 +13,7 @@ import {
   readReceipt,
   receiptKey,
 } from '../records/idempotency.ts'
+import { boundedMetadata } from '../records/metadata.ts'
 import {
   EMPTY,
   inspected,
@@ -130,7 +131,7 @@ async function admit(
     ? { ...usable, owner: ownerAfter(usable.owner, request.owner) }
     : {
         ...newThread(threadId, request.owner, state.now),
-        metadata: request.metadata ?? {},
+        metadata: boundedMetadata(request.metadata ?? {}),
         ...(request.temporary && { temporary: true }),
         ...(request.ttl && { ttl: request.ttl }),
       }
@@ -170,7 +171,9 @@ async function admit(
     assistantId,
     title: thread.title ?? request.title ?? null,
     updatedAt: state.now,
-    ...(request.threadMetadata && { metadata: { ...thread.metadata, ...request.threadMetadata } }),
+    ...(request.threadMetadata && {
+      metadata: boundedMetadata({ ...thread.metadata, ...request.threadMetadata }),
+    }),
     ...(request.threadConfig && { config: request.threadConfig }),
   }
   const startsAt = request.startAfterMs ? state.now + request.startAfterMs : undefined

@@ -28,6 +28,11 @@ export interface Appender {
   ): Promise<Committed | undefined>
   /** Whether events could not be written. `flush` throws the reason. */
   hasFailed(): boolean
+  /**
+   * The last sequence number so far, if the log lacks a state of the thread because it was too long. A new
+   * reader of the thread then needs its newest state.
+   */
+  omittedThrough(): number | undefined
   /** When the last commit that held the lease began, by `performance.now()`. */
   heldAt(): number
 }
@@ -73,12 +78,20 @@ const UNREAD_MS = 10
 /** Events that are written without waiting for a batch, because clients react to them. */
 const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 
+/** Events with parts of a state that is saved. */
+const OF_THE_STATE: ReadonlySet<string> = new Set(['values', 'updates', 'tasks'])
+/** The number of namespaces whose newest checkpoint is remembered. */
+const MAX_NAMESPACES = 100
+
 export function createAppender(options: AppenderOptions): Appender {
   const { store, watchers, threadId, runId, token, retryForMs, eventLength, renew } = options
   const { coalesceMs, shared } = store.capabilities
   /** Whether no reader waits for the events. Readers in other processes that share the store are unknown. */
   const isUnread = (): boolean => !shared && !watchers.isRead(threadId)
   const toPending = eventWriter(runId)
+  /** The newest checkpoint event of each namespace. */
+  const checkpoints = new Map<string, AgentEvent<'checkpoints'>>()
+  let isStateOmitted = false
   let head = options.head
   let heldAt = options.claimedAt
   let queue: PendingEvent[] = []
@@ -95,6 +108,25 @@ export function createAppender(options: AppenderOptions): Appender {
   /** The commit to join with the next write. */
   let joined: JoinedCommit | undefined
   let gathering: AbortController | undefined
+
+  /**
+   * The event, if it is not too long. The saved state has what a longer `values`, `updates` or `tasks` event
+   * would say, so that such a state must not end its thread: the first is replaced by its checkpoint, with
+   * `values_omitted`, and the others are left out.
+   */
+  function shortened(event: RecordedEvent): PendingEvent | undefined {
+    const item = toPending(event)
+    const scope = event.namespace.join('|')
+    if (event.method === 'checkpoints') {
+      if (checkpoints.size === MAX_NAMESPACES) checkpoints.clear()
+      checkpoints.set(scope, event)
+    }
+    if (item.params.length <= eventLength) return item
+    if (!OF_THE_STATE.has(event.method)) throw tooLong(item, eventLength)
+    if (event.method === 'values' && event.namespace.length === 0) isStateOmitted = true
+    const saved = event.method === 'values' ? checkpoints.get(scope) : undefined
+    return saved && toPending({ ...saved, data: { ...saved.data, values_omitted: true } })
+  }
 
   async function write(
     events: readonly PendingEvent[],
@@ -201,8 +233,8 @@ export function createAppender(options: AppenderOptions): Appender {
   return {
     push(event) {
       if (failure) throw failure.error
-      const item = toPending(event)
-      if (item.params.length > eventLength) throw tooLong(item, eventLength)
+      const item = shortened(event)
+      if (!item) return undefined
       queue.push(item)
       queuedLength += item.params.length
       if (isUrgent(item) && !isUnread()) gathering?.abort()
@@ -236,6 +268,7 @@ export function createAppender(options: AppenderOptions): Appender {
       return write(pending, guards, ops)
     },
     hasFailed: () => failure !== undefined,
+    omittedThrough: () => (isStateOmitted ? head + writing + queue.length : undefined),
     heldAt: () => heldAt,
   }
 }

@@ -3,6 +3,7 @@ import { ConflictError } from '../../storage/errors.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
 import { loadReceipt, putReceipt } from '../records/idempotency.ts'
+import { boundedMetadata } from '../records/metadata.ts'
 import { loadThread, newThread, putThread, type ThreadRecord, type ThreadTtl } from '../records/records.ts'
 import { updateThread } from '../records/update.ts'
 import type { NewThreadRequest, Owned } from '../requests.ts'
@@ -27,7 +28,10 @@ export async function createThread(
     isOrphaned(context, request),
   ])
   if (orphaned && !known) return undefined
-  const thread: ThreadRecord = { ...newThread(threadId, owner, now), assistantId, metadata, ttl }
+  const thread: ThreadRecord = {
+    ...newThread(threadId, owner, now),
+    ...{ assistantId, metadata: boundedMetadata(metadata), ttl },
+  }
   try {
     await store.commit(threadId, {
       guards: [{ guard: 'absent', collection: 'threads', id: threadId }],
@@ -67,7 +71,7 @@ export async function patchThread(
       ? {
           ...now,
           owner: ownerAfter(now.owner, access.owner),
-          metadata: { ...now.metadata, ...metadata },
+          metadata: metadata ? boundedMetadata({ ...now.metadata, ...metadata }) : now.metadata,
           ttl: ttl ?? now.ttl,
           ...(title === undefined ? { updatedAt } : { title }),
         }

@@ -21,6 +21,7 @@ import {
   receiptKey,
   type StateReceipt,
 } from '../records/idempotency.ts'
+import { boundedMetadata } from '../records/metadata.ts'
 import {
   guardThread,
   loadWithState,
@@ -136,7 +137,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
 
 const threadOf = ({ newThread: { assistantId, metadata = {}, ttl } = {} }: StateWrite) => ({
   assistantId: assistantId ?? null,
-  metadata,
+  metadata: boundedMetadata(metadata),
   ttl,
 })
 

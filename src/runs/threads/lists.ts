@@ -43,6 +43,12 @@ export interface ThreadListQuery extends Access {
  */
 const MAX_SORTED = 1_000
 
+/**
+ * How many lists by metadata are counted to find the shortest one. Each costs a call of the store, and clients
+ * choose how many keys they ask for. Those of the owner's filter come first.
+ */
+const MAX_COUNTED = 8
+
 /** The threads that a caller can access. Default: newest first. */
 export async function* listThreads(
   { store }: RunContext,
@@ -185,9 +191,9 @@ async function narrowest(
   query: Listed,
 ): Promise<{ pair: readonly [string, MetadataValue]; size: number; crowded: number } | undefined> {
   const { owner } = query
-  const pairs = Object.entries(valuesOf(query)).filter((pair): pair is [string, MetadataValue] =>
-    hasList(...pair),
-  )
+  const pairs = Object.entries(valuesOf(query))
+    .filter((pair): pair is [string, MetadataValue] => hasList(...pair))
+    .slice(0, MAX_COUNTED)
   if (pairs.length === 0) return undefined
   const [crowded, ...sizes] = await Promise.all([
     sizeOf(crowdedField(owner, 'updatedAt')),

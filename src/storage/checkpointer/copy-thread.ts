@@ -1,3 +1,4 @@
+import { eventLoopTurns } from '../../time.ts'
 import type { ChannelVersion, Checkpointer, CheckpointMetadata, CheckpointTuple } from './checkpointer.ts'
 
 export interface ThreadCopy {
@@ -15,10 +16,15 @@ export async function copyCheckpoints(
   target: Checkpointer,
   { from, to }: ThreadCopy,
 ): Promise<void> {
+  const turn = eventLoopTurns()
   const places: CheckpointTuple['config'][] = []
-  for await (const { config } of source.list({ configurable: { thread_id: from } })) places.push(config)
+  for await (const { config } of source.list({ configurable: { thread_id: from } })) {
+    places.push(config)
+    await turn()
+  }
   const versions = new Map<string, Readonly<Record<string, ChannelVersion>>>()
   for (const place of places.reverse()) {
+    await turn()
     const tuple = await source.getTuple(place)
     if (!tuple) continue
     const { checkpoint, metadata, parentConfig, pendingWrites = [] } = tuple

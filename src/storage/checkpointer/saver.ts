@@ -1,3 +1,4 @@
+import { eventLoopTurns } from '../../time.ts'
 import type {
   ChannelVersion,
   Checkpoint,
@@ -75,7 +76,13 @@ export function createSaver(
     async get(config) {
       return (await getTuple(config))?.checkpoint
     },
-    list: (config, options) => tuples.list(config, options),
+    async *list(config, options) {
+      const turn = eventLoopTurns()
+      for await (const tuple of tuples.list(config, options)) {
+        yield tuple
+        await turn()
+      }
+    },
     async put(config, checkpoint, metadata, newVersions) {
       const { threadId, namespace, checkpointId: parentId } = savedAt(config) ?? throwMissing('thread_id')
       await tuples.put({ threadId, namespace, parentId, checkpoint, metadata, newVersions })

@@ -34,7 +34,7 @@ export function clientOf(kubeConfig: KubeConfigLike): KubernetesClient {
   return async (path, { method, headers, body, signal }) => {
     const cluster = kubeConfig.getCurrentCluster()
     if (!cluster) throw new Error('The kube config has no current cluster.')
-    const url = new URL(cluster.server.replace(/\/+$/, '') + path)
+    const url = new URL(cluster.server.replace(/(?<!\/)\/+$/, '') + path)
     const options: RequestOptions = {}
     await kubeConfig.applyToHTTPSOptions(options)
     const isPlain = url.protocol === 'http:'

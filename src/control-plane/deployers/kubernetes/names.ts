@@ -46,7 +46,7 @@ function objectName(name: string, id: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^[^a-z]+/, '')
     .slice(0, 30)
-    .replace(/-+$/, '')
+    .replace(/(?<!-)-+$/, '')
   return `${slug || 'agent'}-${digest(id).slice(0, 10)}`
 }
 

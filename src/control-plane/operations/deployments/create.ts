@@ -97,4 +97,4 @@ function nameOf(body: CreateBody): string {
   throw refusal(400, `The name of a deployment is not valid: ${rule}.`)
 }
 
-const slug = (text: string): string => text.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-+|-+$/g, '')
+const slug = (text: string): string => text.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')

@@ -36,11 +36,11 @@ export function clockText(at: number): string {
 export const shortId = (id: string): string => (id.length > 14 ? `…${id.slice(-8)}` : id)
 
 /** `tools:5b1f…` without most of the task's id. */
-export const shortSegment = (segment: string): string => segment.replace(/:(.{8}).+$/, ':$1')
+export const shortSegment = (segment: string): string => segment.replace(/:(.{8})[^:]+$/, ':$1')
 
 /** US dollars, with the digits that tell small amounts apart. */
 export function costText(dollars: number): string {
   if (dollars === 0 || dollars >= 1) return `$${dollars.toFixed(2)}`
   const digits = Math.min(12, 2 - Math.floor(Math.log10(dollars)))
-  return `$${dollars.toFixed(digits).replace(/0+$/, '')}`
+  return `$${dollars.toFixed(digits).replace(/(?<!0)0+$/, '')}`
 }

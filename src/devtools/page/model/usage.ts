@@ -88,7 +88,7 @@ function costOf(usage: Usage, price: PriceRow | undefined): number | undefined {
 }
 
 /** The dates and versions that providers append to the name of the requested model. */
-const DATED = /(-\d{4}-\d{2}-\d{2}|-\d{8}|@.+)$/
+const DATED = /(-\d{4}-\d{2}-\d{2}|-\d{8}|@[^@]+)$/
 
 function priceOf(model: string | undefined, prices: Prices): PriceRow | undefined {
   for (const name of model === undefined ? ['*'] : [model, model.replace(DATED, '')])

@@ -14,7 +14,7 @@ export function keyGate(keys: readonly string[]): Gate {
   const known = new Set(keys.map(digest))
   return (req) => {
     const { headers, method, url = '' } = req
-    const given = [headers['x-api-key'], /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1]]
+    const given = [headers['x-api-key'], /^Bearer +(\S.*)$/i.exec(headers.authorization ?? '')?.[1]]
     const [isKey, isBearer] = given.map((key) => typeof key === 'string' && known.has(digest(key)))
     if (isKey) remove(req, 'x-api-key')
     if (isBearer) remove(req, 'authorization')

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import { expect, onTestFinished, test } from 'vitest'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { createAgentServer } from '../../src/index.ts'
+import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
+import { copyCheckpoints } from '../../src/storage/checkpointer/copy-thread.ts'
+import { chat } from '../fixtures/graphs.ts'
+import { unexpectedErrors } from '../kit/errors.ts'
+import { STORES } from '../kit/stores.ts'
+
+/** Threads as many runs leave them, and as one long chat does. */
+const SHAPES = [
+  { checkpoints: 3_000, messages: 20 },
+  { checkpoints: 40, messages: 1_000 },
+]
+
+/**
+ * The turns of the event loop during some work, and the longest processor time of one, in milliseconds. A
+ * busy machine makes a turn longer, but uses no more of this process's time.
+ */
+async function turnsDuring(work: () => Promise<unknown>): Promise<{ turns: number; longest: number }> {
+  let turns = 0
+  let longest = 0
+  let isOver = false
+  const used = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1_000
+  }
+  let before = used()
+  const look = () => {
+    const now = used()
+    longest = Math.max(longest, now - before)
+    before = now
+    turns++
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  await work()
+  look()
+  isOver = true
+  return { turns, longest }
+}
+
+async function fill(
+  saver: Checkpointer,
+  threadId: string,
+  { checkpoints, messages: count }: Shape,
+): Promise<void> {
+  let parent: string | undefined
+  const messages = Array.from({ length: count }, (_, at) => ({
+    type: at % 2 ? 'ai' : 'human',
+    content: `message ${at}`,
+    id: `m${at}`,
+  }))
+  for (let step = 0; step < checkpoints; step++) {
+    const id = `1f000000-0000-6000-8000-${String(step).padStart(12, '0')}`
+    await saver.put(
+      { configurable: { thread_id: threadId, checkpoint_ns: '', ...(parent && { checkpoint_id: parent }) } },
+      {
+        v: 4,
+        id,
+        ts: new Date(1_767_225_600_000 + step).toISOString(),
+        channel_values: { messages, step },
+        channel_versions: { messages: 1, step: step + 1 },
+        versions_seen: {},
+      },
+      { source: 'loop', step, parents: {} },
+      { ...(step === 0 && { messages: 1 }), step: step + 1 },
+    )
+    parent = id
+  }
+}
+
+type Shape = (typeof SHAPES)[number]
+
+const cases = STORES.flatMap((store) => SHAPES.map((shape) => ({ ...store, ...shape })))
+
+test.each(cases)(
+  'reads of a long thread let the event loop turn: $name, $checkpoints checkpoints, $messages messages',
+  async ({ create, ...shape }) => {
+    const place = await (await create())()
+    const { reporters } = unexpectedErrors()
+    const server = createAgentServer({ agents: { chat: langgraph(chat()) }, ...place, ...reporters })
+    onTestFinished(() => server.close())
+    const send = async (path: string, body?: object, method = body ? 'POST' : 'GET') => {
+      const answer = await server.fetch(
+        new Request(`http://127.0.0.1${path}`, {
+          method,
+          headers: { 'content-type': 'application/json' },
+          ...(body && { body: JSON.stringify(body) }),
+        }),
+      )
+      const text = await answer.text()
+      expect(answer.status, `${path} ${text.slice(0, 200)}`).toBe(200)
+      return JSON.parse(text)
+    }
+    const threadId = randomUUID()
+    await send('/threads', { thread_id: threadId, metadata: { graph_id: 'chat' } })
+    await fill(place.checkpointer, threadId, shape)
+
+    const limits = { turns: shape.checkpoints > 1_000 ? 20 : 0, longest: 1_000 }
+    const told: object[] = []
+    const measured = async (name: string, work: () => Promise<unknown>, least = limits.turns) => {
+      const { turns, longest } = await turnsDuring(work)
+      told.push({
+        name,
+        turns,
+        longest: Math.round(longest),
+        isRight: turns >= least && longest < limits.longest,
+      })
+    }
+    await measured('copy', () =>
+      copyCheckpoints(place.checkpointer, place.checkpointer, { from: threadId, to: randomUUID() }),
+    )
+    await measured('copy of the thread', () => send(`/threads/${threadId}/copy`, {}))
+    await measured('history', () => send(`/threads/${threadId}/history`, { limit: 1_000 }))
+    await measured(
+      'history by metadata',
+      () => send(`/threads/${threadId}/history`, { limit: 1_000, metadata: { step: 3 } }),
+      0,
+    )
+    await measured('state', () => send(`/threads/${threadId}/state`), 0)
+    await measured('search', () => send('/threads/search', { values: { step: 1 } }), 0)
+    await measured('thread', () => send(`/threads/${threadId}`), 0)
+    expect(told).toEqual(told.map((one) => ({ ...one, isRight: true })))
+  },
+)
