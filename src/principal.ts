@@ -7,6 +7,11 @@ import { type MetadataFilter, passes } from './metadata-filter.ts'
 export interface Principal {
   readonly id: string
   readonly tenant?: string | undefined
+  /**
+   * When the credentials expire: a date, or milliseconds since 1970. Sockets and event streams end then, and
+   * clients reconnect with new ones. Default: never.
+   */
+  readonly expiresAt?: Date | number | undefined
   readonly [claim: string]: unknown
 }
 

@@ -122,7 +122,8 @@ function write(folder: string, files: ProjectFiles): void {
   for (const [path, text] of files) {
     const place = join(folder, path)
     mkdirSync(dirname(place), { recursive: true })
-    writeFileSync(place, text)
+    // Passwords and keys are for nobody else on this machine.
+    writeFileSync(place, text, path === '.env' ? { mode: 0o600 } : {})
   }
 }
 

@@ -4,11 +4,13 @@ import { join, posix } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { packTar, type TarEntry } from 'modern-tar'
 
-/** What a server does not need, or creates itself. */
-const LEFT_OUT = /^(?:node_modules|\.git|\.agentwire|\.next|\.env(?:\..*)?|.*\.db(?:-\w+)?)$/
+/** What a server does not need, or creates itself, and files that usually hold credentials. */
+const LEFT_OUT =
+  /^(?:node_modules|\.git|\.agentwire|\.next|\.env(?:\..*)?|\.envrc|\.npmrc|\.netrc|id_(?:rsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx)|.*\.db(?:-\w+)?)$/
 
 /**
- * A project's files as a tar.gz. Files that git ignores are left out, as are packages, databases and `.env`.
+ * A project's files as a tar.gz. Files that git ignores are left out, as are packages, databases, `.env` and
+ * other files of credentials.
  */
 export async function packProject(folder: string): Promise<Uint8Array> {
   const entries: TarEntry[] = []

@@ -10,7 +10,17 @@ const notInBrowsers = { browser: './lib/not-in-browsers.ts' }
  */
 const sdk = `${isDemo ? '../..' : '.'}/node_modules/@langchain/langgraph-sdk/dist`
 
+/** What a message may load without a click: see `isOwnMedia`. */
+const CSP = [
+  "img-src 'self' data: blob:",
+  "media-src 'self' data: blob:",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "form-action 'self'",
+].join('; ')
+
 export default {
+  headers: async () => [{ source: '/:path*', headers: [{ key: 'Content-Security-Policy', value: CSP }] }],
   poweredByHeader: false,
   reactStrictMode: true,
   env: { DEVTOOLS: isDemo || process.env.NODE_ENV === 'development' ? '1' : '' },

@@ -1,6 +1,6 @@
 import type { LogGap, ThreadEvent } from '../events/index.ts'
 import { readBy } from '../face/body.ts'
-import { withClientTools } from '../face/client-tools.ts'
+import { namesOf, toolsOfRun, withClientTools } from '../face/client-tools.ts'
 import { ANSWER_EVENTS } from '../face/reading/answer-reader.ts'
 import { runSettings } from '../face/run-config.ts'
 import { titleOf } from '../face/title.ts'
@@ -103,8 +103,21 @@ export async function begin(
     return { answer: await engine.follow({ ...following, start: run }), before: history }
   }
 
-  const news = newMessages(input.messages ?? [], history)
-  if (resume.length > 0 && news.added.length === 0) return undefined
+  const sent = input.messages ?? []
+  const isResult = ({ role }: Sent[number]): boolean => role === 'tool'
+  const waiting = waitingCalls(history)
+  const ofClient =
+    thread && waiting.length > 0 && sent.some(isResult)
+      ? await toolsOfRun(engine, principal, thread)
+      : new Set<string>()
+  const news = newMessages(
+    sent,
+    history,
+    waiting.filter(({ name }) => ofClient.has(name)),
+  )
+  const addsNothing = news.added.length === 0
+  if (addsNothing && (resume.length > 0 || (sent.at(-1)?.role === 'tool' && waiting.length > 0)))
+    return undefined
   const fork = await forkOf(news, options.edits, (messageId) =>
     engine.checkpointBefore({ threadId, principal, messageId }),
   )
@@ -121,7 +134,7 @@ export async function begin(
     input: isAgain ? null : { ...update, ...messages },
     title: titleOf(messages),
     ...(metadata && { metadata }),
-    answer: { details: { runId } },
+    answer: { details: { runId, clientTools: namesOf(clientTools) } },
   }
   const before = [...(fork === undefined ? history : news.shared), ...news.added]
   return { answer: await engine.follow({ ...following, start }), before }
@@ -160,15 +173,19 @@ interface News {
 }
 
 /**
- * The new messages at the end of a client's list: user messages and results of client-side tools. Everything
+ * The new messages at the end of a client's list: user messages and results of the client-side calls that
+ * wait for it. Everything
  * before them comes from the thread.
  */
-function newMessages(sent: Sent, history: readonly Message[]): News {
+function newMessages(
+  sent: Sent,
+  history: readonly Message[],
+  waiting: ReturnType<typeof waitingCalls>,
+): News {
   const ids = new Set(history.map(({ id, role, toolCallId }) => (role === 'tool' ? toolCallId : id)))
   const isOld = ({ id, role, toolCallId }: Sent[number]): boolean =>
     role === 'assistant' || ids.has(role === 'tool' ? (toolCallId as string) : id)
   const at = sent.findLastIndex(isOld)
-  const waiting = waitingCalls(history)
   const added = sent.slice(at + 1).flatMap((message, offset): Message[] => {
     const { role, toolCallId } = message
     const call = waiting.find(({ id }) => id === toolCallId)

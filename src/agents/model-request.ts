@@ -56,3 +56,15 @@ export function requestIn(configurable: Readonly<Record<string, unknown>>): Mode
   const { [MODEL_REQUEST]: request, [CLIENT_TOOLS]: tools } = configurable
   return { ...(isRecord(request) && request), ...(Array.isArray(tools) && { tools }) }
 }
+
+/** The tools of a run's client in its `configurable`, with nothing but their names. */
+export function clientToolNames(
+  configurable: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, readonly ClientTool[]>> {
+  const { [CLIENT_TOOLS]: tools } = configurable
+  const named = (Array.isArray(tools) ? tools : []).flatMap((tool): readonly ClientTool[] => {
+    const { name } = Object(Object(tool).function) as { readonly name?: unknown }
+    return typeof name === 'string' ? [{ type: 'function', function: { name } }] : []
+  })
+  return named.length > 0 ? { [CLIENT_TOOLS]: named } : {}
+}

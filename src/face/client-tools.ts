@@ -1,5 +1,13 @@
-import { CLIENT_TOOLS, type ClientTool, MODEL_REQUEST, type ModelRequest } from '../agents/model-request.ts'
-import type { StoredConfig } from '../runs/index.ts'
+import {
+  CLIENT_TOOLS,
+  type ClientTool,
+  clientToolNames,
+  MODEL_REQUEST,
+  type ModelRequest,
+} from '../agents/model-request.ts'
+import type { Principal } from '../http/index.ts'
+import { isRecord, itemsOf } from '../messages/record.ts'
+import type { AgentEngine, StoredConfig, ThreadRecord } from '../runs/index.ts'
 
 /**
  * The config of a run whose client has these tools and asks this of the model. They replace what the client
@@ -17,6 +25,34 @@ export function withClientTools<Config extends Pick<StoredConfig, 'configurable'
     ...(Object.keys(request).length > 0 && { [MODEL_REQUEST]: request }),
   }
   return { ...config, configurable }
+}
+
+/** The names of tools, for the details of an answer: its runs' records are not kept as long. */
+export const namesOf = (tools: readonly ClientTool[]): readonly string[] =>
+  tools.map((tool) => tool.function.name)
+
+/**
+ * The tools that the client of a thread's newest run was given to run: only their results may come from a
+ * client. A call that was stopped may also be one of a tool that the agent runs itself, and its result is
+ * not the client's to make up.
+ *
+ * @param runId The run to ask about. Default: the newest.
+ */
+export async function toolsOfRun(
+  engine: AgentEngine,
+  principal: Principal | null,
+  { threadId, lastRunId }: ThreadRecord,
+  runId: string | null = lastRunId,
+): Promise<ReadonlySet<string>> {
+  if (runId === null) return new Set()
+  const of = { threadId, principal }
+  const run = await engine.getRun({ ...of, runId })
+  if (run) return new Set(namesOf(clientToolNames(run.config.configurable)[CLIENT_TOOLS] ?? []))
+  // The record of a run is kept for a day, that of its answer as long as the thread.
+  const { details } = (await engine.findAnswer({ ...of, answerId: runId }))?.record ?? {}
+  return new Set(
+    itemsOf(isRecord(details) ? details.clientTools : []).filter((name) => typeof name === 'string'),
+  )
 }
 
 interface Call {

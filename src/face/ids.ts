@@ -1,8 +1,11 @@
 import { HttpError } from '../http/index.ts'
 
 const MAX_THREAD_ID = 512
-/** Names that checkpointers built on plain objects cannot use as keys. */
-const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
+/**
+ * Names that checkpointers built on plain objects cannot use as keys, and those that every client resolves in
+ * a path, so that a request for `/threads/..` is one for another route.
+ */
+const RESERVED = new Set(['__proto__', 'constructor', 'prototype', '.', '..'])
 
 /** Any text can be a thread id, within what every storage supports. Throws `HttpError` 400. */
 export function threadIdOf(id: string | undefined): string {

@@ -10,6 +10,7 @@ import {
   reportError,
   wantsText,
 } from './errors.ts'
+import { untilExpiry } from './expiry.ts'
 import { calledUrl, rejectWithoutPreflight } from './origins.ts'
 import { empty } from './respond.ts'
 import { createRouter, normalizeBase, stripBase } from './router.ts'
@@ -123,7 +124,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
         return principal
       }
       call = createCall({ request, url, route, params, principal }, context, options)
-      const response = await match.endpoint(call)
+      const response = untilExpiry(await match.endpoint(call), principal)
       return request.method === 'HEAD' ? withoutBody(response) : response
     } catch (error) {
       const response = encode(error, request, params, call)
@@ -213,12 +214,23 @@ export function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]'
 }
 
+/** The caller of a request whose connection outlives it. Throws `HttpError` 401. */
+async function identifyAgain(
+  request: Request,
+  context: Pick<HandlerContext, 'principal'>,
+  authenticate: Authenticate | undefined,
+): Promise<Principal | null> {
+  const principal = await identify(request, context, authenticate)
+  if (!isResponse(principal)) return principal
+  throw new HttpError(401, 'unauthorized', 'The credentials are no longer valid.')
+}
+
 type Matched = Pick<Call, 'request' | 'url' | 'route' | 'params' | 'principal'>
 
 function createCall(
   { request, url, route, params, principal }: Matched,
   context: HandlerContext,
-  { maxBodyBytes, parseJson, onError }: HandlerOptions,
+  { maxBodyBytes, parseJson, onError, authenticate }: HandlerOptions,
 ): Call {
   const signal = context.signal ?? ownSignal(request)
   let body: Promise<unknown> | undefined
@@ -230,6 +242,7 @@ function createCall(
     params,
     principal,
     signal,
+    identify: () => identifyAgain(request, context, authenticate),
     json: () =>
       (body ??= readJson(request, {
         maxBytes: maxBodyBytes,

@@ -20,6 +20,7 @@ export {
   reportError,
   toHttpError,
 } from './errors.ts'
+export { onExpiry } from './expiry.ts'
 export {
   type Authenticate,
   createHandler,

@@ -44,6 +44,11 @@ export interface Call {
   readonly signal: AbortSignal | undefined
   readonly waitUntil: (work: Promise<unknown>) => void
   /**
+   * Asks `authenticate` again about this request, for a connection that outlives it. Throws `HttpError` 401
+   * if the credentials are no longer valid. A caller that the host has authenticated stays.
+   */
+  identify(): Promise<Principal | null>
+  /**
    * Reads the JSON body once, within the byte and depth limits. An empty body is `undefined`. Throws
    * `HttpError`.
    */

@@ -1,7 +1,7 @@
 import type { ClientTool } from '../agents/model-request.ts'
 import { permit } from '../face/access.ts'
 import { type NamedAssistant, namedAssistant, reachesAssistant } from '../face/assistants.ts'
-import { withClientTools } from '../face/client-tools.ts'
+import { toolsOfRun, withClientTools } from '../face/client-tools.ts'
 import { commandKey } from '../face/idempotency-key.ts'
 import { ANSWER_EVENTS } from '../face/reading/answer-reader.ts'
 import type { FaceCall } from '../face/routes.ts'
@@ -9,6 +9,9 @@ import { runSettings } from '../face/run-config.ts'
 import { titleOf } from '../face/title.ts'
 import { HttpError } from '../http/index.ts'
 import { uuid7, uuidOf } from '../ids.ts'
+import { decodeMessage } from '../messages/index.ts'
+import { itemsOf } from '../messages/record.ts'
+import { withCallNames } from '../messages/unique-calls.ts'
 import { namesOwnerOf, type Principal, unbounded } from '../principal.ts'
 import {
   type CommandKey,
@@ -82,6 +85,8 @@ export interface Place {
   readonly look?: ThreadLook | undefined
   /** As in `engine.start`. */
   readonly checkpointId?: string | null | undefined
+  /** The run that it continues after. Default: the newest of the thread. */
+  readonly after?: string | undefined
 }
 
 export interface Order {
@@ -146,6 +151,7 @@ export async function beginRun(order: Order): Promise<Begun> {
     const started = await engine.respond({ ...run, answers: answersTo(answers, open), update })
     return { threadId, principal, runId: started.runId, after: started.appliedThroughSeq }
   }
+  await refuseResults(order)
   if (messages.length === 0 && !look?.thread) throw badRequest('input: expected at least one message.')
   const value = messages.length > 0 ? { messages } : null
   const started = await engine.start({
@@ -160,6 +166,29 @@ export async function beginRun(order: Order): Promise<Begun> {
     ...(!isKept && { ttl: LEFT }),
   })
   return { threadId, principal, runId: started.runId, after: started.appliedThroughSeq }
+}
+
+/**
+ * Throws for the result of a call that the state has, unless its tool is one that the client was given to
+ * run: the agent runs the others itself, after an approval if it asks for one.
+ */
+async function refuseResults({ context: { engine }, call, place, input }: Order): Promise<void> {
+  const { look, checkpointId, after } = place
+  const results = input.messages.flatMap(({ tool_call_id: id }) => (typeof id === 'string' ? [id] : []))
+  if (!look?.thread || results.length === 0 || checkpointId === null) return
+  const state = await engine.readState(look.thread, checkpointId === undefined ? {} : { checkpointId })
+  const said = itemsOf(state?.values.messages).flatMap((message) => decodeMessage(message) ?? [])
+  const names = new Map(
+    withCallNames(said)
+      .flatMap(({ content }) => content)
+      .flatMap((block) => (block.type === 'toolCall' ? [[block.id, block.name] as const] : [])),
+  )
+  const known = results.filter((id) => names.has(id))
+  if (known.length === 0) return
+  const ofClient = await toolsOfRun(engine, call.principal, look.thread, after)
+  const own = known.find((id) => !ofClient.has(names.get(id)!))
+  if (own !== undefined)
+    throw badRequest(`input: call ${JSON.stringify(own)} is of a tool that the assistant runs itself.`)
 }
 
 /** The events of a run, until it ends. */
@@ -246,7 +275,7 @@ export async function placeAfter(
   const newest = queue.at(-1)?.runId ?? activeRunId ?? lastRunId
   if (newest === runId) return { threadId, look }
   for await (const { checkpoint } of engine.readHistory(thread, {}, { limit: 1, filter: { run_id: runId } }))
-    return { threadId, look, checkpointId: checkpoint.checkpointId }
+    return { threadId, look, checkpointId: checkpoint.checkpointId, after: runId }
   throw new HttpError(400, 'no_state', 'The earlier response left no state to continue from.')
 }
 

@@ -225,6 +225,7 @@ describe('the command', () => {
     expect(readFileSync(join(place, '.env'), 'utf8')).toMatch(
       /STORAGE_URL=postgres:.*\n[\s\S]*AGENT_USERS=ada:\S{16}\n/,
     )
+    expect(statSync(join(place, '.env')).mode & 0o777).toBe(0o600)
   })
 
   test('asks for a folder until one is empty; a folder with only .git counts as empty', async () => {

@@ -161,11 +161,14 @@ describe('an upload', () => {
     return execFileSync('tar', ['tzf', archive], { encoding: 'utf8' }).trim().split('\n').sort()
   }
 
-  test('has the files of the project, without packages, databases, .env and what git ignores', async () => {
+  test('has the files of the project, without packages, databases, credentials and what git ignores', async () => {
     write(join(folder, 'project'), {
       'langgraph.json': {},
       'src/a.ts': 'a',
       '.env': 'KEY=1',
+      '.envrc': 'export KEY=1',
+      '.npmrc': '//registry.npmjs.org/:_authToken=1',
+      'certificates/server.pem': 'key',
       'threads.db': 'db',
       'node_modules/x/index.js': 'x',
       'ignored.txt': 'no',

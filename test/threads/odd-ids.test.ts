@@ -59,6 +59,12 @@ describe('odd thread ids', () => {
     ['an overlong encoding', '%C0%AF'],
   ]
 
+  test.each(['.', '..'])('%s is no id, because no path can name it', async (thread_id) => {
+    const { server } = serve()
+    const made = await send(server, { method: 'POST', path: '/threads', body: JSON.stringify({ thread_id }) })
+    expect(made.status).toBe(400)
+  })
+
   test.each(refused)('%s is refused with 400 by every route', async (_, segment) => {
     const { server, errors, written } = serve()
     for (const [method, pattern] of server.routes) {

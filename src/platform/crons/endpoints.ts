@@ -1,4 +1,5 @@
-import { permit } from '../../face/access.ts'
+import { permit, type ThreadResource } from '../../face/access.ts'
+import { namedAssistant } from '../../face/assistants.ts'
 import { bodyOf } from '../../face/body.ts'
 import { requireThread } from '../../face/require-thread.ts'
 import type { FaceCall } from '../../face/routes.ts'
@@ -42,6 +43,19 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
   })
   jobsOf(engine).wake()
   return json(presentCron(cron))
+}
+
+/** The `authorize` resource of a cron: what it runs, and the thread if it has one. */
+export async function namedCron(
+  { engine }: PlatformContext,
+  { params, principal }: Pick<FaceCall, 'params' | 'principal'>,
+): Promise<ThreadResource> {
+  const { store } = internalsOf(engine)
+  const found = await findCron(store, accessOf(unbounded(principal)), params.cron_id ?? '')
+  if (!found) return {}
+  const { assistantId, threadId } = found.record
+  const { graphId } = await namedAssistant(engine, unbounded(principal), assistantId)
+  return { assistantId: graphId ?? assistantId, ...(threadId !== null && { threadId }) }
 }
 
 /** `PATCH /runs/crons/{cron_id}`: replaces the given fields and merges metadata. */

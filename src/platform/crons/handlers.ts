@@ -1,5 +1,5 @@
 /** The code for crons. It is loaded when a cron is created, requested or due. */
-export { deleteCron, patchCron, postCron } from './endpoints.ts'
+export { deleteCron, namedCron, patchCron, postCron } from './endpoints.ts'
 export { finishRun } from './finish.ts'
 export { fireCron } from './fire.ts'
 export { getCronCount, searchCrons } from './search.ts'

@@ -1,4 +1,6 @@
+import type { ThreadResource } from '../../face/access.ts'
 import { type FaceRoute, onDemand } from '../../face/routes.ts'
+import type { Call } from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
 
 type Endpoints = Pick<
@@ -9,13 +11,16 @@ type Endpoints = Pick<
 const endpoint = (name: keyof Endpoints) =>
   onDemand<PlatformContext>(async () => (await import('./handlers.ts'))[name])
 
+const namedCron = async (context: PlatformContext, call: Call): Promise<ThreadResource> =>
+  (await import('./handlers.ts')).namedCron(context, call)
+
 /** Runs that are started repeatedly, on a schedule. */
 export const CRON_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   // The assistant is in the body, and creating a cron needs two permissions.
   ['POST', '/runs/crons', null, /* @__PURE__ */ endpoint('postCron')],
   ['POST', '/threads/:thread_id/runs/crons', null, /* @__PURE__ */ endpoint('postCron')],
-  ['PATCH', '/runs/crons/:cron_id', 'crons:update', /* @__PURE__ */ endpoint('patchCron')],
-  ['DELETE', '/runs/crons/:cron_id', 'crons:delete', /* @__PURE__ */ endpoint('deleteCron')],
+  ['PATCH', '/runs/crons/:cron_id', 'crons:update', /* @__PURE__ */ endpoint('patchCron'), namedCron],
+  ['DELETE', '/runs/crons/:cron_id', 'crons:delete', /* @__PURE__ */ endpoint('deleteCron'), namedCron],
   ['POST', '/runs/crons/search', 'crons:search', /* @__PURE__ */ endpoint('searchCrons')],
   ['POST', '/runs/crons/count', 'crons:search', /* @__PURE__ */ endpoint('getCronCount')],
 ]

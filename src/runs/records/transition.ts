@@ -1,4 +1,5 @@
 import { rejectionOf } from '../../agents/errors.ts'
+import { clientToolNames } from '../../agents/model-request.ts'
 import type { AgentEvent } from '../../events/index.ts'
 import type { Op, Store } from '../../storage/store/store.ts'
 import { isTimeout } from '../errors.ts'
@@ -50,13 +51,13 @@ export interface Transition {
 
 /**
  * The fields that replace the input and config of an ended run: it never runs again, and an input may be
- * megabytes.
+ * megabytes. The names of its client's tools stay, because their results come later.
  */
-const NOTHING_TO_RUN = {
+const nothingToRun = ({ config }: RunRecord): Partial<RunRecord> => ({
   start: { kind: 'input', value: null },
-  config: { configurable: {} },
+  config: { configurable: clientToolNames(config.configurable) },
   rollbackPoint: null,
-} as const satisfies Partial<RunRecord>
+})
 
 /** The common fields of all run events, with the current time. */
 export function aboutRun({ owner }: ThreadRecord, run: RunRecord): AboutRun {
@@ -92,7 +93,7 @@ export function transition(thread: ThreadRecord, before: RunRecord, change: RunC
       const end = { at, reason: endReasonOf(fields) }
       return made(
         {
-          ...NOTHING_TO_RUN,
+          ...nothingToRun(before),
           status: fields.status,
           error: shown?.message ?? null,
           ...(shown && { errorName: shown.name }),

@@ -6,9 +6,11 @@ import {
   HttpError,
   isTextDeeper,
   MAX_DEPTH,
+  onExpiry,
   type SocketSession,
   textFrame,
 } from '../../http/index.ts'
+import { accessOf, ownerOf, withAccess } from '../../principal.ts'
 import { internalsOf, RunError } from '../../runs/index.ts'
 import { answerCommand } from '../commands/dispatch.ts'
 import type { OpenSocket, ThreadsContext } from '../context.ts'
@@ -29,6 +31,9 @@ const MAX_WAITING_LENGTH = 4
 const GATHER_MS = 20
 
 type SocketMessage = string | Uint8Array
+
+/** How long the caller of a socket is taken for granted before a command, in milliseconds. */
+const CHECKED_MS = 5_000
 
 /** The session of a web socket on a thread. It keeps no state until a host has opened the socket. */
 export function createSession(context: ThreadsContext, call: FaceCall): SocketSession {
@@ -71,6 +76,10 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
   let takesCloseForEnd = isPython(call.request.headers)
   let later: (() => void)[] = []
   let gathering: ReturnType<typeof setTimeout> | undefined
+  let { principal } = call
+  let checkedAt = Date.now()
+  const expire = () => end(4401, 'The credentials have expired.')
+  let forget = onExpiry(principal, expire)
   const report = reporterOf(context, call)
 
   const subscriptions = createSubscriptions(engine, call, outlet, endBy, report)
@@ -89,6 +98,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
   function close(): void {
     context.sockets.delete(conversation)
     clearTimeout(gathering)
+    forget()
     subscriptions.closeAll()
     waiting.length = 0
   }
@@ -111,14 +121,38 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     else end(4404, 'The thread no longer exists.')
   }
 
+  /**
+   * Whether the caller may still use the socket: a token may have been revoked since the handshake. Errors of
+   * `authenticate` itself are thrown.
+   */
+  async function isStillCaller(): Promise<boolean> {
+    if (Date.now() - checkedAt < CHECKED_MS) return true
+    try {
+      const found = await call.identify()
+      if (found?.id !== principal?.id || ownerOf(found) !== ownerOf(principal)) return false
+      // The handshake's permission bounds the whole socket.
+      const { metadataFilter } = accessOf(principal)
+      principal = found && withAccess(found, { metadataFilter })
+    } catch (error) {
+      if (error instanceof HttpError && (error.status === 401 || error.status === 403)) return false
+      throw error
+    }
+    checkedAt = Date.now()
+    forget()
+    forget = onExpiry(principal, expire)
+    return true
+  }
+
   async function answer(message: SocketMessage): Promise<void> {
+    if (!(await isStillCaller())) return end(4401, 'The credentials are no longer valid.')
     let value: unknown
     const json = async () => {
       value = read(message)
       takesCloseForEnd ||= isFilter(value)
       return isFilter(value) ? { id: 0, method: 'subscription.subscribe', params: value } : value
     }
-    const { status, body } = await answerCommand(asking(context, call), { ...call, json }, commands)
+    const own = { ...call, principal }
+    const { status, body } = await answerCommand(asking(context, own), { ...own, json }, commands)
     const work = internalsOf(engine).working(call.threadId)
     if (work) call.waitUntil(work)
     // Another server should start a run that this server no longer starts.

@@ -380,6 +380,27 @@ describe('the cron of another owner', () => {
     expect(asked).toEqual(['crons:create agent', 'runs:create agent'])
     expect(await as('ann').crons.count()).toBe(0)
   })
+
+  test('is changed and deleted with the question about what it runs, and where', async () => {
+    const asked: unknown[] = []
+    const { as } = await serveCrons({
+      authenticate,
+      authorize: (_, action, resource) => {
+        if (/crons:(update|delete)/.test(action)) asked.push([action, resource])
+        return true
+      },
+    })
+    const { thread_id } = await as('ann').threads.create()
+    const cron = { input: {}, schedule: EVERY_MINUTE }
+    const { cron_id } = await as('ann').crons.createForThread(thread_id, 'agent', cron)
+    await as('ann').crons.update(cron_id, { schedule: '0 9 * * *' })
+    await as('ann').crons.delete(cron_id)
+    const resource = { assistantId: 'agent', threadId: thread_id }
+    expect(asked).toEqual([
+      ['crons:update', resource],
+      ['crons:delete', resource],
+    ])
+  })
 })
 
 describe('a request that is not right', () => {

@@ -1,4 +1,5 @@
 import { Download, File as FileIcon } from 'lucide-react'
+import { isOwnMedia } from '../../lib/markdown.ts'
 import type { Media } from '../../lib/media.ts'
 import { Picture } from '../ui/picture.tsx'
 
@@ -22,19 +23,21 @@ export function MediaList({ media, className = '' }: MediaListProps) {
   )
 }
 
-/** One image or file. */
+/** One image or file. Those of other origins are links: see `isOwnMedia`. */
 export function MediaView({ media: { kind, name, url } }: { readonly media: Media }) {
   const link = { href: url, download: name, 'aria-label': `Download ${name}` }
-  if (kind === 'image')
+  const isShown = isOwnMedia(url)
+  if (isShown && kind === 'image')
     return (
       <a {...link} className="block">
         <Picture src={url} alt={name} className="max-h-80 max-w-full rounded-xl border border-line" />
       </a>
     )
   // biome-ignore lint/a11y/useMediaCaption: what a model or a user sends has no captions.
-  if (kind === 'audio') return <audio controls src={url} aria-label={name} />
-  // biome-ignore lint/a11y/useMediaCaption: what a model or a user sends has no captions.
-  if (kind === 'video') return <video controls src={url} aria-label={name} className="max-h-80 rounded-xl" />
+  if (isShown && kind === 'audio') return <audio controls src={url} aria-label={name} />
+  if (isShown && kind === 'video')
+    // biome-ignore lint/a11y/useMediaCaption: what a model or a user sends has no captions.
+    return <video controls src={url} aria-label={name} className="max-h-80 rounded-xl" />
   return (
     <a
       {...link}

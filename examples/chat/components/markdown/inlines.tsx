@@ -68,6 +68,18 @@ function inline(token: MarkedToken | MathToken) {
     }
     case 'image': {
       const source = safeImage(token.href)
+      const href = safeHref(token.href)
+      if (source === undefined && href !== undefined)
+        return (
+          <a
+            href={href}
+            target="_blank"
+            rel="noopener noreferrer"
+            className="text-brand underline underline-offset-2"
+          >
+            {token.text || 'Image'}
+          </a>
+        )
       if (source === undefined) return token.text
       return <Picture src={source} alt={token.text} className="max-h-96 max-w-full rounded-lg" />
     }
