@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { failing } from '../fixtures/failing.ts'
 import { calculator, chat, inOrder, supervised } from '../fixtures/graphs.ts'
+import type { Json } from '../kit/events.ts'
 import { asking, assistant, clientsOf, counting, langgraph, served, WEATHER } from './served.ts'
 
 const user = (content: string) => ({ role: 'user', content }) as const
