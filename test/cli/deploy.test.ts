@@ -120,7 +120,7 @@ test('a package of a workspace is deployed with its workspace, and with the comm
   const deployed = await agentwire(['deploy', '--name', 'member', '--config', config, ...commands])
   expect(deployed.code, deployed.text).toBe(0)
   expect((await agentwire(['logs', 'member', '--build'])).text).toContain('built with shared')
-  expect((await agentwire(['delete', 'member'], { answer: 'member' })).code).toBe(0)
+  expect((await agentwire(['delete', 'member', '--yes'])).code).toBe(0)
 })
 
 test('a build that fails ends the command with 1, its log and the reason; logs --build has it, too', async () => {
