@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, relative, resolve } from 'node:path'
+import { workspaceOf } from '../../src/control-plane/deployers/process/workspaces.ts'
 import { AgentwireError } from '../../src/errors.ts'
 import { parseCommandLine } from '../options.ts'
 import { explain, size } from '../report.ts'
@@ -24,6 +25,10 @@ const DEPLOY_USAGE = `agentwire deploy  uploads this project to a control plane,
   --repository URL, --ref REF
                   deploys a repository instead; the default of REF is main
   --image URI     deploys an image instead
+  --install-command COMMAND
+                  runs in the root of the source; default: what the lock file requires
+  --build-command COMMAND
+                  runs in the folder of the config after the install
   --secret NAME=VALUE
                   an environment variable of the deployment; repeatable; default: keeps the existing ones
 ${PLANE_USAGE}`
@@ -34,6 +39,8 @@ const OPTIONS = {
   repository: { type: 'string' },
   ref: { type: 'string' },
   image: { type: 'string' },
+  'install-command': { type: 'string' },
+  'build-command': { type: 'string' },
   secret: { type: 'string', multiple: true },
   ...PLANE_OPTIONS,
 } as const
@@ -78,22 +85,29 @@ async function deploy(
   show: (text: string) => void,
 ): Promise<Deployment> {
   const secrets = values.secret?.map(secretOf) ?? null
+  const commands = commandsOf(values)
   const known = await lookUp(plane, name)
   if (values.repository || values.image) {
     const { source, source_config, source_revision_config } = sourceOf(values)
     show(`Deploying ${values.repository ?? values.image} as ${name}`)
     if (known)
-      return plane.request('PATCH', `/v2/deployments/${known.id}`, { source_revision_config, secrets })
+      return plane.request('PATCH', `/v2/deployments/${known.id}`, {
+        source_revision_config,
+        secrets,
+        ...(commands && { source_config: commands }),
+      })
     return plane.request('POST', '/v2/deployments', {
       name,
       source,
-      source_config,
+      source_config: { ...source_config, ...commands },
       source_revision_config,
       secrets: secrets ?? [],
     })
   }
   const config = resolve(values.config ?? 'langgraph.json')
-  const archive = await packProject(dirname(config))
+  // A package of a workspace needs the lock file and the other packages of the workspace.
+  const root = (await workspaceOf(dirname(config))) ?? dirname(config)
+  const archive = await packProject(root)
   const empty = {
     name,
     source: 'internal_source',
@@ -104,8 +118,19 @@ async function deploy(
   const { id } = known ?? (await plane.request<Deployment>('POST', '/v2/deployments', empty))
   show(`Uploading ${size(archive.byteLength)} as ${name}`)
   const source_tarball_path = await upload(plane, id, archive)
-  const source_revision_config = { source_tarball_path, langgraph_config_path: basename(config) }
-  return plane.request('PATCH', `/v2/deployments/${id}`, { source_revision_config, secrets })
+  const langgraph_config_path = relative(root, config).replaceAll('\\', '/')
+  return plane.request('PATCH', `/v2/deployments/${id}`, {
+    source_revision_config: { source_tarball_path, langgraph_config_path },
+    secrets,
+    ...(commands && { source_config: commands }),
+  })
+}
+
+/** The commands of the build. Those of the deployment stay if none are named. */
+function commandsOf({ 'install-command': install_command, 'build-command': build_command }: Values) {
+  return install_command === undefined && build_command === undefined
+    ? undefined
+    : { ...(install_command && { install_command }), ...(build_command && { build_command }) }
 }
 
 function sourceOf({ repository, ref = 'main', image, config = 'langgraph.json' }: Values) {

@@ -29,8 +29,9 @@ export async function packProject(folder: string): Promise<Uint8Array> {
   return gzipSync(await packTar(entries))
 }
 
-/** Undefined if the folder is not in a repository. */
+/** Undefined if the folder is not in a repository, or a repository around it ignores the whole folder. */
 function filesOfGit(folder: string): readonly string[] | undefined {
+  if (isIgnored(folder)) return undefined
   try {
     const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
       cwd: folder,
@@ -43,6 +44,15 @@ function filesOfGit(folder: string): readonly string[] | undefined {
       .filter((path) => path !== '' && !path.split('/').some((part) => LEFT_OUT.test(part)))
   } catch {
     return undefined
+  }
+}
+
+function isIgnored(folder: string): boolean {
+  try {
+    execFileSync('git', ['check-ignore', '--quiet', folder], { cwd: folder, stdio: 'ignore' })
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -5,7 +5,8 @@ import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { AgentDescription, AgentSchemas } from '../../src/agents/description.ts'
 import type { Config, GraphEntry } from './config.ts'
-import { type FoundSchemas, schemasFromTypes } from './type-schemas.ts'
+import { keptTypes } from './kept-types.ts'
+import { type FoundSchemas, schemasFromTypes, type TypedGraph } from './type-schemas.ts'
 import { compilerFor } from './typescript.ts'
 
 /** Schemas of a graph and its subgraphs, named `graph|child`, or `|child` if only the node is known. */
@@ -28,6 +29,12 @@ interface Parser {
 /** Adds what a graph's types say to its description. */
 export type DescribeTypes = (entry: GraphEntry, description: AgentDescription) => AgentDescription
 
+export interface GraphTypes {
+  readonly describe: DescribeTypes
+  /** Reads the types now, because it takes longer than clients wait for an answer. Never rejects. */
+  readonly readAhead: () => void
+}
+
 /** Reading types compiles the project. In milliseconds. */
 const TIMEOUT_MS = 120_000
 
@@ -36,7 +43,7 @@ const TIMEOUT_MS = 120_000
  * their sources. It uses the parser of LangGraph's own server in projects that have
  * `@langchain/langgraph-api`, otherwise the project's compiler.
  */
-export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>): DescribeTypes {
+export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>): GraphTypes {
   let reading: ReturnType<Parser['getStaticGraphSchema']> | undefined
   // All graphs at once, because that takes no longer than one of them.
   const read = () => (reading ??= readTypes(folder, graphs.filter(isTyped)))
@@ -52,7 +59,7 @@ export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>
     } = typed[path] ?? typed[`|${node}`] ?? {}
     return { input, output, state, config }
   }
-  return (entry, description) => ({
+  const describe: DescribeTypes = (entry, description) => ({
     drawing: (options) => description.drawing(options),
     schemas: async () => filled(entry, entry.symbol, await description.schemas()),
     async subgraphs(options) {
@@ -63,6 +70,7 @@ export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>
       return Object.fromEntries(await Promise.all(schemas))
     },
   })
+  return { describe, readAhead: () => void read() }
 }
 
 const isTyped = ({ file }: GraphEntry): boolean => /\.[cm]?tsx?$/.test(file)
@@ -85,30 +93,41 @@ async function readTypes(folder: string, graphs: readonly GraphEntry[]) {
   }
 }
 
-/** In a thread, because compiling a project blocks a CPU for seconds. */
 async function compiledSchemas(
   compiler: string,
   folder: string,
   graphs: readonly GraphEntry[],
 ): Promise<Readonly<Record<string, Typed>>> {
+  const typed = graphs.map(({ name, file, symbol }) => ({ name, file: resolve(folder, file), symbol }))
+  const read = () => compileInThread(compiler, folder, typed)
+  const { graphs: own, nodes } = await keptTypes(folder, [compiler, typed, String(schemasFromTypes)], read)
+  const ofNodes = Object.entries(nodes).map(([node, schemas]) => [`|${node}`, schemas] as const)
+  return Object.fromEntries(
+    graphs.map(({ name, symbol }) => [name, Object.fromEntries([...ofNodes, [symbol, own[name] ?? {}]])]),
+  )
+}
+
+/** In a thread, because compiling a project blocks a CPU for seconds. */
+async function compileInThread(
+  compiler: string,
+  folder: string,
+  graphs: readonly TypedGraph[],
+): Promise<FoundSchemas> {
   // Some TypeScript loaders name functions with a helper.
   const code = `
     const __name = (one) => one
     const { parentPort, workerData: { compiler, folder, graphs } } = require('node:worker_threads')
     parentPort.postMessage((${schemasFromTypes})(require(compiler), folder, graphs))`
-  const typed = graphs.map(({ name, file, symbol }) => ({ name, file: resolve(folder, file), symbol }))
   const worker = new Worker(code, {
     eval: true,
     execArgv: [],
-    workerData: { compiler, folder, graphs: typed },
+    workerData: { compiler, folder, graphs },
   })
+  // A server that is stopped does not wait for it.
+  worker.unref()
   try {
     const [found] = await once(worker, 'message', { signal: AbortSignal.timeout(TIMEOUT_MS) })
-    const { graphs: own, nodes } = found as FoundSchemas
-    const ofNodes = Object.entries(nodes).map(([node, schemas]) => [`|${node}`, schemas] as const)
-    return Object.fromEntries(
-      graphs.map(({ name, symbol }) => [name, Object.fromEntries([...ofNodes, [symbol, own[name] ?? {}]])]),
-    )
+    return found as FoundSchemas
   } finally {
     await worker.terminate()
   }

@@ -31,6 +31,8 @@ export interface Project {
   readonly apps: readonly { readonly path: string; readonly app: AppLike }[]
   readonly checkpointer: Checkpointer | undefined
   readonly graphStore: GraphStoreLike | GraphStoreOptions
+  /** Reads the types of its graphs, for their schemas. Call it when the server has started. */
+  readonly readTypes: () => void
 }
 
 /**
@@ -65,7 +67,7 @@ async function loadProject(config: Config, modules: Modules, warnings: readonly 
   const failed: Project['failed'][number][] = []
   for (const entry of config.graphs)
     try {
-      const agent = await agentOf(entry, await modules.load(entry), name, types)
+      const agent = await agentOf(entry, await modules.load(entry), name, types.describe)
       const own = defaults(entry.name)
       agents.set(entry.name, own ? { ...agent, defaults: own } : agent)
     } catch (cause) {
@@ -91,6 +93,7 @@ async function loadProject(config: Config, modules: Modules, warnings: readonly 
     app: http.app && appOf(await modules.load(http.app), `${name}: ${http.app.key}: ${http.app.file}`),
     checkpointer: checkpointer && (await checkpointerOf(await modules.load(checkpointer), name)),
     graphStore: await graphStoreOf(config.store, modules.load, name),
+    readTypes: types.readAhead,
   }
 }
 

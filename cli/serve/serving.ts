@@ -41,6 +41,22 @@ export interface Serving {
 /** How long runs may continue when the process is asked to stop, in milliseconds. */
 const DRAIN_MS = 10_000
 
+/** How long a project is at rest before its types are read, in milliseconds. */
+const READ_AHEAD_MS = 1_000
+
+/** Reads the types of the newest project ahead. A file that is saved often is read once. */
+function typesAhead() {
+  let timer: NodeJS.Timeout | undefined
+  const stop = (): void => clearTimeout(timer)
+  return {
+    stop,
+    of({ readTypes }: Project): void {
+      stop()
+      timer = setTimeout(readTypes, READ_AHEAD_MS).unref()
+    },
+  }
+}
+
 /**
  * Serves a project. Rejects with `AgentwireError` for its mistakes, and if the port or the storage is
  * unavailable.
@@ -67,10 +83,17 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       throw error
     })
     const unbind = bindLoopback(handler, served.origin + project.config.http.mountPrefix)
-    const stopWatching = watch ? reloading(project, { load, show, onReload }) : () => {}
+    const types = typesAhead()
+    types.of(project)
+    const shown = (next: Project): void => {
+      show(next)
+      types.of(next)
+    }
+    const stopWatching = watch ? reloading(project, { load, show: shown, onReload }) : () => {}
     if (watch) keepRunning((error) => console.error('agentwire: uncaught error in the project.', error))
     const close = async () => {
       stopWatching()
+      types.stop()
       await served.close()
       unbind()
       await storage.close()

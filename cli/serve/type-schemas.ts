@@ -23,6 +23,8 @@ export interface FoundSchemas {
   readonly graphs: Readonly<Record<string, TypeSchemas>>
   /** Schemas of graphs that are nodes of others, by node name. Ambiguous names are omitted. */
   readonly nodes: Readonly<Record<string, TypeSchemas>>
+  /** The project's own files that the types come from. */
+  readonly files: readonly string[]
 }
 
 /**
@@ -60,7 +62,11 @@ export function schemasFromTypes(
       return graph ? [[name, schemasOf(graph, source)]] : []
     }),
   )
-  return { graphs: found, nodes: nodesOf(program.getSourceFiles()) }
+  const sources = program.getSourceFiles()
+  const own = sources.filter(
+    (one) => !program.isSourceFileFromExternalLibrary(one) && !one.fileName.includes('/node_modules/'),
+  )
+  return { graphs: found, nodes: nodesOf(sources), files: own.map(({ fileName }) => fileName) }
 
   /** The graphs that the project's sources add as nodes with `addNode`. */
   function nodesOf(sources: readonly SourceFile[]): FoundSchemas['nodes'] {

@@ -26,7 +26,7 @@ export interface FaceSetup
 
 /** The definition of a face. */
 export interface Face<Context extends FaceContext = FaceContext>
-  extends Pick<HandlerOptions, 'basePath' | 'parseJson' | 'textErrors' | 'protocolHeaders'> {
+  extends Pick<HandlerOptions, 'basePath' | 'parseJson' | 'textErrors' | 'protocolHeaders' | 'errorsBelow'> {
   /** Encodes errors for the protocol. Default: `{ error, message }` with the HTTP status of the error. */
   readonly encodeError?: EncodeError | undefined
   readonly routes: readonly FaceRoute<Context>[]
@@ -60,6 +60,7 @@ export function createFace<Context extends FaceContext = FaceContext>(
     basePath: face.basePath,
     parseJson: face.parseJson,
     textErrors: face.textErrors,
+    errorsBelow: face.errorsBelow,
     protocolHeaders: {
       request: [...keyHeaders(authenticate?.schemes), ...(face.protocolHeaders?.request ?? [])],
       response: face.protocolHeaders?.response,

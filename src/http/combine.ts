@@ -21,6 +21,13 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
   }
   const mountPaths = (basePath?: string) =>
     handlers.flatMap((handler) => handler.mountPaths?.(basePath) ?? [])
+  const missing = (request: Request, basePath?: string): Response => {
+    for (const handler of handlers) {
+      const response = handler.notFound?.(request, basePath)
+      if (response) return response
+    }
+    return errorResponse(notFound(mountPaths(basePath), request))
+  }
   return {
     routes: handlers.flatMap((handler) => handler.routes),
     cors: handlers.some(({ cors }) => cors),
@@ -29,7 +36,7 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
     handle,
     mountPaths,
     fetch: async (request, context) =>
-      (await handle(request, context)) ?? errorResponse(notFound(mountPaths(context?.basePath), request)),
+      (await handle(request, context)) ?? missing(request, context?.basePath),
     close: () => closeAll(handlers),
   }
 }

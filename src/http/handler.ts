@@ -78,6 +78,8 @@ export interface HandlerOptions {
   readonly textErrors?: boolean | undefined
   /** The headers of the protocol, for pages that `http.cors` allows. Default: none. */
   readonly protocolHeaders?: ProtocolHeaders | undefined
+  /** The path, such as `/v1`, below which a server answers unknown paths with errors of this handler. */
+  readonly errorsBelow?: string | undefined
   /** Runs once, at the first `close()`. */
   readonly onClose?: (() => void | Promise<void>) | undefined
 }
@@ -152,13 +154,23 @@ export function createHandler(options: HandlerOptions): WebHandler {
     }
   }
 
+  const missing = (request: Request, basePath?: string): Response =>
+    encode(notFound(mountPaths(basePath), request), request)
+
+  const isOwn = ({ url }: Request, basePath?: string): boolean =>
+    options.errorsBelow !== undefined &&
+    (stripBase(new URL(url).pathname, basePath || options.basePath || '') ?? '').startsWith(
+      `${options.errorsBelow}/`,
+    )
+
   return {
     routes,
     protocolHeaders: options.protocolHeaders,
     handle,
     mountPaths,
+    notFound: (request, basePath) => (isOwn(request, basePath) ? missing(request, basePath) : undefined),
     fetch: async (request, context) =>
-      (await handle(request, context)) ?? encode(notFound(mountPaths(context?.basePath), request), request),
+      (await handle(request, context)) ?? missing(request, context?.basePath),
     close: () => (closing ??= Promise.resolve().then(options.onClose)),
   }
 }

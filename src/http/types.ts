@@ -93,6 +93,11 @@ export interface WebHandler {
    * takes precedence.
    */
   readonly mountPaths?: ((basePath?: string) => readonly string[]) | undefined
+  /**
+   * The 404 of a path that no route matches, in the format of its protocol. Undefined if the path is not of
+   * its protocol.
+   */
+  readonly notFound?: ((request: Request, basePath?: string) => Response | undefined) | undefined
   /** Whether the handler itself decides which other origins may call it. A host then adds no default. */
   readonly cors?: boolean | undefined
   /** Whether anyone may call it, because it has no `authenticate`. Default: false. */

@@ -21,6 +21,7 @@ export function openAi(options: OpenAiOptions = {}): (setup: FaceSetup) => WebHa
   return (setup) =>
     createFace<OpenAiContext>(setup, {
       basePath: options.basePath,
+      errorsBelow: '/v1',
       routes: ROUTES,
       describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
       protocolHeaders: { request: [...THREAD_HEADERS, ...CLIENT_HEADERS] },

@@ -107,6 +107,22 @@ test('deploy, list, logs, rollback and delete, with what is shown on the way', a
   await expect.poll(async () => (await agentwire(['list'])).text).toBe('No deployments.')
 })
 
+test('a package of a workspace is deployed with its workspace, and with the commands of the command line', async () => {
+  const place = join(plane.place, 'monorepo')
+  const own = join(place, 'apps/agent')
+  write(place, { 'package.json': { workspaces: ['apps/*'] }, 'shared.txt': 'shared' })
+  mkdirSync(own, { recursive: true })
+  writeProject(own, `'member'`)
+  const note = `node -e "require('fs').writeFileSync('noted', require('fs').readFileSync('shared.txt'))"`
+  const check = `node -e "console.log('built with ' + require('fs').readFileSync('../../noted'))"`
+  const config = join(own, 'langgraph.json')
+  const commands = ['--install-command', note, '--build-command', check]
+  const deployed = await agentwire(['deploy', '--name', 'member', '--config', config, ...commands])
+  expect(deployed.code, deployed.text).toBe(0)
+  expect((await agentwire(['logs', 'member', '--build'])).text).toContain('built with shared')
+  expect((await agentwire(['delete', 'member', '--yes'])).code).toBe(0)
+})
+
 test('a build that fails ends the command with 1, its log and the reason; logs --build has it, too', async () => {
   word('third', "console.log('a line of the build'); process.exit(2)")
   write(join(plane.place, 'project'), {
@@ -179,5 +195,19 @@ describe('an upload', () => {
     execFileSync('git', ['init', '--quiet'], { cwd: join(folder, 'project') })
     expect(await names()).toEqual(all.filter((name) => name !== 'ignored.txt'))
     expect(readFileSync(join(folder, 'packed.tar.gz')).byteLength).toBeGreaterThan(100)
+  })
+
+  test('has the files of a folder that a repository around it ignores', async () => {
+    const outer = join(folder, 'outer')
+    write(outer, {
+      '.gitignore': 'generated\n',
+      'generated/app/langgraph.json': {},
+      'generated/app/a.js': '',
+    })
+    execFileSync('git', ['init', '--quiet'], { cwd: outer })
+    const archive = join(folder, 'ignored.tar.gz')
+    writeFileSync(archive, await packProject(join(outer, 'generated/app')))
+    const names = execFileSync('tar', ['tzf', archive], { encoding: 'utf8' }).trim().split('\n')
+    expect(names.sort()).toEqual(['a.js', 'langgraph.json'])
   })
 })

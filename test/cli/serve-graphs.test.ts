@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, describe, expect, test } from 'vitest'
 import { graphTypes } from '../../cli/serve/graph-types.ts'
 import { oneStep } from '../../src/agents/description.ts'
+import type { Json } from '../kit/events.ts'
 import { root } from '../package/package.ts'
 import { commandLine, GRAPH, write } from './projects.ts'
 
@@ -157,7 +158,7 @@ export const getStaticGraphSchema = async (specs) => ({
   a: { graph: { state: { title: JSON.stringify(specs), call: ++calls } }, 'graph|child': { input: { title: 'child' } } },
 })`)
     const script = { ...entry, name: 'b', file: './b.js' }
-    const types = graphTypes({ folder, graphs: [entry, script] })
+    const types = graphTypes({ folder, graphs: [entry, script] }).describe
     const specs = { a: { sourceFile: join(folder, 'a.ts'), exportSymbol: 'graph' } }
     const state = { title: JSON.stringify(specs), call: 1 }
     expect(await types(entry, described).schemas()).toEqual({ ...unknown, state })
@@ -174,7 +175,7 @@ export const getStaticGraphSchema = async (specs) => ({
     const none = mkdtempSync(join(tmpdir(), 'agentwire-types-'))
     folders.push(none)
     for (const folder of [failing, none]) {
-      const types = graphTypes({ folder, graphs: [entry] })
+      const types = graphTypes({ folder, graphs: [entry] }).describe
       expect(await types(entry, described).schemas()).toEqual(unknown)
     }
   })
@@ -218,7 +219,7 @@ export const nothing: any = 1
     })
     const entryOf = (symbol: string) => ({ ...entry, name: symbol, file: './graph.ts', symbol })
     const graphs = ['graph', 'uncompiled', 'make', 'nothing'].map(entryOf)
-    const types = graphTypes({ folder, graphs })
+    const types = graphTypes({ folder, graphs }).describe
     const read = (symbol: string) => types(entryOf(symbol), oneStep('a')).schemas()
     const messages = { type: 'array', items: { title: 'Message' }, langgraph_type: 'messages' }
     const { input, output, state, config } = await read('graph')
@@ -259,6 +260,45 @@ export const nothing: any = 1
       trip: { state: { properties: { city: { enum: ['here', 'there'] } } } },
     })
     expect([subgraphs['trip|twice'], subgraphs.none]).toEqual([unknown, unknown])
+  })
+
+  test('are read ahead, and again only after a change of their files', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'agentwire-types-'))
+    folders.push(folder)
+    mkdirSync(join(folder, 'node_modules/typescript'), { recursive: true })
+    mkdirSync(join(folder, 'node_modules/@langchain'), { recursive: true })
+    for (const name of ['@langchain/core', '@langchain/langgraph', 'zod'])
+      symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+    const compiler = join(root, 'node_modules/typescript')
+    const graph = (type: string) => `
+import { Annotation, StateGraph } from '@langchain/langgraph'
+export const graph = new StateGraph(Annotation.Root({ count: Annotation<${type}> }))
+  .addNode('one', () => ({})).addEdge('__start__', 'one').compile()
+`
+    write(folder, {
+      'graph.ts': graph('number'),
+      'node_modules/typescript/package.json': { version: '5.9.0', main: 'index.js' },
+      'node_modules/typescript/index.js': `
+require('node:fs').appendFileSync(${JSON.stringify(join(folder, 'reads'))}, 'x')
+module.exports = require(${JSON.stringify(compiler)})
+`,
+    })
+    const reads = () => readFileSync(join(folder, 'reads'), 'utf8')
+    const types = () =>
+      graphTypes({ folder, graphs: [{ ...entry, name: 'a', file: './graph.ts', symbol: 'graph' }] })
+    const typeOf = async ({ describe }: ReturnType<typeof types>): Promise<unknown> => {
+      const { state }: Json = await describe({ ...entry, name: 'a', symbol: 'graph' }, oneStep('a')).schemas()
+      return state.properties.count.type
+    }
+    const first = types()
+    first.readAhead()
+    expect(await typeOf(first)).toBe('number')
+    expect(reads()).toBe('x')
+    expect(await typeOf(types())).toBe('number')
+    expect(reads()).toBe('x')
+    write(folder, { 'graph.ts': graph('string') })
+    expect(await typeOf(types())).toBe('string')
+    expect(reads()).toBe('xx')
   })
 
   test('are those that the parser of LangGraph reads', { timeout: 240_000 }, async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { failing } from '../fixtures/failing.ts'
 import { calculator, chat, inOrder, supervised } from '../fixtures/graphs.ts'
+import type { Json } from '../kit/events.ts'
 import { asking, assistant, clientsOf, counting, langgraph, served, WEATHER } from './served.ts'
 
 const user = (content: string) => ({ role: 'user', content }) as const
@@ -84,6 +85,22 @@ describe('tools of the client', () => {
 })
 
 describe('errors', () => {
+  test('have the envelope of OpenAI for paths of it that are not served', async () => {
+    const { origin, request, openai } = await served({ assistant })
+    const { status, body } = await request('POST', '/embeddings', { model: 'assistant', input: 'a' })
+    expect([status, body]).toEqual([
+      404,
+      {
+        error: { message: expect.any(String), type: 'invalid_request_error', param: null, code: 'not_found' },
+      },
+    ])
+    await expect(openai.responses.compact({ model: 'assistant' })).rejects.toMatchObject({
+      code: 'method_not_allowed',
+    })
+    const elsewhere = await fetch(`${origin}/v2/elsewhere`)
+    expect(await elsewhere.json()).toMatchObject({ error: 'not_found' })
+  })
+
   test('have the envelope of OpenAI, and say whether a repeat would start another run', async () => {
     const { openai, request, errors } = await served({ broken: langgraph(failing()) })
     const failed = await openai.chat.completions

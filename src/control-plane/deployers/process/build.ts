@@ -5,6 +5,7 @@ import { DeployError, type PhaseContext } from '../deployer.ts'
 import { runCommand } from '../run-command.ts'
 import { type Command, splitCommand } from './command-line.ts'
 import { isThere } from './dirs.ts'
+import { patternsIn, workspaceOf } from './workspaces.ts'
 
 export interface BuildOptions extends Pick<PhaseContext, 'sourceConfig' | 'signal' | 'log'> {
   /** The root of the source. */
@@ -17,7 +18,8 @@ export interface BuildOptions extends Pick<PhaseContext, 'sourceConfig' | 'signa
 
 /**
  * Installs and builds a source in its folder. `install_command` runs in the root (default: what the lock file
- * requires, if there are dependencies), `build_command` in the folder of the langgraph.json (default:
+ * requires, if there are dependencies, and no second time in a package of the workspace of the root, where
+ * names of the workspace's own packages would be asked of the registry), `build_command` in the folder of the langgraph.json (default:
  * nothing). Rejects with a `DeployError` if a command cannot be run or fails.
  */
 export async function buildSource(options: BuildOptions): Promise<void> {
@@ -25,11 +27,13 @@ export async function buildSource(options: BuildOptions): Promise<void> {
   const { install_command, build_command } = options.sourceConfig
   const configFolder = dirname(join(folder, configPath))
   if (install_command) await run('install', splitCommand(install_command), folder, options)
-  else
-    for (const dir of new Set([folder, configFolder])) {
+  else {
+    const isPackage = (await workspaceOf(configFolder)) === join(folder)
+    for (const dir of isPackage ? [folder] : new Set([folder, configFolder])) {
       const command = await defaultInstall(dir)
       if (command) await run('install', await available(command, dir, env), dir, options)
     }
+  }
   if (build_command) await run('build', splitCommand(build_command), configFolder, options)
 }
 
@@ -49,6 +53,9 @@ const QUIET = {
   npm_config_audit: 'false',
   npm_config_fund: 'false',
   npm_config_update_notifier: 'false',
+  YARN_ENABLE_TELEMETRY: '0',
+  // Node finds the packages of the server only in this form.
+  YARN_NODE_LINKER: 'node-modules',
 }
 
 async function run(
@@ -80,36 +87,46 @@ async function defaultInstall(folder: string): Promise<Command | undefined> {
   if (!(await hasDependencies(join(folder, 'package.json')))) return undefined
   for (const [lockFile, command] of BY_LOCK_FILE) if (await has(folder, lockFile)) return command
   if (await has(folder, 'yarn.lock'))
-    // This settings file belongs to Yarn 2 and later, which names the option differently.
-    return ['yarn', 'install', (await has(folder, '.yarnrc.yml')) ? '--immutable' : '--frozen-lockfile']
+    return ['yarn', 'install', (await isLaterYarn(folder)) ? '--immutable' : '--frozen-lockfile']
   return ['npm', 'install']
 }
 
+/** Whether a lock file is of Yarn 2 or later, which names its options differently. */
+const isLaterYarn = async (folder: string): Promise<boolean> =>
+  (await has(folder, '.yarnrc.yml')) ||
+  /^__metadata:/m.test(await readFile(join(folder, 'yarn.lock'), 'utf8').catch(() => ''))
+
 /**
- * The same command with npx if this machine lacks the program: in the version of `packageManager` in
+ * The same command with npx if this machine lacks the program, or has a Yarn of another kind: in the version of `packageManager` in
  * package.json, otherwise in one that reads the lock file.
  */
-async function available(
-  command: Command,
-  folder: string,
-  { PATH = '' }: BuildOptions['env'],
-): Promise<Command> {
+async function available(command: Command, folder: string, env: BuildOptions['env']): Promise<Command> {
+  const { PATH = '' } = env
   const [program, ...args] = command
   if (program !== 'yarn' && program !== 'pnpm') return command
   const found = PATH.split(delimiter).map((dir) => access(join(dir, program), constants.X_OK))
-  if ((await Promise.allSettled(found)).some(({ status }) => status === 'fulfilled')) return command
+  const isInstalled = (await Promise.allSettled(found)).some(({ status }) => status === 'fulfilled')
+  if (isInstalled && (program === 'pnpm' || (await readsLock(folder, env)))) return command
   const { packageManager } = await manifestOf(join(folder, 'package.json'))
   const [, named] = /^(?:yarn|pnpm)@([\w.-]+)/.exec(String(packageManager)) ?? []
   const version = named ?? (await versionFor(program, folder))
   // Yarn 2 and later are published under another name.
-  const isLaterYarn = program === 'yarn' && !/^1\b/.test(version)
-  const name = isLaterYarn ? '@yarnpkg/cli-dist' : program
+  const name = program === 'yarn' && !/^1\b/.test(version) ? '@yarnpkg/cli-dist' : program
   return ['npx', '--yes', '--package', `${name}@${version}`, '--', program, ...args]
+}
+
+/** Whether this machine's Yarn is of the kind that wrote the lock file. In a project it may be another one. */
+async function readsLock(folder: string, env: BuildOptions['env']): Promise<boolean> {
+  const lines: string[] = []
+  const onLine = (line: string) => void lines.push(line.trim())
+  const { code } = await runCommand({ command: ['yarn', '--version'], cwd: folder, env, onLine })
+  const major = Number.parseInt(lines.at(-1) ?? '', 10)
+  return code === 0 && major >= 2 === (await isLaterYarn(folder))
 }
 
 /** The newest release that reads the lock file unchanged. */
 async function versionFor(program: 'yarn' | 'pnpm', folder: string): Promise<string> {
-  if (program === 'yarn') return (await has(folder, '.yarnrc.yml')) ? '4' : '1'
+  if (program === 'yarn') return (await isLaterYarn(folder)) ? '4' : '1'
   const [, format] =
     /^lockfileVersion: '?(\d+)/.exec(await readFile(join(folder, 'pnpm-lock.yaml'), 'utf8')) ?? []
   return format === '5' ? '7' : format === '6' ? '8' : '10'
@@ -127,7 +144,8 @@ const has = (folder: string, name: string): Promise<boolean> => isThere(join(fol
 
 async function hasDependencies(file: string): Promise<boolean> {
   const fields = await manifestOf(file)
-  return ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies', 'workspaces'].some(
+  if ((await patternsIn(dirname(file))).length > 0) return true
+  return ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'].some(
     (name) => Object.keys(Object(fields[name])).length > 0,
   )
 }
