@@ -45,7 +45,8 @@ export class ListenError extends AgentwireError {
 export const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?` }
 
 /**
- * Serves a handler over plain HTTP on Node and prints its address. Rejects with `ListenError`.
+ * Serves a handler over plain HTTP on Node and prints its address. Rejects with `ListenError`, and before it
+ * listens with `AgentwireError` `unavailable` if the handler's database cannot be reached.
  *
  * ```ts
  * const { origin, close } = await serve(createAgentServer({ agents: { agent } }), { port: 3000 })
@@ -57,6 +58,9 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
   const { hostname: host = options.host ?? '127.0.0.1', closeTimeout = 5_000 } = options
   const { basePath, trustProxy, onError } = options
   const own = { basePath, trustProxy, onError }
+  await handler.setup?.().catch((error: unknown) => {
+    throw startError(error)
+  })
   const served = handler.cors ? handler : withCors(handler, LOOPBACK)
   const server = createServer(toNode(served, own))
   const cutSockets = acceptSockets(server, served, own)
@@ -110,6 +114,15 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
 function originHost(host: string): string {
   if (!host || host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
+}
+
+/** The error of a database that cannot be reached, in one sentence and without the stacks of its causes. */
+function startError(error: unknown): unknown {
+  if (!(error instanceof AgentwireError) || error.code !== 'unavailable') return error
+  const message = `The server was not started. ${error.message} Start the database, or correct its address.`
+  const told = new AgentwireError(error.code, message)
+  told.stack = `${told.name}: ${message}`
+  return told
 }
 
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): ListenError {
