@@ -23,7 +23,7 @@ import {
   type PlatformSwitches,
 } from './platform/context.ts'
 import { createPlatformGroup } from './platform/group.ts'
-import type { AgentEngine } from './runs/index.ts'
+import { type AgentEngine, internalsOf } from './runs/index.ts'
 import { createThreadsGroup, THREADS_OPTIONS, type ThreadsOptions } from './threads/index.ts'
 import { VERSION } from './version.ts'
 
@@ -125,7 +125,12 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   if (http?.disable_meta !== true) groups.unshift(documentGroup(setup, groups, basePath))
   const server = upgrading(withCors(combine(groups), http?.cors))
   let closed: Promise<void> | undefined
-  return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
+  return {
+    ...server,
+    engine,
+    setup: () => internalsOf(engine).store.setup(),
+    close: () => (closed ??= server.close().then(close)),
+  }
 }
 
 /** `GET /openapi.json`, which describes all routes of the server. */

@@ -334,6 +334,8 @@ const NODE_FILES = [
   /^src\/control-plane\/deployers\//,
   // Reaches Node's modules without importing them: docs/decisions/0010-pinned-requests.md.
   /^src\/egress\/send-by-node\.ts$/,
+  // Reads the versions of packages in the same way.
+  /^src\/agents\/langgraph\/version\.ts$/,
 ]
 
 const NODE_GLOBALS = new Set([

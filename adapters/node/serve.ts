@@ -52,7 +52,8 @@ export class ListenError extends AgentwireError {
 export const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?` }
 
 /**
- * Serves a handler over plain HTTP on Node and prints its address. Rejects with `ListenError`.
+ * Serves a handler over plain HTTP on Node and prints its address. Rejects with `ListenError`, and before it
+ * listens with `AgentwireError` `unavailable` if the handler's database cannot be reached.
  *
  * ```ts
  * const { origin, close } = await serve(createAgentServer({ agents: { agent } }), { port: 3000 })
@@ -64,6 +65,9 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
   const { hostname: host = options.host ?? '127.0.0.1', closeTimeout = 5_000 } = options
   const { basePath, trustProxy, onError } = options
   const own = { basePath, trustProxy, onError }
+  await handler.setup?.().catch((error: unknown) => {
+    throw startError(error)
+  })
   const hosts = options.allowedHosts ?? (isLoopback(host) ? [] : undefined)
   const named = hosts ? withHosts(handler, hosts) : handler
   const served = named.cors ? named : withCors(named, LOOPBACK)
@@ -125,6 +129,15 @@ function originHost(host: string): string {
 }
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+
+/** The error of a database that cannot be reached, in one sentence and without the stacks of its causes. */
+function startError(error: unknown): unknown {
+  if (!(error instanceof AgentwireError) || error.code !== 'unavailable') return error
+  const message = `The server was not started. ${error.message} Start the database, or correct its address.`
+  const told = new AgentwireError(error.code, message)
+  told.stack = `${told.name}: ${message}`
+  return told
+}
 
 function listenError(error: NodeJS.ErrnoException, port: number, host: string): ListenError {
   const options = { cause: error }

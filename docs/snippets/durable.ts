@@ -21,13 +21,12 @@ const agent = defineAgent({
 })
 
 const storage = await openStorage(process.env.STORAGE_URL ?? 'memory:') // file:agents.db, postgres://…, redis://…
-await storage.setup() // fails now, not at the first request, if the database is unreachable
 const server = createAgentServer({
   agents: { agent },
   store: storage.store,
   checkpointer: storage.checkpointer,
 })
-await serve(server, { port: 3000 })
+await serve(server, { port: 3000 }) // fails now, not at the first request, if the database is unreachable
 // #endregion
 
 await ask(server.engine, 'thread', 'Hi')

@@ -1,5 +1,6 @@
 import type { FaceCall } from '../face/routes.ts'
 import { runConfig } from '../face/run-config.ts'
+import { titleOf } from '../face/title.ts'
 import { empty, HttpError, isJsonType, json } from '../http/index.ts'
 import { internalsOf, type StoredConfig } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
@@ -31,6 +32,7 @@ export async function postRun(context: DevtoolsContext, call: FaceCall): Promise
     ...common(call),
     assistantId,
     input,
+    title: titleOf(input),
     config: { ...runConfig(config, undefined, internalsOf(engine).limits), ...stops },
   })
   return json({ run_id: runId } satisfies StartedRun)

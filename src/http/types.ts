@@ -104,6 +104,8 @@ export interface WebHandler {
   readonly isOpen?: boolean | undefined
   /** The headers of its protocol, which pages that `http.cors` allows may send and read. Default: none. */
   readonly protocolHeaders?: ProtocolHeaders | undefined
+  /** Reaches what the handler needs, such as its database. `serve` waits for it before it listens. */
+  readonly setup?: (() => Promise<void>) | undefined
   /** Ends every stream and run of this handler. Later requests get 503. */
   readonly close: () => Promise<void>
 }

@@ -1,10 +1,13 @@
 import { connect, createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { inspect } from 'node:util'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ListenError, serve } from '../../adapters/node.ts'
 import { AgentwireError } from '../../src/errors.ts'
 import { withCors } from '../../src/http/cors.ts'
 import type { WebHandler } from '../../src/http/types.ts'
+import { createAgentServer, defineAgent } from '../../src/index.ts'
+import { openStorage } from '../../src/storage/open.ts'
 import { listen } from '../kit/listen.ts'
 
 function handlerOf(answer: () => Promise<Response>, close = async () => {}): WebHandler {
@@ -99,6 +102,21 @@ test('an address that is not of this machine is an error that names it', async (
   const error = await serve(hello, { port: 0, host: '203.0.113.1' }).catch((reason) => reason)
   expect(error.code).toBe('listen_failed')
   expect(error.message).toContain('203.0.113.1')
+})
+
+test('a database that is not there ends the start with one sentence, before it listens', async () => {
+  const { store, checkpointer } = await openStorage('postgres://ann:secret@127.0.0.1:1/agents')
+  const agent = defineAgent({ run: () => 'Hello' })
+  const server = createAgentServer({ agents: { agent }, store, checkpointer })
+  onTestFinished(() => server.close())
+  const error = await serve(server, { port: 0 }).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ name: 'AgentwireError', code: 'unavailable' })
+  // What Node prints of an error that nobody catches.
+  expect(inspect(error).split('\n')[0]).toContain(
+    'The server was not started. Postgres cannot be reached at 127.0.0.1:1. Start the database, or correct its address.',
+  )
+  expect(inspect(error)).not.toMatch(/secret|ECONNREFUSED|\n +at /)
+  expect(print).not.toHaveBeenCalled()
 })
 
 test('closing ends open streams once, through the handler', async () => {

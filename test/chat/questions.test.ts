@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { answerOf } from '../../examples/chat/lib/answers.ts'
-import { questionsOf, rejection, responsesOf } from '../../examples/chat/lib/questions.ts'
+import { questionsOf, rejection, responsesOf, spokenAnswer } from '../../examples/chat/lib/questions.ts'
 
 const calls = {
   actionRequests: [
@@ -95,5 +95,50 @@ describe('an answer of unknown form', () => {
   it('has a fault in words where it begins like JSON and is none', () => {
     expect(answerOf('{"a":').fault).toMatch(/^This is not JSON: /)
     expect(answerOf('[1,]').fault).toMatch(/^This is not JSON: /)
+  })
+})
+
+describe('a text that is sent while a question waits', () => {
+  const call = (allowed: readonly string[]) => [
+    {
+      id: 'i',
+      value: {
+        actionRequests: [{ name: 'send', args: {} }],
+        reviewConfigs: [{ actionName: 'send', allowedDecisions: allowed }],
+      },
+    },
+  ]
+  const all = ['approve', 'edit', 'reject']
+
+  it.each([
+    ['yes', { type: 'approve' }],
+    ['OK!', { type: 'approve' }],
+    ['Go ahead.', { type: 'approve' }],
+    ['no', rejection('')],
+    ['To Bob, not Ann', rejection('To Bob, not Ann')],
+    ['yes, but to Bob', rejection('yes, but to Bob')],
+    ['not yet', rejection('not yet')],
+  ])('decides about a call: %s', (text, decision) => {
+    expect(spokenAnswer(call(all), text)).toEqual({ i: { decisions: [decision] } })
+  })
+
+  it('answers a question', () => {
+    expect(spokenAnswer([{ id: 'q', value: 'Which city?' }], ' Rome ')).toEqual({ q: 'Rome' })
+    expect(spokenAnswer([{ id: 'q', value: { pick: [1, 2] } }], '{"n":1}')).toEqual({ q: { n: 1 } })
+  })
+
+  it('is none where several wait, or where the agent does not allow it', () => {
+    expect(
+      spokenAnswer(
+        [
+          { id: 'q', value: 'A?' },
+          { id: 'r', value: 'B?' },
+        ],
+        'yes',
+      ),
+    ).toBeUndefined()
+    expect(spokenAnswer(call(['approve']), 'later')).toBeUndefined()
+    expect(spokenAnswer(call(['reject']), 'yes')).toBeUndefined()
+    expect(spokenAnswer(call(all), ' ')).toBeUndefined()
   })
 })

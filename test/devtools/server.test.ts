@@ -86,6 +86,10 @@ describe.each(Object.entries(DATABASES))('devtools over %s', (name, create) => {
     const thread = host.thread('made', ANN)
     await eventually(async () => (await thread.get('')).body.status === 'idle')
     expect((await thread.get('/state')).body.values.notes).toEqual(['in', 'one', 'two', 'three'])
+    const talk = { messages: [{ role: 'user', content: 'Where is my parcel?' }], notes: [] }
+    await post(host, '/threads/titled/runs', { assistant_id: 'steps', input: talk }, ANN)
+    const { body: titled } = await request(host.origin, 'GET', '/threads', undefined, ANN)
+    expect(titled).toContainEqual(expect.objectContaining({ id: 'titled', title: 'Where is my parcel?' }))
     for (const [wrong, message] of [
       [{}, 'input: expected a value.'],
       [{ input: {}, assistant_id: '' }, 'assistant_id: expected a string that is not empty.'],

@@ -26,7 +26,7 @@ export function App() {
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const [isHelpOpen, setHelpOpen] = useState(false)
   const [start, setStart] = useState<Start & { readonly chatKey: string }>()
-  const isGone = useThreadGone(navigation)
+  const gone = useThreadGone(navigation)
 
   const open = (id: string): void => {
     setDrawerOpen(false)
@@ -59,8 +59,8 @@ export function App() {
   const conversation = useMemo(
     () => (
       <Suspense>
-        {isGone ? (
-          <Gone onNew={startNew} />
+        {gone ? (
+          <Gone why={gone} onNew={startNew} />
         ) : (
           <Conversation
             key={navigation.chatKey}
@@ -72,7 +72,7 @@ export function App() {
         )}
       </Suspense>
     ),
-    [isGone, navigation, startNew, start, ask],
+    [gone, navigation, startNew, start, ask],
   )
   const shown = { ...navigation, open, startNew }
   const sidebar = <Sidebar navigation={shown} />

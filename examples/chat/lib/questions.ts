@@ -1,3 +1,4 @@
+import { answerOf } from './answers.ts'
 import type { Arguments } from './argument-fields.ts'
 
 /** The possible decisions about a waiting call. */
@@ -67,6 +68,38 @@ export function responsesOf(
     }
   }
   return responses
+}
+
+const YES = /^(y|yes|yep|yeah|ok|okay|sure|approved?|confirm(ed)?|allow(ed)?|go( ahead)?|do it)[.!]*$/i
+const NO = /^(n|no|nope|don'?t|reject(ed)?|den(y|ied)|cancel|stop)[.!]*$/i
+
+/**
+ * What a text means that the user sends instead of using the form of a question: the answer, a consent, or a
+ * rejection with its reason. Undefined if it cannot be one: several questions wait, or the agent does not
+ * allow it.
+ */
+export function spokenAnswer(
+  interrupts: readonly Interrupt[],
+  text: string,
+): Record<string, unknown> | undefined {
+  const questions = interrupts.flatMap(questionsOf)
+  const [question] = questions
+  const words = text.trim()
+  if (!question || questions.length > 1 || words === '') return undefined
+  const answer = question.kind === 'action' ? decisionIn(words, question.action) : spokenData(question, words)
+  return answer === undefined ? undefined : responsesOf(questions, { [question.key]: answer })
+}
+
+function decisionIn(words: string, { allowed }: Action): Decision | undefined {
+  if (YES.test(words)) return allowed.includes('approve') ? { type: 'approve' } : undefined
+  if (!allowed.includes('reject')) return undefined
+  return rejection(NO.test(words) ? '' : words)
+}
+
+function spokenData({ kind }: Question, words: string): unknown {
+  if (kind === 'text') return words
+  const { answer, fault } = answerOf(words)
+  return fault === undefined ? answer : undefined
 }
 
 /** The calls in LangChain's human-in-the-loop payload. Its Python form has snake_case names. */

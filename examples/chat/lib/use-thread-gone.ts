@@ -1,22 +1,17 @@
 import { useThread } from 'agentwire/react'
-import { useEffect, useRef } from 'react'
+import { useRef } from 'react'
 import { agents } from './client.ts'
 import type { Navigation } from './navigation.ts'
-import { states } from './states.ts'
 
 /**
- * True once the open thread was deleted elsewhere. A thread that never existed is created with the protocol's
- * bootstrap: `useStream` gets the state, then this posts it. That is for an address that a user has typed; a
- * new chat creates its thread with its first message.
+ * Why the thread of the address cannot be shown: it was deleted while it was open, or there is none. A new
+ * chat, whose thread is created with its first message, has an address before its thread is listed.
  */
-export function useThreadGone({ threadId, chatKey }: Navigation): boolean {
+export function useThreadGone({ threadId, chatKey }: Navigation): 'deleted' | 'unknown' | undefined {
   const open = useThread(agents, threadId)
   const known = useRef<string>(undefined)
   if (open) known.current = open.id
-  const isMissing = threadId !== undefined && open === null
-  const isUnknown = isMissing && known.current !== threadId && chatKey === threadId
-  useEffect(() => {
-    if (isUnknown) states.updateState(threadId!, { values: null }).then(agents.threads.changed, console.warn)
-  }, [isUnknown, threadId])
-  return isMissing && known.current === threadId
+  if (threadId === undefined || open !== null) return undefined
+  if (known.current === threadId) return 'deleted'
+  return chatKey === threadId ? 'unknown' : undefined
 }

@@ -6,6 +6,7 @@ import { graphOf, type LangGraphAgent } from './graph.ts'
 import { streamGraph } from './run.ts'
 import { langchainSerde } from './serde.ts'
 import { stateOf } from './state.ts'
+import { requireVersion } from './version.ts'
 
 export type * from '../../graph-store/types.ts'
 export type { CompiledGraphLike, LangGraphAgent } from './graph.ts'
@@ -52,11 +53,13 @@ const LANGGRAPH_OPTIONS: OptionTable<Omit<LangGraphOptions, keyof AgentProfile>>
  * A graph that was compiled with a checkpointer uses it, one with `checkpointer: false` stores no state, and
  * any other uses the server's. The graph itself is never changed.
  *
- * Throws `AgentwireError`: `invalid_agent` for anything except a compiled graph and for an invalid profile,
+ * Throws `AgentwireError`: `invalid_agent` for anything except a compiled graph, for one of an older LangGraph
+ * and for an invalid profile,
  * `invalid_argument` for unknown or invalid options.
  */
 export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {}): Agent {
   const graph = graphOf(agent)
+  requireVersion(graph)
   checkOptions('langgraph', options, LANGGRAPH_OPTIONS, AGENT_PROFILE)
   const state = stateOf(graph)
   const made: Agent = {

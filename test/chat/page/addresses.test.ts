@@ -1,4 +1,4 @@
-import { describe, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { ask, button, chatPages, hasBrowser } from './pages.ts'
 
 describe.runIf(hasBrowser)('an address that somebody wrote', () => {
@@ -14,4 +14,15 @@ describe.runIf(hasBrowser)('an address that somebody wrote', () => {
       await ask(page, '1 + 1')
     },
   )
+
+  test('an unknown one says that there is no such thread, and creates none', async () => {
+    allowLostRequests()
+    const id = crypto.randomUUID()
+    const page = await open(`/t/${id}`)
+    await page.getByRole('heading', { name: 'There is no such thread' }).waitFor()
+    expect((await fetch(`${inject('chatOrigin')}/threads/${id}`)).status).toBe(404)
+    await button(page.getByRole('alert'), 'New chat').click()
+    await page.waitForURL(/\/$/)
+    await ask(page, '1 + 1')
+  })
 })

@@ -45,7 +45,7 @@ describe.runIf(hasBrowser)('what has failed and is tried again', () => {
     expect(await page.getByRole('heading', { name: 'What can I help with?' }).count()).toBe(0)
     await page.unroute(/\/threads(\/|$)/)
     await button(alert, 'Try again').click()
-    await page.getByRole('heading', { name: 'What can I help with?' }).waitFor()
+    await page.getByRole('heading', { name: 'There is no such thread' }).waitFor()
     expect(await alert.count()).toBe(0)
   })
 

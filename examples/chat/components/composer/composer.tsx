@@ -13,10 +13,11 @@ interface ComposerProps {
   readonly isNew: boolean
   readonly threadId: string | undefined
   readonly isRunning: boolean
-  /** The agent waits for an answer, which the user gives elsewhere. */
-  readonly isBlocked: boolean
+  /** The agent waits for an answer, so a text is one. */
+  readonly isAsked: boolean
   readonly attachments: Attachments
-  readonly onSend: (content: Content) => void
+  /** False: the message cannot be sent now, and stays. */
+  readonly onSend: (content: Content) => boolean
   readonly onStop: () => void
 }
 
@@ -25,7 +26,7 @@ interface ComposerProps {
  * Shift-Enter, Enter starts a new line and Ctrl-Enter sends. Files are added with the button, by paste or by drop.
  */
 export function Composer(props: ComposerProps) {
-  const { isNew, threadId, isRunning, isBlocked, attachments, onSend, onStop } = props
+  const { isNew, threadId, isRunning, isAsked, attachments, onSend, onStop } = props
   const [draft, setDraft] = useState('')
   const isTouch = useMedia('(pointer: coarse)')
   const picker = useRef<HTMLInputElement>(null)
@@ -41,10 +42,9 @@ export function Composer(props: ComposerProps) {
   const goToField = (): void => {
     if (!isTouch) field.current?.focus()
   }
-  const canSend = !isBlocked && (draft.trim() !== '' || attachments.uploads.length > 0)
+  const canSend = draft.trim() !== '' || attachments.uploads.length > 0
   const send = (): void => {
-    if (!canSend) return
-    onSend(attachments.contentOf(draft.trim()))
+    if (!canSend || !onSend(attachments.contentOf(draft.trim()))) return
     write('')
     attachments.clear()
     goToField()
@@ -100,7 +100,7 @@ export function Composer(props: ComposerProps) {
             dir="auto"
             enterKeyHint={isTouch ? 'enter' : 'send'}
             aria-label="Message"
-            placeholder={isBlocked ? 'Answer the question first' : 'Write a message'}
+            placeholder={isAsked ? 'Answer the question' : 'Write a message'}
             className="field-sizing-content max-h-60 min-h-9 min-w-0 flex-1 resize-none bg-transparent px-2 py-1.5 outline-none pointer-coarse:min-h-11 pointer-coarse:py-2.5"
           />
           {isRunning && (
@@ -118,7 +118,7 @@ export function Composer(props: ComposerProps) {
           {(canSend || !isRunning) && (
             <IconButton
               icon={ArrowUp}
-              label={isRunning ? 'Send when the answer is complete' : 'Send'}
+              label={isRunning && !isAsked ? 'Send when the answer is complete' : 'Send'}
               kind="primary"
               type="submit"
               disabled={!canSend}

@@ -7,6 +7,7 @@ import type { Content } from '../../lib/content.ts'
 import { wordsOf } from '../../lib/errors.ts'
 import { artifactsOf } from '../../lib/files.ts'
 import { later } from '../../lib/later.ts'
+import { spokenAnswer } from '../../lib/questions.ts'
 import { type Turn, turnsOf } from '../../lib/turns.ts'
 import { useAttachments } from '../../lib/use-attachments.ts'
 import { type ChatState, useChat } from '../../lib/use-chat.ts'
@@ -107,6 +108,19 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
 
   const activity = isAsking ? 'waiting' : isRunning ? 'running' : 'idle'
   const isWaiting = chat.interrupts.length > 0
+  /** Sends what was written: an answer while the agent waits for one, otherwise a message. */
+  const write = (message: Content): boolean => {
+    if (!isWaiting) send(message)
+    else {
+      const responses = typeof message === 'string' ? spokenAnswer(chat.interrupts, message) : undefined
+      if (responses === undefined) {
+        toast({ text: 'Answer what the agent asks above first.' })
+        return false
+      }
+      void answer(responses).catch(sayError)
+    }
+    return true
+  }
   const artifacts = artifactsOf(chat.values.files, chat.messages)
   // A thread that could not be read is not empty.
   const isEmpty = turns.current.length === 0 && !chat.isThreadLoading && (isNew || chat.error === undefined)
@@ -161,9 +175,9 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
           isNew={isNew}
           threadId={threadId}
           isRunning={isRunning}
-          isBlocked={isWaiting}
+          isAsked={isWaiting}
           attachments={attachments}
-          onSend={send}
+          onSend={write}
           onStop={() => void stop().catch(sayError)}
         />
       </div>
