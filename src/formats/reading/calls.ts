@@ -18,7 +18,9 @@ export interface Calls {
   readonly prefix: string
   readonly made: WaitingCall[]
   /** The queues of the first `queued` calls, by id and by name. Only results need them. */
-  queues: { readonly byId: Map<unknown, Queue>; readonly byName: Map<unknown, Queue>; queued: number } | undefined
+  queues:
+    | { readonly byId: Map<unknown, Queue>; readonly byName: Map<unknown, Queue>; queued: number }
+    | undefined
 }
 
 export const createCalls = (prefix: string): Calls => ({ prefix, made: [], queues: undefined })
