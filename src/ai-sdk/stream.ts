@@ -75,7 +75,8 @@ export function followOn(writer: ChunkWriter, first: readonly Chunk[]): Follower
     first,
     push(events) {
       const chunks: Chunk[] = []
-      for (const event of events) for (const item of reader.push(event)) chunks.push(...writer.push(item))
+      for (const event of events)
+        for (const item of reader.push(event)) for (const chunk of writer.push(item)) chunks.push(chunk)
       return chunks
     },
     end: writer.end,
@@ -119,7 +120,7 @@ export function followWhole(
         }
       }
       if (!past) return items.flatMap((item) => writer.push(item))
-      past.push(...items)
+      for (const item of items) past.push(item)
       return seen >= head && turn ? begin(withoutVoid(past)) : []
     },
     end: (end) => [...(past ? begin(withoutVoid(past)) : []), ...writer.end(end)],

@@ -160,7 +160,7 @@ async function readWindow(store: Store, list: List, from: number, until: number)
   const counted = store.count(ASSISTANTS, list.field)
   const made: AssistantRecord[] = []
   for await (const docs of pagesOf(store, ASSISTANTS, { ...orderOf(list), offset: from }, until - from))
-    made.push(...docs.map(recordOf))
+    for (const doc of docs) made.push(recordOf(doc))
   return { made, count: await counted }
 }
 

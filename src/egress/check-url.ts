@@ -53,7 +53,8 @@ export function checkAddresses(addresses: readonly string[], policy: AddressPoli
 }
 
 /** The host of a URL for a resolver and TLS: without brackets and without the trailing dot. */
-export const nameOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/(?<!\.)\.+$/, '')
+export const nameOf = ({ hostname }: URL): string =>
+  hostname.replace(/^\[(.*)\]$/, '$1').replace(/(?<!\.)\.+$/, '')
 
 function assertAddress(address: string, { allowLoopback }: AddressPolicy, allowed: Allowed): void {
   const reach = reachOf(address)

@@ -35,6 +35,13 @@ export const anything = z.optional(z.unknown())
  */
 export const record = z.looseObject({})
 
+const MAX_KEYS = 1_000
+
+/** An object whose keys are compared individually. */
+export const fields = record.check((payload) => {
+  if (Object.keys(payload.value).length > MAX_KEYS) refuse(payload, `at most ${MAX_KEYS} keys`)
+})
+
 export const nonEmpty = text('a string that is not empty', 1)
 
 function text(expected: string, least: number) {

@@ -35,7 +35,7 @@ export async function embedTexts(
 }
 
 function normalized(vector: readonly number[]): Float32Array {
-  const size = Math.hypot(...vector)
+  const size = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0))
   return Float32Array.from(vector, (part) => (size === 0 ? 0 : part / size))
 }
 

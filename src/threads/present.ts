@@ -47,7 +47,7 @@ function presentInterrupts(thread: ThreadRecord, state: StateSnapshot | undefine
       interrupts: [{ id, value }],
     }))
   const byTask: Record<string, PendingInterrupt[]> = Object.create(null)
-  for (const { id, interrupts } of tasks) (byTask[id] ??= []).push(...openOf(thread, interrupts))
+  for (const { id, interrupts } of tasks) byTask[id] = [...(byTask[id] ?? []), ...openOf(thread, interrupts)]
   return byTask
 }
 

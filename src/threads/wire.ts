@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import type { Read, Schema } from '../face/parse.ts'
 import {
   anything,
+  fields,
   list as listOf,
   map,
   nonEmpty,
@@ -158,7 +159,7 @@ const before = z.union(
 export const historySchema = params({
   limit: z.optional(whole(0, 1_000)),
   before: z.optional(before),
-  metadata: z.optional(record),
+  metadata: z.optional(fields),
   checkpoint: z.optional(checkpoint),
   select,
 })
@@ -225,8 +226,8 @@ const paths = map(record, (given, payload) => {
 })
 
 export const threadSearchSchema = params({
-  metadata: z.optional(record),
-  values: z.optional(record),
+  metadata: z.optional(fields),
+  values: z.optional(fields),
   ids: z.optional(list(z.string())),
   select,
   extract: z.optional(paths),

@@ -98,7 +98,7 @@ test.each(cases)(
     await send('/threads', { thread_id: threadId, metadata: { graph_id: 'chat' } })
     await fill(place.checkpointer, threadId, shape)
 
-    const limits = { turns: shape.checkpoints > 1_000 ? 20 : 0, longest: 1_000 }
+    const limits = { turns: shape.checkpoints > 1_000 ? 4 : 0, longest: 1_000 }
     const told: object[] = []
     const measured = async (name: string, work: () => Promise<unknown>, least = limits.turns) => {
       const { turns, longest } = await turnsDuring(work)

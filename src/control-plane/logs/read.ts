@@ -40,7 +40,7 @@ export async function readLogs(
   const lines: LogLine[] = []
 
   const beginsInGap = isAscending && (offset ?? record.base) + 1 < first
-  if (beginsInGap) lines.push(...(await note()))
+  if (beginsInGap) for (const line of await note()) lines.push(line)
 
   let scanned = isAscending ? asked.first - 1 : asked.last + 1
   for (const window of windowsOf(asked, record, query)) {
@@ -101,7 +101,7 @@ async function readWindow(
   for (let after = first - 1; after < last; ) {
     const batch = await store.read(partition, { after, limit: last - after })
     if (batch.count === 0) break
-    lines.push(...decodeLines(batch, last, revisionId))
+    for (const line of decodeLines(batch, last, revisionId)) lines.push(line)
     after = batch.first + batch.count - 1
   }
   return order === 'asc' ? lines : lines.reverse()

@@ -114,8 +114,8 @@ export function createLogWriter(context: WriterContext, partition: string) {
     const added = {
       first: before.head + 1,
       bytes: lines.reduce((sum, { event }) => sum + event.data.length, 0),
-      oldest: Math.min(...times),
-      newest: Math.max(...times),
+      oldest: times.reduce((a, b) => Math.min(a, b)),
+      newest: times.reduce((a, b) => Math.max(a, b)),
       lost,
     }
     const head = before.head + lines.length

@@ -74,7 +74,7 @@ export function startReconciler(lease: Lease) {
 
   function restOf(isRecoveredLater: boolean): Rest {
     const due = [...retiring.values(), ...(isRecoveredLater ? [recoverAt] : [])]
-    const ms = Math.min(REST_MS, ...due.map((at) => at - performance.now()))
+    const ms = due.reduce((least, at) => Math.min(least, at - performance.now()), REST_MS)
     return { ms, isReached: ![...retiring.values()].includes(Number.POSITIVE_INFINITY) }
   }
 
@@ -122,7 +122,7 @@ export function startReconciler(lease: Lease) {
     let errors = 0
     while (!isOver()) {
       let wait: number
-      asked.push(...waiting.splice(0))
+      for (const one of waiting.splice(0)) asked.push(one)
       try {
         const came = await step()
         if (came === 'over') return
@@ -157,7 +157,7 @@ export function startReconciler(lease: Lease) {
     .catch(report)
     .finally(() => {
       isDone = true
-      asked.push(...waiting.splice(0))
+      for (const one of waiting.splice(0)) asked.push(one)
       rest()
     })
   return {

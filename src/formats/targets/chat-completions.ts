@@ -231,7 +231,7 @@ function writeMessage({ role, name, toolCallId, content, extras }: Message): Rec
       audio = present({ id: block.fileId, data: block.base64, ...extras })
     else {
       parts.push(writePart(block))
-      if (type === 'text') annotations.push(...(block.annotations ?? []).map(nest))
+      if (type === 'text') for (const one of block.annotations ?? []) annotations.push(nest(one))
     }
   }
   const [only] = parts as { type?: unknown; text?: unknown }[]

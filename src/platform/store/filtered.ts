@@ -62,7 +62,7 @@ async function pageOf<Item>(
   const seen: Item[] = []
   for (let at = 0; at < MAX_LOOKED_AT; at += PAGE) {
     const items = await read(at, PAGE)
-    seen.push(...items.filter(isSeen))
+    for (const item of items) if (isSeen(item)) seen.push(item)
     if (items.length < PAGE || seen.length >= offset + limit) return seen.slice(offset, offset + limit)
   }
   const message = `The search would have to look at more than ${MAX_LOOKED_AT} items: use a longer namespace.`

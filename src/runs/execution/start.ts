@@ -6,6 +6,7 @@ import { isHeld } from '../../storage/coordination/leases.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
+import { boundedMetadata, requireFewKeys } from '../records/bounds.ts'
 import {
   concurrentDuplicate,
   putReceipt,
@@ -13,7 +14,6 @@ import {
   readReceipt,
   receiptKey,
 } from '../records/idempotency.ts'
-import { boundedMetadata } from '../records/metadata.ts'
 import {
   EMPTY,
   inspected,
@@ -123,7 +123,9 @@ async function admit(
   seen?: LoadedStart,
 ): Promise<AcceptedRun> {
   const { store } = context
-  const { threadId, checkpointId, command } = request
+  const { threadId, checkpointId, command, start: asked } = request
+  if (asked.kind === 'input') requireFewKeys('input', asked.value)
+  else requireFewKeys('update', asked.update)
   const isNewThread = seen !== undefined && request.isNewThread
   const { state, now, read, docs } = seen ?? (await loadWithState(store, threadId, ...receiptKey(command)))
   const usable = await usableThread(context, read?.record, request)

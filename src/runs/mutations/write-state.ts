@@ -11,6 +11,7 @@ import { noSuchThread, RunError } from '../errors.ts'
 import { keepRenewing } from '../execution/lease.ts'
 import { withoutRefusalText } from '../failures.ts'
 import { giveUpAnswer } from '../records/answers.ts'
+import { boundedMetadata, requireFewKeys } from '../records/bounds.ts'
 import {
   concurrentDuplicate,
   deleteReceipt,
@@ -21,7 +22,6 @@ import {
   receiptKey,
   type StateReceipt,
 } from '../records/idempotency.ts'
-import { boundedMetadata } from '../records/metadata.ts'
 import {
   guardThread,
   loadWithState,
@@ -47,6 +47,11 @@ export type StateWrite = Owned<StateWriteRequest>
 export async function writeState(context: RunContext, write: StateWrite): Promise<StateReceipt> {
   const { store } = context
   const { threadId, command } = write
+  requireFewKeys('values', write.values)
+  for (const { values, command: sent } of write.steps?.flat() ?? []) {
+    requireFewKeys('values', values)
+    requireFewKeys('update', sent?.update)
+  }
   const held = await retryConflicts(() => holdThread(context, write))
   if ('checkpointId' in held) return held
   let { written } = held

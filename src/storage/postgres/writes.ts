@@ -64,7 +64,7 @@ export function createWrites(send: Send, deadlineMs: number) {
     const due = calls.filter(({ end }) => end > now)
     if (due.length === 0) return
     due.sort((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name))
-    const ms = Math.min(...due.map(({ end }) => end)) - now
+    const ms = due.reduce((least, { end }) => Math.min(least, end), Number.POSITIVE_INFINITY) - now
     const values = due.flatMap((call) => call.values)
     try {
       const prepared = due.length <= MOST_PREPARED

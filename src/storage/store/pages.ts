@@ -28,7 +28,7 @@ export async function listAll(
   query: Omit<ListQuery, 'cursor' | 'limit'>,
 ): Promise<readonly Doc[]> {
   const all: Doc[] = []
-  for await (const docs of pagesOf(store, collection, query)) all.push(...docs)
+  for await (const docs of pagesOf(store, collection, query)) for (const doc of docs) all.push(doc)
   return all
 }
 
@@ -46,7 +46,7 @@ export async function listFitting<T>(
 ): Promise<readonly T[]> {
   const found: T[] = []
   for await (const docs of pages) {
-    found.push(...docs.map(read).filter(fits))
+    for (const record of docs.map(read)) if (fits(record)) found.push(record)
     if (found.length >= offset + limit) break
   }
   return found.slice(offset, offset + limit)

@@ -46,7 +46,7 @@ export function takeFrames(sources: readonly Source[]): Uint8Array | undefined {
 }
 
 function mergeFrames(sources: readonly Source[]): Uint8Array | undefined {
-  const until = Math.min(...sources.map(({ known }) => known))
+  const until = sources.reduce((least, { known }) => Math.min(least, known), Number.POSITIVE_INFINITY)
   const events = new Map<number, Uint8Array>()
   for (const source of sources) {
     const { batch, wanted } = source.chunk ?? {}

@@ -199,7 +199,7 @@ function providerOf(
 ): string | undefined {
   const named = places.map((fields) => fields?.model_provider ?? fields?.provider)
   const provider = named.find((value): value is string => typeof value === 'string' && value !== '')
-  return provider?.split('.', 1)[0]!.replaceAll('-', '_')
+  return provider?.split('.', 1).join().replaceAll('-', '_')
 }
 
 function modelOf([message]: readonly Message[]): string | undefined {

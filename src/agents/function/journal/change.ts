@@ -54,7 +54,11 @@ export function applyChange(state: State, { set, unset = [], ...lists }: Change)
     const splice = lists[key]
     if (!splice) continue
     const list = state[key] as readonly unknown[]
-    next[key] = Object.freeze(list.toSpliced(splice.at, splice.removed, ...splice.added))
+    next[key] = Object.freeze([
+      ...list.slice(0, splice.at),
+      ...splice.added,
+      ...list.slice(splice.at + splice.removed),
+    ])
   }
   return Object.freeze(next)
 }

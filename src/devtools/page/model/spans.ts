@@ -108,7 +108,7 @@ export function createSpanTree(): SpanTree {
     span.outputSeq = place.seq
     span.error = errorText(error)
     span.interrupts = interrupts.map((one) => one.id)
-    span.calls.push(...models.addResult(result, place.seq))
+    for (const call of models.addResult(result, place.seq)) span.calls.push(call)
     end(span, error ? 'failed' : interrupts.length > 0 ? 'interrupted' : 'completed', place.at)
   }
 

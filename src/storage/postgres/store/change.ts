@@ -49,7 +49,7 @@ function encodeOp(partition: string, op: PreparedOp, data: Uint8Array[]): object
       return { op: 'delete', collection: keyOf(op.collection), id: keyOf(op.id) }
     case 'append': {
       const chunks = chunksOf(op.token, op.events)
-      data.push(...chunks.map((chunk) => chunk.data))
+      for (const chunk of chunks) data.push(chunk.data)
       return {
         op: 'append',
         chunks: chunks.map(({ count, layout, data }) => ({ count, layout, bytes: data.length })),

@@ -58,7 +58,7 @@ export function createDirectory({ run, later }: Database) {
         const answer = await run({ script: ENTER, keys: sets, args: [time, ...args], signal })
         const [now, ...places] = answer as [number, ...number[]]
         time = String(now)
-        added.push(...places.map((place) => batch[place]!))
+        for (const place of places) added.push(batch[place]!)
       })
       return { now: Number(time), added }
     },

@@ -33,7 +33,8 @@ export async function sweepDocuments({ keys, run }: Database, directory: Directo
     const over: Entry[] = []
     for (const [i, place] of places.entries()) {
       const lines = answers[i]
-      if (lines instanceof Uint8Array) over.push(...entriesOf(keys, place, readLines(lines).index))
+      if (lines instanceof Uint8Array)
+        for (const entry of entriesOf(keys, place, readLines(lines).index)) over.push(entry)
       const isUnknown = lines === null && timeOf(place.stamp) < now - GRACE_MS
       if (lines instanceof Uint8Array || isUnknown) over.push(expiringEntry(keys, place))
       else kept.add(members[i]!.member)

@@ -2,6 +2,7 @@ import { RunError } from '../errors.ts'
 
 type Metadata = Readonly<Record<string, unknown>>
 
+/** Of metadata, which searches compare, and of a state, where each key is a channel with versions of its own. */
 const MAX_KEYS = 1_000
 /** Every read of a thread returns its metadata, and a page has up to 1,000 threads. */
 const MAX_LENGTH = 256 * 1024
@@ -18,3 +19,13 @@ const tooLarge = (bound: string): RunError =>
     'invalid_argument',
     `metadata: expected at most ${bound} on a thread. Keep larger values in its state.`,
   )
+
+/** Throws `invalid_argument` for an input or an update of a state with more than 1,000 keys. */
+export function requireFewKeys(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return
+  if (Object.keys(value).length > MAX_KEYS)
+    throw new RunError(
+      'invalid_argument',
+      `${name}: expected at most ${MAX_KEYS} keys. Put more values below one key.`,
+    )
+}
