@@ -5,7 +5,7 @@ import { brokenOff, knownBody } from './respond.ts'
 const MAX_WAIT = 2 ** 31 - 1
 
 /** When a principal's credentials expire, in milliseconds since 1970. Undefined: never. */
-export function expiryOf(principal: Principal | null): number | undefined {
+function expiryOf(principal: Principal | null): number | undefined {
   const { expiresAt } = principal ?? {}
   const at = expiresAt instanceof Date ? expiresAt.getTime() : expiresAt
   return typeof at === 'number' && Number.isFinite(at) ? at : undefined

@@ -30,7 +30,7 @@ export {
   isResponse,
   type Refusal,
 } from './handler.ts'
-export { isLocalHost, withHosts } from './hosts.ts'
+export { isLocalHost } from './hosts.ts'
 export { calledUrl, isJsonType, rejectWithoutPreflight } from './origins.ts'
 export { BASE_HEADERS, publicBase, publicOrigin } from './public-base.ts'
 export { empty, json, jsonList, jsonText, knownBody, type ResponseOptions } from './respond.ts'

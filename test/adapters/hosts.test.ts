@@ -54,7 +54,9 @@ const DOORS: readonly (readonly [string, string, object?])[] = [
 ]
 
 describe('a server that anyone may call, on a loopback address', () => {
-  test.each(DOORS)('answers %s %s only under a name of this machine', async (method, path, body) => {
+  test.each(
+    DOORS.map(([method, path, body]) => ({ method, path, body })),
+  )('answers $method $path only under a name of this machine', async ({ method, path, body }) => {
     const { ask, port } = await served()
     for (const host of [
       'evil.example',
