@@ -29,7 +29,7 @@ interface Parser {
 /** Adds what a graph's types say to its description. */
 export type DescribeTypes = (entry: GraphEntry, description: AgentDescription) => AgentDescription
 
-export interface GraphTypes {
+interface GraphTypes {
   readonly describe: DescribeTypes
   /** Reads the types now, because it takes longer than clients wait for an answer. Never rejects. */
   readonly readAhead: () => void

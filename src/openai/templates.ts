@@ -6,7 +6,7 @@ const TEMPLATE = '### Task:'
 const END = '</context>'
 
 /** What the user says, after the template of a UI. Undefined for a text without one. */
-export function afterTemplate(text: string): string | undefined {
+function afterTemplate(text: string): string | undefined {
   if (!text.trimStart().startsWith(TEMPLATE)) return undefined
   const end = text.lastIndexOf(END)
   if (end < 0) return undefined

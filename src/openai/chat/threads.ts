@@ -16,7 +16,7 @@ export interface ChatThread {
 }
 
 /** Whether a request is a task of a UI, which is not part of the conversation. */
-export function isTask({ messages }: Pick<ChatBody, 'messages'>): boolean {
+function isTask({ messages }: Pick<ChatBody, 'messages'>): boolean {
   const isSystem = ({ role }: { readonly role: string }) => role === 'system' || role === 'developer'
   const [only, ...others] = messages.filter((one) => !isSystem(one))
   if (only?.role !== 'user' || others.length > 0) return false
