@@ -264,7 +264,7 @@ const faults: readonly (readonly [name: string, fault: Fault, ...rules: readonly
   [
     'an unknown event id is the newest',
     asked((body, { headers }) =>
-      headers.get('last-event-id') === 'no-such-event' ? { body: { ...body, channels: ['nothing'] } } : {},
+      headers.get('last-event-id') === 'no-such-event' ? { body: { ...body, channels: ['custom:nothing'] } } : {},
     ),
     'replay.unknown-id',
   ],
@@ -312,7 +312,7 @@ const faults: readonly (readonly [name: string, fault: Fault, ...rules: readonly
   ['depth is ignored', filtered(({ depth: _, ...filter }) => filter), 'filter.depth', 'filter.union'],
   [
     'any filter is taken',
-    filtered((filter) => (Array.isArray(filter?.channels) ? filter : { channels: ['nothing'] })),
+    filtered((filter) => (Array.isArray(filter?.channels) ? filter : { channels: ['custom:nothing'] })),
     'filter.invalid',
   ],
   [

@@ -3,7 +3,7 @@ import { AgentwireError } from '../../errors.ts'
 const PACKAGE = '@langchain/langgraph'
 
 /** The versions of LangGraph that are installed. Undefined where none is found. */
-export interface Installed {
+interface Installed {
   /** The one that this package uses. */
   readonly ours?: string | undefined
   /** The one of the folder in which the process was started. */

@@ -14,6 +14,7 @@ import {
   stopBefore,
   wordsOf,
 } from './pages.ts'
+import { submit } from './submit.ts'
 
 /** The card of a subagent. */
 const card = (page: Page, name: string, state: string) =>
@@ -77,6 +78,18 @@ describe.runIf(hasBrowser)('approvals', () => {
     await conversation(page).getByText('The letter to ada@example.com lies in the outbox').last().waitFor()
     await answered(page)
     expect(await asks(page).count()).toBe(0)
+  })
+
+  test('a text that is sent instead is the decision: a consent, or a rejection with its reason', async () => {
+    const page = await letterTo('ada@example.com')
+    await submit(page, 'Write to Bob instead')
+    await answered(page)
+    expect(await wordsOf(lastTurn(page))).toContain('rejected')
+    await send(page, 'Email eve@example.com that lunch is at noon')
+    await button(asks(page), 'Approve').first().waitFor()
+    await submit(page, 'Yes')
+    await conversation(page).getByText('The letter to eve@example.com lies in the outbox').last().waitFor()
+    await answered(page)
   })
 
   test('a letter is changed in a form before it is sent', async () => {
