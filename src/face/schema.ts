@@ -38,7 +38,7 @@ export const record = z.looseObject({})
 const MAX_KEYS = 1_000
 
 /** An object whose keys are compared individually. */
-export const fields = record.check((payload) => {
+export const fewKeys = record.check((payload) => {
   if (Object.keys(payload.value).length > MAX_KEYS) refuse(payload, `at most ${MAX_KEYS} keys`)
 })
 

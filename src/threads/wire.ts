@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { Read, Schema } from '../face/parse.ts'
 import {
   anything,
-  fields,
+  fewKeys,
   list as listOf,
   map,
   nonEmpty,
@@ -159,7 +159,7 @@ const before = z.union(
 export const historySchema = params({
   limit: z.optional(whole(0, 1_000)),
   before: z.optional(before),
-  metadata: z.optional(fields),
+  metadata: z.optional(fewKeys),
   checkpoint: z.optional(checkpoint),
   select,
 })
@@ -226,8 +226,8 @@ const paths = map(record, (given, payload) => {
 })
 
 export const threadSearchSchema = params({
-  metadata: z.optional(fields),
-  values: z.optional(fields),
+  metadata: z.optional(fewKeys),
+  values: z.optional(fewKeys),
   ids: z.optional(list(z.string())),
   select,
   extract: z.optional(paths),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { AgentSchemas } from '../../agents/description.ts'
 import type { AssistantOrder, AssistantRecord } from '../../assistants/index.ts'
-import { fields, list, nonEmpty, object, record, textOf, whole } from '../../face/schema.ts'
+import { fewKeys, list, nonEmpty, object, record, textOf, whole } from '../../face/schema.ts'
 import { isUuid } from '../../ids.ts'
 
 const uuid = textOf('a UUID', isUuid)
@@ -11,13 +11,13 @@ const config = z.looseObject({
   configurable: z.nullish(record),
   recursion_limit: z.nullish(whole(1)),
   tags: z.nullish(list(z.string(), 0, 1_000)),
-  metadata: z.nullish(fields),
+  metadata: z.nullish(fewKeys),
 })
 
 const fields = {
   config: z.optional(config),
   context: z.optional(record),
-  metadata: z.optional(fields),
+  metadata: z.optional(fewKeys),
   name: z.optional(z.string()),
   description: z.optional(z.string()),
 }
@@ -31,7 +31,7 @@ export const assistantCreateSchema = object({
 
 export const assistantPatchSchema = object({ ...fields, graph_id: z.optional(nonEmpty) })
 
-const filters = { graph_id: z.optional(nonEmpty), name: z.optional(z.string()), metadata: z.optional(fields) }
+const filters = { graph_id: z.optional(nonEmpty), name: z.optional(z.string()), metadata: z.optional(fewKeys) }
 
 export const assistantCountSchema = object(filters)
 
@@ -62,7 +62,7 @@ export const assistantSearchSchema = object({
   ),
 })
 
-export const assistantVersionsSchema = object({ ...page, metadata: z.optional(fields) })
+export const assistantVersionsSchema = object({ ...page, metadata: z.optional(fewKeys) })
 
 export const assistantLatestSchema = object({ version: whole(1) })
 

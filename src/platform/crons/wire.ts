@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { fields, list, map, nonEmpty, object, refuse, whole } from '../../face/schema.ts'
+import { fewKeys, list, map, nonEmpty, object, refuse, whole } from '../../face/schema.ts'
 
 /** ISO 8601. Without an offset it is UTC, as Python clients send it. */
 const ISO_DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/
@@ -21,7 +21,7 @@ export const cronSchema = object({
   end_time: z.nullish(date),
   enabled: z.optional(z.boolean()),
   on_run_completed: z.optional(z.enum(['delete', 'keep'])),
-  metadata: z.optional(fields),
+  metadata: z.optional(fewKeys),
 })
 
 /** The request keys that are not part of the run. */
@@ -61,7 +61,7 @@ export const cronSearchSchema = object({
   assistant_id: z.optional(nonEmpty),
   thread_id: z.optional(nonEmpty),
   enabled: z.optional(z.boolean()),
-  metadata: z.optional(fields),
+  metadata: z.optional(fewKeys),
   limit: z.optional(whole(1, 1_000)),
   offset: z.optional(whole(0)),
   sort_by: z.optional(
