@@ -204,7 +204,7 @@ async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<F
     if (followed) return begun(chat, followed, turn)
   }
   // A stopped call of a tool that the agent runs itself gets no result from a page.
-  const ofPage = calls.filter(({ name }) => shape.ofClient.has(name))
+  const ofPage = calls.filter(({ name }) => chat.context.shape.ofClient.has(name))
   const results = toolMessages(ofPage, message)
   if (!results) throw new HttpError(409, 'nothing_to_do', 'There is no answer to continue: send a message.')
   const followed = await startRun(chat, turn.userId, {

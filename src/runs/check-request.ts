@@ -36,6 +36,7 @@ const RUN: OptionTable<Omit<RunRequest, 'input'>> = {
   classic: 'object',
   context: 'object',
   settingsOf: 'function',
+  settingsFrom: 'string',
   title: 'string',
   metadata: 'object',
   command: 'object',

@@ -54,24 +54,25 @@ const DOORS: readonly (readonly [string, string, object?])[] = [
 ]
 
 describe('a server that anyone may call, on a loopback address', () => {
-  test.each(
-    DOORS.map(([method, path, body]) => ({ method, path, body })),
-  )('answers $method $path only under a name of this machine', async ({ method, path, body }) => {
-    const { ask, port } = await served()
-    for (const host of [
-      'evil.example',
-      `evil.example:${port}`,
-      'localhost.evil.example',
-      '127.0.0.1.evil.example',
-    ]) {
-      const { status, text } = await ask(method, path, host, body)
-      expect([host, status]).toEqual([host, 421])
-      expect(JSON.parse(text)).toMatchObject({ error: 'host_not_allowed' })
-      expect(text).toContain('allowedHosts')
-    }
-    for (const host of ['localhost', `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
-      expect((await ask(method, path, host, body)).status).not.toBe(421)
-  })
+  test.each(DOORS.map(([method, path, body]) => ({ method, path, body })))(
+    'answers $method $path only under a name of this machine',
+    async ({ method, path, body }) => {
+      const { ask, port } = await served()
+      for (const host of [
+        'evil.example',
+        `evil.example:${port}`,
+        'localhost.evil.example',
+        '127.0.0.1.evil.example',
+      ]) {
+        const { status, text } = await ask(method, path, host, body)
+        expect([host, status]).toEqual([host, 421])
+        expect(JSON.parse(text)).toMatchObject({ error: 'host_not_allowed' })
+        expect(text).toContain('allowedHosts')
+      }
+      for (const host of ['localhost', `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
+        expect((await ask(method, path, host, body)).status).not.toBe(421)
+    },
+  )
 
   test('opens no socket under another name', async () => {
     const { port } = await served()

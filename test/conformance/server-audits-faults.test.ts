@@ -264,7 +264,9 @@ const faults: readonly (readonly [name: string, fault: Fault, ...rules: readonly
   [
     'an unknown event id is the newest',
     asked((body, { headers }) =>
-      headers.get('last-event-id') === 'no-such-event' ? { body: { ...body, channels: ['custom:nothing'] } } : {},
+      headers.get('last-event-id') === 'no-such-event'
+        ? { body: { ...body, channels: ['custom:nothing'] } }
+        : {},
     ),
     'replay.unknown-id',
   ],

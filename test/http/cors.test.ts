@@ -69,8 +69,7 @@ describe('a page of a named origin', () => {
     const response = await send(handler, '/things', { origin })
     expect(allowed(response)).toEqual({
       'allow-origin': origin,
-      'expose-headers':
-        'content-location,etag,location,preference-applied,retry-after,www-authenticate',
+      'expose-headers': 'content-location,etag,location,preference-applied,retry-after,www-authenticate',
     })
     expect(response.headers.get('vary')).toBe('origin')
     expect(await response.json()).toEqual({ ok: true })

@@ -17,7 +17,7 @@ import { callRef, createMessageReader, eventsOf, type MessageReader, textOfOutpu
 
 /** The events that an answer is read from. */
 export const ANSWER_EVENTS: EventFilter = {
-  channels: ['lifecycle', 'messages', 'tools', 'values', 'input', 'custom'],
+  channels: ['lifecycle', 'messages', 'tools', 'values', 'checkpoints', 'input', 'custom'],
 }
 
 /** Converts the events of an answer to items. */
@@ -425,6 +425,9 @@ export function createAnswerReader(): AnswerReader {
 
   function add(event: ThreadEvent): void {
     if (event.method === 'messages') addMessage(event)
+    // A state that is too long for an event may have any of the messages.
+    else if (event.method === 'checkpoints' && event.data.values_omitted && event.namespace.length === 0)
+      inState = undefined
     else if (event.method === 'tools') addTool(event)
     else if (event.method === 'values') addState(event)
     else if (event.method === 'lifecycle') addLifecycle(event)

@@ -31,7 +31,11 @@ export const assistantCreateSchema = object({
 
 export const assistantPatchSchema = object({ ...fields, graph_id: z.optional(nonEmpty) })
 
-const filters = { graph_id: z.optional(nonEmpty), name: z.optional(z.string()), metadata: z.optional(fewKeys) }
+const filters = {
+  graph_id: z.optional(nonEmpty),
+  name: z.optional(z.string()),
+  metadata: z.optional(fewKeys),
+}
 
 export const assistantCountSchema = object(filters)
 

@@ -76,7 +76,7 @@ test('every view of a saver that has keepLatest has it, and no view of one that 
     fenced: (saver) => fencedCheckpointer(saver, store, 't', 1),
     labelled: (saver) => labelledCheckpointer(saver, {}),
     retrying: (saver) => retryingCheckpointer(saver, 1_000),
-    watched: (saver) => watchedCheckpointer(saver, { failed: false }),
+    watched: (saver) => watchedCheckpointer(saver, { failed: false, unavailable: false }),
     mapped: (saver) => mapMembers(saver, (_, member) => member),
   }
   for (const [name, view] of Object.entries(views)) {
@@ -108,7 +108,7 @@ test('a view is fenced, tries again while the database is away, and notes failur
   await retryingCheckpointer(saver, 60_000).keepLatest!('t')
   expect(asked).toEqual([['t']])
   away = 1
-  const health = { failed: false }
+  const health = { failed: false, unavailable: false }
   await expect(watchedCheckpointer(saver, health).keepLatest!('t')).rejects.toThrow('away')
   expect(health.failed).toBe(true)
 })

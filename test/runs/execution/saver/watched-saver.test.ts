@@ -16,7 +16,7 @@ const METHODS = [
 /** A saver each of whose methods does `work`, as an attempt sees it. */
 function watched(work: (...args: unknown[]) => unknown) {
   const methods = [...METHODS, 'list'].map((name) => [name, work])
-  const health = { failed: false }
+  const health = { failed: false, unavailable: false }
   const saver = watchedCheckpointer(Object.fromEntries(methods) as Checkpointer, health)
   return { health, saver: saver as unknown as Record<string, (...args: unknown[]) => unknown> }
 }
@@ -24,15 +24,15 @@ function watched(work: (...args: unknown[]) => unknown) {
 test.each(METHODS)('%s gives what the saver gives, and notes that it has failed', async (name) => {
   const working = watched(async (...args) => args.length)
   expect(await working.saver[name]!({}, [], 'task')).toBe(3)
-  expect(working.health).toEqual({ failed: false })
+  expect(working.health).toEqual({ failed: false, unavailable: false })
   const rejecting = watched(() => Promise.reject(fault))
   await expect(rejecting.saver[name]!({}, [], 'task')).rejects.toBe(fault)
-  expect(rejecting.health).toEqual({ failed: true })
+  expect(rejecting.health).toEqual({ failed: true, unavailable: false })
   const throwing = watched(() => {
     throw fault
   })
   expect(() => throwing.saver[name]!({}, [], 'task')).toThrow(fault)
-  expect(throwing.health).toEqual({ failed: true })
+  expect(throwing.health).toEqual({ failed: true, unavailable: false })
 })
 
 test('a list is read through, and a failure in the midst of it is noted', async () => {
