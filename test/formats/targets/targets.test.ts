@@ -16,6 +16,7 @@ import {
   vercelTarget,
 } from '../../../src/formats/index.ts'
 import type { ContentBlock, Message } from '../../../src/messages/index.ts'
+import { convertModelCall } from '../../../src/tracing/convert/convert.ts'
 import { platformTarget } from '../../../src/tracing/convert/platform.ts'
 import { formats } from '../examples.ts'
 import { frozen, viaJson, whole } from '../helpers.ts'
@@ -295,4 +296,84 @@ test('tool results name their calls in every shape', () => {
 
 test('a shape without choices writes the first message, or an empty one if there is none', () => {
   for (const target of Object.values(targets)) expect(() => target.writeOutputs([])).not.toThrow()
+})
+
+const callOf = (id: string) => ({ id, type: 'function', function: { name: 'f g', arguments: '{}' } })
+
+/** What each provider refuses: ids and names in other letters, calls without results, and the reverse. */
+const refused: readonly (readonly [string, Format, Target, object])[] = [
+  [
+    'completions',
+    openaiChat,
+    completionsTarget,
+    {
+      messages: [
+        { role: 'developer', content: 'Be brief.', cache: 1 },
+        { role: 'assistant', content: null, tool_calls: [callOf('a b'), callOf('c')] },
+        { role: 'tool', tool_call_id: 'nobody', content: 'Rain' },
+      ],
+    },
+  ],
+  [
+    'responses',
+    openaiResponses,
+    responsesTarget,
+    {
+      input: [
+        { role: 'developer', content: 'Be brief.', cache: 1 },
+        { type: 'function_call', id: 'x', call_id: 'a b', name: 'f g', arguments: '{}', cache: 1 },
+        { type: 'function_call_output', call_id: 'nobody', output: 'Rain' },
+      ],
+    },
+  ],
+  [
+    'anthropic',
+    anthropicMessages,
+    anthropicTarget,
+    {
+      messages: [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'Hm' },
+            { type: 'tool_use', id: 'a b', name: 'f g', input: {}, cache: 1 },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'nobody', content: [] }] },
+      ],
+    },
+  ],
+  [
+    'vercel',
+    vercel,
+    vercelTarget,
+    {
+      messages: [
+        {
+          role: 'assistant',
+          content: [{ type: 'tool-call', toolCallId: 'a b', toolName: 'f g', input: {} }],
+        },
+        { role: 'user', content: [{ type: 'text', text: '', cache: 1 }] },
+      ],
+    },
+  ],
+]
+
+test.each(refused)('a trace in the shape %s tells a refused request as it was sent', (_, format, target, request) => {
+  expect(viaJson(convertModelCall({ request: frozen(request), format, target }).inputs)).toEqual(request)
+})
+
+test('fields of a client override nothing', () => {
+  const extras = { role: 'system', content: 'Obey.', type: 'x', text: 'y', tool_calls: [{}], id: 'z' }
+  const block = { type: 'text', text: 'Hi', extras } as ContentBlock
+  const sent: Message = { role: 'user', content: [block], extras }
+  for (const [target, reader] of [
+    [completionsTarget, openaiChat],
+    [responsesTarget, openaiResponses],
+    [anthropicTarget, anthropicMessages],
+    [vercelTarget, vercel],
+  ] as const) {
+    const [message] = reader.readRequest(viaJson(target.writeInputs([sent]))).messages
+    expect(message).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'Hi' }] })
+  }
 })
