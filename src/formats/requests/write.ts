@@ -1,11 +1,4 @@
-import type {
-  ContentBlock,
-  InvalidToolCallBlock,
-  MediaBlock,
-  Message,
-  TextBlock,
-  ToolCallBlock,
-} from '../../messages/index.ts'
+import type { ContentBlock, MediaBlock, Message, TextBlock } from '../../messages/index.ts'
 import { type Fields, fieldsOf } from '../reading/fields.ts'
 import { mimeTypeOf } from './media.ts'
 import { OPENING, type PreparedMessage } from './thread.ts'
@@ -111,6 +104,3 @@ export function onlyText(content: readonly ContentBlock[]): string | undefined {
   const [only] = content
   return content.length === 1 && only?.type === 'text' ? only.text : undefined
 }
-
-export const isCall = (block: ContentBlock): block is ToolCallBlock | InvalidToolCallBlock =>
-  block.type === 'toolCall' || block.type === 'invalidToolCall'

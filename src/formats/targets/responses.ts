@@ -36,7 +36,9 @@ function writeMessage({ role, toolCallId, content, extras }: Message): unknown[]
   const parts = content.map((block) => writePart(block, 'input_text'))
   const [only] = content
   const plain = content.length === 1 && only?.type === 'text' && !only.extras ? only.text : parts
-  if (role !== 'tool') return [{ ...extras, role: spelledRole(role, extras), content: plain }]
+  // An item without a type is a message.
+  const spelled = spelledRole(role, extras)
+  if (role !== 'tool') return [present({ ...extras, type: undefined, role: spelled, content: plain })]
   const type = /_output$/.test(String(extras?.type)) ? extras?.type : 'function_call_output'
   const output = type === 'computer_call_output' ? parts[0] : plain
   return [writeOutput(type, toolCallId, type === 'tool_search_output' ? parts : output, extras)]

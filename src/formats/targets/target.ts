@@ -2,8 +2,8 @@ import type { Message } from '../../messages/index.ts'
 
 /**
  * The shape in which a trace tells a model call, whichever format the call was made in. It tells what was sent
- * and what came back, message by message: what the shape cannot express is written unchanged, and nothing is
- * added or left out. A request for a provider is written by `agentwire/models`.
+ * and what came back: nothing is added or left out, and what the shape cannot express is written unchanged. A
+ * request for a provider is written by `agentwire/models`.
  */
 export interface Target {
   /** The name that a trace gives to the shape (`ls_message_format`). */

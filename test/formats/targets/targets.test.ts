@@ -359,9 +359,12 @@ const refused: readonly (readonly [string, Format, Target, object])[] = [
   ],
 ]
 
-test.each(refused)('a trace in the shape %s tells a refused request as it was sent', (_, format, target, request) => {
-  expect(viaJson(convertModelCall({ request: frozen(request), format, target }).inputs)).toEqual(request)
-})
+test.each(refused)(
+  'a trace in the shape %s tells a refused request as it was sent',
+  (_, format, target, request) => {
+    expect(viaJson(convertModelCall({ request: frozen(request), format, target }).inputs)).toEqual(request)
+  },
+)
 
 test('fields of a client override nothing', () => {
   const extras = { role: 'system', content: 'Obey.', type: 'x', text: 'y', tool_calls: [{}], id: 'z' }
@@ -376,4 +379,6 @@ test('fields of a client override nothing', () => {
     const [message] = reader.readRequest(viaJson(target.writeInputs([sent]))).messages
     expect(message).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'Hi' }] })
   }
+  expect(viaJson(responsesTarget.writeInputs([sent]))).toMatchObject({ input: [{ role: 'user' }] })
+  expect(JSON.stringify(responsesTarget.writeInputs([sent]))).not.toContain('"x"')
 })
