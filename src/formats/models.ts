@@ -9,26 +9,27 @@ import { ollama as ollamaFormat } from './providers/ollama.ts'
 import { openaiChat } from './providers/openai-chat.ts'
 import { openaiResponses as responsesFormat } from './providers/openai-responses.ts'
 import { vercel } from './providers/vercel/vercel.ts'
-import { anthropicTarget } from './targets/anthropic-messages.ts'
-import { bedrockTarget } from './targets/bedrock.ts'
-import { compatibleTarget, completionsTarget } from './targets/chat-completions.ts'
-import { cohereTarget } from './targets/cohere.ts'
-import { geminiTarget } from './targets/gemini.ts'
-import { mistralTarget } from './targets/mistral.ts'
-import { ollamaTarget } from './targets/ollama.ts'
-import { responsesTarget } from './targets/responses.ts'
-import type { Target, WriteOptions } from './targets/target.ts'
-import { vercelTarget } from './targets/vercel.ts'
+import { writeAnthropic } from './requests/anthropic-messages.ts'
+import { writeBedrock } from './requests/bedrock.ts'
+import { writeCompatible, writeCompletions } from './requests/chat-completions.ts'
+import { writeCohere } from './requests/cohere.ts'
+import { writeGemini } from './requests/gemini.ts'
+import { writeMistral } from './requests/mistral.ts'
+import { writeOllama } from './requests/ollama.ts'
+import type { WriteOptions, WriteRequest } from './requests/request.ts'
+import { writeResponses } from './requests/responses.ts'
+import { writeAiSdk } from './requests/vercel.ts'
+
+export type { WriteOptions }
 
 /**
- * An API of models: the format that reads its answers, and the target that writes its requests.
+ * An API of models: the format that reads its answers, and what writes its requests.
  *
  * Lists are typed as lists of nothing, which can be assigned to the list that an SDK wants: each SDK has a type
  * of its own for a message.
  */
 export interface ModelApi<Request extends object = object> {
   readonly format: Format
-  readonly target: Target
   /** Writes a thread as the input of a call, without anything that the API would refuse. */
   writeRequest(messages: readonly Message[], options?: WriteOptions): Request
 }
@@ -38,44 +39,43 @@ interface Messages {
 }
 
 /* @__NO_SIDE_EFFECTS__ */
-const api = <Request extends object>(format: Format, target: Target): ModelApi<Request> => ({
+const api = <Request extends object>(format: Format, write: WriteRequest): ModelApi<Request> => ({
   format,
-  target,
-  writeRequest: (messages, options) => target.writeRequest(messages, options) as Request,
+  writeRequest: (messages, options) => write(messages, options) as Request,
 })
 
 /** Anthropic Messages, also on Vertex. */
-export const anthropic: ModelApi<Messages & { system?: never[] }> = api(anthropicMessages, anthropicTarget)
+export const anthropic: ModelApi<Messages & { system?: never[] }> = api(anthropicMessages, writeAnthropic)
 
 /** OpenAI Chat Completions, and servers that take no more than it: Azure, Groq, Cerebras, xAI. */
-export const openai: ModelApi<Messages> = api(openaiChat, completionsTarget)
+export const openai: ModelApi<Messages> = api(openaiChat, writeCompletions)
 
 /** Servers that want back what they add to Chat Completions: DeepSeek, Kimi, vLLM, OpenRouter. */
-export const openaiCompatible: ModelApi<Messages> = api(openaiChat, compatibleTarget)
+export const openaiCompatible: ModelApi<Messages> = api(openaiChat, writeCompatible)
 
 /** OpenAI Responses. */
 export const openaiResponses: ModelApi<{ instructions?: string; input: never[] }> = api(
   responsesFormat,
-  responsesTarget,
+  writeResponses,
 )
 
 /** Google Gemini, also on Vertex. */
 export const gemini: ModelApi<{ systemInstruction?: never; contents: never[] }> = api(
   geminiFormat,
-  geminiTarget,
+  writeGemini,
 )
 
 /** Bedrock's Converse. */
-export const bedrock: ModelApi<Messages & { system?: never[] }> = api(bedrockConverse, bedrockTarget)
+export const bedrock: ModelApi<Messages & { system?: never[] }> = api(bedrockConverse, writeBedrock)
 
 /** Ollama's `chat`. */
-export const ollama: ModelApi<Messages> = api(ollamaFormat, ollamaTarget)
+export const ollama: ModelApi<Messages> = api(ollamaFormat, writeOllama)
 
 /** Cohere's Chat API, version 2. */
-export const cohere: ModelApi<Messages> = api(cohereFormat, cohereTarget)
+export const cohere: ModelApi<Messages> = api(cohereFormat, writeCohere)
 
 /** Mistral's chat completions. */
-export const mistral: ModelApi<Messages> = api(mistralFormat, mistralTarget)
+export const mistral: ModelApi<Messages> = api(mistralFormat, writeMistral)
 
 /** Vercel's AI SDK. */
-export const aiSdk: ModelApi<Messages> = api(vercel, vercelTarget)
+export const aiSdk: ModelApi<Messages> = api(vercel, writeAiSdk)

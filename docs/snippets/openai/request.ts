@@ -1,25 +1,23 @@
 // #region request
 import { defineAgent } from 'agentwire'
-import { completionsTarget, openaiChat } from 'agentwire/formats'
+import { openai } from 'agentwire/models'
 import OpenAI from 'openai'
-import type { ChatCompletionMessageParam } from 'openai/resources'
 
-const openai = new OpenAI() // reads OPENAI_API_KEY
+const client = new OpenAI() // reads OPENAI_API_KEY
 
 export const assistant = defineAgent({
   async run({ messages, model, request }) {
     const { tools = [], temperature, maxTokens } = request
-    const written = completionsTarget.writeRequest(messages)
     const ask = () =>
-      openai.chat.completions.create({
+      client.chat.completions.create({
         model: 'gpt-5-mini',
-        messages: written.messages as ChatCompletionMessageParam[],
+        ...openai.writeRequest(messages),
         stream: true,
         ...(tools.length > 0 && { tools: [...tools] }),
         ...(temperature !== undefined && { temperature }),
         ...(maxTokens !== undefined && { max_completion_tokens: maxTokens }),
       })
-    await model(ask, openaiChat)
+    await model(ask, openai)
   },
 })
 // #endregion request

@@ -1,28 +1,13 @@
-import type { Annotation, ContentBlock, MediaBlock, MediaType, Message } from '../../messages/index.ts'
-import { isRecord } from '../../messages/record.ts'
-import { fieldsOf, toText } from '../reading/fields.ts'
-import { isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
+import type { Annotation, ContentBlock, Message } from '../../messages/index.ts'
+import { asIs, present } from '../writing/fields.ts'
+import { writeFinishReason } from './finish-reason.ts'
 import type { Target } from './target.ts'
-import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import {
-  asIs,
-  isFilled,
-  isGeminiSignature,
-  joinTexts,
-  present,
-  sdkOptionsOf,
-  startWithUser,
-  withoutLastThoughts,
-  writeFinishReason,
-} from './write.ts'
 
 /** Vercel's AI SDK: a request has model messages, a response is one message with the parts of a result. */
 export const vercelTarget: Target = {
   name: 'vercel',
-  writeRequest: (messages, { media = [] } = {}) => ({
-    messages: mergeMessages(arrange(itemsOnce(prepareThread(messages, rulesFor(media)))).map(writeTurn)),
-  }),
-  writeResponse([message]) {
+  writeInputs: (messages) => ({ messages: messages.flatMap(writeMessage) }),
+  writeOutputs([message]) {
     const { id, content = [], metadata } = message ?? {}
     return present({
       role: 'assistant',
@@ -32,20 +17,6 @@ export const vercelTarget: Target = {
     })
   },
 }
-
-const rulesFor = (media: readonly MediaType[]): Rules => ({
-  // The packages of providers pass ids on, and this is what all of their APIs take.
-  ids: /^[a-zA-Z0-9_-]{1,40}$/,
-  takes: (block, place) =>
-    (place === 'user' || place === 'tool') &&
-    (block.base64 !== undefined || /^(https|gs|s3):/.test(block.url ?? '')) &&
-    (media.includes(block.type) || isPdf(block) || isPicture(block)),
-  owns(block) {
-    if (block.type === 'reasoning') return true
-    if (block.type === 'serverToolCall') return block.extras?.providerExecuted === true
-    return block.type === 'serverToolResult' && block.extras?.type === undefined
-  },
-})
 
 const FINISH_REASONS = {
   stop: 'stop',
@@ -57,159 +28,29 @@ const FINISH_REASONS = {
   other: 'other',
 } as const
 
-/** What the packages of all providers take: instructions first, then the user, and no thought at the end. */
-function arrange(messages: readonly PreparedMessage[]): readonly PreparedMessage[] {
-  const system = messages.filter(({ role }) => role === 'system')
-  const turns = messages.filter(({ role }) => role !== 'system')
-  return [...system, ...startWithUser(withoutLastThoughts(turns))]
-}
-
-/** OpenAI takes each of its items once, and a thread may have a message twice. */
-function itemsOnce(messages: readonly PreparedMessage[]): PreparedMessage[] {
-  const seen = new Set<unknown>()
-  return messages.map((message) => {
-    const content = message.content.flatMap((block) => {
-      if (!seen.has(itemIdOf(block))) return [block]
-      const { extras: _, ...unnamed } = block
-      return block.type === 'reasoning' ? [] : [unnamed as typeof block]
-    })
-    for (const block of content) {
-      const id = itemIdOf(block)
-      if (id !== undefined) seen.add(id)
-    }
-    return { ...message, content }
-  })
-}
-
-const itemIdOf = (block: ContentBlock): unknown =>
-  sdkOptionsOf(block, 'openai').itemId ?? (block.type === 'reasoning' ? block.id : undefined)
-
-interface Written {
-  readonly role: string
-  readonly content: string | readonly unknown[]
-}
-
-/** The results of one answer are parts of one message, and so is what one speaker says in a row. */
-function mergeMessages(messages: readonly Written[]): Written[] {
-  const merged: { role: string; content: string | readonly unknown[] }[] = []
-  for (const message of messages) {
-    const last = merged.at(-1)
-    if (last?.role === message.role && last.role !== 'system')
-      last.content = [...last.content, ...message.content]
-    else merged.push({ ...message })
-  }
-  return merged
-}
-
-function writeTurn(message: PreparedMessage): Written {
+function writeMessage(message: Message): unknown[] {
   const { role, content, extras } = message
-  const providerOptions = optionsOf(extras)
-  const options = providerOptions ? { providerOptions } : undefined
-  if (role === 'system') return { role, content: joinTexts(message), ...options }
-  if (role === 'tool') return { role, content: [writeResult(message)] }
-  return { role, content: content.map((block) => writeOwnPart(block)), ...options }
+  if (role === 'tool') return [{ role, content: [writeResult(message)] }]
+  const parts = content.map((block) => writePart(block, true))
+  const [only] = content
+  const plain = role === 'system' && content.length === 1 && only?.type === 'text' && !only.extras
+  return [{ ...extras, role: role === 'reasoning' ? 'assistant' : role, content: plain ? only.text : parts }]
 }
-
-/**
- * What a provider asks back. The AI SDK gives it with an answer under another name than it takes it in a
- * prompt. Signatures that a provider's own format has are given as its package names them.
- */
-function optionsOf({ providerMetadata, providerOptions }: Message['extras'] = {}): unknown {
-  const given = { ...fieldsOf(providerMetadata), ...fieldsOf(providerOptions) }
-  const known = Object.entries(given).filter(([, options]) => isRecord(options))
-  return known.length > 0 ? Object.fromEntries(known) : undefined
-}
-
-function signaturesOf({ id, extras = {} }: ContentBlock): unknown {
-  const { type, data, signature, thoughtSignature, encrypted_content: encrypted } = extras
-  if (isFilled(signature)) return { anthropic: { signature } }
-  if (/^redacted[-_]/.test(String(type)) && isFilled(data)) return { anthropic: { redactedData: data } }
-  if (isGeminiSignature(thoughtSignature)) return { google: { thoughtSignature } }
-  const itemId = id?.startsWith('rs_') ? id : undefined
-  if (!itemId && !isFilled(encrypted)) return undefined
-  return {
-    openai: present({ itemId, reasoningEncryptedContent: isFilled(encrypted) ? encrypted : undefined }),
-  }
-}
-
-function writeOwnPart(block: PreparedMessage['content'][number]): unknown {
-  const { extras = {} } = block
-  const providerOptions = optionsOf(extras) ?? signaturesOf(block)
-  switch (block.type) {
-    case 'text':
-      return present({ type: 'text', text: block.text, providerOptions })
-    case 'reasoning':
-      return present({ type: 'reasoning', text: block.text, providerOptions })
-    case 'toolCall':
-    case 'serverToolCall':
-      return present({
-        type: 'tool-call',
-        toolCallId: block.id,
-        toolName: block.name,
-        input: block.args,
-        providerExecuted: block.type === 'serverToolCall' || undefined,
-        providerOptions,
-      })
-    case 'serverToolResult': {
-      const { toolCallId, output: value = null, status } = block
-      const output = status === 'error' ? { type: 'error-json', value } : { type: 'json', value }
-      return present({
-        type: 'tool-result',
-        toolCallId,
-        toolName: toText(extras.toolName),
-        output,
-        providerOptions,
-      })
-    }
-    case 'nonStandard':
-      return block.value
-    default:
-      return present({
-        type: 'file',
-        data: block.base64 ?? block.url,
-        mediaType: mimeTypeOf(block) ?? MEDIA_TYPES[block.type],
-        filename: nameOf(block),
-        providerOptions,
-      })
-  }
-}
-
-/** The types of files whose type is not known. */
-const MEDIA_TYPES = { image: 'image/*', audio: 'audio/mpeg', video: 'video/mp4', file: 'application/pdf' }
 
 /** The result of a tool, with the type of output that fits its content. */
-function writeResult(message: PreparedMessage): unknown {
-  const { name, toolCallId, status, content, extras } = message
-  const type = extras?.type
+function writeResult({ name, toolCallId, status, content, extras }: Message): unknown {
+  const { type, ...others } = extras ?? {}
+  const [only] = content
+  const text = content.length === 1 && only?.type === 'text' && !only.extras ? only.text : undefined
   const failed = status === 'error'
-  const text = content.every((block) => block.type === 'text') ? joinTexts(message) : undefined
   const output =
     type === 'execution-denied'
-      ? present({ type, reason: text || undefined })
+      ? present({ type, reason: text })
       : text !== undefined
         ? (jsonOutput(type, text) ?? { type: failed ? 'error-text' : 'text', value: text })
-        : { type: 'content', value: content.map(writeOutputPart) }
-  return present({
-    type: 'tool-result',
-    toolCallId,
-    toolName: name,
-    output,
-    providerOptions: optionsOf(extras),
-  })
-}
-
-/** A part of a result that is a list. Versions 6 and 7 take these names. */
-function writeOutputPart(block: ContentBlock): unknown {
-  if (block.type === 'text') return { type: 'text', text: block.text }
-  const media = block as MediaBlock
-  const isImage = media.type === 'image'
-  if (media.base64 === undefined) return { type: isImage ? 'image-url' : 'file-url', url: media.url }
-  return present({
-    type: isImage ? 'image-data' : 'file-data',
-    data: media.base64,
-    mediaType: mimeTypeOf(media) ?? (isImage ? 'image/png' : MEDIA_TYPES[media.type]),
-    filename: isImage ? undefined : nameOf(media),
-  })
+        : { type: 'content', value: content.map((block) => writePart(block, true)) }
+  const unsaid = failed && output.type === 'content' ? { isError: true } : undefined
+  return present({ ...others, ...unsaid, type: 'tool-result', toolCallId, toolName: name ?? '', output })
 }
 
 function jsonOutput(type: unknown, text: string): { type: string; value: unknown } | undefined {
@@ -222,8 +63,7 @@ function jsonOutput(type: unknown, text: string): { type: string; value: unknown
   }
 }
 
-/** Writes a part of a response for readers of traces, with all that is known of it. */
-function writePart(block: ContentBlock): unknown {
+function writePart(block: ContentBlock, input = false): unknown {
   const { extras: { type: kind, ...extras } = {} } = block
   switch (block.type) {
     case 'text': {
@@ -238,11 +78,13 @@ function writePart(block: ContentBlock): unknown {
             citations: annotations.length > 0 ? annotations.map(writeCitation) : undefined,
           })
     }
-    case 'reasoning':
+    case 'reasoning': {
+      const { field: _, ...others } = extras
       return {
-        ...extras,
+        ...others,
         ...(kind === 'redacted-reasoning' ? { type: kind } : { type: 'reasoning', text: block.text }),
       }
+    }
     case 'toolCall':
     case 'invalidToolCall':
     case 'serverToolCall': {
@@ -274,7 +116,7 @@ function writePart(block: ContentBlock): unknown {
         ...extras,
         type: file,
         data,
-        mediaType,
+        mediaType: mediaType ?? (input ? `${type}/*` : undefined),
       })
     }
   }

@@ -133,9 +133,9 @@ export function toRecord(
   // Some shapes cannot express a missing response: without messages, they would write an empty but complete
   // one.
   const unanswered = error !== undefined && messages.length === 0
-  const outputs = prompt === undefined ? target.writeResponse(messages) : { choices: choicesOf(messages) }
+  const outputs = prompt === undefined ? target.writeOutputs(messages) : { choices: choicesOf(messages) }
   const record: { -readonly [Key in keyof ModelCallRecord]: ModelCallRecord[Key] } = {
-    inputs: prompt === undefined ? target.writeRequest(request.messages) : { prompt },
+    inputs: prompt === undefined ? target.writeInputs(request.messages) : { prompt },
     outputs: unanswered ? {} : outputs,
     metadata: options.metadata ? Object.assign(metadata, options.metadata) : metadata,
     events,

@@ -7,8 +7,8 @@ import { WIRE_REASONS } from '../../messages/wire/events.ts'
 /** The platform's own message format: `messages` with typed content blocks (platform interface). */
 export const platformTarget: Target = {
   name: 'platform',
-  writeRequest: (messages) => ({ messages: messages.map(writeMessage) }),
-  writeResponse: (messages) => ({ messages: messages.map(writeMessage) }),
+  writeInputs: (messages) => ({ messages: messages.map(writeMessage) }),
+  writeOutputs: (messages) => ({ messages: messages.map(writeMessage) }),
 }
 
 function writeMessage(message: Message): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Target } from '../../../src/formats/index.ts'
-import * as formats from '../../../src/formats/index.ts'
+import type { ModelApi } from '../../../src/formats/models.ts'
+import * as models from '../../../src/formats/models.ts'
 import type { ContentBlock, Message } from '../../../src/messages/index.ts'
 import { frozen } from '../helpers.ts'
 import { aiSdkRefusals, SENDERS, sentBy } from './ai-sdk.ts'
@@ -23,7 +23,7 @@ import { isServerThought, thread } from './threads.ts'
 const RUNS = Number(process.env.FORMAT_RUNS ?? (process.env.CI ? 2000 : 300))
 
 interface Row {
-  /** The name of the target as the package exports it. */
+  /** The name of the API as the package exports it. */
   readonly name: string
   /** What the API says to the request. */
   readonly refusals: (request: unknown, messages: readonly Message[]) => string[] | Promise<string[]>
@@ -34,20 +34,20 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { name: 'anthropicTarget', refusals: anthropicRefusals, proof: PROOFS.anthropic },
-  { name: 'completionsTarget', refusals: strictest },
+  { name: 'anthropic', refusals: anthropicRefusals, proof: PROOFS.anthropic },
+  { name: 'openai', refusals: strictest },
   {
-    name: 'compatibleTarget',
+    name: 'openaiCompatible',
     refusals: (request) => openaiChatRefusals(request, { thoughts: true }),
     thoughts: true,
   },
-  { name: 'responsesTarget', refusals: openaiResponsesRefusals, proof: PROOFS.openaiResponses },
-  { name: 'geminiTarget', refusals: ofGemini, proof: PROOFS.gemini },
-  { name: 'bedrockTarget', refusals: bedrockConverseRefusals, proof: PROOFS.bedrockConverse },
-  { name: 'ollamaTarget', refusals: ollamaRefusals },
-  { name: 'cohereTarget', refusals: cohereRefusals },
-  { name: 'mistralTarget', refusals: mistralRefusals },
-  { name: 'vercelTarget', refusals: sdkRefusals },
+  { name: 'openaiResponses', refusals: openaiResponsesRefusals, proof: PROOFS.openaiResponses },
+  { name: 'gemini', refusals: ofGemini, proof: PROOFS.gemini },
+  { name: 'bedrock', refusals: bedrockConverseRefusals, proof: PROOFS.bedrockConverse },
+  { name: 'ollama', refusals: ollamaRefusals },
+  { name: 'cohere', refusals: cohereRefusals },
+  { name: 'mistral', refusals: mistralRefusals },
+  { name: 'aiSdk', refusals: sdkRefusals },
 ]
 
 /** The strictest servers of OpenAI's shape take no custom calls, so these are asked of OpenAI itself. */
@@ -108,19 +108,15 @@ async function sdkRefusals(request: unknown, messages: readonly Message[]): Prom
   return refused
 }
 
-const targets = new Map(
-  Object.entries(formats).filter(
-    (entry): entry is [string, Target] => typeof entry[1] === 'object' && 'writeRequest' in entry[1],
-  ),
-)
+const apis = new Map<string, ModelApi>(Object.entries(models))
 
-/** What is wrong with the request that a target writes: refused by the API, or without something. */
+/** What is wrong with the request that is written for an API: refused by the API, or without something. */
 async function faultsOf(
-  target: Target,
+  api: ModelApi,
   { refusals, proof, thoughts }: Row,
   messages: readonly Message[],
 ): Promise<string[]> {
-  const request = target.writeRequest(frozen(messages))
+  const request = api.writeRequest(frozen(messages))
   return [
     ...(await refusals(request, messages)).map((sentence) => `refused: ${sentence}`),
     ...lostOf(messages, request, proof).map((what) => `lost: ${what}`),
@@ -128,22 +124,21 @@ async function faultsOf(
   ]
 }
 
-test('each target is asked of its API', () => {
-  // LangChain's messages are read by its own models, which write the requests.
-  expect([...rows.map(({ name }) => name), 'langchainTarget'].sort()).toEqual([...targets.keys()].sort())
+test('each API is asked', () => {
+  expect(rows.map(({ name }) => name).sort()).toEqual([...apis.keys()].sort())
 })
 
 describe.each(rows)('$name', (row) => {
-  const target = targets.get(row.name)!
+  const api = apis.get(row.name)!
 
   test.each(histories)('takes a conversation that %s began', async (history) => {
-    expect(await faultsOf(target, row, read(history))).toEqual([])
+    expect(await faultsOf(api, row, read(history))).toEqual([])
   })
 
   test('takes any thread, and nothing that matters is lost', { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(thread, async (messages) => {
-        expect(await faultsOf(target, row, messages)).toEqual([])
+        expect(await faultsOf(api, row, messages)).toEqual([])
       }),
       { numRuns: RUNS },
     )

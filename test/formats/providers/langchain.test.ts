@@ -538,7 +538,7 @@ test('the target writes messages that LangChain revives', async () => {
       { role: 'tool', tool_call_id: 'a', content: 'one' },
     ],
   })
-  const [list] = langchainTarget.writeRequest(frozen(messages)).messages as unknown[][]
+  const [list] = langchainTarget.writeInputs(frozen(messages)).messages as unknown[][]
   const [human, ai, tool] = await Promise.all(list!.map((message) => load(JSON.stringify(message))))
   expect(HumanMessage.isInstance(human) && human.text).toBe('Hi')
   expect(AIMessage.isInstance(ai) && ai.tool_calls).toEqual([

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { openaiResponses, responsesTarget } from '../../../src/formats/index.ts'
+import * as models from '../../../src/formats/models.ts'
 import { frozen, streamed, viaJson, whole } from '../helpers.ts'
 
 const response = (...output: object[]) => ({ object: 'response', status: 'completed', output })
@@ -155,7 +156,7 @@ test.each<[string, Parameters<typeof eventsOf>, object[], string]>([
   // A stream that breaks off before the final event reads alike.
   expect(streamed(openaiResponses, events.slice(0, -1)).messages[0]!.content).toEqual(content)
   expect(
-    whole(openaiResponses, viaJson(responsesTarget.writeResponse([message!]))).messages[0]!.content,
+    whole(openaiResponses, viaJson(responsesTarget.writeOutputs([message!]))).messages[0]!.content,
   ).toEqual(content)
 })
 
@@ -221,8 +222,12 @@ test('outputs of searches for tools and of local shells are results in a request
     { role: 'tool', toolCallId: 'c2', content: [{ type: 'text', text: 'a.txt' }] },
     { role: 'tool', toolCallId: 'c2', content: [{ type: 'text', text: 'b.txt' }] },
   ])
-  const written = viaJson(responsesTarget.writeRequest(messages))
   const { status: _, ...search } = OWN_SEARCH
+  expect(viaJson(responsesTarget.writeInputs(messages))).toEqual({
+    input: [search, ...request.input.slice(1)],
+  })
   const [, found, shell, listed] = request.input
-  expect(written).toEqual({ input: [search, found, { ...shell, status: 'completed' }, listed] })
+  expect(viaJson(models.openaiResponses.writeRequest(messages))).toEqual({
+    input: [search, found, { ...shell, status: 'completed' }, listed],
+  })
 })

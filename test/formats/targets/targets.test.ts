@@ -16,6 +16,7 @@ import {
   vercelTarget,
 } from '../../../src/formats/index.ts'
 import type { ContentBlock, Message } from '../../../src/messages/index.ts'
+import { convertModelCall } from '../../../src/tracing/convert/convert.ts'
 import { platformTarget } from '../../../src/tracing/convert/platform.ts'
 import { formats } from '../examples.ts'
 import { frozen, viaJson, whole } from '../helpers.ts'
@@ -49,7 +50,7 @@ describe.each(formats.filter(([name]) => name in targets))('%s', (name, format, 
     fc.assert(
       fc.property(examples, ({ response }) => {
         const { messages } = whole(format, response)
-        const written = own.writeResponse(frozen(messages))
+        const written = own.writeOutputs(frozen(messages))
         expect(format.detect(written)).toBe('response')
         const again = whole(format, viaJson(written)).messages
         expect(again.map(({ content }) => content)).toEqual(messages.map(({ content }) => content))
@@ -74,7 +75,7 @@ describe.each(formats)('%s', (_, format, examples) => {
           [vercelTarget, vercel],
           [platformTarget, generic],
         ] as const) {
-          const written = viaJson(other.writeResponse(frozen(messages)))
+          const written = viaJson(other.writeOutputs(frozen(messages)))
           const [again] = essence(reader.readResponse(written).messages)
           const [before] = essence(messages)
           expect(again!.calls).toEqual(before!.calls)
@@ -92,26 +93,27 @@ const CHAT = {
       role: 'user',
       name: 'Ann',
       content: [
-        { type: 'text', text: 'See' },
+        { type: 'text', text: 'See', cache: 1 },
         { type: 'image_url', image_url: { url: 'https://a.example/1.png', detail: 'low' } },
         { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBO' } },
         { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
+        { type: 'video_url', video_url: { url: 'https://a.example/1.mp4' } },
         { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBE', filename: 'a.pdf' } },
         { type: 'file', file: { file_id: 'file_1' } },
+        { type: 'hologram', depth: 3 },
       ],
     },
     {
       role: 'assistant',
       content: 'Let me see.',
+      reasoning_content: 'Hm.',
       tool_calls: [
         { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
-        { id: 'b', type: 'function', function: { name: 'g', arguments: '{}' } },
+        { id: 'b', type: 'function', function: { name: 'g', arguments: '{"x":' } },
         { id: 'c', type: 'custom', custom: { name: 'sql', input: 'SELECT' } },
       ],
     },
     { role: 'tool', tool_call_id: 'a', content: 'one' },
-    { role: 'tool', tool_call_id: 'b', content: 'two' },
-    { role: 'tool', tool_call_id: 'c', content: '3' },
     { role: 'assistant', content: null, audio: { id: 'audio_1' } },
     { role: 'user', content: 'And?' },
   ],
@@ -134,8 +136,8 @@ const ANTHROPIC = {
       content: [
         { type: 'thinking', thinking: 'Hm.', signature: 's' },
         { type: 'redacted_thinking', data: 'enc' },
-        { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } },
-        { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [{ url: 'u' }] },
+        { type: 'server_tool_use', id: 'st', name: 'web_search', input: { query: 'x' } },
+        { type: 'web_search_tool_result', tool_use_id: 'st', content: [{ url: 'u' }] },
         {
           type: 'text',
           text: 'So',
@@ -198,19 +200,12 @@ const RESPONSES = {
     },
     { type: 'function_call', id: 'fc_a', call_id: 'a', name: 'f', arguments: '{"x":1}' },
     { type: 'custom_tool_call', id: 'ctc_b', call_id: 'b', name: 'sql', input: 'SELECT' },
-    {
-      type: 'computer_call',
-      id: 'cu_c',
-      call_id: 'c',
-      action: { type: 'click' },
-      pending_safety_checks: [],
-      status: 'completed',
-    },
+    { type: 'computer_call', id: 'cu_c', call_id: 'c', action: { type: 'click' } },
     { type: 'function_call_output', call_id: 'a', output: 'one' },
     {
       type: 'custom_tool_call_output',
       call_id: 'b',
-      output: 'two',
+      output: [{ type: 'input_text', text: 'two', cache: 1 }],
     },
     {
       type: 'computer_call_output',
@@ -219,12 +214,11 @@ const RESPONSES = {
     },
     { type: 'mcp_call', id: 'mcp_1', name: 'ask', server_label: 's', arguments: '{"q":1}', output: 'yes' },
     { type: 'mcp_call', id: 'mcp_2', name: 'ask', server_label: 's', arguments: '{"q":2}', error: 'no' },
-    { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBO' },
+    { type: 'image_generation_call', id: 'ig_1', result: 'iVBO', output_format: 'webp' },
     {
       type: 'message',
       id: 'msg_1',
       role: 'assistant',
-      status: 'completed',
       phase: 'commentary',
       content: [
         {
@@ -245,13 +239,13 @@ test.each<[string, Format, Target, object]>([
   ['openaiResponses', openaiResponses, responsesTarget, RESPONSES],
 ])('a request of %s that is written in its own shape reads as before', (_, format, target, request) => {
   const { messages } = format.readRequest(frozen(request))
-  const written = viaJson(target.writeRequest(frozen(messages)))
+  const written = viaJson(target.writeInputs(frozen(messages)))
   expect(format.readRequest(written).messages).toEqual(messages)
 })
 
 test('completions', () => {
   const { messages } = openaiChat.readRequest(CHAT)
-  expect(completionsTarget.writeRequest(messages)).toEqual({
+  expect(completionsTarget.writeInputs(messages)).toEqual({
     messages: CHAT.messages.map((message) =>
       message.role === 'assistant' ? { ...message, content: message.content } : message,
     ),
@@ -260,14 +254,14 @@ test('completions', () => {
 
 test('responses', () => {
   const { messages } = openaiResponses.readRequest(RESPONSES)
-  expect(viaJson(responsesTarget.writeRequest(messages))).toEqual(RESPONSES)
+  expect(viaJson(responsesTarget.writeInputs(messages))).toEqual(RESPONSES)
 })
 
 test('anthropic', () => {
   const { messages } = anthropicMessages.readRequest(ANTHROPIC)
   const [first, second, third] = ANTHROPIC.messages
   const [one, ...others] = third!.content
-  expect(viaJson(anthropicTarget.writeRequest(messages))).toEqual({
+  expect(viaJson(anthropicTarget.writeInputs(messages))).toEqual({
     system: ANTHROPIC.system,
     messages: [
       first,
@@ -290,7 +284,7 @@ test('tool results name their calls in every shape', () => {
       [anthropicTarget, anthropicMessages],
     ] as const) {
       const after = essence(
-        reader.readRequest(viaJson(target.writeRequest(format.readRequest(request).messages))).messages,
+        reader.readRequest(viaJson(target.writeInputs(format.readRequest(request).messages))).messages,
       )
       const results = (messages: typeof before) => messages.flatMap(({ toolCallId }) => toolCallId ?? [])
       const calls = (messages: typeof before) => messages.flatMap(({ calls }) => calls)
@@ -301,5 +295,90 @@ test('tool results name their calls in every shape', () => {
 })
 
 test('a shape without choices writes the first message, or an empty one if there is none', () => {
-  for (const target of Object.values(targets)) expect(() => target.writeResponse([])).not.toThrow()
+  for (const target of Object.values(targets)) expect(() => target.writeOutputs([])).not.toThrow()
+})
+
+const callOf = (id: string) => ({ id, type: 'function', function: { name: 'f g', arguments: '{}' } })
+
+/** What each provider refuses: ids and names in other letters, calls without results, and the reverse. */
+const refused: readonly (readonly [string, Format, Target, object])[] = [
+  [
+    'completions',
+    openaiChat,
+    completionsTarget,
+    {
+      messages: [
+        { role: 'developer', content: 'Be brief.', cache: 1 },
+        { role: 'assistant', content: null, tool_calls: [callOf('a b'), callOf('c')] },
+        { role: 'tool', tool_call_id: 'nobody', content: 'Rain' },
+      ],
+    },
+  ],
+  [
+    'responses',
+    openaiResponses,
+    responsesTarget,
+    {
+      input: [
+        { role: 'developer', content: 'Be brief.', cache: 1 },
+        { type: 'function_call', id: 'x', call_id: 'a b', name: 'f g', arguments: '{}', cache: 1 },
+        { type: 'function_call_output', call_id: 'nobody', output: 'Rain' },
+      ],
+    },
+  ],
+  [
+    'anthropic',
+    anthropicMessages,
+    anthropicTarget,
+    {
+      messages: [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'Hm' },
+            { type: 'tool_use', id: 'a b', name: 'f g', input: {}, cache: 1 },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'nobody', content: [] }] },
+      ],
+    },
+  ],
+  [
+    'vercel',
+    vercel,
+    vercelTarget,
+    {
+      messages: [
+        {
+          role: 'assistant',
+          content: [{ type: 'tool-call', toolCallId: 'a b', toolName: 'f g', input: {} }],
+        },
+        { role: 'user', content: [{ type: 'text', text: '', cache: 1 }] },
+      ],
+    },
+  ],
+]
+
+test.each(refused)(
+  'a trace in the shape %s tells a refused request as it was sent',
+  (_, format, target, request) => {
+    expect(viaJson(convertModelCall({ request: frozen(request), format, target }).inputs)).toEqual(request)
+  },
+)
+
+test('fields of a client override nothing', () => {
+  const extras = { role: 'system', content: 'Obey.', type: 'x', text: 'y', tool_calls: [{}], id: 'z' }
+  const block = { type: 'text', text: 'Hi', extras } as ContentBlock
+  const sent: Message = { role: 'user', content: [block], extras }
+  for (const [target, reader] of [
+    [completionsTarget, openaiChat],
+    [responsesTarget, openaiResponses],
+    [anthropicTarget, anthropicMessages],
+    [vercelTarget, vercel],
+  ] as const) {
+    const [message] = reader.readRequest(viaJson(target.writeInputs([sent]))).messages
+    expect(message).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'Hi' }] })
+  }
+  expect(viaJson(responsesTarget.writeInputs([sent]))).toMatchObject({ input: [{ role: 'user' }] })
+  expect(JSON.stringify(responsesTarget.writeInputs([sent]))).not.toContain('"x"')
 })

@@ -272,7 +272,7 @@ describe('a target sets the shape of inputs and outputs', () => {
   })
 
   test('a custom target is used', () => {
-    const lines = { name: 'lines', writeRequest: () => ({ lines: 4 }), writeResponse: () => ({ lines: 1 }) }
+    const lines = { name: 'lines', writeInputs: () => ({ lines: 4 }), writeOutputs: () => ({ lines: 1 }) }
     const { inputs, outputs, metadata } = convertModelCall({ ...call, target: lines })
     expect([inputs, outputs, metadata.ls_message_format]).toEqual([{ lines: 4 }, { lines: 1 }, 'lines'])
   })

@@ -73,7 +73,7 @@ test('all nine blocks of the platform are read and written back', () => {
     { type: 'serverToolCall', id: 'b', name: 'search', args: {} },
     { type: 'serverToolResult', toolCallId: 'b', status: 'error', output: { no: 1 } },
   ])
-  expect(platformTarget.writeResponse([message!])).toEqual({
+  expect(platformTarget.writeOutputs([message!])).toEqual({
     messages: [{ role: 'assistant', content: BLOCKS }],
   })
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { vercel, vercelTarget } from '../../../../src/formats/index.ts'
+import { aiSdk } from '../../../../src/formats/models.ts'
 import { readUsage } from '../../../../src/formats/providers/vercel/usage.ts'
 import type { ContentBlock } from '../../../../src/messages/index.ts'
 import { eventsOf, frozen, streamed, whole } from '../../helpers.ts'
@@ -447,9 +448,10 @@ test('signatures and redacted thoughts of AI SDK 4 are kept, whole and streamed,
     { type: 'reasoning', text: 'Oh', signature: 's2' },
     { type: 'text', text: 'So' },
   ]
+  expect(vercelTarget.writeInputs(messages)).toEqual({ messages: [{ role: 'assistant', content: parts }] })
   // Versions 6 and 7 take proofs as options.
   const anthropic = (options: object) => ({ type: 'reasoning', providerOptions: { anthropic: options } })
-  expect(vercelTarget.writeRequest(messages).messages).toEqual([
+  expect(aiSdk.writeRequest(messages).messages).toEqual([
     { role: 'user', content: [{ type: 'text', text: 'Hello.' }] },
     {
       role: 'assistant',
@@ -553,7 +555,22 @@ test('the prompt of a language model is read', () => {
   ])
 })
 
-test('the target writes the prompt back, with the results of an answer in one message', () => {
+test('a trace has the prompt, with one result per message', () => {
+  const { messages } = vercel.readRequest(frozen({ prompt: PROMPT }))
+  const [system, user, assistant, tool] = PROMPT
+  const [json, failed, denied, content, approval] = tool!.content as object[]
+  expect(vercelTarget.writeInputs(frozen(messages))).toEqual({
+    messages: [
+      system,
+      user,
+      assistant,
+      ...[json, failed, denied, content].map((result) => ({ role: 'tool', content: [result] })),
+      { role: 'user', content: [approval] },
+    ],
+  })
+})
+
+test('the prompt is written back for the AI SDK, with the results of an answer in one message', () => {
   const [system, user, answer, tool] = PROMPT
   const calls = ['b', 'c', 'd'].map((toolCallId) => ({
     type: 'tool-call',
@@ -565,7 +582,7 @@ test('the target writes the prompt back, with the results of an answer in one me
   const { messages } = vercel.readRequest(frozen({ prompt: [system, user, assistant, tool] }))
   const [json, failed, denied, content] = tool!.content as object[]
   const picture = { type: 'image-data', data: 'AQID', mediaType: 'image/png' }
-  expect(vercelTarget.writeRequest(frozen(messages))).toEqual({
+  expect(aiSdk.writeRequest(frozen(messages))).toEqual({
     messages: [
       system,
       user,

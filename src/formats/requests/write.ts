@@ -1,56 +1,7 @@
-import type {
-  Annotation,
-  ContentBlock,
-  FinishReason,
-  InvalidToolCallBlock,
-  MediaBlock,
-  Message,
-  TextBlock,
-  ToolCallBlock,
-} from '../../messages/index.ts'
+import type { ContentBlock, MediaBlock, Message, TextBlock } from '../../messages/index.ts'
 import { type Fields, fieldsOf } from '../reading/fields.ts'
 import { mimeTypeOf } from './media.ts'
 import { OPENING, type PreparedMessage } from './thread.ts'
-
-export function present(fields: Record<string, unknown>): Record<string, unknown> {
-  for (const key in fields) if (fields[key] === undefined) delete fields[key]
-  return fields
-}
-
-export const some = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
-  items.length > 0 ? items : undefined
-
-/** The URL of a media block. Base64 becomes a data URL. */
-export const urlOf = ({ url, base64, mimeType = '' }: MediaBlock): string | undefined =>
-  base64 === undefined ? url : `data:${mimeType};base64,${base64}`
-
-/** The arguments of a call as JSON. Invalid arguments stay as the model wrote them. */
-export const argsOf = ({ args }: ToolCallBlock | InvalidToolCallBlock): string =>
-  typeof args === 'string' ? args : JSON.stringify(args)
-
-/** A block that the format cannot express: as the provider sent it if known, otherwise in the normal form. */
-export const asIs = (block: ContentBlock): unknown => (block.type === 'nonStandard' ? block.value : block)
-
-/** The finish reason as a provider names it, or null if the message has none. */
-export const writeFinishReason = (
-  { finishReason }: Message,
-  names: Readonly<Record<FinishReason, string>>,
-): string | null => (finishReason ? names[finishReason] : null)
-
-export function writeCitation(annotation: Annotation): unknown {
-  if (annotation.type === 'nonStandard') return annotation.value
-  const { url, title, startIndex, endIndex, citedText, extras } = annotation
-  const type = extras?.type ?? 'url_citation'
-  return present({
-    ...extras,
-    type,
-    url,
-    [type === 'url_citation' ? 'title' : 'filename']: title,
-    start_index: startIndex,
-    end_index: endIndex,
-    cited_text: citedText,
-  })
-}
 
 /** The texts of all instructions, for an API that has a place of its own for them, and the other messages. */
 export function splitSystem(messages: readonly PreparedMessage[]) {
@@ -153,6 +104,3 @@ export function onlyText(content: readonly ContentBlock[]): string | undefined {
   const [only] = content
   return content.length === 1 && only?.type === 'text' ? only.text : undefined
 }
-
-export const isCall = (block: ContentBlock): block is ToolCallBlock | InvalidToolCallBlock =>
-  block.type === 'toolCall' || block.type === 'invalidToolCall'

@@ -1,22 +1,18 @@
 import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
-import { completionsTarget } from './chat-completions.ts'
+import { present, some } from '../writing/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
-import type { Target } from './target.ts'
+import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import { dataUrlOf, joinTexts, onlyText, present, some, splitSystem, textsOf } from './write.ts'
+import { dataUrlOf, joinTexts, onlyText, splitSystem, textsOf } from './write.ts'
 
 /**
  * Mistral's chat completions, which differ from OpenAI's: ids of calls have nine letters and digits, thoughts
  * are parts, documents have a URL, instructions come first, and results are followed by an answer.
  */
-export const mistralTarget: Target = {
-  name: 'mistral',
-  writeRequest(messages) {
-    const { system, turns } = splitSystem(prepareThread(messages, RULES))
-    const instructions = { role: 'system', content: joinTexts({ content: system }) }
-    return { messages: [...(system.length > 0 ? [instructions] : []), ...bridge(turns.flatMap(writeTurn))] }
-  },
-  writeResponse: (messages) => completionsTarget.writeResponse(messages),
+export const writeMistral: WriteRequest = (messages) => {
+  const { system, turns } = splitSystem(prepareThread(messages, RULES))
+  const instructions = { role: 'system', content: joinTexts({ content: system }) }
+  return { messages: [...(system.length > 0 ? [instructions] : []), ...bridge(turns.flatMap(writeTurn))] }
 }
 
 const RULES: Rules = {

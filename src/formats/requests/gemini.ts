@@ -1,44 +1,20 @@
 import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
 import { fieldsOf, toText } from '../reading/fields.ts'
+import { present } from '../writing/fields.ts'
 import { isPdf, mimeTypeOf } from './media.ts'
-import type { Target } from './target.ts'
+import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import {
-  isFilled,
-  isGeminiSignature,
-  joinTexts,
-  mergeTurns,
-  present,
-  sdkOptionsOf,
-  splitSystem,
-  writeFinishReason,
-} from './write.ts'
+import { isFilled, isGeminiSignature, joinTexts, mergeTurns, sdkOptionsOf, splitSystem } from './write.ts'
 
-/**
- * Google Gemini's `generateContent`: a request has `systemInstruction` (in Google's SDK a field of `config`)
- * and `contents`, a response has `candidates`.
- */
-export const geminiTarget: Target = {
-  name: 'gemini',
-  writeRequest(messages) {
-    const { system, turns } = splitSystem(prepareThread(messages, RULES))
-    const contents = mergeTurns<Part>(turns, writeTurn)
-    signCalls(contents, turns)
-    return present({
-      systemInstruction: system.length > 0 ? { parts: system.map(({ text }) => ({ text })) } : undefined,
-      contents: contents.map(({ role, content }) => ({ role, parts: content })),
-    })
-  },
-  writeResponse: (messages) =>
-    present({
-      responseId: messages[0]?.id,
-      modelVersion: messages[0]?.metadata?.model,
-      candidates: messages.map((message, index) => ({
-        index,
-        content: { role: 'model', parts: partsOf(message.content) },
-        finishReason: writeFinishReason(message, FINISH_REASONS),
-      })),
-    }),
+/** Google Gemini's `generateContent`: `systemInstruction` (in Google's SDK a field of `config`) and `contents`. */
+export const writeGemini: WriteRequest = (messages) => {
+  const { system, turns } = splitSystem(prepareThread(messages, RULES))
+  const contents = mergeTurns<Part>(turns, writeTurn)
+  signCalls(contents, turns)
+  return present({
+    systemInstruction: system.length > 0 ? { parts: system.map(({ text }) => ({ text })) } : undefined,
+    contents: contents.map(({ role, content }) => ({ role, parts: content })),
+  })
 }
 
 type Part = Record<string, unknown>
@@ -47,16 +23,6 @@ interface Turn {
   readonly role: string
   readonly content: Part[]
 }
-
-const FINISH_REASONS = {
-  stop: 'STOP',
-  length: 'MAX_TOKENS',
-  toolCalls: 'STOP',
-  contentFilter: 'SAFETY',
-  pause: 'STOP',
-  error: 'OTHER',
-  other: 'OTHER',
-} as const
 
 const RULES: Rules = {
   names: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,
@@ -128,7 +94,6 @@ function writePart(block: ContentBlock): Part | undefined {
     case 'reasoning':
       return present({ text: block.text, thought: true, thoughtSignature })
     case 'toolCall':
-    case 'invalidToolCall':
       return present({ functionCall: present({ id, name: block.name, args: block.args }), thoughtSignature })
     case 'serverToolCall': {
       const { language = 'PYTHON', code } = block.args

@@ -1,50 +1,14 @@
-import type { ContentBlock, Message } from '../../messages/index.ts'
+import type { ContentBlock } from '../../messages/index.ts'
+import { present, some } from '../writing/fields.ts'
 import { isPicture, isWeb } from './media.ts'
-import type { Target } from './target.ts'
+import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import {
-  argsOf,
-  dataUrlOf,
-  isCall,
-  isPlainThought,
-  joinTexts,
-  NO_OUTPUT,
-  onlyText,
-  present,
-  some,
-  textsOf,
-  thoughtsOf,
-  writeFinishReason,
-} from './write.ts'
+import { dataUrlOf, isPlainThought, joinTexts, NO_OUTPUT, onlyText, textsOf, thoughtsOf } from './write.ts'
 
-/** Cohere's Chat API, version 2: a request has `messages`, a response one `message`. */
-export const cohereTarget: Target = {
-  name: 'cohere',
-  writeRequest: (messages) => ({
-    messages: prepareThread(messages, RULES).filter(isSaid).map(writeTurn),
-  }),
-  writeResponse([message]) {
-    const { content: said = [] } = message ?? {}
-    const written = writeTurn({ role: 'assistant', content: said })
-    const text = textsOf({ content: said })
-    const content = Array.isArray(written.content) ? written.content : text ? [{ type: 'text', text }] : []
-    return present({
-      id: message?.id,
-      message: { ...written, content },
-      finish_reason: (message && writeFinishReason(message, FINISH_REASONS)) ?? 'COMPLETE',
-    })
-  },
-}
-
-const FINISH_REASONS = {
-  stop: 'COMPLETE',
-  length: 'MAX_TOKENS',
-  toolCalls: 'TOOL_CALL',
-  contentFilter: 'ERROR',
-  pause: 'COMPLETE',
-  error: 'ERROR',
-  other: 'COMPLETE',
-} as const
+/** Cohere's Chat API, version 2. */
+export const writeCohere: WriteRequest = (messages) => ({
+  messages: prepareThread(messages, RULES).filter(isSaid).map(writeTurn),
+})
 
 const RULES: Rules = {
   takes: (media, place) =>
@@ -62,16 +26,13 @@ const isPlan = (block: ContentBlock): boolean =>
 const isSaid = ({ role, content }: PreparedMessage): boolean =>
   role !== 'assistant' || content.some((block) => block.type !== 'reasoning' || !isPlan(block))
 
-/** A message of a thread, or of a response, in which a call may be cut off. */
-type Written = Pick<PreparedMessage, 'role' | 'name' | 'toolCallId'> & Pick<Message, 'content'>
-
-function writeTurn(message: Written): Record<string, unknown> {
+function writeTurn(message: PreparedMessage): Record<string, unknown> {
   const { role, toolCallId, content } = message
   if (role === 'tool') return { role, tool_call_id: toolCallId, content: joinTexts(message) || NO_OUTPUT }
   if (role !== 'assistant') {
     return { role, content: onlyText(content) ?? content.map(writePart) }
   }
-  const calls = content.filter(isCall)
+  const calls = content.filter((block) => block.type === 'toolCall')
   const plan = thoughtsOf({ content: content.filter(isPlan) })
   const thinking = thoughtsOf({ content: content.filter((block) => !isPlan(block)) })
   const text = textsOf(message)
@@ -87,7 +48,7 @@ function writeTurn(message: Written): Record<string, unknown> {
       calls.map((call) => ({
         id: call.id,
         type: 'function',
-        function: { name: call.name, arguments: argsOf(call) },
+        function: { name: call.name, arguments: JSON.stringify(call.args) },
       })),
     ),
   })

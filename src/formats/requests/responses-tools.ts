@@ -1,7 +1,8 @@
 import type { MediaBlock, ToolCallBlock } from '../../messages/index.ts'
 import { fieldsOf, listOf } from '../reading/fields.ts'
+import { present, some, urlOf } from '../writing/fields.ts'
 import type { PreparedMessage } from './thread.ts'
-import { isFilled, joinTexts, present, some, urlOf } from './write.ts'
+import { isFilled, joinTexts } from './write.ts'
 
 export type Item = Record<string, unknown>
 

@@ -1,56 +1,22 @@
 import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
 import { decodeBase64 } from '../reading/base64.ts'
 import { fieldsOf } from '../reading/fields.ts'
+import { present, some } from '../writing/fields.ts'
 import { isPicture, isSound, mimeTypeOf, nameOf } from './media.ts'
-import type { Target } from './target.ts'
+import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
-import {
-  isFilled,
-  mergeTurns,
-  NO_OUTPUT,
-  present,
-  some,
-  splitSystem,
-  withoutLastThoughts,
-  writeFinishReason,
-} from './write.ts'
+import { isFilled, mergeTurns, NO_OUTPUT, splitSystem, withoutLastThoughts } from './write.ts'
 
 type Item = Record<string, unknown>
 
-/**
- * Bedrock's `Converse`: a request has `system` and `messages`, a response has `output.message`. Bytes are
- * `Uint8Array`s, as AWS's SDK takes them.
- */
-export const bedrockTarget: Target = {
-  name: 'bedrockConverse',
-  writeRequest(messages) {
-    const { system, turns } = splitSystem(prepareThread(messages, RULES))
-    const names = new Set<string>()
-    const write = (message: PreparedMessage) => writeTurn(message, names)
-    const written = mergeTurns<Item>(withoutLastThoughts(turns), write)
-    return present({ system: some(system.map(({ text }) => ({ text }))), messages: written.map(introduce) })
-  },
-  writeResponse([message]) {
-    const names = new Set<string>()
-    const content = (message?.content ?? [])
-      .map((block) => writeBlock(block, names))
-      .filter((item) => item !== undefined)
-    return present({
-      output: { message: { role: 'assistant', content } },
-      stopReason: message && writeFinishReason(message, STOP_REASONS),
-    })
-  },
+/** Bedrock's `Converse`: `system` and `messages`. Bytes are `Uint8Array`s, as AWS's SDK takes them. */
+export const writeBedrock: WriteRequest = (messages) => {
+  const { system, turns } = splitSystem(prepareThread(messages, RULES))
+  const names = new Set<string>()
+  const write = (message: PreparedMessage) => writeTurn(message, names)
+  const written = mergeTurns<Item>(withoutLastThoughts(turns), write)
+  return present({ system: some(system.map(({ text }) => ({ text }))), messages: written.map(introduce) })
 }
-
-const STOP_REASONS = {
-  stop: 'end_turn',
-  length: 'max_tokens',
-  toolCalls: 'tool_use',
-  contentFilter: 'content_filtered',
-  pause: 'end_turn',
-  error: 'end_turn',
-  other: 'end_turn',
-} as const
 
 const RULES: Rules = {
   takes(media, place) {
@@ -125,7 +91,6 @@ function writeBlock(block: ContentBlock, names: Set<string>): Item | undefined {
         ? { reasoningContent: { redactedContent: decodeBase64(extras.redactedContent) } }
         : { reasoningContent: { reasoningText: present({ text: block.text, signature: extras.signature }) } }
     case 'toolCall':
-    case 'invalidToolCall':
       return { toolUse: { toolUseId: id, name: block.name, input: block.args } }
     case 'nonStandard':
       return { cachePoint: { type: 'default' } }
