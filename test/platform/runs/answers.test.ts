@@ -5,6 +5,7 @@ import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import type { OwnEngineOptions } from '../../../src/index.ts'
 import { PLACES } from '../../kit/databases.ts'
 import { serveAgents } from '../../kit/host.ts'
+import { SHARED } from '../../kit/shared.ts'
 
 async function serve(options: OwnEngineOptions) {
   const host = await serveAgents(options)
@@ -86,9 +87,7 @@ describe.each(PLACES)('over $name', ({ open }) => {
       { name: 'inner', error: null },
       { name: 'other', error: null },
     ])
-    const [, { parent_checkpoint: before }] = await client.threads.getHistory('t')
     const at = (await client.threads.getHistory('t')).find(({ next }) => next[0] === 'inner')!
-    expect(before).toBeDefined()
     const inside = at.tasks[0]!.checkpoint!
     const state = await client.threads.getState('t', { ...inside, checkpoint_id: null } as never)
     expect(state.tasks).toMatchObject([{ name: 'hand', error: null }])
@@ -123,4 +122,26 @@ describe.each(PLACES.filter(({ name }) => name !== 'memory'))('over $name', ({ o
       expect((await client.threads.getState('t')).values).toEqual(input)
     },
   )
+})
+
+describe.each(Object.entries(SHARED))('over %s', (_, make) => {
+  test('a run whose events the log has lost is joined with its final values, also by a stream', async () => {
+    const place = make({ maxThreadBytes: 1 })()
+    const done = langgraph(graph(() => ({ notes: ['done'] })))
+    const { client, run } = await serve({ agents: { a: done }, ...place })
+    await run({ input: { notes: ['first'] } })
+    await run({ input: { notes: ['second'] } })
+    await place.store.sweep()
+    const { firstRetained, head } = await place.store.inspect('t')
+    const runs = (await client.runs.list('t')).toReversed()
+    expect(firstRetained).toBeGreaterThan(head / 2)
+    const values = [{ notes: ['first', 'done'] }, { notes: ['first', 'done', 'second', 'done'] }]
+    for (const [at, { run_id: id }] of runs.entries()) {
+      expect(await client.runs.join('t', id)).toEqual(values[at])
+      const frames: { readonly event: string; readonly data: unknown }[] = []
+      for await (const frame of client.runs.joinStream('t', id)) frames.push(frame)
+      const told = frames.filter(({ event }) => event === 'values')
+      expect(told.map(({ data }) => data)).toEqual([values[at]])
+    }
+  })
 })
