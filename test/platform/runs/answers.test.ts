@@ -141,7 +141,7 @@ describe.each(Object.entries(SHARED))('over %s', (_, make) => {
       const frames: { readonly event: string; readonly data: unknown }[] = []
       for await (const frame of client.runs.joinStream('t', id)) frames.push(frame)
       const told = frames.filter(({ event }) => event === 'values')
-      expect(told.map(({ data }) => data)).toEqual([values[at]])
+      expect(told.at(-1)?.data).toEqual(values[at])
     }
   })
 })
