@@ -14,7 +14,8 @@ import {
 } from './graph.ts'
 import { outsideAnyRun } from './outside-any-run.ts'
 import { continuingSaver, keepPartial } from './partial.ts'
-import { captureWriteErrors, delayFailure, withoutRefusedAnswers } from './saver-views.ts'
+import { withoutRefusedAnswers } from './refused-answers.ts'
+import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
 
 /** LangGraph's own default. */

@@ -1,7 +1,6 @@
 import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { FencedError } from '../../storage/errors.ts'
 import { sleep } from '../../time.ts'
-import { ERROR, RESUME, refusal } from './snapshot.ts'
 
 /**
  * LangGraph requests the next version of a channel from its checkpointer, which our contract does not
@@ -61,36 +60,10 @@ export function delayFailure(checkpointer: Checkpointer, recursionLimit: number)
     },
     async putWrites(...args) {
       await checkpointer.putWrites(...args)
-      if (args[1].some(([channel]) => channel === ERROR)) await sleep(0)
+      if (args[1].some(([channel]) => channel === '__error__')) await sleep(0)
     },
   })
 }
-
-/**
- * A checkpointer to which a node that fails does not write its newest answer: the node may have refused it.
- * The question stays open, and another answer can be given. The engine would give the same one for ever.
- */
-export function withoutRefusedAnswers(checkpointer: Checkpointer): Checkpointer {
-  return withWrites(checkpointer, {
-    put: (...args) => checkpointer.put(...args),
-    putWrites(config, writes, taskId) {
-      const channels = new Set(writes.map(([channel]) => channel))
-      // An error that a handler of the graph takes is not the end of the task.
-      if (!channels.has(ERROR) || !channels.has(RESUME) || channels.has(HANDLED))
-        return checkpointer.putWrites(config, writes, taskId)
-      const kept = writes
-        .filter(([channel]) => channel !== RESUME)
-        .map(([channel, value]): (typeof writes)[number] => [
-          channel,
-          channel === ERROR ? refusal(value) : value,
-        ])
-      return checkpointer.putWrites(config, kept, taskId)
-    },
-  })
-}
-
-/** The channel that names the node of an error for which the graph has a handler. */
-const HANDLED = '__error_source_node__'
 
 /** A checkpointer that records its failures, to distinguish them from errors in the values of an update. */
 export function rememberFailures(inner: Checkpointer) {
