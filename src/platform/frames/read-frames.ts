@@ -2,9 +2,9 @@ import { formatSse, type StreamSource, sourceOf } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
 import { findRun } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { outcomeOf } from './outcome.ts'
 import { type Frame, JsonText, jsonOf } from './frame.ts'
 import { createFrames } from './make-frames.ts'
+import { outcomeOf } from './outcome.ts'
 
 export interface FramesRequest {
   readonly threadId: string
