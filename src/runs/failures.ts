@@ -9,7 +9,7 @@ import {
 } from '../agents/errors.ts'
 import { AgentwireError } from '../errors.ts'
 import type { AgentEvent, EventData } from '../events/index.ts'
-import { ConflictError, FencedError, UnavailableError } from '../storage/errors.ts'
+import { ConflictError, FencedError, UnavailableError, UnsavableError } from '../storage/errors.ts'
 
 /** The location of an error, as far as it is known. */
 export interface RunOrigin {
@@ -74,8 +74,9 @@ export function reportFailure(
   const rejection = rejectionOf(error)
   if (rejection && !ofStorage) return { message: rejection.message.slice(0, MAX_TEXT), name: rejection.name }
   const id = context.report(error, origin)
-  const isOfLimit = error instanceof AgentwireError && error.code === 'limit_exceeded'
-  const shown = isOfLimit
+  const isForClients =
+    error instanceof UnsavableError || (error instanceof AgentwireError && error.code === 'limit_exceeded')
+  const shown = isForClients
     ? error.message
     : ofStorage
       ? undefined

@@ -35,5 +35,16 @@ export class UnavailableError extends AgentwireError {
   }
 }
 
+/**
+ * An agent's state contains a value that the storage cannot save. The message is for clients: it names the
+ * channel, and nothing of the value.
+ */
+export class UnsavableError extends AgentwireError {
+  static override readonly brand = 'UnsavableError'
+  constructor(message: string, options: { readonly cause: unknown }) {
+    super('invalid_argument', message, options)
+  }
+}
+
 export const closed = (): UnavailableError =>
   new UnavailableError('The storage is closed.', { written: 'no' })

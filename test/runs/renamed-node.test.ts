@@ -39,6 +39,17 @@ test('a message for a question whose node the new release does not have is a new
   expect(thread).toMatchObject({ status: 'idle', interrupts: [] })
 })
 
+test('an answer to a question whose node the new release does not have is refused', async () => {
+  const storage = memoryStorage()
+  const old = engineOf({ a: graph('ask') }, storage)
+  const asked = await old.start({ threadId: 't', assistantId: 'a', input: says('ask') })
+  await old.wait({ threadId: 't', runId: asked.runId })
+  const [question] = (await old.findThread({ threadId: 't' }))!.interrupts
+  const now = engineOf({ a: graph('question') }, storage)
+  const answers = { [question!.id]: 'the first' }
+  await expect(now.respond({ threadId: 't', answers })).rejects.toMatchObject({ code: 'no_such_interrupt' })
+})
+
 test('a message for a question that is open is its answer', async () => {
   const storage = memoryStorage()
   const engine = engineOf({ a: graph('ask') }, storage)

@@ -4,7 +4,7 @@ import { createMessageNormalizer } from '../message-order.ts'
 import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
 import type { EngineEvent, GraphInterrupt } from './graph.ts'
-import { INTERRUPT, toPending } from './snapshot.ts'
+import { INTERRUPT, isHandoff, toPending } from './snapshot.ts'
 
 export type Translator = ReturnType<typeof createTranslator>
 
@@ -44,7 +44,7 @@ export function createTranslator() {
     if ('result' in data && Array.isArray(data.interrupts) && data.interrupts.length > 0) {
       paused.add([...namespace, `${data.name}:${data.id}`].join('|'))
     }
-    return [ofEngine('tasks', namespace, data)]
+    return [ofEngine('tasks', namespace, isHandoff(data.error) ? { ...data, error: null } : data)]
   }
 
   /** A graph that stops reports its interrupts. At a static breakpoint there are none. */

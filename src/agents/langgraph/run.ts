@@ -14,6 +14,7 @@ import {
 } from './graph.ts'
 import { outsideAnyRun } from './outside-any-run.ts'
 import { continuingSaver, keepPartial } from './partial.ts'
+import { withoutRefusedAnswers } from './refused-answers.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
 
@@ -38,7 +39,7 @@ export async function* streamGraph(
   const limit = recursionLimit ?? own ?? DEFAULT_RECURSION_LIMIT
   const isNewInput = start.kind === 'input' && (start.value ?? null) !== null
   const starting = isNewInput ? await answeringSaver(graph, task) : await continuingSaver(task)
-  const saver = captureWriteErrors(delayFailure(starting, limit), (error) => {
+  const saver = captureWriteErrors(withoutRefusedAnswers(delayFailure(starting, limit)), (error) => {
     failure = { error }
     stop.abort(error)
   })

@@ -37,7 +37,7 @@ function toTask({ id, name, path, error, interrupts, state, result }: GraphTask)
     id,
     name,
     path: toJson(path ?? []) as unknown[],
-    error: error === undefined || error === null ? null : messageOf(error),
+    error: errorOf(error),
     interrupts: (interrupts ?? []).map(toPending),
     checkpoint: state === undefined || nested ? null : refOf(state),
     state: nested ? (toSnapshot(state) ?? null) : null,
@@ -50,6 +50,17 @@ export const toPending = ({ id = '', value }: GraphInterrupt): PendingInterrupt 
   value: toJson(value),
 })
 
+/**
+ * The error of a task, as a text. The engine ends the task of a node that hands over to the enclosing graph
+ * with an error, which is none.
+ */
+export const errorOf = (error: unknown): string | null =>
+  error === undefined || error === null || isHandoff(error) ? null : messageOf(error)
+
+/** Whether an error of LangGraph is a `Command` for the enclosing graph. */
+export const isHandoff = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'name' in error && error.name === 'ParentCommand'
+
 export function messageOf(error: unknown): string {
   if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message)
   return typeof error === 'string' ? error : JSON.stringify(toJson(error))
@@ -60,8 +71,19 @@ type PendingWrites = NonNullable<CheckpointTuple['pendingWrites']>
 /** The channel to which a task writes its interrupts. */
 export const INTERRUPT = '__interrupt__'
 
+/** The channel to which a task writes its error. */
+export const ERROR = '__error__'
+
+/** The channel to which a task writes the answers that it got. */
+export const RESUME = '__resume__'
+
+/** The error of a task whose last answer was not kept, so that it asks again. */
+export const refusal = (error: unknown): object => ({ ...Object(error), asksAgain: true })
+
+const hasRefused = (error: unknown): boolean => isRecord(error) && error.asksAgain === true
+
 /** The channels that a task writes while it waits for an answer, and when it gets one. */
-const WAITING_CHANNELS = new Set([INTERRUPT, '__resume__', '__scheduled__'])
+const WAITING_CHANNELS = new Set([INTERRUPT, RESUME, '__scheduled__'])
 
 /**
  * The tasks that wrote or failed after their answer. Their interrupts are still in the checkpoint, but no
@@ -69,11 +91,10 @@ const WAITING_CHANNELS = new Set([INTERRUPT, '__resume__', '__scheduled__'])
  * keeps its error.
  */
 export function answeredTasks(pendingWrites: PendingWrites): ReadonlySet<string> {
-  const resumed = new Set(
-    pendingWrites.filter(([, channel]) => channel === '__resume__').map(([taskId]) => taskId),
-  )
+  const resumed = new Set(pendingWrites.filter(([, channel]) => channel === RESUME).map(([taskId]) => taskId))
   const done = pendingWrites.filter(
-    ([taskId, channel]) => !WAITING_CHANNELS.has(channel) && (channel !== '__error__' || resumed.has(taskId)),
+    ([taskId, channel, value]) =>
+      !WAITING_CHANNELS.has(channel) && (channel !== ERROR || (resumed.has(taskId) && !hasRefused(value))),
   )
   return new Set(done.map(([taskId]) => taskId))
 }

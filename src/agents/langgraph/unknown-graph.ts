@@ -4,7 +4,7 @@ import type { SnapshotTask, StateSnapshot } from '../agent.ts'
 import { refOf } from '../checkpoint-config.ts'
 import { toJson } from '../to-json.ts'
 import type { GraphInterrupt } from './graph.ts'
-import { answeredTasks, INTERRUPT, messageOf, toPending, toValues } from './snapshot.ts'
+import { answeredTasks, ERROR, errorOf, INTERRUPT, toPending, toValues } from './snapshot.ts'
 
 /**
  * A snapshot of a namespace whose graph runs inside a tool, such as a subagent of a deep agent, so that it
@@ -69,13 +69,13 @@ function stoppedTasks({ pendingWrites = [] }: CheckpointTuple, next: readonly st
     const interrupts = writes
       .filter(([, channel]) => channel === INTERRUPT && !answered.has(id))
       .flatMap(([, , value]) => value as GraphInterrupt | GraphInterrupt[])
-    const error = writes.find(([, channel]) => channel === '__error__')?.[2]
-    if (interrupts.length === 0 && error === undefined) return []
+    const error = errorOf(writes.find(([, channel]) => channel === ERROR)?.[2])
+    if (interrupts.length === 0 && error === null) return []
     return {
       id,
       name: next.length === 1 ? next[0]! : '',
       path: [],
-      error: error === undefined ? null : messageOf(error),
+      error,
       interrupts: interrupts.map(toPending),
       checkpoint: null,
       state: null,

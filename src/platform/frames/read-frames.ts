@@ -2,8 +2,9 @@ import { formatSse, type StreamSource, sourceOf } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
 import { findRun } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { type Frame, jsonOf } from './frame.ts'
+import { type Frame, JsonText, jsonOf } from './frame.ts'
 import { createFrames } from './make-frames.ts'
+import { outcomeOf } from './outcome.ts'
 
 export interface FramesRequest {
   readonly threadId: string
@@ -66,9 +67,11 @@ export async function* numberedFrames(
   request: FramesRequest,
 ): AsyncGenerator<readonly NumberedFrame[], void, undefined> {
   const { threadId, principal, runId, lastEventId, signal } = request
-  const { framesOf, isAsked } = await framesOfRun(engine, request)
+  const { framesOf, isAsked, firstSeq, isLast } = await framesOfRun(engine, request)
   const after = lastEventId === undefined ? -1 : Number.parseInt(lastEventId, 10)
   let id = -1
+  let isWhole = false
+  let hasResult = false
   for await (const batch of engine.events({
     threadId,
     principal,
@@ -80,14 +83,31 @@ export async function* numberedFrames(
     const given: NumberedFrame[] = []
     for (const event of batch) {
       if (event.type !== 'event') continue
+      // After a gap comes the newest state of the thread, which a later run may have written.
+      if (!isLast && event.eventId.startsWith('synth:')) continue
+      isWhole ||= event.seq === firstSeq
       for (const frame of await framesOf(event)) {
         id += 1
+        hasResult ||= isResult(frame)
         if (id > after && isAsked(frame)) given.push({ ...frame, id })
       }
     }
     yield given
   }
+  // The log has lost the first events of the run, and with them its values.
+  if (!isWhole && !hasResult) {
+    const { isError, body } = await outcomeOf(engine, { threadId, principal, runId, signal })
+    const result = isError
+      ? { event: 'error', namespace: [], data: JSON.parse(body).__error__ }
+      : { event: 'values', mode: 'values', namespace: [], data: new JsonText({ json: body }) }
+    const isKnown = isError || body !== 'null'
+    if (isKnown && isAsked(result)) yield [{ ...result, id: Math.max(id, after) + 1 }]
+  }
 }
+
+/** Whether a frame tells how a run ended: the values of the root, or an error. */
+const isResult = ({ event, namespace }: Frame): boolean =>
+  event === 'error' || (event === 'values' && namespace.length === 0)
 
 /** Makes the frames of a run, and selects those that a request wants. */
 export async function framesOfRun(
@@ -120,5 +140,5 @@ export async function framesOfRun(
     return mode === undefined || modes.includes(mode)
   }
 
-  return { framesOf, isAsked }
+  return { framesOf, isAsked, firstSeq: run?.firstSeq ?? null, isLast: thread?.lastRunId === runId }
 }

@@ -15,7 +15,7 @@ import {
 import { unbounded } from '../../principal.ts'
 import { internalsOf, type RunRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { outcomeOf, withState } from './outcome.ts'
+import { outcomeOf, withState } from '../frames/outcome.ts'
 import { presentRun } from './present.ts'
 import { schemas } from './schemas.ts'
 import { planRun, type RunOrder, type StartedRun, startPlatformRun } from './start-run.ts'

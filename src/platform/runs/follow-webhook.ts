@@ -6,7 +6,7 @@ import type { JobHandler } from '../../jobs/kind.ts'
 import { actingFor } from '../../principal.ts'
 import { type AgentEngine, internalsOf, jobsOf, RunError } from '../../runs/index.ts'
 import type { Json } from '../../storage/store/store.ts'
-import { outcomeOf } from './outcome.ts'
+import { outcomeOf } from '../frames/outcome.ts'
 import { presentRun } from './present.ts'
 import { DELIVER, type FollowedRun, isOwnPath } from './webhook-job.ts'
 

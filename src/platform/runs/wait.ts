@@ -2,7 +2,7 @@ import { reporterOf } from '../../face/errors.ts'
 import type { FaceCall, FaceContext } from '../../face/routes.ts'
 import { createTicker, jsonText, streamResponse } from '../../http/index.ts'
 import { within } from '../../time.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome } from '../frames/outcome.ts'
 
 const BEAT_MS = 1_000
 const beats = /* @__PURE__ */ createTicker(BEAT_MS)

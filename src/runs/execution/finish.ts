@@ -97,7 +97,7 @@ export async function resolveEnding(
   const rolledBack = undone.thread
   const thread = { ...before, ...(await finalHead(context, before, run)) }
   const settled = undone.failure ?? stopped
-  const open = settled.end === 'done' ? raised : await remainingInterrupts(context, run, thread)
+  const open = settled.end === 'done' ? raised : await remainingInterrupts(context, run, thread, settled.end)
   const end = endOf(settled, open.length > 0 || atBreakpoint)
   const interrupts = rolledBack.interrupts ?? open
   const reopened = interrupts.filter((interrupt) => !isListed(thread, interrupt))
@@ -220,10 +220,13 @@ async function remainingInterrupts(
   context: RunContext,
   run: RunRecord,
   thread: ThreadRecord,
+  end: Outcome['end'],
 ): Promise<readonly OpenInterrupt[]> {
   const { threadId, interrupts } = thread
   const before = run.rollbackPoint?.interrupts ?? []
-  if (before.length === 0) return interrupts
+  // An agent that failed has ended its writes: a question that it could not save is not open.
+  const hasSettled = end === 'failed'
+  if (before.length === 0 && (!hasSettled || interrupts.length === 0)) return interrupts
   try {
     const read = async () => {
       const agent = readerOf(context, run.assistantId)
@@ -235,7 +238,7 @@ async function remainingInterrupts(
       const isMissing = ({ id, runId }: OpenInterrupt): boolean =>
         runId === run.runId && !open.some((one) => one.id === id)
       // A question of this run may not be in the state yet: a stopped agent does not wait for its last write.
-      return [...open, ...interrupts.filter(isMissing)]
+      return hasSettled ? open : [...open, ...interrupts.filter(isMissing)]
     }
     return await saverInTime(context, retryUnavailable(context.retryForMs, read))
   } catch (error) {

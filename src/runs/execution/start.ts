@@ -158,7 +158,7 @@ async function admit(
   const busy = held || thread.queue.length > 0
   const start = await answerWithInput(context, thread, request, busy)
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
-  const answers = requireOpen(thread, start)
+  const answers = await requireOpen(context, thread, start, busy)
   const config = await configFor(agent, thread, !read)
   const runId = request.runId ?? uuid7()
   const task = await linkToAnswer(context, thread, start, { ...request, runId, now: state.now })
@@ -300,10 +300,17 @@ async function stillAsked(
 }
 
 /** The interrupts that a resume answers. Throws unless each is open and not yet answered by a waiting run. */
-function requireOpen(thread: ThreadRecord, start: RunInput): readonly string[] {
+async function requireOpen(
+  context: RunContext,
+  thread: ThreadRecord,
+  start: RunInput,
+  waits: boolean,
+): Promise<readonly string[]> {
   if (start.kind !== 'resume') return []
   const answers = Object.keys(start.answers)
-  const open = new Set(unanswered(thread).map(({ id }) => id))
+  if (answers.length === 0) return []
+  const announced = unanswered(thread)
+  const open = new Set((waits ? announced : await stillAsked(context, thread, announced)).map(({ id }) => id))
   for (const id of answers) {
     if (!open.has(id)) {
       throw new RunError(

@@ -68,12 +68,20 @@ function isPlain(value: unknown): value is Node {
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
 }
 
+/** Thrown for a value that contains a BigInt. */
+export class BigIntError extends TypeError {
+  constructor() {
+    super('A BigInt cannot be written as JSON.')
+  }
+}
+
 /** A replacer. JSON.stringify calls `toJSON` first, so a Date is read from its holder. */
 function encode(this: unknown, key: string, value: unknown): unknown {
   if (value === undefined) return { lc: 2, type: 'undefined' }
   const original = (this as Record<string, unknown>)[key]
   // JSON has null for an invalid date.
   if (original instanceof Date && value !== null) return record('Date', [value])
+  if (typeof value === 'bigint') throw new BigIntError()
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Set) return record('Set', [[...value]])
   if (value instanceof Map) return record('Map', [[...value]])

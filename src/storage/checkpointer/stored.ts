@@ -1,9 +1,10 @@
+import { UnsavableError } from '../errors.ts'
 import { compareKeys } from '../store/cursor.ts'
 import type { Checkpoint, CheckpointMetadata, CheckpointTuple } from './checkpointer.ts'
 import { addPendingSends, configOf, TASKS, writeIndexOf } from './config.ts'
 import type { PendingWrite } from './delta-history.ts'
 import type { NewCheckpoint, NewWrites } from './saver.ts'
-import type { Serde } from './serde.ts'
+import { BigIntError, type Serde } from './serde.ts'
 
 /** A value as its serde wrote it. */
 export interface Stored {
@@ -64,10 +65,10 @@ export async function encodeCheckpoint(
   })
   const changed = versions.filter(({ channel }) => isNew(channel))
   const [body, encodedMetadata, ...encoded] = await Promise.all([
-    encode(serde, rest),
-    encode(serde, metadata),
+    encode(serde, 'checkpoint', rest),
+    encode(serde, 'metadata', metadata),
     ...changed.map(({ channel }) =>
-      Object.hasOwn(values, channel) ? encode(serde, values[channel]) : undefined,
+      Object.hasOwn(values, channel) ? encode(serde, channel, values[channel]) : undefined,
     ),
   ])
   return {
@@ -87,15 +88,23 @@ export async function encodeWrites(
   { threadId, namespace, checkpointId, taskId, writes }: NewWrites,
 ): Promise<WritesToStore> {
   const encoded = writes.map(async ([channel, value], position) => {
-    const { type, data } = await encode(serde, value)
+    const { type, data } = await encode(serde, channel, value)
     return { place: writeIndexOf(channel, position), channel, type, data }
   })
   return { threadId, namespace, checkpointId, taskId, writes: await Promise.all(encoded) }
 }
 
-async function encode(serde: Serde, value: unknown): Promise<Stored> {
-  const [type, data] = await serde.dumpsTyped(value)
-  return { type, data }
+async function encode(serde: Serde, channel: string, value: unknown): Promise<Stored> {
+  try {
+    const [type, data] = await serde.dumpsTyped(value)
+    return { type, data }
+  } catch (cause) {
+    const why =
+      cause instanceof BigIntError
+        ? 'contains a BigInt. Use a number or a string'
+        : 'cannot be written as JSON'
+    throw new UnsavableError(`The state cannot be saved: ${JSON.stringify(channel)} ${why}.`, { cause })
+  }
 }
 
 export async function decode(serde: Serde, { type, data }: Stored): Promise<unknown> {

@@ -1,3 +1,4 @@
+import type { StateSnapshot } from '../../agents/agent.ts'
 import type { InputRequestedData, LoggedEvent } from '../../events/index.ts'
 import type { Principal } from '../../principal.ts'
 import { type AgentEngine, headOf, type RunRecord, readToEnd, type ThreadRecord } from '../../runs/index.ts'
@@ -51,11 +52,9 @@ export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: num
   })
   if (run?.status === 'error') return failed(run.errorName ?? 'Error', run.error)
   let values = last?.json
-  if (values === undefined && run && run.startedAt !== null) {
-    // The log has lost the events of the run.
-    const thread = await threadAfter(engine, at)
-    values = JSON.stringify(thread && (await engine.readState(thread))?.values)
-  }
+  // The log may have lost the events of the run.
+  if (values === undefined && run && run.startedAt !== null)
+    values = JSON.stringify((await stateAfter(engine, at))?.values)
   const waits = run?.status === 'interrupted' && run.end?.reason === null
   if (!waits) return { isError: false, body: values ?? 'null' }
   // Interrupts that were open before the run and still are. The log does not repeat them.
@@ -82,6 +81,16 @@ export async function withState(engine: AgentEngine, at: RunAddress, outcome: Ou
 async function startOf(engine: AgentEngine, at: RunAddress): Promise<number> {
   const { firstSeq = null } = (await engine.getRun(at)) ?? ({} as Partial<RunRecord>)
   return firstSeq === null ? headOf(engine, at) : firstSeq - 1
+}
+
+/** The newest state that a run wrote. */
+async function stateAfter(engine: AgentEngine, at: RunAddress): Promise<StateSnapshot | undefined> {
+  const thread = await engine.findThread(at)
+  if (!thread) return undefined
+  if (thread.lastRunId === at.runId) return engine.readState(thread)
+  const filter = { run_id: at.runId }
+  for await (const state of engine.readHistory(thread, {}, { limit: 1, filter })) return state
+  return undefined
 }
 
 /** The thread of a run, if no other run has followed it. */
