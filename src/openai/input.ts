@@ -36,6 +36,8 @@ export interface Turn {
   readonly full: string
   /** The user's messages alone. */
   readonly spoken: string
+  /** The first of the user's messages. Several follow each other where an answer has failed. */
+  readonly opening: string
   readonly hasOutput: boolean
   /** The position of its first message in `messages`. */
   readonly at: number
@@ -135,11 +137,18 @@ function createReading() {
   function brought(what: unknown, isOutput: boolean): void {
     const text = JSON.stringify(what)
     const opened = isTurnOpen ? turns.pop() : undefined
-    const before = opened ?? { full: '', spoken: '', hasOutput: false, at: firstAfterAssistant() }
+    const before = opened ?? {
+      full: '',
+      spoken: '',
+      opening: '',
+      hasOutput: false,
+      at: firstAfterAssistant(),
+    }
     turns.push({
       ...before,
       full: `${before.full}\n${text}`,
       spoken: isOutput ? before.spoken : `${before.spoken}\n${text}`,
+      opening: before.opening || (isOutput ? '' : text),
       hasOutput: before.hasOutput || isOutput,
     })
     isTurnOpen = true

@@ -31,7 +31,7 @@ async function bundled(contents: string, entry?: string): Promise<string> {
 /** The limit in KiB, minified and gzipped, for the largest formats. The shared part takes 4 of them. */
 const CEILING = 8
 /** LangChain keeps items of Responses beside the content, so its messages are read with a part of that reader. */
-const CEILINGS: Readonly<Record<string, number>> = { langchain: 9.6, generic: 9.3 }
+const CEILINGS: Readonly<Record<string, number>> = { langchain: 9.6, generic: 9.4 }
 
 test('a bundle that imports one format contains no other', async () => {
   const entry = await bundled(`export * from './src/formats/index.ts'`)

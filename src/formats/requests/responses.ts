@@ -87,8 +87,10 @@ function writeInput(messages: readonly PreparedMessage[]): Item[] {
     const { role, content, toolCallId, extras } = message
     if (role === 'assistant') {
       const written = writeAnswer(content, results)
-      for (const item of written) if (item.call_id !== undefined) calls.set(item.call_id, item)
-      items.push(...written)
+      for (const item of written) {
+        if (item.call_id !== undefined) calls.set(item.call_id, item)
+        items.push(item)
+      }
     } else if (role === 'tool')
       items.push(writeToolOutput(calls.get(toolCallId), message, writeInputs(content)))
     else if (role === 'system')
@@ -100,7 +102,7 @@ function writeInput(messages: readonly PreparedMessage[]): Item[] {
       })
       const others = content.filter(({ type }) => type !== 'nonStandard')
       if (others.length > 0) items.push({ role, content: writeInputs(others) })
-      items.push(...own)
+      for (const item of own) items.push(item)
     }
   }
   return onlyOnce(items)

@@ -67,11 +67,11 @@ export function prepareThread(messages: readonly Message[], rules: Rules): Prepa
     const all = role === 'user' ? [...moved, ...content] : content
     if (role === 'user') moved = []
     if (all.length > 0) prepared.push({ ...message, role, content: all })
-    if (media.length > 0) moved.push({ type: 'text', text: 'From the answer above:' }, ...media)
+    if (media.length > 0) moved = [...moved, { type: 'text', text: 'From the answer above:' }, ...media]
     for (const { given, block, result = unanswered(given) } of calls) {
       const { kept, later } = convertAll(result.content, 'tool', rules)
       if (later.length > 0) {
-        moved.push({ type: 'text', text: `From the result of ${block.name}:` }, ...later)
+        moved = [...moved, { type: 'text', text: `From the result of ${block.name}:` }, ...later]
         if (kept.length === 0) kept.push({ type: 'text', text: 'The result is in the next message.' })
       }
       prepared.push({ ...result, role: 'tool', name: block.name, toolCallId: block.id, content: kept })
@@ -157,8 +157,8 @@ function pair(messages: readonly Message[], rules: Rules): Step[] {
           if (answer(block.toolCallId, resultOf(block))) step = start(message, role)
       } else {
         const { kept, later } = convertAll([block], role, rules)
-        step.content.push(...kept)
-        step.media.push(...later)
+        for (const block of kept) step.content.push(block)
+        for (const block of later) step.media.push(block)
       }
     }
   }

@@ -5,9 +5,9 @@ import { OPENING, type PreparedMessage } from './thread.ts'
 
 /** The texts of all instructions, for an API that has a place of its own for them, and the other messages. */
 export function splitSystem(messages: readonly PreparedMessage[]) {
-  const system: TextBlock[] = []
-  for (const { role, content } of messages)
-    if (role === 'system') system.push(...content.filter((block) => block.type === 'text'))
+  const system = messages.flatMap(({ role, content }): readonly TextBlock[] =>
+    role === 'system' ? content.filter((block) => block.type === 'text') : [],
+  )
   return { system, turns: messages.filter(({ role }) => role !== 'system') }
 }
 
@@ -28,7 +28,7 @@ export function mergeTurns<Content>(
   for (const message of startWithUser(messages)) {
     const { role, content } = write(message)
     const last = turns.at(-1)
-    if (last?.role === role) last.content.push(...content)
+    if (last?.role === role) for (const part of content) last.content.push(part)
     else turns.push({ role, content: [...content] })
   }
   return turns

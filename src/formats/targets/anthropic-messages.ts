@@ -47,7 +47,7 @@ function writeMessages(messages: readonly Message[]): unknown[] {
     const speaker = role === 'user' || role === 'tool' ? 'user' : 'assistant'
     const last = written.at(-1)
     const own = role === 'tool' ? [status === 'error' ? { ...result, is_error: true } : result] : blocks
-    if (last?.role === speaker) last.content.push(...own)
+    if (last?.role === speaker) for (const block of own) last.content.push(block)
     else written.push({ ...(role !== 'tool' && extras), role: speaker, content: own })
   }
   return written

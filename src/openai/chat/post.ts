@@ -42,7 +42,7 @@ export async function postChat(context: OpenAiContext, asked: FaceCall): Promise
   const given = readChat(body.messages)
   const model = await modelOf(context, unbounded(asked.principal), body.model)
   const digests = await digestsOf(given.turns)
-  const chat = await chatThreadOf(asked, body, model.assistant?.assistantId ?? model.graphId, digests)
+  const chat = await chatThreadOf(asked, body, model.assistant?.assistantId ?? model.graphId, given.turns)
   const named = given.answers[0]?.threadId ?? chat?.threadId
   const { call, principal, metadata, command, request } = await admit(
     context,

@@ -4,9 +4,9 @@ import { uuidOf } from '../../ids.ts'
 import { namesOwnerOf } from '../../principal.ts'
 import { plainText } from '../content.ts'
 import { CHAT_HEADERS } from '../headers.ts'
+import type { Turn } from '../input.ts'
 import { isTaskPrompt } from '../templates.ts'
 import type { ChatBody } from '../wire.ts'
-import type { TurnDigest } from './turns.ts'
 
 /** The thread that stores a chat. Undefined if the client names none, so that the request stands alone. */
 export interface ChatThread {
@@ -32,7 +32,7 @@ export async function chatThreadOf(
   { request: { headers }, principal }: FaceCall,
   body: ChatBody,
   assistantId: string,
-  [first]: readonly TurnDigest[],
+  [first]: readonly Turn[],
 ): Promise<ChatThread | undefined> {
   if (isTask(body)) return undefined
   const named = body.metadata?.thread_id ?? headers.get('x-thread-id')
@@ -41,7 +41,7 @@ export async function chatThreadOf(
   if (!chatId) return undefined
   const owner = namesOwnerOf(principal)
   return {
-    threadId: await uuidOf(['openai chat', owner, assistantId, chatId, first?.spoken ?? null]),
+    threadId: await uuidOf(['openai chat', owner, assistantId, chatId, first?.opening ?? null]),
     isOfUi: true,
   }
 }

@@ -101,9 +101,9 @@ test('wrong bodies are answered as FastAPI does, without the secrets in them', a
     ['missing', 'body.provider_id'],
     ['missing', 'body.name'],
     ['missing', 'body.client_id'],
-    ['string_type', 'body.client_secret'],
     ['missing', 'body.auth_url'],
     ['missing', 'body.token_url'],
+    ['string_type', 'body.client_secret'],
     ['string_type', 'body.code_challenge_method'],
     ['literal_error', 'body.provider_type'],
   ])

@@ -10,12 +10,15 @@ let folder: string
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agentwire-build-'))
   // Stand-ins for the package managers, which say where and how they were called.
-  for (const name of ['npm', 'pnpm', 'yarn', 'bun'])
-    await write(
-      `programs/${name}`,
-      `#!${process.execPath}\nconst { basename } = require('node:path')\nconsole.log(basename(process.cwd()), basename(process.argv[1]), ...process.argv.slice(2))\n`,
-    )
+  for (const name of ['npm', 'pnpm', 'yarn', 'bun']) await writeProgram(name, '1.22.22')
 })
+
+const writeProgram = (name: string, version: string) =>
+  write(
+    `programs/${name}`,
+    `#!${process.execPath}\nconst { basename } = require('node:path')\nconst [, path, ...args] = process.argv\nconsole.log(...(args[0] === '--version' ? ['${version}'] : [basename(process.cwd()), basename(path), ...args]))\n`,
+  )
+
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 async function write(path: string, text: string): Promise<void> {
@@ -63,6 +66,7 @@ describe('what is installed by itself', () => {
     await write('root/package.json', withDependencies)
     await write('root/yarn.lock', '')
     await write('root/.yarnrc.yml', '')
+    await writeProgram('yarn', '4.9.1')
     expect(await build()).toEqual(['> yarn install --immutable', 'root yarn install --immutable'])
   })
 
@@ -108,8 +112,6 @@ describe('what is installed by itself', () => {
     expect(await build({ configPath: 'apps/agent/langgraph.json' })).toEqual([
       '> npm install',
       'root npm install',
-      '> npm install',
-      'agent npm install',
     ])
   })
 
@@ -158,7 +160,7 @@ describe('the commands of the source', () => {
     })
     delete process.env.OURS_ALONE
     expect(names).toBe(
-      'AGENTWIRE_SUPERVISED,CI,GIVEN,PATH,npm_config_audit,npm_config_fund,npm_config_update_notifier',
+      'AGENTWIRE_SUPERVISED,CI,GIVEN,PATH,YARN_ENABLE_TELEMETRY,YARN_NODE_LINKER,npm_config_audit,npm_config_fund,npm_config_update_notifier',
     )
   })
 

@@ -2,6 +2,7 @@ import OpenAI from 'openai'
 import { uuidOf } from '../../../src/ids.ts'
 import { partsOf } from '../../../src/openai/ids.ts'
 import { openAi } from '../../../src/openai/index.ts'
+import { readChat } from '../../../src/openai/input.ts'
 import type { Json } from '../../kit/events.ts'
 import type { Door, Place, Shown } from '../door.ts'
 
@@ -61,6 +62,9 @@ export const responseIdOf = ({ threadId }: Place): string | undefined => last.ge
 /** The id of a response has that of its thread. */
 const threadOf = (place: Place): string => partsOf('resp', responseIdOf(place) ?? '')?.[0] ?? ''
 
+/** The first message of each chat. */
+const begins = new Map<string, Json>()
+
 /** Chat completions of a UI, which names its chat, sends the whole history, and shows questions as texts. */
 export const completions: Door = {
   name: 'chat completions',
@@ -70,6 +74,7 @@ export const completions: Door = {
     const history: Json[] = []
     const post = async (...messages: Json[]): Promise<Shown> => {
       history.push(...messages)
+      if (!begins.has(threadId)) begins.set(threadId, messages[0]!)
       try {
         const answer = await client.chat.completions
           .stream({ model, messages: history }, { headers: { 'x-conversation-id': threadId } })
@@ -93,5 +98,9 @@ export const completions: Door = {
       approve: () => post({ role: 'user', content: 'approve' }),
     }
   },
-  threadOf: ({ agent, threadId }) => uuidOf(['openai chat', null, agent, threadId]),
+  // A thread of a UI is named by the first message, too.
+  threadOf({ agent, threadId }) {
+    const [first] = readChat([begins.get(threadId)!]).turns
+    return uuidOf(['openai chat', null, agent, threadId, first!.opening])
+  },
 }
