@@ -74,6 +74,7 @@ export function copySources(folder) {
     'README.md',
     'package.json',
     'tsconfig.json',
+    '.ci/installed.mjs',
     'vitest.config.ts',
     'devtools-page.config.ts',
   ])

@@ -118,6 +118,9 @@ const TESTS = [
   'test/cli/serve.test.ts',
 ]
 
+/** Those without the built package and the pages of the chat. */
+const PROJECTS = ['source', 'alone', 'servers', 'programs', 'browser']
+
 /**
  * The first version that a range names: `^8.11.0 || ^9` becomes `8.11.0`, and `>=5` becomes `5.0.0`.
  *
@@ -171,12 +174,7 @@ try {
     [
       vitest,
       'run',
-      '--project',
-      '!adapters',
-      '--project',
-      '!package',
-      '--project',
-      '!chat',
+      ...PROJECTS.flatMap((name) => ['--project', name]),
       ...tests,
       ...options,
     ],

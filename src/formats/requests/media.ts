@@ -7,7 +7,7 @@ export function mimeTypeOf({ mimeType, base64, extras, url, type }: MediaBlock):
   // What a file is counts, and not what it was called: providers compare the two.
   if (type === 'image' || type === 'file')
     for (const start in STARTS) if (base64?.startsWith(start)) return STARTS[start]
-  const given = mimeType?.toLowerCase().split(';')[0]!.trim()
+  const given = mimeType?.toLowerCase().split(';').at(0)?.trim()
   if (given && !given.endsWith('/*') && given !== 'application/octet-stream') return SYNONYMS[given] ?? given
   const named = nameOf({ extras }) ?? (base64 === undefined ? url?.replace(/[?#].*/s, '') : undefined)
   const [, ending = ''] = /\.(\w+)$/.exec(named ?? '') ?? []
