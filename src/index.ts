@@ -4,6 +4,7 @@ export { AgentInputError, AgentRejection } from './agents/errors.ts'
 export {
   type AgentContext,
   type AgentDefinition,
+  type AgentReturn,
   type ArtifactOptions,
   type ArtifactWriter,
   type CallOptions,
@@ -63,6 +64,7 @@ export {
   type Answers,
   createAgentEngine,
   type Observe,
+  type PermitRun,
   RunError,
   type RunErrorCode,
   type RunLimits,

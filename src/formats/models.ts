@@ -34,10 +34,6 @@ export interface ModelApi<Request extends object = object> {
   writeRequest(messages: readonly Message[], options?: WriteOptions): Request
 }
 
-interface Messages {
-  messages: never[]
-}
-
 /* @__NO_SIDE_EFFECTS__ */
 const api = <Request extends object>(format: Format, write: WriteRequest): ModelApi<Request> => ({
   format,
@@ -45,13 +41,16 @@ const api = <Request extends object>(format: Format, write: WriteRequest): Model
 })
 
 /** Anthropic Messages, also on Vertex. */
-export const anthropic: ModelApi<Messages & { system?: never[] }> = api(anthropicMessages, writeAnthropic)
+export const anthropic: ModelApi<{ messages: never[]; system?: never[] }> = api(
+  anthropicMessages,
+  writeAnthropic,
+)
 
 /** OpenAI Chat Completions, and servers that take no more than it: Azure, Groq, Cerebras, xAI. */
-export const openai: ModelApi<Messages> = api(openaiChat, writeCompletions)
+export const openai: ModelApi<{ messages: never[] }> = api(openaiChat, writeCompletions)
 
 /** Servers that want back what they add to Chat Completions: DeepSeek, Kimi, vLLM, OpenRouter. */
-export const openaiCompatible: ModelApi<Messages> = api(openaiChat, writeCompatible)
+export const openaiCompatible: ModelApi<{ messages: never[] }> = api(openaiChat, writeCompatible)
 
 /** OpenAI Responses. */
 export const openaiResponses: ModelApi<{ instructions?: string; input: never[] }> = api(
@@ -66,16 +65,16 @@ export const gemini: ModelApi<{ systemInstruction?: never; contents: never[] }> 
 )
 
 /** Bedrock's Converse. */
-export const bedrock: ModelApi<Messages & { system?: never[] }> = api(bedrockConverse, writeBedrock)
+export const bedrock: ModelApi<{ messages: never[]; system?: never[] }> = api(bedrockConverse, writeBedrock)
 
 /** Ollama's `chat`. */
-export const ollama: ModelApi<Messages> = api(ollamaFormat, writeOllama)
+export const ollama: ModelApi<{ messages: never[] }> = api(ollamaFormat, writeOllama)
 
 /** Cohere's Chat API, version 2. */
-export const cohere: ModelApi<Messages> = api(cohereFormat, writeCohere)
+export const cohere: ModelApi<{ messages: never[] }> = api(cohereFormat, writeCohere)
 
 /** Mistral's chat completions. */
-export const mistral: ModelApi<Messages> = api(mistralFormat, writeMistral)
+export const mistral: ModelApi<{ messages: never[] }> = api(mistralFormat, writeMistral)
 
 /** Vercel's AI SDK. */
-export const aiSdk: ModelApi<Messages> = api(vercel, writeAiSdk)
+export const aiSdk: ModelApi<{ messages: never[] }> = api(vercel, writeAiSdk)

@@ -6,10 +6,10 @@ import {
   definitionsOf,
   type MarkdownSource,
   safeHref,
-  safeImage,
   splitMarkdown,
   tokensOf,
 } from '../../examples/chat/lib/markdown.ts'
+import { safeImage } from '../../examples/chat/lib/own-media.ts'
 
 const TEXT = `# Title
 

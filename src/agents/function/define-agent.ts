@@ -14,6 +14,7 @@ export { runToolCalls, type ToolCallHandlers } from './tool-calls.ts'
 export type {
   AgentContext,
   AgentDefinition,
+  AgentReturn,
   ArtifactOptions,
   ArtifactWriter,
   CallOptions,

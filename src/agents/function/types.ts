@@ -35,11 +35,12 @@ export interface AgentDefinition<Input> extends AgentProfile, Pick<Agent, 'answe
    * position. Between context calls, the function must be deterministic, otherwise it fails with
    * `nondeterministic_replay`. docs/functions.md has the rules.
    */
-  run(context: AgentContext<Input>): Returned | Promise<Returned>
+  run(context: AgentContext<Input>): AgentReturn | Promise<AgentReturn>
 }
 
+/** What an agent function returns: a change of the state, a message, the text of one, or nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
-type Returned = StateChange | Message | string | undefined | void
+export type AgentReturn = StateChange | Message | string | undefined | void
 
 /**
  * A change of the state. Values replace those of the state, and `undefined` removes a key. `messages` are

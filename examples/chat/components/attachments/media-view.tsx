@@ -1,6 +1,6 @@
 import { Download, File as FileIcon } from 'lucide-react'
-import { isOwnMedia } from '../../lib/markdown.ts'
 import type { Media } from '../../lib/media.ts'
+import { isOwnMedia } from '../../lib/own-media.ts'
 import { Picture } from '../ui/picture.tsx'
 
 interface MediaListProps {

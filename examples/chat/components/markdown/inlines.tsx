@@ -1,7 +1,8 @@
 import type { MarkedToken, Token } from 'marked'
 import { Fragment } from 'react'
-import { decodeEntities, safeHref, safeImage } from '../../lib/markdown.ts'
+import { decodeEntities, safeHref } from '../../lib/markdown.ts'
 import type { MathToken } from '../../lib/math.ts'
+import { safeImage } from '../../lib/own-media.ts'
 import { Picture } from '../ui/picture.tsx'
 
 export const Inlines = ({ tokens }: { readonly tokens: readonly Token[] }) =>
