@@ -1,4 +1,5 @@
 import { AgentwireError } from '../errors.ts'
+import { lazy } from '../lazy.ts'
 import { nearest } from '../nearest.ts'
 import { checkOptions, type OptionTable, type Table } from '../options.ts'
 import { RunError } from './errors.ts'
@@ -25,51 +26,54 @@ const CONFIG: OptionTable<StoredConfig> = {
   checkpointMap: 'object',
 }
 
-const RUN: OptionTable<Omit<RunRequest, 'input'>> = {
-  ...ADDRESS,
-  assistantId: 'string',
-  checkpointId: 'string',
-  isNewThread: 'boolean',
-  mustExist: 'boolean',
-  multitaskStrategy: 'string',
-  config: CONFIG,
-  classic: 'object',
-  context: 'object',
-  settingsOf: 'function',
-  settingsFrom: 'string',
-  title: 'string',
-  metadata: 'object',
-  command: 'object',
-  answer: 'object',
-  startAfterMs: 'number',
-  details: 'any',
-  temporary: 'boolean',
-  ttl: 'object',
-  extraOps: 'function',
-  runId: 'string',
-  threadMetadata: 'object',
-  threadConfig: 'object',
-  request: 'object',
-  traceparent: 'string',
-  permit: 'function',
-  accept: 'function',
-  looked: 'object',
-}
+/** Made with the first request, so that a bundler can drop what is not used. */
+const tables = /* @__PURE__ */ lazy(() => {
+  const RUN: OptionTable<Omit<RunRequest, 'input'>> = {
+    ...ADDRESS,
+    assistantId: 'string',
+    checkpointId: 'string',
+    isNewThread: 'boolean',
+    mustExist: 'boolean',
+    multitaskStrategy: 'string',
+    config: CONFIG,
+    classic: 'object',
+    context: 'object',
+    settingsOf: 'function',
+    settingsFrom: 'string',
+    title: 'string',
+    metadata: 'object',
+    command: 'object',
+    answer: 'object',
+    startAfterMs: 'number',
+    details: 'any',
+    temporary: 'boolean',
+    ttl: 'object',
+    extraOps: 'function',
+    runId: 'string',
+    threadMetadata: 'object',
+    threadConfig: 'object',
+    request: 'object',
+    traceparent: 'string',
+    permit: 'function',
+    accept: 'function',
+    looked: 'object',
+  }
 
-const START: OptionTable<RunRequest> = { ...RUN, input: 'any' }
+  const START: OptionTable<RunRequest> = { ...RUN, input: 'any' }
 
-/** With the fields of a start that do not matter to a run that answers. */
-const RESPOND: Table = {
-  ...RUN,
-  ...({ answers: ['required', 'object'], update: 'any', goto: 'any' } satisfies OptionTable<
-    Pick<Answers, 'answers' | 'update' | 'goto'>
-  >),
-}
+  /** With the fields of a start that do not matter to a run that answers. */
+  const RESPOND: Table = {
+    ...RUN,
+    ...({ answers: ['required', 'object'], update: 'any', goto: 'any' } satisfies OptionTable<
+      Pick<Answers, 'answers' | 'update' | 'goto'>
+    >),
+  }
 
-/** A receipt, which has more fields, may be spread into it. */
-const WAIT: Table = { ...ADDRESS, runId: ['required', 'string'], signal: 'object', '*': 'any' }
+  /** A receipt, which has more fields, may be spread into it. */
+  const WAIT: Table = { ...ADDRESS, runId: ['required', 'string'], signal: 'object', '*': 'any' }
 
-const TABLES = { start: START, respond: RESPOND, wait: WAIT } as const
+  return { start: START, respond: RESPOND, wait: WAIT } as const
+})
 
 const STRATEGIES: readonly MultitaskStrategy[] = ['reject', 'rollback', 'interrupt', 'enqueue']
 
@@ -77,11 +81,14 @@ const STRATEGIES: readonly MultitaskStrategy[] = ['reject', 'rollback', 'interru
 const NULLABLE: ReadonlySet<string> = new Set(['principal', 'checkpointId', 'traceparent'])
 
 /** The request. Throws `invalid_argument`. */
-export function checked<Request extends object>(name: keyof typeof TABLES, request: Request): Request {
+export function checked<Request extends object>(
+  name: keyof ReturnType<typeof tables>,
+  request: Request,
+): Request {
   const call = `engine.${name}`
   try {
     const given = Object.entries(request ?? {}).filter(([key, value]) => value !== null || !NULLABLE.has(key))
-    checkOptions(call, typeof request === 'object' ? Object.fromEntries(given) : request, TABLES[name])
+    checkOptions(call, typeof request === 'object' ? Object.fromEntries(given) : request, tables()[name])
   } catch (error) {
     throw error instanceof AgentwireError ? new RunError('invalid_argument', error.message) : error
   }
