@@ -171,13 +171,7 @@ try {
   const tests = files.length > 0 ? files : TESTS
   process.exitCode = run(
     process.execPath,
-    [
-      vitest,
-      'run',
-      ...PROJECTS.flatMap((name) => ['--project', name]),
-      ...tests,
-      ...options,
-    ],
+    [vitest, 'run', ...PROJECTS.flatMap((name) => ['--project', name]), ...tests, ...options],
     folder,
     // Versions of clients are no matter of adapters, which have tests of their own.
     { ...process.env, ADAPTERS: 'one' },
