@@ -296,7 +296,8 @@ async function stillAsked(
   // An agent of your own may keep no state.
   if (!state) return announced
   const asked = new Set(openInterrupts(state, []).map(({ id }) => id))
-  return announced.filter(({ id }) => asked.has(id))
+  // After a rolled-back answer, the state has what its task had written, and the task waits all the same.
+  return asked.size === 0 && state.tasks.length > 0 ? announced : announced.filter(({ id }) => asked.has(id))
 }
 
 /** The interrupts that a resume answers. Throws unless each is open and not yet answered by a waiting run. */
