@@ -1,5 +1,9 @@
+/** A longer text is no misspelled name, and its distance to each name would take time for each of its letters. */
+const LONGEST = 64
+
 /** The name that was probably meant: one with a common prefix, or a small edit distance. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
+  if (name.length > LONGEST) return undefined
   const given = name.toLowerCase()
   const ranked = names.map((known) => {
     const lower = known.toLowerCase()
