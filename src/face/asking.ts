@@ -60,12 +60,10 @@ function withPermit(engine: AgentEngine, permitRun: PermitRun): AgentEngine {
       ...(request.start && { start: { ...request.start, ...checked } }),
       ...(request.respond && { respond: { ...request.respond, ...checked } }),
     } as Parameters<AgentEngine['follow']>[0])
-  return {
-    ...engine,
-    start: (request) => engine.start({ ...request, ...checked }),
-    respond: (request) => engine.respond({ ...request, ...checked }),
-    follow: follow as AgentEngine['follow'],
-  }
+  const start: AgentEngine['start'] = (request) => engine.start({ ...request, ...checked })
+  const respond: AgentEngine['respond'] = (request) => engine.respond({ ...request, ...checked })
+  // A host's own view of an engine may have the methods from its prototype, which a copy would lose.
+  return Object.assign(Object.create(engine) as AgentEngine, { start, respond, follow })
 }
 
 interface Starts {

@@ -24,7 +24,6 @@ if (process.argv[2]) await step(process.argv[2])
 const SERVER = `
 import { createServer } from 'node:http'
 import { step } from './step.mjs'
-import { bundleOf } from '../../kit/bundle.ts'
 process.on('SIGTERM', async () => {
   await step('stop')
   process.exit()
