@@ -124,10 +124,11 @@ describe.each(PROXIES.filter(({ name }) => !missing.includes(name)))('$name', ({
   })
 
   test('attachments pass, and a body that is too big gets the error of the server', async () => {
-    const send = (bytes: number) =>
-      request(origin, 'POST', '/threads', { metadata: { text: 'a'.repeat(bytes) } })
-    expect((await send(3_000_000)).status).toBe(200)
-    const { status, body } = await send(4_500_000)
+    const input = { messages: [{ role: 'user', content: 'a'.repeat(3_000_000) }] }
+    const start = { id: 1, method: 'run.start', params: { input } }
+    expect((await request(origin, 'POST', '/threads/attached/commands', start)).status).toBe(200)
+    const metadata = { text: 'a'.repeat(4_500_000) }
+    const { status, body } = await request(origin, 'POST', '/threads', { metadata })
     expect([status, body.error]).toEqual([413, 'payload_too_large'])
   })
 
