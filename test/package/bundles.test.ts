@@ -58,7 +58,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/schemas': 13.25,
   'agentwire/node': 8.05,
   'agentwire/express': 4.7,
-  'agentwire/fastify': 6,
+  'agentwire/fastify': 6.1,
   'agentwire/hono': 0.65,
   'agentwire/next': 2,
   'agentwire/thread-metadata': 2.7,
