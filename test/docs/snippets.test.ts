@@ -13,7 +13,9 @@ const UNMARKED: Readonly<Record<string, number>> = { 'docs/audits.md': 4, 'docs/
 /** tsx takes the sources that `fast-json-patch` publishes for the package, and they are incomplete. */
 const NOT_FOR_TSX = 'ag-ui/client.ts'
 
-const NEEDS_POSTGRES = new Set(['instance.ts', 'retention.ts', 'saver.ts'])
+const NEEDS_POSTGRES = new Set(['instance.ts', 'postgres.ts', 'retention.ts', 'saver.ts'])
+
+const DATABASE = "'postgres://localhost/agents'"
 
 /** Copies of the snippets whose servers listen on free ports, because those of the pages may be in use. */
 const copies = `.tmp/docs-snippets-${process.pid}`
@@ -26,9 +28,12 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(join(root, copies), { recursive: true, force: true }))
 
-/** The path of the copy of a snippet, with another port than that of the page. */
+/** The path of the copy of a snippet, with another port than that of the page, and the database of the tests. */
 function withPorts(name: string, port: RegExp, other: string): string {
-  writeFileSync(join(root, copies, name), read(`docs/snippets/${name}`).replace(port, other))
+  writeFileSync(
+    join(root, copies, name),
+    read(`docs/snippets/${name}`).replace(port, other).replace(DATABASE, 'process.env.DATABASE_URL'),
+  )
   return `${copies}/${name}`
 }
 
