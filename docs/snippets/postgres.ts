@@ -19,3 +19,4 @@ await serve(server, { port: 3000 })
 
 assert.equal(typeof store.sweep, 'function')
 closeServers()
+await store.close()

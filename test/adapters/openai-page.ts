@@ -33,6 +33,10 @@ button.addEventListener('click', async () => {
   })
   await show(async () => {
     const stream = client.responses.stream({ model: 'agent', input: 'Hi' }, { timeout: 30_000 })
-    return `response: ${(await stream.finalResponse()).output_text}`
+    // The older clients have no `output_text` on the response of a stream.
+    const items = (await stream.finalResponse()).output.flatMap((item) =>
+      item.type === 'message' ? item.content : [],
+    )
+    return `response: ${items.map((part) => (part.type === 'output_text' ? part.text : '')).join('')}`
   })
 })

@@ -39,7 +39,7 @@ try {
     }
   })
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
-  const args = [vitest, 'run', '--project', 'alone', 'test/runtimes', ...process.argv.slice(2)]
+  const args = [vitest, 'run', '--project', 'programs', 'test/runtimes', ...process.argv.slice(2)]
   process.exitCode = run(process.execPath, args, ROOT, {
     ...process.env,
     RUNTIMES_FOLDER: folder,

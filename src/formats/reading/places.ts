@@ -11,12 +11,17 @@ export interface Places {
 }
 
 export function createPlaces(): Places {
-  const known = new Map<unknown, number>()
+  /** The places of each id. A model may give one id twice. */
+  const known = new Map<unknown, number[]>()
   const unfinished = new Map<string, number>()
   let next = 0
 
+  const placesOfIds = (ids: readonly unknown[]): readonly number[] =>
+    ids.flatMap((id) => (id ? (known.get(id) ?? []) : []))
+
+  /** The place of the item that the first known id was given last. */
   const find = (ids: readonly unknown[]): number | undefined => {
-    for (const id of ids) if (id && known.has(id)) return known.get(id)
+    for (const id of ids) if (id && known.has(id)) return known.get(id)!.at(-1)
     return undefined
   }
 
@@ -28,7 +33,7 @@ export function createPlaces(): Places {
           ? index
           : (find(ids) ?? (isNamed ? undefined : unfinished.get(kind)) ?? next)
       next = Math.max(next, place + 1)
-      for (const id of ids) if (id) known.set(id, place)
+      for (const id of ids) if (id && find([id]) !== place) known.set(id, [...(known.get(id) ?? []), place])
       unfinished.set(kind, place)
       return place
     },
@@ -38,9 +43,8 @@ export function createPlaces(): Places {
     placesOf(items) {
       const taken = new Set<number>()
       const found = items.map((ids) => {
-        const place = find(ids)
-        if (place === undefined || taken.has(place)) return undefined
-        taken.add(place)
+        const place = placesOfIds(ids).find((place) => !taken.has(place))
+        if (place !== undefined) taken.add(place)
         return place
       })
       return found.map((place, at) => {

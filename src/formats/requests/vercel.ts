@@ -193,7 +193,7 @@ function jsonOutput(type: unknown, text: string): { type: string; value: unknown
   try {
     return { type, value: JSON.parse(text) }
   } catch {
-    // A JSON value that is a string was read as its bare text, which does not parse.
-    return { type, value: text }
+    // A JSON value that is a string was read as its bare text. As JSON it would be quoted twice on its way to the model.
+    return undefined
   }
 }

@@ -79,6 +79,21 @@ const CITED = {
   end_index: 3,
 }
 
+test('two items with one id stay two, and none is read twice', () => {
+  const odd = { type: 'hologram', id: 'same' }
+  const call = { ...called('call_1', 'add', '{}'), id: 'same' }
+  const chunks = [
+    created,
+    added(0, odd),
+    done(0, odd),
+    added(1, { ...call, arguments: '' }),
+    delta('function_call_arguments', 1, '{}', { item_id: 'same' }),
+    done(1, call),
+    completed([odd, call]),
+  ]
+  expect(streamed(openaiResponses, chunks).messages[0]!.content).toEqual(blocksOf(odd, call))
+})
+
 describe('a whole response becomes one message with the blocks of its items', () => {
   test('reads text, status, usage and metadata', () => {
     expect(

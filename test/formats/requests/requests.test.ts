@@ -5,7 +5,7 @@ import {
   openaiChat,
   openaiResponses as responses,
 } from '../../../src/formats/index.ts'
-import { anthropic, type ModelApi, openai, openaiResponses } from '../../../src/formats/models.ts'
+import { aiSdk, anthropic, type ModelApi, openai, openaiResponses } from '../../../src/formats/models.ts'
 import type { ContentBlock, Message } from '../../../src/messages/index.ts'
 import { frozen, viaJson } from '../helpers.ts'
 
@@ -233,4 +233,20 @@ test('tool results name their calls in every shape', () => {
       expect(calls(after)).toEqual(calls(before))
     }
   }
+})
+
+test('a result of a tool that was JSON and no longer parses reaches the model as it reads', () => {
+  const { messages } = aiSdk.writeRequest(
+    frozen([
+      { role: 'user', content: [{ type: 'text', text: 'Add' }] },
+      { role: 'assistant', content: [{ type: 'toolCall', id: 'c1', name: 'add', args: {} }] },
+      {
+        role: 'tool',
+        toolCallId: 'c1',
+        content: [{ type: 'text', text: 'Said: "three"' }],
+        extras: { type: 'json' },
+      },
+    ]),
+  ) as { messages: readonly { content: readonly { output?: unknown }[] }[] }
+  expect(messages.at(-1)!.content[0]!.output).toEqual({ type: 'text', value: 'Said: "three"' })
 })
