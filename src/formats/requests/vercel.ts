@@ -27,9 +27,10 @@ const rulesFor = (media: readonly MediaType[]): Rules => ({
     (block.base64 !== undefined || /^(https|gs|s3):/.test(block.url ?? '')) &&
     (media.includes(block.type) || isPdf(block) || isPicture(block)),
   owns(block) {
-    if (block.type === 'reasoning') return true
-    if (block.type === 'serverToolCall') return block.extras?.providerExecuted === true
-    return block.type === 'serverToolResult' && block.extras?.type === undefined
+    // The package of Google writes any other call of a provider's tool as a call that waits for its result.
+    if (/^serverTool(Call|Result)$/.test(block.type))
+      return isFilled(sdkOptionsOf(block, 'google').serverToolCallId)
+    return block.type === 'reasoning'
   },
 })
 

@@ -144,3 +144,27 @@ describe.each(rows)('$name', (row) => {
     )
   })
 })
+
+test.each(rows)(
+  '$name takes a search that the tool of another provider ran, alone in its answer',
+  async (row) => {
+    const searched: Message[] = [
+      { role: 'user', content: [{ type: 'text', text: 'Search' }] },
+      {
+        role: 'assistant',
+        content: [
+          {
+            type: 'serverToolCall',
+            id: 'srv_1',
+            name: 'web_search',
+            args: {},
+            extras: { providerExecuted: true },
+          },
+          { type: 'serverToolResult', toolCallId: 'srv_1', status: 'success', output: [] },
+        ],
+      },
+      { role: 'user', content: [{ type: 'text', text: 'And?' }] },
+    ]
+    expect(await faultsOf(apis.get(row.name)!, row, searched)).toEqual([])
+  },
+)
