@@ -163,7 +163,8 @@ function checkReasoning(items: readonly Fields[], index: number, path: string, r
   const { id, encrypted_content } = items[index]!
   if (!hasText(id) && !hasText(encrypted_content)) refuse(`${path}.id`, 'Missing required parameter')
   const next = items.slice(index + 1).find(({ type }) => type !== 'reasoning')
-  const follows = next && (/_call$/.test(String(next.type)) || next.role === 'assistant')
+  // A reference stands for the item that it names.
+  const follows = next && (/_call$|^item_reference$/.test(String(next.type)) || next.role === 'assistant')
   if (!follows)
     refuse(path, `Item '${id}' of type 'reasoning' was provided without its required following item.`)
 }
