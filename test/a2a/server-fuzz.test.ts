@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../kit/runs.ts'
 import { idle, serve } from '../threads/local.ts'
 import { ask, eventsOf, post, request, V1_MESSAGE } from './fake-operations.ts'
 import { broken, call } from './requests.ts'
@@ -54,6 +55,6 @@ test('a whole server answers any request by JSON-RPC, and a refused one changes 
         await server.close()
       },
     ),
-    { numRuns: 80 },
+    { numRuns: runs(80) },
   )
 })

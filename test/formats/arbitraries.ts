@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import { runs } from '../kit/runs.ts'
 
-/** The number of runs of each property. `FORMAT_RUNS` overrides it. */
-export const RUNS = Number(process.env.FORMAT_RUNS ?? 60)
+/** The number of runs of each property. */
+export const RUNS = runs(120)
 
 /** Text with characters that can be split in the middle. */
 export const text = fc.string({ minLength: 1, maxLength: 24, unit: 'binary' })

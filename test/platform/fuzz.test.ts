@@ -4,6 +4,7 @@ import type { WebHandler } from '../../src/index.ts'
 import { createPlatformGroup } from '../../src/platform/group.ts'
 import { engineOf } from '../kit/engine.ts'
 import { puppet } from '../kit/puppet.ts'
+import { runs } from '../kit/runs.ts'
 import { turns } from '../kit/wait.ts'
 import { idle, serve } from '../threads/local.ts'
 import { KNOWN, requestOf } from './requests.ts'
@@ -89,6 +90,6 @@ test('any request is answered, never with a 5xx, and a refused request changes n
       expect((await create('fresh', 'chat')).status).toBe(200)
       await server.close()
     }),
-    { numRuns: 80 },
+    { numRuns: runs(80) },
   )
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../kit/runs.ts'
 import { anything } from './arbitraries.ts'
 import { idle, send, serve } from './local.ts'
 
@@ -38,6 +39,6 @@ test('any request is answered by the protocol, never with a 5xx, and a refused r
       ).toBe('success')
       await server.close()
     }),
-    { numRuns: 80 },
+    { numRuns: runs(80) },
   )
 })

@@ -4,8 +4,9 @@ import type { Format } from '../../src/formats/index.ts'
 import { convertModelCall, type ModelCallRecord, observeModelStream } from '../../src/tracing/index.ts'
 import { formats } from '../formats/examples.ts'
 import { frozen, viaJson } from '../formats/helpers.ts'
+import { runs } from '../kit/runs.ts'
 
-const RUNS = Number(process.env.TRACING_RUNS ?? 40)
+const RUNS = runs(100)
 
 /** Reads a stream to its end and returns its record. */
 async function recordOf(format: Format | undefined, chunks: readonly unknown[]): Promise<ModelCallRecord> {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { A2A_ERROR_CODES } from '../../../src/a2a/errors.ts'
+import { runs } from '../../kit/runs.ts'
 import { eventsOf, serve } from '../fake-operations.ts'
 import { broken, call } from '../requests.ts'
 
@@ -30,7 +31,7 @@ test('any request is answered by JSON-RPC, and never with a failure of the serve
         }
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   )
   expect(accepted).toBeGreaterThan(100)
 })

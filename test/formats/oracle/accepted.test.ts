@@ -20,7 +20,7 @@ import { lostOf } from './lost.ts'
 import { isServerThought, thread } from './threads.ts'
 
 /** More threads where time is: in CI, or as `FORMAT_RUNS` says. */
-const RUNS = Number(process.env.FORMAT_RUNS ?? (process.env.CI ? 2000 : 300))
+const RUNS = Number(process.env.FORMAT_RUNS ?? (process.env.CI ? 2_000 : 150))
 
 interface Row {
   /** The name of the API as the package exports it. */

@@ -11,8 +11,9 @@ import {
 } from '../../../src/tracing/sinks/opentelemetry.ts'
 import { formats } from '../../formats/examples.ts'
 import { frozen, viaJson } from '../../formats/helpers.ts'
+import { runs } from '../../kit/runs.ts'
 
-const RUNS = Number(process.env.TRACING_RUNS ?? 40)
+const RUNS = runs(100)
 
 const request = {
   model: 'claude-sonnet-4-5',
