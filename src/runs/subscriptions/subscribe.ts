@@ -38,7 +38,7 @@ export function subscribeAs<Chunk>(
   /** Frames to send before the next events of the log. */
   let prologue: readonly Uint8Array[] = []
   let after = 0
-  /** Whether the newest root state of the past was too long for an event. */
+  /** Whether the newest root state so far was too long for an event. */
   let isStateOmitted = false
   /** The wake-up count when the log was last read to its head. Until it changes there is nothing to read. */
   let atHead: number | undefined
@@ -131,7 +131,7 @@ export function subscribeAs<Chunk>(
     { ranges, createdAt }: ReplayStart,
     wakeUps: number,
   ): Promise<Chunk | undefined | null> {
-    const { until, wanted } = ranges.find((range) => after < range.until)!
+    const { until, wanted, endsWithState } = ranges.find((range) => after < range.until)!
     const limit = until === Number.POSITIVE_INFINITY ? {} : { limit: Math.min(until - after, MAX_BATCH) }
     const batch = await watcher.read({ after, ...limit })
     if (mayBeRecreated(batch)) {
@@ -146,7 +146,7 @@ export function subscribeAs<Chunk>(
     if (batch.first > after + 1) return skipGap(batch.first)
     after = batch.first + batch.count - 1
     watcher.moved(after, batch.head)
-    if (until !== Number.POSITIVE_INFINITY) await noteStates(batch, until)
+    if (endsWithState) await noteStates(batch, until)
     if (prologue.length === 0 && after === batch.head && watcher.isFresh(wakeUps)) atHead = wakeUps
     return rendering.batch(batch, wanted) ?? null
   }
