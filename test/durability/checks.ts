@@ -121,7 +121,10 @@ export async function expectChain(
     })
   }
   for (const [i, { parent, log }] of chain.entries()) {
-    expect(parent, `parent of checkpoint ${i} of ${threadId}`).toBe(chain[i - 1]?.id)
+    expect(
+      parent,
+      `parent of checkpoint ${i} of ${threadId}, ${chain.map((one) => [one.id, one.parent, one.log.length]).join('\n')}`,
+    ).toBe(chain[i - 1]?.id)
     const before = chain[i - 1]?.log ?? []
     expect(log.slice(0, before.length)).toEqual(before)
     expect(log.length - before.length).toBeLessThanOrEqual(1)
@@ -144,8 +147,23 @@ export async function expectLineage(
   const thread = (await loadThread(store, threadId))!.record
   const writers = new Set<unknown>()
   let id = thread.restoredCheckpointId ?? tuples.keys().next().value
+  let of = `the head of ${threadId}`
   while (id !== undefined) {
-    const { metadata, parentConfig }: CheckpointTuple = tuples.get(id)!
+    const tuple = tuples.get(id)
+    const known = () =>
+      [...tuples.values()].map(({ checkpoint, parentConfig: parent, metadata }) => [
+        checkpoint.id,
+        parent?.configurable?.checkpoint_id,
+        Object(metadata).step,
+        Object(metadata).source,
+        Object(metadata).run_id,
+      ])
+    if (!tuple)
+      throw new Error(
+        `${of} is checkpoint ${id}, which does not exist. Restored: ${thread.restoredCheckpointId}\n${known().join('\n')}`,
+      )
+    const { metadata, parentConfig }: CheckpointTuple = tuple
+    of = `the parent of checkpoint ${id} of ${threadId}`
     writers.add((metadata as { readonly run_id?: unknown } | undefined)?.run_id)
     id = parentConfig?.configurable?.checkpoint_id as string | undefined
   }
