@@ -112,8 +112,10 @@ export async function expectChain(
   { checkpointer }: OpenedStorage,
   threadId: string,
 ): Promise<readonly string[]> {
+  const tuples: CheckpointTuple[] = []
   const chain: { id: string; parent: string | undefined; log: readonly string[] }[] = []
   for await (const tuple of checkpointer.list({ configurable: { thread_id: threadId, checkpoint_ns: '' } })) {
+    tuples.push(tuple)
     chain.unshift({
       id: tuple.checkpoint.id,
       parent: tuple.parentConfig?.configurable?.checkpoint_id as string | undefined,
@@ -121,10 +123,7 @@ export async function expectChain(
     })
   }
   for (const [i, { parent, log }] of chain.entries()) {
-    expect(
-      parent,
-      `parent of checkpoint ${i} of ${threadId}, ${chain.map((one) => [one.id, one.parent, one.log.length]).join('\n')}`,
-    ).toBe(chain[i - 1]?.id)
+    expect(parent, `parent of checkpoint ${i} of ${threadId}:\n${lines(tuples)}`).toBe(chain[i - 1]?.id)
     const before = chain[i - 1]?.log ?? []
     expect(log.slice(0, before.length)).toEqual(before)
     expect(log.length - before.length).toBeLessThanOrEqual(1)
@@ -150,18 +149,8 @@ export async function expectLineage(
   let of = `the head of ${threadId}`
   while (id !== undefined) {
     const tuple = tuples.get(id)
-    const known = () =>
-      [...tuples.values()].map(({ checkpoint, parentConfig: parent, metadata }) => [
-        checkpoint.id,
-        parent?.configurable?.checkpoint_id,
-        Object(metadata).step,
-        Object(metadata).source,
-        Object(metadata).run_id,
-      ])
     if (!tuple)
-      throw new Error(
-        `${of} is checkpoint ${id}, which does not exist. Restored: ${thread.restoredCheckpointId}\n${known().join('\n')}`,
-      )
+      throw new Error(`${of} is checkpoint ${id}, which does not exist:\n${lines([...tuples.values()])}`)
     const { metadata, parentConfig }: CheckpointTuple = tuple
     of = `the parent of checkpoint ${id} of ${threadId}`
     writers.add((metadata as { readonly run_id?: unknown } | undefined)?.run_id)
@@ -204,3 +193,12 @@ export async function leftoversOf(
   }
   return found
 }
+
+/** Checkpoints in words, for who looks for a fault. */
+const lines = (tuples: readonly CheckpointTuple[]): string =>
+  tuples
+    .map(({ checkpoint: { id }, metadata, parentConfig }) => {
+      const { step, source, run_id } = Object(metadata)
+      return `${id} after ${parentConfig?.configurable?.checkpoint_id}: step ${step}, ${source}, run ${run_id}`
+    })
+    .join('\n')
