@@ -13,8 +13,9 @@ import {
   type CommandKey,
   internalsOf,
   lookAtThread,
+  openQuestions,
+  questionsBeforeInput,
   receiptIn,
-  unanswered,
 } from '../runs/index.ts'
 import type { AgUiCall } from './call.ts'
 import { answersTo, BREAKPOINT } from './interrupts.ts'
@@ -90,15 +91,17 @@ export async function begin(
     ...(isNamed(agent.inputKeys, 'copilotkit') && { copilotkit: { actions: clientTools, context: facts } }),
   }
 
-  const questions = thread ? unanswered(thread) : []
   const resume = input.resume ?? []
+  const readQuestions = resume.length > 0 ? openQuestions : questionsBeforeInput
+  const questions = thread ? await readQuestions(engine, thread) : []
   if (questions.length > 0) {
     const answers = answersTo(questions, resume)
     if (!answers) return undefined
     const respond = { ...run, answers, ...(Object.keys(update).length > 0 && { update }) }
     return { answer: await engine.follow({ ...following, respond }), before: history }
   }
-  if (thread?.status === 'interrupted') {
+  // At a breakpoint no question is announced.
+  if (thread?.status === 'interrupted' && thread.interrupts.length === 0) {
     if (!resume.some(({ interruptId }) => interruptId === BREAKPOINT)) return undefined
     return { answer: await engine.follow({ ...following, start: run }), before: history }
   }

@@ -17,6 +17,7 @@ import {
   internalsOf,
   isAnswerEnded,
   lookAtThread,
+  questionsBeforeInput,
   RunError,
   type RunReceipt,
   type RunRequest,
@@ -24,7 +25,6 @@ import {
   type ThreadLook,
   type ThreadRecord,
   type ThreadSnapshot,
-  unanswered,
 } from '../runs/index.ts'
 import { type Given, givenAnswers, toolMessages } from './answers.ts'
 import { askedOf } from './asked.ts'
@@ -120,7 +120,7 @@ async function send(chat: Chat, message: SentMessage, before: unknown): Promise<
       ...inputOf(userMessage(message)),
       command,
       looked: look,
-      accept: refuseQuestions,
+      accept: refuseQuestions(chat),
     })
   if (receipt === 'of another content') return edit(chat, message)
   const { runId, appliedThroughSeq: after } = receipt
@@ -134,12 +134,13 @@ async function send(chat: Chat, message: SentMessage, before: unknown): Promise<
  * and waits for the rest of that answer. Some pages only send these with the user's next message.
  */
 async function answerFirst(chat: Chat, thread: ThreadRecord, before: unknown): Promise<boolean> {
-  if (unanswered(thread).length === 0 || Object(before).role !== 'assistant') return false
+  if (thread.interrupts.length === 0 || Object(before).role !== 'assistant') return false
   const given = await givenBy(
     chat,
     readBy(messageSchema, before, (why) => invalid(`messages.${why}`)),
   )
-  if (Object.keys(given.answers).length < given.snapshot.questions.length) return false
+  const { questions } = given.snapshot
+  if (questions.length === 0 || Object.keys(given.answers).length < questions.length) return false
   await (await respond(chat, given)).ended()
   return true
 }
@@ -161,7 +162,7 @@ async function edit(chat: Chat, message: SentMessage): Promise<Followed> {
   const checkpointId = await chat.context.engine.checkpointBefore(place)
   const input = inputOf(userMessage(message))
   // A page also resends a message in this way if it was rejected or never reached a state.
-  if (checkpointId === undefined) return start(chat, message.id, { ...input, accept: refuseQuestions })
+  if (checkpointId === undefined) return start(chat, message.id, { ...input, accept: refuseQuestions(chat) })
   return start(chat, message.id, { ...input, checkpointId })
 }
 
@@ -209,7 +210,7 @@ async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<F
   if (!results) throw new HttpError(409, 'nothing_to_do', 'There is no answer to continue: send a message.')
   const followed = await startRun(chat, turn.userId, {
     input: { messages: results },
-    accept: refuseQuestions,
+    accept: refuseQuestions(chat),
   })
   return begun(chat, followed, turn)
 }
@@ -272,10 +273,12 @@ const inputOf = (message: WireMessage): Pick<RunRequest, 'input' | 'title'> => {
  * A message sent while a question is open would drop the question and leave calls without results in the
  * state.
  */
-function refuseQuestions(thread: ThreadRecord): void {
-  if (unanswered(thread).length > 0)
-    throw new HttpError(409, 'unanswered', 'The assistant has an open question. Answer it first.')
-}
+const refuseQuestions =
+  ({ context: { engine } }: Chat) =>
+  async (thread: ThreadRecord): Promise<void> => {
+    if ((await questionsBeforeInput(engine, thread)).length > 0)
+      throw new HttpError(409, 'unanswered', 'The assistant has an open question. Answer it first.')
+  }
 
 /** The details stored with an answer: the user message that it answers. */
 const detailsOf = (userId: string | undefined) => ({ aiSdk: { userId: userId ?? null } })

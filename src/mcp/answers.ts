@@ -1,7 +1,13 @@
 import { permit, type ThreadAction } from '../face/access.ts'
 import type { Principal } from '../http/index.ts'
 import { unbounded } from '../principal.ts'
-import { type FoundAnswer, isAnswerEnded, type OpenInterrupt, unanswered } from '../runs/index.ts'
+import {
+  type AgentEngine,
+  type FoundAnswer,
+  isAnswerEnded,
+  type OpenInterrupt,
+  openQuestions,
+} from '../runs/index.ts'
 import type { McpCall } from './context.ts'
 
 /** An answer that the caller is permitted to use. */
@@ -29,10 +35,13 @@ export async function permittedAnswer(
 }
 
 /** The open interrupts of an answer. */
-export const openIn = ({ thread, record }: FoundAnswer): readonly OpenInterrupt[] =>
-  record.state === 'input-required'
-    ? unanswered(thread).filter(({ runId }) => record.runIds.includes(runId))
-    : []
+export async function openIn(
+  engine: AgentEngine,
+  { thread, record }: FoundAnswer,
+): Promise<readonly OpenInterrupt[]> {
+  if (record.state !== 'input-required') return []
+  return (await openQuestions(engine, thread)).filter(({ runId }) => record.runIds.includes(runId))
+}
 
 /** The answer whose question a thread is waiting on. A message does not answer it. */
 export async function waitingAnswer(
@@ -40,7 +49,8 @@ export async function waitingAnswer(
   thread: { readonly threadId: string; readonly principal: Principal | null },
 ): Promise<FoundAnswer | undefined> {
   const found = await engine.findAnswer(thread)
-  return found && !isAnswerEnded(found.record) && openIn(found).length > 0 ? found : undefined
+  if (!found || isAnswerEnded(found.record)) return undefined
+  return (await openIn(engine, found)).length > 0 ? found : undefined
 }
 
 /** The address of an answer for clients: its thread and one of its runs. */

@@ -105,7 +105,7 @@ async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise
   const { threadId } = found.thread
   // Otherwise a later run already has a response from another caller.
   const isOpen = found.record.runIds.at(-1) === address.answerId
-  const questions = isOpen ? questionsOf(openIn(found)) : []
+  const questions = isOpen ? questionsOf(await openIn(asked.context.engine, found)) : []
   const { answers, refused } = readResponses(questions, asked.request.inputResponses)
   if (refused) return errorResult(`The user ${refused} the question. It stays open.`, threadId)
   if (questions.length > 0 && Object.keys(answers).length === 0) return outcomeOf(asked, tool, found)
@@ -122,7 +122,8 @@ export async function answerQuestion(asked: McpCall, { arguments: args = {} }: T
       throw new RunError('invalid_argument', 'threadId: expected the threadId that the question came with.')
     const permitted = await permittedAnswer(asked, 'runs:create', { threadId })
     const tool = permitted && toolOfGraph(asked.context, permitted.found.record.assistantId)
-    const questions = permitted && tool ? questionsOf(openIn(permitted.found)) : []
+    const questions =
+      permitted && tool ? questionsOf(await openIn(asked.context.engine, permitted.found)) : []
     const [question, ...others] = questions.filter(({ id }) => questionId === undefined || id === questionId)
     if (!permitted || !tool || !question)
       throw new RunError('no_such_interrupt', 'This question is not open.')
@@ -232,7 +233,7 @@ async function outcomeOf(asked: McpCall, tool: AssistantTool, found: FoundAnswer
 /** The questions of an answer, as forms if the client shows them. */
 async function asks(asked: McpCall, tool: AssistantTool, found: FoundAnswer): Promise<Called> {
   const { threadId, runIds } = found.record
-  const questions = questionsOf(openIn(found))
+  const questions = questionsOf(await openIn(asked.context.engine, found))
   if (questions.length === 0 || !takesForms(asked))
     return questionsResult(asked.context, tool, { threadId, questions })
   const requestState = addressOf(threadId, runIds.at(-1)!)

@@ -62,7 +62,7 @@ export async function getTask(asked: McpCall, params: Fields) {
   if (task.status === 'failed') return { ...task, error: { code: -32000, message: error ?? 'Declined.' } }
   if (task.status === 'input_required') {
     const { answers } = await readHeld(asked, found)
-    const open = questionsOfTask(found).filter(({ id }) => !Object.hasOwn(answers, id))
+    const open = (await questionsOfTask(asked, found)).filter(({ id }) => !Object.hasOwn(answers, id))
     return { ...task, inputRequests: inputRequestsOf(open) }
   }
   const tool = task.status === 'completed' ? toolOfGraph(context, assistantId) : undefined
@@ -70,11 +70,10 @@ export async function getTask(asked: McpCall, params: Fields) {
 }
 
 /** The questions of a task, with unique keys: an agent may raise several interrupts at the same place. */
-const questionsOfTask = (found: FoundAnswer): readonly Question[] =>
-  questionsOf(openIn(found)).map((question) => ({
-    ...question,
-    key: `${question.id}.${found.record.runIds.at(-1)}`,
-  }))
+async function questionsOfTask(asked: McpCall, found: FoundAnswer): Promise<readonly Question[]> {
+  const questions = questionsOf(await openIn(asked.context.engine, found))
+  return questions.map((question) => ({ ...question, key: `${question.id}.${found.record.runIds.at(-1)}` }))
+}
 
 /**
  * `tasks/update`: answers questions. The task continues when all are answered. Until then, earlier responses
@@ -83,7 +82,7 @@ const questionsOfTask = (found: FoundAnswer): readonly Question[] =>
 export async function updateTask(asked: McpCall, params: Fields): Promise<object> {
   const { engine } = asked.context
   const { found, principal } = await taskIn(asked, 'runs:create', params)
-  const questions = questionsOfTask(found)
+  const questions = await questionsOfTask(asked, found)
   // The responses are next to the params, where they are read first.
   const { answers: given } = readResponses(questions, asked.request.inputResponses)
   if (Object.keys(given).length === 0) return {}

@@ -17,9 +17,9 @@ import {
   type CommandKey,
   internalsOf,
   lookAtThread,
+  openQuestions,
   type ThreadLook,
   type ThreadRecord,
-  unanswered,
 } from '../runs/index.ts'
 import type { Json, Op } from '../storage/store/store.ts'
 import type { OpenAiContext } from './context.ts'
@@ -146,7 +146,7 @@ export async function beginRun(order: Order): Promise<Begun> {
   }
   const { messages, answers } = input
   if (answers.length > 0) {
-    const open = look?.thread ? unanswered(look.thread) : []
+    const open = look?.thread ? await openQuestions(engine, look.thread) : []
     const update = messages.length > 0 ? { messages } : undefined
     const started = await engine.respond({ ...run, answers: answersTo(answers, open), update })
     return { threadId, principal, runId: started.runId, after: started.appliedThroughSeq }

@@ -12,13 +12,14 @@ import type { RunContext } from './context.ts'
 import { later } from './later.ts'
 import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
 import { type CommandKey, loadReceipt, type Receipt } from './records/idempotency.ts'
-import type { AnswerRecord, RunRecord, ThreadRecord } from './records/records.ts'
+import type { AnswerRecord, OpenInterrupt, RunRecord, ThreadRecord } from './records/records.ts'
 import type { Owned, ThreadAddress, ThreadLook, ThreadSubscription } from './requests.ts'
 import { type RunToEnd, readToEnd as readToEndOf } from './subscriptions/events.ts'
 import { subscribe as subscribeTo } from './subscriptions/subscribe.ts'
 import { AS_BYTES, type Rendering, type Subscription } from './subscriptions/subscription.ts'
 import type { ThreadListQuery, ThreadPage } from './threads/lists.ts'
 import { type LookQuery, lookAtThread as look } from './threads/look.ts'
+import { questionsBeforeInput as beforeInput, openQuestions as openOf } from './threads/questions.ts'
 import { type FoundRun, findRun as find, findThread, type OwnedThread } from './threads/threads.ts'
 import type { RunTree } from './threads/tree.ts'
 
@@ -138,6 +139,19 @@ export const readTree = async (
   { threadId }: ThreadRecord,
   runId: string,
 ): Promise<RunTree | undefined> => treeOf(boundOf(engine).context, threadId, runId)
+
+/** The questions of a thread that can be answered, by the agent's state. */
+export const openQuestions = (engine: AgentEngine, thread: ThreadRecord): Promise<readonly OpenInterrupt[]> =>
+  openOf(boundOf(engine).context, thread)
+
+/**
+ * The open questions of a thread that a new input meets: it answers or discards them, so that a route may
+ * reject it. None after a failed run.
+ */
+export const questionsBeforeInput = (
+  engine: AgentEngine,
+  thread: ThreadRecord,
+): Promise<readonly OpenInterrupt[]> => beforeInput(boundOf(engine).context, thread)
 
 /**
  * The recorded result of an earlier command. Does not check that the caller owns the thread. Throws

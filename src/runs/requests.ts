@@ -120,7 +120,7 @@ export interface RunRequest extends ThreadAddress {
    */
   readonly permit?: PermitRun | undefined
   /** Throws to reject the operation for this thread. Called with the record that guards the commit. */
-  readonly accept?: ((thread: ThreadRecord) => void) | undefined
+  readonly accept?: ((thread: ThreadRecord) => void | Promise<void>) | undefined
   /**
    * The result of a `lookAtThread` call that was just made, with the same `command`. Default: the thread is
    * read.
@@ -207,7 +207,7 @@ export interface StateWriteRequest extends ThreadAddress, StateUpdate {
   /** The idempotency key: a repeated request does not write a second checkpoint. */
   readonly command?: CommandKey | undefined
   /** Throws to reject the operation for this thread. Called with the record that guards the commit. */
-  readonly accept?: ((thread: ThreadRecord) => void) | undefined
+  readonly accept?: ((thread: ThreadRecord) => void | Promise<void>) | undefined
 }
 
 /** A run that was accepted. */

@@ -23,6 +23,8 @@ import { backends, countOf, randomMs, report, setScene } from './scene.ts'
 const SECONDS = countOf('CHAOS_SECONDS', 20)
 const THREADS = countOf('CHAOS_THREADS', 24)
 const INSTANCES = 3
+/** Of the clocks. */
+const SEED = countOf('CHAOS_SEED', randomMs(1_000_000))
 
 describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)
@@ -35,7 +37,7 @@ describe.each(backends)('$name', async (backend) => {
   test(
     'many threads keep every promise while their instances, whose clocks are wrong and whose store is slow at times, are killed again and again',
     async () => {
-      let seed = randomMs(1_000_000)
+      let seed = SEED
       // Instances over a file have the clock of their machine, and the leases in it, too.
       const clock = () =>
         backend.name === 'sqlite' ? { seed, spreadMs: 300 } : { seed: ++seed, spreadMs: 10_000 }
@@ -79,7 +81,7 @@ describe.each(backends)('$name', async (backend) => {
       const sum = (count: (life: Life) => number) => lives.reduce((total, life) => total + count(life), 0)
       report(
         backend,
-        `chaos of ${SECONDS} s, ${INSTANCES} instances, ${kills} times kill -9`,
+        `chaos of ${SECONDS} s, clocks of seed ${SEED}, ${INSTANCES} instances, ${kills} times kill -9`,
         `threads ${lives.length}, deleted ${sum(({ deleted }) => Number(deleted))}, runs ${sum(({ runs }) => runs.size)}, ` +
           `answers taken ${sum(({ answers }) => answers.taken.size)}, refused ${sum(({ answers }) => answers.refused.size)}, ` +
           `events followed ${sum(({ follower }) => follower.seen.length)}`,

@@ -112,8 +112,10 @@ export async function expectChain(
   { checkpointer }: OpenedStorage,
   threadId: string,
 ): Promise<readonly string[]> {
+  const tuples: CheckpointTuple[] = []
   const chain: { id: string; parent: string | undefined; log: readonly string[] }[] = []
   for await (const tuple of checkpointer.list({ configurable: { thread_id: threadId, checkpoint_ns: '' } })) {
+    tuples.push(tuple)
     chain.unshift({
       id: tuple.checkpoint.id,
       parent: tuple.parentConfig?.configurable?.checkpoint_id as string | undefined,
@@ -121,7 +123,7 @@ export async function expectChain(
     })
   }
   for (const [i, { parent, log }] of chain.entries()) {
-    expect(parent, `parent of checkpoint ${i} of ${threadId}`).toBe(chain[i - 1]?.id)
+    expect(parent, `parent of checkpoint ${i} of ${threadId}:\n${lines(tuples)}`).toBe(chain[i - 1]?.id)
     const before = chain[i - 1]?.log ?? []
     expect(log.slice(0, before.length)).toEqual(before)
     expect(log.length - before.length).toBeLessThanOrEqual(1)
@@ -144,8 +146,13 @@ export async function expectLineage(
   const thread = (await loadThread(store, threadId))!.record
   const writers = new Set<unknown>()
   let id = thread.restoredCheckpointId ?? tuples.keys().next().value
+  let of = `the head of ${threadId}`
   while (id !== undefined) {
-    const { metadata, parentConfig }: CheckpointTuple = tuples.get(id)!
+    const tuple = tuples.get(id)
+    if (!tuple)
+      throw new Error(`${of} is checkpoint ${id}, which does not exist:\n${lines([...tuples.values()])}`)
+    const { metadata, parentConfig }: CheckpointTuple = tuple
+    of = `the parent of checkpoint ${id} of ${threadId}`
     writers.add((metadata as { readonly run_id?: unknown } | undefined)?.run_id)
     id = parentConfig?.configurable?.checkpoint_id as string | undefined
   }
@@ -186,3 +193,12 @@ export async function leftoversOf(
   }
   return found
 }
+
+/** Checkpoints in words, for who looks for a fault. */
+const lines = (tuples: readonly CheckpointTuple[]): string =>
+  tuples
+    .map(({ checkpoint: { id }, metadata, parentConfig }) => {
+      const { step, source, run_id } = Object(metadata)
+      return `${id} after ${parentConfig?.configurable?.checkpoint_id}: step ${step}, ${source}, run ${run_id}`
+    })
+    .join('\n')

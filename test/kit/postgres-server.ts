@@ -22,6 +22,8 @@ export interface PostgresServer {
   start(): Promise<void>
   /** `immediate` ends it as a crash does, without telling its clients. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>
+  /** Sends SIGKILL to it and to the processes of its connections. */
+  kill(): Promise<void>
   /** Stops it and removes its data. */
   remove(): Promise<void>
 }
@@ -90,8 +92,24 @@ export async function startPostgres({
     await ended
   }
 
+  async function kill(): Promise<void> {
+    const of = server!.pid!
+    const pids = readFileSync(`/proc/${of}/task/${of}/children`, 'utf8')
+      .split(' ')
+      .filter(Boolean)
+      .map(Number)
+    for (const pid of [of, ...pids]) process.kill(pid, 'SIGKILL')
+    await ended
+    // A new server refuses to start while one of them has the shared memory.
+    await eventually(() => pids.every((pid) => !existsSync(`/proc/${pid}`)), {
+      ...PATIENCE,
+      what: 'Their end',
+    })
+  }
+
   const self: PostgresServer = {
     url,
+    kill,
     async start() {
       const log = openSync(join(place, 'log'), 'a')
       const set = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])

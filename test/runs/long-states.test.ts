@@ -1,3 +1,4 @@
+import { Annotation, START, StateGraph } from '@langchain/langgraph'
 import { Client } from '@langchain/langgraph-sdk'
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
@@ -6,6 +7,7 @@ import { chat } from '../fixtures/graphs.ts'
 import { dataOf, rootStates } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
 import { STORES } from '../kit/stores.ts'
+import { gate } from '../kit/wait.ts'
 
 const LENGTH = 20_000
 const PHOTO = 'p'.repeat(6_000)
@@ -61,6 +63,43 @@ test.each(cases)(
     expect(state.messages).toHaveLength(14)
     expect(dataOf(events, 'values')).toHaveLength(1)
     expect(rootStates(events)).toEqual(['running', 'completed'])
+  },
+)
+
+test.each(STORES)(
+  'whoever comes while the newest state is longer than an event gets it after the past: $name',
+  async ({ create }) => {
+    const { opened, open } = gate()
+    const { opened: waits, open: isWaiting } = gate()
+    const State = Annotation.Root({ text: Annotation<string>() })
+    const graph = new StateGraph(State)
+      .addNode('long', () => ({ text: PHOTO.repeat(4) }))
+      .addNode('wait', async () => {
+        isWaiting()
+        await opened
+        return {}
+      })
+      .addEdge(START, 'long')
+      .addEdge('long', 'wait')
+      .compile()
+    const host = await serveAgents({
+      agents: { agent: langgraph(graph) },
+      limits: { eventLength: LENGTH },
+      ...(await (
+        await create()
+      )()),
+    })
+    const thread = host.thread()
+    await host.server.engine.createThread({ threadId: thread.id })
+    const early = await thread.stream()
+    await thread.start({ text: 'short' })
+    await waits
+    await early.until((seen) => dataOf(seen, 'checkpoints').some((one) => one.values_omitted))
+    const late = await thread.stream({ channels: ['values', 'lifecycle'] })
+    const events = await late.until((seen) => dataOf(seen, 'values').length === 2)
+    expect(dataOf(events, 'values').map(({ text }) => text?.length)).toEqual([5, 4 * PHOTO.length])
+    open()
+    await late.until((seen) => rootStates(seen).includes('completed'))
   },
 )
 

@@ -6,6 +6,7 @@ import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.t
 import { copyCheckpoints } from '../../src/storage/checkpointer/copy-thread.ts'
 import { chat } from '../fixtures/graphs.ts'
 import { unexpectedErrors } from '../kit/errors.ts'
+import { sharedFile } from '../kit/shared.ts'
 import { STORES } from '../kit/stores.ts'
 
 /** Threads as many runs leave them, and as one long chat does. */
@@ -125,3 +126,39 @@ test.each(cases)(
     expect(told).toEqual(told.map((one) => ({ ...one, isRight: true })))
   },
 )
+
+test('a copy of 4,000 checkpoints keeps its lease while another instance works in the same file', async () => {
+  const open = sharedFile()
+  const { reporters } = unexpectedErrors()
+  const options = { agents: { chat: langgraph(chat()) }, leaseTtlMs: 5_000, ...reporters }
+  const places = [open(), open()] as const
+  const [a, b] = places.map((place) => createAgentServer({ ...options, ...place }).engine)
+  onTestFinished(async () => void (await Promise.all([a!.close(), b!.close()])))
+  const checkpoints = 4_000
+  await a!.createThread({ threadId: 'long', metadata: { graph_id: 'chat' } })
+  await fill(places[0].checkpointer, 'long', { checkpoints, messages: 20 })
+
+  let isOver = false
+  let runs = 0
+  const work = async () => {
+    while (!isOver) {
+      const threadId = randomUUID()
+      const input = { messages: [{ role: 'user', content: 'hi' }] }
+      const { runId } = await b!.start({ threadId, assistantId: 'chat', input })
+      expect(await b!.wait({ threadId, runId })).toMatchObject({ status: 'success' })
+      runs++
+    }
+  }
+  const working = work()
+  const { longest } = await turnsDuring(async () => {
+    await a!.copyThread({ threadId: 'long', newThreadId: 'copy' })
+  })
+  isOver = true
+  await working
+  expect(runs).toBeGreaterThan(0)
+  expect(longest).toBeLessThan(1_000)
+  let copied = 0
+  for await (const _ of places[1].checkpointer.list({ configurable: { thread_id: 'copy' } })) copied++
+  expect(copied).toBe(checkpoints)
+  expect(await b!.findThread({ threadId: 'copy' })).toMatchObject({ status: 'idle', activeRunId: null })
+}, 240_000)

@@ -186,10 +186,8 @@ describe('writing state', () => {
       status: 'interrupted',
       interrupts: { [tasks[0].id]: tasks[0].interrupts },
     })
-    await thread.ok('input.respond', { interrupt_id: tasks[0].interrupts[0].id, response: 'old' })
-    // The subgraph has a new checkpoint, at which LangGraph asks again.
-    const [again] = (await thread.idle()).tasks
-    await thread.ok('input.respond', { interrupt_id: again.interrupts[0].id, response: 'yes' })
+    // The subgraph has a new checkpoint, at which LangGraph gives the question another id.
+    await thread.ok('input.respond', { interrupt_id: tasks[0].interrupts[0].id, response: 'yes' })
     expect(await thread.idle()).toMatchObject({
       values: { notes: ['inner', 'edited', 'answer: yes', 'after'] },
       next: [],

@@ -11,12 +11,12 @@ import {
   internalsOf,
   isAnswerEnded,
   lookAtThread,
+  questionsBeforeInput,
   RunError,
   type RunReceipt,
   receiptIn,
   type ThreadLook,
   type ThreadRecord,
-  unanswered,
 } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest, TaskRequest } from '../model.ts'
@@ -209,7 +209,7 @@ async function startTask(
 
 /** Throws if a task of the thread waits for an answer: a message without a task id is not an answer. */
 async function requireNoQuestion(call: A2ACall, contextId: string, thread: ThreadRecord): Promise<void> {
-  const [open] = unanswered(thread)
+  const [open] = await questionsBeforeInput(call.context.engine, thread)
   if (!open) return
   const { threadId, lastRunId } = thread
   const { principal } = call.call

@@ -40,13 +40,14 @@ interface Classes {
 }
 
 export async function commandFor(
-  { answers, update, goto }: Extract<RunInput, { kind: 'resume' }>,
+  { update, goto }: Pick<Extract<RunInput, { kind: 'resume' }>, 'update' | 'goto'>,
   graph: Pick<Graph, 'nodes'>,
+  resume?: unknown,
 ): Promise<Command> {
   const destinations = goto === undefined || goto === null ? undefined : knownDestinations(goto, graph.nodes)
   const { Command, Send } = await classesOf(graph)
   return new Command({
-    ...(Object.keys(answers).length > 0 && { resume: answers }),
+    ...(resume !== undefined && { resume }),
     ...(update !== undefined && update !== null && { update }),
     ...(destinations && { goto: destinations.map((one) => (isSend(one) ? send(one, Send) : one)) }),
   })

@@ -3,6 +3,7 @@ import { defined, type Fields, filterFields } from '../../messages/record.ts'
 import type { AgentTask } from '../agent.ts'
 import { answeringSaver } from './answered.ts'
 import { commandFor } from './command.ts'
+import { resumeValue } from './edited-question.ts'
 import { createTranslator } from './events.ts'
 import {
   type EngineEvent,
@@ -51,7 +52,10 @@ export async function* streamGraph(
   let ended = false
   let settled = async (): Promise<unknown> => undefined
   try {
-    const input = start.kind === 'input' ? (start.value ?? null) : await commandFor(start, graph)
+    const input =
+      start.kind === 'input'
+        ? (start.value ?? null)
+        : await commandFor(start, graph, await resumeValue(graph, task, start))
     const options = runOptions(task, recursionLimit, stop.signal)
     const { classic } = task
     const stream = await outsideAnyRun(async () => {

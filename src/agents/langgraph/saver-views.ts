@@ -15,13 +15,16 @@ export function withVersions(checkpointer: Checkpointer): Checkpointer {
 /**
  * A checkpointer whose writes never fail. The first failure is passed to `onFailure`, which must stop the
  * run; later writes are dropped. LangGraph awaits its writes only at the end of the run, and Node ends the
- * process for an unhandled rejection.
+ * process for an unhandled rejection. A checkpoint that was refused, because the lease had expired or clients
+ * had not seen it yet, is written before its child if that is accepted: no checkpoint lacks its parent.
  */
 export function captureWriteErrors(
   checkpointer: Checkpointer,
   onFailure: (error: unknown) => void,
 ): Checkpointer {
   let failed = false
+  /** The writes of checkpoints that are not saved, by id. */
+  const refused = new Map<string, () => Promise<void>>()
   const attempt = async (write: () => Promise<unknown>): Promise<void> => {
     if (failed) return
     try {
@@ -35,7 +38,15 @@ export function captureWriteErrors(
   return withWrites(checkpointer, {
     async put(...args) {
       const [{ configurable }, checkpoint] = args
-      await attempt(() => checkpointer.put(...args))
+      const parentId = String(configurable?.checkpoint_id)
+      const writeParent = refused.get(parentId)
+      const write = async (): Promise<void> => {
+        refused.set(checkpoint.id, write)
+        if (refused.has(parentId)) await writeParent?.()
+        await checkpointer.put(...args)
+        refused.delete(checkpoint.id)
+      }
+      await attempt(write)
       const { thread_id, checkpoint_ns = '' } = { ...configurable }
       return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } }
     },

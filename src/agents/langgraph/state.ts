@@ -61,7 +61,7 @@ export function stateOf(
       const supersteps = steps.map(async (updates) => ({
         updates: await Promise.all(
           updates.map(async ({ values, command, asNode }) => ({
-            values: command ? await commandFor({ kind: 'resume', answers: {}, ...command }, target) : values,
+            values: command ? await commandFor(command, target) : values,
             ...(asNode !== undefined && { asNode }),
           })),
         ),

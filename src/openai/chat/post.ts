@@ -3,7 +3,7 @@ import type { FaceCall } from '../../face/routes.ts'
 import { json, SSE_HEADERS } from '../../http/index.ts'
 import { uuid7 } from '../../ids.ts'
 import { unbounded } from '../../principal.ts'
-import { internalsOf, lookAtThread, type ThreadLook, unanswered } from '../../runs/index.ts'
+import { internalsOf, lookAtThread, questionsBeforeInput, type ThreadLook } from '../../runs/index.ts'
 import {
   admit,
   type Begun,
@@ -157,7 +157,8 @@ async function orderFor(
   if (!known) return { place: { ...here, checkpointId: null }, input: given, turn }
   const place = await placeAfter(context, { ...look, thread }, known.runId)
   const input = { messages: messages.slice(turns[known.at + 1]!.at), answers: [] }
-  const [question] = place.checkpointId === undefined ? unanswered(thread) : []
+  const [question] =
+    place.checkpointId === undefined ? await questionsBeforeInput(context.engine, thread) : []
   if (!question) return { place, input, turn }
   const text = input.messages.map(({ content }) => saidIn(content)).join('\n')
   if (!answerIn(question, text)) return { place, input, asksAgain: questionText(question) }

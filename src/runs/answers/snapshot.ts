@@ -14,6 +14,7 @@ import {
   unanswered,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
+import { openQuestions } from '../threads/questions.ts'
 import { readState } from '../threads/state.ts'
 import { type OwnedThread, ownThread, savedThread } from '../threads/threads.ts'
 import { activeOf, answerOf } from './find.ts'
@@ -68,7 +69,8 @@ async function attempt(
   const [now, after] = await Promise.all([loadThread(store, threadId), store.inspect(threadId)])
   if (now?.version !== read?.version || (after.head !== head && !run))
     throw new ConflictError('The thread changed while it was being read.')
-  return { thread, state, questions: unanswered(thread), answer: found?.record ?? null, seq: head }
+  const questions = await openQuestions(context, thread, state)
+  return { thread, state, questions, answer: found?.record ?? null, seq: head }
 }
 
 /**

@@ -19,18 +19,16 @@ import {
   inspected,
   loadWithState,
   newThread,
-  type OpenInterrupt,
-  openInterrupts,
   type RunRecord,
   type StoredConfig,
   type ThreadRecord,
-  unanswered,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { AcceptedRun, LoadedStart, Owned, RunRequest } from '../requests.ts'
 import { adoptRun, linkToAnswer } from '../threads/answer-link.ts'
+import { openQuestions, questionsBeforeInput } from '../threads/questions.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
-import { readState, requireCheckpoint } from '../threads/state.ts'
+import { requireCheckpoint } from '../threads/state.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
 import { execute, startWaiting } from './execute.ts'
@@ -143,7 +141,7 @@ async function admit(
   const known = readReceipt(command, docs[0])
   if (known.receipt && 'runId' in known.receipt) return { receipt: known.receipt }
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
-  request.accept?.(thread)
+  await request.accept?.(thread)
   if (typeof checkpointId === 'string') {
     const at = { threadId, checkpointId, checkpointNs: request.config?.checkpointNs }
     const checkpointer = checkpointerOf(context, agent)
@@ -158,7 +156,7 @@ async function admit(
   const busy = held || thread.queue.length > 0
   const start = await answerWithInput(context, thread, request, busy)
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
-  const answers = await requireOpen(context, thread, start, busy)
+  const answers = await requireOpen(context, thread, start)
   const config = await configFor(agent, thread, !read)
   const runId = request.runId ?? uuid7()
   const task = await linkToAnswer(context, thread, start, { ...request, runId, now: state.now })
@@ -270,9 +268,9 @@ async function answerWithInput(
   // Requests for an answer and REST requests distinguish inputs and answers themselves.
   if (start.kind !== 'input' || start.value === null || checkpointId !== undefined) return start
   if (answer || classic) return start
-  if (thread.error !== null || (waits && multitaskStrategy !== 'enqueue')) return start
-  const announced = unanswered(thread).filter(({ runId }) => runId !== '')
-  const [first, ...others] = waits ? announced : await stillAsked(context, thread, announced)
+  if (waits && multitaskStrategy !== 'enqueue') return start
+  const open = await questionsBeforeInput(context, thread)
+  const [first, ...others] = open.filter(({ runId }) => runId !== '')
   if (!first) return start
   if (others.length > 0) {
     throw new RunError(
@@ -283,35 +281,16 @@ async function answerWithInput(
   return { kind: 'resume', answers: { [first.id]: start.value } }
 }
 
-/**
- * The interrupts that the agent still asks. After a new release, the node that asked may not exist any more.
- */
-async function stillAsked(
-  context: RunContext,
-  thread: ThreadRecord,
-  announced: readonly OpenInterrupt[],
-): Promise<readonly OpenInterrupt[]> {
-  if (announced.length === 0) return []
-  const state = await saverInTime(context, readState(context, thread))
-  // An agent of your own may keep no state.
-  if (!state) return announced
-  const asked = new Set(openInterrupts(state, []).map(({ id }) => id))
-  // After a rolled-back answer, the state has what its task had written, and the task waits all the same.
-  return asked.size === 0 && state.tasks.length > 0 ? announced : announced.filter(({ id }) => asked.has(id))
-}
-
 /** The interrupts that a resume answers. Throws unless each is open and not yet answered by a waiting run. */
 async function requireOpen(
   context: RunContext,
   thread: ThreadRecord,
   start: RunInput,
-  waits: boolean,
 ): Promise<readonly string[]> {
   if (start.kind !== 'resume') return []
   const answers = Object.keys(start.answers)
   if (answers.length === 0) return []
-  const announced = unanswered(thread)
-  const open = new Set((waits ? announced : await stillAsked(context, thread, announced)).map(({ id }) => id))
+  const open = new Set((await openQuestions(context, thread)).map(({ id }) => id))
   for (const id of answers) {
     if (!open.has(id)) {
       throw new RunError(

@@ -3,7 +3,7 @@ import { ConflictError, FencedError, UnavailableError } from '../../storage/erro
 import type { Change, Committed, Guard, Op, Store } from '../../storage/store/store.ts'
 import { backoff, nextTurn, pause, sleep } from '../../time.ts'
 import { RunError } from '../errors.ts'
-import { encodeFrame, eventWriter, type PendingEvent, type RecordedEvent } from './frame.ts'
+import { encodeFrame, eventWriter, OMITTED, type PendingEvent, type RecordedEvent } from './frame.ts'
 import type { LogWatchers } from './watchers.ts'
 
 /** Writes one run's events to the thread's log, in order, with the run's fencing token. */
@@ -125,7 +125,7 @@ export function createAppender(options: AppenderOptions): Appender {
     if (!OF_THE_STATE.has(event.method)) throw tooLong(item, eventLength)
     if (event.method === 'values' && event.namespace.length === 0) isStateOmitted = true
     const saved = event.method === 'values' ? checkpoints.get(scope) : undefined
-    return saved && toPending({ ...saved, data: { ...saved.data, values_omitted: true } })
+    return saved && toPending({ ...saved, data: { ...saved.data, values_omitted: true }, detail: OMITTED })
   }
 
   async function write(

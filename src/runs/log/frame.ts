@@ -15,7 +15,10 @@ export interface Topic {
   readonly method: string
   readonly namespace: readonly string[]
   readonly runId: string
-  /** The name of a `custom` event, the interrupt id of an `input.requested` event, or `SUPERSEDED` or `UNUSED`. */
+  /**
+   * The name of a `custom` event, the interrupt id of an `input.requested` event, or `SUPERSEDED`, `UNUSED` or
+   * `OMITTED`.
+   */
   readonly detail: string | undefined
   /** The fencing token of its writer. */
   readonly token: number
@@ -30,8 +33,13 @@ export const SUPERSEDED = 'superseded'
 /** The detail of the end of a message that its attempt does not keep. New subscribers get it, too. */
 export const UNUSED = 'unused'
 
+/** The detail of a `checkpoints` event in place of a state that is too long for an event. */
+export const OMITTED = 'omitted'
+
 /** An event from an agent or the engine. The engine may mark it. */
-export type RecordedEvent = AgentEvent & { readonly detail?: typeof SUPERSEDED | typeof UNUSED }
+export type RecordedEvent = AgentEvent & {
+  readonly detail?: typeof SUPERSEDED | typeof UNUSED | typeof OMITTED
+}
 
 const formatTopic = ({ method, namespace, runId, detail }: Omit<Topic, 'token'>): string =>
   JSON.stringify([method, namespace, runId, detail])

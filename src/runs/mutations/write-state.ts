@@ -111,7 +111,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
     if ('checkpointId' in receipt) return receipt
     throw concurrentDuplicate()
   }
-  write.accept?.(thread)
+  await write.accept?.(thread)
   if (isHeld(state) && unsettled?.token === state.token) {
     await sleep(POLL_MS)
     return holdThread(context, write)

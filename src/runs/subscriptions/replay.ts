@@ -32,6 +32,8 @@ export interface ReplayRange {
   /** The last sequence number. */
   readonly until: number
   readonly wanted: Matcher
+  /** Whether the newest root state in it must be the thread's when it ends. */
+  readonly endsWithState?: true
 }
 
 /**
@@ -102,7 +104,7 @@ function history(thread: ThreadRecord, filter: Matcher, head: number): readonly 
       until: thread.supersededThroughSeq,
       wanted: (topic) => isStatusEvent(topic) && filter(topic) && current(topic),
     },
-    { until: head, wanted: (topic) => filter(topic) && current(topic) },
+    { until: head, wanted: (topic) => filter(topic) && current(topic), endsWithState: true },
   ]
 }
 

@@ -6,7 +6,7 @@ import { RunError } from '../errors.ts'
 import { type BatchReader, decodeFrames, readLogBatches } from '../log/decode.ts'
 import { checkChannels, createMatcher } from '../log/filter.ts'
 import type { LoggedEvents } from '../log/form.ts'
-import { encodeGap, type Matcher, type Topic } from '../log/frame.ts'
+import { encodeGap, type Matcher, OMITTED, type Topic, topicOf } from '../log/frame.ts'
 import type { SubscriberEnd } from '../log/watchers.ts'
 import type { ThreadRecord } from '../records/records.ts'
 import type { Owned, ThreadEvents, ThreadSubscription } from '../requests.ts'
@@ -35,8 +35,11 @@ export function subscribeAs<Chunk>(
   const watcher = watchers.open(threadId, end)
   let from = request
   let start: ReplayStart | undefined
+  /** Frames to send before the next events of the log. */
   let prologue: readonly Uint8Array[] = []
   let after = 0
+  /** Whether the newest root state so far was too long for an event. */
+  let isStateOmitted = false
   /** The wake-up count when the log was last read to its head. Until it changes there is nothing to read. */
   let atHead: number | undefined
   /** The change count when the thread was last read. */
@@ -128,7 +131,7 @@ export function subscribeAs<Chunk>(
     { ranges, createdAt }: ReplayStart,
     wakeUps: number,
   ): Promise<Chunk | undefined | null> {
-    const { until, wanted } = ranges.find((range) => after < range.until)!
+    const { until, wanted, endsWithState } = ranges.find((range) => after < range.until)!
     const limit = until === Number.POSITIVE_INFINITY ? {} : { limit: Math.min(until - after, MAX_BATCH) }
     const batch = await watcher.read({ after, ...limit })
     if (mayBeRecreated(batch)) {
@@ -143,8 +146,26 @@ export function subscribeAs<Chunk>(
     if (batch.first > after + 1) return skipGap(batch.first)
     after = batch.first + batch.count - 1
     watcher.moved(after, batch.head)
-    if (after === batch.head && watcher.isFresh(wakeUps)) atHead = wakeUps
+    if (endsWithState) await noteStates(batch, until)
+    if (prologue.length === 0 && after === batch.head && watcher.isFresh(wakeUps)) atHead = wakeUps
     return rendering.batch(batch, wanted) ?? null
+  }
+
+  /**
+   * After the past events comes the newest state, if its own event was left out: otherwise a new subscriber
+   * would take an earlier, shorter state for it.
+   */
+  async function noteStates({ count, origins, originOf }: LogBatch, until: number): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      const { method, namespace, detail } = topicOf(origins[originOf[i]!]!)
+      if (namespace.length > 0) continue
+      if (method === 'values') isStateOmitted = false
+      else if (method === 'checkpoints' && detail === OMITTED) isStateOmitted = true
+    }
+    if (after < until || !isStateOmitted) return
+    isStateOmitted = false
+    const thread = await findThread(context, request)
+    if (thread) prologue = await baselineFrames(context, thread, filter, after)
   }
 
   /**

@@ -5,10 +5,10 @@ import { titleOf } from '../../face/title.ts'
 import {
   internalsOf,
   type MultitaskStrategy,
+  questionsBeforeInput,
   type RunReceipt,
   receiptOf,
   type ThreadRecord,
-  unanswered,
 } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 import { schemas } from '../schemas.ts'
@@ -88,7 +88,7 @@ export async function inputInject(command: Command): Promise<CommandResult> {
     const started = await engine.start({
       ...(await common(command)),
       input: { messages },
-      accept: refuseQuestions,
+      accept: refuseQuestions(command),
     })
     return resultOf(started)
   }
@@ -97,18 +97,20 @@ export async function inputInject(command: Command): Promise<CommandResult> {
     principal,
     values: { messages },
     command: key,
-    accept: refuseQuestions,
+    accept: refuseQuestions(command),
   })
   return { result: {}, appliedThroughSeq }
 }
 
-function refuseQuestions(thread: ThreadRecord): void {
-  if (unanswered(thread).length === 0) return
-  throw new ProtocolError(
-    'not_supported',
-    'The thread has an open interrupt, which a message would discard. Answer with input.respond, and send the message as update.',
-  )
-}
+const refuseQuestions =
+  ({ engine }: Command) =>
+  async (thread: ThreadRecord): Promise<void> => {
+    if ((await questionsBeforeInput(engine, thread)).length === 0) return
+    throw new ProtocolError(
+      'not_supported',
+      'The thread has an open interrupt, which a message would discard. Answer with input.respond, and send the message as update.',
+    )
+  }
 
 const resultOf = ({ runId, appliedThroughSeq }: RunReceipt, more: object = {}): CommandResult => ({
   result: { run_id: runId, ...more },
