@@ -12,6 +12,7 @@ import { uuid7, uuidOf } from '../ids.ts'
 import { namesOwnerOf, unbounded } from '../principal.ts'
 import {
   type AgentEngine,
+  findThreads,
   keepLatest,
   type NewThreadRequest,
   RunError,
@@ -121,9 +122,12 @@ export async function pruneThreads({ engine, authorize }: FaceContext, call: Fac
     const { principal } = await permit(authorize, call, 'threads:delete', { threadId })
     threads.push({ threadId, principal })
   }
-  if (strategy === 'keep_latest') return json({ pruned_count: await keepLatest(engine, threads) })
+  // One read for all, so that unknown ids cost nothing more.
+  const found = await findThreads(engine, threads)
+  const known = threads.filter((_, at) => found[at])
+  if (strategy === 'keep_latest') return json({ pruned_count: await keepLatest(engine, known) })
   let pruned = 0
-  for (const thread of threads) if (await engine.deleteThread(thread)) pruned += 1
+  for (const thread of known) if (await engine.deleteThread(thread)) pruned += 1
   return json({ pruned_count: pruned })
 }
 

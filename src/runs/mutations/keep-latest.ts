@@ -1,7 +1,7 @@
 import { isHeld, nextToken } from '../../storage/coordination/leases.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
-import { loadThread } from '../records/records.ts'
+import { loadWithState } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import { type OwnedThread, ownThread, savedThread } from '../threads/threads.ts'
 import { assertKeepLatest, saversOfThread } from './savers-of-thread.ts'
@@ -30,8 +30,7 @@ export async function keepLatest(context: RunContext, asked: readonly OwnedThrea
 async function findIdle(context: RunContext, asked: OwnedThread): Promise<Idle | undefined> {
   const { store } = context
   const { threadId } = asked
-  const state = await store.inspect(threadId)
-  const read = await loadThread(store, threadId)
+  const { state, read } = await loadWithState(store, threadId)
   const thread = read ? ownThread(read.record, asked) : await savedThread(context, asked)
   if (!thread) return undefined
   assertKeepLatest(saversOfThread(context, thread.assistantId))
