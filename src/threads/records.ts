@@ -19,6 +19,7 @@ import {
   type ThreadAddress,
   type ThreadRecord,
 } from '../runs/index.ts'
+import { eventLoopTurns } from '../time.ts'
 import { newestState } from './newest-state.ts'
 import { presentThread, shownTitle } from './present.ts'
 import { schemas } from './schemas.ts'
@@ -127,7 +128,11 @@ export async function pruneThreads({ engine, authorize }: FaceContext, call: Fac
   const known = threads.filter((_, at) => found[at])
   if (strategy === 'keep_latest') return json({ pruned_count: await keepLatest(engine, known) })
   let pruned = 0
-  for (const thread of known) if (await engine.deleteThread(thread)) pruned += 1
+  const turn = eventLoopTurns()
+  for (const thread of known) {
+    if (await engine.deleteThread(thread)) pruned += 1
+    await turn()
+  }
   return json({ pruned_count: pruned })
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { appendFileSync } from 'node:fs'
+import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { createControlPlaneHandler } from '../../src/control-plane/index.ts'
@@ -12,16 +12,44 @@ import { counted } from '../kit/calls.ts'
 import { PLACES } from '../kit/databases.ts'
 import { unexpectedErrors } from '../kit/errors.ts'
 import type { Json } from '../kit/events.ts'
+import type { Place } from '../kit/shared.ts'
 import { eventually, turns } from '../kit/wait.ts'
-import { type Known, legalBodies } from './bodies/legal.ts'
+import { type Body, type Known, legalBodies } from './bodies/legal.ts'
 import { longestTurn } from './bodies/turns.ts'
 import { faces } from './faces.ts'
 
-const SIZE = Number(process.env.SIZE ?? 200_000)
-const NAME = new RegExp(process.env.NAME ?? '.')
-const ONLY = new RegExp(process.env.ONLY ?? '.')
+/** The default limit of a body, and a part of it that takes little time to send to every route. */
+const LARGEST = 4 * 1024 * 1024
+const LARGE = LARGEST / 8
+/** The longest turn of the event loop that the largest body may cause, in milliseconds of processor time. */
+const MAX_TURN = 1_000
+/** A body that takes longer than this in its part is sent once more as large as it can be. */
+const SUSPECT = MAX_TURN / 16
+const MAX_CALLS = 50
 
-const EXAMPLES: Json = {
+/**
+ * More calls, for what a body names to be written, or looked at, one after the other. The number of items is
+ * limited, and others get their turn in between.
+ */
+const CALLS_FOR_ITEMS: Readonly<Record<string, number>> = {
+  // Four for each of 200 threads that are deleted.
+  'POST /threads/prune': 800,
+  // Three for each of 1,000 steps of a history.
+  'POST /threads': 3_000,
+  // About twenty for each of 100 runs.
+  'POST /runs/batch': 2_000,
+  // One for each state that is answered, or that a search by values looks at.
+  'POST /threads/search': 1_000,
+  'POST /threads/count': 1_000,
+}
+
+/** What a route takes, as far as its schema does not say it. */
+const EXAMPLES: Readonly<Record<string, Json>> = {
+  'POST /threads/{thread_id}/stream': { channels: ['values'] },
+  'POST /threads/{thread_id}/stream/events': { channels: ['values'] },
+  'POST /runs/crons': { assistant_id: 'agent', schedule: '0 0 29 2 *' },
+  'POST /threads/{thread_id}/runs/crons': { assistant_id: 'agent', schedule: '0 0 29 2 *' },
+  'PUT /store/items': { namespace: ['a'], key: 'k' },
   'POST /a2a/{assistant_id}': {
     id: 1,
     method: 'message/send',
@@ -38,127 +66,161 @@ const EXAMPLES: Json = {
     context: [],
     forwardedProps: {},
   },
-  'POST /threads/{thread_id}/stream': { channels: ['values'] },
-  'POST /threads/{thread_id}/stream/events': { channels: ['values'] },
-  'POST /runs/crons': { assistant_id: 'agent', schedule: '0 0 29 2 *' },
-  'POST /threads/{thread_id}/runs/crons': { assistant_id: 'agent', schedule: '0 0 29 2 *' },
-  'POST /v2/listeners': { compute_config: { k8s_namespaces: ['x'] } },
   'POST /v1/responses': { input: 'x' },
-  'PUT /store/items': { namespace: ['a'], key: 'k' },
-  'POST /store/namespaces': {},
-  'POST /v2/deployments': { ...GITHUB, name: 'other' },
+  'POST /v2/deployments': { ...GITHUB, name: undefined },
 }
 
-test.each(PLACES)('$name', { timeout: 900_000 }, async ({ open }) => {
-  const { storage, calls, reset } = counted(await open())
+/** Bodies that are sent each time: those that once took seconds, or a call for each item. */
+const ALWAYS =
+  /as many as it takes|^(params\.)?(config\.)?metadata: keys|^params\.input: (empty|wide|many m)|^body: 100 with input: many calls$/
+
+interface Route {
+  readonly name: string
+  readonly method: string
+  /** With `{names}` of its parameters. */
+  readonly path: string
+  readonly bodies: readonly Body[]
+}
+
+async function rig(place: Place) {
+  const { storage, calls, reset } = counted(place)
   const { errors, reporters } = unexpectedErrors()
+  const authenticate = () => ({ id: 'ann' })
+  const { onError } = reporters
   const controlPlane = createControlPlaneHandler({
-    deployer: scriptedDeployer(),
-    worker: false,
-    authenticate: () => ({ id: 'ann' }),
-    store: storage.store,
-    onError: (e) => void errors.push(e),
+    ...{ deployer: scriptedDeployer(), worker: false, authenticate, store: storage.store, onError },
   })
+  const agents = { agent: langgraph(chat()) }
   const server = createAgentServer({
-    agents: { agent: langgraph(chat()) },
-    faces,
-    controlPlane,
-    devtools: true,
-    ...storage,
-    ...reporters,
+    ...{ agents, faces, controlPlane, devtools: true, authenticate, ...storage, ...reporters },
   })
   onTestFinished(() => server.close())
-  const send = async (method: string, path: string, body?: string) => {
-    const answer = await server.fetch(
-      new Request(`http://127.0.0.1${path}`, {
-        method,
-        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-        ...(body !== undefined && { body }),
-      }),
-    )
-    if (
-      answer.headers.get('content-type')?.startsWith('text/event-stream') &&
-      /\/(stream|stream\/events|connect)$/.test(path) &&
-      !path.includes('runs')
-    ) {
-      await answer.body?.cancel()
-      return { status: answer.status, text: '' }
-    }
-    return { status: answer.status, text: await answer.text() }
+
+  async function send(method: string, path: string, body: string | undefined) {
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const request = new Request(`http://127.0.0.1${path}`, { method, headers, ...(body && { body }) })
+    const response = await server.fetch(request)
+    const isEndless = ENDLESS.test(path) && response.ok
+    if (isEndless) await response.body?.cancel()
+    return { status: response.status, text: isEndless ? '' : await response.text() }
   }
-  const document = JSON.parse((await send('GET', '/openapi.json')).text)
-  const newThread = async () => (JSON.parse((await send('POST', '/threads', '{}')).text) as Json).thread_id
+  const asked = async (method: string, path: string, body?: object): Promise<Json> => {
+    const { status, text } = await send(method, path, body && JSON.stringify(body))
+    expect(status, `${path} ${text}`).toBeLessThan(300)
+    return JSON.parse(text)
+  }
+
+  const made = { deployment: (await asked('POST', '/v2/deployments', GITHUB)).id, thread: '', names: 0 }
   const threads: string[] = []
-  for (let at = 0; at < 1_000; at++) threads.push(await newThread())
-  const { body: deployment } = {
-    body: JSON.parse((await send('POST', '/v2/deployments', JSON.stringify(GITHUB))).text),
+  const newThread = async (): Promise<string> => (await asked('POST', '/threads', {})).thread_id
+  while (threads.length < 200) threads.push(await newThread())
+
+  /** Names of what there is. Of lists of ids, some are unknown. */
+  const known: Known = (field) => {
+    if (/^(assistant_?id|graph_id|model|agent_?id)$/i.test(field)) return () => 'agent'
+    if (/^thread_?id$/i.test(field)) return () => made.thread
+    if (/^(ids|thread_ids)$/.test(field)) return (at) => threads[at] ?? `unknown-${at}`
+    if (field === 'name') return () => `name-${made.names++}`
+    return /(_id|Id)$/.test(field) && !/^(interrupt|checkpoint)/.test(field) ? () => randomUUID() : undefined
   }
-  const rest = async () => {
+  async function valueOf(parameter: string): Promise<string> {
+    if (parameter === 'thread_id') return made.thread
+    if (parameter === 'deployment_id') return made.deployment
+    if (parameter === 'conversation_id') return (await asked('POST', '/v1/conversations', {})).id
+    if (parameter === 'cron_id')
+      return (await asked('POST', '/runs/crons', EXAMPLES['POST /runs/crons'])).cron_id
+    return known(parameter)?.(0) ?? randomUUID()
+  }
+
+  const document = await asked('GET', '/openapi.json')
+  const described = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+    ['post', 'put', 'patch'].flatMap((method) =>
+      item[method]
+        ? [{ method, path, schema: item[method].requestBody?.content['application/json'].schema }]
+        : [],
+    ),
+  )
+  // The routes of the devtools are not part of the document.
+  const others = createDevtoolsGroup({ engine: server.engine }).routes.map(([method, pattern]) => ({
+    method,
+    path: pattern.replace(/:(\w+)/g, '{$1}'),
+    schema: {},
+  }))
+  const routes = [...described, ...others.filter(({ method }) => method === 'POST')].map(
+    ({ method, path, schema = {} }): Route => {
+      const name = `${method.toUpperCase()} ${path}`
+      const bodies = legalBodies(document, schema, EXAMPLES[name], known)
+      return { name, method: method.toUpperCase(), path, bodies }
+    },
+  )
+
+  /** Settles when what an answer has left to do is done. */
+  async function rest(): Promise<void> {
     for (let seen = -1; seen !== calls.made.length; ) {
       await eventually(async () => (await server.engine.measure()).running === 0)
       seen = calls.made.length
-      await turns(5)
+      await turns(3)
     }
   }
-  let thread = ''
-  const known: Known = (field) => {
-    if (/^(assistant_?id|graph_id|model|assistant|agent_?id)$/i.test(field)) return () => 'agent'
-    if (/^(thread_id|threadId)$/.test(field)) return () => thread
-    if (/^(ids|thread_ids)$/.test(field))
-      return (at) => (at % 2 === 0 ? threads[at % 1_000] : `unknown-${at}`)
-    if (/(_id|Id)$/.test(field) && field !== 'interrupt_id' && field !== 'checkpoint_id')
-      return () => randomUUID()
-    return undefined
-  }
-  const paramOf = async (name: string, path: string): Promise<string> => {
-    if (name === 'thread_id') return thread
-    if (name === 'assistant_id' || name === 'agent_id') return 'agent'
-    if (name === 'deployment_id') return deployment.id
-    if (name === 'conversation_id')
-      return (JSON.parse((await send('POST', '/v1/conversations', '{}')).text) as Json).id
-    if (name === 'cron_id')
-      return JSON.parse(
-        (await send('POST', '/runs/crons', JSON.stringify({ assistant_id: 'agent', schedule: '0 0 29 2 *' })))
-          .text,
-      ).cron_id
-    return randomUUID()
-  }
-  const devtools = createDevtoolsGroup({ engine: server.engine }).routes
-  const routes = [
-    ...Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-      ['post', 'put', 'patch']
-        .filter((m) => item[m])
-        .map(
-          (m) =>
-            [m.toUpperCase(), path, item[m]?.requestBody?.content?.['application/json']?.schema] as const,
-        ),
-    ),
-    ...devtools.filter(([m]) => m === 'POST').map(([m, p]) => [m, p.replace(/:(\w+)/g, '{$1}'), {}] as const),
-  ]
-  for (const [method, path, schema] of routes) {
-    if (!ONLY.test(path)) continue
-    for (const { name, make } of legalBodies(document, schema ?? {}, EXAMPLES[`${method} ${path}`], known)) {
-      if (!NAME.test(name)) continue
-      const t0 = performance.now()
-      thread = await newThread()
-      if (path.includes('{thread_id}'))
-        await send('POST', `/threads/${thread}/state`, '{"values":{"messages":[]}}')
-      let url = (document.paths[path]?.servers?.[0]?.url ?? '').replace(/^\/$/, '') + path
-      for (const [whole, param] of path.matchAll(/\{(\w+)\}/g))
-        url = url.replace(whole, await paramOf(param!, path))
-      const text = JSON.stringify(make(SIZE))
+
+  /** What a body costs: the longest turn of the event loop, and the calls of the storage. */
+  async function costOf({ path, method, name }: Route, { make, name: shape }: Body, size: number) {
+    made.thread = await newThread()
+    let url = (document.paths[path]?.servers?.[0]?.url ?? '/').replace(/\/$/, '') + path
+    if (name === 'PATCH /threads/{thread_id}/state')
+      await asked('POST', `/threads/${made.thread}/state`, { values: { messages: [] } })
+    for (const [whole, parameter] of path.matchAll(/\{(\w+)\}/g))
+      url = url.replace(whole, await valueOf(parameter!))
+    const text = JSON.stringify(make(size))
+    await rest()
+    reset()
+    const { result, longest } = await longestTurn(async () => {
+      const answer = await send(method, url, text)
       await rest()
-      reset()
-      const { result, longest } = await longestTurn(async () => {
-        const got = await send(method, url, text)
-        await rest()
-        return got
-      })
-      appendFileSync(
-        process.env.OUT ?? '/tmp/bodies.log',
-        `${JSON.stringify({ ms: Math.round(longest), calls: calls.from.filter((f) => !f.includes('measure')).length, status: result.status, len: text.length, all: Math.round(performance.now() - t0), route: `${method} ${path}`, name, answer: result.status >= 400 ? result.text.slice(0, 150) : undefined })}\n`,
-      )
-    }
+      return answer
+    })
+    const own = calls.from.filter((from) => !from.includes('measure')).length
+    const { status, text: answer } = result
+    return { name, shape, length: text.length, longest: Math.round(longest), calls: own, status, answer }
   }
-  expect(errors).toEqual([])
-})
+
+  return { routes, costOf, errors }
+}
+
+/** Streams that wait for events that do not come. */
+const ENDLESS = /^\/threads\/[^/]+\/stream|\/connect$/
+
+test.each(PLACES)(
+  'no body of any route holds the event loop, or makes many calls: $name',
+  async ({ open }) => {
+    const { routes, costOf, errors } = await rig(await open())
+    const isAll = process.env.BODIES === 'all'
+    const taken = new Set<string>()
+    const wrong: object[] = []
+    for (const route of routes) {
+      const some = isAll
+        ? route.bodies
+        : new Set([
+            ...route.bodies.filter(({ name }) => ALWAYS.test(name)),
+            ...fc.sample(fc.constantFrom(...route.bodies), 1),
+          ])
+      for (const body of some) {
+        let cost = await costOf(route, body, LARGE)
+        if (cost.longest > SUSPECT) cost = await costOf(route, body, LARGEST * 0.95)
+        if (cost.status < 400) taken.add(route.name)
+        const most = MAX_CALLS + (CALLS_FOR_ITEMS[route.name] ?? 0)
+        if (process.env.OUT)
+          (await import('node:fs')).appendFileSync(
+            process.env.OUT,
+            `${JSON.stringify({ ...cost, answer: cost.status < 400 ? '' : cost.answer.slice(0, 150) })}\n`,
+          )
+        if (cost.longest > MAX_TURN || cost.calls > most || cost.status >= 500)
+          wrong.push({ ...cost, answer: cost.answer.slice(0, 200) })
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(errors).toEqual([])
+    expect(routes.length).toBeGreaterThan(80)
+    expect(taken.size).toBeGreaterThan(routes.length / 2)
+  },
+)

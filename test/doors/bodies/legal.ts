@@ -77,7 +77,7 @@ function reading(document: Json, known: Known) {
     const inside = Object.entries<Json>(schema.properties ?? {}).flatMap(([key, one]) =>
       placesOf(one, [...path, key]),
     )
-    const isLarge = ![schema.type].flat().some((type) => ['integer', 'number', 'boolean'].includes(type))
+    const isLarge = schema.maximum <= MOST || ![schema.type].flat().some((type) => SCALARS.has(type))
     const isClosed = schema.type === 'object' && path.length > 0 && !schema.additionalProperties
     return isLarge && !(isClosed && inside.length > 0) ? [{ path, schema }, ...inside] : inside
   }
@@ -89,6 +89,8 @@ function reading(document: Json, known: Known) {
         return known(field) || schema.format || schema.pattern ? {} : TEXTS
       case 'object':
         return KEYS
+      case 'integer':
+        return { 'as many as it takes': () => schema.maximum }
       case 'array':
         return listsOf(schema, field, isItem)
       default:
@@ -124,6 +126,11 @@ function reading(document: Json, known: Known) {
 
   return { bodiesOf }
 }
+
+const SCALARS = new Set(['integer', 'number', 'boolean'])
+
+/** A number up to this is a number of things. */
+const MOST = 10_000
 
 const UUID = '0190a6f2-0000-7000-8000-000000000000'
 
