@@ -5,9 +5,9 @@ export const MAX_DEPTH = 100
 
 /**
  * Each value costs memory and time in all that reads a body, however short it is: 4 MiB of `[` or `{}` are two
- * million values, which take seconds. So a body has at most one value for each 8 bytes of its limit.
+ * million values, which take seconds. So a body has at most one value for each 16 bytes of its limit.
  */
-const BYTES_PER_VALUE = 8
+const BYTES_PER_VALUE = 16
 
 export interface ReadJsonOptions {
   /** The maximum size in bytes, counted while reading. Default: 4 MiB. */
@@ -27,7 +27,7 @@ const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The JSON body of a request; `undefined` if it is empty. Throws `HttpError`: 413 `payload_too_large` (also for
- * more values than an eighth of `maxBytes`), 400
+ * more values than a sixteenth of `maxBytes`), 400
  * `invalid_encoding` (not UTF-8), `invalid_json`, `too_deep`, `incomplete_body` (the client disconnected).
  */
 export async function readJson(request: Request, options: ReadJsonOptions = {}): Promise<unknown> {

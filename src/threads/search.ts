@@ -14,6 +14,7 @@ import {
   metadataOf,
   type ThreadRecord,
 } from '../runs/index.ts'
+import { eventLoopTurns } from '../time.ts'
 import type { ThreadsContext } from './context.ts'
 import { valueAt } from './extract.ts'
 import { newestState } from './newest-state.ts'
@@ -113,7 +114,9 @@ async function find(
   const hasValues = containing(values)
   const items: Found[] = []
   let total = 0
+  const turn = eventLoopTurns()
   for await (const thread of threads) {
+    await turn()
     if (!hasMetadata(metadataOf(thread))) continue
     const state = values && ((await newestState(engine, thread)) ?? null)
     if (values && !hasValues(state?.values ?? {})) continue

@@ -64,8 +64,8 @@ function reading(document: Json, known: Known) {
     if (type === 'integer' || type === 'number') return Math.max(1, schema.minimum ?? 0)
     if (type === 'boolean') return false
     const least: Json = { ...example }
-    for (const key of schema.required ?? [])
-      least[key] = leastOf(schema.properties[key] ?? {}, key, example?.[key])
+    for (const key of new Set([...(schema.required ?? []), ...Object.keys(example ?? {})]))
+      if (schema.properties?.[key]) least[key] = leastOf(schema.properties[key], key, example?.[key])
     return least
   }
 
