@@ -8,6 +8,8 @@ export const MAX_DEPTH = 100
  * million values, which take seconds. So a body has at most one value for each 16 bytes of its limit.
  */
 const BYTES_PER_VALUE = 16
+/** So many cost little. A host that has parsed a body may have a limit of its own. */
+const LEAST_VALUES = 10_000
 
 export interface ReadJsonOptions {
   /** The maximum size in bytes, counted while reading. Default: 4 MiB. */
@@ -49,7 +51,7 @@ const boundsOf = ({
   maxDepth = MAX_DEPTH,
 }: Pick<ReadJsonOptions, 'maxBytes' | 'maxDepth'>): Bounds => ({
   depth: maxDepth,
-  values: Math.floor(maxBytes / BYTES_PER_VALUE),
+  values: Math.max(LEAST_VALUES, Math.floor(maxBytes / BYTES_PER_VALUE)),
 })
 
 /** Throws `HttpError` for JSON that is nested too deeply, or has too many values, before it is parsed. */
@@ -159,7 +161,9 @@ function problemOfText(text: string, most: Bounds): keyof Bounds | undefined {
     } else if (code === QUOTE) inString = true
     else if (code === 0x5b || code === 0x7b) {
       if (++depth > most.depth) return 'depth'
-      values++
+      const next = text.charCodeAt(at + 1)
+      // An empty list or object is one value, which its comma counts.
+      if (next !== 0x5d && next !== 0x7d) values++
     } else if (code === 0x5d || code === 0x7d) depth--
     else if (code === 0x2c) values++
     if (values > most.values) return 'values'

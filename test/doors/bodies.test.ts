@@ -89,6 +89,7 @@ async function rig(place: Place) {
   const { onError } = reporters
   const controlPlane = createControlPlaneHandler({
     ...{ deployer: scriptedDeployer(), worker: false, authenticate, store: storage.store, onError },
+    secrets: { key: Buffer.alloc(32, 7).toString('base64') },
   })
   const agents = { agent: langgraph(chat()) }
   const server = createAgentServer({
