@@ -1,7 +1,7 @@
 import { HttpError } from './errors.ts'
 
 export const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024
-export const MAX_DEPTH = 100
+const MAX_DEPTH = 100
 
 /**
  * Each value costs memory and time in all that reads a body, however short it is: 4 MiB of `[` or `{}` are two

@@ -1,4 +1,4 @@
-export { checkText, DEFAULT_MAX_BODY_BYTES, MAX_DEPTH, type ReadJsonOptions, readJson } from './body.ts'
+export { checkText, DEFAULT_MAX_BODY_BYTES, type ReadJsonOptions, readJson } from './body.ts'
 export { combine } from './combine.ts'
 export {
   CORS,
