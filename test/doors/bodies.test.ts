@@ -72,7 +72,7 @@ const EXAMPLES: Readonly<Record<string, Json>> = {
 
 /** Bodies that are sent each time: those that once took seconds, or a call for each item. */
 const ALWAYS =
-  /^[^:.]*: as many as it takes|^(params\.)?(config\.)?metadata: keys|^params\.input: (empty|wide|many m)|^body: 100 with input: many calls$/
+  /^[^:.]*: as many as it takes|^(params\.)?(config\.)?metadata: keys|^params\.input: (empty|wide|many m)|^body: 100 with input: many calls$|^context: many keys$/
 
 interface Route {
   readonly name: string
