@@ -84,6 +84,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/face': [
     'src/options',
     'src/errors',
+    'src/time',
     'src/bytes',
     'src/metadata-filter',
     'src/principal',
@@ -101,6 +102,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/nearest',
     'src/options',
     'src/errors',
+    'src/time',
     'src/bytes',
     'src/principal',
     'src/ids',

@@ -6,6 +6,9 @@ import { anything, list, nonEmpty, object } from '../face/schema.ts'
  * same fields.
  */
 
+/** The maximum length of a list whose items are validated individually. */
+const MAX_ITEMS = 10_000
+
 const text = z.string()
 
 /** Clients before 0.0.50 send `binary`, whose source is in the part itself. */
@@ -24,7 +27,7 @@ const part = object({
 /** A user message, or the result of a client-side tool. */
 export const TAKEN = object({
   id: nonEmpty,
-  content: z.optional(z.union([text, list(part, 0)], 'a string or a list of content parts')),
+  content: z.optional(z.union([text, list(part, 0, MAX_ITEMS)], 'a string or a list of content parts')),
   name: z.optional(text),
   toolCallId: z.optional(text),
   error: z.optional(text),
@@ -34,7 +37,7 @@ export const TAKEN = object({
 const message = z.looseObject({ id: text, role: text })
 
 const tools = z.optional(
-  list(object({ name: nonEmpty, description: z.optional(text), parameters: anything }), 0),
+  list(object({ name: nonEmpty, description: z.optional(text), parameters: anything }), 0, MAX_ITEMS),
 )
 
 /** The client's ids for a thread and its run, and its capabilities. */
@@ -43,11 +46,15 @@ const client = { threadId: nonEmpty, runId: nonEmpty, protocolVersion: z.optiona
 export const RUN_INPUT = object({
   ...client,
   state: anything,
-  messages: z.optional(list(message, 0)),
-  context: z.optional(list(object({ description: z.optional(text), value: anything }), 0)),
+  messages: z.optional(list(message, 0, MAX_ITEMS)),
+  context: z.optional(list(object({ description: z.optional(text), value: anything }), 0, MAX_ITEMS)),
   forwardedProps: anything,
   resume: z.optional(
-    list(object({ interruptId: nonEmpty, status: z.enum(['resolved', 'cancelled']), payload: anything }), 0),
+    list(
+      object({ interruptId: nonEmpty, status: z.enum(['resolved', 'cancelled']), payload: anything }),
+      0,
+      MAX_ITEMS,
+    ),
   ),
 })
 

@@ -1,4 +1,5 @@
 import { type Call, HttpError } from '../http/index.ts'
+import { eventLoopTurns } from '../time.ts'
 
 /** A whole number from 0 to `max` in the query string. Throws `HttpError` 400. */
 export function numberParam(call: Call, name: string, fallback: number, max: number): number {
@@ -13,14 +14,17 @@ export function numberParam(call: Call, name: string, fallback: number, max: num
 export const isSet = ({ url }: Call, name: string): boolean =>
   ['1', 'true'].includes(url.searchParams.get(name) ?? '')
 
-/** Maps items in order, `atOnce` of them at a time. */
+/** Maps items in order, `atOnce` of them at a time. The event loop turns between them. */
 export async function* mapSome<T, R>(
   items: readonly T[],
   atOnce: number,
   change: (item: T) => Promise<R>,
 ): AsyncGenerator<R> {
-  for (let at = 0; at < items.length; at += atOnce)
+  const turn = eventLoopTurns()
+  for (let at = 0; at < items.length; at += atOnce) {
     yield* await Promise.all(items.slice(at, at + atOnce).map(change))
+    await turn()
+  }
 }
 
 /** The names of the headers of a page. */

@@ -16,34 +16,40 @@ const SERVER_KEYS = new Set(['thread_id', 'run_id', 'checkpoint_id', 'checkpoint
 const isFree = (key: string): boolean =>
   !key.startsWith('__') && !key.startsWith('langgraph_auth') && !SERVER_KEYS.has(key)
 
-/** LangChain copies all metadata for each key, so 15,000 keys block a process for minutes. */
-const MAX_KEYS = 1_000
+/**
+ * LangChain copies all metadata and `configurable` for each of their keys, at each step: 1,000 keys block a
+ * process for seconds.
+ */
+const MAX_KEYS = 256
 
-function freeKeys(
-  name: string,
-  given: Readonly<Record<string, unknown>> | undefined,
-): Record<string, unknown> {
-  const entries = Object.entries(given ?? {})
-  if (entries.length > MAX_KEYS)
-    throw new RunError('invalid_argument', `${name}: expected at most ${MAX_KEYS} keys.`)
-  return Object.fromEntries(entries.filter(([key]) => isFree(key)))
+const freeKeys = (given: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(given ?? {}).filter(([key]) => isFree(key)))
+
+/** Throws `RunError` for more keys than LangChain copies in little time. */
+function requireFew(...all: readonly (Readonly<Record<string, unknown>> | undefined)[]): void {
+  if (all.reduce((sum, one) => sum + Object.keys(one ?? {}).length, 0) <= MAX_KEYS) return
+  throw new RunError(
+    'invalid_argument',
+    `metadata, config.metadata and config.configurable: expected at most ${MAX_KEYS} keys together, with those of the thread and the assistant. Put more values below one key, or into the input.`,
+  )
 }
 
 /**
  * The config to store with a run, reduced to the keys that a client may set. This includes the metadata,
- * because tracers read ids and users from them. Throws `RunError` for more than 1,000 keys.
+ * because tracers read ids and users from them. Throws `RunError` for more than 256 keys.
  */
 export function runConfig(
   config: RunConfigWire | undefined,
   metadata: Readonly<Record<string, unknown>> | undefined,
   { configurable: allowed }: Pick<Limits, 'configurable'>,
 ): StoredConfig {
-  const configurable = Object.entries(freeKeys('config.configurable', config?.configurable))
+  requireFew(config?.configurable, { ...config?.metadata, ...metadata })
+  const configurable = Object.entries(freeKeys(config?.configurable))
   return {
     configurable: Object.fromEntries(configurable.filter(([key]) => allowed?.includes(key) ?? true)),
     recursionLimit: config?.recursion_limit,
     tags: config?.tags,
-    metadata: { ...freeKeys('config.metadata', config?.metadata), ...freeKeys('metadata', metadata) },
+    metadata: freeKeys({ ...config?.metadata, ...metadata }),
   }
 }
 

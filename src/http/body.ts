@@ -1,14 +1,23 @@
 import { HttpError } from './errors.ts'
 
 export const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024
-export const MAX_DEPTH = 100
+const MAX_DEPTH = 100
+
+/**
+ * Each value costs memory and time in all that reads a body, however short it is: 4 MiB of `[` or `{}` are two
+ * million values, which take seconds. So a body has at most one value for each 16 bytes of its limit.
+ */
+const BYTES_PER_VALUE = 16
+/** So many cost little. A host that has parsed a body may have a limit of its own. */
+const LEAST_VALUES = 10_000
 
 export interface ReadJsonOptions {
   /** The maximum size in bytes, counted while reading. Default: 4 MiB. */
   readonly maxBytes?: number | undefined
   /** The maximum nesting of arrays and objects; a scalar has depth 0. Default: 100. */
   readonly maxDepth?: number | undefined
-  /** The body that an earlier parser read. Only its depth is checked, and the request is not read. */
+  /** The body that an earlier parser read. Only its depth and its number of values are checked, and the
+   * request is not read. */
   readonly parsedBody?: unknown
   /** Parses a non-empty body. Its errors are passed on. Default: `JSON.parse`, with `invalid_json` errors. */
   readonly parse?: ((text: string) => unknown) | undefined
@@ -19,19 +28,50 @@ export interface ReadJsonOptions {
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The JSON body of a request; `undefined` if it is empty. Throws `HttpError`: 413 `payload_too_large`, 400
+ * The JSON body of a request; `undefined` if it is empty. Throws `HttpError`: 413 `payload_too_large` (also for
+ * more values than a sixteenth of `maxBytes`), 400
  * `invalid_encoding` (not UTF-8), `invalid_json`, `too_deep`, `incomplete_body` (the client disconnected).
  */
 export async function readJson(request: Request, options: ReadJsonOptions = {}): Promise<unknown> {
-  const { maxDepth = MAX_DEPTH, parsedBody } = options
+  const { parsedBody } = options
   if (parsedBody !== undefined) {
-    if (isDeeper(parsedBody, maxDepth)) throw tooDeep(maxDepth)
+    throwProblem('body', problemOf(parsedBody, boundsOf(options)), boundsOf(options))
     return parsedBody
   }
   const text = await readText(request, options)
   if (text === '') return undefined
-  if (isTextDeeper(text, maxDepth)) throw tooDeep(maxDepth)
+  checkText('body', text, options)
   return (options.parse ?? parse)(text)
+}
+
+type Bounds = Readonly<Record<'depth' | 'values', number>>
+
+const boundsOf = ({
+  maxBytes = DEFAULT_MAX_BODY_BYTES,
+  maxDepth = MAX_DEPTH,
+}: Pick<ReadJsonOptions, 'maxBytes' | 'maxDepth'>): Bounds => ({
+  depth: maxDepth,
+  values: Math.max(LEAST_VALUES, Math.floor(maxBytes / BYTES_PER_VALUE)),
+})
+
+/** Throws `HttpError` for JSON that is nested too deeply, or has too many values, before it is parsed. */
+export function checkText(
+  name: string,
+  text: string,
+  options: Pick<ReadJsonOptions, 'maxBytes' | 'maxDepth'>,
+): void {
+  throwProblem(name, problemOfText(text, boundsOf(options)), boundsOf(options))
+}
+
+function throwProblem(name: string, problem: keyof Bounds | undefined, { depth, values }: Bounds): void {
+  if (problem === 'depth')
+    throw new HttpError(400, 'too_deep', `The ${name} is nested deeper than ${depth} levels.`)
+  if (problem === 'values')
+    throw new HttpError(
+      413,
+      'payload_too_large',
+      `The ${name} has more than ${values} values. Send long data as a string, or in several requests.`,
+    )
 }
 
 /** The body of a request as text. Throws like `readJson`, except for errors about JSON. */
@@ -105,9 +145,13 @@ function parse(text: string): unknown {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Counts brackets outside strings, to reject deep JSON before it is parsed. Only meaningful for JSON. */
-export function isTextDeeper(text: string, maxDepth: number): boolean {
+export const isTextDeeper = (text: string, maxDepth: number): boolean =>
+  problemOfText(text, { depth: maxDepth, values: Number.POSITIVE_INFINITY }) !== undefined
+
+/** Counts brackets and commas outside strings, to reject JSON before it is parsed. Only meaningful for JSON. */
+function problemOfText(text: string, most: Bounds): keyof Bounds | undefined {
   let depth = 0
+  let values = 0
   let inString = false
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -116,23 +160,33 @@ export function isTextDeeper(text: string, maxDepth: number): boolean {
       else if (code === QUOTE) inString = false
     } else if (code === QUOTE) inString = true
     else if (code === 0x5b || code === 0x7b) {
-      if (++depth > maxDepth) return true
+      if (++depth > most.depth) return 'depth'
+      const next = text.charCodeAt(at + 1)
+      // An empty list or object is one value, which its comma counts.
+      if (next !== 0x5d && next !== 0x7d) values++
     } else if (code === 0x5d || code === 0x7d) depth--
+    else if (code === 0x2c) values++
+    if (values > most.values) return 'values'
   }
-  return false
+  return undefined
 }
 
-/** Walks level by level, each object once per level: no stack overflow, and cycles stop at `maxDepth`. */
-function isDeeper(value: unknown, maxDepth: number): boolean {
+/** Walks level by level, each object once per level: no stack overflow, and cycles stop at the depth. */
+function problemOf(value: unknown, most: Bounds): keyof Bounds | undefined {
   let level = new Set([value].filter(isObject))
+  let values = 0
   for (let depth = 1; level.size > 0; depth++) {
-    if (depth > maxDepth) return true
+    if (depth > most.depth) return 'depth'
     const next = new Set<object>()
-    for (const parent of level)
-      for (const child of Object.values(parent)) if (isObject(child)) next.add(child)
+    for (const parent of level) {
+      const children: unknown[] = Object.values(parent)
+      values += children.length
+      if (values > most.values) return 'values'
+      for (const child of children) if (isObject(child)) next.add(child)
+    }
     level = next
   }
-  return false
+  return undefined
 }
 
 function isObject(value: unknown): value is object {
@@ -141,10 +195,6 @@ function isObject(value: unknown): value is object {
 
 function tooLarge(maxBytes: number): HttpError {
   return new HttpError(413, 'payload_too_large', `The body is larger than ${maxBytes} bytes.`)
-}
-
-function tooDeep(maxDepth: number): HttpError {
-  return new HttpError(400, 'too_deep', `The body is nested deeper than ${maxDepth} levels.`)
 }
 
 function incomplete(cause: unknown): HttpError {

@@ -1,4 +1,4 @@
-export { DEFAULT_MAX_BODY_BYTES, isTextDeeper, MAX_DEPTH, type ReadJsonOptions, readJson } from './body.ts'
+export { checkText, DEFAULT_MAX_BODY_BYTES, type ReadJsonOptions, readJson } from './body.ts'
 export { combine } from './combine.ts'
 export {
   CORS,

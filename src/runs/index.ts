@@ -11,6 +11,7 @@ export {
   cancelAnswer,
   type EngineInternals,
   findRun,
+  findThreads,
   headOf,
   internalsOf,
   keepLatest,

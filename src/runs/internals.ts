@@ -20,7 +20,13 @@ import { AS_BYTES, type Rendering, type Subscription } from './subscriptions/sub
 import type { ThreadListQuery, ThreadPage } from './threads/lists.ts'
 import { type LookQuery, lookAtThread as look } from './threads/look.ts'
 import { questionsBeforeInput as beforeInput, openQuestions as openOf } from './threads/questions.ts'
-import { type FoundRun, findRun as find, findThread, type OwnedThread } from './threads/threads.ts'
+import {
+  type FoundRun,
+  findRun as find,
+  findThreads as findMany,
+  findThread,
+  type OwnedThread,
+} from './threads/threads.ts'
 import type { RunTree } from './threads/tree.ts'
 
 const treeOf = /* @__PURE__ */ later(() => import('./threads/tree.ts'), 'readTree')
@@ -162,6 +168,18 @@ export const receiptOf = async (
   threadId: string,
   command: CommandKey | undefined,
 ): Promise<Receipt | null> => (await loadReceipt(boundOf(engine).context.store, threadId, command)).receipt
+
+/**
+ * Up to 1,000 threads as `findThread` finds each, in the requested order, and those that are being deleted,
+ * too. Their records are read at once.
+ */
+export async function findThreads(
+  engine: AgentEngine,
+  threads: readonly ThreadAddress[],
+): Promise<readonly (ThreadRecord | undefined)[]> {
+  const asked = threads.map(({ threadId, principal }) => ({ threadId, ...accessOf(principal) }))
+  return findMany(boundOf(engine).context, asked)
+}
 
 /**
  * Shortens threads to their newest state, and returns how many of them belong to their principals. For each

@@ -8,7 +8,7 @@ import type { PartitionListener, Store } from './store/store.ts'
 /** The store calls that each backend implements. */
 export type StoreCalls = Pick<
   Store,
-  'get' | 'list' | 'count' | 'commit' | 'read' | 'inspect' | 'expired' | 'trim' | 'sweep'
+  'get' | 'getMany' | 'list' | 'count' | 'commit' | 'read' | 'inspect' | 'expired' | 'trim' | 'sweep'
 >
 
 interface Backend {

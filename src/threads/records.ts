@@ -12,12 +12,14 @@ import { uuid7, uuidOf } from '../ids.ts'
 import { namesOwnerOf, unbounded } from '../principal.ts'
 import {
   type AgentEngine,
+  findThreads,
   keepLatest,
   type NewThreadRequest,
   RunError,
   type ThreadAddress,
   type ThreadRecord,
 } from '../runs/index.ts'
+import { eventLoopTurns } from '../time.ts'
 import { newestState } from './newest-state.ts'
 import { presentThread, shownTitle } from './present.ts'
 import { schemas } from './schemas.ts'
@@ -121,9 +123,16 @@ export async function pruneThreads({ engine, authorize }: FaceContext, call: Fac
     const { principal } = await permit(authorize, call, 'threads:delete', { threadId })
     threads.push({ threadId, principal })
   }
-  if (strategy === 'keep_latest') return json({ pruned_count: await keepLatest(engine, threads) })
+  // One read for all, so that unknown ids cost nothing more.
+  const found = await findThreads(engine, threads)
+  const known = threads.filter((_, at) => found[at])
+  if (strategy === 'keep_latest') return json({ pruned_count: await keepLatest(engine, known) })
   let pruned = 0
-  for (const thread of threads) if (await engine.deleteThread(thread)) pruned += 1
+  const turn = eventLoopTurns()
+  for (const thread of known) {
+    if (await engine.deleteThread(thread)) pruned += 1
+    await turn()
+  }
   return json({ pruned_count: pruned })
 }
 

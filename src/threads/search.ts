@@ -6,7 +6,15 @@ import { mapSome, pageHeaders, withFields } from '../face/lists.ts'
 import type { Read } from '../face/parse.ts'
 import type { FaceCall, FaceContext } from '../face/routes.ts'
 import { json, jsonList } from '../http/index.ts'
-import { hasList, listThreadPage, type MetadataValue, metadataOf, type ThreadRecord } from '../runs/index.ts'
+import {
+  findThreads,
+  hasList,
+  listThreadPage,
+  type MetadataValue,
+  metadataOf,
+  type ThreadRecord,
+} from '../runs/index.ts'
+import { eventLoopTurns } from '../time.ts'
 import type { ThreadsContext } from './context.ts'
 import { valueAt } from './extract.ts'
 import { newestState } from './newest-state.ts'
@@ -106,7 +114,9 @@ async function find(
   const hasValues = containing(values)
   const items: Found[] = []
   let total = 0
+  const turn = eventLoopTurns()
   for await (const thread of threads) {
+    await turn()
     if (!hasMetadata(metadataOf(thread))) continue
     const state = values && ((await newestState(engine, thread)) ?? null)
     if (values && !hasValues(state?.values ?? {})) continue
@@ -131,11 +141,10 @@ async function namedThreads(
   { ids = [], status, sort_by, sort_order }: Query,
 ): Promise<readonly ThreadRecord[]> {
   const key = ORDER[sort_by ?? 'updated_at']
-  const found: ThreadRecord[] = []
-  for await (const thread of mapSome([...new Set(ids)], READS_AT_ONCE, (threadId) =>
-    engine.findThread({ threadId, principal }),
-  ))
-    if (thread && (status ?? thread.status) === thread.status) found.push(thread)
+  const asked = [...new Set(ids)].map((threadId) => ({ threadId, principal }))
+  const found = (await findThreads(engine, asked)).flatMap((thread) =>
+    thread && !thread.deleting && (status ?? thread.status) === thread.status ? [thread] : [],
+  )
   const sign = sort_order === 'asc' ? 1 : -1
   const compare = (a: string | number, b: string | number) => (a === b ? 0 : a < b ? -1 : 1)
   const keyOf = (thread: ThreadRecord) => thread[key] ?? thread.updatedAt

@@ -7,7 +7,19 @@ export interface Calls {
 
 /** Methods that are no work of the storage: they register a listener, or tell about it. */
 const FREE = new Set(['watch', 'setup', 'close', 'report'])
-const STORE = ['get', 'list', 'count', 'commit', 'read', 'inspect', 'assertFence', 'expired', 'trim', 'sweep']
+const STORE = [
+  'get',
+  'getMany',
+  'list',
+  'count',
+  'commit',
+  'read',
+  'inspect',
+  'assertFence',
+  'expired',
+  'trim',
+  'sweep',
+]
 const SAVER = ['getTuple', 'list', 'put', 'putWrites', 'deleteThread', 'keepLatest', 'getDeltaChannelHistory']
 
 export interface CountedStorage<Place> {

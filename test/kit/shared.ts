@@ -63,6 +63,7 @@ export function killable({ store, checkpointer }: Place, onCall: OnCall = () => 
     store: {
       ...store,
       get: wrap('get', store.get),
+      getMany: wrap('getMany', store.getMany),
       list: wrap('list', store.list),
       commit: wrap('commit', store.commit),
       read: wrap('read', store.read),

@@ -1,6 +1,6 @@
 import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { FencedError } from '../../storage/errors.ts'
-import { sleep } from '../../time.ts'
+import { eventLoopTurns, sleep } from '../../time.ts'
 
 /**
  * LangGraph requests the next version of a channel from its checkpointer, which our contract does not
@@ -88,6 +88,19 @@ export function rememberFailures(inner: Checkpointer) {
     }
   })
   return { checkpointer, failures }
+}
+
+/** A checkpointer that lets the event loop turn between many steps, also if it responds immediately. */
+export function withTurns(checkpointer: Checkpointer): Checkpointer {
+  const turn = eventLoopTurns()
+  return withWrites(checkpointer, {
+    async put(...args) {
+      const stored = await checkpointer.put(...args)
+      await turn()
+      return stored
+    },
+    putWrites: (...args) => checkpointer.putWrites(...args),
+  })
 }
 
 function withWrites(

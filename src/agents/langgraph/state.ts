@@ -5,7 +5,7 @@ import { configOf, historyOf } from '../checkpoint-config.ts'
 import { AgentInputError, AgentRefusal } from '../errors.ts'
 import { commandFor } from './command.ts'
 import { type Graph, withStorage } from './graph.ts'
-import { rememberFailures } from './saver-views.ts'
+import { rememberFailures, withTurns } from './saver-views.ts'
 import { messageOf, toSnapshot, withoutAnswered } from './snapshot.ts'
 import { readUnknownGraph } from './unknown-graph.ts'
 
@@ -20,7 +20,7 @@ export function stateOf(
     options: { readonly subgraphs?: boolean } = {},
   ): Promise<StateSnapshot | undefined> {
     if (hasNoState()) return undefined
-    const { checkpointer, failures } = rememberFailures(at.checkpointer)
+    const { checkpointer, failures } = rememberFailures(withTurns(at.checkpointer))
     const place = { ...at, checkpointer }
     const target = await find(graph, place)
     if (target) {

@@ -40,6 +40,7 @@ const NAMES = {
   'documents.ttl': 'keeps a document for its time to live and no longer',
   'documents.inspected':
     'returns documents with the state of their partition, equal to get, in the requested order',
+  'documents.many': 'returns documents of many partitions, each equal to get, in the requested order',
   'documents.not-json': 'rejects values that are not JSON, and writes nothing of that commit',
   'documents.compare-and-set':
     'passes a version guard only for that version, and an absence guard only if the document is absent',
@@ -165,6 +166,33 @@ const checks: Checks<keyof typeof NAMES, StoreContext> = {
       'values',
     )
     same((await store.inspect(partition)).docs, [], 'no documents where none is asked for')
+  },
+  async 'documents.many'({ store, partition, unique, commit, pass }) {
+    const other = unique()
+    await commit(put('c', 'a', 1, { index: { i: 1 } }), put('d', 'a', 2), put('c', 'gone'))
+    await commit(put('c', 'short', 1, { ttlMs: SHORT }), remove('c', 'gone'))
+    await store.commit(other, { ops: ['a', ...ODD_IDS].map((id) => put('c', id, id)) })
+    await pass(SHORT)
+    const places = [
+      { partition: other, id: 'a' },
+      { partition: unique(), id: 'a' },
+      { partition, id: 'a' },
+      { partition, id: 'gone' },
+      { partition, id: 'short' },
+      { partition: other, id: 'a' },
+      ...ODD_IDS.map((id) => ({ partition: other, id })),
+    ]
+    const docs = await store.getMany('c', places)
+    const one = await Promise.all(places.map(({ partition, id }) => store.get(partition, 'c', id)))
+    same(docs, one, 'the documents')
+    same(
+      docs.slice(0, 6).map((doc) => doc?.value),
+      ['a', undefined, 1, undefined, undefined, 'a'],
+      'values',
+    )
+    same(await store.getMany('c', []), [], 'no documents where none is asked for')
+    const many = Array.from({ length: 1_000 }, (_, at) => ({ partition, id: at === 999 ? 'a' : `n${at}` }))
+    same((await store.getMany('c', many))[999]?.value, 1, 'the last of a thousand')
   },
   async 'documents.not-json'({ store, partition, commit }) {
     const circular: Record<string, unknown> = {}

@@ -16,7 +16,7 @@ const config = z.looseObject({
 
 const fields = {
   config: z.optional(config),
-  context: z.optional(record),
+  context: z.optional(fewKeys),
   metadata: z.optional(fewKeys),
   name: z.optional(z.string()),
   description: z.optional(z.string()),

@@ -2,7 +2,7 @@ import { resourceNamed } from '../../assistants/index.ts'
 import { permit, type ThreadResource } from '../../face/access.ts'
 import { namedAssistant } from '../../face/assistants.ts'
 import { bodyOf } from '../../face/body.ts'
-import { isSet } from '../../face/lists.ts'
+import { isSet, mapSome } from '../../face/lists.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import {
   HttpError,
@@ -14,6 +14,7 @@ import {
 } from '../../http/index.ts'
 import { unbounded } from '../../principal.ts'
 import { internalsOf, type RunRecord } from '../../runs/index.ts'
+import { nextTurn } from '../../time.ts'
 import type { PlatformContext } from '../context.ts'
 import { outcomeOf, withState } from '../frames/outcome.ts'
 import { presentRun } from './present.ts'
@@ -51,19 +52,25 @@ export async function postRunAndWait(context: PlatformContext, call: FaceCall): 
   return whenEnded(context, call, outcome, locationOf(call, run))
 }
 
+/** How many runs of a batch are prepared at the same time. */
+const PLANS_AT_ONCE = 8
+
 /** `POST /runs/batch`: starts runs with their own threads, or none if one is rejected. */
 export async function postBatch(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { batchSchema, runCreateSchema } = await schemas()
   await bodyOf(batchSchema, call)
   const bodies = (await call.json()) as readonly unknown[]
-  const plans = await Promise.all(
-    bodies.map(async (body) => {
-      const item = await permittedItem(context, { ...call, json: async () => body })
-      return planRun(context, orderOf(item), await bodyOf(runCreateSchema, item))
-    }),
-  )
+  const plans: (() => Promise<StartedRun>)[] = []
+  for await (const plan of mapSome(bodies, PLANS_AT_ONCE, async (body) => {
+    const item = await permittedItem(context, { ...call, json: async () => body })
+    return planRun(context, orderOf(item), await bodyOf(runCreateSchema, item))
+  })) {
+    plans.push(plan)
+  }
   const records: RunRecord[] = []
   for (const start of plans) {
+    // With a store in memory, all runs of a batch would otherwise execute in one turn of the event loop.
+    await nextTurn()
     const run = await start()
     if (run.deletedBy === 'starter') void dispose(context, call, run, context.engine.wait(run))
     records.push(await recordOf(context, run))

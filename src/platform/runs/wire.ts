@@ -1,6 +1,17 @@
 import * as z from 'zod/mini'
 import type { Read } from '../../face/parse.ts'
-import { anything, list, map, nonEmpty, number, object, record, refuse, whole } from '../../face/schema.ts'
+import {
+  anything,
+  fewKeys,
+  list,
+  map,
+  nonEmpty,
+  number,
+  object,
+  record,
+  refuse,
+  whole,
+} from '../../face/schema.ts'
 
 /**
  * Bodies of runs in the REST API of LangGraph's platform. Only this file in the folder uses its wire names.
@@ -69,7 +80,7 @@ const fields = {
   checkpoint_id: z.optional(z.string()),
   checkpoint: z.optional(checkpoint),
   config: z.optional(config),
-  context: z.optional(record),
+  context: z.optional(fewKeys),
   metadata: z.optional(record),
   webhook: z.optional(nonEmpty),
   interrupt_before: z.optional(nodes),

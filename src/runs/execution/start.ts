@@ -124,6 +124,7 @@ async function admit(
   const { threadId, checkpointId, command, start: asked } = request
   if (asked.kind === 'input') requireFewKeys('input', asked.value)
   else requireFewKeys('update', asked.update)
+  requireFewKeys('context', request.context)
   const isNewThread = seen !== undefined && request.isNewThread
   const { state, now, read, docs } = seen ?? (await loadWithState(store, threadId, ...receiptKey(command)))
   const usable = await usableThread(context, read?.record, request)

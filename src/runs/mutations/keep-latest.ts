@@ -1,7 +1,8 @@
 import { isHeld, nextToken } from '../../storage/coordination/leases.ts'
+import { eventLoopTurns } from '../../time.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
-import { loadThread } from '../records/records.ts'
+import { loadWithState } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import { type OwnedThread, ownThread, savedThread } from '../threads/threads.ts'
 import { assertKeepLatest, saversOfThread } from './savers-of-thread.ts'
@@ -13,7 +14,11 @@ import { type Idle, shorten } from './shorten.ts'
  * support it, `thread_busy` if a run is active or waiting.
  */
 export async function keepLatest(context: RunContext, asked: readonly OwnedThread[]): Promise<number> {
-  for (const one of asked) await findIdle(context, one)
+  const turn = eventLoopTurns()
+  for (const one of asked) {
+    await findIdle(context, one)
+    await turn()
+  }
   let shortened = 0
   for (const one of asked) {
     const isFound = await retryConflicts(async () => {
@@ -22,6 +27,7 @@ export async function keepLatest(context: RunContext, asked: readonly OwnedThrea
       return idle !== undefined
     })
     if (isFound) shortened += 1
+    await turn()
   }
   return shortened
 }
@@ -30,8 +36,7 @@ export async function keepLatest(context: RunContext, asked: readonly OwnedThrea
 async function findIdle(context: RunContext, asked: OwnedThread): Promise<Idle | undefined> {
   const { store } = context
   const { threadId } = asked
-  const state = await store.inspect(threadId)
-  const read = await loadThread(store, threadId)
+  const { state, read } = await loadWithState(store, threadId)
   const thread = read ? ownThread(read.record, asked) : await savedThread(context, asked)
   if (!thread) return undefined
   assertKeepLatest(saversOfThread(context, thread.assistantId))

@@ -304,6 +304,15 @@ export const loadThread = async (
 ): Promise<Versioned<ThreadRecord> | undefined> =>
   versioned(await store.get(threadId, 'threads', threadId), readThread)
 
+/** The records of many threads, in one read, in the requested order. */
+export const loadThreads = async (
+  store: Store,
+  threadIds: readonly string[],
+): Promise<readonly (ThreadRecord | undefined)[]> => {
+  const places = threadIds.map((threadId) => ({ partition: threadId, id: threadId }))
+  return (await store.getMany('threads', places)).map((doc) => versioned(doc, readThread)?.record)
+}
+
 export interface Inspected {
   readonly state: PartitionState
   /** The store's clock, advanced since the read, in milliseconds since 1970. */

@@ -4,6 +4,7 @@ import { saverInTime } from '../deadlines.ts'
 import { noSuchRun } from '../errors.ts'
 import {
   loadThread,
+  loadThreads,
   loadWithState,
   newThread,
   type RunRecord,
@@ -24,6 +25,26 @@ export interface OwnedThread extends Access {
 export async function findThread(context: RunContext, asked: OwnedThread): Promise<ThreadRecord | undefined> {
   const thread = (await loadThread(context.store, asked.threadId))?.record
   return thread ? ownThread(thread, asked) : savedThread(context, asked)
+}
+
+/**
+ * The same for up to 1,000 threads, in the requested order. Their records are read at once. Threads that are
+ * being deleted are among them.
+ */
+export async function findThreads(
+  context: RunContext,
+  asked: readonly OwnedThread[],
+): Promise<readonly (ThreadRecord | undefined)[]> {
+  const records = await loadThreads(
+    context.store,
+    asked.map(({ threadId }) => threadId),
+  )
+  const found: (ThreadRecord | undefined)[] = []
+  for (const [at, one] of asked.entries()) {
+    const thread = records[at]
+    found.push(thread ? (reaches(one, thread) ? thread : undefined) : await savedThread(context, one))
+  }
+  return found
 }
 
 /**

@@ -43,6 +43,7 @@ export function memoryOnDemand(): { readonly store: Store; readonly checkpointer
   const store: Store = {
     capabilities: MEMORY,
     get: ofStore('get'),
+    getMany: ofStore('getMany'),
     list: ofStore('list'),
     count: ofStore('count'),
     commit: ofStore('commit'),

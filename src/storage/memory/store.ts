@@ -44,6 +44,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       assertOpen()
       return documents.get(partition, collection, id, now())
     },
+    async getMany(collection, places) {
+      assertOpen()
+      const time = now()
+      return places.map(({ partition, id }) => documents.get(partition, collection, id, time))
+    },
     async list(collection, query = {}) {
       assertOpen()
       return documents.list(collection, query, now())

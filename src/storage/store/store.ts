@@ -8,6 +8,11 @@ export interface Store {
   /** One document, or undefined if it is absent or expired. */
   get(partition: string, collection: string, id: string): Promise<Doc | undefined>
   /**
+   * Documents of one collection in many partitions, in one read: each as `get` returns it, in the requested
+   * order. At most 1,000.
+   */
+  getMany(collection: string, places: readonly DocPlace[]): Promise<readonly (Doc | undefined)[]>
+  /**
    * Documents of one collection across partitions. The cost of a page by `orderBy` alone must not depend on
    * the number of documents: a caller that lists a group of documents gives the group its own field.
    */
@@ -186,6 +191,12 @@ export interface PartitionState {
 /** A document of a partition. */
 export interface DocKey {
   readonly collection: string
+  readonly id: string
+}
+
+/** A document of a collection. */
+export interface DocPlace {
+  readonly partition: string
   readonly id: string
 }
 

@@ -2,10 +2,9 @@ import { asking } from '../../face/asking.ts'
 import { reporterOf } from '../../face/errors.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import {
+  checkText,
   chosenProtocol,
   HttpError,
-  isTextDeeper,
-  MAX_DEPTH,
   onExpiry,
   type SocketSession,
   textFrame,
@@ -147,7 +146,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     if (!(await isStillCaller())) return end(4401, 'The credentials are no longer valid.')
     let value: unknown
     const json = async () => {
-      value = read(message)
+      value = read(message, maxBodyBytes)
       takesCloseForEnd ||= isFilter(value)
       return isFilter(value) ? { id: 0, method: 'subscription.subscribe', params: value } : value
     }
@@ -210,15 +209,16 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
 
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true })
 
-/** Parses a message. Throws `HttpError` 400. */
-function read(message: SocketMessage): unknown {
+/** Parses a message. Throws `HttpError` 400 or 413. */
+function read(message: SocketMessage, maxBytes: number): unknown {
   try {
     const text = typeof message === 'string' ? message : decoder.decode(message)
-    if (!isTextDeeper(text, MAX_DEPTH)) return JSON.parse(text)
+    checkText('message', text, { maxBytes })
+    return JSON.parse(text)
   } catch (cause) {
+    if (cause instanceof HttpError) throw cause
     throw new HttpError(400, 'invalid_json', 'The message is not valid JSON in UTF-8.', { cause })
   }
-  throw new HttpError(400, 'too_deep', `The message is nested deeper than ${MAX_DEPTH} levels.`)
 }
 
 /**

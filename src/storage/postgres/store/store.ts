@@ -29,6 +29,10 @@ const SCHEMA: DocumentSchema<string> = {
 
 const GET = `SELECT partition, id, names, version, value, fields FROM {documents}
   WHERE partition = $1 AND collection = $2 AND id = $3 AND (expires_at IS NULL OR expires_at > ${NOW_ONCE})`
+const GET_MANY = `SELECT place::text, d.partition, d.id, d.names, d.version, d.value, d.fields
+  FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS w (partition, id, place)
+  JOIN {documents} AS d ON d.partition = w.partition AND d.collection = $1 AND d.id = w.id
+    AND (d.expires_at IS NULL OR d.expires_at > ${NOW_ONCE})`
 const COUNT = `SELECT coalesce((SELECT n FROM {counts} WHERE collection = $1 AND field = $2), 0)
   + coalesce((SELECT sum(n) FROM {count_changes} WHERE collection = $1 AND field = $2), 0) AS n`
 const INSPECT = `SELECT head, first_retained, token, lease_owner, lease_token, lease_until, ${NOW_ONCE} AS now
@@ -66,6 +70,16 @@ export function createStore(database: Database, notifier: Notifier, retention: R
     async get(partition, collection, id) {
       const [row] = await run(GET, [keyOf(partition), keyOf(collection), keyOf(id)], PREPARED)
       return row && toDoc(row)
+    },
+    async getMany(collection, places) {
+      const keys = places.map(({ partition, id }) => [keyOf(partition), keyOf(id)] as const)
+      const wanted = [keys.map(([partition]) => partition), keys.map(([, id]) => id)]
+      const rows = await run(GET_MANY, [keyOf(collection), ...wanted], PREPARED)
+      const found = new Map(rows.map((row) => [row.place, row]))
+      return keys.map((_, place) => {
+        const row = found.get(String(place + 1))
+        return row && toDoc(row)
+      })
     },
     async list(collection, query = {}) {
       const rows = await run(...numbered(listStatement(SCHEMA, collection, query)))

@@ -26,7 +26,16 @@ import {
   throwRefusal,
 } from './change.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
-import { type Entry, fieldOf, isExpired, loadFields, pairsOf, readDocument, toUtf8 } from './entries.ts'
+import {
+  type Entry,
+  fieldOf,
+  inGroups,
+  isExpired,
+  loadFields,
+  pairsOf,
+  readDocument,
+  toUtf8,
+} from './entries.ts'
 import { expiredLeases } from './leases.ts'
 import { listDocuments } from './list.ts'
 import type { Notifier } from './notifier.ts'
@@ -143,6 +152,16 @@ export function createStore(
       const { now, found } = await loadFields(database, keys.partition(partition).docs, fields)
       return liveDocument(partition, id, found[0]!, now)
     },
+    getMany: (collection, places) =>
+      inGroups(
+        places,
+        ({ partition }) => partition,
+        async (partition, group) => {
+          const fields = group.map(({ id }) => fieldOf(collection, id))
+          const { now, found } = await loadFields(database, keys.partition(partition).docs, fields)
+          return group.map(({ id }, at) => liveDocument(partition, id, found[at]!, now))
+        },
+      ),
     async list(collection, query = {}) {
       database.assertOpen()
       return listDocuments(database, directory, collection, query)

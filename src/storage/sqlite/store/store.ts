@@ -19,6 +19,11 @@ export function createStore(database: Database, notifier: Notifier, retention: R
   return {
     get: (partition, collection, id) =>
       read((connection) => loadDocument(connection, partition, { collection, id }, Date.now())),
+    getMany: (collection, places) =>
+      snapshot((connection) => {
+        const now = Date.now()
+        return places.map(({ partition, id }) => loadDocument(connection, partition, { collection, id }, now))
+      }),
     async list(collection, query = {}) {
       const { text, values } = listStatement(documentSchema, collection, query)
       const rows = await read(({ all }) => all(text, ...values))
