@@ -62,36 +62,8 @@ const nameOwner = ({ tenant, id }: Principal): string => (tenant == null ? `[id]
 
 const SPELLED = /^\[(?:tenant|id)\]/
 
-const isFormer = (owner: string): boolean => !SPELLED.test(owner) && owner !== OWNED_BY_ALL
-
 /** The tenant or id that an owner was encoded from. */
 export const nameOf = (owner: string): string => owner.replace(SPELLED, '')
-
-/**
- * The owner that earlier versions stored for this owner; a tenant and an id with the same name shared it.
- * Undefined if there is none. A name that looks like an encoded owner has none, because it would give access
- * to that owner's resources.
- */
-export function formerOwnerOf(owner: string | null): string | undefined {
-  const name = owner !== null && SPELLED.test(owner) ? nameOf(owner) : undefined
-  return name !== undefined && isFormer(name) ? name : undefined
-}
-
-/**
- * The owners whose lists contain a resource: its own owner. A resource from an earlier version is in the
- * lists of both the tenant and the id.
- */
-export const listedFor = (owner: string | null): readonly (string | null)[] =>
-  owner !== null && isFormer(owner) ? [`[tenant]${owner}`, `[id]${owner}`] : [owner]
-
-/** The owner of a resource after a write: the first writer takes over a resource from an earlier version. */
-export const ownerAfter = (stored: string | null, writer: string | null): string | null =>
-  stored !== null && formerOwnerOf(writer) === stored ? writer : stored
-
-/** Whether a stored owner is the same as another, or is the other's encoding in an earlier version. */
-export const isOwnedBy = (stored: string | null, owner: string | null): boolean =>
-  stored === owner ||
-  (stored !== null && owner !== null && (formerOwnerOf(owner) === stored || formerOwnerOf(stored) === owner))
 
 export const ownerOf = (principal: Caller): string | null => accessOf(principal).owner
 
@@ -135,4 +107,4 @@ export const unbounded = (principal: Principal | null): Principal | null =>
 export const reaches = (
   { owner, metadataFilter }: Access,
   thing: { readonly owner: string | null; readonly metadata: Readonly<Record<string, unknown>> },
-): boolean => isOwnedBy(thing.owner, owner) && passes(metadataFilter, thing.metadata)
+): boolean => thing.owner === owner && passes(metadataFilter, thing.metadata)

@@ -5,7 +5,6 @@ import { type AgentEngine, internalsOf, RunError } from '../runs/index.ts'
 import { retryConflicts } from '../runs/records/update.ts'
 import { ConflictError } from '../storage/index.ts'
 import { graphNamed, isShown, noSuchAssistant, readAssistant, requireAssistant } from './find.ts'
-import { inheritAssistants } from './inherit.ts'
 import {
   ASSISTANTS,
   type AssistantRecord,
@@ -49,7 +48,6 @@ export async function createAssistant(
   const id = assistantId.toLowerCase()
   const graphId = requireGraph(engine, named)
   if (await graphOfId(engine, id)) return undefined
-  await inheritAssistants(internalsOf(engine).store, owner)
   const place = placeOf(owner, id)
   // The graph's system assistant must be older.
   const { createdAt: since } = await systemAssistant(engine, owner, graphId)

@@ -2,7 +2,6 @@ import { isUuid } from '../ids.ts'
 import { passes } from '../metadata-filter.ts'
 import { accessOf, type Principal } from '../principal.ts'
 import { type AgentEngine, internalsOf, RunError } from '../runs/index.ts'
-import { inheritAssistants } from './inherit.ts'
 import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
 import { graphOfId, idOfGraph, systemAssistant } from './system.ts'
 
@@ -74,7 +73,6 @@ export async function readAssistant(
   const named = graphNamed(engine, idOrName)
   if (named === undefined && !isUuid(idOrName)) return undefined
   const id = named === undefined ? idOrName.toLowerCase() : await idOfGraph(engine, named)
-  await inheritAssistants(internalsOf(engine).store, owner)
   const doc = await internalsOf(engine).store.get(placeOf(owner, id), ASSISTANTS, id)
   if (doc) {
     const record = recordOf(doc)

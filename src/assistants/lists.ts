@@ -5,7 +5,6 @@ import type { Store } from '../storage/index.ts'
 import { compareKeys } from '../storage/store/cursor.ts'
 import { listFitting, pagesOf } from '../storage/store/pages.ts'
 import { graphNamed, isShown, noSuchAssistant, readAssistant } from './find.ts'
-import { inheritAssistants } from './inherit.ts'
 import {
   ASSISTANTS,
   type AssistantOrder,
@@ -47,7 +46,6 @@ export async function searchAssistants(
 ): Promise<AssistantPage> {
   const { orderBy = 'createdAt', ascending = false, offset, limit } = query
   const { owner } = accessOf(principal)
-  await inheritAssistants(internalsOf(engine).store, owner)
   const fits = visibleFits(principal, query)
   const field = listField(owner, orderBy, graphOf(engine, query))
   const compare = comparisonOf(owner, orderBy, ascending)
@@ -76,7 +74,6 @@ export async function countAssistants(
   query: Pick<AssistantQuery, 'graphId' | 'fits'>,
 ): Promise<number> {
   const { owner } = accessOf(principal)
-  await inheritAssistants(internalsOf(engine).store, owner)
   const fits = visibleFits(principal, query)
   const field = listField(owner, 'createdAt', graphOf(engine, query))
   const { length } = await systemAssistants(engine, owner, { ...query, fits })

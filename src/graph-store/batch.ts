@@ -1,5 +1,4 @@
 import { assertOperation } from './checks.ts'
-import { inheritItems } from './inherit.ts'
 import { listNamespaces } from './namespaces.ts'
 import { getItem, type Shelf, searchItems } from './read.ts'
 import type { GraphStoreOperation, GraphStorePut } from './types.ts'
@@ -14,9 +13,8 @@ export async function runBatch(
   shelf: Shelf,
   operations: readonly GraphStoreOperation[],
 ): Promise<readonly unknown[]> {
-  const { store, owner, options } = shelf
+  const { options } = shelf
   for (const operation of operations) assertOperation(operation)
-  await inheritItems(store, owner)
   const puts = lastWrites(operations.filter(isPut))
   const queries = operations.flatMap((one) => ('namespacePrefix' in one && one.query) || [])
   const texts = puts.flatMap((put) => textsOf(put, options))

@@ -24,8 +24,8 @@ export interface StoredJob {
   readonly failingSince?: number
 }
 
-/** The collection of the jobs. The name is kept for databases from earlier versions. */
-export const COLLECTION = 'outbox'
+/** The collection of the jobs. */
+export const COLLECTION = 'jobs'
 
 /**
  * The index field with the time from which a job may be claimed, by the store's clock. Each kind has its own

@@ -1,4 +1,3 @@
-import { isUpgraded } from '../storage/upgraded.ts'
 import { jitter, startTimer } from '../time.ts'
 import type { RunContext } from './context.ts'
 
@@ -23,8 +22,6 @@ export function startMaintenance(context: RunContext, work: Maintenance): () => 
     const recovering = new Set<string>()
     every(context, recoverMs, () => work.finishOrphanedWork(context, recovering, recoverMs))
     every(context, sweepMs, () => work.deleteExpired(context))
-    // Checked early, while there is little data. An error occurs again for the request that needs it.
-    isUpgraded(store).catch(() => {})
     started = true
   }
   try {

@@ -2,7 +2,6 @@ import { within } from '../time.ts'
 import type { RunContext } from './context.ts'
 import { markDeleting, removeExpired, removeMarked, timeFor } from './mutations/remove-thread.ts'
 import { readThread } from './records/records.ts'
-import { reindexThreads } from './records/reindex.ts'
 import { retryConflicts } from './records/update.ts'
 
 /** Deletes expired threads and records. */
@@ -42,7 +41,6 @@ export async function finishOrphanedWork(
   deadlineMs: number,
 ): Promise<void> {
   const { store, active, closing, report } = context
-  await reindexThreads(store)
   await markAbandoned(context, ABANDONED_AFTER * deadlineMs)
   const [expired, queued, deleting] = await Promise.all([
     store.expired(),

@@ -20,7 +20,7 @@ export function serve(maxBodyBytes = MAX_BODY) {
       const committed = await inner.commit(partition, change)
       // Jobs that earlier requests have put are worked on at times of their own.
       written += change.ops.filter(
-        (op) => CHANGES.has(op.op) && !('collection' in op && op.collection === 'outbox'),
+        (op) => CHANGES.has(op.op) && !('collection' in op && op.collection === 'jobs'),
       ).length
       return committed
     },

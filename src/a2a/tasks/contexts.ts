@@ -1,6 +1,6 @@
 import { isThreadId } from '../../face/ids.ts'
 import { uuidOf } from '../../ids.ts'
-import { formerOwnerOf, namesOwnerOf, type Principal } from '../../principal.ts'
+import { namesOwnerOf, type Principal } from '../../principal.ts'
 import {
   type AgentEngine,
   type CommandKey,
@@ -9,7 +9,6 @@ import {
   type ThreadLook,
   type ThreadRecord,
 } from '../../runs/index.ts'
-import { isUpgraded } from '../../storage/upgraded.ts'
 import { A2AError } from '../errors.ts'
 import { MAX_ID } from './ids.ts'
 
@@ -67,15 +66,8 @@ async function conversationIn(
 
 /** The context in a separate thread, for an id that another owner has. */
 export async function apartFrom(address: ContextAddress): Promise<Conversation> {
-  const { engine, principal, assistantId, contextId } = address
-  const owner = namesOwnerOf(principal)
-  const conversation = async (of: string | null): Promise<Conversation> =>
-    conversationIn(address, await uuidOf(['a2a', of, assistantId, contextId]))
-  const own = await conversation(owner)
-  const former = formerOwnerOf(owner)
-  if (own.thread || former === undefined || !(await isUpgraded(internalsOf(engine).store))) return own
-  const earlier = await conversation(former)
-  return earlier.thread ? earlier : own
+  const { principal, assistantId, contextId } = address
+  return conversationIn(address, await uuidOf(['a2a', namesOwnerOf(principal), assistantId, contextId]))
 }
 
 const isOf = (engine: AgentEngine, thread: ThreadRecord, assistantId: string): boolean =>

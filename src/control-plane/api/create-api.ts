@@ -9,11 +9,8 @@ import {
   type Route,
   type WebHandler,
 } from '../../http/index.ts'
-import { ownerOf } from '../../principal.ts'
-import { inheritTokens } from '../auth/inherit.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { pageRoute } from '../page/route.ts'
-import { inheritDeployments } from '../records/inherit.ts'
 import { validated } from './conditional.ts'
 import { documentRoute } from './document/route.ts'
 import { encodeErrors } from './encode-error.ts'
@@ -48,7 +45,6 @@ const routeOf = (operation: Operation, context: ControlPlaneContext): Route => [
   operation.method,
   operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
   async (call) => {
-    if (!operation.isPublic) await inheritRecords(context, call)
     const body = operation.body && (await bodyOf(call))
     const input = { ...readRequest(operation, call, body), call }
     return answer(operation, call.request, await operation.run(context, input as never))
@@ -60,12 +56,6 @@ const routeOf = (operation: Operation, context: ControlPlaneContext): Route => [
 async function bodyOf(call: Call): Promise<unknown> {
   const type = call.request.headers.get('content-type')
   return type === null || isJsonType(type) ? call.json() : (await call.text()) || undefined
-}
-
-/** Copies, once, what earlier versions stored under the caller's former name. */
-async function inheritRecords({ store }: ControlPlaneContext, { principal }: Call): Promise<void> {
-  const owner = ownerOf(principal)
-  await Promise.all([inheritDeployments(store, owner), inheritTokens(store, owner, principal?.id ?? null)])
 }
 
 function answer({ method, responses }: Operation, request: Request, reply: Reply): Response {

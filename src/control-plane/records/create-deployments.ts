@@ -1,5 +1,4 @@
 import { uuid7 } from '../../ids.ts'
-import { isOwnedBy } from '../../principal.ts'
 import { changedWithin } from '../../storage/coordination/changes.ts'
 import { ConflictError, type Guard, type Store } from '../../storage/index.ts'
 import { noDeployment, refusal } from '../errors.ts'
@@ -60,7 +59,7 @@ export function createDeployments(options: DeploymentsOptions) {
     /** Undefined for an unknown deployment, and for one with another owner. */
     async find(owner: string | null, id: string): Promise<DeploymentRecord | undefined> {
       const read = await loadDeployment(store, id)
-      return read && isOwnedBy(read.record.owner, owner) ? read.record : undefined
+      return read && read.record.owner === owner ? read.record : undefined
     },
 
     async findRevision(
@@ -68,7 +67,7 @@ export function createDeployments(options: DeploymentsOptions) {
       revisionId: string,
     ): Promise<RevisionRecord | undefined> {
       const read = await loadRevision(store, id, revisionId)
-      return read && isOwnedBy(read.record.owner, owner) ? read.record : undefined
+      return read && read.record.owner === owner ? read.record : undefined
     },
 
     list: (owner: string | null, filter: DeploymentFilter, page: PageRequest) =>

@@ -1,4 +1,3 @@
-import { isOwnedBy } from '../../principal.ts'
 import type { Doc, Store } from '../../storage/index.ts'
 import { listFitting, pagesOf } from '../../storage/store/pages.ts'
 import type { DeploymentFilter, PageRequest } from './deployments.ts'
@@ -63,7 +62,7 @@ export const listRevisions = (
 async function loadAll(store: Store, owner: string | null, ids: readonly string[]) {
   const read = await Promise.all([...new Set(ids)].map((id) => loadDeployment(store, id)))
   return read
-    .flatMap((one) => (one && isOwnedBy(one.record.owner, owner) ? [one.record] : []))
+    .flatMap((one) => (one && one.record.owner === owner ? [one.record] : []))
     .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
 }
 

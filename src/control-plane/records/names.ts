@@ -1,6 +1,4 @@
-import { listedFor } from '../../principal.ts'
 import { ConflictError, type Store } from '../../storage/index.ts'
-import { putCopies } from '../../storage/inherit.ts'
 import { refusal } from '../errors.ts'
 import { load, put, unchanged } from './docs.ts'
 import type { DeploymentRecord } from './records.ts'
@@ -28,11 +26,7 @@ interface Taken {
 const nameKey = (owner: string | null, kind: 'name' | 'agent', ...parts: readonly string[]): string =>
   `deployment-name:${JSON.stringify([ownerKey(owner), kind, ...parts])}`
 
-/** A deployment that an earlier version has created takes its names both for a tenant and for an id. */
-const namesOf = (deployment: DeploymentRecord): readonly Taken[] =>
-  listedFor(deployment.owner).flatMap((owner) => namesFor({ ...deployment, owner }))
-
-function namesFor({ owner, name, agent }: DeploymentRecord): readonly Taken[] {
+function namesOf({ owner, name, agent }: DeploymentRecord): readonly Taken[] {
   const conflict = `A deployment named '${name}' already exists. Choose another name, or update that one.`
   const named = { partition: nameKey(owner, 'name', name), conflict }
   if (agent === null) return [named]
@@ -62,15 +56,6 @@ export async function takeNames(store: Store, deployment: DeploymentRecord, now:
     await releaseNames(store, deployment)
     throw refusal(409, conflict)
   }
-}
-
-/** Takes the names of a deployment that an earlier version has created, if they are free. */
-export async function copyNames(store: Store, deployment: DeploymentRecord): Promise<void> {
-  const { id: deploymentId, createdAt: at } = deployment
-  for (const { partition } of namesOf(deployment))
-    await putCopies(store, partition, [
-      { op: 'put', collection: NAMES, id: NAMES, value: { deploymentId, at } },
-    ])
 }
 
 /** Does nothing for another deployment's name. */

@@ -1,5 +1,4 @@
-import { listedFor } from '../../principal.ts'
-import type { Doc, DocIndex, Guard, Op, Store } from '../../storage/index.ts'
+import type { DocIndex, Guard, Op, Store } from '../../storage/index.ts'
 import { load, put, recordOf, type Stored, unchanged } from './docs.ts'
 import type { DeploymentRecord, RevisionRecord } from './records.ts'
 
@@ -38,16 +37,8 @@ export const loadRevision = (
 /** The fields of a deployment in its owner's lists. */
 function ownerFields({ owner, createdAt, sourceConfig, status }: DeploymentRecord): DocIndex {
   const type = sourceConfig.deployment_type ?? 'prod'
-  const fields = listedFor(owner).flatMap((one) => [ofOwner(one), ofStatus(one, status), ofType(one, type)])
+  const fields = [ofOwner(owner), ofStatus(owner, status), ofType(owner, type)]
   return Object.fromEntries(fields.map((field) => [field, createdAt]))
-}
-
-/** A deployment that an earlier version has written, in this version's lists. */
-export function relisted(doc: Doc): Op {
-  const record = recordOf<DeploymentRecord>(doc)
-  const { [WORK]: work } = doc.index
-  const index = { ...(work !== undefined && { [WORK]: work }), ...ownerFields(record) }
-  return { op: 'put', collection: DEPLOYMENTS, id: record.id, value: doc.value, index }
 }
 
 /** `isHosted`: a worker holds its servers, and has to process it even if there is nothing to do. */

@@ -1,6 +1,5 @@
 import { putJobOp, removeJobOp } from '../../jobs/job.ts'
-import { type Access, formerOwnerOf, ownerAfter, ownerOf, type Principal, reaches } from '../../principal.ts'
-import { inherit, rewriteAll } from '../../storage/inherit.ts'
+import { type Access, type Principal, reaches } from '../../principal.ts'
 import { pagesOf } from '../../storage/store/pages.ts'
 import type { Doc, DocIndex, Json, Op, Store } from '../../storage/store/store.ts'
 import { CRON_JOB } from './jobs.ts'
@@ -144,40 +143,21 @@ export async function* listCrons(
   store: Store,
   { orderBy, ascending, offset, limit, ...filter }: CronList,
 ): AsyncGenerator<CronRecord> {
-  await inheritCrons(store, filter.owner)
   const query = { orderBy: listField(filter, orderBy), descending: !ascending, offset }
   for await (const docs of pagesOf(store, COLLECTION, query, limit))
     for (const doc of docs) yield storedCron(doc).record
 }
 
 export async function countCrons(store: Store, filter: CronFilter): Promise<number> {
-  await inheritCrons(store, filter.owner)
   return store.count(COLLECTION, listField(filter, 'createdAt'))
 }
 
-/** Adds crons that earlier versions have written to an owner's lists, once. */
-const inheritCrons = (store: Store, owner: string | null): Promise<void> =>
-  inherit(store, {
-    owner,
-    former: formerOwnerOf(owner),
-    what: COLLECTION,
-    copy: (former, renew) =>
-      rewriteAll(store, COLLECTION, listField({ owner: former }, 'createdAt'), {
-        put: (doc) => putRecord(storedCron(doc).record),
-        renew,
-      }),
-  })
-
 // Records are plain JSON by construction.
-function storedCron({ partition, version, value }: Doc): StoredCron {
-  const record = value as unknown as CronRecord
-  // Earlier versions stored owners in another format. The cron's principal has the current one.
-  return {
-    partition,
-    version,
-    record: { ...record, owner: ownerAfter(record.owner, ownerOf(record.principal)) },
-  }
-}
+const storedCron = ({ partition, version, value }: Doc): StoredCron => ({
+  partition,
+  version,
+  record: value as unknown as CronRecord,
+})
 
 const idField = (cronId: string): string => `is ${cronId}`
 

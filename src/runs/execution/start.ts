@@ -1,7 +1,7 @@
 import type { Agent, RunInput } from '../../agents/agent.ts'
 import { toJson } from '../../agents/to-json.ts'
 import { uuid7 } from '../../ids.ts'
-import { accessOf, ownerAfter, reaches } from '../../principal.ts'
+import { accessOf, reaches } from '../../principal.ts'
 import { isHeld } from '../../storage/coordination/leases.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
@@ -128,14 +128,12 @@ async function admit(
   const isNewThread = seen !== undefined && request.isNewThread
   const { state, now, read, docs } = seen ?? (await loadWithState(store, threadId, ...receiptKey(command)))
   const usable = await usableThread(context, read?.record, request)
-  const found: ThreadRecord = usable
-    ? { ...usable, owner: ownerAfter(usable.owner, request.owner) }
-    : {
-        ...newThread(threadId, request.owner, state.now),
-        metadata: boundedMetadata(request.metadata ?? {}),
-        ...(request.temporary && { temporary: true }),
-        ...(request.ttl && { ttl: request.ttl }),
-      }
+  const found: ThreadRecord = usable ?? {
+    ...newThread(threadId, request.owner, state.now),
+    metadata: boundedMetadata(request.metadata ?? {}),
+    ...(request.temporary && { temporary: true }),
+    ...(request.ttl && { ttl: request.ttl }),
+  }
   const assistantId = assistantOf(context, found, request)
   const agent = agentOf(context, assistantId)
   const thread = await permitted(request, found, assistantId, !read)

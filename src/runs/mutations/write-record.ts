@@ -1,4 +1,3 @@
-import { ownerAfter } from '../../principal.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
@@ -70,7 +69,6 @@ export async function patchThread(
     return isPatched
       ? {
           ...now,
-          owner: ownerAfter(now.owner, access.owner),
           metadata: metadata ? boundedMetadata({ ...now.metadata, ...metadata }) : now.metadata,
           ttl: ttl ?? now.ttl,
           ...(title === undefined ? { updatedAt } : { title }),

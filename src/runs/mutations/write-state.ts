@@ -1,5 +1,5 @@
 import { AgentInputError } from '../../agents/errors.ts'
-import { ownerAfter, reaches } from '../../principal.ts'
+import { reaches } from '../../principal.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { claimLease, isHeld, nextToken, releaseLease } from '../../storage/coordination/leases.ts'
@@ -102,7 +102,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   const { state, read, docs } = await loadWithState(store, threadId, ...receiptKey(command))
   const known = read?.record ?? { ...newThread(threadId, write.owner, state.now), ...threadOf(write) }
   if ((read || !write.newThread) && !reaches(write, known)) throw noSuchThread(threadId)
-  const thread = { ...known, owner: ownerAfter(known.owner, write.owner) }
+  const thread = known
   assertTtl(context, write.newThread?.assistantId, write.newThread?.ttl)
   if (read && write.newThread) throw new RunError('thread_busy', 'The thread already exists.')
   if (!read && (await isOrphaned(context, write))) throw orphanedThread(threadId)

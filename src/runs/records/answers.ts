@@ -1,5 +1,3 @@
-import { formerOwnerOf } from '../../principal.ts'
-import { inherit, rewriteAll } from '../../storage/inherit.ts'
 import type { Op, Store } from '../../storage/store/store.ts'
 import {
   type AnswerLink,
@@ -78,28 +76,11 @@ export interface AnswerPage {
   readonly total: number
 }
 
-/** Adds an assistant's tasks from earlier versions to an owner's lists, once. */
-const inheritAnswers = (
-  store: Store,
-  { owner, assistantId }: Pick<AnswerListQuery, 'owner' | 'assistantId'>,
-): Promise<void> =>
-  inherit(store, {
-    owner,
-    former: formerOwnerOf(owner),
-    what: `tasks of ${assistantId}`,
-    copy: (former, renew) =>
-      rewriteAll(store, 'tasks', taskField({ owner: former, assistantId }), {
-        put: (doc) => putAnswer(readAnswer(doc)),
-        renew,
-      }),
-  })
-
 /** A page of tasks, last changed first. */
 export async function listAnswers(
   store: Store,
   { limit, cursor: from, since = 0, state, ...list }: AnswerListQuery,
 ): Promise<AnswerPage> {
-  await inheritAnswers(store, list)
   const order = { orderBy: taskField(list, state), descending: true }
   const [{ docs, cursor }, all] = await Promise.all([
     store.list('tasks', { ...order, limit, ...(from !== undefined && { cursor: from }) }),

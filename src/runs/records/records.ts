@@ -6,7 +6,6 @@ import type {
   StreamModesRun,
 } from '../../agents/agent.ts'
 import { isUuid } from '../../ids.ts'
-import { formerOwnerOf, listedFor } from '../../principal.ts'
 import type {
   Committed,
   Doc,
@@ -351,42 +350,11 @@ export const loadAnswer = async (
   versioned(await store.get(threadId, 'tasks', taskId), readAnswer)?.record
 
 type Read<Record> = (doc: Pick<Doc, 'value'>) => Record
-type Fields = Readonly<{ [field: string]: Json }>
 
 // Values are plain JSON by construction: they come from JSON requests and from this file's own types.
-export const readThread: Read<ThreadRecord> = ({ value }) => threadFields(value) as ThreadRecord
-export const readRun: Read<RunRecord> = ({ value }) => runFields(value) as RunRecord
+export const readThread: Read<ThreadRecord> = ({ value }) => value as unknown as ThreadRecord
+export const readRun: Read<RunRecord> = ({ value }) => value as unknown as RunRecord
 export const readAnswer: Read<AnswerRecord> = ({ value }) => value as unknown as AnswerRecord
-
-/**
- * Converts records of earlier versions to this one. Only this function knows their format: if you add a
- * required field or rename one, define its value for older records here.
- */
-function threadFields(stored: Json): object {
-  // The names of development builds of 0.1.0.
-  const { head = null, replayAfter = 0, cutShort = [], ...thread } = stored as Fields
-  return {
-    stateUpdatedAt: thread.updatedAt,
-    restoredCheckpointId: head,
-    supersededThroughSeq: replayAfter,
-    unfinishedRunIds: cutShort,
-    lostTokens: [],
-    ...thread,
-  }
-}
-
-function runFields(stored: Json): object {
-  const { base = null, ...run } = stored as Fields
-  const hasStarted = run.status !== 'pending'
-  return {
-    startedAt: hasStarted ? run.createdAt : null,
-    traceparent: null,
-    // It is unknown where such a run begins. Readers of its events read the log from its first event.
-    firstSeq: hasStarted ? 1 : null,
-    rollbackPoint: base,
-    ...run,
-  }
-}
 
 export const versioned = <Record>(doc: Doc | undefined, read: Read<Record>): Versioned<Record> | undefined =>
   doc && { record: read(doc), version: doc.version }
@@ -454,16 +422,6 @@ export const listField = (
   status: ThreadRecord['status'] | 'all' = 'all',
 ): string => `${status} by ${order === 'threadId' ? 'id' : order} ${ofOwner(owner)}`
 
-/**
- * The fields of records from earlier versions, which are not in all lists of an owner. Current records do not
- * have them.
- */
-export function oldListFields(owner: string | null): readonly string[] {
-  const former = formerOwnerOf(owner)
-  const oldest = (of: string | null) => `all by threadId ${ofOwner(of)}`
-  return former === undefined ? [oldest(owner)] : [oldest(former), listField(former, 'threadId')]
-}
-
 /** The index field that orders an owner's threads with one value of a metadata key. */
 export const metadataField = (
   owner: string | null,
@@ -483,24 +441,21 @@ export const crowdedField = (owner: string | null, order: MetadataOrder): string
   `crowded by ${order} ${ofOwner(owner)}`
 
 function threadIndex(thread: ThreadRecord): DocIndex {
-  const { status, createdAt, updatedAt, stateUpdatedAt, queue, deleting, temporary } = thread
+  const { owner, status, createdAt, updatedAt, stateUpdatedAt, queue, deleting, temporary } = thread
   const expiresAt = expiryOf(thread)
   if (deleting) return { deleting: 1 }
-  const listed = (owner: string | null, of: ThreadRecord['status'] | 'all') => ({
+  const listed = (of: ThreadRecord['status'] | 'all') => ({
     // Each thread is a partition, and documents with equal field values are ordered by partition.
     [listField(owner, 'threadId', of)]: 0,
     [listField(owner, 'createdAt', of)]: createdAt,
     [listField(owner, 'updatedAt', of)]: updatedAt,
     [listField(owner, 'stateUpdatedAt', of)]: stateUpdatedAt,
   })
-  const lists = listedFor(thread.owner).map((owner) => ({
-    ...listed(owner, 'all'),
-    ...listed(owner, status),
-    [listField(owner, 'status')]: status,
-    ...metadataIndex({ ...thread, owner }),
-  }))
   return {
-    ...Object.assign({}, ...lists),
+    ...listed('all'),
+    ...listed(status),
+    [listField(owner, 'status')]: status,
+    ...metadataIndex(thread),
     ...(queue.length > 0 && { queued: startOfFirst(queue) ?? updatedAt }),
     ...(temporary && { temporary: updatedAt }),
     ...(expiresAt !== undefined && { expires: expiresAt }),
@@ -576,11 +531,7 @@ export const putAnswer = (task: AnswerRecord): Op => ({
   id: task.taskId,
   value: task as unknown as Json,
   index: Object.fromEntries(
-    listedFor(task.owner)
-      .flatMap((owner) => [
-        { ...task, owner },
-        { ...task, owner, threadId: undefined },
-      ])
+    [task, { ...task, threadId: undefined }]
       .flatMap((list) => [taskField(list), taskField(list, task.state)])
       .map((field) => [field, task.updatedAt]),
   ),

@@ -16,7 +16,6 @@ import {
   type ThreadOrder,
   type ThreadRecord,
 } from '../records/records.ts'
-import { threadsIndexed } from '../records/reindex.ts'
 
 /** Which threads to list. */
 export interface ThreadListQuery extends Access {
@@ -140,7 +139,6 @@ const isCovered = ({ metadataFilter = {} }: Listed, values: Readonly<Record<stri
 async function plan(store: Store, query: Listed): Promise<Plan> {
   const { owner, status, orderBy = 'updatedAt' } = query
   const values = valuesOf(query)
-  await threadsIndexed(store, owner)
   // Threads with one status are ordered by id if ordered by status.
   const order = status !== undefined && orderBy === 'status' ? 'threadId' : orderBy
   const sizeOf = (field: string) => store.count('threads', field)

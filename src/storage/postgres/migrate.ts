@@ -1,19 +1,14 @@
 import { AgentwireError } from '../../errors.ts'
 import { createNames, type Names } from './names.ts'
 import { AS_TEXT, type PostgresPoolClient } from './pool.ts'
-import { CHECKPOINT_FUNCTIONS, CHECKPOINT_TABLES, SORT_KEYS } from './saver/sql-checkpoints.ts'
+import { CHECKPOINT_FUNCTIONS, CHECKPOINT_TABLES } from './saver/sql-checkpoints.ts'
 import { APPEND_FUNCTION, COMMIT_FUNCTION } from './store/sql-commit.ts'
 import { COUNT_TABLES } from './store/sql-counts.ts'
-import { completeTables, STORE_FUNCTIONS, STORE_TABLES } from './store/sql-store.ts'
+import { STORE_FUNCTIONS, STORE_TABLES } from './store/sql-store.ts'
 
 /** Applied in order, each once. Never change a released migration: add another. */
 export const migrations: readonly ((names: Names) => string)[] = [
-  ({ fill }) => fill(STORE_TABLES + CHECKPOINT_TABLES),
-  ({ fill }) => fill(COUNT_TABLES),
-  ({ fill, prefix }) => fill(completeTables(prefix)),
-  ({ fill }) => fill(SORT_KEYS),
-  // The functions changed.
-  () => '',
+  ({ fill }) => fill(STORE_TABLES + CHECKPOINT_TABLES + COUNT_TABLES),
 ]
 
 /**

@@ -56,8 +56,6 @@ export function createKeys(clientPrefix: string, prefix: string) {
       directory(`by:${encodeName(collection)}${field === undefined ? '' : `:${encodeName(field)}`}`),
     /** Documents with a time to live, by expiry time. */
     expiring: directory('expiring'),
-    /** Its name in layout 1, which a development build of 0.1.0 wrote. */
-    formerlyExpiring: directory('mortal'),
     leases: directory('leases'),
     /** Partitions with events, by the time when they last had none. */
     logs: directory('logs'),

@@ -4,26 +4,8 @@ import type { Keys } from './keys.ts'
 import { toUtf8 } from './store/entries.ts'
 
 const OLDEST = [6, 2] as const
-/** The version of the keys' contents. Never change the meaning of a number: add one, also to `MIGRATE`. */
-export const LAYOUT = '3'
-
-/**
- * KEYS layout, expiring, and its name in development builds of 0.1.0. ARGV the newest layout. Returns the
- * current layout. A newer layout stays unchanged. From layout 3 on, a checkpoint may have a sort key.
- */
-const MIGRATE = `
-local layout = redis.call('GET', KEYS[1]) or ARGV[1]
-if layout == '1' then
-  redis.call('ZUNIONSTORE', KEYS[2], 2, KEYS[2], KEYS[3], 'AGGREGATE', 'MAX')
-  redis.call('DEL', KEYS[3])
-  layout = '2'
-end
-if layout == '2' then
-  layout = '3'
-end
-redis.call('SET', KEYS[1], layout)
-return layout
-`
+/** The version of the keys' contents. Never change the meaning of a number: add one, with what converts the one before. */
+export const LAYOUT = '1'
 
 /** Checks that this Redis is suitable, and marks the prefix as ours. */
 export async function prepare(send: Send, keys: Keys): Promise<void> {
@@ -34,12 +16,8 @@ export async function prepare(send: Send, keys: Keys): Promise<void> {
       `redisStorage needs Redis ${OLDEST.join('.')} or newer; this is ${version}.`,
     )
   }
-  const found = textOf(
-    await send(
-      ['EVAL', MIGRATE, '3', keys.layout, keys.expiring, keys.formerlyExpiring, LAYOUT],
-      keys.layout,
-    ),
-  )
+  await send(['SET', keys.layout, LAYOUT, 'NX'], keys.layout)
+  const found = textOf(await send(['GET', keys.layout], keys.layout))
   if (found !== LAYOUT) {
     throw new AgentwireError(
       'unsupported',

@@ -26,9 +26,7 @@ export function migrate(connection: Connection, prefix: string): void {
   exec(`CREATE TABLE IF NOT EXISTS ${prefix}schema_version (version INTEGER NOT NULL)`)
   const version = get('SELECT version FROM {schema_version}')?.version
   if (version === undefined) run('INSERT INTO {schema_version} VALUES (0)')
-  const has = (object: string) =>
-    get('SELECT 1 AS found FROM sqlite_master WHERE name = ?', prefix + object) !== undefined
-  for (const migration of migrations.slice(Number(version ?? 0))) exec(migration(prefix, has))
+  for (const migration of migrations.slice(Number(version ?? 0))) exec(migration(prefix))
   run('UPDATE {schema_version} SET version = ?', migrations.length)
 }
 

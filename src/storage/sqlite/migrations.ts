@@ -1,13 +1,3 @@
-const LOG = `  partition INTEGER NOT NULL,
-  last INTEGER NOT NULL,
-  first INTEGER NOT NULL,
-  starts INTEGER NOT NULL,
-  ends INTEGER NOT NULL,
-  at INTEGER NOT NULL,
-  layout TEXT NOT NULL,
-  data BLOB NOT NULL,
-  PRIMARY KEY (partition, last)`
-
 /**
  * Applied in order, each once. Never change a released migration: add another. Names are encoded by `toText`.
  *
@@ -22,7 +12,7 @@ const LOG = `  partition INTEGER NOT NULL,
  *   `[[channel, version as JSON, id | null], …]`. Checkpoints share the rows of unchanged values. `sort_key`
  *   is null if a checkpoint's id is its sort key.
  */
-export const migrations: readonly ((prefix: string, has: (object: string) => boolean) => string)[] = [
+export const migrations: readonly ((prefix: string) => string)[] = [
   (prefix) => `
 CREATE TABLE ${prefix}partitions (
   id INTEGER PRIMARY KEY,
@@ -40,7 +30,15 @@ CREATE TABLE ${prefix}partitions (
 CREATE INDEX ${prefix}partitions_lease ON ${prefix}partitions (lease_until) WHERE lease_until IS NOT NULL;
 
 CREATE TABLE ${prefix}log (
-${LOG}
+  partition INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  starts INTEGER NOT NULL,
+  ends INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  layout TEXT NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (partition, last)
 ) WITHOUT ROWID;
 
 CREATE TABLE ${prefix}documents (
@@ -65,6 +63,21 @@ CREATE TABLE ${prefix}fields (
   PRIMARY KEY (collection, field, key, partition, id)
 ) WITHOUT ROWID;
 
+CREATE TABLE ${prefix}counts (
+  collection TEXT NOT NULL,
+  field TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (collection, field)
+) WITHOUT ROWID;
+CREATE TRIGGER ${prefix}fields_added AFTER INSERT ON ${prefix}fields BEGIN
+  INSERT INTO ${prefix}counts VALUES (NEW.collection, NEW.field, 1)
+    ON CONFLICT (collection, field) DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER ${prefix}fields_removed AFTER DELETE ON ${prefix}fields BEGIN
+  UPDATE ${prefix}counts SET n = n - 1 WHERE collection = OLD.collection AND field = OLD.field;
+  DELETE FROM ${prefix}counts WHERE collection = OLD.collection AND field = OLD.field AND n = 0;
+END;
+
 CREATE TABLE ${prefix}checkpoints (
   thread_id TEXT NOT NULL,
   namespace TEXT NOT NULL,
@@ -74,10 +87,12 @@ CREATE TABLE ${prefix}checkpoints (
   metadata_type TEXT NOT NULL,
   metadata BLOB NOT NULL,
   body_type TEXT NOT NULL,
-  body BLOB NOT NULL
+  body BLOB NOT NULL,
+  sort_key TEXT
 );
 CREATE UNIQUE INDEX ${prefix}checkpoints_id ON ${prefix}checkpoints (thread_id, namespace, checkpoint_id);
-CREATE INDEX ${prefix}checkpoints_order ON ${prefix}checkpoints (checkpoint_id, thread_id, namespace);
+CREATE INDEX ${prefix}checkpoints_sorted ON ${prefix}checkpoints (thread_id, namespace, coalesce(sort_key, checkpoint_id));
+CREATE INDEX ${prefix}checkpoints_of_all ON ${prefix}checkpoints (coalesce(sort_key, checkpoint_id), thread_id, namespace);
 
 CREATE TABLE ${prefix}channel_values (
   id INTEGER PRIMARY KEY,
@@ -102,54 +117,4 @@ CREATE TABLE ${prefix}writes (
 );
 CREATE UNIQUE INDEX ${prefix}writes_place ON ${prefix}writes (thread_id, namespace, checkpoint_id, task_id, place);
 `,
-  countTable,
-  // Development builds of 0.1.0 gave the numbers 1 and 2 to other texts, so this checks what the file has.
-  (prefix, has) =>
-    [
-      has('partitions_changed') ? withoutChanged(prefix) : '',
-      has('log_last') ? logInOneTree(prefix) : '',
-      has('counts') ? '' : countTable(prefix),
-    ].join(''),
-  (prefix) => `
-ALTER TABLE ${prefix}checkpoints ADD COLUMN sort_key TEXT;
-CREATE INDEX ${prefix}checkpoints_sorted ON ${prefix}checkpoints (thread_id, namespace, coalesce(sort_key, checkpoint_id));
-DROP INDEX ${prefix}checkpoints_order;
-CREATE INDEX ${prefix}checkpoints_of_all ON ${prefix}checkpoints (coalesce(sort_key, checkpoint_id), thread_id, namespace);
-`,
 ]
-
-function countTable(prefix: string): string {
-  return `
-CREATE TABLE ${prefix}counts (
-  collection TEXT NOT NULL,
-  field TEXT NOT NULL,
-  n INTEGER NOT NULL,
-  PRIMARY KEY (collection, field)
-) WITHOUT ROWID;
-INSERT INTO ${prefix}counts SELECT collection, field, count(*) FROM ${prefix}fields GROUP BY collection, field;
-CREATE TRIGGER ${prefix}fields_added AFTER INSERT ON ${prefix}fields BEGIN
-  INSERT INTO ${prefix}counts VALUES (NEW.collection, NEW.field, 1)
-    ON CONFLICT (collection, field) DO UPDATE SET n = n + 1;
-END;
-CREATE TRIGGER ${prefix}fields_removed AFTER DELETE ON ${prefix}fields BEGIN
-  UPDATE ${prefix}counts SET n = n - 1 WHERE collection = OLD.collection AND field = OLD.field;
-  DELETE FROM ${prefix}counts WHERE collection = OLD.collection AND field = OLD.field AND n = 0;
-END;
-`
-}
-
-const withoutChanged = (prefix: string): string => `
-DROP INDEX ${prefix}partitions_changed;
-ALTER TABLE ${prefix}partitions DROP COLUMN changed;
-ALTER TABLE ${prefix}partitions DROP COLUMN log_changed;
-`
-
-const logInOneTree = (prefix: string): string => `
-ALTER TABLE ${prefix}log RENAME TO ${prefix}log_1;
-DROP INDEX ${prefix}log_last;
-CREATE TABLE ${prefix}log (
-${LOG}
-) WITHOUT ROWID;
-INSERT INTO ${prefix}log SELECT partition, last, first, starts, ends, at, layout, data FROM ${prefix}log_1 ORDER BY partition, last;
-DROP TABLE ${prefix}log_1;
-`

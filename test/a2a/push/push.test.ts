@@ -156,7 +156,7 @@ test('nothing follows a task any more that has ended, or whose config was delete
   const store = memoryStore()
   const server = serverOf({}, store)
   const configuration = { pushNotificationConfig: { id: 'hook', url: hook.url } }
-  const jobs = async () => (await store.list('outbox', {})).docs.length
+  const jobs = async () => (await store.list('jobs', {})).docs.length
   const send = async (agent: keyof typeof agents): Promise<string> =>
     (await call(server, agent, 'message/send', { ...user('hi'), configuration })).result.id
   await send('echo')
@@ -268,7 +268,7 @@ test.each([
     pushNotificationConfig: config,
   })
   expect(set.error.code).toBe(-32602)
-  expect((await store.list('outbox')).docs).toEqual([])
+  expect((await store.list('jobs')).docs).toEqual([])
 })
 
 test('a server that sends none says so in its card and to those who ask', async () => {

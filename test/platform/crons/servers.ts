@@ -20,7 +20,7 @@ export const withClock = (store: Store, clock: Clock): Store => ({
   ...store,
   async inspect(partition, docs) {
     const state = await store.inspect(partition, docs)
-    return ['crons', 'outbox'].includes(partition) ? { ...state, now: state.now + clock.ahead } : state
+    return ['crons', 'jobs'].includes(partition) ? { ...state, now: state.now + clock.ahead } : state
   },
 })
 

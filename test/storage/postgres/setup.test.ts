@@ -4,7 +4,6 @@ import { inspect } from 'node:util'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import { migrations } from '../../../src/storage/postgres/migrate.ts'
-import { createNames } from '../../../src/storage/postgres/names.ts'
 import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres/postgres.ts'
 import { bundleOf } from '../../kit/bundle.ts'
 import { hasPostgres, sharedPostgres } from '../../kit/postgres-server.ts'
@@ -42,30 +41,6 @@ describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
     },
     20_000 + ROUNDS * 1_000,
   )
-
-  test('tables of version 1 count what they had before, and go on', async () => {
-    const names = createNames('first', 'agentwire_')
-    await pool.query('CREATE SCHEMA first')
-    await pool.query(migrations[0]!(names))
-    await pool.query('CREATE TABLE first.agentwire_schema_version AS SELECT 1 AS version')
-    await pool.query(`INSERT INTO first.agentwire_partitions VALUES ('p', NULL, 0, 1, 0, 0, 1)`)
-    await pool.query(`INSERT INTO first.agentwire_documents (partition, collection, id, version, value, fields)
-      VALUES ('p', 'c', 'd', 1, '1', '{"a":1}')`)
-    await pool.query(
-      `INSERT INTO first.agentwire_fields SELECT key, 'a', 1, '', 'p', 'c', 'd' FROM first.agentwire_documents`,
-    )
-    const { store } = postgresStorage({ pool, schema: 'first' })
-    expect(await store.count('c', 'a')).toBe(1)
-    await store.commit('p', { ops: [{ op: 'put', collection: 'c', id: 'e', value: 1, index: { a: 2 } }] })
-    expect([await store.count('c', 'a'), (await store.list('c', { orderBy: 'a' })).docs.length]).toEqual([
-      2, 2,
-    ])
-    await store.sweep()
-    await store.commit('p', { ops: [{ op: 'clear' }] })
-    expect(await store.count('c', 'a')).toBe(0)
-    await store.sweep()
-    expect((await pool.query('SELECT n FROM first.agentwire_counts')).rows).toEqual([])
-  })
 
   test('a user without the right to create anything may use what is set up', async () => {
     await postgresStorage({ pool, schema: 'granted' }).setup()

@@ -1,7 +1,6 @@
 import { refusal } from '../../errors.ts'
 import { connectionsOf } from '../connections.ts'
 import { noToken } from '../errors.ts'
-import { inheritTokens } from '../inherit.ts'
 import { providerFor } from '../providers/lookup.ts'
 import type { ProviderRecord, TokenRecord } from '../records.ts'
 import type { AuthContext, Authenticated, AuthenticateRequest, CallerContext, Token } from '../service.ts'
@@ -20,7 +19,6 @@ export async function authenticate(
   const { owner, id: startedBy } = context
   const user = userFor(context, request.userId ?? request.lsUserId)
   const provider = await providerFor(context, owner, request.provider, request.useAgentBuilderPublicOauth)
-  await inheritTokens(context.store, owner, user)
   const userKey = await userKeyOf(owner, user)
   const partition = userPartition(userKey)
   const { checkOnly, scopes, tokenId, agentId } = request

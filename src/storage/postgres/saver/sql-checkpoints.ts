@@ -17,8 +17,10 @@ CREATE TABLE {checkpoints} (
   body bytea NOT NULL,
   metadata_type text NOT NULL,
   metadata bytea NOT NULL,
+  sort_key text COLLATE "C",
   PRIMARY KEY (thread_id, namespace, checkpoint_id)
 );
+CREATE INDEX ON {checkpoints} (thread_id, namespace, ${SORT_KEY});
 
 CREATE TABLE {channel_values} (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -46,11 +48,6 @@ CREATE TABLE {writes} (
 `
 
 /** `sort_key` is null if a checkpoint's id is its sort key: see `sortKeyBehind`. */
-export const SORT_KEYS = `
-ALTER TABLE {checkpoints} ADD COLUMN sort_key text COLLATE "C";
-CREATE INDEX ON {checkpoints} (thread_id, namespace, ${SORT_KEY});
-`
-
 /** The identifying columns of a write, as `readWrite` reads them. */
 const aboutWrite = (writes: string): string =>
   `jsonb_build_array(${writes}.task_id, ${writes}.place, ${writes}.names, ${writes}.channel)::text`

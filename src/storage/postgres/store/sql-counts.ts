@@ -31,8 +31,6 @@ CREATE TABLE {count_changes} (
 CREATE INDEX ON {count_changes} (collection, field);
 ${trigger('count_added', 'INSERT', 'NEW', 'count(*)')}
 ${trigger('count_removed', 'DELETE', 'OLD', '-count(*)')}
--- The triggers have locked the table, so nothing comes or goes meanwhile.
-INSERT INTO {counts} SELECT collection, field, count(*) FROM {fields} GROUP BY collection, field;
 
 CREATE FUNCTION {fold_counts}() RETURNS void LANGUAGE plpgsql AS $body$
 BEGIN

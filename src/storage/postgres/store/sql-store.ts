@@ -67,77 +67,16 @@ CREATE TABLE {events} (
 );
 `
 
-/** Development builds of 0.1.0 gave number 1 to tables without these columns. */
-export function completeTables(prefix: string): string {
-  const lacks = (table: string, column: string) =>
-    `NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = '{${table}}'::regclass AND attname = '${column}')`
-  return `
-DO $body$
-BEGIN
-  IF ${lacks('partitions', 'bytes')} THEN
-    ALTER TABLE {partitions} ADD COLUMN bytes bigint NOT NULL DEFAULT 0;
-    UPDATE {partitions} AS p SET bytes = e.bytes
-    FROM (SELECT partition, sum(bytes) AS bytes FROM {events} GROUP BY partition) AS e WHERE e.partition = p.partition;
-    ALTER TABLE {partitions} ALTER COLUMN bytes DROP DEFAULT;
-  END IF;
-  IF ${lacks('documents', 'key')} THEN
-    ALTER TABLE {documents} ADD COLUMN key bigint GENERATED ALWAYS AS IDENTITY UNIQUE;
-    ALTER TABLE {fields} DROP CONSTRAINT "${prefix}fields_pkey", ADD COLUMN document bigint;
-    UPDATE {fields} AS f SET document = d.key FROM {documents} AS d
-    WHERE d.partition = f.partition AND d.collection = f.collection AND d.id = f.id;
-    DELETE FROM {fields} WHERE document IS NULL;
-    ALTER TABLE {fields} ADD PRIMARY KEY (document, field);
-  END IF;
-END
-$body$;
-`
-}
-
 /**
  * `read_log` joins rows after `p_after` until they hold `p_limit` events or `p_bytes` bytes. `data` is text
- * with one character per byte, or base64 if `encoded`. Instances of earlier versions call `read`. `sweep`
- * removes expired documents and returns their number.
+ * with one character per byte, or base64 if `encoded`. `sweep` removes expired documents and returns their
+ * number.
  *
  * `expire` drops what `RetentionOptions` allow, in at most `p_limit` logs, and returns the last log that it
  * read, or null at the end. `evict` continues until all logs together have at most `p_total` bytes, or
  * returns that it has reached `p_limit` logs. They do nothing while another process runs them.
  */
 export const STORE_FUNCTIONS = `
-CREATE OR REPLACE FUNCTION {read}(
-  p_partition text, p_after bigint, p_limit integer, p_bytes bigint,
-  OUT head bigint, OUT first_retained bigint, OUT first bigint, OUT layouts text, OUT data text
-) LANGUAGE plpgsql STABLE AS $body$
-#variable_conflict use_column
-DECLARE
-  row_last bigint;
-  row_bytes integer;
-  since bigint;
-  until bigint;
-  total bigint := 0;
-BEGIN
-  SELECT p.head, p.first_retained INTO head, first_retained
-  FROM {partitions} AS p WHERE p.partition = p_partition;
-  since := greatest(p_after + 1, first_retained);
-  IF head IS NULL OR since > head THEN
-    RETURN;
-  END IF;
-  FOR row_last, row_bytes IN
-    SELECT e.last, e.bytes FROM {events} AS e
-    WHERE e.partition = p_partition AND e.last >= since ORDER BY e.last LIMIT p_limit
-  LOOP
-    EXIT WHEN until IS NOT NULL AND (total >= p_bytes OR until - since + 1 >= p_limit);
-    until := row_last;
-    total := total + row_bytes;
-  END LOOP;
-  -- In base64, because drivers take what is sent in binary for UTF-8.
-  SELECT min(e.first), string_agg(e.layout, ','), encode(string_agg(e.data, ''), 'base64')
-  INTO first, layouts, data
-  FROM (
-    SELECT * FROM {events} WHERE partition = p_partition AND last BETWEEN since AND until ORDER BY last
-  ) AS e;
-END
-$body$;
-
 CREATE OR REPLACE FUNCTION {read_log}(
   p_partition text, p_after bigint, p_limit integer, p_bytes bigint,
   OUT head bigint, OUT first_retained bigint, OUT first bigint, OUT layouts text, OUT data text, OUT encoded boolean
