@@ -3,6 +3,7 @@ import type { GraphStore } from '../graph-store/index.ts'
 import type { Access, Principal } from '../principal.ts'
 import type { Answer, BeginAnswer, FindAnswer } from './answers/answer.ts'
 import type { AnswerQuery, FoundAnswer } from './answers/find.ts'
+import type { WholeRun, WholeRunRequest } from './answers/run-to-end.ts'
 import type { SnapshotQuery, ThreadSnapshot } from './answers/snapshot.ts'
 import type { EventForm, EventItem, EventStream } from './log/form.ts'
 import type { EngineMeasures } from './measure.ts'
@@ -47,6 +48,11 @@ export interface AgentEngine {
    * closes first.
    */
   wait(run: ThreadAddress & { readonly runId: string; readonly signal?: AbortSignal }): Promise<RunResult>
+  /**
+   * Starts a run and waits for its end, for tests and scripts: `{ status, messages, text, interrupts, … }`. A text as
+   * `input` is what the user says. With the `answers` to `interrupts` in place of an input, it continues the thread.
+   */
+  run(request: WholeRunRequest): Promise<WholeRun>
   /**
    * Cancels a run, or an answer: all its runs and open questions. A waiting run is dropped. Resolves when the
    * request is recorded. Throws `no_such_run` and `no_such_task`.

@@ -1,6 +1,7 @@
 export type { AgentEngine, ThreadList } from './agent-engine.ts'
 export type { Answer, AnswerEnd, BeginAnswer, FindAnswer, FollowOptions } from './answers/answer.ts'
 export type { AnswerQuery, FoundAnswer } from './answers/find.ts'
+export type { WholeRun, WholeRunRequest } from './answers/run-to-end.ts'
 export type { SnapshotQuery, ThreadSnapshot } from './answers/snapshot.ts'
 export type { Attach, Attached, EngineParts } from './attach.ts'
 export type { ErrorReporter } from './context.ts'
