@@ -3,7 +3,6 @@ import type { GraphStore } from '../graph-store/index.ts'
 import type { Access, Principal } from '../principal.ts'
 import type { Answer, BeginAnswer, FindAnswer } from './answers/answer.ts'
 import type { AnswerQuery, FoundAnswer } from './answers/find.ts'
-import type { WholeRun, WholeRunRequest } from './answers/run-to-end.ts'
 import type { SnapshotQuery, ThreadSnapshot } from './answers/snapshot.ts'
 import type { EventForm, EventItem, EventStream } from './log/form.ts'
 import type { EngineMeasures } from './measure.ts'
@@ -18,6 +17,8 @@ import type {
   StateWriteRequest,
   ThreadAddress,
   ThreadEvents,
+  WholeRun,
+  WholeRunRequest,
 } from './requests.ts'
 import type { RunListQuery } from './threads/list-runs.ts'
 import type { ThreadListQuery } from './threads/lists.ts'

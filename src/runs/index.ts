@@ -1,7 +1,6 @@
 export type { AgentEngine, ThreadList } from './agent-engine.ts'
 export type { Answer, AnswerEnd, BeginAnswer, FindAnswer, FollowOptions } from './answers/answer.ts'
 export type { AnswerQuery, FoundAnswer } from './answers/find.ts'
-export type { WholeRun, WholeRunRequest } from './answers/run-to-end.ts'
 export type { SnapshotQuery, ThreadSnapshot } from './answers/snapshot.ts'
 export type { Attach, Attached, EngineParts } from './attach.ts'
 export type { ErrorReporter } from './context.ts'
@@ -79,6 +78,8 @@ export type {
   ThreadEvents,
   ThreadLook,
   ThreadSubscription,
+  WholeRun,
+  WholeRunRequest,
 } from './requests.ts'
 export type { RunToEnd } from './subscriptions/events.ts'
 export type { Rendering, Subscription } from './subscriptions/subscription.ts'

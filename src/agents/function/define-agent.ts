@@ -10,7 +10,7 @@ import { changeOf, readInput, reduce } from './state.ts'
 import { threadState } from './thread-state.ts'
 import type { AgentContext, AgentDefinition, ModelAgentDefinition } from './types.ts'
 
-export { type Tool, type ToolArgs, type ToolDefinition, type ToolInput, tool } from './tool.ts'
+export { tool } from './tool.ts'
 export { runToolCalls, type ToolCallHandlers } from './tool-calls.ts'
 export type {
   AgentContext,
@@ -32,8 +32,12 @@ export type {
   StepContext,
   Subagent,
   SubagentResult,
+  Tool,
+  ToolArgs,
   ToolCallRequest,
   ToolContext,
+  ToolDefinition,
+  ToolInput,
   Writer,
 } from './types.ts'
 

@@ -3,8 +3,7 @@ import { encodeMessage } from '../../messages/index.ts'
 import { type Fields, isRecord } from '../../messages/record.ts'
 import { rejectionOf } from '../errors.ts'
 import { isSuspended } from './scope.ts'
-import type { Tool } from './tool.ts'
-import type { ToolContext, Writer } from './types.ts'
+import type { Tool, ToolContext, Writer } from './types.ts'
 
 /** The handlers of `runToolCalls`. */
 export interface ToolCallHandlers {

@@ -5,42 +5,7 @@ import { checkOptions, type OptionTable } from '../../options.ts'
 import { type JsonSchema, jsonSchemaOf } from '../description.ts'
 import { textOfThrown } from '../errors.ts'
 import { validated } from './state.ts'
-import type { ToolContext, Writer } from './types.ts'
-
-/** The arguments of a tool: any Standard Schema (zod, valibot, arktype), or a JSON Schema, which checks nothing. */
-export type ToolInput = StandardSchemaV1<unknown, unknown> | JsonSchema
-
-/** What a tool's functions get: the output of its schema. */
-export type ToolArgs<Input extends ToolInput> =
-  Input extends StandardSchemaV1<unknown, infer Args> ? Args : Readonly<Record<string, unknown>>
-
-/** The options of `tool`. */
-export interface ToolDefinition<Input extends ToolInput> {
-  /** What the tool does, for the model. */
-  readonly description?: string
-  /** Default: no arguments. */
-  readonly input?: Input
-  /** The JSON Schema of `input`, for a library that does not give it: zod 3, zod/mini, valibot. */
-  readonly jsonSchema?: JsonSchema
-  /**
-   * Whether a person must approve a call before it runs. A function is asked once for each call, and its answer is
-   * kept. Default: false.
-   */
-  readonly approve?: boolean | ((args: ToolArgs<Input>, context: Writer) => boolean | Promise<boolean>)
-  /** Runs the tool. The model reads what it returns as text or JSON, or the message of the error that it throws. */
-  readonly run: (args: ToolArgs<Input>, context: ToolContext) => unknown
-}
-
-/** A tool of an agent, made by `tool`. */
-export interface Tool {
-  readonly description?: string | undefined
-  /** JSON Schema of the arguments. */
-  readonly parameters: JsonSchema
-  readonly approve: boolean | ((args: never, context: Writer) => boolean | Promise<boolean>)
-  /** The arguments as the schema returns them. Throws `AgentInputError` with the paths of what is wrong. */
-  read(args: unknown): Promise<unknown>
-  readonly run: (args: never, context: ToolContext) => unknown
-}
+import type { Tool, ToolDefinition, ToolInput } from './types.ts'
 
 /**
  * Makes a tool of a function. The model's arguments are checked before a person is asked or the function is called,

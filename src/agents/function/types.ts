@@ -7,9 +7,9 @@ import type { Principal } from '../../principal.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Run } from '../../tracing/run.ts'
 import type { Agent, RunConfig } from '../agent.ts'
+import type { JsonSchema } from '../description.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { AgentProfile } from '../profile.ts'
-import type { Tool } from './tool.ts'
 
 /** The options that every agent of `defineAgent` has. */
 interface AgentOptions extends AgentProfile, Pick<Agent, 'answersWith'> {
@@ -333,4 +333,39 @@ export interface ToolContext extends RunDetails, Pick<Writer, 'signal' | 'custom
   readonly toolCallId: string
   /** Streams part of the tool's output while it runs. Values other than strings are sent as JSON. */
   output(delta: unknown): Promise<void>
+}
+
+/** The arguments of a tool: any Standard Schema (zod, valibot, arktype), or a JSON Schema, which checks nothing. */
+export type ToolInput = StandardSchemaV1<unknown, unknown> | JsonSchema
+
+/** What a tool's functions get: the output of its schema. */
+export type ToolArgs<Input extends ToolInput> =
+  Input extends StandardSchemaV1<unknown, infer Args> ? Args : Readonly<Record<string, unknown>>
+
+/** The options of `tool`. */
+export interface ToolDefinition<Input extends ToolInput> {
+  /** What the tool does, for the model. */
+  readonly description?: string
+  /** Default: no arguments. */
+  readonly input?: Input
+  /** The JSON Schema of `input`, for a library that does not give it: zod 3, zod/mini, valibot. */
+  readonly jsonSchema?: JsonSchema
+  /**
+   * Whether a person must approve a call before it runs. A function is asked once for each call, and its answer is
+   * kept. Default: false.
+   */
+  readonly approve?: boolean | ((args: ToolArgs<Input>, context: Writer) => boolean | Promise<boolean>)
+  /** Runs the tool. The model reads what it returns as text or JSON, or the message of the error that it throws. */
+  readonly run: (args: ToolArgs<Input>, context: ToolContext) => unknown
+}
+
+/** A tool of an agent, made by `tool`. */
+export interface Tool {
+  readonly description?: string | undefined
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonSchema
+  readonly approve: boolean | ((args: never, context: Writer) => boolean | Promise<boolean>)
+  /** The arguments as the schema returns them. Throws `AgentInputError` with the paths of what is wrong. */
+  read(args: unknown): Promise<unknown>
+  readonly run: (args: never, context: ToolContext) => unknown
 }

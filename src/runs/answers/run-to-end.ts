@@ -1,28 +1,20 @@
 import { uuid7 } from '../../ids.ts'
 import { decodeMessage, type Message, textOf } from '../../messages/index.ts'
 import { itemsOf } from '../../messages/record.ts'
-import type { AgentEngine } from '../agent-engine.ts'
-import type { Answers, RunRequest, RunResult } from '../requests.ts'
+import type { ThreadRecord } from '../records/records.ts'
+import type { Answers, RunRequest, RunResult, ThreadAddress, WholeRun, WholeRunRequest } from '../requests.ts'
 
-/** A run to wait for: with an input, or with the answers to the questions of an earlier one. */
-export type WholeRunRequest = WithNewThread<RunRequest> | WithNewThread<Answers>
-
-type WithNewThread<Request> = Omit<Request, 'threadId'> & {
-  /** Default: a new thread. */
-  readonly threadId?: string | undefined
-}
-
-/** A run that has ended, or waits for answers, with what stands in its thread. */
-export interface WholeRun extends RunResult {
-  readonly threadId: string
-  /** All messages of the thread. */
-  readonly messages: readonly Message[]
-  /** The text of the last message, or of the one before its tool calls. Empty if the agent has not said anything. */
-  readonly text: string
+/** The methods of the engine that it needs. */
+interface Runs {
+  start(request: RunRequest): Promise<{ readonly runId: string }>
+  respond(request: Answers): Promise<{ readonly runId: string }>
+  wait(run: ThreadAddress & { readonly runId: string }): Promise<RunResult>
+  findThread(thread: ThreadAddress): Promise<ThreadRecord | undefined>
+  readState(thread: ThreadRecord): Promise<{ readonly values: Readonly<Record<string, unknown>> } | undefined>
 }
 
 /** Starts a run, waits for its end, and reads the thread. */
-export async function runToEnd(engine: AgentEngine, request: WholeRunRequest): Promise<WholeRun> {
+export async function runToEnd(engine: Runs, request: WholeRunRequest): Promise<WholeRun> {
   const { threadId = uuid7(), principal, ...asked } = request
   const thread = { threadId, principal }
   const { runId } = await ('answers' in asked

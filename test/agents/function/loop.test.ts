@@ -24,7 +24,7 @@ const callOf = (name: string, args: Readonly<Record<string, unknown>> = {}) => (
 function scripted(script: readonly ScriptedReply[], options: Partial<ModelAgentDefinition> = {}) {
   const model = scriptedModel(script)
   const agent = defineAgent({ model, ...options })
-  const engine = createAgentEngine({ agents: { agent } })
+  const engine = createAgentEngine({ agents: { agent }, onError: () => {} })
   onTestFinished(() => engine.close())
   return { engine, model, agent }
 }
@@ -126,12 +126,12 @@ test('tools know the run, and its caller', async () => {
 test('calls of one answer run at once, and the model reads errors of tools, and of tools that it made up', async () => {
   let running = 0
   let most = 0
-  const both = Promise.withResolvers?.<void>() ?? deferred()
+  const both = gate()
   const wait = tool({
     async run() {
       most = Math.max(most, ++running)
-      if (running === 2) both.resolve()
-      await both.promise
+      if (running === 2) both.open()
+      await both.opened
       throw new Error('The mail server is down.')
     },
   })
@@ -145,12 +145,6 @@ test('calls of one answer run at once, and the model reads errors of tools, and 
     'Unknown tool nothing. Available tools: wait.',
   ])
 })
-
-function deferred() {
-  let resolve!: () => void
-  const promise = new Promise<void>((settle) => (resolve = settle))
-  return { promise, resolve }
-}
 
 test('a model that never stops calling tools ends the run after maxSteps, and clients read why', async () => {
   const look = tool({ run: () => 'Nothing yet.' })

@@ -415,7 +415,14 @@ test('what a generator returns is an answer as well, or a change of the state', 
 })
 
 test('a stream of texts and a message are answers of a function', async () => {
-  const streamed = defineAgent({ run: async () => ReadableStream.from<string>(['Hel', 'lo']) })
+  const pieces = () =>
+    new ReadableStream<string>({
+      start(controller) {
+        for (const piece of ['Hel', 'lo']) controller.enqueue(piece)
+        controller.close()
+      },
+    })
+  const streamed = defineAgent({ run: async () => pieces() })
   expect(await texts(streamed)).toEqual({ contents: ['a', 'Hello'], starts: 1 })
   const content = [{ type: 'text', text: 'Hello' }] as const
   const whole = defineAgent({ run: () => ({ role: 'assistant', content }) })
