@@ -117,7 +117,7 @@ test('the approval loop of the docs calls the model once per step and runs each 
         return run(Object.create(context, { tool: { value: tool } }))
       },
     })
-  const parts = { defineAgent: counted, client, openai, tools: [] }
+  const parts = { defineAgent: counted, model: openai('gpt', client as never), tools: [] }
   const agent = new Function(...Object.keys(parts), outputText)(...Object.values(parts)) as Agent
   const thread = newThread()
   const attempts = await answerAll(agent, thread, true)
