@@ -111,30 +111,28 @@ const namedKeys = (schema: JsonSchema | null): readonly string[] => [
   ...Object.keys(Object(schema?.properties)),
 ]
 
-type Shared = 'name' | 'description' | 'resumable' | 'checkpointer' | 'answersWith'
-
-const SHARED: OptionTable<Pick<AgentDefinition<unknown>, Shared>> = {
+const FUNCTION: OptionTable<Omit<AgentDefinition<unknown>, keyof AgentProfile | 'model'>> = {
   name: 'string',
   description: 'string',
+  input: 'any',
   resumable: 'boolean',
   checkpointer: 'saver',
   answersWith: 'any',
-}
-
-const FUNCTION: OptionTable<Omit<AgentDefinition<unknown>, keyof AgentProfile | 'model'>> = {
-  ...SHARED,
-  input: 'any',
   run: ['required', 'function'],
 }
 
 const MODEL_AGENT: OptionTable<Omit<ModelAgentDefinition, keyof AgentProfile | 'run'>> = {
-  ...SHARED,
+  name: 'string',
+  description: 'string',
   model: 'any',
   instructions: ['string', 'function'],
   tools: 'object',
   subagents: 'object',
   maxSteps: 'positive',
   stopWhen: 'function',
+  resumable: 'boolean',
+  checkpointer: 'saver',
+  answersWith: 'any',
 }
 
 /** The schema of the input, if its library gives it (zod does since 4.2). */

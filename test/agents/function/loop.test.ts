@@ -10,6 +10,7 @@ import {
   scriptedModel,
   toolCallsOf,
 } from '../../../src/testing/index.ts'
+import { gate } from '../../kit/wait.ts'
 
 const refund = tool({
   description: 'Refunds an order',
