@@ -25,8 +25,8 @@ const NODE_ENTRIES = [
 const CEILINGS: Readonly<Record<string, number>> = {
   agentwire: 88.25,
   'agentwire/langgraph': 13.9,
-  'agentwire/a2a': 72.4,
-  'agentwire/ai-sdk': 40.35,
+  'agentwire/a2a': 73.1,
+  'agentwire/ai-sdk': 40.4,
   'agentwire/openai': 40.85,
   'agentwire/ag-ui': 40.3,
   'agentwire/platform': 44.75,
