@@ -63,7 +63,7 @@ describe('a run to its end', () => {
     const answers = Object.fromEntries(asked.interrupts.map(({ id }) => [id, true]))
     const done = await agents.run({ threadId: asked.threadId, principal, answers })
     expect(done).toMatchObject({ status: 'success', interrupts: [] })
-    await expect(agents.run({ threadId: asked.threadId, input: {} })).rejects.toThrow('unknown or belongs')
+    await expect(agents.run({ threadId: asked.threadId, input: {} })).rejects.toThrow('not found')
   })
 
   test('of a thread without an answer since the user spoke has no text', async () => {

@@ -6,6 +6,7 @@ import { createAnthropic as anthropic7 } from 'ai-sdk-anthropic-4'
 import { createGoogleGenerativeAI as google7 } from 'ai-sdk-google-4'
 import { createOpenAI as openai7 } from 'ai-sdk-openai-4'
 import OpenAI from 'openai'
+import type OpenAI7 from 'openai7'
 import { expect, onTestFinished, test } from 'vitest'
 import { aiSdk, anthropic, openai, openaiCompatible, openaiResponses } from '../../../src/formats/models.ts'
 import {
@@ -18,6 +19,9 @@ import { converse, PARAMETERS, refused, SCRIPT } from './converse.ts'
 import { anthropicStream, chatStream, geminiStream, openProvider, responsesStream } from './provider.ts'
 
 type Asked = Record<string, unknown>
+
+/** The newest client needs a newer Node than some that run this, so its types alone are checked. */
+const _modelsOf7 = (client: OpenAI7) => [openai('gpt', client), openaiResponses('gpt', client)]
 
 const provider = async (...given: Parameters<typeof openProvider>) => {
   const opened = await openProvider(...given)
