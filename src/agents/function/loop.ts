@@ -2,13 +2,14 @@ import type { ToolSchema } from '../../formats/calls/model.ts'
 import { runToolCalls } from './tool-calls.ts'
 import type { LoopOptions, Subagent, Writer } from './types.ts'
 
-/**
- * The loop of an agent with a model. It uses what every function has: `model`, `runToolCalls` and `reject`. Copy it
- * for a loop of your own: `defineAgent({ run: (context) => runLoop(context, options) })`.
- */
 const MAX_STEPS = 25
 
-/** Asks the model and runs its tools until it calls none. Then its last message is the answer. */
+/**
+ * The loop of an agent with a model: asks it and runs its tools until it calls none. Its last message is the answer.
+ *
+ * It uses what every function has. Copy it for a loop of your own, with its imports from `agentwire` and
+ * `agentwire/models`: `defineAgent({ run: (context) => runLoop(context, options) })`.
+ */
 export async function runLoop(context: Writer, options: LoopOptions): Promise<void> {
   const { maxSteps = MAX_STEPS } = options
   const { tools = [] } = context.request

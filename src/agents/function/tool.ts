@@ -65,7 +65,7 @@ function parametersOf(schema: unknown): JsonSchema {
     )
   if (!isRecord(schema) || schema.type !== 'object')
     throw invalid(
-      'input must be the schema of an object, because the arguments of a tool have names: z.object({ … })',
+      'input must be the schema of one object, because the arguments of a tool have names: z.object({ … }). A union can be one of its fields',
     )
   const { $schema: _, ...parameters } = schema
   return parameters

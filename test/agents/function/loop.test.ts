@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
+import ts from 'typescript'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import * as z3 from 'zod/v3'
 import type { ModelAgentDefinition } from '../../../src/agents/function/types.ts'
-import { createAgentEngine, defineAgent, type Subagent, tool } from '../../../src/index.ts'
+import { createAgentEngine, defineAgent, runToolCalls, type Subagent, tool } from '../../../src/index.ts'
 import {
   approve,
   reject,
@@ -284,7 +286,7 @@ test.each<[string, () => unknown, RegExp]>([
     () => tool({ input: z.object({ when: z.date() }), run: () => 1 }),
     /JSON Schema cannot express: Date/,
   ],
-  ['a schema of a text', () => tool({ input: z.string(), run: () => 1 }), /schema of an object/],
+  ['a schema of a text', () => tool({ input: z.string(), run: () => 1 }), /schema of one object/],
 ])('%s is refused at once', (_, make, sentence) => {
   expect(make).toThrow(sentence)
 })
@@ -315,4 +317,27 @@ test('a tool with a plain JSON Schema gets the arguments as they are, and one wi
     parameters,
     { type: 'object', properties: {}, additionalProperties: false },
   ])
+})
+
+test('a copy of the loop needs only what the package exports, and runs the same', async () => {
+  const read = (path: string) => readFileSync(new URL(`../../../src/${path}`, import.meta.url), 'utf8')
+  const source = read('agents/function/loop.ts')
+  expect(source.split('\n').length).toBeLessThan(200)
+  const named = [...source.matchAll(/^import (?:type )?\{([^}]*)\}/gm)].flatMap(([, names]) =>
+    names!.split(',').map((name) => name.trim()),
+  )
+  const exported = read('index.ts') + read('formats/models.ts')
+  expect(named.filter((name) => !new RegExp(`\\b${name},`).test(exported))).toEqual([])
+  const copied = source.replace(/^import .*$/gm, '').replaceAll('export ', '')
+  const { outputText } = ts.transpileModule(`${copied}\nreturn runLoop`, {
+    compilerOptions: { target: ts.ScriptTarget.ES2022 },
+  })
+  const runLoop = new Function('runToolCalls', outputText)(runToolCalls)
+  const model = scriptedModel([{ calls: [callOf('look')] }, 'Done.'])
+  const tools = { look: tool({ run: () => 'Seen.' }) }
+  const agent = defineAgent({ run: (context) => runLoop(context, { model, tools }) })
+  const engine = createAgentEngine({ agents: { agent } })
+  onTestFinished(() => engine.close())
+  const { messages, text } = await engine.run({ input: 'Look.' })
+  expect([text, toolCallsOf(messages)[0]?.result]).toEqual(['Done.', 'Seen.'])
 })
