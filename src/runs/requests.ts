@@ -231,9 +231,7 @@ export interface RunResult {
 }
 
 /** A run to wait for: with an input, or with the answers to the questions of an earlier one. */
-export type WholeRunRequest = WithNewThread<RunRequest> | WithNewThread<Answers>
-
-type WithNewThread<Request> = Omit<Request, 'threadId'> & {
+export type WholeRunRequest = (Omit<RunRequest, 'threadId'> | Omit<Answers, 'threadId'>) & {
   /** Default: a new thread. */
   readonly threadId?: string | undefined
 }

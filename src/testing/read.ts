@@ -22,7 +22,8 @@ export function toolCallsOf(messages: readonly Message[]): readonly ReadCall[] {
   )
 }
 
-interface Question {
+/** A question of a run, as `engine.run` gives it in `interrupts`. */
+export interface Question {
   readonly id: string
   readonly value: unknown
 }

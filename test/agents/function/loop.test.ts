@@ -197,6 +197,23 @@ test('subagents have their own messages, and share the model of who calls them',
   expect(inside?.tools?.map(({ name }) => name)).toEqual(['look'])
 })
 
+test('a tool of a subagent asks a person, and the subagent goes on where it was', async () => {
+  const model = scriptedModel(({ instructions, messages }) => {
+    if (instructions === 'Refund.')
+      return messages.length === 1 ? { calls: [callOf('refund', { order: 3 })] } : 'It is refunded.'
+    const args = { subagent_type: 'clerk', description: 'Order 3' }
+    return messages.length === 1 ? { calls: [callOf('task', args)] } : 'Done.'
+  })
+  const clerk = { description: 'Refunds', instructions: 'Refund.', tools: { refund } }
+  const engine = createAgentEngine({ agents: { agent: defineAgent({ model, subagents: { clerk } }) } })
+  onTestFinished(() => engine.close())
+  const { threadId, interrupts, status } = await engine.run({ input: 'Refund order 3.' })
+  expect([status, interrupts.length]).toEqual(['interrupted', 1])
+  const { text, messages } = await engine.run({ threadId, answers: approve(interrupts) })
+  expect([text, toolCallsOf(messages)[0]?.result]).toEqual(['Done.', 'It is refunded.'])
+  expect(model.inputs).toHaveLength(4)
+})
+
 test('a subagent that finds no end is an error that the model reads', async () => {
   const look = tool({ run: () => 'Nothing.' })
   const researcher = { description: 'Finds facts', instructions: 'Look.', tools: { look }, maxSteps: 2 }
