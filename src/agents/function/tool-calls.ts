@@ -1,7 +1,7 @@
 import type { InvalidToolCallBlock, Message, ToolCallBlock } from '../../messages/index.ts'
 import { encodeMessage } from '../../messages/index.ts'
 import { type Fields, isRecord } from '../../messages/record.ts'
-import { rejectionOf } from '../errors.ts'
+import { rejectionOf, textOfThrown } from '../errors.ts'
 import { isSuspended } from './scope.ts'
 import type { Tool, ToolContext, Writer } from './types.ts'
 
@@ -93,9 +93,14 @@ async function decide(
   calls: readonly Call[],
   handlers: ToolCallHandlers,
 ): Promise<ReadonlyMap<ToolCallBlock, Decision>> {
+  const decided = new Map<ToolCallBlock, Decision>()
   const asked: ToolCallBlock[] = []
-  for (const call of calls) if (isValid(call) && (await asksUser(context, call, handlers))) asked.push(call)
-  if (asked.length === 0) return new Map()
+  for (const call of calls.filter(isValid)) {
+    const before = await beforeAsking(context, call, handlers)
+    if (before === 'ask') asked.push(call)
+    else if (before) decided.set(call, before)
+  }
+  if (asked.length === 0) return decided
   const request = {
     actionRequests: asked.map(({ name, args }) => ({ name, args })),
     reviewConfigs: [...new Set(asked.map(({ name }) => name))].map((actionName) => ({
@@ -106,25 +111,35 @@ async function decide(
   for (let error: string | undefined; ; ) {
     const given = await context.interrupt(error === undefined ? request : { ...request, error })
     const decisions = isRecord(given) && Array.isArray(given.decisions) ? given.decisions : []
-    if (decisions.length === asked.length && decisions.every(isDecision))
-      return new Map(asked.map((call, index) => [call, decisions[index] as Decision]))
+    if (decisions.length === asked.length && decisions.every(isDecision)) {
+      for (const [index, call] of asked.entries()) decided.set(call, decisions[index] as Decision)
+      return decided
+    }
     error = `Answer with { decisions }, a list of ${asked.length} with a type of ${DECISIONS.join(', ')}; an edit needs editedAction: { args }.`
   }
 }
 
-/** Whether the user must approve a call. Nobody is asked about one that its schema refuses. */
-async function asksUser(
+/**
+ * Whether the user must approve a call. Nobody is asked about one that the schema refuses, and it does not run either:
+ * a schema that asks a service may think otherwise the next time.
+ */
+async function beforeAsking(
   context: Writer,
   { name, args }: ToolCallBlock,
   { tools = {}, approve = [] }: ToolCallHandlers,
-): Promise<boolean> {
+): Promise<'ask' | Decision | undefined> {
   const tool = Object.hasOwn(tools, name) ? tools[name]! : undefined
-  if (typeof tool !== 'object') return approve.includes(name)
+  if (typeof tool !== 'object') return approve.includes(name) ? 'ask' : undefined
   const { approve: asks } = tool
-  if (asks === false) return false
-  const read = await tool.read(args).catch(() => undefined)
-  if (read === undefined || asks === true) return read !== undefined
-  return context.step(async () => (await asks(read as never, context)) === true)
+  if (asks === false) return undefined
+  try {
+    const read = (await tool.read(args)) as never
+    const isAsked = asks === true || (await context.step(async () => (await asks(read, context)) === true))
+    return isAsked ? 'ask' : undefined
+  } catch (error) {
+    if (context.signal.aborted || isSuspended(error) || rejectionOf(error)) throw error
+    return { type: 'reject', message: textOfThrown(error) }
+  }
 }
 
 function isDecision(given: unknown): given is Decision {

@@ -89,6 +89,30 @@ test('arguments are checked before a person is asked, and the model reads what i
   ])
 })
 
+test('a call that its schema refuses does not run unapproved if the schema changes its mind', async () => {
+  let checks = 0
+  let runs = 0
+  const fickle = z.object({}).refine(() => ++checks > 1, 'Not now.')
+  const parameters = { type: 'object' }
+  const pay = tool({ input: fickle, jsonSchema: parameters, approve: true, run: () => ++runs })
+  const { engine } = scripted([{ calls: [callOf('pay')] }, 'Later.'], { tools: { pay } })
+  const { messages, status } = await engine.run({ input: 'Pay.' })
+  expect([status, runs]).toEqual(['success', 0])
+  expect(toolCallsOf(messages)).toMatchObject([
+    { result: 'The call is not valid. Not now.', status: 'error' },
+  ])
+})
+
+test('a call about which approve fails does not run', async () => {
+  let runs = 0
+  const approveIt = () => Promise.reject(new Error('The rules cannot be read.'))
+  const pay = tool({ approve: approveIt, run: () => ++runs })
+  const { engine } = scripted([{ calls: [callOf('pay')] }, 'Later.'], { tools: { pay } })
+  const { messages } = await engine.run({ input: 'Pay.' })
+  expect(runs).toBe(0)
+  expect(toolCallsOf(messages)).toMatchObject([{ result: 'The rules cannot be read.', status: 'error' }])
+})
+
 test('what a person edits is checked, too', async () => {
   const { engine } = scripted([{ calls: [callOf('refund', { order: 1 })] }, 'Hm.'], { tools: { refund } })
   const { threadId, interrupts } = await engine.run({ input: 'Refund.' })
