@@ -23,7 +23,7 @@ const NODE_ENTRIES = [
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 88.25,
+  agentwire: 88.3,
   'agentwire/langgraph': 13.9,
   'agentwire/a2a': 73.1,
   'agentwire/ai-sdk': 40.4,
@@ -69,7 +69,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
   ['createAgentServer', 'agentwire', 52.7],
   ['createThreadsHandler', 'agentwire', 47.45],
-  ['createA2AHandler', 'agentwire/a2a', 42.75],
+  ['createA2AHandler', 'agentwire/a2a', 42.8],
   ['AgentRejection', 'agentwire', 0.5],
   ['defineAgent', 'agentwire', 26.25],
   ['memoryCheckpointer', 'agentwire', 4.95],
