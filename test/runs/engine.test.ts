@@ -43,6 +43,38 @@ const statesOf = (events: readonly ThreadEvent[]): unknown[] =>
     .filter(({ method, namespace }) => method === 'lifecycle' && namespace.length === 0)
     .map(({ data }) => (data as { event: unknown }).event)
 
+describe('a run to its end', () => {
+  test('has a thread of its own, its messages and its last text', async () => {
+    const agents = engine({ echo })
+    const { threadId, ...first } = await agents.run({ input: 'hello' })
+    expect(first).toMatchObject({ status: 'success', error: null, text: 'You said: hello', interrupts: [] })
+    expect(first.messages).toMatchObject([{ role: 'user' }, { role: 'assistant' }])
+    const second = await agents.run({ threadId, input: hello })
+    expect(second.threadId).toBe(threadId)
+    expect(second.messages).toHaveLength(4)
+    expect((await agents.run({ input: hello })).threadId).not.toBe(threadId)
+  })
+
+  test('of a graph asks, and goes on with the answers', async () => {
+    const agents = engine({ approval: langgraph(approval()) })
+    const principal = { id: 'ada' }
+    const asked = await agents.run({ input: {}, principal })
+    expect(asked).toMatchObject({ status: 'interrupted', messages: [], text: '' })
+    const answers = Object.fromEntries(asked.interrupts.map(({ id }) => [id, true]))
+    const done = await agents.run({ threadId: asked.threadId, principal, answers })
+    expect(done).toMatchObject({ status: 'success', interrupts: [] })
+    await expect(agents.run({ threadId: asked.threadId, input: {} })).rejects.toThrow('not found')
+  })
+
+  test('of a thread without an answer since the user spoke has no text', async () => {
+    const shy = defineAgent({ run: ({ messages }) => (messages.length > 1 ? undefined : 'Hello.') })
+    const agents = engine({ shy })
+    const { threadId } = await agents.run({ input: 'hello' })
+    const { text, messages } = await agents.run({ threadId, input: 'and?' })
+    expect([text, messages.length]).toEqual(['', 3])
+  })
+})
+
 describe('code on the server', () => {
   test('starts a run, waits for it and reads the state, as a named principal and without HTTP', async () => {
     const agents = engine({ echo })
