@@ -180,8 +180,8 @@ test('only what is asked for is sent', async () => {
 
 test('streams of others, unknown revisions and ids that are no cursors are refused', async () => {
   const { context } = openContext((await STORES[0]!.create())())
-  const mine = await context.deployments.create(newDeployment('me'), newRevision())
-  const theirs = await context.deployments.create(newDeployment('them'), newRevision())
+  const mine = await context.deployments.create(newDeployment('[id]me'), newRevision())
+  const theirs = await context.deployments.create(newDeployment('[id]them'), newRevision())
   const me = { principal: { id: 'me' } }
   const unknown = { status: 404 }
   await expect(open(context, theirs.id, me)).rejects.toMatchObject(unknown)

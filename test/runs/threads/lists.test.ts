@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ownerOf } from '../../../src/principal.ts'
 import { newThread, putThread, type ThreadRecord } from '../../../src/runs/records/records.ts'
-import type { Op, Store } from '../../../src/storage/store/store.ts'
+import type { Store } from '../../../src/storage/store/store.ts'
 import { PLACES } from '../../kit/databases.ts'
 import { engineOf } from '../../kit/engine.ts'
 import { puppet } from '../../kit/puppet.ts'
