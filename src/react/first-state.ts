@@ -1,5 +1,4 @@
 import { type BaseMessage, coerceMessageLikeToMessage } from '@langchain/core/messages'
-import { itemsOf } from '../messages/record.ts'
 
 /** A thread's state as `GET /threads/{thread_id}/state` returns it. */
 export interface FirstState {
@@ -18,7 +17,7 @@ export interface FirstView {
 }
 
 export function viewOf({ values, next, tasks = [] }: FirstState): FirstView {
-  const messages = itemsOf(values.messages).flatMap(messageOf)
+  const messages = Array.isArray(values.messages) ? values.messages.flatMap(messageOf) : []
   const interrupts = tasks.flatMap((task) => task.interrupts ?? [])
   return {
     values: { ...values, messages },

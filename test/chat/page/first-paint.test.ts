@@ -73,9 +73,9 @@ describe.runIf(hasBrowser)('the first paint of a thread', () => {
     await answered(page)
     const frames = await page.evaluate(() => (window as unknown as { frames: string[] }).frames)
     expect(frames.length).toBeGreaterThan(3)
-    // Without the signs of activity around the answer.
+    // Without the signs of activity around the answer, and those of Markdown before its code is there.
     const lengths = frames.map(
-      (words) => words.replace(/\d+ tokens|[\d.]+ s|Thought for|Reasoning|Thinking…|\s+/g, '').length,
+      (words) => words.replace(/\d+ tokens|[\d.]+ s|Thought for|Reasoning|Thinking…|[^\p{L}]/gu, '').length,
     )
     const shrinks = lengths.flatMap((length, at) => (length < (lengths[at - 1] ?? 0) ? [at] : []))
     expect(shrinks.map((at) => frames.slice(at - 1, at + 1))).toEqual([])
