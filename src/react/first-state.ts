@@ -9,7 +9,7 @@ export interface FirstState {
 }
 
 /** What a page shows of a state. */
-export interface FirstView {
+interface FirstView {
   readonly values: Readonly<Record<string, unknown>>
   readonly messages: readonly BaseMessage[]
   readonly interrupts: readonly unknown[]

@@ -21,7 +21,7 @@ async function wordsInHtml(page: Page): Promise<string> {
 }
 
 /** Notes the words of the conversation in each frame, from the first one that has any. */
-const watch = (page: Page): Promise<void> =>
+const watch = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
     const frames: string[] = []
     Object.assign(window, { frames })
