@@ -323,6 +323,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   ws: /^adapters\/node\/sockets\.ts$/,
   // The build puts them into what is published: nobody installs them.
   zod: /^(cli|src\/(face|threads|platform|a2a|openai|ag-ui|ai-sdk|graph-store|audit|control-plane|schemas))\//,
+  '@langchain/core': /^src\/react\//,
   '@langchain/react': /^src\/react\//,
   react: /^src\/react\//,
   preact: /^src\/devtools\/page\//,

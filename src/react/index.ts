@@ -1,6 +1,7 @@
 /** Hooks around `useStream` of `@langchain/react` for what most agent pages need. */
 export { type AgentClient, type AgentClientOptions, createAgentClient } from './client.ts'
 export type { Connection } from './connection.ts'
+export type { FirstState } from './first-state.ts'
 export type { Observable } from './observable.ts'
 export type { ThreadEntry } from './requests.ts'
 export { type Removal, searchThreads, type ThreadList, type ThreadStore } from './threads.ts'

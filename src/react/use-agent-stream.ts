@@ -1,7 +1,9 @@
 import { HttpAgentServerAdapter, useStream } from '@langchain/react'
 import { useMemo } from 'react'
 import type { AgentClient } from './client.ts'
+import { type FirstState, viewOf } from './first-state.ts'
 import { isServer } from './on-server.ts'
+import { useFirstState } from './use-first-state.ts'
 import { useHandOver } from './use-hand-over.ts'
 import { useInStep } from './use-in-step.ts'
 import { useStop } from './use-stop.ts'
@@ -15,6 +17,11 @@ export interface AgentStreamOptions {
   readonly threadId: string | undefined
   /** The agent for a new thread. Default: the server's. An existing thread keeps its agent. */
   readonly assistantId?: string | undefined
+  /**
+   * The thread's state for the first render, for example on a server: the JSON of `GET
+   * /threads/{thread_id}/state?streamed=true`. It is shown until the stream has as much.
+   */
+  readonly firstState?: FirstState | undefined
   /** Called when a new chat has created its thread. */
   readonly onThreadId?: (threadId: string) => void
 }
@@ -61,23 +68,24 @@ export type AgentStreamHook = <State extends object = Record<string, unknown>>(
 
 /**
  * One conversation: `useStream` whose stop, responses and running state also work after a reload, in a second
- * tab and while the server is unavailable. On a server, it renders an empty stream that does nothing. The
- * SDK's hooks that read more of the stream, such as `useMessages`, must wait for the browser.
+ * tab and while the server is unavailable. On a server, it renders `firstState`, or an empty stream, and does
+ * nothing. The SDK's hooks that read more of the stream, such as `useMessages`, must wait for the browser.
  */
 export const useAgentStream: AgentStreamHook = isServer ? streamOnServer : useStreamOnPage
 
 function streamOnServer<State extends object>(
   _client: AgentClient,
-  { threadId }: AgentStreamOptions,
+  { threadId, firstState }: AgentStreamOptions,
 ): UseAgentStream<State> {
+  const first = firstState && viewOf(firstState)
   const inBrowsers = (): Promise<never> =>
     Promise.reject(new Error('This is not possible during server rendering.'))
   const stream = {
-    values: {},
-    messages: [],
+    values: first?.values ?? {},
+    messages: first?.messages ?? [],
     toolCalls: [],
-    interrupts: [],
-    interrupt: undefined,
+    interrupts: first?.interrupts ?? [],
+    interrupt: first?.interrupts[0],
     isLoading: false,
     isThreadLoading: threadId !== undefined,
     error: undefined,
@@ -87,12 +95,13 @@ function streamOnServer<State extends object>(
     subgraphsByNode: new Map(),
     submit: inBrowsers,
   } as unknown as AgentStream<State>
-  return { stream, isRunning: false, isAsking: false, stop: inBrowsers, answer: inBrowsers }
+  const isRunning = first?.isRunning ?? false
+  return { stream, isRunning, isAsking: false, stop: inBrowsers, answer: inBrowsers }
 }
 
 function useStreamOnPage<State extends object>(
   client: AgentClient,
-  { threadId, assistantId, onThreadId }: AgentStreamOptions,
+  { threadId, assistantId, onThreadId, firstState }: AgentStreamOptions,
 ): UseAgentStream<State> {
   // An adapter is bound to one thread, as the component that uses this hook is.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the thread that a new chat makes is told to the adapter by the SDK.
@@ -111,6 +120,17 @@ function useStreamOnPage<State extends object>(
   useInStep(client, stream, thread)
   useHandOver(client, stream, thread?.assistantId ?? assistantId)
   const { isRunning, stop } = useStop(client, stream, thread)
+  const first = useFirstState(stream, firstState)
   const isAsking = stream.interrupts.length > 0 && !stream.isLoading && !stream.isThreadLoading
-  return { stream, isRunning, isAsking, stop, answer: (responses) => stream.respondAll(responses) }
+  return {
+    stream: first.stream,
+    isRunning: isRunning || first.isRunning,
+    isAsking,
+    stop,
+    async answer(responses) {
+      // The first state may have questions that the stream has not read yet.
+      await stream.hydrationPromise.catch(() => {})
+      await stream.respondAll(responses)
+    },
+  }
 }

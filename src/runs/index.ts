@@ -21,6 +21,7 @@ export {
   openQuestions,
   patchState,
   questionsBeforeInput,
+  readStreamed,
   readToEnd,
   readTree,
   receiptOf,

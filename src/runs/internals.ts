@@ -3,6 +3,7 @@
  * contain only those in use. Rarely called ones are loaded on demand.
  */
 
+import type { WireMessage } from '../messages/index.ts'
 import { type Access, accessOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { FoundAnswer } from './answers/find.ts'
@@ -30,6 +31,7 @@ import {
 import type { RunTree } from './threads/tree.ts'
 
 const treeOf = /* @__PURE__ */ later(() => import('./threads/tree.ts'), 'readTree')
+const streamedOf = /* @__PURE__ */ later(() => import('./answers/streamed.ts'), 'readStreamed')
 const keepLatestOf = /* @__PURE__ */ later(() => import('./mutations/keep-latest.ts'), 'keepLatest')
 
 /** The internal parts of an engine. */
@@ -145,6 +147,10 @@ export const readTree = async (
   { threadId }: ThreadRecord,
   runId: string,
 ): Promise<RunTree | undefined> => treeOf(boundOf(engine).context, threadId, runId)
+
+/** The messages of the agent that the active run of a thread has streamed so far, as a state spells them. */
+export const readStreamed = (engine: AgentEngine, thread: ThreadRecord): Promise<readonly WireMessage[]> =>
+  streamedOf(boundOf(engine).context, thread)
 
 /** The questions of a thread that can be answered, by the agent's state. */
 export const openQuestions = (engine: AgentEngine, thread: ThreadRecord): Promise<readonly OpenInterrupt[]> =>

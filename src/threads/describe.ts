@@ -50,7 +50,7 @@ export const DESCRIPTIONS: RouteDescriptions = {
   },
   'POST /threads/:thread_id/stream': stream,
   'POST /threads/:thread_id/stream/events': stream,
-  'GET /threads/:thread_id/state': readState,
+  'GET /threads/:thread_id/state': { ...readState, query: { ...readState.query, streamed: flag } },
   'GET /threads/:thread_id/state/:checkpoint_id': readState,
   'POST /threads/:thread_id/state': {
     summary: 'Writes values into the state of a thread.',

@@ -8,7 +8,13 @@ import { requireThread } from '../face/require-thread.ts'
 import type { FaceCall, FaceContext } from '../face/routes.ts'
 import { titleOf } from '../face/title.ts'
 import { empty, HttpError, json, jsonList } from '../http/index.ts'
-import { patchState as patchMetadata, type StateQuery, type ThreadRecord } from '../runs/index.ts'
+import { itemsOf } from '../messages/record.ts'
+import {
+  patchState as patchMetadata,
+  readStreamed,
+  type StateQuery,
+  type ThreadRecord,
+} from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
 import { emptyState, withOpenInterrupts } from './present.ts'
 import { schemas } from './schemas.ts'
@@ -18,7 +24,10 @@ export async function getState(context: FaceContext, call: FaceCall): Promise<Re
   const checkpointId = call.params.checkpoint_id
   const { searchParams } = call.url
   const subgraphs = searchParams.get('subgraphs') === 'true'
-  const state = await stateAt(context, call, { checkpointId, subgraphs })
+  const state =
+    checkpointId === undefined && searchParams.get('streamed') === 'true'
+      ? await stateWithStreamed(context, call, { subgraphs })
+      : await stateAt(context, call, { checkpointId, subgraphs })
   const fields = searchParams.getAll('select').flatMap((names) => names.split(','))
   return json(withFields(state, fields.length > 0 ? fields : undefined))
 }
@@ -42,6 +51,26 @@ async function stateAt(context: FaceContext, call: FaceCall, query: StateQuery):
   return query.checkpointId === undefined
     ? markActive(thread, presentState(withOpenInterrupts(thread, snapshot)))
     : presentState(snapshot)
+}
+
+/** The newest state with what the active run has streamed, for a page that is shown before its stream is open. */
+async function stateWithStreamed(
+  context: FaceContext,
+  call: FaceCall,
+  query: StateQuery,
+): Promise<ThreadState> {
+  const thread = await requireThread(context, call)
+  // The state is read last, so that it may have a message twice but never lacks one.
+  const streamed = await readStreamed(context.engine, thread)
+  const state = await stateAt(context, call, query)
+  const now = streamed.length > 0 ? await requireThread(context, call) : thread
+  if (streamed.length === 0 || now.activeRunId !== thread.activeRunId) return state
+  const messages = itemsOf(state.values.messages)
+  const known = new Set(messages.map((message) => (Object(message) as { readonly id?: unknown }).id))
+  const added = streamed.filter(({ id }) => !known.has(id))
+  return added.length === 0
+    ? state
+    : { ...state, values: { ...state.values, messages: [...messages, ...added] } }
 }
 
 /**

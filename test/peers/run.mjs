@@ -23,7 +23,6 @@ const RANGES = {
   langsmith: '>=0.7.1',
   // The first release of 0.5.
   libsql: '>=0.5.1',
-  '@langchain/core': '^1.2.0',
   '@langchain/langgraph-checkpoint': '^1.1.0',
   // The tag `latest` is 2.0.0, which has no `threads.stream`.
   '@langchain/langgraph-sdk': '^1.9.25',

@@ -1,7 +1,6 @@
 import type { Metadata, Viewport } from 'next'
 import localFont from 'next/font/local'
 import type { ReactNode } from 'react'
-import { App } from '../components/app.tsx'
 import { THEME_SCRIPT } from '../lib/theme.ts'
 import './globals.css'
 
@@ -28,14 +27,12 @@ export const viewport: Viewport = {
   ],
 }
 
-/** The app is in the layout, so that it stays mounted while the address changes from `/` to `/t/{id}`. */
 export default function Layout({ children }: { readonly children: ReactNode }) {
   return (
     <html lang="en" className={`${geist.variable} ${geistMono.variable}`} suppressHydrationWarning>
       <body>
         {/* biome-ignore lint/security/noDangerouslySetInnerHtml: a constant, which must run before the first paint. */}
         <script dangerouslySetInnerHTML={{ __html: THEME_SCRIPT }} />
-        <App />
         {children}
       </body>
     </html>

@@ -1,4 +1,6 @@
-/** The layout shows a new chat here. */
+import { App } from '../components/app.tsx'
+
+/** A new chat. The app stays mounted when it gets its thread: it changes the address without a navigation. */
 export default function NewChat() {
-  return null
+  return <App />
 }

@@ -1,6 +1,7 @@
 'use client'
 
-import { Suspense, useCallback, useMemo, useState } from 'react'
+import type { FirstState } from 'agentwire/react'
+import { Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { later } from '../lib/later.ts'
 import { useNavigation } from '../lib/navigation.ts'
 import { focusComposer, stopRun } from '../lib/page.ts'
@@ -19,9 +20,15 @@ const Conversation = later(async () => (await import('./conversation/conversatio
 const Dialog = later(async () => (await import('./ui/dialog.tsx')).Dialog)
 const Keys = later(async () => (await import('./header/keys.tsx')).Keys)
 
+interface AppProps {
+  /** The state of the thread in the address. */
+  readonly firstState?: FirstState | undefined
+}
+
 /** The whole page: the threads at the side (in a drawer on a phone), and the open conversation. */
-export function App() {
+export function App({ firstState }: AppProps) {
   const navigation = useNavigation()
+  const first = useFirst(firstState, navigation.chatKey)
   const [isWide, setWide] = useState(true)
   const [isDrawerOpen, setDrawerOpen] = useState(false)
   const [isHelpOpen, setHelpOpen] = useState(false)
@@ -68,11 +75,12 @@ export function App() {
             onThreadId={navigation.created}
             start={start?.chatKey === navigation.chatKey ? start : undefined}
             onAsk={ask}
+            firstState={first}
           />
         )}
       </Suspense>
     ),
-    [gone, navigation, startNew, start, ask],
+    [gone, navigation, startNew, start, ask, first],
   )
   const shown = { ...navigation, open, startNew }
   const sidebar = <Sidebar navigation={shown} />
@@ -108,4 +116,13 @@ export function App() {
       </div>
     </Toasts>
   )
+}
+
+/** The state that the page came with, until another chat is opened. */
+function useFirst(firstState: FirstState | undefined, chatKey: string): FirstState | undefined {
+  const [{ state, key }, setFirst] = useState({ state: firstState, key: chatKey })
+  useEffect(() => {
+    if (key !== chatKey) setFirst({ state: undefined, key: chatKey })
+  }, [key, chatKey])
+  return key === chatKey ? state : undefined
 }

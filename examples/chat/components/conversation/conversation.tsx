@@ -1,7 +1,8 @@
 import { v7 } from '@langchain/core/utils/uuid'
 import { STREAM_CONTROLLER } from '@langchain/react'
+import type { FirstState } from 'agentwire/react'
 import { ArrowDown } from 'lucide-react'
-import { Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { Suspense, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { AGENTS } from '../../lib/agents.ts'
 import type { Content } from '../../lib/content.ts'
 import { wordsOf } from '../../lib/errors.ts'
@@ -21,6 +22,7 @@ import { Queue } from '../composer/queue.tsx'
 import { FilesButton } from '../files/files-button.tsx'
 import { Status } from '../status/status.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
+import { Ready, useReady } from '../ui/ready.tsx'
 import { useToast } from '../ui/toasts.tsx'
 import { Announcement } from './announcement.tsx'
 import { ChatProvider } from './chat-context.tsx'
@@ -37,6 +39,8 @@ interface ConversationProps {
   readonly start: Start | undefined
   /** Starts a new chat with a message for an agent. */
   readonly onAsk: (start: Start) => void
+  /** What the server has read of the thread. */
+  readonly firstState: FirstState | undefined
 }
 
 export interface Start {
@@ -45,7 +49,7 @@ export interface Start {
 }
 
 /** One thread: its turns and the message field. */
-export function Conversation({ threadId, onThreadId, start, onAsk }: ConversationProps) {
+export function Conversation({ threadId, onThreadId, start, onAsk, firstState }: ConversationProps) {
   const [agentId, setAgentId] = useState(start?.agentId ?? AGENTS[0]!.id)
   // An existing thread has an agent. Only a new one needs a choice.
   const isNew = useRef(threadId === undefined).current
@@ -59,12 +63,18 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
     threadId,
     assistantId: isNew ? agentId : undefined,
     onThreadId,
+    firstState,
   })
   const turns = useRef<readonly Turn[]>([])
   turns.current = turnsOf(chat.messages, turns.current)
   const { histories, historyOf, show } = useHistories(chat, turns.current)
   const attachments = useAttachments()
+  const isReady = useReady()
   const { scroller, content, isAtBottom, scrollToBottom } = useStickToBottom(threadId)
+  // The end stays in view when the column is not reversed any more.
+  useLayoutEffect(() => {
+    if (isReady) scroller.current?.scrollTo({ top: scroller.current.scrollHeight })
+  }, [isReady, scroller])
   const [showsFiles, setShowsFiles] = useState(false)
   useTitle(chat, turns.current)
   const toast = useToast()
@@ -106,8 +116,8 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
     if (start) latest.current.send(start.message)
   }, [start])
 
-  const activity = isAsking ? 'waiting' : isRunning ? 'running' : 'idle'
   const isWaiting = chat.interrupts.length > 0
+  const activity = isAsking || (isWaiting && !isRunning) ? 'waiting' : isRunning ? 'running' : 'idle'
   /** Sends what was written: an answer while the agent waits for one, otherwise a message. */
   const write = (message: Content): boolean => {
     if (!isWaiting) send(message)
@@ -134,13 +144,18 @@ export function Conversation({ threadId, onThreadId, start, onAsk }: Conversatio
           aria-live="off"
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard.
           tabIndex={0}
-          className="min-h-0 flex-1 overflow-y-auto outline-none"
+          // Without code, the browser shows the end of a reversed column.
+          className={`min-h-0 flex-1 overflow-y-auto outline-none ${isReady || isEmpty ? '' : 'flex flex-col-reverse'}`}
         >
           {isEmpty && <Welcome agentId={agentId} onAgent={setAgentId} onPrompt={send} />}
-          <div ref={content} className="mx-auto max-w-3xl px-4 py-6 empty:hidden">
-            <ChatProvider chat={chat}>
-              <Turns turns={turns.current} histories={histories} activity={activity} actions={actions} />
-            </ChatProvider>
+          <div ref={content} className="mx-auto mb-auto w-full max-w-3xl px-4 py-6 empty:hidden">
+            {turns.current.length > 0 && (
+              <Ready>
+                <ChatProvider chat={chat}>
+                  <Turns turns={turns.current} histories={histories} activity={activity} actions={actions} />
+                </ChatProvider>
+              </Ready>
+            )}
             {isWaiting && (
               // While the thread is read again, the questions are only hidden, because what the user has
               // typed into them would be lost.

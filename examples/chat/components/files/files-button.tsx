@@ -2,6 +2,7 @@ import { Files } from 'lucide-react'
 import { createPortal } from 'react-dom'
 import { ACTIONS_ID } from '../../lib/page.ts'
 import { Button } from '../ui/button.tsx'
+import { useReady } from '../ui/ready.tsx'
 
 interface FilesButtonProps {
   readonly count: number
@@ -11,7 +12,8 @@ interface FilesButtonProps {
 
 /** Opens the conversation's files. It appears in the header as soon as there is a file. */
 export function FilesButton({ count, isOpen, onToggle }: FilesButtonProps) {
-  const place = document.getElementById(ACTIONS_ID)
+  const isReady = useReady()
+  const place = isReady ? document.getElementById(ACTIONS_ID) : null
   return (
     place &&
     createPortal(
