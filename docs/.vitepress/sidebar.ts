@@ -93,6 +93,8 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'Which protocol', link: '/docs/doors' },
       { text: 'Clients', link: '/docs/clients' },
+      { text: 'LangGraph Studio', link: '/docs/studio' },
+      { text: 'Coding agents', link: '/docs/coding-agents' },
       { text: 'LangGraph REST API', link: '/docs/platform' },
       { text: 'REST stream modes', link: '/docs/frames' },
       { text: 'useChat', link: '/docs/ai-sdk' },
@@ -110,6 +112,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     collapsed: true,
     items: [
       { text: 'Protocol', link: '/docs/protocol' },
+      { text: 'Errors', link: '/docs/errors' },
       { text: 'Guarantees and figures', link: '/docs/promises' },
       { text: 'Storage', link: '/docs/storage' },
       { text: 'Durability', link: '/docs/durability' },
