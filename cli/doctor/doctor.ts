@@ -80,10 +80,11 @@ function urlOf(text: string): URL {
 }
 
 function headersOf(lines: readonly string[]): Headers {
+  const headers = new Headers()
   try {
-    return new Headers(
-      lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]),
-    )
+    for (const line of lines)
+      headers.append(line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1))
+    return headers
   } catch {
     throw new UsageError('--header must be a name, a colon and a value, such as "authorization: Bearer …".')
   }

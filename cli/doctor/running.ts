@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
 import { isLoopback } from '../../adapters/node/serve.ts'
 import { explain } from '../report.ts'
 import type { Check } from './check.ts'
@@ -73,38 +76,52 @@ function authenticationCheck(url: URL, anonymous: number, known: number): Check 
 }
 
 /** An event stream begins with a comment, whether or not its thread exists, and then stays open. */
-async function streamingCheck({ url, threadId }: Asked, credentials: Headers): Promise<Check> {
-  const about = { check: 'streaming' } as const
-  const problem = (text: string): Check => ({ ...about, level: 'problem', text })
-  const headers = new Headers(credentials)
-  headers.set('content-type', 'application/json')
-  headers.set('accept', 'text/event-stream')
-  const left = new AbortController()
+async function streamingCheck(asked: Asked, headers: Headers): Promise<Check> {
+  const problem = (text: string): Check => ({ check: 'streaming', level: 'problem', text })
   const started = performance.now()
   try {
-    const response = await fetch(`${url}/threads/${threadId}/stream/events`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ channels: ['lifecycle'] }),
-      signal: AbortSignal.any([signal(), left.signal]),
-    })
-    if (!/^text\/event-stream/.test(response.headers.get('content-type') ?? '')) {
-      const text = `The server has no event stream at ${url}: it answers ${response.status}. Pass the URL where it is mounted.`
+    const { status, type, encoding } = await firstBytes(asked, headers)
+    if (!/^text\/event-stream/.test(type)) {
+      const text = `The server has no event stream at ${asked.url}: it answers ${status}. Pass the URL where it is mounted.`
       return { check: 'server', level: 'problem', text }
     }
-    const encoding = response.headers.get('content-encoding')
-    await response.body!.getReader().read()
-    const ms = Math.round(performance.now() - started)
-    if (encoding !== null)
+    if (encoding !== undefined)
       return problem(`Streams are compressed (${encoding}), which delays them: ${BUFFERED}`)
-    return { ...about, level: 'ok', text: `Streams are not buffered: the first bytes came after ${ms} ms.` }
+    const ms = Math.round(performance.now() - started)
+    const text = `Streams are not buffered: the first bytes came after ${ms} ms.`
+    return { check: 'streaming', level: 'ok', text }
   } catch (error) {
-    if ((error as Error).name === 'TimeoutError')
-      return problem(
-        `No bytes of a stream came in ${DEADLINE_MS / 1_000} s. If a proxy stands before the server, ${BUFFERED}`,
-      )
-    return problem(`The stream was cut: ${explain(error as Error)}`)
+    if (!isTimeout(error)) return problem(`The stream was cut: ${explain(error as Error)}`)
+    const seconds = DEADLINE_MS / 1_000
+    return problem(
+      `No bytes of a stream came in ${seconds} s. If a proxy stands before the server, ${BUFFERED}`,
+    )
+  }
+}
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError')
+
+/** What a stream begins with. Not with `fetch`, which keeps the connection of a compressed stream that is aborted. */
+async function firstBytes({ url, threadId }: Asked, credentials: Headers) {
+  const target = new URL(`${url}/threads/${threadId}/stream/events`)
+  const request = (target.protocol === 'https:' ? https : http).request(target, {
+    method: 'POST',
+    headers: {
+      ...Object.fromEntries(credentials),
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      'accept-encoding': 'gzip, br',
+    },
+    signal: signal(),
+  })
+  try {
+    request.end(JSON.stringify({ channels: ['lifecycle'] }))
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    await once(response, 'data')
+    const { 'content-type': type = '', 'content-encoding': encoding } = response.headers
+    return { status: response.statusCode, type, encoding }
   } finally {
-    left.abort()
+    request.on('error', () => {}).destroy()
   }
 }

@@ -49,36 +49,38 @@ async function startServer(authenticate?: (request: Request) => { id: string } |
 
 /** A proxy before a server: `pass` makes the stream between what the server sends and what the client gets. */
 async function startProxy(target: string, pass: 'whole' | 'gzip'): Promise<string> {
-  const proxy = await openServer(
-    createServer((incoming, outgoing) => {
-      const { method, url, headers } = incoming
-      const out = send(`${target}${url}`, { method, headers }, (answer) => {
-        const { 'content-length': _, ...sent } = answer.headers
-        const isStream = /event-stream/.test(sent['content-type'] ?? '')
-        if (pass === 'gzip' && isStream) {
-          outgoing.writeHead(answer.statusCode!, { ...sent, 'content-encoding': 'gzip' })
-          const gzip = createGzip()
-          answer.on('data', (piece) => {
-            gzip.write(piece)
-            gzip.flush()
-          })
-          gzip.pipe(outgoing)
-          return
-        }
-        const pieces: Buffer[] = []
-        answer.on('data', (piece) => pieces.push(piece))
-        answer.on('end', () => {
-          outgoing.writeHead(answer.statusCode!, sent)
-          outgoing.end(Buffer.concat(pieces))
+  const proxy = createServer((incoming, outgoing) => {
+    const { method, url, headers } = incoming
+    const out = send(`${target}${url}`, { method, headers }, (answer) => {
+      const { 'content-length': _, ...sent } = answer.headers
+      const isStream = /event-stream/.test(sent['content-type'] ?? '')
+      if (pass === 'gzip' && isStream) {
+        outgoing.writeHead(answer.statusCode!, { ...sent, 'content-encoding': 'gzip' })
+        const gzip = createGzip()
+        answer.on('data', (piece) => {
+          gzip.write(piece)
+          gzip.flush()
         })
+        gzip.pipe(outgoing)
+        return
+      }
+      const pieces: Buffer[] = []
+      answer.on('data', (piece) => pieces.push(piece))
+      answer.on('end', () => {
+        outgoing.writeHead(answer.statusCode!, sent)
+        outgoing.end(Buffer.concat(pieces))
       })
-      outgoing.on('close', () => out.destroy())
-      out.on('error', () => outgoing.destroy())
-      incoming.pipe(out)
-    }),
-  )
-  onTestFinished(() => proxy.close())
-  return proxy.origin
+    })
+    outgoing.on('close', () => out.destroy())
+    out.on('error', () => outgoing.destroy())
+    incoming.pipe(out)
+  })
+  const port = await listen(proxy)
+  onTestFinished(() => {
+    proxy.close()
+    proxy.closeAllConnections()
+  })
+  return `http://127.0.0.1:${port}`
 }
 
 describe('packages', () => {
