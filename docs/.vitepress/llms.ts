@@ -12,7 +12,7 @@ export interface Page {
 
 type Items = readonly DefaultTheme.SidebarItem[]
 
-/** Where the Markdown of a link of the sidebar is: `/docs/` is `docs/index.md`. */
+/** Where the Markdown of a link of the sidebar is: that of a folder is its `index.md`. */
 const markdownOf = (link: string): string => `${link.slice(1)}${link.endsWith('/') ? 'index' : ''}.md`
 
 const leavesOf = (items: Items): Items =>
