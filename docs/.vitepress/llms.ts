@@ -26,9 +26,15 @@ export function llmsText(summary: string, groups: Items, pages: readonly Page[])
     const description = descriptionOf(sources.get(path)!)
     return `- [${text}](${homepage ?? '/'}${path})${description === '' ? '' : `: ${description}`}`
   }
-  const sections = groups.map(
-    ({ text, items = [] }) => `## ${text}\n\n${leavesOf(items).map(line).join('\n')}\n`,
-  )
+  const sections = groups.map(({ text, items = [] }) => {
+    // The API reference is built by another command.
+    const listed = leavesOf(items).filter(({ link }) => sources.has(markdownOf(link!)))
+    return `## ${text}
+
+${listed.map(line).join('
+')}
+`
+  })
   return [`# agentwire\n\n> ${summary}\n`, ...sections].join('\n')
 }
 
