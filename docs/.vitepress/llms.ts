@@ -29,11 +29,7 @@ export function llmsText(summary: string, groups: Items, pages: readonly Page[])
   const sections = groups.map(({ text, items = [] }) => {
     // The API reference is built by another command.
     const listed = leavesOf(items).filter(({ link }) => sources.has(markdownOf(link!)))
-    return `## ${text}
-
-${listed.map(line).join('
-')}
-`
+    return `## ${text}\n\n${listed.map(line).join('\n')}\n`
   })
   return [`# agentwire\n\n> ${summary}\n`, ...sections].join('\n')
 }

@@ -34,7 +34,7 @@ const completion = await openai.chat.completions.create({
 })
 assert.equal(completion.choices[0]!.message.content, 'Hello there')
 
-const transport = new DefaultChatTransport({ api: `${origin}/agents/api/chat`, fetch: route })
+const transport = new DefaultChatTransport({ api: `${origin}/agents/chat`, fetch: route })
 const chunks = await transport.sendMessages({
   chatId: 'chat',
   trigger: 'submit-message',
