@@ -7,6 +7,7 @@ type Command = (args: readonly string[], terminal: Terminal) => Promise<ExitCode
 /** Each command is loaded when it is called, because a server is much larger than a report. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   create: async () => (await import('./create/create.ts')).createCommand,
+  doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
   storage: async () => (await import('./storage.ts')).storageCommand,
   dev: async () => (await import('./serve/dev.ts')).devCommand,
   serve: async () => (await import('./serve/serve.ts')).serveCommand,
@@ -24,6 +25,9 @@ Usage: agentwire COMMAND [OPTIONS]
 
 New project
   create           creates a project with a server, an agent and a chat page
+
+Help
+  doctor           checks packages, databases, ports and a running server, and says what to do
 
 Agents of a langgraph.json
   dev              serves them, reloads them after each change and opens the devtools

@@ -10,10 +10,13 @@ const BRANDS = /* @__PURE__ */ Symbol.for('agentwire.error')
 export class AgentwireError extends Error {
   static readonly brand: string = 'AgentwireError'
   readonly code: string
+  /** The page of this code among the files of the package, below `node_modules`. */
+  readonly docs: string
 
   constructor(code: string, message: string, options?: { readonly cause?: unknown }) {
     super(message, options)
     this.code = code
+    this.docs = `agentwire/docs/errors.md#${code}`
     this.name = new.target.brand
     Object.defineProperty(this, BRANDS, { value: lineage(new.target) })
   }

@@ -8,8 +8,8 @@ export function exampleReader(): (path: string) => string {
   return (path) => readFileSync(join(folder, path), 'utf8')
 }
 
-/** Sources are deeper in the package than the build. */
-function packageFolder(from: string): string {
+/** The folder of this package above a folder of its code. Sources are deeper in the package than the build. */
+export function packageFolder(from: string): string {
   if (existsSync(join(from, 'examples', 'start'))) return from
   const above = dirname(from)
   if (above === from)

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { type DefaultTheme, defineConfig } from 'vitepress'
 import { descriptionOf, headOf } from './head.ts'
+import { writeMarkdown } from './llms.ts'
 import { markdown } from './markdown.ts'
 import { homepage, read, repositoryUrl, version } from './package.ts'
 import { renderForSearch, searchOptions, searchTerms } from './search.ts'
@@ -15,13 +16,15 @@ const socialLinks: DefaultTheme.SocialLink[] = [
   ...(repositoryUrl === undefined ? [] : [{ icon: 'github', link: repositoryUrl } as const]),
 ]
 
+const description = 'Serve AI agents from the server you already have.'
+
 /** The pages are at the paths that they have in the repository, so that links work on the site and in the files alike. */
 export default defineConfig({
   title: 'agentwire',
-  description: 'Serve AI agents from the server you already have.',
+  description,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: mark }]],
   srcDir: '..',
-  srcExclude: ['README.md', '.changeset/**', '.github/**', 'test/**', '**/.tmp/**'],
+  srcExclude: ['README.md', 'AGENTS.md', 'skills/**', '.changeset/**', '.github/**', 'test/**', '**/.tmp/**'],
   rewrites: (path) =>
     path
       .replace('docs/site/', '')
@@ -36,6 +39,16 @@ export default defineConfig({
     description: page.frontmatter.description ?? descriptionOf(page.filePath),
   }),
   transformHead: ({ pageData, title, description }) => headOf(pageData.relativePath, title, description),
+  buildEnd({ outDir, pages, rewrites }) {
+    const written = pages.map((source) => ({ source, path: rewrites.map[source] ?? source }))
+    // The home page is a layout. The README says the same as a text.
+    writeMarkdown(
+      outDir,
+      description,
+      sidebar,
+      written.map((page) => (page.path === 'index.md' ? { ...page, source: 'README.md' } : page)),
+    )
+  },
   vite: {
     publicDir: fileURLToPath(new URL('../public', import.meta.url)),
     css: { postcss: {} },

@@ -53,6 +53,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'LangGraph graphs', link: '/docs/graphs' },
       { text: 'Model SDKs', link: '/docs/models' },
       { text: 'Typed clients', link: '/docs/typed-clients' },
+      { text: 'Titles by a model', link: '/docs/titles' },
       { text: 'Approvals', link: '/docs/approvals' },
       { text: 'History and forks', link: '/docs/history' },
       { text: 'Long-term memory', link: '/docs/memory' },
@@ -68,6 +69,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Next.js and hot reload', link: '/docs/next' },
       { text: 'Bun, Deno, Workers', link: '/docs/runtimes' },
       { text: 'The command line', link: '/docs/cli' },
+      { text: 'LangGraph’s Auth', link: '/docs/langgraph-auth' },
       { text: 'Sign-in services', link: '/docs/sign-in' },
       { text: 'Limits', link: '/docs/limits' },
       { text: 'CORS and CSRF', link: '/docs/cors' },
@@ -93,6 +95,8 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'Which protocol', link: '/docs/doors' },
       { text: 'Clients', link: '/docs/clients' },
+      { text: 'LangGraph Studio', link: '/docs/studio' },
+      { text: 'Coding agents', link: '/docs/coding-agents' },
       { text: 'LangGraph REST API', link: '/docs/platform' },
       { text: 'REST stream modes', link: '/docs/frames' },
       { text: 'useChat', link: '/docs/ai-sdk' },
@@ -110,6 +114,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     collapsed: true,
     items: [
       { text: 'Protocol', link: '/docs/protocol' },
+      { text: 'Errors', link: '/docs/errors' },
       { text: 'Guarantees and figures', link: '/docs/promises' },
       { text: 'Storage', link: '/docs/storage' },
       { text: 'Durability', link: '/docs/durability' },

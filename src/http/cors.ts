@@ -119,6 +119,8 @@ export function withCors(
       set('allow-methods', served.filter((name) => methods.some((one) => one === '*' || one === name)).join())
       set('allow-headers', (extra.includes('*') && get('access-control-request-headers')) || allowedHeaders)
       set('max-age', String(max_age))
+      // A page on the internet that calls a server of this machine or network, as Chromium asks first.
+      if (get('access-control-request-private-network') === 'true') set('allow-private-network', 'true')
     } else set('expose-headers', exposedHeaders)
     return answer
   }

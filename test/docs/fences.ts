@@ -6,9 +6,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** The pages whose code may come from files: the README and the guides. */
+/** The pages whose code may come from files: the README, the guides and the skill. */
 export const pages: readonly string[] = [
   'README.md',
+  'skills/agentwire/SKILL.md',
   'docs/site/index.md',
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))

@@ -10,6 +10,7 @@ import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type Served, serve } from '../../adapters/node.ts'
+import { serverChecks } from '../../cli/doctor/running.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
 import { request } from '../kit/client.ts'
 import { freePort } from '../kit/listen.ts'
@@ -121,6 +122,11 @@ describe.each(PROXIES.filter(({ name }) => !missing.includes(name)))('$name', ({
     hasRead()
     expect(await thread.output).toMatchObject({ messages: [{}, { content: 'Hello there' }] })
     await thread.close()
+  })
+
+  test('agentwire doctor finds that streams are not buffered', async () => {
+    const checks = await serverChecks(new URL(origin), new Headers())
+    expect(checks.find(({ check }) => check === 'streaming')).toMatchObject({ level: 'ok' })
   })
 
   test('attachments pass, and a body that is too big gets the error of the server', async () => {

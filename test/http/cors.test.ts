@@ -155,6 +155,21 @@ describe('a preflight', () => {
     expect(allowed(await preflight(handler))['allow-headers']).toContain('authorization')
   })
 
+  test('of a public page to a private network is allowed where its origin is', async () => {
+    const asked = { 'access-control-request-private-network': 'true' }
+    const handler = handlerWith({ origins: [APP] })
+    expect(allowed(await preflight(handler, '/things', asked))).toHaveProperty(
+      'allow-private-network',
+      'true',
+    )
+    expect(allowed(await preflight(handler))).not.toHaveProperty('allow-private-network')
+    expect(
+      allowed(await preflight(handler, '/things', { ...asked, origin: 'https://evil.example' })),
+    ).toEqual({})
+    const plain = await send(handler, '/things', { ...asked, origin: APP })
+    expect(allowed(plain)).not.toHaveProperty('allow-private-network')
+  })
+
   test('for an unknown path succeeds, so that the page can read the 404', async () => {
     const handler = handlerWith({ origins: [APP] })
     const response = await preflight(handler, '/runs/stream')

@@ -1,7 +1,8 @@
-/** Checks the built site, `npx tsx test/site/check.ts`: links, the first hits of the search, and what axe finds. */
+/** Checks the built site, `npx tsx test/site/check.ts`: links, its Markdown, the first hits of the search, and what axe finds. */
 import { executablePath, launchBrowser } from '../kit/browser.ts'
 import { violations } from './accessibility.ts'
 import { deadLinks } from './links.ts'
+import { missingMarkdown } from './markdown.ts'
 import { missedGuides } from './search.ts'
 import { serveSite } from './serve.ts'
 
@@ -24,6 +25,7 @@ if (!needsBrowser)
   console.warn('No chromium on the path: search and accessibility of the site are not checked.')
 const problems = [
   ...deadLinks().map((problem) => `dead link, ${problem}`),
+  ...missingMarkdown().map((problem) => `Markdown, ${problem}`),
   ...(needsBrowser ? await problemsInBrowser() : []),
 ]
 for (const problem of problems) console.error(problem)

@@ -9,23 +9,38 @@ interface Question {
   readonly question: string
 }
 
-export function Approval() {
-  const { interrupts, respond } = useStream<Record<string, unknown>, Question>({
+export function Chat() {
+  const { messages, interrupts, respond, submit } = useStream<Record<string, unknown>, Question>({
     apiUrl: 'http://127.0.0.1:3000',
     assistantId: 'agent',
   })
-  return interrupts.map(({ id, value }) => (
-    <p key={id}>
-      {value?.question}
-      <button type="button" onClick={() => respond({ approved: true }, { interruptId: id! })}>
-        Approve
+  const send = () => submit({ messages: [{ type: 'human', content: 'Mail Ada.' }] })
+  const answer = (id: string, approved: boolean) =>
+    respond({ approved, to: 'ada@example.org' }, { interruptId: id })
+  return (
+    <main>
+      {messages.map((message) => (
+        <p key={message.id}>
+          {message.type}: {message.text}
+        </p>
+      ))}
+      {interrupts.map(({ id, value }) => (
+        <p key={id}>
+          {value?.question}
+          <button type="button" onClick={() => answer(id!, true)}>
+            Approve
+          </button>
+          <button type="button" onClick={() => answer(id!, false)}>
+            Reject
+          </button>
+        </p>
+      ))}
+      <button type="button" onClick={() => send()}>
+        Mail Ada
       </button>
-      <button type="button" onClick={() => respond({ approved: false }, { interruptId: id! })}>
-        Reject
-      </button>
-    </p>
-  ))
+    </main>
+  )
 }
 // #endregion
 
-assert.equal(renderToString(createElement(Approval)), '')
+assert.match(renderToString(createElement(Chat)), /Mail Ada/)

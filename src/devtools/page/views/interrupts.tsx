@@ -112,8 +112,8 @@ function Shortcuts({ actions, value, onText, onAnswer }: ShortcutsProps) {
         Edit the arguments
       </button>
       <input
-        aria-label="Reason of a rejection"
-        placeholder="Reason (optional)"
+        aria-label="Reason for rejecting"
+        placeholder="Why? The agent reads this."
         value={reason}
         onInput={({ currentTarget }) => setReason(currentTarget.value)}
       />
