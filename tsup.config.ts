@@ -32,6 +32,7 @@ export const { entry } = {
     devtools: 'src/devtools/index.ts',
     face: 'src/face/index.ts',
     schemas: 'src/schemas/schemas.ts',
+    testing: 'src/testing/index.ts',
     react: 'src/react/index.ts',
     'control-plane-kubernetes': 'src/control-plane/deployers/kubernetes/kubernetes.ts',
     'control-plane-command': 'src/control-plane/deployers/command/command.ts',

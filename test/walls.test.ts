@@ -231,6 +231,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   // What clients check with: the schemas of the faces.
   'src/schemas': ['src/face', 'src/threads', 'src/platform'],
+  // What tests of agents use.
+  'src/testing': ['src/errors', 'src/messages', 'src/formats'],
   'src/opentelemetry': ['src/options', 'src/agents', 'src/runs'],
   'src/audit': [
     'src/options',

@@ -15,6 +15,7 @@ export const groups = [
       },
       { path: './models', purpose: 'Model providers by name, for agents as functions.', guide: 'models' },
       { path: './react', purpose: 'Hooks around `useStream` for chat pages.', guide: 'react' },
+      { path: './testing', purpose: 'A scripted model, and readers of runs.', guide: 'testing' },
       { path: './schemas', purpose: 'Standard Schemas of requests, responses and events.', guide: 'clients' },
     ],
   },

@@ -30,7 +30,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     text: 'Getting started',
     items: [
       { text: 'Quick start', link: '/docs/quick-start' },
-      { text: 'Agents as functions', link: '/docs/functions' },
+      { text: 'Agents', link: '/docs/functions' },
       { text: 'React', link: '/docs/react' },
       { text: 'Authentication', link: '/docs/users' },
       { text: 'Persistence', link: '/docs/durable' },

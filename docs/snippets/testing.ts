@@ -1,24 +1,21 @@
 // #region test
 import assert from 'node:assert/strict'
-import { createAgentEngine, defineAgent } from 'agentwire'
+import { createAgentEngine, defineAgent, tool } from 'agentwire'
+import { approve, scriptedModel, toolCallsOf } from 'agentwire/testing'
 
-const agent = defineAgent({
-  async run({ message }) {
-    await message('Hello there')
-  },
-})
+const refund = tool({ approve: true, run: () => 'Order 17 is refunded.' })
+const model = scriptedModel([{ calls: [{ name: 'refund' }] }, 'It is done.'])
+const agent = defineAgent({ model, tools: { refund } })
 
 const engine = createAgentEngine({ agents: { agent } }) // in memory
-const threadId = 'test'
-const input = { messages: [{ type: 'human', content: 'Hi' }] }
-const { runId } = await engine.start({ threadId, input })
-const { status, interrupts } = await engine.wait({ threadId, runId })
-assert.deepEqual([status, interrupts], ['success', []])
+const asked = await engine.run({ input: 'Refund order 17.' })
+assert.equal(asked.status, 'interrupted')
 
-const thread = await engine.findThread({ threadId })
-const state = await engine.readState(thread!)
-const { messages } = state!.values as { messages: { type: string; content: unknown }[] }
-assert.equal(messages.at(-1)?.content, 'Hello there')
+const { threadId, interrupts } = asked
+const done = await engine.run({ threadId, answers: approve(interrupts) })
+assert.deepEqual([done.status, done.text], ['success', 'It is done.'])
+assert.equal(toolCallsOf(done.messages)[0]?.result, 'Order 17 is refunded.')
+assert.equal(model.inputs.length, 2) // what the model was asked
 await engine.close()
 // #endregion
 
@@ -27,10 +24,10 @@ import { AIMessage } from '@langchain/core/messages'
 import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
 
-const model = new FakeListChatModel({ responses: ['Forty-two.'] })
+const fake = new FakeListChatModel({ responses: ['Forty-two.'] })
 export const graph = new StateGraph(MessagesAnnotation)
   .addNode('answer', async ({ messages }) => {
-    const answer = await model.invoke(messages)
+    const answer = await fake.invoke(messages)
     return { messages: [new AIMessage(answer.text)] }
   })
   .addEdge('__start__', 'answer')
@@ -40,6 +37,5 @@ export const graph = new StateGraph(MessagesAnnotation)
 import { langgraph } from 'agentwire/langgraph'
 
 const other = createAgentEngine({ agents: { agent: langgraph(graph) } })
-const second = await other.start({ threadId, input })
-assert.equal((await other.wait({ threadId, runId: second.runId })).status, 'success')
+assert.equal((await other.run({ input: 'Hi' })).text, 'Forty-two.')
 await other.close()

@@ -1,6 +1,29 @@
 /** JSON Schema of any draft. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
+type Draft = 'draft-2020-12' | 'draft-07'
+
+/** The part of standardschema.dev/json-schema that is used here, and the methods that zod and arktype had before. */
+interface WithJsonSchema {
+  readonly '~standard'?: { readonly jsonSchema?: { input(options: { readonly target: Draft }): JsonSchema } }
+  toJSONSchema?(): JsonSchema
+  toJsonSchema?(): JsonSchema
+}
+
+/**
+ * The JSON Schema of what a Standard Schema takes; null if its library does not give it. Throws the error of the
+ * library for a schema that JSON Schema cannot express.
+ */
+export function jsonSchemaOf(schema: object, target: Draft): JsonSchema | null {
+  const given = schema as WithJsonSchema
+  return (
+    given['~standard']?.jsonSchema?.input({ target }) ??
+    given.toJSONSchema?.() ??
+    given.toJsonSchema?.() ??
+    null
+  )
+}
+
 /** The schemas of an agent's inputs and outputs; null if unknown. */
 export interface AgentSchemas {
   readonly input: JsonSchema | null

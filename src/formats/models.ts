@@ -1,4 +1,19 @@
 import type { Message } from '../messages/index.ts'
+import { type AiSdkModel, askAiSdk } from './calls/ai-sdk.ts'
+import { type AnthropicClient, askAnthropic } from './calls/anthropic.ts'
+import { askBedrock, type BedrockClient } from './calls/bedrock.ts'
+import { askGemini, type GeminiClient } from './calls/gemini.ts'
+import {
+  type Ask,
+  type Model,
+  type ModelAnswer,
+  type ModelInput,
+  type ModelSettings,
+  type ToolSchema,
+  withInstructions,
+} from './calls/model.ts'
+import { askOllama, type OllamaClient } from './calls/ollama.ts'
+import { askCompletions, askResponses, type ChatClient, type ResponsesClient } from './calls/openai.ts'
 import type { Format } from './format.ts'
 import { anthropicMessages } from './providers/anthropic-messages.ts'
 import { bedrockConverse } from './providers/bedrock/converse.ts'
@@ -20,7 +35,21 @@ import type { WriteOptions, WriteRequest } from './requests/request.ts'
 import { writeResponses } from './requests/responses.ts'
 import { writeAiSdk } from './requests/vercel.ts'
 
-export type { WriteOptions }
+export type {
+  AiSdkModel,
+  AnthropicClient,
+  BedrockClient,
+  ChatClient,
+  GeminiClient,
+  Model,
+  ModelAnswer,
+  ModelInput,
+  ModelSettings,
+  OllamaClient,
+  ResponsesClient,
+  ToolSchema,
+  WriteOptions,
+}
 
 /**
  * An API of models: the format that reads its answers, and what writes its requests.
@@ -34,41 +63,90 @@ export interface ModelApi<Request extends object = object> {
   writeRequest(messages: readonly Message[], options?: WriteOptions): Request
 }
 
+/**
+ * An API whose client can be asked. Called with a model's name and the client of the provider's SDK, it gives the
+ * model that `defineAgent` takes.
+ *
+ * ```ts
+ * const model = openai('gpt-5-mini', new OpenAI())
+ * ```
+ */
+export interface ClientApi<Client, Request extends object> extends ModelApi<Request> {
+  /** @param settings More fields of each request, under the provider's names. */
+  (model: string, client: Client, settings?: ModelSettings): Model
+}
+
+/** The models of the AI SDK, of any provider. */
+export interface AiSdkApi extends ModelApi<{ messages: never[] }> {
+  /** @param settings More options of each call, such as `{ temperature: 0 }`. */
+  (model: AiSdkModel, settings?: ModelSettings): Model
+}
+
 /* @__NO_SIDE_EFFECTS__ */
 const api = <Request extends object>(format: Format, write: WriteRequest): ModelApi<Request> => ({
   format,
   writeRequest: (messages, options) => write(messages, options) as Request,
 })
 
+/* @__NO_SIDE_EFFECTS__ */
+const clientApi = <Client, Request extends object>(
+  format: Format,
+  write: WriteRequest,
+  ask: Ask<Client>,
+): ClientApi<Client, Request> =>
+  Object.assign(
+    (model: string, client: Client, settings: ModelSettings = {}): Model => ({
+      format,
+      stream: (input) => ask(client, write(withInstructions(input)), { ...input, model, settings }),
+    }),
+    api<Request>(format, write),
+  )
+
 /** Anthropic Messages, also on Vertex. */
-export const anthropic: ModelApi<{ messages: never[]; system?: never[] }> = api(
+export const anthropic: ClientApi<AnthropicClient, { messages: never[]; system?: never[] }> = clientApi(
   anthropicMessages,
   writeAnthropic,
+  askAnthropic,
 )
 
 /** OpenAI Chat Completions, and servers that take no more than it: Azure, Groq, Cerebras, xAI. */
-export const openai: ModelApi<{ messages: never[] }> = api(openaiChat, writeCompletions)
+export const openai: ClientApi<ChatClient, { messages: never[] }> = clientApi(
+  openaiChat,
+  writeCompletions,
+  askCompletions,
+)
 
 /** Servers that want back what they add to Chat Completions: DeepSeek, Kimi, vLLM, OpenRouter. */
-export const openaiCompatible: ModelApi<{ messages: never[] }> = api(openaiChat, writeCompatible)
+export const openaiCompatible: ClientApi<ChatClient, { messages: never[] }> = clientApi(
+  openaiChat,
+  writeCompatible,
+  askCompletions,
+)
 
 /** OpenAI Responses. */
-export const openaiResponses: ModelApi<{ instructions?: string; input: never[] }> = api(
-  responsesFormat,
-  writeResponses,
-)
+export const openaiResponses: ClientApi<ResponsesClient, { instructions?: string; input: never[] }> =
+  clientApi(responsesFormat, writeResponses, askResponses)
 
 /** Google Gemini, also on Vertex. */
-export const gemini: ModelApi<{ systemInstruction?: never; contents: never[] }> = api(
+export const gemini: ClientApi<GeminiClient, { systemInstruction?: never; contents: never[] }> = clientApi(
   geminiFormat,
   writeGemini,
+  askGemini,
 )
 
-/** Bedrock's Converse. */
-export const bedrock: ModelApi<{ messages: never[]; system?: never[] }> = api(bedrockConverse, writeBedrock)
+/** Bedrock's Converse. Its client is `new BedrockRuntime()`. */
+export const bedrock: ClientApi<BedrockClient, { messages: never[]; system?: never[] }> = clientApi(
+  bedrockConverse,
+  writeBedrock,
+  askBedrock,
+)
 
 /** Ollama's `chat`. */
-export const ollama: ModelApi<{ messages: never[] }> = api(ollamaFormat, writeOllama)
+export const ollama: ClientApi<OllamaClient, { messages: never[] }> = clientApi(
+  ollamaFormat,
+  writeOllama,
+  askOllama,
+)
 
 /** Cohere's Chat API, version 2. */
 export const cohere: ModelApi<{ messages: never[] }> = api(cohereFormat, writeCohere)
@@ -77,4 +155,7 @@ export const cohere: ModelApi<{ messages: never[] }> = api(cohereFormat, writeCo
 export const mistral: ModelApi<{ messages: never[] }> = api(mistralFormat, writeMistral)
 
 /** Vercel's AI SDK. */
-export const aiSdk: ModelApi<{ messages: never[] }> = api(vercel, writeAiSdk)
+export const aiSdk: AiSdkApi = /* @__PURE__ */ Object.assign(
+  (model: AiSdkModel, settings: ModelSettings = {}): Model => askAiSdk(vercel, writeAiSdk, model, settings),
+  /* @__PURE__ */ api<{ messages: never[] }>(vercel, writeAiSdk),
+)

@@ -17,6 +17,8 @@ import type {
   StateWriteRequest,
   ThreadAddress,
   ThreadEvents,
+  WholeRun,
+  WholeRunRequest,
 } from './requests.ts'
 import type { RunListQuery } from './threads/list-runs.ts'
 import type { ThreadListQuery } from './threads/lists.ts'
@@ -47,6 +49,11 @@ export interface AgentEngine {
    * closes first.
    */
   wait(run: ThreadAddress & { readonly runId: string; readonly signal?: AbortSignal }): Promise<RunResult>
+  /**
+   * Starts a run and waits for its end, for tests and scripts: `{ status, messages, text, interrupts, … }`. A text as
+   * `input` is what the user says. With the `answers` to `interrupts` in place of an input, it continues the thread.
+   */
+  run(request: WholeRunRequest): Promise<WholeRun>
   /**
    * Cancels a run, or an answer: all its runs and open questions. A waiting run is dropped. Resolves when the
    * request is recorded. Throws `no_such_run` and `no_such_task`.

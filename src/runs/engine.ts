@@ -30,6 +30,7 @@ const countThreads = /* @__PURE__ */ later(() => import('./threads/lists.ts'), '
 const followFound = /* @__PURE__ */ later(() => import('./answers/follow.ts'), 'followFound')
 const followStarted = /* @__PURE__ */ later(() => import('./answers/follow.ts'), 'followStarted')
 const measure = /* @__PURE__ */ later(() => import('./measure.ts'), 'measure')
+const runToEnd = /* @__PURE__ */ later(() => import('./answers/run-to-end.ts'), 'runToEnd')
 const cancelAnswer = /* @__PURE__ */ later(() => import('./answers/cancel.ts'), 'cancelAnswer')
 
 /**
@@ -53,7 +54,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       callAs(bound, method, request)
   const startAs = as(startRun)
   const waitAs = as(waitForResult)
-  return bind<AgentEngine>(
+  const engine: AgentEngine = bind<AgentEngine>(
     {
       agents: context.agents,
       graphStore(principal) {
@@ -63,6 +64,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       start: async (request) => startAs(inputOf(checked('start', request))),
       respond: async (request) => startAs(answersOf(checked('respond', request))),
       wait: async (run) => waitAs(checked('wait', run)),
+      run: (request) => runToEnd(engine, request),
       cancel: as(cancelOwn),
       follow: as(follow) as AgentEngine['follow'],
       findAnswer: as(later(() => import('./answers/find.ts'), 'findAnswer')),
@@ -91,6 +93,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
     },
     bound,
   )
+  return engine
 }
 
 async function* listThreads(context: RunContext, query: ThreadListQuery) {

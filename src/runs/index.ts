@@ -78,6 +78,8 @@ export type {
   ThreadEvents,
   ThreadLook,
   ThreadSubscription,
+  WholeRun,
+  WholeRunRequest,
 } from './requests.ts'
 export type { RunToEnd } from './subscriptions/events.ts'
 export type { Rendering, Subscription } from './subscriptions/subscription.ts'

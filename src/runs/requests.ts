@@ -1,4 +1,5 @@
 import type { PendingInterrupt, StateUpdate, StepUpdate, StreamModesRun } from '../agents/agent.ts'
+import type { Message } from '../messages/index.ts'
 import type { Access, Principal } from '../principal.ts'
 import type { Json, Op } from '../storage/store/store.ts'
 import type { EventFilter } from './log/filter.ts'
@@ -227,6 +228,23 @@ export interface RunResult {
   readonly errorName?: string | undefined
   /** The interrupts that are now open on the thread. */
   readonly interrupts: readonly PendingInterrupt[]
+}
+
+/** A run to wait for: with an input, or with the answers to the questions of an earlier one. */
+export type WholeRunRequest = WithNewThread<RunRequest> | WithNewThread<Answers>
+
+type WithNewThread<Request> = Omit<Request, 'threadId'> & {
+  /** Default: a new thread. */
+  readonly threadId?: string | undefined
+}
+
+/** A run that has ended, or waits for answers, with what stands in its thread. */
+export interface WholeRun extends RunResult {
+  readonly threadId: string
+  /** All messages of the thread. */
+  readonly messages: readonly Message[]
+  /** The text of the last message, or of the one before its tool calls. Empty if the agent has not said anything. */
+  readonly text: string
 }
 
 /** A request inside the engine, with the access of its principal. */

@@ -21,7 +21,7 @@ test('the five pages of Getting started come first in the sidebar', () => {
   expect(first!.text).toBe('Getting started')
   expect(first!.items!.map(({ text }) => text)).toEqual([
     'Quick start',
-    'Agents as functions',
+    'Agents',
     'React',
     'Authentication',
     'Persistence',

@@ -13,7 +13,8 @@ import {
   StateGraph,
 } from '@langchain/langgraph'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { type Agent, defineAgent } from '../../src/index.ts'
+import { type Agent, defineAgent, type Message, textOf, tool } from '../../src/index.ts'
+import { scriptedModel } from '../../src/testing/index.ts'
 import { refuseUnanswered, strict } from '../fixtures/strict.ts'
 import { eventually } from '../kit/wait.ts'
 
@@ -223,7 +224,32 @@ const deadly = (() => {
     .compile()
 })()
 
+/** The process that ran the first tool, as the model read it. */
+const pidIn = (messages: readonly Message[]) =>
+  Number(textOf(messages.find(({ role }) => role === 'tool') ?? { content: [] }))
+
+/** An agent with a model, whose second tool kills the process that ran the first one. */
+const handy = defineAgent({
+  model: scriptedModel(({ messages }) => {
+    const results = messages.filter(({ role }) => role === 'tool').length
+    if (results === 0) return { calls: [{ name: 'note', id: 'call_note' }] }
+    if (results === 1) return { calls: [{ name: 'work', id: 'call_work', args: { pid: pidIn(messages) } }] }
+    return 'Done.'
+  }),
+  tools: {
+    note: tool({ run: () => String(process.pid) }),
+    work: tool({
+      input: { type: 'object', properties: { pid: { type: 'number' } } },
+      run({ pid }) {
+        if (pid === process.pid) process.kill(process.pid, 'SIGKILL')
+        return `Taken over by ${process.pid}`
+      },
+    }),
+  },
+})
+
 export const agents: Readonly<Record<string, Agent>> = {
+  handy,
   tokens,
   talk,
   letter,

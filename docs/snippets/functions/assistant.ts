@@ -1,53 +1,42 @@
 import assert from 'node:assert/strict'
-import { lastText } from '../kit/ask.ts'
 import { calls, fakeOpenAI, says } from '../kit/providers.ts'
 import { closeServers } from '../kit/served.ts'
 
 const asked = fakeOpenAI([calls('refund', { order: 17 }), says('Order 17 is refunded.')])
 
-// #region loop
-import { createAgentServer, defineAgent, runToolCalls } from 'agentwire'
+// #region agent
+import { createAgentServer, defineAgent, tool } from 'agentwire'
 import { openai } from 'agentwire/models'
 import { serve } from 'agentwire/node'
 import OpenAI from 'openai'
-import type { ChatCompletionTool } from 'openai/resources'
+import { z } from 'zod'
 
-const client = new OpenAI() // reads OPENAI_API_KEY
-
-const parameters = { type: 'object', properties: { order: { type: 'number' } }, required: ['order'] }
-const tools: ChatCompletionTool[] = [{ type: 'function', function: { name: 'refund', parameters } }]
-const refund = ({ order }: { order: number }) => `Order ${order} is refunded.`
-
-const assistant = defineAgent({
-  async run(context) {
-    const ask = () => {
-      const { messages } = openai.writeRequest(context.messages) // the conversation in OpenAI's format
-      return client.chat.completions.create({ model: 'gpt-5-mini', messages, tools, stream: true })
-    }
-    const handlers = { tools: { refund }, approve: ['refund'] }
-    while (await runToolCalls(context, await context.model(ask, openai), handlers));
-  },
+const refund = tool({
+  description: 'Refunds an order',
+  input: z.object({ order: z.number() }),
+  approve: true, // a person is asked before it runs
+  run: ({ order }) => `Order ${order} is refunded.`,
 })
-
+const assistant = defineAgent({
+  instructions: 'You help with orders.',
+  model: openai('gpt-5-mini', new OpenAI()), // reads OPENAI_API_KEY
+  tools: { refund },
+})
 const server = createAgentServer({ agents: { assistant } })
 await serve(server, { port: 3000 })
 // #endregion
 
 const { engine } = server
-const threadId = 'thread'
-const input = { messages: [{ type: 'human', content: 'Refund order 17.' }] }
-const { runId } = await engine.start({ threadId, input })
-const { status, interrupts } = await engine.wait({ threadId, runId })
+const { threadId, status, interrupts } = await engine.run({ input: 'Refund order 17.' })
 assert.equal(status, 'interrupted')
 const question = interrupts[0]!.value as { actionRequests: unknown }
 assert.deepEqual(question.actionRequests, [{ name: 'refund', args: { order: 17 } }])
-const answer = { decisions: [{ type: 'approve' }] }
-const next = await engine.respond({ threadId, answers: { [interrupts[0]!.id]: answer } })
-await engine.wait({ threadId, runId: next.runId })
-assert.equal(await lastText(engine, threadId), 'Order 17 is refunded.')
+const answers = { [interrupts[0]!.id]: { decisions: [{ type: 'approve' }] } }
+const { text } = await engine.run({ threadId, answers })
+assert.equal(text, 'Order 17 is refunded.')
 assert.deepEqual(
   asked.map(({ messages }) => (messages as unknown[]).length),
-  [1, 3],
+  [2, 4],
 )
 closeServers()
 await server.close()

@@ -10,19 +10,17 @@ import { createAgentServer, defineAgent } from 'agentwire'
 import { openai } from 'agentwire/models'
 import { serve } from 'agentwire/node'
 import OpenAI from 'openai'
-import type { ChatCompletionTool } from 'openai/resources'
 
-const client = new OpenAI()
+const model = openai('gpt-5-mini', new OpenAI())
 
 const parameters = { type: 'object', properties: { order: { type: 'number' } }, required: ['order'] }
-const tools: ChatCompletionTool[] = [{ type: 'function', function: { name: 'refund', parameters } }]
+const tools = [{ name: 'refund', description: 'Refunds an order', parameters }]
 
 const careful = defineAgent({
   async run(context) {
     for (;;) {
-      const { messages } = openai.writeRequest(context.messages)
-      const request = { model: 'gpt-5-mini', messages, tools, stream: true } as const
-      const reply = await context.model(() => client.chat.completions.create(request), openai)
+      const { messages, signal } = context
+      const reply = await context.model(() => model.stream({ messages, tools, signal }), model)
       const calls = reply.content.filter((block) => block.type === 'toolCall')
       if (calls.length === 0) return
       for (const { id, name, args } of calls) {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { ask, lastText } from '../kit/ask.ts'
 import { fakeAnthropic } from '../kit/providers.ts'
 import { closeServers } from '../kit/served.ts'
 
@@ -12,21 +11,14 @@ import { anthropic } from 'agentwire/models'
 import { serve } from 'agentwire/node'
 
 const client = new Anthropic() // reads ANTHROPIC_API_KEY
-
-const agent = defineAgent({
-  async run({ messages, model }) {
-    const written = anthropic.writeRequest(messages)
-    const request = { model: 'claude-sonnet-5-5', max_tokens: 1024, stream: true, ...written } as const
-    await model(() => client.messages.create(request), anthropic)
-  },
-})
+const agent = defineAgent({ model: anthropic('claude-sonnet-5-5', client, { max_tokens: 8192 }) })
 
 const server = createAgentServer({ agents: { agent } })
 await serve(server, { port: 3000 })
 // #endregion
 
-await ask(server.engine, 'thread', 'Hi')
-assert.match(await lastText(server.engine, 'thread'), /Hello from Anthropic\./)
+const { text } = await server.engine.run({ input: 'Hi' })
+assert.equal(text, 'Hello from Anthropic.')
 assert.deepEqual(asked[0]?.messages, [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
 closeServers()
 await server.close()

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { ask, lastText } from '../kit/ask.ts'
 import { fakeOpenAI, says } from '../kit/providers.ts'
 import { closeServers } from '../kit/served.ts'
 
@@ -12,20 +11,15 @@ import { serve } from 'agentwire/node'
 import OpenAI from 'openai'
 
 const client = new OpenAI() // reads OPENAI_API_KEY
-
-const agent = defineAgent({
-  async run({ messages, model }) {
-    const request = { model: 'gpt-5', stream: true, ...openai.writeRequest(messages) } as const
-    await model(() => client.chat.completions.create(request), openai)
-  },
-})
+const agent = defineAgent({ model: openai('gpt-5', client, { reasoning_effort: 'low' }) })
 
 const server = createAgentServer({ agents: { agent } })
 await serve(server, { port: 3000 })
 // #endregion
 
-await ask(server.engine, 'thread', 'Hi')
-assert.match(await lastText(server.engine, 'thread'), /Hello from OpenAI\./)
+const { text } = await server.engine.run({ input: 'Hi' })
+assert.equal(text, 'Hello from OpenAI.')
 assert.deepEqual(asked[0]?.messages, [{ role: 'user', content: 'Hi' }])
+assert.equal(asked[0]?.reasoning_effort, 'low')
 closeServers()
 await server.close()

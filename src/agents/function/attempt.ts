@@ -1,12 +1,11 @@
 import type { AgentEvent, LifecycleData, TaskData } from '../../events/index.ts'
-import type { Message } from '../../messages/index.ts'
 import type { AgentTask, StateAddress } from '../agent.ts'
 import { cancelledResults } from '../cancelled.ts'
-import { AgentInputError, AgentRejection, rejectionOf, textOfThrown } from '../errors.ts'
-import { requestIn } from '../model-request.ts'
+import { rejectionOf, textOfThrown } from '../errors.ts'
 import { callsOfFunction } from '../open-calls.ts'
 import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'
+import { writeAnswer } from './answer.ts'
 import { openAttempt, planAttempt } from './begin.ts'
 import { createCheckpointChain, loadCheckpoint } from './checkpoints.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
@@ -15,15 +14,14 @@ import { ERROR, INPUT, journalOf, RETRIED, saveInterrupts } from './journal/jour
 import { NODE } from './namespace-state.ts'
 import { type Attempt, idsAt, isSuspended, type Scope } from './scope.ts'
 import { insertAnswer, messagesOf } from './state.ts'
-import type { AgentContext, AgentDefinition } from './types.ts'
-import { checkAnswer } from './unread.ts'
+import type { AgentContext, AgentDefinition, StateChange } from './types.ts'
 import { createWriter } from './writing/writer.ts'
 
+/** The part of a definition that runs. */
+export type Runnable<Input> = Pick<AgentDefinition<Input>, 'input' | 'run'>
+
 /** One attempt of a run. It starts with the first `next`. */
-export function attempt<Input>(
-  definition: AgentDefinition<Input>,
-  task: AgentTask,
-): AsyncIterable<AgentEvent> {
+export function attempt<Input>(definition: Runnable<Input>, task: AgentTask): AsyncIterable<AgentEvent> {
   const { signal } = task
   const stop = new AbortController()
   const cancel = () => queue.close({ error: signal.reason })
@@ -39,7 +37,7 @@ export function attempt<Input>(
 }
 
 async function open<Input>(
-  definition: AgentDefinition<Input>,
+  definition: Runnable<Input>,
   task: AgentTask,
   queue: EventQueue,
   signal: AbortSignal,
@@ -67,23 +65,22 @@ async function open<Input>(
   // The function's listeners run after this one, and may end or fail its messages.
   signal.addEventListener('abort', () => (save = cutOff(scope)))
   task.onStop?.(() => save())
-  const context = contextOf(task, scope, plan.input.value as Input)
+  // The getters of the writer must stay getters.
+  const context = Object.assign(createWriter(scope), { input: plan.input.value as Input })
   queueMicrotask(() => void perform(definition, context, scope))
   return [...first, started]
 }
 
 /** Runs the function, then finishes, suspends or fails the attempt. Never rejects. */
 async function perform<Input>(
-  definition: AgentDefinition<Input>,
+  definition: Runnable<Input>,
   context: AgentContext<Input>,
   scope: Scope,
 ): Promise<void> {
   const { attempt } = scope
   if (attempt.queue.closed) return
   try {
-    const answer = await definition.run(context)
-    const returned = typeof answer === 'string' ? await context.message(answer) : answer
-    checkAnswer(returned)
+    const change = await writeAnswer(scope, context, await definition.run(context))
     await allSettled(attempt.running)
     if (attempt.divergence) return fail(scope, attempt.divergence.error)
     if (attempt.interrupts.raised().length > 0) return suspend(scope)
@@ -93,7 +90,7 @@ async function perform<Input>(
         scope,
         nondeterministicReplay(`It ended before call ${missed.path}, which was ${described(missed)}.`),
       )
-    finish(scope, returned)
+    finish(scope, change)
   } catch (error) {
     if (attempt.divergence) return fail(scope, attempt.divergence.error)
     if (!isSuspended(error)) return fail(scope, error)
@@ -102,33 +99,9 @@ async function perform<Input>(
   }
 }
 
-/** The writer with the run's fields assigned to it. Its getters must stay getters. */
-function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentContext<Input> {
-  const { threadId, runId, assistantId, principal, config, graphStore } = task
-  return Object.assign(createWriter(scope), {
-    input,
-    thread: { id: threadId },
-    run: { id: runId },
-    assistant: { id: assistantId },
-    principal,
-    config,
-    request: requestIn(config.configurable),
-    store: graphStore,
-    reject(reason: string): never {
-      throw new AgentRejection(reason)
-    },
-  })
-}
-
-function finish(scope: Scope, returned: unknown): void {
+function finish(scope: Scope, change: StateChange | undefined): void {
   const { taskId, queue, root } = scope.attempt
   for (const open of scope.openWrites) open.end()
-  const { role, id } = Object(returned) as Partial<Message>
-  // As in `run: ({ message }) => message('Hello')`: the message is in the state already.
-  const isWritten = role === 'assistant' && messagesOf(root.current()).some((message) => message.id === id)
-  const change = isWritten ? undefined : returned
-  if (change != null && typeof change !== 'object')
-    throw new AgentInputError(`run returned a ${typeof change}. Answer with message(text).`)
   root.update(change, idsAt(scope, 'end'))
   void root.commit({ final: true, between: [taskEvent(taskId, { result: toJson(change ?? {}) })] })
   queue.end()

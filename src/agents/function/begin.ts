@@ -3,7 +3,8 @@ import { uuid7 } from '../../ids.ts'
 import { defined } from '../../messages/record.ts'
 import type { AgentTask, RunInput, StateAddress } from '../agent.ts'
 import { isPartial } from '../cancelled.ts'
-import { AgentInputError, FOR_CLIENTS } from '../errors.ts'
+import { AgentInputError, AgentRejection, FOR_CLIENTS } from '../errors.ts'
+import { requestIn } from '../model-request.ts'
 import { callsOfFunction, missingResults } from '../open-calls.ts'
 import {
   type Channels,
@@ -32,6 +33,7 @@ import {
 import { createNamespaceState, type NamespaceState, NODE } from './namespace-state.ts'
 import { type Attempt, createInterrupts, createScope, type Scope } from './scope.ts'
 import { changeOf, frozenCopy, messagesOf, publicState, readInput, reduce, type State } from './state.ts'
+import type { RunDetails } from './types.ts'
 
 export interface Plan {
   readonly state: State
@@ -250,6 +252,7 @@ export function openAttempt({ task, at, queue, signal, chain, plan, journal: fir
     interrupts: createInterrupts(seed, answers),
     seed,
     runId,
+    details: detailsOf(task),
     signal,
     onModelCall,
     running: new Set(),
@@ -257,4 +260,19 @@ export function openAttempt({ task, at, queue, signal, chain, plan, journal: fir
     openState,
   }
   return createScope(attempt, root, { path: '' })
+}
+
+function detailsOf({ threadId, runId, assistantId, principal, config, graphStore }: AgentTask): RunDetails {
+  return {
+    thread: { id: threadId },
+    run: { id: runId },
+    assistant: { id: assistantId },
+    principal,
+    config,
+    request: requestIn(config.configurable),
+    store: graphStore,
+    reject(reason) {
+      throw new AgentRejection(reason)
+    },
+  }
 }

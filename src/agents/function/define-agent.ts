@@ -2,65 +2,83 @@ import { AgentwireError } from '../../errors.ts'
 import { uuid7 } from '../../ids.ts'
 import { checkOptions, type OptionTable } from '../../options.ts'
 import type { Agent } from '../agent.ts'
-import { type JsonSchema, oneStep } from '../description.ts'
+import { type JsonSchema, jsonSchemaOf, oneStep } from '../description.ts'
 import { AGENT_PROFILE, type AgentProfile, profileOf } from '../profile.ts'
-import { attempt } from './attempt.ts'
+import { attempt, type Runnable } from './attempt.ts'
+import { checkLoop } from './check-loop.ts'
 import { changeOf, readInput, reduce } from './state.ts'
 import { threadState } from './thread-state.ts'
-import type { AgentDefinition } from './types.ts'
-import { ANSWERS, isGeneratorFunction } from './unread.ts'
+import type { AgentContext, AgentDefinition, ModelAgentDefinition } from './types.ts'
 
+export { tool } from './tool.ts'
 export { runToolCalls, type ToolCallHandlers } from './tool-calls.ts'
 export type {
   AgentContext,
   AgentDefinition,
   AgentReturn,
+  AnswerStream,
   ArtifactOptions,
   ArtifactWriter,
   CallOptions,
+  LoopOptions,
   MessageEnd,
   MessageOptions,
   MessageWriter,
+  ModelAgentDefinition,
   ModelOptions,
   ModelStream,
+  RunDetails,
   StateChange,
   StepContext,
+  Subagent,
   SubagentResult,
+  Tool,
+  ToolArgs,
   ToolCallRequest,
   ToolContext,
+  ToolDefinition,
+  ToolInput,
   Writer,
 } from './types.ts'
 
-/** An agent made from a function by `defineAgent`. */
+/** An agent made by `defineAgent`. */
 export interface FunctionAgent extends Agent {
   validateInput(input: unknown): Promise<void>
 }
 
 /**
- * Creates an agent from a function. Its state has checkpoints, history and forks, like a LangGraph thread,
- * and it does not need LangGraph. Throws `AgentwireError`: `invalid_argument` for unknown or invalid options,
- * `invalid_agent` for an invalid profile.
+ * Creates an agent: a model with instructions and tools, or a function. Its state has checkpoints, history and forks,
+ * like a LangGraph thread, and it does not need LangGraph. Throws `AgentwireError`: `invalid_argument` for unknown or
+ * invalid options, `invalid_agent` for an invalid profile.
  *
  * ```ts
- * const echo = defineAgent({
- *   async run({ messages, message }) {
- *     await message(`You said: ${textOf(messages.at(-1)!)}`)
- *   },
+ * const assistant = defineAgent({
+ *   instructions: 'You help with orders.',
+ *   model: openai('gpt-5-mini', new OpenAI()),
+ *   tools: { refund },
  * })
+ * const echo = defineAgent({ run: ({ messages }) => `You said: ${textOf(messages.at(-1)!)}` })
  * ```
  */
 export function defineAgent<Input = Readonly<Record<string, unknown>>>(
-  definition: AgentDefinition<Input>,
+  definition: AgentDefinition<Input> | ModelAgentDefinition,
 ): FunctionAgent {
   if (typeof definition === 'function')
     throw new AgentwireError(
       'invalid_argument',
       'defineAgent takes an object with the function as run: defineAgent({ run }).',
     )
-  checkOptions('defineAgent', definition, DEFINITION, AGENT_PROFILE)
-  if (isGeneratorFunction(definition.run))
-    throw new AgentwireError('invalid_argument', `defineAgent: run must not be a generator. ${ANSWERS}`)
-  const { name, description, resumable = false, checkpointer, input, answersWith } = definition
+  const { model, name, description, checkpointer, answersWith } = definition
+  if (model !== undefined && definition.run !== undefined)
+    throw new AgentwireError(
+      'invalid_argument',
+      'defineAgent: pass model or run, not both. A function calls a model with the model() of its context.',
+    )
+  checkOptions('defineAgent', definition, model === undefined ? FUNCTION : MODEL_AGENT, AGENT_PROFILE)
+  if (model !== undefined) checkLoop('defineAgent', definition as ModelAgentDefinition)
+  const runnable: Runnable<Input> = definition.model === undefined ? definition : { run: loopOf(definition) }
+  const { input } = runnable
+  const { resumable = model !== undefined } = definition
   const schema = inputSchema(input)
   return {
     name,
@@ -70,7 +88,7 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
     inputKeys: namedKeys(schema),
     ...profileOf(definition),
     answersWith,
-    stream: (task) => attempt(definition, task),
+    stream: (task) => attempt(runnable, task),
     async validateInput(value) {
       if (value === null || value === undefined) return
       await readInput(input, value)
@@ -81,33 +99,49 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
   }
 }
 
+/** The loop is loaded with the first run, so that agents without a model do not have it. */
+const loopOf = (definition: ModelAgentDefinition) => async (context: AgentContext<never>) => {
+  const { runLoop } = await import('./loop.ts')
+  await runLoop(context, definition)
+}
+
 /** The keys that every function accepts, and those in its schema. */
 const namedKeys = (schema: JsonSchema | null): readonly string[] => [
   'messages',
   ...Object.keys(Object(schema?.properties)),
 ]
 
-const DEFINITION: OptionTable<Omit<AgentDefinition<unknown>, keyof AgentProfile>> = {
+type Shared = 'name' | 'description' | 'resumable' | 'checkpointer' | 'answersWith'
+
+const SHARED: OptionTable<Pick<AgentDefinition<unknown>, Shared>> = {
   name: 'string',
   description: 'string',
-  input: 'any',
   resumable: 'boolean',
   checkpointer: 'saver',
   answersWith: 'any',
+}
+
+const FUNCTION: OptionTable<Omit<AgentDefinition<unknown>, keyof AgentProfile | 'model'>> = {
+  ...SHARED,
+  input: 'any',
   run: ['required', 'function'],
 }
 
-/** The schema of the input, if its library supports Standard JSON Schema (zod does since 4.2). */
+const MODEL_AGENT: OptionTable<Omit<ModelAgentDefinition, keyof AgentProfile | 'run'>> = {
+  ...SHARED,
+  model: 'any',
+  instructions: ['string', 'function'],
+  tools: 'object',
+  subagents: 'object',
+  maxSteps: 'positive',
+  stopWhen: 'function',
+}
+
+/** The schema of the input, if its library gives it (zod does since 4.2). */
 function inputSchema(input: AgentDefinition<unknown>['input']): JsonSchema | null {
-  const standard = input?.['~standard'] as StandardJsonSchema | undefined
   try {
-    return standard?.jsonSchema?.input({ target: 'draft-07' }) ?? null
+    return input ? jsonSchemaOf(input, 'draft-07') : null
   } catch {
     return null
   }
-}
-
-/** The part of standardschema.dev/json-schema that is used here. */
-interface StandardJsonSchema {
-  readonly jsonSchema?: { input(options: { readonly target: 'draft-07' }): JsonSchema }
 }

@@ -14,6 +14,7 @@ import {
 } from './journal/call-log.ts'
 import { type Answer, derivedId, type OpenJournal, type SavedInterrupt } from './journal/journal.ts'
 import type { NamespaceState } from './namespace-state.ts'
+import type { RunDetails } from './types.ts'
 
 export interface Attempt {
   /** The id of the only task of a function that is shown as a graph. */
@@ -23,6 +24,7 @@ export interface Attempt {
   readonly interrupts: Interrupts
   readonly seed: string
   readonly runId: string
+  readonly details: RunDetails
   /** The state of the run's own namespace. */
   readonly root: NamespaceState
   readonly subagents: readonly NamespaceState[]
@@ -52,6 +54,8 @@ export interface Scope {
   /** The calls of this turn of the event loop, which wait for the assistant message that they share. */
   batch: CallBatch | undefined
   readonly openWrites: Set<OpenWrite>
+  /** Ends the text that a generator yields, which is a message. Called before any other call. */
+  endText: (() => void) | undefined
   calls: number
   /** Set when an interrupt of this scope waits for its answer. A suspended scope writes nothing. */
   suspended: boolean
@@ -86,6 +90,7 @@ export function createScope(
     ...place,
     batch: undefined,
     openWrites: new Set(),
+    endText: undefined,
     calls: 0,
     suspended: false,
   }
@@ -93,6 +98,7 @@ export function createScope(
 
 /** The position of the next call: `0`, `1`, and `1/0`, … inside the latter. */
 export function nextPath(scope: Scope): string {
+  scope.endText?.()
   const count = scope.calls++
   return scope.path === '' ? `${count}` : `${scope.path}/${count}`
 }

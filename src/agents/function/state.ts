@@ -64,15 +64,28 @@ export async function readInput<Input>(
     if (change === undefined) throw new AgentInputError('The input must be an object or a string.')
     return change as Input
   }
-  const result = await schema['~standard'].validate(raw)
-  if (!result.issues) return result.value
-  const problems = result.issues.map(({ path, message }) => `${pathOf(path ?? [])}: ${message}`)
-  throw new AgentInputError(`The input is not valid. ${problems.join('; ')}`)
+  return validated(schema, raw, 'The input', ['input'])
 }
 
-function pathOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
-  const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
-  return ['input', ...keys].join('.')
+/**
+ * The value as a schema returns it.
+ *
+ * @param above The start of each path in the error.
+ * @throws AgentInputError with the paths.
+ */
+export async function validated<Output>(
+  schema: StandardSchemaV1<unknown, Output>,
+  value: unknown,
+  what: string,
+  above: readonly string[] = [],
+): Promise<Output> {
+  const result = await schema['~standard'].validate(value)
+  if (!result.issues) return result.value
+  const problems = result.issues.map(({ path = [], message }) => {
+    const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
+    return [[...above, ...keys].join('.'), message].filter(Boolean).join(': ')
+  })
+  throw new AgentInputError(`${what} is not valid. ${problems.join('; ')}`)
 }
 
 /** A frozen JSON copy, so that the agent and the engine cannot change each other's values. */

@@ -3,21 +3,21 @@ import { encodeMessage } from '../../messages/index.ts'
 import { type Fields, isRecord } from '../../messages/record.ts'
 import { rejectionOf } from '../errors.ts'
 import { isSuspended } from './scope.ts'
-import type { ToolContext, Writer } from './types.ts'
+import type { Tool, ToolContext, Writer } from './types.ts'
 
 /** The handlers of `runToolCalls`. */
 export interface ToolCallHandlers {
   /**
-   * The tools, by name. Each gets the arguments as the model wrote them, unvalidated. The model reads the
-   * result, or the message of a thrown error.
+   * The tools, by name: made with `tool`, which checks the arguments, or functions, which get them as the model
+   * wrote them. The model reads the result, or the message of a thrown error.
    */
-  readonly tools?: Readonly<Record<string, (args: never, context: ToolContext) => unknown>>
+  readonly tools?: Readonly<Record<string, Tool | ((args: never, context: ToolContext) => unknown)>>
   /**
    * The subagents, by name. The model calls the tool `task` with `{ subagent_type, description }`, which is
    * how clients recognize subagents. It reads the function's result, or the subagent's last message.
    */
   readonly subagents?: Readonly<Record<string, (context: Writer) => unknown>>
-  /** The names of the tools that the user must approve before they run. */
+  /** The names of the functions that the user must approve before they run. A `Tool` says it itself. */
   readonly approve?: readonly string[]
 }
 
@@ -34,7 +34,8 @@ const DECISIONS = ['approve', 'edit', 'reject'] as const
 /**
  * Answers the tool calls of a model's message: asks the user for approval where needed, in one interrupt, and
  * runs all calls in parallel. The model reads an error for a call that is invalid, fails or is rejected.
- * Returns false if the message has no calls, which means that the model is done.
+ * Returns false if the message has no calls, which means that the model is done, or if it has calls of tools that
+ * the client runs (`context.request.tools`): the client gives their results in its next request.
  *
  * The interrupt is `{ actionRequests: [{ name, args }], reviewConfigs: [{ actionName, allowedDecisions }] }`,
  * and its answer `{ decisions }`, one for each request: `{ type: 'approve' }`,
@@ -52,9 +53,13 @@ export async function runToolCalls(
   reply: Message,
   handlers: ToolCallHandlers,
 ): Promise<boolean> {
-  const calls = reply.content.filter(isCall)
+  const made = reply.content.filter(isCall)
+  const { tools = [] } = context.request
+  const isOfClient = ({ name = '' }: Call) =>
+    !Object.hasOwn(handlers.tools ?? {}, name) && tools.some((tool) => tool.function.name === name)
+  const calls = made.filter((call) => !isValid(call) || !isOfClient(call))
   if (calls.length === 0) return false
-  const decisions = await decide(context, calls, handlers.approve ?? [])
+  const decisions = await decide(context, calls, handlers)
   const edited = new Map(
     [...decisions].flatMap(([call, decision]) =>
       decision.type === 'edit' ? [[call, { ...call, args: decision.editedAction.args }]] : [],
@@ -67,13 +72,13 @@ export async function runToolCalls(
   }
   const perform = async (call: Call) => {
     const decision = isValid(call) ? decisions.get(call) : undefined
-    const made = isValid(call) ? (edited.get(call) ?? call) : call
-    await answer(context, made, handlers, decision).catch((error: unknown) => {
+    const asked = isValid(call) ? (edited.get(call) ?? call) : call
+    await answer(context, asked, handlers, decision).catch((error: unknown) => {
       if (context.signal.aborted || isSuspended(error) || rejectionOf(error)) throw error
     })
   }
   await Promise.all(calls.map(perform))
-  return true
+  return calls.length === made.length
 }
 
 /** The calls that the provider does not run itself. */
@@ -86,9 +91,10 @@ const isValid = (call: Call): call is ToolCallBlock => call.type === 'toolCall'
 async function decide(
   context: Writer,
   calls: readonly Call[],
-  approve: readonly string[],
+  handlers: ToolCallHandlers,
 ): Promise<ReadonlyMap<ToolCallBlock, Decision>> {
-  const asked = calls.filter(isValid).filter(({ name }) => approve.includes(name))
+  const asked: ToolCallBlock[] = []
+  for (const call of calls) if (isValid(call) && (await asksUser(context, call, handlers))) asked.push(call)
   if (asked.length === 0) return new Map()
   const request = {
     actionRequests: asked.map(({ name, args }) => ({ name, args })),
@@ -104,6 +110,21 @@ async function decide(
       return new Map(asked.map((call, index) => [call, decisions[index] as Decision]))
     error = `Answer with { decisions }, a list of ${asked.length} with a type of ${DECISIONS.join(', ')}; an edit needs editedAction: { args }.`
   }
+}
+
+/** Whether the user must approve a call. Nobody is asked about one that its schema refuses. */
+async function asksUser(
+  context: Writer,
+  { name, args }: ToolCallBlock,
+  { tools = {}, approve = [] }: ToolCallHandlers,
+): Promise<boolean> {
+  const tool = Object.hasOwn(tools, name) ? tools[name]! : undefined
+  if (typeof tool !== 'object') return approve.includes(name)
+  const { approve: asks } = tool
+  if (asks === false) return false
+  const read = await tool.read(args).catch(() => undefined)
+  if (read === undefined || asks === true) return read !== undefined
+  return context.step(async () => (await asks(read as never, context)) === true)
 }
 
 function isDecision(given: unknown): given is Decision {
@@ -127,7 +148,12 @@ async function answer(
   const { args } = call
   if (decision?.type === 'reject') return refuse(decision.message ?? 'The user rejected this call.', args)
   if (Object.hasOwn(tools, name)) {
-    await context.tool(name, args, (inside) => tools[name]!(args as never, inside), options)
+    const tool = tools[name]!
+    const run = async (inside: ToolContext) =>
+      typeof tool === 'function'
+        ? tool(args as never, inside)
+        : tool.run((await tool.read(args)) as never, inside)
+    await context.tool(name, args, run, options)
     return
   }
   const { subagent_type: type, description } = args

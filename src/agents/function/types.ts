@@ -1,42 +1,94 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Model } from '../../formats/calls/model.ts'
 import type { Format } from '../../formats/format.ts'
-import type { ModelApi } from '../../formats/models.ts'
 import type { GraphStore } from '../../graph-store/index.ts'
 import type { ContentBlock, FinishReason, Message, ToolCallBlock, Usage } from '../../messages/index.ts'
 import type { Principal } from '../../principal.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Run } from '../../tracing/run.ts'
 import type { Agent, RunConfig } from '../agent.ts'
+import type { JsonSchema } from '../description.ts'
 import type { ModelRequest } from '../model-request.ts'
 import type { AgentProfile } from '../profile.ts'
 
-/** The options of `defineAgent`. */
-export interface AgentDefinition<Input> extends AgentProfile, Pick<Agent, 'answersWith'> {
+/** The options that every agent of `defineAgent` has. */
+interface AgentOptions extends AgentProfile, Pick<Agent, 'answersWith'> {
   /** The name that other agents see in the agent's card. Default: the assistant id. */
   readonly name?: string
   /** What the agent does, for the agents and models that choose it. */
   readonly description?: string
-  /** Any Standard Schema (zod, valibot, arktype). Without one, `input` is the object that the client sent. */
-  readonly input?: StandardSchemaV1<unknown, Input>
   /**
-   * Whether another process runs the function again from its last checkpoint if its process dies. Default:
-   * false.
+   * Whether another process continues the agent from its last checkpoint if its process dies. Finished calls
+   * are not repeated, and one that was cut off is made again. Default: true with `model`, false with `run`.
    */
   readonly resumable?: boolean
   /** The agent's own checkpointer. Default: the server's. */
   readonly checkpointer?: Checkpointer
+}
+
+/** The options of `defineAgent` for an agent that is a function. */
+export interface AgentDefinition<Input> extends AgentOptions {
+  readonly model?: never
+  /** Any Standard Schema (zod, valibot, arktype). Without one, `input` is the object that the client sent. */
+  readonly input?: StandardSchemaV1<unknown, Input>
   /**
-   * The agent. A string that it returns is the answer, as if it were written with `message`. An object is
-   * merged into the state, like the change of `setState`. A message, such as the result of `message` or
-   * `model`, is in the state already and changes nothing. It must not be a generator.
+   * The agent. A string that it returns is the answer, as if it were written with `message`, and so is a message.
+   * Any other object is merged into the state, like the change of `setState`. A generator yields the pieces of a
+   * text, or whole messages.
    *
    * After an answer to an `interrupt`, the function **runs again from its start**, with the same input and
    * the answers so far. Writer calls that completed earlier are not repeated: they return the same result, by
    * position. Between context calls, the function must be deterministic, otherwise it fails with
    * `nondeterministic_replay`. docs/functions.md has the rules.
    */
-  run(context: AgentContext<Input>): AgentReturn | Promise<AgentReturn>
+  run(context: AgentContext<Input>): AgentReturn | AnswerStream | Promise<AgentReturn | AnswerStream>
 }
+
+/**
+ * The options of `defineAgent` for an agent that asks a model, runs the tools that the model calls, and asks
+ * again, until the model calls none. src/agents/function/loop.ts is that loop.
+ */
+export interface ModelAgentDefinition extends AgentOptions, LoopOptions {
+  readonly run?: never
+}
+
+/** What a model is told and may call. */
+export interface LoopOptions {
+  /** Such as `openai('gpt-5-mini', new OpenAI())`, with `openai` of `agentwire/models`. */
+  readonly model: Model
+  /** What the model is told before the thread. A function is called for each step. */
+  readonly instructions?: string | ((context: Writer) => string | Promise<string>)
+  /** The tools, by the names that the model calls. */
+  readonly tools?: Readonly<Record<string, Tool>>
+  /** The subagents, by name. The model calls them through one tool, `task`. */
+  readonly subagents?: Readonly<Record<string, Subagent>>
+  /** How often the model is asked in one run before the run fails. Default: 25. */
+  readonly maxSteps?: number
+  /** Called when the tools of an answer have run: true ends the run. */
+  readonly stopWhen?: (reply: Message, context: Writer) => boolean | Promise<boolean>
+}
+
+/** An agent that works for another one, with messages of its own. */
+export type Subagent = {
+  /** What it does, for the model that chooses it. */
+  readonly description: string
+} & (
+  | (Omit<LoopOptions, 'model'> & {
+      /** Default: the model of the agent that calls it. */
+      readonly model?: Model
+      readonly run?: never
+    })
+  | {
+      /** Its result is what the model reads, or its last message if it returns nothing. */
+      readonly run: (context: Writer) => unknown
+    }
+)
+
+/** Pieces of a text, which become one message, and whole messages. A message ends the text before it. */
+export type AnswerStream =
+  | AsyncGenerator<string | Message, AgentReturn>
+  | Generator<string | Message, AgentReturn>
+  | AsyncIterable<string | Message>
 
 /** What an agent function returns: a change of the state, a message, the text of one, or nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
@@ -52,6 +104,10 @@ export type StateChange = Readonly<Record<string, unknown>>
 export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends Writer {
   /** The input of the run, as the schema returned it. */
   readonly input: Input
+}
+
+/** What agents, their subagents and their tools know of the run. */
+export interface RunDetails {
   /** The thread that the run belongs to: its conversation. */
   readonly thread: { readonly id: string }
   /** The current run. The answer to an interrupt starts another run. */
@@ -82,7 +138,7 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
  * `cancelled` error, so that a function continues in its `finally`. These promises need no handler, but
  * promises that you derive from them do. `signal` aborts at the same time.
  */
-export interface Writer {
+export interface Writer extends RunDetails {
   /** The current state, frozen, as clients see it: its messages have LangChain's flat form. */
   readonly state: Readonly<Record<string, unknown>>
   /** The messages of the state in the normal form. */
@@ -118,7 +174,11 @@ export interface Writer {
    * const reply = await model(() => client.chat.completions.create(request), openai)
    * ```
    */
-  model(stream: ModelStream, api: ModelApi | Format, options?: ModelOptions): Promise<Message>
+  model(
+    stream: ModelStream,
+    api: Format | { readonly format: Format },
+    options?: ModelOptions,
+  ): Promise<Message>
   /**
    * Runs a tool: shows it to clients, then adds its result to the messages. Calls in the same turn of the
    * event loop share one assistant message. If the tool throws, an error result is added, and the call
@@ -269,8 +329,43 @@ export interface StepContext extends Writer {
 }
 
 /** The context of a running tool. */
-export interface ToolContext extends Pick<Writer, 'signal' | 'custom' | 'interrupt'> {
+export interface ToolContext extends RunDetails, Pick<Writer, 'signal' | 'custom' | 'interrupt'> {
   readonly toolCallId: string
   /** Streams part of the tool's output while it runs. Values other than strings are sent as JSON. */
   output(delta: unknown): Promise<void>
+}
+
+/** The arguments of a tool: any Standard Schema (zod, valibot, arktype), or a JSON Schema, which checks nothing. */
+export type ToolInput = StandardSchemaV1<unknown, unknown> | JsonSchema
+
+/** What a tool's functions get: the output of its schema. */
+export type ToolArgs<Input extends ToolInput> =
+  Input extends StandardSchemaV1<unknown, infer Args> ? Args : Readonly<Record<string, unknown>>
+
+/** The options of `tool`. */
+export interface ToolDefinition<Input extends ToolInput> {
+  /** What the tool does, for the model. */
+  readonly description?: string
+  /** Default: no arguments. */
+  readonly input?: Input
+  /** The JSON Schema of `input`, for a library that does not give it: zod 3, zod/mini, valibot. */
+  readonly jsonSchema?: JsonSchema
+  /**
+   * Whether a person must approve a call before it runs. A function is asked once for each call, and its answer is
+   * kept. Default: false.
+   */
+  readonly approve?: boolean | ((args: ToolArgs<Input>, context: Writer) => boolean | Promise<boolean>)
+  /** Runs the tool. The model reads what it returns as text or JSON, or the message of the error that it throws. */
+  readonly run: (args: ToolArgs<Input>, context: ToolContext) => unknown
+}
+
+/** A tool of an agent, made by `tool`. */
+export interface Tool {
+  readonly description?: string | undefined
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonSchema
+  readonly approve: boolean | ((args: never, context: Writer) => boolean | Promise<boolean>)
+  /** The arguments as the schema returns them. Throws `AgentInputError` with the paths of what is wrong. */
+  read(args: unknown): Promise<unknown>
+  readonly run: (args: never, context: ToolContext) => unknown
 }

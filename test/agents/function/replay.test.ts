@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
 import type { Agent, RunInput } from '../../../src/agents/agent.ts'
-import { defineAgent } from '../../../src/agents/function/define-agent.ts'
+import { type AgentDefinition, defineAgent } from '../../../src/agents/function/define-agent.ts'
 import type { AgentEvent } from '../../../src/events/index.ts'
 import { openaiChat } from '../../../src/formats/index.ts'
 import { openai } from '../../../src/formats/models.ts'
@@ -103,7 +103,7 @@ test('the approval loop of the docs calls the model once per step and runs each 
     },
   }
   /** The agent of the page, whose tools are counted. */
-  const counted = ({ run, ...rest }: Parameters<typeof defineAgent>[0]) =>
+  const counted = ({ run, ...rest }: AgentDefinition<unknown>) =>
     defineAgent({
       ...rest,
       run(context) {
@@ -117,7 +117,7 @@ test('the approval loop of the docs calls the model once per step and runs each 
         return run(Object.create(context, { tool: { value: tool } }))
       },
     })
-  const parts = { defineAgent: counted, client, openai, tools: [] }
+  const parts = { defineAgent: counted, model: openai('gpt', client as never), tools: [] }
   const agent = new Function(...Object.keys(parts), outputText)(...Object.values(parts)) as Agent
   const thread = newThread()
   const attempts = await answerAll(agent, thread, true)
@@ -276,7 +276,7 @@ test('a subagent that asks goes on behind what it has completed, and one that ha
   )
 })
 
-test.each<[string, Parameters<typeof defineAgent>[0]['run'], string]>([
+test.each<[string, AgentDefinition<unknown>['run'], string]>([
   ['calls another tool', ({ tool }) => tool('write', {}, () => 1).then(() => {}), 'Call 0 was tool "read"'],
   [
     'calls it with another input',
@@ -316,7 +316,7 @@ test.each<[string, Parameters<typeof defineAgent>[0]['run'], string]>([
   const agent = defineAgent({
     async run(context) {
       attempts++
-      if (attempts === 2) return other(context)
+      if (attempts === 2) return void (await other(context))
       const n = await context.tool('read', { a: 1 }, () => attempts)
       const answer = await context.interrupt('Go on?')
       await context.message(`${n} ${answer}`)

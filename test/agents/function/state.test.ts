@@ -367,18 +367,103 @@ test('a returned text answers after a question, once', async () => {
   expect(messages.map(({ content }) => content)).toEqual(['a', 'Wait.', 'You said yes'])
 })
 
-test('a generator as run is refused at once, and the sentence says what to do', () => {
-  const sentence = 'run must not be a generator. Nothing reads what it yields. Write the answer with'
-  for (const generator of [async function* () {}, function* () {}])
-    expect(() => defineAgent({ run: generator as never })).toThrow(sentence)
+const texts = async (agent: Parameters<typeof run>[0]) => {
+  const thread = newThread()
+  const events = await run(agent, thread, user('a'))
+  const { values } = await stateOf(agent, thread)
+  const starts = events.filter(({ data }) => Object(data).event === 'message-start').length
+  return { contents: messagesIn(values).map(({ content }) => content), starts }
+}
+
+test('pieces that a generator yields are one message, and a message that it yields ends it', async () => {
+  const agent = defineAgent({
+    async *run({ message }) {
+      yield 'Hel'
+      yield 'lo'
+      yield message('Whole.')
+      yield { role: 'assistant', content: [{ type: 'text', text: 'Of parts.' }] }
+      yield 'The '
+      yield 'end.'
+    },
+  })
+  expect(await texts(agent)).toEqual({
+    contents: ['a', 'Hello', 'Whole.', 'Of parts.', 'The end.'],
+    starts: 4,
+  })
 })
 
-test.each([
-  ['a generator', () => (async function* () {})()],
-  ['a stream', () => new ReadableStream()],
-])('a function that returns %s fails, and the error says how to answer', async (what, returned) => {
-  const agent = defineAgent({ run: () => returned() as never })
-  await expect(run(agent, newThread(), user('a'))).rejects.toThrow(`run returned ${what}. Nothing reads`)
+test('what a generator returns is an answer as well, or a change of the state', async () => {
+  const twice = defineAgent({
+    *run() {
+      yield 'One.'
+      return 'Two.'
+    },
+  })
+  expect(await texts(twice)).toEqual({ contents: ['a', 'One.', 'Two.'], starts: 2 })
+  const counted = defineAgent({
+    async *run() {
+      yield 'One.'
+      return { count: 1 }
+    },
+  })
+  const thread = newThread()
+  await run(counted, thread, user('a'))
+  expect((await stateOf(counted, thread)).values).toMatchObject({
+    count: 1,
+    messages: [{}, { content: 'One.' }],
+  })
+})
+
+test('a stream of texts and a message are answers of a function', async () => {
+  const pieces = () =>
+    new ReadableStream<string>({
+      start(controller) {
+        for (const piece of ['Hel', 'lo']) controller.enqueue(piece)
+        controller.close()
+      },
+    })
+  const streamed = defineAgent({ run: async () => pieces() })
+  expect(await texts(streamed)).toEqual({ contents: ['a', 'Hello'], starts: 1 })
+  const content = [{ type: 'text', text: 'Hello' }] as const
+  const whole = defineAgent({ run: () => ({ role: 'assistant', content }) })
+  expect(await texts(whole)).toEqual({ contents: ['a', 'Hello'], starts: 1 })
+})
+
+test('a generator that asks runs again after the answer, and repeats no message', async () => {
+  let calls = 0
+  const agent = defineAgent({
+    async *run({ message, interrupt, tool }) {
+      yield message('Let me see.')
+      await tool('count', {}, () => ++calls)
+      yield 'Now I '
+      yield 'ask.'
+      const answer = await interrupt<string>('Go on?')
+      yield `You said ${answer}.`
+    },
+  })
+  const thread = newThread()
+  const events = await run(agent, thread, user('a'))
+  const asked = events.find(({ method }) => method === 'input.requested')!.data as { interrupt_id: string }
+  await run(agent, thread, answers({ [asked.interrupt_id]: 'yes' }))
+  const { values } = await stateOf(agent, thread)
+  const said = messagesIn(values).filter(({ type, content }) => type === 'ai' && typeof content === 'string')
+  expect(said.map(({ content }) => content)).toEqual(['Let me see.', 'Now I ask.', 'You said yes.'])
+  expect(calls).toBe(1)
+})
+
+test('a generator that yields something else fails, and is ended', async () => {
+  let ended = false
+  const agent = defineAgent({
+    async *run() {
+      try {
+        yield 7 as never
+      } finally {
+        ended = true
+      }
+    },
+  })
+  await expect(run(agent, newThread(), user('a'))).rejects.toThrow('run yielded a number. Yield pieces of')
+  expect(ended).toBe(true)
 })
 
 test('a generator as a tool fails its call, and a number is no answer', async () => {

@@ -1,6 +1,5 @@
 import { AgentwireError } from '../../../errors.ts'
 import type { Format } from '../../../formats/format.ts'
-import type { ModelApi } from '../../../formats/models.ts'
 import {
   type ContentBlock,
   createAccumulator,
@@ -24,7 +23,7 @@ import { openDraft, replayedDraft } from './message.ts'
 export async function streamModel(
   scope: Scope,
   given: ModelStream,
-  api: ModelApi | Format,
+  api: Format | { readonly format: Format },
   options: ModelOptions = {},
 ): Promise<Message> {
   const format = 'format' in api ? api.format : api

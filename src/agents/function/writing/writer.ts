@@ -49,6 +49,7 @@ export function createWriter(scope: Scope): Writer {
   }
 
   return {
+    ...attempt.details,
     get state() {
       return state.seen()
     },
@@ -185,6 +186,7 @@ function toolContext(scope: Scope, { id, path, namespace, index }: Call): ToolCo
   const { attempt, state, callIndex = index } = scope
   const inner = createScope(attempt, state, { path, namespace, callIndex })
   return {
+    ...attempt.details,
     toolCallId: id,
     signal: attempt.signal,
     custom: customOf(inner),

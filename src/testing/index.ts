@@ -1,0 +1,2 @@
+export { approve, type ReadCall, reject, toolCallsOf } from './read.ts'
+export { type ScriptedModel, type ScriptedReply, scriptedModel } from './scripted-model.ts'
