@@ -4,6 +4,7 @@ import { checkHandler, checkOptions, type OptionTable } from '../src/options.ts'
 import { answer } from './node/listener.ts'
 import { type Forwarded, first, header } from './node/target.ts'
 import type { NodeRequest, NodeResponse } from './node/types.ts'
+import { identifying, type PrincipalOf } from './principal.ts'
 
 /** The part of an Express 4 or 5 request that the adapter uses. */
 export interface ExpressRequest extends NodeRequest {
@@ -14,12 +15,24 @@ export interface ExpressRequest extends NodeRequest {
   readonly app: { get(setting: string): unknown }
 }
 
-export interface ExpressOptions {
+declare global {
+  /** What other middleware adds to requests: the types of sessions and of Passport extend it, too. */
+  namespace Express {
+    interface Request {}
+  }
+}
+
+export interface ExpressOptions<Req = ExpressRequest & Express.Request> {
+  /**
+   * Says who sent a request, by the app's own session, such as `({ user }) => user && { id: user.id }`,
+   * instead of the server's `authenticate`. Null or undefined is 401. Default: `authenticate` decides.
+   */
+  readonly principal?: PrincipalOf<Req> | undefined
   /** Called for errors that the handler does not answer. Default: `console.error`. */
   readonly onError?: OnError | undefined
 }
 
-const EXPRESS_OPTIONS: OptionTable<ExpressOptions> = { onError: 'function' }
+const EXPRESS_OPTIONS: OptionTable<ExpressOptions> = { principal: 'function', onError: 'function' }
 
 export type ExpressMiddleware = (
   req: ExpressRequest,
@@ -32,14 +45,19 @@ export type ExpressMiddleware = (
  * makes `/agent` the base path. A path without a route falls through to the rest of the app. Forwarded
  * headers are trusted according to the app's `trust proxy` setting.
  */
-export function toExpress(handler: WebHandler, options: ExpressOptions = {}): ExpressMiddleware {
+export function toExpress<Req = ExpressRequest & Express.Request>(
+  handler: WebHandler,
+  options: ExpressOptions<Req> = {},
+): ExpressMiddleware {
   checkHandler('toExpress', handler)
   checkOptions('toExpress', options, EXPRESS_OPTIONS)
   const { onError } = options
+  const callerOf = identifying(handler, options.principal)
   return (req, res, next) => {
     const mounted = req.baseUrl !== ''
     answer(req, res, {
       handle: handler.handle,
+      authenticate: callerOf(req as Req),
       basePath: mounted ? req.baseUrl : undefined,
       forwarded: req.app.get('trust proxy') ? forwarded(req) : undefined,
       onError,

@@ -156,9 +156,11 @@ function documentGroup(
 function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): Omit<WebHandler, 'fetch'> {
   let group: Promise<WebHandler> | undefined
   let closed = false
+  let byHost = false
   const load = () =>
     (group ??= import('./devtools/group.ts').then(async ({ createDevtoolsGroup }) => {
       const loaded = createDevtoolsGroup(setup, options)
+      if (byHost) loaded.requirePrincipal?.()
       if (closed) await loaded.close()
       return loaded
     }))
@@ -166,6 +168,10 @@ function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): O
     routes: [],
     handle: async (request, context) =>
       request.url.includes('/devtools') ? (await load()).handle(request, context) : undefined,
+    requirePrincipal() {
+      byHost = true
+      group?.then((loaded) => loaded.requirePrincipal?.()).catch(() => {}) // The request that loads it reports it.
+    },
     async close() {
       closed = true
       await (await group)?.close()

@@ -63,13 +63,13 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
   checkHandler('serve', handler)
   checkOptions('serve', options, NODE_OPTIONS, SERVE_OPTIONS)
   const { hostname: host = options.host ?? '127.0.0.1', closeTimeout = 5_000 } = options
-  const { basePath, trustProxy, onError } = options
-  const own = { basePath, trustProxy, onError }
+  const { principal, basePath, trustProxy, onError } = options
+  const own = { principal, basePath, trustProxy, onError }
   await handler.setup?.().catch((error: unknown) => {
     throw startError(error)
   })
   const hosts = options.allowedHosts ?? (isLoopback(host) ? [] : undefined)
-  const named = hosts ? withHosts(handler, hosts) : handler
+  const named = hosts && !principal ? withHosts(handler, hosts) : handler
   const served = named.cors ? named : withCors(named, LOOPBACK)
   const server = createServer(toNode(served, own))
   const cutSockets = acceptSockets(server, served, own)

@@ -4,6 +4,7 @@ import type { FaceCall } from '../../face/routes.ts'
 import {
   chosenProtocol,
   HttpError,
+  isResponse,
   isTextDeeper,
   MAX_DEPTH,
   onExpiry,
@@ -129,6 +130,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     if (Date.now() - checkedAt < CHECKED_MS) return true
     try {
       const found = await call.identify()
+      if (isResponse(found)) return false
       if (found?.id !== principal?.id || ownerOf(found) !== ownerOf(principal)) return false
       // The handshake's permission bounds the whole socket.
       const { metadataFilter } = accessOf(principal)
