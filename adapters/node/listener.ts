@@ -63,6 +63,7 @@ export function toNode<Req = IncomingMessage>(
 export interface Exchange {
   readonly handle: (request: Request, context: HandlerContext) => Promise<Response | undefined>
   readonly authenticate: HandlerContext['authenticate']
+  readonly bodyError?: HandlerContext['bodyError']
   readonly basePath: string | undefined
   readonly forwarded: Forwarded | undefined
   readonly onError: OnError | undefined
@@ -94,6 +95,7 @@ export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange):
       },
       parsedBody,
       authenticate: exchange.authenticate,
+      bodyError: exchange.bodyError,
       basePath: exchange.basePath,
     })
     const session = response && exchange.upgrade && socketOf(response)

@@ -266,9 +266,10 @@ function createCall(
         maxBytes: maxBodyBytes,
         parse: parseJson,
         parsedBody: context.parsedBody,
+        error: context.bodyError,
         signal,
       })),
-    text: () => (text ??= readText(request, { maxBytes: maxBodyBytes, signal })),
+    text: () => (text ??= readText(request, { maxBytes: maxBodyBytes, error: context.bodyError, signal })),
     waitUntil(work) {
       const settled = work.catch((error) => reportError(error, onError, originOf(request, params)))
       context.waitUntil?.(settled)

@@ -1,5 +1,6 @@
 import type { Principal } from '../principal.ts'
 import type { RouteDescriptions } from './describe.ts'
+import type { HttpError } from './errors.ts'
 import type { SocketSession } from './sockets/socket.ts'
 
 export type { Principal }
@@ -16,6 +17,8 @@ export interface HandlerContext {
   readonly signal?: AbortSignal | undefined
   /** The JSON body, if an earlier body parser read it. `undefined`: the handler reads the request. */
   readonly parsedBody?: unknown
+  /** Why an earlier body parser did not read the body. Thrown to an endpoint that reads it. */
+  readonly bodyError?: HttpError | undefined
   /** The caller, if the host authenticated it. The handler then does not call `authenticate`. */
   readonly principal?: Principal | undefined
   /**
