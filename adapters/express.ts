@@ -2,6 +2,7 @@ import { HttpError, type OnError } from '../src/http/errors.ts'
 import type { Authenticated, HandlerContext, WebHandler } from '../src/http/types.ts'
 import { checkHandler, checkOptions, type OptionTable } from '../src/options.ts'
 import { answer, type Exchange } from './node/listener.ts'
+import type { OfMiddleware } from './node/of-middleware.ts'
 import { type Forwarded, first, header } from './node/target.ts'
 import type { NodeRequest, NodeResponse } from './node/types.ts'
 import { identifying, type PrincipalOf } from './principal.ts'
@@ -15,14 +16,7 @@ export interface ExpressRequest extends NodeRequest {
   readonly app: { get(setting: string): unknown }
 }
 
-declare global {
-  /** What other middleware adds to requests: the types of sessions and of Passport extend it, too. */
-  namespace Express {
-    interface Request {}
-  }
-}
-
-export interface ExpressOptions<Req = ExpressRequest & Express.Request> {
+export interface ExpressOptions<Req = ExpressRequest & OfMiddleware> {
   /**
    * Says who sent a request, by the app's own session, such as `({ user }) => user && { id: user.id }`,
    * instead of the server's `authenticate`. Null or undefined is 401. Default: `authenticate` decides.
@@ -54,7 +48,7 @@ export type ExpressErrorMiddleware = (
  * path without a route falls through to the rest of the app. Forwarded headers are trusted according to the
  * app's `trust proxy` setting.
  */
-export function toExpress<Req = ExpressRequest & Express.Request>(
+export function toExpress<Req = ExpressRequest & OfMiddleware>(
   handler: WebHandler,
   options: ExpressOptions<Req> = {},
 ): [ExpressMiddleware, ExpressErrorMiddleware] {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { OnError } from '../src/http/errors.ts'
 import { isResponse } from '../src/http/handler.ts'
 import type { Authenticated, WebHandler } from '../src/http/types.ts'
@@ -83,7 +82,7 @@ export function toFastify<Req = import('fastify').FastifyRequest>(
     const mounted = prefix !== '' && prefix !== '/'
 
     const hooked = hookedRequests<FastifyRequest>((raw, response) => instance.routing(raw, response))
-    const callerOfSocket = async (raw: IncomingMessage): Promise<Authenticated> => {
+    const callerOfSocket = async (raw: Parameters<typeof hooked.of>[0]): Promise<Authenticated> => {
       const request = await hooked.of(raw)
       return isResponse(request) ? request : principal!(request as Req)
     }

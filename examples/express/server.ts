@@ -31,7 +31,7 @@ app.post('/orders', (request: Request, response: Response) => {
 
 const listener = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?: Error) => {
   if (error) throw error
-  console.log(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`)
+  console.log(server.banner(`http://127.0.0.1:${(listener.address() as AddressInfo).port}/agents`))
 })
 process.once('SIGTERM', async () => {
   listener.close()

@@ -169,7 +169,11 @@ describe.each(COVERING)('a project of $framework, $storage, $model', (choices) =
     )
     const [origin] = ORIGIN.exec(await served.output(ORIGIN))!
     const home = await fetch(origin!)
-    expect([home.status, (await home.text()).includes('<div id="page">')]).toEqual([page ? 200 : 404, page])
+    expect([home.status, await home.text()]).toEqual([
+      200,
+      expect.stringContaining(page ? '<div id="page">' : '<a href="/agents">'),
+    ])
+    expect(served.text()).toContain('clients see an error id')
     const defaultHeaders: Record<string, string> = auth
       ? { authorization: `Basic ${btoa('ada:secret')}` }
       : {}
@@ -192,6 +196,31 @@ describe.each(COVERING)('a project of $framework, $storage, $model', (choices) =
     expect(JSON.stringify(messages.at(-1))).toContain('I am a script')
   })
 })
+
+test.each(COVERING)(
+  '$framework: in development the server says what it serves, and clients see errors',
+  async (choices) => {
+    const place = join(folder, `developed-${nameOf(choices)}`)
+    const project = projectOf('developed', choices, read)
+    write(place, Object.fromEntries(project))
+    const [, flags] = / (--env-file-if-exists=\S+ --env-file=\S+) /.exec(
+      JSON.parse(project.get('package.json')!).scripts.dev,
+    )!
+    const { NODE_ENV: _, ...inherited } = env
+    const served = start(
+      process.execPath,
+      // This Node may lack the first, which only passes what the environment has.
+      [flags!.split(' ')[1]!, '--import', 'tsx', 'server.ts'],
+      { ...inherited, STORAGE_URL: 'file:agents.db', OPENAI_API_KEY: 'none', ANTHROPIC_API_KEY: 'none' },
+      place,
+    )
+    const text = await served.output(/devtools http\S+\n/)
+    expect(text).toMatch(/agents {3}assistant\n/)
+    expect(text).toMatch(new RegExp(`storage {2}${choices.storage}`))
+    expect(text).toContain(choices.auth ? 'sign-in  authenticate' : 'sign-in  none')
+    expect(text).toContain('clients see the text of an agent’s error')
+  },
+)
 
 test('the langgraph.json of a project is served with the authentication of the project', async () => {
   const place = join(folder, 'deployed')
