@@ -217,6 +217,13 @@ test('fastify: a hook that refuses a request refuses a handshake, and the hooks 
 
 test('the option must be a function', () => {
   const server = createAgentServer({ agents: { agent } })
-  for (const adapt of [toNode, toExpress, toFastify, toHono, toNext])
-    expect(() => adapt(server, { principal: 'ada' as never })).toThrow(/principal/)
+  const options = { principal: 'ada' as never }
+  for (const adapt of [
+    () => toNode(server, options),
+    () => toExpress(server, options),
+    () => toFastify(server, options),
+    () => toHono(server, options),
+    () => toNext(server, options),
+  ])
+    expect(adapt).toThrow(/principal/)
 })

@@ -141,6 +141,14 @@ const COVERING: readonly Choices[] = [
   { framework: 'node', storage: 'memory', model: 'google', auth: false, page: true },
 ]
 
+/** A project whose page finds the sources of this package by the project's tsconfig. */
+function filesOf(name: string, choices: Choices): Record<string, string> {
+  const files = Object.fromEntries(projectOf(name, choices, read))
+  const tsconfig = JSON.parse(files['tsconfig.json']!)
+  tsconfig.compilerOptions.paths = { 'agentwire/react': [join(root, 'src/react/index.ts')] }
+  return { ...files, 'tsconfig.json': JSON.stringify(tsconfig) }
+}
+
 /** Projects find the sources of this package by its tsconfig. */
 const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), PORT: '0' }
 
@@ -148,7 +156,7 @@ describe.each(COVERING)('a project of $framework, $storage, $model', (choices) =
   const place = join(folder, `started-${nameOf(choices)}`)
 
   test('passes its own test, without a key', async () => {
-    write(place, Object.fromEntries(projectOf('started', choices, read)))
+    write(place, filesOf('started', choices))
     const tested = start(
       process.execPath,
       ['--import', 'tsx', '--test', '--test-reporter=tap', 'agents.test.ts'],
@@ -201,12 +209,13 @@ test.each(COVERING)(
   '$framework: in development the server says what it serves, and clients see errors',
   async (choices) => {
     const place = join(folder, `developed-${nameOf(choices)}`)
-    const project = projectOf('developed', choices, read)
-    write(place, Object.fromEntries(project))
+    const project = filesOf('developed', choices)
+    write(place, project)
     const [, flags] = / (--env-file-if-exists=\S+ --env-file=\S+) /.exec(
-      JSON.parse(project.get('package.json')!).scripts.dev,
+      JSON.parse(project['package.json']!).scripts.dev,
     )!
-    const { NODE_ENV: _, ...inherited } = env
+    const inherited: NodeJS.ProcessEnv = { ...env }
+    delete inherited.NODE_ENV
     const served = start(
       process.execPath,
       // This Node may lack the first, which only passes what the environment has.
