@@ -1,7 +1,19 @@
-import { type Context, Hono } from 'hono'
+import { type Context, type Env, Hono } from 'hono'
 import { basePath, routePath } from 'hono/route'
 import type { HandlerContext, WebHandler } from '../src/http/types.ts'
+import { checkOptions, type OptionTable } from '../src/options.ts'
+import { identifying, type PrincipalOf } from './principal.ts'
 import { withoutBody } from './without-body.ts'
+
+export interface HonoOptions<E extends Env = Env> {
+  /**
+   * Says who sent a request, by what earlier middleware has set, such as `(c) => c.get('user')`, instead of
+   * the server's `authenticate`. Null or undefined is 401. Default: `authenticate` decides.
+   */
+  readonly principal?: PrincipalOf<Context<E>> | undefined
+}
+
+const HONO_OPTIONS: OptionTable<HonoOptions> = { principal: 'function' }
 
 /**
  * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path. A path without a
@@ -9,12 +21,19 @@ import { withoutBody } from './without-body.ts'
  * `enable_request_signal`; streams work without it. `@hono/node-server` sends the message of an error that
  * breaks a stream to the client.
  */
-export function toHono(handler: WebHandler): Hono {
+export function toHono<E extends Env = Env>(handler: WebHandler, options: HonoOptions<E> = {}): Hono {
   if (typeof handler?.handle !== 'function') throw new TypeError('toHono takes an agent server.')
+  checkOptions('toHono', options, HONO_OPTIONS)
+  const callerOf = identifying(handler, options.principal)
   return new Hono().all('*', async (c, next) => {
     const mount = mountOf(c)
     const request = await readableRequest(c)
-    const context = { basePath: mount === '' ? undefined : mount, waitUntil: waitUntil(c), ...upgrade(c) }
+    const context: HandlerContext = {
+      authenticate: callerOf(c as never),
+      basePath: mount === '' ? undefined : mount,
+      waitUntil: waitUntil(c),
+      ...upgrade(c),
+    }
     const response = await handler.handle(request, context)
     if (response) return request.method === 'HEAD' ? withoutBody(response) : response
     await next()

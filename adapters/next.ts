@@ -1,17 +1,24 @@
+import type { NextRequest } from 'next/server.js'
 import { AgentwireError } from '../src/errors.ts'
 import type { HandlerContext, WebHandler } from '../src/http/types.ts'
 import { checkHandler, checkOptions, type OptionTable } from '../src/options.ts'
+import { identifying, type PrincipalOf } from './principal.ts'
 import { withoutBody } from './without-body.ts'
 
 /** Set by the Edge runtime. */
 declare const EdgeRuntime: string | undefined
 
-export interface NextOptions {
+export interface NextOptions<Req = NextRequest> {
+  /**
+   * Says who sent a request, by your own session, such as `async () => (await auth())?.user`, instead of the
+   * server's `authenticate`. Null or undefined is 401. Default: `authenticate` decides.
+   */
+  readonly principal?: PrincipalOf<Req> | undefined
   /** The route's folder: `/agent` for `app/agent/[[...path]]/route.ts`. Default: the handler's own. */
   readonly basePath?: string | undefined
 }
 
-const NEXT_OPTIONS: OptionTable<NextOptions> = { basePath: 'string' }
+const NEXT_OPTIONS: OptionTable<NextOptions> = { principal: 'function', basePath: 'string' }
 
 export type NextRoute = (request: Request) => Promise<Response>
 
@@ -31,10 +38,11 @@ export interface NextRoutes {
  * machine's own name. Throws `AgentwireError` `not_supported` in the Edge runtime, which ends a run with its
  * request.
  */
-export function toNext(handler: WebHandler, options: NextOptions = {}): NextRoutes {
+export function toNext<Req = NextRequest>(handler: WebHandler, options: NextOptions<Req> = {}): NextRoutes {
   checkHandler('toNext', handler)
   checkOptions('toNext', options, NEXT_OPTIONS)
   const { basePath } = options
+  const callerOf = identifying(handler, options.principal)
   if (typeof EdgeRuntime === 'string') {
     throw new AgentwireError(
       'not_supported',
@@ -43,7 +51,8 @@ export function toNext(handler: WebHandler, options: NextOptions = {}): NextRout
   }
   const route: NextRoute = async (request) => {
     const host = request.headers.get('host') ?? undefined
-    const response = await handler.fetch(request, { basePath, host, waitUntil: waitUntil() })
+    const authenticate = callerOf(request as Req)
+    const response = await handler.fetch(request, { authenticate, basePath, host, waitUntil: waitUntil() })
     // For HEAD, and for a client that has disconnected, Next neither reads nor cancels the body.
     return request.method === 'HEAD' || request.signal.aborted ? withoutBody(response) : response
   }

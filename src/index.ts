@@ -52,6 +52,7 @@ export type { Authorize, Permission, ThreadAction, ThreadResource } from './face
 export { type GraphStore, GraphStoreError } from './graph-store/index.ts'
 export {
   type Authenticate,
+  type Authenticated,
   bunSockets,
   type Call,
   type CorsOptions,

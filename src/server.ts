@@ -1,5 +1,8 @@
 import { createA2AGroup } from './a2a/group.ts'
 import { A2A_OPTIONS, type A2AOptions } from './a2a/options.ts'
+import { doorsOf, type ServerAbout } from './about/about.ts'
+import { bannerOf } from './about/banner.ts'
+import { withRoot } from './about/root.ts'
 import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './devtools/context.ts'
 import { AgentwireError } from './errors.ts'
 import { createFace, type FaceSetup } from './face/create-face.ts'
@@ -85,6 +88,11 @@ const SERVER_OPTIONS: OptionTable<Omit<ServerFaces, keyof FaceOptions>> = {
 export interface AgentServer extends WebHandler {
   /** The engine of the server, for code that starts or follows runs without HTTP. */
   readonly engine: AgentEngine
+  /**
+   * Lines for the terminal of a server that starts: its agents, protocols, storage, sign-in, errors and
+   * devtools. `url` is where it is mounted, such as `http://localhost:3000/agents`.
+   */
+  readonly banner: (url: string) => string
 }
 
 /**
@@ -123,11 +131,30 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   if (controlPlane) groups.push(controlPlane)
   if (devtools) groups.push(lazyDevtools(setup, devtools === true ? undefined : devtools))
   if (http?.disable_meta !== true) groups.unshift(documentGroup(setup, groups, basePath))
-  const server = upgrading(withCors(combine(groups), http?.cors))
+  const all = combine(groups)
+  let byHost = false
+  const about = (mount: string): ServerAbout => {
+    const { store, showsErrors } = internalsOf(engine)
+    return {
+      agents: [...engine.agents.keys()],
+      doors: doorsOf(all.mountPaths?.(mount) ?? [], mount),
+      devtools: Boolean(devtools),
+      storage: store.capabilities.name,
+      isDurable: store.capabilities.durable,
+      signIn: byHost ? 'principal' : setup.authenticate ? 'authenticate' : 'none',
+      errors: showsErrors ? 'text' : 'id',
+    }
+  }
+  const server = withRoot(upgrading(withCors(all, http?.cors)), setup, { basePath, about })
   let closed: Promise<void> | undefined
   return {
     ...server,
     engine,
+    banner: (url) => bannerOf(about(new URL(url).pathname.replace(/\/$/, '')), url),
+    requirePrincipal() {
+      byHost = true
+      server.requirePrincipal?.()
+    },
     setup: () => internalsOf(engine).store.setup(),
     close: () => (closed ??= server.close().then(close)),
   }
@@ -156,9 +183,11 @@ function documentGroup(
 function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): Omit<WebHandler, 'fetch'> {
   let group: Promise<WebHandler> | undefined
   let closed = false
+  let byHost = false
   const load = () =>
     (group ??= import('./devtools/group.ts').then(async ({ createDevtoolsGroup }) => {
       const loaded = createDevtoolsGroup(setup, options)
+      if (byHost) loaded.requirePrincipal?.()
       if (closed) await loaded.close()
       return loaded
     }))
@@ -166,6 +195,10 @@ function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): O
     routes: [],
     handle: async (request, context) =>
       request.url.includes('/devtools') ? (await load()).handle(request, context) : undefined,
+    requirePrincipal() {
+      byHost = true
+      group?.then((loaded) => loaded.requirePrincipal?.()).catch(() => {}) // The request that loads it reports it.
+    },
     async close() {
       closed = true
       await (await group)?.close()

@@ -247,7 +247,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/agents',
   ],
   // Composes the groups over one engine; src/index only names what is public.
+  'src/about': ['src/http', 'src/face'],
   'src/server': [
+    'src/about',
     'src/options',
     'src/version',
     'src/errors',

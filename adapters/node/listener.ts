@@ -1,14 +1,21 @@
+import type { IncomingMessage } from 'node:http'
 import { errorResponse, type OnError, reportError } from '../../src/http/errors.ts'
 import { type SocketSession, socketOf } from '../../src/http/sockets/socket.ts'
 import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
 import { checkHandler, checkOptions, type OptionTable } from '../../src/options.ts'
+import { identifying, type PrincipalOf } from '../principal.ts'
 import { watchClient } from './client.ts'
 import { toRequest } from './request.ts'
 import { abortResponse, sendResponse } from './response.ts'
 import { type Forwarded, forwardedHeaders } from './target.ts'
 import type { NodeRequest, NodeResponse } from './types.ts'
 
-export interface NodeOptions {
+export interface NodeOptions<Req = IncomingMessage> {
+  /**
+   * Says who sent a request, by your own session, instead of the server's `authenticate`. Null or undefined is
+   * 401. Default: `authenticate` decides.
+   */
+  readonly principal?: PrincipalOf<Req> | undefined
   /** The path this handler is mounted at, such as `/agent`. Default: the handler's own. */
   readonly basePath?: string | undefined
   /**
@@ -21,6 +28,7 @@ export interface NodeOptions {
 }
 
 export const NODE_OPTIONS: OptionTable<NodeOptions> = {
+  principal: 'function',
   basePath: 'string',
   trustProxy: 'boolean',
   onError: 'function',
@@ -32,12 +40,17 @@ export type NodeListener = (req: NodeRequest, res: NodeResponse, next?: (error?:
  * A listener for `http.createServer`, `https`, `http2` and Connect. A path without a route goes to `next`;
  * without `next`, it gets the handler's 404.
  */
-export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeListener {
+export function toNode<Req = IncomingMessage>(
+  handler: WebHandler,
+  options: NodeOptions<Req> = {},
+): NodeListener {
   checkHandler('toNode', handler)
   checkOptions('toNode', options, NODE_OPTIONS)
   const { basePath, trustProxy = false, onError } = options
+  const callerOf = identifying(handler, options.principal)
   return (req, res, next) => {
     answer(req, res, {
+      authenticate: callerOf(req as Req),
       handle: next ? handler.handle : handler.fetch,
       basePath,
       forwarded: trustProxy ? forwardedHeaders(req) : undefined,
@@ -49,6 +62,8 @@ export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeList
 
 export interface Exchange {
   readonly handle: (request: Request, context: HandlerContext) => Promise<Response | undefined>
+  readonly authenticate: HandlerContext['authenticate']
+  readonly bodyError?: HandlerContext['bodyError']
   readonly basePath: string | undefined
   readonly forwarded: Forwarded | undefined
   readonly onError: OnError | undefined
@@ -79,6 +94,8 @@ export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange):
         return client.signal
       },
       parsedBody,
+      authenticate: exchange.authenticate,
+      bodyError: exchange.bodyError,
       basePath: exchange.basePath,
     })
     const session = response && exchange.upgrade && socketOf(response)

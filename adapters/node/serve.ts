@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { AgentwireError } from '../../src/errors.ts'
 import { withCors } from '../../src/http/cors.ts'
 import { isLocalHost, withHosts } from '../../src/http/hosts.ts'
+import { normalizeBase } from '../../src/http/router.ts'
 import type { WebHandler } from '../../src/http/types.ts'
 import { checkHandler, checkOptions, type OptionTable } from '../../src/options.ts'
 import { NODE_OPTIONS, type NodeOptions, toNode } from './listener.ts'
@@ -20,6 +21,8 @@ export interface ServeOptions extends NodeOptions {
   readonly allowedHosts?: readonly string[] | undefined
   /** @deprecated The earlier name of `hostname`. */
   readonly host?: string | undefined
+  /** Print what the server serves, and not only its address. Default: false. */
+  readonly banner?: boolean | undefined
   /** Do not print the address. Default: false. */
   readonly silent?: boolean | undefined
   /** Milliseconds that active requests get on close, before they are disconnected. Default: 5000. */
@@ -31,6 +34,7 @@ const SERVE_OPTIONS: OptionTable<Omit<ServeOptions, keyof NodeOptions>> = {
   hostname: 'string',
   host: 'string',
   allowedHosts: 'list',
+  banner: 'boolean',
   silent: 'boolean',
   closeTimeout: 'number',
 }
@@ -63,13 +67,13 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
   checkHandler('serve', handler)
   checkOptions('serve', options, NODE_OPTIONS, SERVE_OPTIONS)
   const { hostname: host = options.host ?? '127.0.0.1', closeTimeout = 5_000 } = options
-  const { basePath, trustProxy, onError } = options
-  const own = { basePath, trustProxy, onError }
+  const { principal, basePath, trustProxy, onError } = options
+  const own = { principal, basePath, trustProxy, onError }
   await handler.setup?.().catch((error: unknown) => {
     throw startError(error)
   })
   const hosts = options.allowedHosts ?? (isLoopback(host) ? [] : undefined)
-  const named = hosts ? withHosts(handler, hosts) : handler
+  const named = hosts && !principal ? withHosts(handler, hosts) : handler
   const served = named.cors ? named : withCors(named, LOOPBACK)
   const server = createServer(toNode(served, own))
   const cutSockets = acceptSockets(server, served, own)
@@ -112,7 +116,11 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
 
   const { port } = server.address() as AddressInfo
   const origin = `http://${originHost(host)}:${port}`
-  if (!options.silent) console.log(`agentwire listens on ${origin}`)
+  if (!options.silent) {
+    const { banner } = handler as { readonly banner?: (url: string) => string }
+    const told = options.banner ? banner?.(origin + normalizeBase(basePath ?? '')) : undefined
+    console.log(told ?? `agentwire listens on ${origin}`)
+  }
   return {
     port,
     origin,

@@ -4,8 +4,9 @@ import type { WebSocket, WebSocketServer } from 'ws'
 import { AgentwireError } from '../../src/errors.ts'
 import type { SocketSession } from '../../src/http/sockets/socket.ts'
 import { createTicker, type Ticker } from '../../src/http/ticker.ts'
-import type { WebHandler } from '../../src/http/types.ts'
+import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
 import { checkOptions } from '../../src/options.ts'
+import { identifying } from '../principal.ts'
 import { bindSocket } from './bind-socket.ts'
 import { answer, NODE_OPTIONS, type NodeOptions } from './listener.ts'
 import { forwardedHeaders } from './target.ts'
@@ -24,6 +25,7 @@ export const PINGS: Ticker = /* @__PURE__ */ createTicker(PING_MS)
 
 interface Mount {
   readonly handler: WebHandler
+  readonly callerOf: (request: IncomingMessage) => HandlerContext['authenticate']
   readonly options: NodeOptions
   readonly pings: Ticker
   readonly open: Set<WebSocket>
@@ -56,8 +58,9 @@ export function acceptSockets(
  * Like `acceptSockets`. A socket is pinged with `pings`, and disconnected if it was silent since the last
  * ping.
  */
-export function mountSockets(server: UpgradeServer, given: Omit<Mount, 'open'>): () => void {
-  const mount: Mount = { ...given, open: new Set() }
+export function mountSockets(server: UpgradeServer, given: Omit<Mount, 'open' | 'callerOf'>): () => void {
+  const callerOf = identifying(given.handler, given.options.principal)
+  const mount: Mount = { ...given, callerOf, open: new Set() }
   const mounts = mounted.get(server)
   if (mounts) mounts.push(mount)
   else listen(server, [mount])
@@ -89,12 +92,13 @@ function shake(server: UpgradeServer, mounts: readonly Mount[], handshake: Hands
   // A client that does not close its side would keep the connection open forever.
   res.on('finish', () => socket.destroySoon())
   const attempt = (at: number): void => {
-    const { handler, options, pings, open } = mounts[at]!
+    const { handler, callerOf, options, pings, open } = mounts[at]!
     const { basePath, trustProxy = false, onError } = options
     const isLast = at === mounts.length - 1
     const isOurs = isLast && server.listenerCount('upgrade') === 1
     answer(req, res, {
       handle: isOurs ? handler.fetch : handler.handle,
+      authenticate: callerOf(req),
       basePath,
       forwarded: trustProxy ? forwardedHeaders(req) : undefined,
       onError,

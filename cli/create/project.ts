@@ -11,6 +11,8 @@ export function projectOf(name: string, choices: Choices, read: (path: string) =
   const template: Template = { choices, read }
   const files = new Map<string, string>()
   for (const [to, from] of sourcesOf(choices)) files.set(to, adapt(template, from, to))
+  if (choices.framework === 'next' && !choices.page) files.set('app/route.ts', NEXT_ROOT)
+  if (choices.framework !== 'next') files.set('.env.development', 'NODE_ENV=development\n')
   files.set('package.json', json(packageOf(name, choices, read)))
   files.set('tsconfig.json', json(tsconfigOf(choices)))
   files.set('langgraph.json', json(langgraphOf(choices)))
@@ -124,9 +126,16 @@ function packageOf(name: string, choices: Choices, read: (path: string) => strin
 
 /** The page is bundled and not imported, so it is watched by its own option. */
 const nodeScripts = ({ page }: Choices) => ({
-  dev: `tsx watch ${page ? '--include "page/*" ' : ''}--env-file-if-exists=.env server.ts --devtools`,
+  dev: `tsx watch ${page ? '--include "page/*" ' : ''}--env-file-if-exists=.env --env-file=.env.development server.ts`,
   start: 'tsx --env-file-if-exists=.env server.ts',
 })
+
+/** Without a page, the root leads to the agents. */
+const NEXT_ROOT = `import { redirect } from 'next/navigation'
+
+export const GET = () => redirect('/agents')
+`
+
 const NEXT_SCRIPTS = {
   // Without an address Next listens on all of them.
   dev: 'next dev -H 127.0.0.1',
@@ -216,7 +225,7 @@ The devtools at http://localhost:3000/agents/devtools show each thread and run, 
 | \`storage.ts\` | where threads are stored |
 ${auth ? '| `auth.ts` | authentication: the users and passwords in `AGENT_USERS` in `.env` |\n' : ''}${page ? '| `page/` | the chat |\n' : ''}| \`offline/\` | ${model === 'scripted' ? 'the script' : 'replaces the provider in tests'} |
 | \`langgraph.json\` | the agents that \`npx agentwire deploy\` deploys |
-| \`.env\` | settings${model === 'scripted' ? '' : ', such as the API key of the provider'}; do not commit it |
+${framework === 'next' ? '' : '| `.env.development` | for `npm run dev` alone: clients see the text of errors, and the devtools are on |\n'}| \`.env\` | settings${model === 'scripted' ? '' : ', such as the API key of the provider'}; do not commit it |
 
 The guides of agentwire are in \`node_modules/agentwire/docs\`.
 `

@@ -14,19 +14,22 @@ export interface Template {
 export function adapt({ choices, read }: Template, from: string, to: string): string {
   const text = read(from)
   if (!/\.tsx?$/.test(from)) return text
-  const kept = regions(text, regionsOf(choices))
-  const withAuth = choices.auth ? kept : kept.replace(/^.*\bauthenticate\b.*\n/gm, '')
   const isServer = to === 'server.ts'
-  const withPage = isServer ? withAuth.replace(/^ *const page = .*\n/m, '') : withAuth
+  const kept = regions(text, regionsOf(choices, isServer))
+  const withAuth = choices.auth ? kept : kept.replace(/^.*\bauthenticate\b.*\n/gm, '')
+  const withPage = isServer ? withAuth.replace(/^( *)const page = .*\n/m, choices.page ? '' : LINK) : withAuth
   const own = isServer ? addImports(withPage, choices) : withPage
   return withoutUnused(ownPaths(own, from, to))
 }
 
+/** The page of a project without one. */
+const LINK = `$1const page = '<!doctype html><title>Agents</title><a href="/agents">Agents</a>'\n`
+
 /** The names of the regions to keep. */
-const regionsOf = ({ auth, page, model }: Choices): ReadonlySet<string> =>
+const regionsOf = ({ auth, page, model }: Choices, isServer: boolean): ReadonlySet<string> =>
   new Set([
     ...(auth ? ['auth'] : []),
-    ...(page ? ['page'] : []),
+    ...(page || isServer ? ['page'] : []),
     ...(model === 'scripted' ? [] : ['provider']),
   ])
 

@@ -4,11 +4,15 @@ import { renderToString } from 'react-dom/server'
 
 // #region page
 import { useStream } from '@langchain/react'
+import { useOpenThread } from 'agentwire/react'
 
 export function Chat() {
-  const { messages, submit, isLoading, error, client, threadId } = useStream({
+  const { threadId, onThreadId } = useOpenThread() // kept in the page's address
+  const { messages, submit, isLoading, error, client } = useStream({
     apiUrl: 'http://127.0.0.1:3000',
     assistantId: 'agent',
+    threadId,
+    onThreadId,
   })
   const stop = () => threadId && client.runs.cancelMany({ threadId, status: 'running' })
   const send = (form: FormData) =>

@@ -1,4 +1,4 @@
-/** Agents in an Express app, next to its own routes and behind its body parser. */
+/** Agents in an Express app, next to its own routes and before its body parser. */
 import type { AddressInfo } from 'node:net'
 import { createAgentServer, defineAgent, textOf } from 'agentwire'
 import { toExpress } from 'agentwire/express'
@@ -17,6 +17,7 @@ const server = createAgentServer({ agents: { greeter } })
 // #endregion
 
 const app = express()
+app.use('/agents', toExpress(server)) // before express.json(), whose limit is 100 KB
 app.use(express.json())
 // #region page
 const page = '<!doctype html><title>Orders</title><h1>Orders</h1>'
@@ -27,11 +28,10 @@ app.post('/orders', (request: Request, response: Response) => {
   response.status(201).json({ ordered: request.body.item })
 })
 // #endregion
-app.use('/agents', toExpress(server))
 
 const listener = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?: Error) => {
   if (error) throw error
-  console.log(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`)
+  console.log(server.banner(`http://127.0.0.1:${(listener.address() as AddressInfo).port}/agents`))
 })
 process.once('SIGTERM', async () => {
   listener.close()

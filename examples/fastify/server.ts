@@ -27,5 +27,6 @@ app.post<{ Body: { item: string } }>('/orders', async (request, reply) => {
 // #endregion
 await app.register(toFastify(server), { prefix: '/agents' })
 
-console.log(await app.listen({ port: Number(process.env.PORT ?? 3000), host: '127.0.0.1' }))
+const origin = await app.listen({ port: Number(process.env.PORT ?? 3000), host: '127.0.0.1' })
+console.log(server.banner(`${origin}/agents`))
 process.once('SIGTERM', () => app.close()) // closes the agents first

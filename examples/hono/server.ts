@@ -30,7 +30,7 @@ app.post('/orders', async (context) => {
 app.route('/agents', toHono(server))
 
 const options = { fetch: app.fetch, port: Number(process.env.PORT ?? 3000), hostname: '127.0.0.1' }
-const listener = serve(options, ({ port }) => console.log(`http://127.0.0.1:${port}`))
+const listener = serve(options, ({ port }) => console.log(server.banner(`http://127.0.0.1:${port}/agents`)))
 process.once('SIGTERM', async () => {
   listener.close()
   await server.close() // Streams are open requests, so the listener closes once they have ended.

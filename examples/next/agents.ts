@@ -11,6 +11,6 @@ export const server = cachedServer(openStorage, ({ store, checkpointer }) =>
     store,
     checkpointer,
     authenticate,
-    devtools: process.env.NODE_ENV !== 'production', // at `/agents/devtools`
+    devtools: process.env.NODE_ENV === 'development', // at `/agents/devtools`
   }),
 )

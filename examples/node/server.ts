@@ -36,7 +36,7 @@ const listener = createServer((request, response) => {
   })
 })
 listener.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
-  console.log(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`)
+  console.log(server.banner(`http://127.0.0.1:${(listener.address() as AddressInfo).port}/agents`))
 })
 process.once('SIGTERM', async () => {
   listener.close()

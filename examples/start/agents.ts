@@ -11,5 +11,5 @@ export const server = createAgentServer({
   store,
   checkpointer,
   authenticate,
-  devtools: process.argv.includes('--devtools'), // at `/agents/devtools`
+  devtools: process.env.NODE_ENV === 'development', // at `/agents/devtools`
 })

@@ -16,7 +16,7 @@ export interface FaceOptions {
   readonly http?: HttpOptions | undefined
   /**
    * Identifies the caller of a request. Null is answered with 401. Default: anyone can call everything, and
-   * the server warns about it once.
+   * the server warns about it on the first request.
    */
   readonly authenticate?: Authenticate | undefined
   /**
@@ -82,17 +82,8 @@ export function engineOf(options: EngineChoice & Pick<FaceOptions, 'onError'>): 
   return { engine, close: engine.close }
 }
 
-/** What every group of routes gets. Warns if the server has no authentication. */
+/** What every group of routes gets. */
 export function groupOptions({ authenticate, authorize, http, onError = logError }: FaceOptions) {
-  if (!authenticate) warnOpen()
   const allowsOrigin = originCheck(http?.cors)
   return { authenticate, authorize, maxBodyBytes: http?.maxBodyBytes, onError, allowsOrigin }
-}
-
-let warned = false
-
-function warnOpen(): void {
-  if (warned) return
-  warned = true
-  console.warn('agentwire: no `authenticate` option: anyone can read and change every thread.')
 }

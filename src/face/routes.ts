@@ -3,6 +3,7 @@ import { type AgentEngine, internalsOf } from '../runs/index.ts'
 import { type Authorize, permit, type ThreadAction, type ThreadResource } from './access.ts'
 import { asking } from './asking.ts'
 import { threadIdOf } from './ids.ts'
+import { warnOpen } from './warn-open.ts'
 
 /** What the endpoints of every face get. */
 export interface FaceContext {
@@ -67,6 +68,7 @@ function guarded<Context extends FaceContext>(
   const isOfThread = pattern.includes('/:thread_id')
   return async (call) => {
     onRequest?.()
+    if (action !== 'public' && call.principal === null) warnOpen()
     // Every message over a socket is a call of its own: see `asking`.
     const context = method === 'SOCKET' ? whole : asking(whole, call)
     const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''

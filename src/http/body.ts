@@ -19,6 +19,8 @@ export interface ReadJsonOptions {
   /** The body that an earlier parser read. Only its depth and its number of values are checked, and the
    * request is not read. */
   readonly parsedBody?: unknown
+  /** Why an earlier parser could not read the body. It is thrown. */
+  readonly error?: HttpError | undefined
   /** Parses a non-empty body. Its errors are passed on. Default: `JSON.parse`, with `invalid_json` errors. */
   readonly parse?: ((text: string) => unknown) | undefined
   /** Default: the signal of the request. */
@@ -77,8 +79,13 @@ function throwProblem(name: string, problem: keyof Bounds | undefined, { depth, 
 /** The body of a request as text. Throws like `readJson`, except for errors about JSON. */
 export async function readText(
   request: Request,
-  { maxBytes = DEFAULT_MAX_BODY_BYTES, signal = request.signal }: Omit<ReadJsonOptions, 'parsedBody'> = {},
+  {
+    maxBytes = DEFAULT_MAX_BODY_BYTES,
+    error,
+    signal = request.signal,
+  }: Omit<ReadJsonOptions, 'parsedBody'> = {},
 ): Promise<string> {
+  if (error) throw error
   return decode(await readBytes(request, maxBytes, signal))
 }
 

@@ -32,6 +32,9 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
     routes: handlers.flatMap((handler) => handler.routes),
     cors: handlers.some(({ cors }) => cors),
     isOpen: handlers.some(({ isOpen }) => isOpen),
+    requirePrincipal() {
+      for (const handler of handlers) handler.requirePrincipal?.()
+    },
     protocolHeaders: joinHeaders(handlers.map(({ protocolHeaders }) => protocolHeaders)),
     handle,
     mountPaths,

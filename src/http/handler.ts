@@ -16,14 +16,22 @@ import { empty } from './respond.ts'
 import { createRouter, normalizeBase, stripBase } from './router.ts'
 import type { SecuritySchemes } from './security.ts'
 import { isHandshake, withBearer } from './sockets/socket.ts'
-import type { Call, HandlerContext, Principal, ProtocolHeaders, Route, WebHandler } from './types.ts'
+import type {
+  Authenticated,
+  Call,
+  HandlerContext,
+  Principal,
+  ProtocolHeaders,
+  Route,
+  WebHandler,
+} from './types.ts'
 
 /**
- * Identifies the caller of a request. `null` is answered with 401, a `Response` is sent as it is, and a
+ * Identifies the caller of a request. `null` or `undefined` is answered with 401, a `Response` is sent as it is, and a
  * thrown error is answered with 500 without details unless it is an `HttpError`.
  */
 export interface Authenticate {
-  (request: Request): Principal | Response | null | Promise<Principal | Response | null>
+  (request: Request): Authenticated | Promise<Authenticated>
   /**
    * The accepted schemes, for clients that ask before they call, such as readers of the A2A card. Set them
    * with `Object.assign(authenticate, { schemes })`. Default: a bearer token.
@@ -58,8 +66,8 @@ export interface HandlerOptions {
    */
   readonly basePath?: string | undefined
   /**
-   * Identifies callers. Not called if the host sets `context.principal`. Default: all requests are accepted
-   * with `principal: null`.
+   * Identifies callers. Not called if the host sets `context.principal` or `context.authenticate`. Default:
+   * all requests are accepted with `principal: null`.
    */
   readonly authenticate?: Authenticate | undefined
   /** The maximum size of a request body, in bytes. Default: 4 MiB. */
@@ -92,6 +100,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
   const { routes, onError } = options
   const router = createRouter(routes)
   let closing: Promise<void> | undefined
+  let byHost = false
 
   const mountPaths = (basePath?: string): string[] => {
     const base = normalizeBase(basePath || options.basePath || '')
@@ -119,13 +128,15 @@ export function createHandler(options: HandlerOptions): WebHandler {
       if (match.routeKind === 'socket' && !isHandshake(request)) throw needsHandshake()
       rejectWithoutPreflight(request, url, match.routeKind)
       request = withBearer(given)
-      const authenticate = match.routeKind === 'public' ? undefined : options.authenticate
-      const principal = await identify(request, context, authenticate)
+      const authenticate = context.authenticate ?? options.authenticate ?? (byHost ? nobody : undefined)
+      const isPublic = match.routeKind === 'public'
+      const principal = await identify(request, context, isPublic ? undefined : authenticate)
       if (isResponse(principal)) {
         if (principal.status >= 400) refuse(request.method, route, principal.status, 'unauthorized')
         return principal
       }
-      call = createCall({ request, url, route, params, principal }, context, options)
+      const found = { request, url, route, params, principal }
+      call = createCall(found, context, { ...options, authenticate })
       const response = untilExpiry(await match.endpoint(call), principal)
       return request.method === 'HEAD' ? withoutBody(response) : response
     } catch (error) {
@@ -168,6 +179,9 @@ export function createHandler(options: HandlerOptions): WebHandler {
     protocolHeaders: options.protocolHeaders,
     handle,
     mountPaths,
+    requirePrincipal() {
+      byHost = true
+    },
     notFound: (request, basePath) => (isOwn(request, basePath) ? missing(request, basePath) : undefined),
     fetch: async (request, context) =>
       (await handle(request, context)) ?? missing(request, context?.basePath),
@@ -201,7 +215,7 @@ function needsHandshake(): HttpError {
 
 /**
  * The caller of a request, a response that rejects it, or null without authentication. Throws `HttpError` 401
- * if `authenticate` returns null.
+ * if `authenticate` finds nobody.
  */
 export async function identify(
   request: Request,
@@ -221,20 +235,12 @@ export async function identify(
   return principal
 }
 
+/** Identifies the callers of a handler that its host identifies, if the host does not say who calls. */
+const nobody: Authenticate = () => null
+
 /** Checked by its tag, because a host may use its own Response class. */
 export function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]'
-}
-
-/** The caller of a request whose connection outlives it. Throws `HttpError` 401. */
-async function identifyAgain(
-  request: Request,
-  context: Pick<HandlerContext, 'principal'>,
-  authenticate: Authenticate | undefined,
-): Promise<Principal | null> {
-  const principal = await identify(request, context, authenticate)
-  if (!isResponse(principal)) return principal
-  throw new HttpError(401, 'unauthorized', 'The credentials are no longer valid.')
 }
 
 type Matched = Pick<Call, 'request' | 'url' | 'route' | 'params' | 'principal'>
@@ -254,15 +260,16 @@ function createCall(
     params,
     principal,
     signal,
-    identify: () => identifyAgain(request, context, authenticate),
+    identify: () => identify(request, context, authenticate),
     json: () =>
       (body ??= readJson(request, {
         maxBytes: maxBodyBytes,
         parse: parseJson,
         parsedBody: context.parsedBody,
+        error: context.bodyError,
         signal,
       })),
-    text: () => (text ??= readText(request, { maxBytes: maxBodyBytes, signal })),
+    text: () => (text ??= readText(request, { maxBytes: maxBodyBytes, error: context.bodyError, signal })),
     waitUntil(work) {
       const settled = work.catch((error) => reportError(error, onError, originOf(request, params)))
       context.waitUntil?.(settled)

@@ -65,6 +65,7 @@ export {
 } from './stream.ts'
 export { createTicker, type Ticker } from './ticker.ts'
 export type {
+  Authenticated,
   Call,
   Endpoint,
   HandlerContext,

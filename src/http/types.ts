@@ -1,8 +1,12 @@
 import type { Principal } from '../principal.ts'
 import type { RouteDescriptions } from './describe.ts'
+import type { HttpError } from './errors.ts'
 import type { SocketSession } from './sockets/socket.ts'
 
 export type { Principal }
+
+/** The caller, a response that is sent as it is, or nobody, which is answered with 401. */
+export type Authenticated = Principal | Response | null | undefined
 
 /** What a host already knows about a request: the optional second argument of `fetch` and `handle`. */
 export interface HandlerContext {
@@ -13,8 +17,15 @@ export interface HandlerContext {
   readonly signal?: AbortSignal | undefined
   /** The JSON body, if an earlier body parser read it. `undefined`: the handler reads the request. */
   readonly parsedBody?: unknown
+  /** Why an earlier body parser did not read the body. Thrown to an endpoint that reads it. */
+  readonly bodyError?: HttpError | undefined
   /** The caller, if the host authenticated it. The handler then does not call `authenticate`. */
   readonly principal?: Principal | undefined
+  /**
+   * Identifies the caller by what the host knows about this request, such as its session. The handler calls it
+   * instead of `authenticate`, with the same results.
+   */
+  readonly authenticate?: (() => Authenticated | Promise<Authenticated>) | undefined
   /** The mount prefix that the host matched, such as `/api`. Overrides the handler's own `basePath`. */
   readonly basePath?: string | undefined
   /** The host that the client called, with its port, if the URL of the request has a different one. */
@@ -44,10 +55,11 @@ export interface Call {
   readonly signal: AbortSignal | undefined
   readonly waitUntil: (work: Promise<unknown>) => void
   /**
-   * Asks `authenticate` again about this request, for a connection that outlives it. Throws `HttpError` 401
-   * if the credentials are no longer valid. A caller that the host has authenticated stays.
+   * Asks `authenticate` again about this request, for a connection that outlives it, or for the first time on
+   * a `public` route. A response rejects the caller. Throws `HttpError` 401 if nobody is authenticated. A
+   * caller that the host has named as `context.principal` stays.
    */
-  identify(): Promise<Principal | null>
+  identify(): Promise<Principal | Response | null>
   /**
    * Reads the JSON body once, within the byte and depth limits. An empty body is `undefined`. Throws
    * `HttpError`.
@@ -102,6 +114,11 @@ export interface WebHandler {
   readonly cors?: boolean | undefined
   /** Whether anyone may call it, because it has no `authenticate`. Default: false. */
   readonly isOpen?: boolean | undefined
+  /**
+   * Called by an adapter that identifies callers itself, with its option `principal`. From then on a request
+   * that comes without a caller is answered with 401, such as one of another mount without that option.
+   */
+  readonly requirePrincipal?: (() => void) | undefined
   /** The headers of its protocol, which pages that `http.cors` allows may send and read. Default: none. */
   readonly protocolHeaders?: ProtocolHeaders | undefined
   /** Reaches what the handler needs, such as its database. `serve` waits for it before it listens. */

@@ -10,13 +10,13 @@ import type { McpContext } from './context.ts'
  */
 export function refuseForeignOrigin(
   { isGuarded, allowsOrigin }: McpContext,
-  { request, url }: Pick<FaceCall, 'request' | 'url'>,
+  { request, url, principal }: Pick<FaceCall, 'request' | 'url' | 'principal'>,
 ): void {
   const origin = request.headers.get('origin')
   if (origin === null || allowsOrigin(origin)) return
   const page = URL.canParse(origin) ? new URL(origin) : undefined
   if (page && isLocalHost(page.hostname)) return
-  if (page && isGuarded && page.host === url.host) return
+  if (page && (isGuarded || principal) && page.host === url.host) return
   throw new HttpError(
     403,
     'origin_not_allowed',

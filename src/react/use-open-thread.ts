@@ -1,5 +1,6 @@
-import { useState } from 'react'
+import { useState, useSyncExternalStore } from 'react'
 import { isServer } from './on-server.ts'
+import { createOpenThread } from './open-thread.ts'
 
 export interface OpenThread {
   /** Undefined in a new chat before its first message. */
@@ -18,23 +19,23 @@ export interface OpenThread {
 }
 
 /**
- * Which conversation of a page is open. It begins with `first`, such as the thread of the page's address, or
- * with a new chat.
+ * Which conversation of a page is open. The address of the page names it in the parameter `thread`, so a reload
+ * and the browser's back button open it again. With `first`, it begins with that thread, or with a new chat for
+ * null, and leaves the address to you.
  */
-export const useOpenThread: (first?: string) => OpenThread = isServer ? openOnServer : useOpenOnPage
+export const useOpenThread: (first?: string | null) => OpenThread = isServer ? openOnServer : useOpenOnPage
 
-function openOnServer(first?: string): OpenThread {
-  return { threadId: first, key: 0, open: () => {}, openNew: () => {}, onThreadId: () => {} }
+function openOnServer(first?: string | null): OpenThread {
+  return { threadId: first ?? undefined, key: 0, open: () => {}, openNew: () => {}, onThreadId: () => {} }
 }
 
-function useOpenOnPage(first?: string): OpenThread {
-  const [{ threadId, key }, setOpened] = useState({ threadId: first, key: 0 })
-  return {
-    threadId,
-    key,
-    open: (id) => setOpened((now) => (now.threadId === id ? now : { threadId: id, key: now.key + 1 })),
-    openNew: () => setOpened((now) => ({ threadId: undefined, key: now.key + 1 })),
-    // A chat that was left may get its thread later.
-    onThreadId: (id) => setOpened((now) => (now.key === key ? { threadId: id, key } : now)),
-  }
+function useOpenOnPage(first?: string | null): OpenThread {
+  const [{ store, rendered }] = useState(() => ({
+    store: createOpenThread(first),
+    rendered: { threadId: first ?? undefined, key: 0 },
+  }))
+  // A server does not know the address, so its HTML has a new chat.
+  const { threadId, key } = useSyncExternalStore(store.subscribe, store.get, () => rendered)
+  const { open, openNew, named } = store
+  return { threadId, key, open, openNew, onThreadId: (id) => named(id, key) }
 }

@@ -37,6 +37,8 @@ const keepLatestOf = /* @__PURE__ */ later(() => import('./mutations/keep-latest
 /** The internal parts of an engine. */
 export interface EngineInternals
   extends Pick<RunContext, 'aliases' | 'defaultAgent' | 'limits' | 'store' | 'observe'> {
+  /** Whether clients see the text of an agent's error, or only an error id. */
+  readonly showsErrors: boolean
   /** Whether the memory of graphs is a `BaseStore` that all principals share. */
   readonly sharesGraphStore: boolean
   /**
@@ -67,6 +69,7 @@ export function internalsOf(engine: AgentEngine): EngineInternals {
     limits,
     store,
     observe,
+    showsErrors: context.errorMessage !== undefined,
     sharesGraphStore: graphStores.isShared,
     working: (threadId) => executing.get(threadId),
     isFollowed: watchers.isFollowed,

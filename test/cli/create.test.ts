@@ -141,6 +141,14 @@ const COVERING: readonly Choices[] = [
   { framework: 'node', storage: 'memory', model: 'google', auth: false, page: true },
 ]
 
+/** A project whose page finds the sources of this package by the project's tsconfig. */
+function filesOf(name: string, choices: Choices): Record<string, string> {
+  const files = Object.fromEntries(projectOf(name, choices, read))
+  const tsconfig = JSON.parse(files['tsconfig.json']!)
+  tsconfig.compilerOptions.paths = { 'agentwire/react': [join(root, 'src/react/index.ts')] }
+  return { ...files, 'tsconfig.json': JSON.stringify(tsconfig) }
+}
+
 /** Projects find the sources of this package by its tsconfig. */
 const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), PORT: '0' }
 
@@ -148,7 +156,7 @@ describe.each(COVERING)('a project of $framework, $storage, $model', (choices) =
   const place = join(folder, `started-${nameOf(choices)}`)
 
   test('passes its own test, without a key', async () => {
-    write(place, Object.fromEntries(projectOf('started', choices, read)))
+    write(place, filesOf('started', choices))
     const tested = start(
       process.execPath,
       ['--import', 'tsx', '--test', '--test-reporter=tap', 'agents.test.ts'],
@@ -169,7 +177,11 @@ describe.each(COVERING)('a project of $framework, $storage, $model', (choices) =
     )
     const [origin] = ORIGIN.exec(await served.output(ORIGIN))!
     const home = await fetch(origin!)
-    expect([home.status, (await home.text()).includes('<div id="page">')]).toEqual([page ? 200 : 404, page])
+    expect([home.status, await home.text()]).toEqual([
+      200,
+      expect.stringContaining(page ? '<div id="page">' : '<a href="/agents">'),
+    ])
+    expect(served.text()).toContain('clients see an error id')
     const defaultHeaders: Record<string, string> = auth
       ? { authorization: `Basic ${btoa('ada:secret')}` }
       : {}
@@ -192,6 +204,32 @@ describe.each(COVERING)('a project of $framework, $storage, $model', (choices) =
     expect(JSON.stringify(messages.at(-1))).toContain('I am a script')
   })
 })
+
+test.each(COVERING)(
+  '$framework: in development the server says what it serves, and clients see errors',
+  async (choices) => {
+    const place = join(folder, `developed-${nameOf(choices)}`)
+    const project = filesOf('developed', choices)
+    write(place, project)
+    const [, flags] = / (--env-file-if-exists=\S+ --env-file=\S+) /.exec(
+      JSON.parse(project['package.json']!).scripts.dev,
+    )!
+    const inherited: NodeJS.ProcessEnv = { ...env }
+    delete inherited.NODE_ENV
+    const served = start(
+      process.execPath,
+      // This Node may lack the first, which only passes what the environment has.
+      [flags!.split(' ')[1]!, '--import', 'tsx', 'server.ts'],
+      { ...inherited, STORAGE_URL: 'file:agents.db', OPENAI_API_KEY: 'none', ANTHROPIC_API_KEY: 'none' },
+      place,
+    )
+    const text = await served.output(/devtools http\S+\n/)
+    expect(text).toMatch(/agents {3}assistant\n/)
+    expect(text).toMatch(new RegExp(`storage {2}${choices.storage}`))
+    expect(text).toContain(choices.auth ? 'sign-in  authenticate' : 'sign-in  none')
+    expect(text).toContain('clients see the text of an agent’s error')
+  },
+)
 
 test('the langgraph.json of a project is served with the authentication of the project', async () => {
   const place = join(folder, 'deployed')

@@ -14,6 +14,7 @@ import { request } from '../kit/client.ts'
 import { type Host, serveAgents } from '../kit/host.ts'
 import { freePort, type Listening, openServer } from '../kit/listen.ts'
 import { type Program, startProgram, typescript } from '../kit/program.ts'
+import { eventually } from '../kit/wait.ts'
 import { root } from '../package/package.ts'
 import { read } from './fences.ts'
 
@@ -229,6 +230,114 @@ test('auth-js: the cookie of a sign-in at its own routes names a user whose id s
   const cookie = cookiesOf(signedIn).join('; ')
   expect(await authenticate(new Request('http://localhost', { headers: { cookie } }))).toMatchObject({
     id: 'credentials:ada',
+  })
+})
+
+/** What a browser keeps of a response. */
+const cookiesOf = ({ headers }: Response): string =>
+  headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ')
+
+describe.each(['express-session', 'passport', 'fastify-session', 'hono-session'])('%s', (name) => {
+  // Below docs, whose packages they use.
+  const folder = join(root, `docs/.tmp/${name}-${process.pid}`)
+  let origin: string
+  let program: Program
+
+  beforeAll(async () => {
+    const port = await freePort()
+    origin = `http://localhost:${port}`
+    mkdirSync(folder, { recursive: true })
+    const [, code] = /\/\/ #region [^\n]*\n(.*)\/\/ #endregion/s.exec(
+      read(`docs/snippets/sign-in/${name}.ts`),
+    )!
+    const file = join(folder, 'server.ts')
+    writeFileSync(file, code!.replace('3000', `${port}`))
+    const env = { ...process.env, SESSION_SECRET: SECRET, PASSWORD: 'open' }
+    program = startProgram('node', typescript(file.slice(root.length)), env)
+    await eventually(() =>
+      fetch(`${origin}/agents/ok`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    )
+  })
+  afterAll(() => {
+    program.child.kill()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const post = (path: string, body: object, headers: Headers = {}) =>
+    fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    })
+  async function signIn(user: string): Promise<Headers> {
+    const response = await post('/login', { name: user, username: user, password: 'open' })
+    expect(response.status).toBe(204)
+    return { cookie: cookiesOf(response) }
+  }
+
+  test('users sign in on the server of the page, own their threads, and sign out', async () => {
+    const ada = await signIn('ada')
+    const bob = await signIn('bob')
+    const client = new Client({ apiUrl: `${origin}/agents`, defaultHeaders: { ...ada } })
+    const { thread_id } = await client.threads.create()
+    const input = { messages: [{ type: 'human', content: 'Hello' }] }
+    expect(await client.runs.wait(thread_id, 'agent', { input })).toMatchObject({
+      messages: [{}, { content: 'Hello ada' }],
+    })
+    const path = `/agents/threads/${thread_id}`
+    expect(await statusOf({ origin }, ada, path)).toBe(200)
+    expect(await statusOf({ origin }, bob, path)).toBe(404)
+    expect(await statusOf({ origin }, {}, path)).toBe(401)
+    const [forged] = ada.cookie!.split('.')
+    expect(await statusOf({ origin }, { cookie: `${forged}.${'A'.repeat(43)}` }, path)).toBe(401)
+    const signedOut = await post('/logout', {}, ada)
+    expect(signedOut.status).toBeLessThan(300)
+    const after = cookiesOf(signedOut) || ada.cookie!
+    expect(await statusOf({ origin }, { cookie: after }, path)).toBe(401)
+  })
+
+  test.skipIf(name === 'passport')('a web socket has the same session', async () => {
+    const opened = async (headers: Headers) => {
+      const socket = new WebSocket(`${origin}/agents/threads/new/stream/events`, { headers })
+      const outcome = await once(socket, 'open').then(
+        () => 'open',
+        (error: Error) => error.message,
+      )
+      socket.terminate()
+      return outcome
+    }
+    expect(await opened(await signIn('ada'))).toBe('open')
+    expect(await opened({})).toBe('Unexpected server response: 401')
+  })
+})
+
+describe('next', () => {
+  test('the session of the proxy is that of the agents', async () => {
+    vi.stubEnv('SESSION_SECRET', SECRET)
+    const { sessionOf } = await import('../../docs/snippets/sign-in/next/session.ts')
+    const { proxy } = await import('../../docs/snippets/sign-in/next/proxy.ts')
+    const { GET, POST } = await import('../../docs/snippets/sign-in/next/app/agents/[[...path]]/route.ts')
+    const { NextRequest } = await import('next/server')
+    const ask = (path: string, cookie: string, init: object = {}) =>
+      new NextRequest(`http://localhost${path}`, { headers: { cookie }, ...init })
+    const ada = `session=${await sessionOf('ada')}`
+    const bob = `session=${await sessionOf('bob')}`
+    const created = await POST(ask('/agents/threads', ada, { method: 'POST' }))
+    const { thread_id } = await created.json()
+    const path = `/agents/threads/${thread_id}`
+    expect((await GET(ask(path, ada))).status).toBe(200)
+    expect((await GET(ask(path, bob))).status).toBe(404)
+    expect((await proxy(ask('/chat', ada))).headers.get('x-middleware-next')).toBe('1')
+    for (const cookie of ['', 'session=', `${ada}x`]) {
+      expect((await GET(ask(path, cookie))).status).toBe(401)
+      expect((await proxy(ask('/chat', cookie))).headers.get('location')).toBe('http://localhost/login')
+    }
   })
 })
 

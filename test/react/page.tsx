@@ -15,14 +15,9 @@ import {
 const query = new URLSearchParams(location.search)
 const client = createAgentClient({ apiUrl: query.get('api') ?? '' })
 
-/** A page as others write it: a list of threads and a conversation, whose address names its thread. */
+/** A page as others write it: a list of threads and a conversation, whose thread `useOpenThread` keeps in the address. */
 function Page() {
-  const { threadId, key, open, openNew, onThreadId } = useOpenThread(query.get('thread') ?? undefined)
-  useEffect(() => {
-    if (threadId === undefined) query.delete('thread')
-    else query.set('thread', threadId)
-    history.replaceState(null, '', `?${query}`)
-  }, [threadId])
+  const { threadId, key, open, openNew, onThreadId } = useOpenThread(query.has('own') ? null : undefined)
   useEffect(() => {
     if (key === 0) Object.assign(window, { late: onThreadId })
   }, [key, onThreadId])

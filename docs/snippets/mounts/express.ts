@@ -7,7 +7,7 @@ import express from 'express'
 import { server } from './server.ts'
 
 const app = express()
-app.use('/agents', toExpress(server)) // before or after express.json()
+app.use('/agents', toExpress(server)) // before express.json()
 app.listen(3000)
 // #endregion
 

@@ -1,16 +1,36 @@
 'use client'
 import { useStream } from '@langchain/react'
-import { useState } from 'react'
+import { useOpenThread } from 'agentwire/react'
 import { type Decision, Question, type Questions } from './question.tsx'
 
-/** A chat with the assistant: its messages, its tool calls, and its questions. */
+/** A chat with the assistant. The page's address names the conversation, so that a reload opens it again. */
 export function Chat() {
-  const [threadId, setThreadId] = useState<string | null>(null)
+  const { threadId, key, openNew, onThreadId } = useOpenThread()
+  return (
+    <main>
+      <header>
+        <h1>Assistant</h1>
+        <button type="button" onClick={openNew}>
+          New chat
+        </button>
+      </header>
+      <Conversation key={key} threadId={threadId} onThreadId={onThreadId} />
+    </main>
+  )
+}
+
+interface ConversationProps {
+  readonly threadId: string | undefined
+  readonly onThreadId: (threadId: string) => void
+}
+
+/** One conversation: its messages, its tool calls, and its questions. */
+function Conversation({ threadId, onThreadId }: ConversationProps) {
   const thread = useStream<Record<string, unknown>, Questions>({
     apiUrl: new URL('/agents', globalThis.location?.href ?? 'http://localhost').href,
     assistantId: 'assistant',
     threadId,
-    onThreadId: setThreadId,
+    onThreadId,
   })
   const { messages, interrupts, isLoading, error, submit, respond, client } = thread
   const send = (form: FormData) =>
@@ -19,13 +39,7 @@ export function Chat() {
   const answer = (interruptId: string, decisions: readonly Decision[]) =>
     respond({ decisions }, { interruptId })
   return (
-    <main>
-      <header>
-        <h1>Assistant</h1>
-        <button type="button" onClick={() => setThreadId(null)}>
-          New chat
-        </button>
-      </header>
+    <>
       <div role="log" aria-live="polite">
         {messages.length === 0 && <p className="hint">Say something, or ask for a mail.</p>}
         {messages.map((message) => (
@@ -48,7 +62,7 @@ export function Chat() {
           <button type="submit">Send</button>
         )}
       </form>
-    </main>
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 import { agentIds } from '../../agents/agent-ids.ts'
 import { permit } from '../../face/access.ts'
 import { type NamedAssistant, namedAssistant } from '../../face/assistants.ts'
-import { BASE_HEADERS, type Call, empty, HttpError, identify, isResponse, json } from '../../http/index.ts'
+import { BASE_HEADERS, type Call, empty, HttpError, isResponse, json } from '../../http/index.ts'
 import { isUuid } from '../../ids.ts'
 import { internalsOf } from '../../runs/index.ts'
 import type { A2AContext } from '../context.ts'
@@ -65,12 +65,12 @@ const nameIn = ({ params, url }: Call): string | undefined =>
  * rejects the caller.
  */
 async function cardCall(context: A2AContext, call: Call): Promise<Call | Response> {
-  const { engine, authenticate, authorize } = context
+  const { engine, authorize } = context
   const name = nameIn(call)
   if (name === undefined || !isUuid(name)) return call
   const { graphId, assistant } = await namedAssistant(engine, null, name)
   if (engine.agents.has(graphId ?? '') && !madeOf(assistant)) return call
-  const principal = await identify(call.request, { principal: call.principal ?? undefined }, authenticate)
+  const principal = call.principal ?? (await call.identify())
   if (isResponse(principal)) return principal
   const permitted = await permit(authorize, { principal }, 'assistants:read', { assistantId: name })
   return { ...call, principal: permitted.principal }

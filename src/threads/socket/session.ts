@@ -5,6 +5,7 @@ import {
   checkText,
   chosenProtocol,
   HttpError,
+  isResponse,
   onExpiry,
   type SocketSession,
   textFrame,
@@ -128,6 +129,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     if (Date.now() - checkedAt < CHECKED_MS) return true
     try {
       const found = await call.identify()
+      if (isResponse(found)) return false
       if (found?.id !== principal?.id || ownerOf(found) !== ownerOf(principal)) return false
       // The handshake's permission bounds the whole socket.
       const { metadataFilter } = accessOf(principal)
