@@ -148,7 +148,9 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
         : markOfAnswer(Object.values(start.answers)[0])
     const command = commands.find(({ mark }) => mark === asked)
     if (!command || command.threadId !== of.threadId || command.sentAt > world.now())
-      return violate(`run ${record.runId} of ${of.threadId} was asked for by nobody: ${JSON.stringify(start)}`)
+      return violate(
+        `run ${record.runId} of ${of.threadId} was asked for by nobody: ${JSON.stringify(start)}`,
+      )
     if (command.runId !== undefined && command.runId !== record.runId)
       violate(`command ${command.mark} has two runs: ${command.runId} and ${record.runId}`)
     command.runId = record.runId
@@ -161,7 +163,9 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     run.command ??= commandOf(of, record)
     const before = run.record
     if (before?.end && JSON.stringify(before.end) !== JSON.stringify(record.end))
-      violate(`run ${record.runId} of ${of.threadId} ended as ${JSON.stringify(before.end)} and again as ${JSON.stringify(record.end)}`)
+      violate(
+        `run ${record.runId} of ${of.threadId} ended as ${JSON.stringify(before.end)} and again as ${JSON.stringify(record.end)}`,
+      )
     run.record = record
   }
 
@@ -215,7 +219,10 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
       method === 'lifecycle' && namespace.length === 0
         ? (JSON.parse(text).params.data.event as string)
         : undefined
-    if (root === 'running') return begin(of, runId)
+    if (root === 'running') {
+      begin(of, runId)
+      return
+    }
     if (of.active?.runId !== runId)
       violate(`${of.threadId} has event ${seq} (${method}) of run ${runId}, which is not active`)
     if (root !== undefined && ENDS.includes(root)) end(of, runId, root)
@@ -251,9 +258,10 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     id: string,
   ): void {
     // A fork may wait while the rollback of the thread's first run deletes the state that it names: it begins with an empty one.
-    const before = parentId === undefined ? [] : (saved.get(parentId)?.entries ?? (wasCleared ? [] : undefined))
-    if (!before) return violate(`${id} of ${threadId} is on ${parentId}, which was never saved`)
-    const isKept = before.every((entry, i) => entries[i] === entry)
+    const before =
+      parentId === undefined ? [] : (saved.get(parentId)?.entries ?? (wasCleared ? [] : undefined))
+    const isKept = before?.every((entry, i) => entries[i] === entry)
+    if (!before) throw new Violation(`${id} of ${threadId} is on ${parentId}, which was never saved`)
     if (!isKept || entries.length > before.length + 1)
       violate(`${id} of ${threadId} has [${entries}] on [${before}]`)
     const [added] = entries.slice(before.length)

@@ -1,6 +1,6 @@
 import type { Account, Command, ThreadAccount } from './account.ts'
 import { entriesOf, violate } from './account.ts'
-import type { Asked, Cluster, Reply } from './cluster.ts'
+import type { Asked, Cluster, Reply, Trace } from './cluster.ts'
 import type { Process, World } from './world.ts'
 
 /** One thread with the client that works on it. */
@@ -22,7 +22,7 @@ interface ClientOptions {
   readonly world: World
   readonly cluster: Cluster
   readonly account: Account
-  readonly trace: (process: string, line: string) => void
+  readonly trace: Trace
   readonly conversations: readonly Conversation[]
   readonly fail: (violation: unknown) => void
 }
@@ -210,12 +210,15 @@ export function createClients({ world, cluster, account, trace, conversations, f
     if (state?.status !== 200 || lives !== thread.lives) return
     const id: string | null = state.body.checkpoint?.checkpoint_id ?? state.body.checkpoint_id ?? null
     if (id === null) return
-    const seen = thread.visible.filter(({ at }, i, all) => at >= since || (all[i + 1]?.at ?? Infinity) >= since)
+    const seen = thread.visible.filter(
+      ({ at }, i, all) => at >= since || (all[i + 1]?.at ?? Infinity) >= since,
+    )
     if (!seen.some((one) => one.id === id))
       violate(`${threadId} shows state ${id}, and had ${seen.map((one) => one.id)}`)
     const entries = entriesOf(state.body.values)
     const due = thread.saved.get(id)?.entries
-    if (due && String(due) !== String(entries))
+    // LangGraph shows what a task has written since, where its process was lost before the next checkpoint.
+    if (due && String(due) !== String(entries) && String(due) !== String(entries.slice(0, -1)))
       violate(`${threadId} shows [${entries}] at ${id}, which has [${due}]`)
   }
 

@@ -1,6 +1,7 @@
 import type { AgentServer } from '../../src/server.ts'
 import type { Connection, Database } from './database.ts'
 import type { Program } from './load.ts'
+import type { Plan } from './plan.ts'
 import type { Process, World } from './world.ts'
 
 /** One life of a server: from its start to its end. */
@@ -12,17 +13,16 @@ export interface Instance {
   readonly onDeath: Set<() => void>
 }
 
-export interface ClusterOptions {
+/** Gets a line of what a process does. */
+export type Trace = (process: string, line: string | (() => string)) => void
+
+interface ClusterOptions {
   readonly world: World
   readonly database: Database
   readonly program: () => Program
-  readonly leaseTtlMs: number
-  /** How many runs an instance executes at once. */
-  readonly runs: number
-  readonly size: number
-  /** How far clocks are off, at most, in milliseconds. */
-  readonly skewMs: number
-  readonly trace: (process: string, line: string) => void
+  readonly plan: Plan
+  readonly trace: Trace
+  /** Gets the errors that servers report. */
   readonly onError: (error: unknown) => void
 }
 
@@ -42,7 +42,8 @@ export interface Asked {
 
 /** The instances of a server over one database, and the network between them and their clients. */
 export function createCluster(options: ClusterOptions) {
-  const { world, database, program, leaseTtlMs, runs, size, skewMs, trace, onError } = options
+  const { world, database, program, plan, trace, onError } = options
+  const { leaseTtlMs, runs, size, skewMs } = plan
   const network = world.process('network')
   const { random } = network
   const slots: (Instance | undefined)[] = []
@@ -53,7 +54,7 @@ export function createCluster(options: ClusterOptions) {
     const process = world.process(`p${slot}.${++births}`, Math.round(random.between(-skewMs, skewMs)))
     trace(process.name, `starts, its clock is off by ${process.skewMs} ms`)
     world.after(0, process, () => {
-      const connection = database.connect(process, (line) => trace(process.name, line))
+      const connection = database.connect(process, trace)
       connections.push(connection)
       const server = program().start({
         name: process.name,

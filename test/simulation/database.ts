@@ -1,10 +1,21 @@
+import type {
+  Checkpoint,
+  Checkpointer,
+  CheckpointTuple,
+} from '../../src/storage/checkpointer/checkpointer.ts'
 import { copy } from '../../src/storage/checkpointer/copy.ts'
 import { DATABASE } from '../../src/storage/checkpointer/fenced.ts'
 import { overlay } from '../../src/storage/checkpointer/overlay.ts'
-import type { Checkpoint, Checkpointer, CheckpointTuple } from '../../src/storage/checkpointer/checkpointer.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
 import type { MemoryStorage, memoryStorage } from '../../src/storage/memory/storage.ts'
-import type { Change, Committed, PartitionChange, PartitionListener, Store } from '../../src/storage/store/store.ts'
+import type {
+  Change,
+  Committed,
+  PartitionChange,
+  PartitionListener,
+  Store,
+} from '../../src/storage/store/store.ts'
+import type { Trace } from './cluster.ts'
 import type { Process, World } from './world.ts'
 
 /** What is wrong with the database and the way to it, at the moment. */
@@ -62,7 +73,7 @@ export interface Database {
   /** What it holds, without delays or failures. */
   readonly store: Store
   readonly checkpointer: Checkpointer
-  connect(process: Process, trace: (line: string) => void): Connection
+  connect(process: Process, trace: Trace): Connection
   /** Forgets the last writes, as a database without `fsync` that is killed. Gives how many they are. */
   forget(lastMs: number): Promise<number>
 }
@@ -124,11 +135,11 @@ export function createDatabase(
     return committed
   }
 
-  function connect(process: Process, trace: (line: string) => void): Connection {
+  function connect(process: Process, trace: Trace): Connection {
     let calls = 0
 
     /** One call: there, its effect, and back. Each of them may fail. */
-    function call<T>(what: string, isWrite: boolean, effect: () => Promise<T>): Promise<T> {
+    function call<T>(what: string | (() => string), isWrite: boolean, effect: () => Promise<T>): Promise<T> {
       calls++
       return new Promise<T>((resolve, reject) => {
         let isOver = false
@@ -136,7 +147,7 @@ export function createDatabase(
           if (isOver) return
           isOver = true
           cancelDeadline()
-          trace(`${what} ${how}`)
+          trace(process.name, () => `${typeof what === 'string' ? what : what()} ${how}`)
           settle()
         }
         const fail = (how: string, written: 'no' | 'unknown') =>
@@ -176,7 +187,11 @@ export function createDatabase(
       list: (...args) => read(`list ${args[0]}`, () => storage.store.list(...args)),
       count: (...args) => read(`count ${args[0]}`, () => storage.store.count(...args)),
       commit: (threadId, change) =>
-        call(`commit ${threadId} ${describe(change)}`, true, () => commit(threadId, change)),
+        call(
+          () => `commit ${threadId} ${describe(change)}`,
+          true,
+          () => commit(threadId, change),
+        ),
       read: (...args) => read(`read ${args[0]} ${args[1].after}`, () => storage.store.read(...args)),
       inspect: (...args) => read(`inspect ${args[0]}`, () => storage.store.inspect(...args)),
       assertFence: (...args) => read(`fence ${args[0]}`, () => storage.store.assertFence(...args)),
@@ -187,8 +202,7 @@ export function createDatabase(
         return () => known.delete(told)
       },
       expired: (...args) => read('expired', () => storage.store.expired(...args)),
-      trim: (...args) =>
-        call(`trim ${args[0]}`, true, () => write((on) => on.store.trim(...args))),
+      trim: (...args) => call(`trim ${args[0]}`, true, () => write((on) => on.store.trim(...args))),
       sweep: () => call('sweep', true, () => write((on) => on.store.sweep())),
       setup: async () => {},
       close: async () => {},
@@ -221,7 +235,11 @@ export function createDatabase(
         },
         put(config, checkpoint, metadata, versions) {
           const [kept, about] = [copy(checkpoint) as Checkpoint, copy(metadata) as typeof metadata]
-          const { thread_id: threadId, checkpoint_ns: namespace = '', checkpoint_id: parentId } = config.configurable!
+          const {
+            thread_id: threadId,
+            checkpoint_ns: namespace = '',
+            checkpoint_id: parentId,
+          } = config.configurable!
           const { run_id: runId } = about as { readonly run_id?: string }
           const tell = (): void => {
             if (namespace === '')

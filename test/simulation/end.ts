@@ -1,8 +1,15 @@
-import { type Account, entriesOf, type RunAccount, type ThreadAccount, violate } from './account.ts'
+import {
+  type Account,
+  entriesOf,
+  type RunAccount,
+  type ThreadAccount,
+  Violation,
+  violate,
+} from './account.ts'
 import type { Conversation, createClients } from './clients.ts'
-import type { Cluster } from './cluster.ts'
-import type { Plan } from './course.ts'
+import type { Cluster, Trace } from './cluster.ts'
 import type { Database } from './database.ts'
+import type { Plan } from './plan.ts'
 import type { createReaders } from './readers.ts'
 import type { World } from './world.ts'
 
@@ -15,7 +22,7 @@ interface End {
   readonly clients: ReturnType<typeof createClients>
   readonly readers: ReturnType<typeof createReaders>
   readonly plan: Plan
-  readonly trace: (process: string, line: string) => void
+  readonly trace: Trace
 }
 
 /** More than a step and its calls take. */
@@ -27,6 +34,7 @@ export async function checkEnd(end: End): Promise<void> {
   await settled(end)
   trace('course', 'everything has settled')
   readers.hurry()
+  await readers.renew(conversations)
   for (const of of conversations) await clients.readState(of)
   const complete = world.now() + 5_000
   for (;;) {
@@ -75,7 +83,8 @@ function requireFewCalls({ cluster, plan }: End, calls: number, idleMs: number):
   const instances = cluster.alive().length
   const looks = idleMs / (plan.leaseTtlMs / 3)
   const most = instances * (looks * 8 + 30)
-  if (calls > most) violate(`${instances} idle instances made ${calls} calls in ${idleMs} ms, and ${most} are due`)
+  if (calls > most)
+    violate(`${instances} idle instances made ${calls} calls in ${idleMs} ms, and ${most} are due`)
 }
 
 function checkThread(end: End, thread: ThreadAccount): void {
@@ -117,9 +126,12 @@ function requireTold({ threadId, log, saved, head, runs }: ThreadAccount): void 
     ({ method, text, runId }) =>
       method === 'values' && runId === writer && JSON.parse(text).params.namespace.length === 0,
   )
-  const entries = told ? entriesOf(JSON.parse(told.text).params.data) : []
-  if (told && String(entries) !== String(saved.get(head!)!.entries))
-    violate(`${threadId} has [${saved.get(head!)!.entries}], and run ${writer} (${last.end}) told [${entries}]`)
+  const before = last.base === null ? [] : (saved.get(last.base)?.entries ?? [])
+  const entries = told ? entriesOf(JSON.parse(told.text).params.data) : before
+  if (String(entries) !== String(saved.get(head!)!.entries))
+    violate(
+      `${threadId} has [${saved.get(head!)!.entries}], and run ${writer} (${last.end}) told [${entries}]`,
+    )
 }
 
 const entriesAtHead = ({ saved, head }: ThreadAccount): readonly string[] =>
@@ -128,7 +140,7 @@ const entriesAtHead = ({ saved, head }: ThreadAccount): readonly string[] =>
 function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
   const { threadId } = thread
   const { runId, record, command } = run
-  if (!record || !command) return violate(`run ${runId} of ${threadId} has no record`)
+  if (!record || !command) throw new Violation(`run ${runId} of ${threadId} has no record`)
   if (!record.end) violate(`run ${runId} of ${threadId} has not ended: ${record.status}`)
   const begun = run.begunAt !== undefined
   if (begun && run.end === undefined) violate(`run ${runId} of ${threadId} has no last event`)
@@ -158,7 +170,8 @@ function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
   }
   const saved = run.last === undefined ? undefined : thread.saved.get(run.last)
   const entries = saved?.entries ?? []
-  if (saved && saved.openCalls.length > 0) violate(`${said} is complete, and calls ${saved.openCalls} have no result`)
+  if (saved && saved.openCalls.length > 0)
+    violate(`${said} is complete, and calls ${saved.openCalls} have no result`)
   if (command.kind === 'start' && record.status === 'success' && run.last !== undefined) {
     const own = entries.filter((entry) => entry.startsWith(`${command.mark}.`)).length
     const isAnswer = entries.some((entry) => entry.includes(`"mark":${command.mark},`))

@@ -5,7 +5,7 @@ import type { Task, TaskResult } from './worker.ts'
 /** Threads that run courses. */
 export interface Fleet {
   /** Runs the courses of these seeds, several at once, until `onResult` returns false. */
-  run(script: string, seeds: Iterable<number>, onResult: (result: TaskResult) => boolean | void): Promise<void>
+  run(script: string, seeds: Iterable<number>, onResult: (result: TaskResult) => boolean): Promise<void>
   /** Runs one course, and gives its trace, too. */
   trace(script: string, seed: number): Promise<TaskResult>
   close(): Promise<void>
@@ -13,7 +13,12 @@ export interface Fleet {
 
 export async function openFleet(size: number): Promise<Fleet> {
   const file = await bundleOf('test/simulation/worker.ts')
-  const workers = Array.from({ length: size }, () => new Worker(file))
+  const workers = Array.from(
+    { length: size },
+    () =>
+      // What a course leaves is thrown away at once where the space for what is new is large.
+      new Worker(file, { resourceLimits: { maxYoungGenerationSizeMb: 64 } }),
+  )
   const scripts = new Map<Worker, string>()
 
   const ask = (worker: Worker, script: string, seed: number, isTraced: boolean): Promise<TaskResult> =>
@@ -36,7 +41,7 @@ export async function openFleet(size: number): Promise<Fleet> {
       const lane = async (worker: Worker): Promise<void> => {
         for (let next = left.next(); !next.done && !isOver; next = left.next()) {
           const result = await ask(worker, script, next.value, false)
-          if (onResult(result) === false) isOver = true
+          if (!onResult(result)) isOver = true
         }
       }
       await Promise.all(workers.map(lane))

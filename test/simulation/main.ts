@@ -54,9 +54,11 @@ async function search(range: string): Promise<boolean> {
     calls += result.calls
     events += result.events
     virtualMs += result.virtualMs
-    if (result.violation === undefined) return
-    wrong++
-    console.log(`seed ${result.seed}: ${result.violation}`)
+    if (result.violation !== undefined) {
+      wrong++
+      console.log(`seed ${result.seed}: ${result.violation}`)
+    }
+    return true
   })
   const seconds = (ms: number): number => Math.round(ms / 100) / 10
   console.log(
@@ -78,7 +80,7 @@ async function plant(word: string): Promise<boolean> {
       return false
     })
     if (!found) isComplete = false
-    const what = found?.violation.split('\n')[0]!.slice(0, 100).replaceAll('|', '/')
+    const what = found?.violation.slice(0, 100).replaceAll(/[|\n]/g, ' ')
     console.log(`| ${name} | ${found?.seed ?? 'none'} | ${found?.seed ?? count} | ${what ?? ''} |`)
   }
   return isComplete

@@ -31,12 +31,26 @@ const EARLIER: readonly Fault[] = [
     'lease !== undefined && lease.expiresAt > now',
     'lease !== undefined',
   ),
-  fault(
-    'a cancelled run saves a step that its events do not tell',
-    'runs/execution/saver/write-gate.ts',
-    'if (isUndone || (isShut && !reported.has(id)))',
-    'if (isUndone)',
-  ),
+  {
+    name: 'a cancelled run saves a step that its events do not tell',
+    patches: [
+      {
+        file: 'src/runs/execution/iterate.ts',
+        text: 'isWriting = writes.underWay() > 0 || writes.unreported().length > 0',
+        by: 'isWriting = false',
+      },
+      {
+        file: 'src/runs/execution/saver/write-gate.ts',
+        text: 'unreported: () => [...unreported],',
+        by: 'unreported: () => [],',
+      },
+      {
+        file: 'src/runs/execution/saver/write-gate.ts',
+        text: 'if (isUndone || (isShut && !reported.has(id)))',
+        by: 'if (isUndone)',
+      },
+    ],
+  },
   fault(
     'the state is saved before the events that led to it',
     'runs/execution/saver/write-gate.ts',
@@ -219,7 +233,7 @@ const BY_HAND: readonly Fault[] = [
     'a repeated command has its effect twice',
     'runs/records/idempotency.ts',
     'putRecord(command, { receipt, inFlight: null })',
-    'putRecord(command && { ...command, key: `${command.key}.` }, { receipt, inFlight: null })',
+    'putRecord(command && { ...command, key: receipt.appliedThroughSeq + command.key }, { receipt, inFlight: null })',
   ),
   fault(
     'a state is written during a run',

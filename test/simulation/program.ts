@@ -1,4 +1,11 @@
-import { Annotation, END, interrupt, type LangGraphRunnableConfig, START, StateGraph } from '@langchain/langgraph'
+import {
+  Annotation,
+  END,
+  interrupt,
+  type LangGraphRunnableConfig,
+  START,
+  StateGraph,
+} from '@langchain/langgraph'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type AgentServer, createAgentServer, defineAgent } from '../../src/index.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'

@@ -1,6 +1,6 @@
 import { type Account, Violation, violate } from './account.ts'
 import type { Conversation } from './clients.ts'
-import type { Cluster } from './cluster.ts'
+import type { Cluster, Trace } from './cluster.ts'
 import type { Process, World } from './world.ts'
 
 /** A client that follows a thread, and comes back after its last event where the connection breaks. */
@@ -20,7 +20,7 @@ interface ReaderOptions {
   readonly world: World
   readonly cluster: Cluster
   readonly account: Account
-  readonly trace: (process: string, line: string) => void
+  readonly trace: Trace
   readonly fail: (violation: unknown) => void
 }
 
@@ -30,6 +30,7 @@ export function createReaders({ world, cluster, account, trace, fail }: ReaderOp
   const readers: Reader[] = []
   let isHurried = false
   const leaving = new AbortController()
+  let mayBeGone = false
 
   function follow(of: Conversation, client: Process): void {
     const { random } = client
@@ -102,7 +103,8 @@ export function createReaders({ world, cluster, account, trace, fail }: ReaderOp
     }
     if (event.seq <= reader.after) {
       trace(reader.name, data)
-      return fail(new Violation(`${reader.name} gets event ${event.seq} after ${reader.after}`))
+      fail(new Violation(`${reader.name} gets event ${event.seq} after ${reader.after}`))
+      return
     }
     reader.after = event.seq
     reader.seen.push(data)
@@ -124,9 +126,17 @@ export function createReaders({ world, cluster, account, trace, fail }: ReaderOp
     readers,
     differenceOf,
     /** From now on all of them read as fast as they can. */
-    /** The log that they have read does not exist any more. */
+    /** What they have read, or what a server still has in memory for them, may not exist any more. Others come at the end. */
     excuse(): void {
+      mayBeGone = true
       for (const reader of readers) reader.isGone = true
+    },
+    async renew(conversations: readonly Conversation[]): Promise<void> {
+      if (!mayBeGone) return
+      for (const reader of readers) reader.isGone = true
+      // By then, servers have looked again.
+      await world.sleep(3_000)
+      for (const of of conversations) follow(of, world.process(`r${of.threadId}.z`))
     },
     hurry(): void {
       isHurried = true

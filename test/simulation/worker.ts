@@ -24,7 +24,7 @@ parentPort!.on('message', async ({ script, seed, isTraced }: Task) => {
   const result = await runCourse({
     seed,
     program: program!,
-    ...(isTraced && { trace: (line: string) => void trace.push(line) }),
+    ...(isTraced && { print: (line: string) => void trace.push(line) }),
   })
   parentPort!.postMessage({ ...result, trace } satisfies TaskResult)
 })
