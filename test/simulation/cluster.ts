@@ -48,10 +48,12 @@ export function createCluster(options: ClusterOptions) {
   const { random } = network
   const slots: (Instance | undefined)[] = []
   const connections: Connection[] = []
+  const processes: Process[] = []
   let births = 0
 
   function start(slot: number): void {
     const process = world.process(`p${slot}.${++births}`, Math.round(random.between(-skewMs, skewMs)))
+    processes.push(process)
     trace(process.name, `starts, its clock is off by ${process.skewMs} ms`)
     world.after(0, process, () => {
       const connection = database.connect(process, trace)
@@ -186,8 +188,11 @@ export function createCluster(options: ClusterOptions) {
   }
 
   return {
-    slots,
     network,
+    /** Lets those go on that were stopped, also while they close. */
+    resume(): void {
+      for (const process of processes) if (process.isStopped) world.resume(process)
+    },
     /** How many calls of the database all instances have made. */
     calls: (): number => connections.reduce((sum, one) => sum + one.calls(), 0),
     start,

@@ -221,8 +221,7 @@ export function createDatabase(
     const saverOver = (fence?: { readonly partition: string; readonly token: number }): Checkpointer => {
       const on = (opened: MemoryStorage): Checkpointer =>
         fence ? opened.checkpointer.withFence!(fence.partition, fence.token) : opened.checkpointer
-      return overlay(storage.checkpointer, () => ({
-        ...({ [DATABASE]: token } as object),
+      return overlay(Object.assign(Object.create(storage.checkpointer), { [DATABASE]: token }), () => ({
         getTuple: (config) =>
           read(`getTuple ${config.configurable?.thread_id}`, () => on(storage).getTuple(config)),
         async *list(config, options) {

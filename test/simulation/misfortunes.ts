@@ -81,7 +81,7 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
     /** From now on nothing goes wrong. */
     end(): void {
       change(FAIR)
-      for (const { process } of cluster.alive()) world.resume(process)
+      cluster.resume()
       cluster.startAll()
       trace('course', 'nothing goes wrong any more')
     },

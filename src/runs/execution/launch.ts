@@ -18,6 +18,7 @@ import { persist } from '../log/appender.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import { giveUpAnswer } from '../records/answers.ts'
 import { holdRecords } from '../records/held.ts'
+import { keepWrites } from '../records/kept-writes.ts'
 import {
   guardThread,
   loadRun,
@@ -77,6 +78,8 @@ async function claim(
       : undefined
   const rollbackPoint: RollbackPoint = {
     checkpointId: thread.restoredCheckpointId ?? newest?.tuple?.checkpoint.id ?? null,
+    writes:
+      thread.restoredCheckpointId === null ? keepWrites(newest?.tuple?.pendingWrites) : thread.restoredWrites,
     interrupts: thread.interrupts,
   }
   if (!read && thread.owner !== null && rollbackPoint.checkpointId !== null) throw orphanedThread(threadId)
