@@ -72,8 +72,18 @@ const EARLIER: readonly Fault[] = [
   fault(
     'a rollback forgets which state it restored',
     'runs/execution/finish.ts',
-    'return { thread: { interrupts, restoredCheckpointId: checkpointId, supersededThroughSeq } }',
-    'return { thread: { interrupts, supersededThroughSeq } }',
+    'interrupts, restoredCheckpointId: checkpointId, restoredWrites: writes, supersededThroughSeq',
+    'interrupts, supersededThroughSeq',
+  ),
+]
+
+/** Faults that the simulator has found. */
+const FOUND: readonly Fault[] = [
+  fault(
+    'the next answer of a question is that of a run that was rolled back',
+    'runs/records/kept-writes.ts',
+    'if (restoredCheckpointId === null || !restoredWrites) return inner',
+    'if (restoredCheckpointId !== null || !restoredWrites) return inner',
   ),
 ]
 
@@ -273,4 +283,4 @@ const BY_HAND: readonly Fault[] = [
   ),
 ]
 
-export const PLANTED: readonly Fault[] = [...EARLIER, ...BY_HAND]
+export const PLANTED: readonly Fault[] = [...EARLIER, ...FOUND, ...BY_HAND]
