@@ -1,5 +1,5 @@
 import type { RunRecord, ThreadRecord } from '../../src/runs/records/records.ts'
-import type { Change, Committed } from '../../src/storage/store/store.ts'
+import type { Change, Committed, Op } from '../../src/storage/store/store.ts'
 import type { PutCheckpoint, Watcher } from './database.ts'
 import type { World } from './world.ts'
 
@@ -61,6 +61,7 @@ export interface ThreadAccount {
   readonly log: Logged[]
   /** The last sequence number before the log: those of a deleted thread are not used again. */
   forgotten: number
+  lease: { readonly token: number; readonly expiresAt: number } | undefined
   readonly saved: Map<string, Saved>
   readonly runs: Map<string, RunAccount>
   record: ThreadRecord | undefined
@@ -103,6 +104,7 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
       threadId,
       log: [],
       forgotten: 0,
+      lease: undefined,
       saved: new Map(),
       runs: new Map(),
       record: undefined,
@@ -166,6 +168,8 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
       violate(
         `run ${record.runId} of ${of.threadId} ended as ${JSON.stringify(before.end)} and again as ${JSON.stringify(record.end)}`,
       )
+    if (before?.cancel && record.attempts > before.attempts)
+      violate(`run ${record.runId} of ${of.threadId} is continued after it was cancelled`)
     run.record = record
   }
 
@@ -275,6 +279,19 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
       violate(`${id} of ${threadId} has step ${added}, of which the log tells nothing`)
   }
 
+  /** A lease that is held is taken by nobody else. */
+  function hold(of: ThreadAccount, op: Op, now: number): void {
+    const { lease } = of
+    if (op.op === 'claim') {
+      if (lease && lease.expiresAt > now)
+        violate(
+          `${of.threadId} is claimed with ${op.token}, and held with ${lease.token} until ${lease.expiresAt}`,
+        )
+      of.lease = { token: op.token, expiresAt: now + op.ttlMs }
+    } else if (op.op === 'renew') of.lease = { token: op.token, expiresAt: now + op.ttlMs }
+    else if (op.op === 'clear' || (op.op === 'release' && lease?.token === op.token)) of.lease = undefined
+  }
+
   function clear(of: ThreadAccount): void {
     of.forgotten += of.log.length
     of.log.length = 0
@@ -297,9 +314,10 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
   }
 
   const watcher: Watcher = {
-    committed: (threadId, { ops }: Change, { head }: Committed) =>
+    committed: (threadId, { ops }: Change, { head }: Committed, at: number) =>
       guarded(() => {
         const of = thread(threadId)
+        for (const op of ops) hold(of, op, Math.floor(at))
         if (ops.every(({ op }) => op === 'renew')) return
         of.changedAt = world.now()
         for (const op of ops) {
@@ -336,6 +354,7 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
       for (const of of threads.values()) {
         clear(of)
         of.forgotten = 0
+        of.lease = undefined
         of.deletedAt = undefined
       }
       for (const command of commands) command.runId = undefined

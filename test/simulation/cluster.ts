@@ -190,6 +190,7 @@ export function createCluster(options: ClusterOptions) {
 
   return {
     network,
+    births: (): number => births,
     /** Lets those go on that were stopped, also while they close. */
     resume(): void {
       for (const process of processes) if (process.isStopped) world.resume(process)

@@ -60,7 +60,8 @@ export interface PutCheckpoint {
 
 /** Told of every write as it takes effect. */
 export interface Watcher {
-  committed(threadId: string, change: Change, committed: Committed): void
+  /** `at`: the time of the database, in milliseconds since 1970. */
+  committed(threadId: string, change: Change, committed: Committed, at: number): void
   put(checkpoint: PutCheckpoint): void
   stateDeleted(threadId: string): void
   /** Nothing was written. What is left is told again. */
@@ -114,11 +115,12 @@ export function createDatabase(
   /** A write, which is kept to be done again where a restart forgets those after it. */
   async function write<T>(
     effect: (on: MemoryStorage) => Promise<T>,
-    tell: (result: T) => void = () => {},
+    tell: (result: T, at: number) => void = () => {},
   ): Promise<T> {
     const result = await effect(storage)
-    tell(result)
-    writes.push({ at: world.wallNow(), again: async (on) => tell(await effect(on)) })
+    const at = world.wallNow()
+    tell(result, at)
+    writes.push({ at, again: async (on) => tell(await effect(on), at) })
     return result
   }
 
@@ -129,7 +131,7 @@ export function createDatabase(
   async function commit(threadId: string, change: Change): Promise<Committed> {
     const committed = await write(
       ({ store }) => store.commit(threadId, change),
-      (result) => watcher.committed(threadId, change, result),
+      (result, at) => watcher.committed(threadId, change, result, at),
     )
     announce(threadId, changeOf(change))
     return committed

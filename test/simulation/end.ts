@@ -53,6 +53,7 @@ export async function checkEnd(end: End): Promise<void> {
   if (moved) violate(`${moved.threadId} has changed after it had settled`)
   requireFewCalls(end, end.cluster.calls() - before, idleMs)
   for (const thread of account.threads.values()) checkThread(end, thread)
+  requireBudget(end)
   const leases = await database.store.expired({ limit: 10 })
   if (leases.length > 0) violate(`a lease is left: ${JSON.stringify(leases)}`)
 }
@@ -85,6 +86,25 @@ function requireFewCalls({ cluster, plan }: End, calls: number, idleMs: number):
   const most = instances * (looks * 8 + 30)
   if (calls > most)
     violate(`${instances} idle instances made ${calls} calls in ${idleMs} ms, and ${most} are due`)
+}
+
+/** Twice what an instance makes at its start, and what one thing takes, with retries after conflicts and failures. */
+const PER_INSTANCE = 40
+const PER_RUN = 40
+const PER_COMMAND = 14
+
+/** What the whole course asked the database for. */
+function requireBudget({ world, cluster, account, readers, plan }: End): void {
+  const threads = [...account.threads.values()]
+  const runs = threads.reduce((sum, one) => sum + one.runs.size, 0)
+  const events = threads.reduce((sum, one) => sum + one.log.length, 0)
+  const seconds = world.now() / 1_000
+  const looks = plan.size * seconds * (6 / (plan.leaseTtlMs / 3_000))
+  const reads = readers.readers.length * (seconds * 2 + events)
+  const commands = account.commands.length * PER_COMMAND
+  const most = cluster.births() * PER_INSTANCE + runs * PER_RUN + commands + looks + reads
+  if (cluster.calls() > most)
+    violate(`the course made ${cluster.calls()} calls, and ${Math.round(most)} are due`)
 }
 
 function checkThread(end: End, thread: ThreadAccount): void {
@@ -121,7 +141,8 @@ function checkThread(end: End, thread: ThreadAccount): void {
 function requireTold({ threadId, log, saved, head, runs }: ThreadAccount): void {
   const writer = head === null ? undefined : saved.get(head)?.runId
   const last = [...runs.values()].findLast(({ begunAt }) => begunAt !== undefined)
-  if (writer === undefined || last?.runId !== writer || last.isRolledBack) return
+  // What a lost process saved last it could not tell any more.
+  if (writer === undefined || last?.runId !== writer || last.isRolledBack || last.end === 'failed') return
   const told = log.findLast(
     ({ method, text, runId }) =>
       method === 'values' && runId === writer && JSON.parse(text).params.namespace.length === 0,
