@@ -256,14 +256,12 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
 
   /** A checkpoint has at most one step more than the one before, and all that this had. */
   function requireStep(
-    { threadId, log, saved, wasCleared }: ThreadAccount,
+    { threadId, log, saved }: ThreadAccount,
     entries: readonly string[],
     parentId: string | undefined,
     id: string,
   ): void {
-    // A fork may wait while the rollback of the thread's first run deletes the state that it names: it begins with an empty one.
-    const before =
-      parentId === undefined ? [] : (saved.get(parentId)?.entries ?? (wasCleared ? [] : undefined))
+    const before = parentId === undefined ? [] : saved.get(parentId)?.entries
     const isKept = before?.every((entry, i) => entries[i] === entry)
     if (!before) throw new Violation(`${id} of ${threadId} is on ${parentId}, which was never saved`)
     if (!isKept || entries.length > before.length + 1)

@@ -175,7 +175,9 @@ function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
   const isQuiet = end.plan.kinds.length === 0
   const said = `run ${runId} of ${threadId} (command ${command.mark})`
   if (!begun) {
-    const isWithdrawn = command.kind === 'respond' || record.start.kind === 'resume'
+    // Its question was answered, or the state that it forks from was deleted.
+    const isFork = command.checkpointId !== undefined && thread.wasCleared
+    const isWithdrawn = isFork || command.kind === 'respond' || record.start.kind === 'resume'
     if (stops.length === 0 && !isWithdrawn) violate(`${said} never began, and nobody dropped it`)
     return
   }
