@@ -71,6 +71,8 @@ export interface Watcher {
 /** The one database of a course. Processes reach it over connections. */
 export interface Database {
   readonly weather: Weather
+  /** Called when a write of a process has taken effect, before it is told. */
+  onWrite: (process: Process) => void
   /** What it holds, without delays or failures. */
   readonly store: Store
   readonly checkpointer: Checkpointer
@@ -165,6 +167,7 @@ export function createDatabase(
           let settle: () => void
           try {
             const result = await effect()
+            if (isWrite) self.onWrite(process)
             settle = () => end('ok', () => resolve(result))
           } catch (error) {
             settle = () => end((error as Error).name, () => reject(error))
@@ -273,8 +276,9 @@ export function createDatabase(
     return { store, checkpointer: saverOver(), calls: () => calls }
   }
 
-  return {
+  const self: Database = {
     weather,
+    onWrite() {},
     get store() {
       return storage.store
     },
@@ -296,6 +300,7 @@ export function createDatabase(
       return lost
     },
   }
+  return self
 }
 
 const changeOf = ({ ops }: Change): PartitionChange => ({

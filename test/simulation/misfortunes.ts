@@ -24,9 +24,21 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
   const restart = (): void =>
     void world.after(random.between(10, 2 * plan.leaseTtlMs), cluster.network, () => cluster.startAll())
 
+  /** What is to happen to the process that makes the next write but so many. */
+  const ambushes: { left: number; readonly work: (instance: Instance) => void }[] = []
+  database.onWrite = (process) => {
+    const [first] = ambushes
+    if (!first || first.left-- > 0) return
+    ambushes.shift()
+    const instance = cluster.alive().find((one) => one.process === process)
+    if (instance) first.work(instance)
+  }
+
+  /** Something happens to an instance: now, or in the middle of its work. */
   const toInstance = (work: (instance: Instance) => void) => (): void => {
     const alive = cluster.alive()
-    if (alive.length > 0) work(random.pick(alive))
+    if (random.chance(0.5)) ambushes.push({ left: random.below(12), work })
+    else if (alive.length > 0) work(random.pick(alive))
   }
 
   const strike: Readonly<Record<Misfortune, () => void>> = {
@@ -81,6 +93,7 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
     /** From now on nothing goes wrong. */
     end(): void {
       change(FAIR)
+      ambushes.length = 0
       cluster.resume()
       cluster.startAll()
       trace('course', 'nothing goes wrong any more')
