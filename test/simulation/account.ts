@@ -341,6 +341,8 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     stateDeleted: (threadId) =>
       guarded(() => {
         const of = thread(threadId)
+        if (!of.record?.deleting && of.head !== null)
+          violate(`all states of ${threadId} are deleted, and ${of.head} is its head`)
         of.saved.clear()
         of.wasCleared = true
         if (of.active) of.active.last = undefined

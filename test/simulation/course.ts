@@ -62,7 +62,7 @@ export async function runCourse({ seed, program, print }: CourseOptions): Promis
       agent,
       client: world.process(`c${i}`),
       actions: plan.actions,
-      stepMs: random.pick([5, 60, 400]),
+      stepMs: random.pick([5, 60, 400, 2_000]),
       forks: random.chance(0.3),
       deletes: random.chance(0.15),
       asks: random.chance(0.6),

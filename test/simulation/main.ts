@@ -6,15 +6,12 @@
  *   npm run simulate -- --planted             plants faults one after the other, and prints which seed finds each
  *   npm run simulate -- --planted lease       those with the word in their name
  *
- * `--workers N` sets the number of threads. Exits with 1 if a course breaks a promise, or if a planted fault is not found.
+ * Each planted fault must be found within `--most N` seeds, 1,000 by default. `--workers N` sets the number of threads. Exits with 1 if a course breaks a promise, or if a planted fault is not found.
  */
 import { parseArgs } from 'node:util'
 import { compileProgram } from './compile.ts'
 import { openFleet, seedsOf } from './fleet.ts'
 import { PLANTED } from './planted.ts'
-
-/** Within how many seeds each planted fault must be found. */
-const MOST_SEEDS = 1_000
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,6 +20,7 @@ const { values, positionals } = parseArgs({
     seeds: { type: 'string', default: '1..300' },
     planted: { type: 'boolean', default: false },
     workers: { type: 'string', default: '2' },
+    most: { type: 'string', default: '1000' },
   },
 })
 
@@ -73,7 +71,7 @@ async function plant(word: string): Promise<boolean> {
   for (const { name, patches } of PLANTED.filter((one) => one.name.includes(word))) {
     let count = 0
     let found: { readonly seed: number; readonly violation: string } | undefined
-    await fleet.run(await compileProgram(patches), seedsOf(1, MOST_SEEDS), ({ seed, violation }) => {
+    await fleet.run(await compileProgram(patches), seedsOf(1, Number(values.most)), ({ seed, violation }) => {
       count++
       if (violation === undefined || (found && found.seed < seed)) return found === undefined
       found = { seed, violation }

@@ -144,12 +144,6 @@ const BY_HAND: readonly Fault[] = [
     'const rest = await remainingInput(context, thread, run)',
   ),
   fault(
-    'a process that is back takes its lost run for its own',
-    'runs/execution/take-over.ts',
-    'if (active?.runId === activeRunId && state.token === active.token) {',
-    'if (active?.runId === activeRunId) {',
-  ),
-  fault(
     'two runs are queued over each other',
     'runs/execution/enqueue.ts',
     'const guards = [guardThread(threadId, read), ...request.guards]',
@@ -168,12 +162,6 @@ const BY_HAND: readonly Fault[] = [
     'if (run) continue',
   ),
   fault(
-    'a cancelled run stays in the queue',
-    'runs/execution/cancel.ts',
-    'ops: [...ops, putThread(withoutQueued(thread.record, [runId]))],',
-    'ops: [...ops],',
-  ),
-  fault(
     'a cancel of another process is not noticed',
     'runs/execution/cancel.ts',
     '} else if (cancel !== run.record.cancel) {',
@@ -184,12 +172,6 @@ const BY_HAND: readonly Fault[] = [
     'runs/log/appender.ts',
     "guards: [{ guard: 'fence', token }, { guard: 'head', seq: before }, ...guards],",
     'guards: [...guards],',
-  ),
-  fault(
-    'a commit whose answer was lost is made again',
-    'runs/log/appender.ts',
-    'if (state?.token === token && state.head === after) return undefined',
-    'if (state === null) return undefined',
   ),
   fault(
     'records are remembered after a commit that failed',
@@ -220,12 +202,6 @@ const BY_HAND: readonly Fault[] = [
     'storage/coordination/leases.ts',
     "await store.commit(partition, { ops: [{ op: 'renew', token, ttlMs }] })",
     "await store.commit(partition, { ops: [{ op: 'claim', owner: '', token: (await store.inspect(partition)).token + 1, ttlMs }] })",
-  ),
-  fault(
-    'a release frees the thread of its next holder',
-    'storage/coordination/leases.ts',
-    "guards: [{ guard: 'fence', token }],\n      ops: [...ops, { op: 'release', token }],",
-    "ops: [...ops, { op: 'release', token: (await store.inspect(partition)).token }],",
   ),
   fault(
     'a conflict is told to the client',

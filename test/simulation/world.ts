@@ -70,9 +70,6 @@ const real = {
 /** A turn of the real event loop, in which all promises that can settle have settled. */
 const turn = (): Promise<void> => new Promise((resolve) => real.setImmediate(resolve))
 
-/** Milliseconds of the machine, for measurements of the simulator itself. */
-export const realNow = real.performanceNow
-
 export function createWorld(seed: number): World {
   install()
   const random = randomOf(seed)
@@ -190,6 +187,8 @@ const timerOf = (cancel: () => void): Timer => {
 
 /** Less than any delay that code asks for, so that loops of turns take some time. */
 const TURN_MS = 0.01
+/** How long a timer without a delay takes, as on a busy machine. LangGraph looks after its store in a loop of them during each run. */
+const SOON_MS = 20
 
 let isInstalled = false
 
@@ -206,7 +205,7 @@ function install(): void {
     (work: (...args: unknown[]) => void, ms?: number, ...args: unknown[]): unknown => {
       const store = current.getStore()
       if (!store) return (fallback as (...args: unknown[]) => unknown)(work, ms, ...args)
-      return timerOf(store.world.after(Math.max(1, ms ?? 1), store.process, () => work(...args)))
+      return timerOf(store.world.after(ms || SOON_MS, store.process, () => work(...args)))
     }
   const repeated = (work: (...args: unknown[]) => void, ms?: number, ...args: unknown[]): unknown => {
     const store = current.getStore()
