@@ -18,7 +18,7 @@ import {
 } from './checks.ts'
 import { type Life, live } from './life.ts'
 import type { Instance } from './process.ts'
-import { backends, countOf, randomMs, report, setScene } from './scene.ts'
+import { countOf, oneOf, randomMs, report, setScene } from './scene.ts'
 
 const SECONDS = countOf('CHAOS_SECONDS', 20)
 const THREADS = countOf('CHAOS_THREADS', 24)
@@ -26,7 +26,7 @@ const INSTANCES = 3
 /** Of the clocks. */
 const SEED = countOf('CHAOS_SEED', randomMs(1_000_000))
 
-describe.each(backends)('$name', async (backend) => {
+describe.each(oneOf('postgres'))('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
   const { storage } = scene

@@ -6,13 +6,13 @@ import { hasEnded } from '../kit/events.ts'
 import type { TokensInput } from './agents.ts'
 import { endOf, expectOwnTokens, expectSoundLog, type Logged, readLog } from './checks.ts'
 import { startRun } from './follower.ts'
-import { backends, countOf, LONG_LEASE_MS, report, setScene } from './scene.ts'
+import { countOf, LONG_LEASE_MS, oneOf, report, setScene } from './scene.ts'
 
 const STARTS = countOf('STARTS', 20)
 const SENDERS = 10
 const input: TokensInput = { count: 3, everyMs: 1 }
 
-describe.each(backends)('$name', async (backend) => {
+describe.each(oneOf('postgres'))('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
   const { storage } = scene

@@ -4,11 +4,11 @@ import { request } from '../kit/client.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
 import { leftoversOf, spread } from './checks.ts'
 import { startRun } from './follower.ts'
-import { backends, countOf, randomMs, report, rounds, setScene } from './scene.ts'
+import { countOf, oneOf, randomMs, report, rounds, setScene } from './scene.ts'
 
 const ROUNDS = countOf('ROUNDS', 2)
 
-describe.each(backends)('$name', async (backend) => {
+describe.each(oneOf('redis'))('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
 

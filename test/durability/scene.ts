@@ -10,6 +10,16 @@ export const backends = BACKENDS.filter((backend) => backend.installed()).filter
   ({ name }) => wanted === undefined || wanted.includes(name),
 )
 
+/**
+ * One database for the tests of what simulated clusters show with more faults (`test/simulation`): `answers`, `chaos`, `commands`,
+ * `delete` and `freeze`. All of them in the nightly run, which sets `DURABILITY_ALL`.
+ */
+export function oneOf(name: Backend['name']): readonly Backend[] {
+  if (process.env.DURABILITY_ALL) return backends
+  const [first] = backends.filter((backend) => backend.name === name)
+  return first ? [first] : backends.slice(0, 1)
+}
+
 /** Leases are short so that tests are, and long enough for a busy machine to renew them in time. */
 export const LEASE_MS = countOf('LEASE_MS', 2_000)
 /** The lease for tests that lose no process. */

@@ -11,6 +11,7 @@ import { saverInTime } from '../deadlines.ts'
 import { reportFailure, type ShownFailure } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
 import type { RunEndReason } from '../observe.ts'
+import { withoutUndone } from '../records/kept-writes.ts'
 import { withoutResumed } from '../records/open-interrupts.ts'
 import {
   guardRun,
@@ -154,7 +155,7 @@ async function finalHead(
   if (thread.restoredCheckpointId === null) return {}
   try {
     const written = await retryUnavailable(context.retryForMs, () => hasWritten(context, thread, run))
-    return written ? { restoredCheckpointId: null } : {}
+    return written ? { restoredCheckpointId: null, restoredWrites: undefined } : {}
   } catch (error) {
     context.report(error, { threadId: run.threadId, runId: run.runId })
     return {}
@@ -183,14 +184,16 @@ export async function hasWritten(
 
 /** The effect of a rollback on a thread, or its failure. */
 interface Undone {
-  readonly thread: Partial<Pick<ThreadRecord, 'interrupts' | 'restoredCheckpointId' | 'supersededThroughSeq'>>
+  readonly thread: Partial<
+    Pick<ThreadRecord, 'interrupts' | 'restoredCheckpointId' | 'restoredWrites' | 'supersededThroughSeq'>
+  >
   readonly failure?: Outcome
 }
 
 /** Restores the checkpoint and interrupts from before the run, or deletes the state if there was none. */
 async function rollback(context: RunContext, run: RunRecord, token: number): Promise<Undone> {
   const { threadId, runId, assistantId, rollbackPoint } = run
-  const { checkpointId = null, interrupts = [] } = rollbackPoint ?? {}
+  const { checkpointId = null, interrupts = [], writes } = rollbackPoint ?? {}
   if (checkpointId === null) {
     try {
       const saver = checkpointerOf(context, readerOf(context, assistantId))
@@ -209,7 +212,9 @@ async function rollback(context: RunContext, run: RunRecord, token: number): Pro
   }
   // All events of the run except its terminal event are written.
   const supersededThroughSeq = (await context.store.inspect(threadId)).head + 1
-  return { thread: { interrupts, restoredCheckpointId: checkpointId, supersededThroughSeq } }
+  return {
+    thread: { interrupts, restoredCheckpointId: checkpointId, restoredWrites: writes, supersededThroughSeq },
+  }
 }
 
 /**
@@ -231,7 +236,8 @@ async function remainingInterrupts(
     const read = async () => {
       const agent = readerOf(context, run.assistantId)
       const checkpointId = thread.restoredCheckpointId ?? undefined
-      const at = { threadId, checkpointId, checkpointer: checkpointerOf(context, agent) }
+      const checkpointer = withoutUndone(checkpointerOf(context, agent), thread)
+      const at = { threadId, checkpointId, checkpointer }
       const snapshot = await agent.getState(at)
       if (!snapshot) return interrupts
       const open = await withoutResumed(agent, at, openInterrupts(snapshot, [...interrupts, ...before]))

@@ -15,7 +15,8 @@ import { agentOf, checkpointerOf, type LaunchedRun, ownCheckpointerOf, type RunC
 import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { RunError } from '../errors.ts'
 import type { Appender } from '../log/appender.ts'
-import { EMPTY, type RunRecord, type StopReason } from '../records/records.ts'
+import { withoutUndone, withTaskWrites } from '../records/kept-writes.ts'
+import { EMPTY, type RunRecord, type StopReason, type ThreadRecord } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { updateThread } from '../records/update.ts'
 import type { AgentOutcome } from './outcome.ts'
@@ -171,7 +172,7 @@ function openAgent(
   const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }
   const labelled = labelledCheckpointer(saver, ids, run.config.metadata)
   const retrying = retryingCheckpointer(labelled, context.retryForMs)
-  const heading = thread.restoredCheckpointId === null ? retrying : asHead(context, threadId, token, retrying)
+  const heading = thread.restoredCheckpointId === null ? retrying : asHead(context, thread, token, retrying)
   const isFromEmpty = run.checkpointId === EMPTY
   const task: AgentTask = {
     threadId,
@@ -196,13 +197,25 @@ function openAgent(
  * restored by a rollback. The record is changed after the checkpoint is written: if the process is lost
  * between the two, `hasWritten` finds the checkpoint.
  */
-function asHead(context: RunContext, threadId: string, token: number, inner: Checkpointer): Checkpointer {
+function asHead(context: RunContext, thread: ThreadRecord, token: number, inner: Checkpointer): Checkpointer {
+  const { threadId, restoredCheckpointId } = thread
   let isNoted = false
-  const note = () =>
-    updateThread(context.store, threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
+  let { restoredWrites } = thread
+  const change = (changed: Pick<ThreadRecord, 'restoredCheckpointId' | 'restoredWrites'>) =>
+    updateThread(context.store, threadId, (now) => ({ ...now, ...changed }), {
       guards: [{ guard: 'fence', token }],
     })
-  return overlay(inner, (saver) => ({
+  const note = () => change({ restoredCheckpointId: null, restoredWrites: undefined })
+  return overlay(withoutUndone(inner, thread), (saver) => ({
+    async putWrites(config, writes, taskId) {
+      await saver.putWrites(config, writes, taskId)
+      const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
+      if (namespace || id !== restoredCheckpointId || !restoredWrites) return
+      const next = withTaskWrites(restoredWrites, taskId, writes)
+      if (!next) return
+      restoredWrites = next
+      await retryUnavailable(context.retryForMs, () => change({ restoredCheckpointId, restoredWrites: next }))
+    },
     async put(config, ...rest) {
       const saved = await saver.put(config, ...rest)
       if (isNoted || config.configurable?.checkpoint_ns) return saved

@@ -7,6 +7,7 @@ import { backoff, pause } from '../../time.ts'
 import {
   assertOpen,
   beforeClose,
+  checkpointerOf,
   type LaunchedRun,
   type NewestCheckpoint,
   ownCheckpointerOf,
@@ -18,7 +19,9 @@ import { persist } from '../log/appender.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import { giveUpAnswer } from '../records/answers.ts'
 import { holdRecords } from '../records/held.ts'
+import { keepWrites } from '../records/kept-writes.ts'
 import {
+  EMPTY,
   guardThread,
   loadRun,
   loadWithState,
@@ -77,6 +80,8 @@ async function claim(
       : undefined
   const rollbackPoint: RollbackPoint = {
     checkpointId: thread.restoredCheckpointId ?? newest?.tuple?.checkpoint.id ?? null,
+    writes:
+      thread.restoredCheckpointId === null ? keepWrites(newest?.tuple?.pendingWrites) : thread.restoredWrites,
     interrupts: thread.interrupts,
   }
   if (!read && thread.owner !== null && rollbackPoint.checkpointId !== null) throw orphanedThread(threadId)
@@ -184,7 +189,7 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
   }
   const run = await loadRun(store, threadId, next.runId)
   const waits = run?.record.status === 'pending'
-  const start = waits && startOf(read.record, run.record)
+  const start = waits && (await hasItsCheckpoint(context, run.record)) && startOf(read.record, run.record)
   if (start) {
     const { owner } = read.record
     if (!slots.tryAcquire(owner)) {
@@ -193,7 +198,7 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
     }
     return claimThread(context, { read, thread: read.record, run: { ...run.record, start }, state, now })
   }
-  // The run has nothing left to answer, or it is not waiting, or its record no longer exists.
+  // The run has nothing left to answer or to fork from, or it is not waiting, or its record no longer exists.
   const withdrawn = waits ? [dropped(read.record, run.record, 'withdrawn')] : []
   await commitTransitions(context, withdrawn, (ops) =>
     store.commit(threadId, {
@@ -202,6 +207,20 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
     }),
   )
   return claimForNext(context, threadId)
+}
+
+/**
+ * Whether the checkpoint that a queued run forks from still exists. A rollback may have deleted it since: an
+ * agent would begin with an empty state.
+ */
+async function hasItsCheckpoint(context: RunContext, run: RunRecord): Promise<boolean> {
+  const { threadId, assistantId, checkpointId, config } = run
+  if (checkpointId === null || checkpointId === EMPTY) return true
+  const saver = checkpointerOf(context, readerOf(context, assistantId))
+  const { checkpointNs = '' } = config
+  const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId }
+  const tuple = await saverInTime(context, saver.getTuple(readOnly({ configurable })))
+  return tuple?.checkpoint.id === checkpointId
 }
 
 /**

@@ -108,7 +108,7 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   const written = await hasWritten(context, before, orphan.run.record)
   const thread = {
     ...before,
-    ...(written && { restoredCheckpointId: null }),
+    ...(written && { restoredCheckpointId: null, restoredWrites: undefined }),
     lostTokens: [...before.lostTokens, state.token].slice(-MAX_LOST),
   }
   const lateRenewals = (orphan.run.record.lateRenewals ?? 0) + (isOwn(context, state) ? 1 : 0)

@@ -23,10 +23,10 @@ export async function copyThread(
   if (!source) throw noSuchThread(threadId)
   const state = await store.inspect(newThreadId)
   const token = nextToken(state)
-  const { assistantId, title, metadata, restoredCheckpointId } = source
+  const { assistantId, title, metadata, restoredCheckpointId, restoredWrites } = source
   const made: ThreadRecord = {
     ...newThread(newThreadId, owner, state.now),
-    ...{ assistantId, title, restoredCheckpointId },
+    ...{ assistantId, title, restoredCheckpointId, restoredWrites },
     metadata: { ...metadata, thread_id: newThreadId },
   }
   // Until the copy is complete, the thread is marked for deletion, so that the copy of a lost process is

@@ -224,6 +224,7 @@ async function recordWrite(
     // A run with a start time may have been added in the meantime.
     ...resting(thread, status),
     restoredCheckpointId: null,
+    restoredWrites: undefined,
     supersededThroughSeq: write.checkpointId === undefined ? thread.supersededThroughSeq : held.head,
     updatedAt: now,
     stateUpdatedAt: now,

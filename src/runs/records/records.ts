@@ -70,6 +70,8 @@ export interface ThreadRecord {
   readonly interrupts: readonly OpenInterrupt[]
   /** The checkpoint that a rollback restored. Valid until the next checkpoint is written. */
   readonly restoredCheckpointId: string | null
+  /** The pending writes of that checkpoint, without those of the run that was undone. Absent: all of them. */
+  readonly restoredWrites?: readonly KeptWrite[] | undefined
   /**
    * Events up to this sequence number describe state that was rolled back, or an abandoned branch. New
    * clients only get the status events among them.
@@ -232,10 +234,19 @@ export interface AnswerRecord extends AnswerLink {
   readonly updatedAt: number
 }
 
+/** A pending write of a checkpoint. Those of questions and answers have their value, because it may be replaced. */
+export interface KeptWrite {
+  readonly taskId: string
+  readonly channel: string
+  readonly value?: unknown
+}
+
 /** The thread before a run. */
 export interface RollbackPoint {
   /** The head checkpoint. Null if there was none. */
   readonly checkpointId: string | null
+  /** The pending writes of the head checkpoint. */
+  readonly writes?: readonly KeptWrite[] | undefined
   readonly interrupts: readonly OpenInterrupt[]
 }
 

@@ -2,6 +2,7 @@ import type { HistoryOptions, StateAddress, StateSnapshot } from '../../agents/a
 import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { noSuchCheckpoint } from '../errors.ts'
 import { withoutErrorTexts } from '../failures.ts'
+import { withoutUndone } from '../records/kept-writes.ts'
 import type { ThreadRecord } from '../records/records.ts'
 
 /** Which state of a thread to read. */
@@ -46,7 +47,7 @@ export function addressOf(
   const agent = readerOf(context, thread.assistantId)
   return {
     threadId: thread.threadId,
-    checkpointer: checkpointerOf(context, agent),
+    checkpointer: withoutUndone(checkpointerOf(context, agent), thread),
     graphStore: context.graphStores.of(thread.owner),
     checkpointNs,
     config: thread.config,

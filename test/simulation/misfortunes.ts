@@ -1,0 +1,102 @@
+import type { Cluster, Instance, Trace } from './cluster.ts'
+import { type Database, FAIR, type Weather } from './database.ts'
+import type { Misfortune, Plan } from './plan.ts'
+import type { World } from './world.ts'
+
+interface Misfortunes {
+  readonly world: World
+  readonly cluster: Cluster
+  readonly database: Database
+  readonly plan: Plan
+  readonly trace: Trace
+  /** Called when the database has forgotten something. */
+  readonly onForget: () => void
+}
+
+export function createMisfortunes({ world, cluster, database, plan, trace, onForget }: Misfortunes) {
+  const { random } = world.process('fate')
+
+  function change(weather: Partial<Weather>): void {
+    Object.assign(database.weather, weather)
+    trace('db', () => `weather ${JSON.stringify(weather)}`)
+  }
+
+  const restart = (): void =>
+    void world.after(random.between(10, 2 * plan.leaseTtlMs), cluster.network, () => cluster.startAll())
+
+  /** What is to happen to the process that makes the next write but so many. */
+  const ambushes: { left: number; readonly work: (instance: Instance) => void }[] = []
+  database.onWrite = (process) => {
+    const [first] = ambushes
+    if (!first || first.left-- > 0) return
+    ambushes.shift()
+    const instance = cluster.alive().find((one) => one.process === process)
+    if (instance) first.work(instance)
+  }
+
+  /** Something happens to an instance: now, or in the middle of its work. */
+  const toInstance = (work: (instance: Instance) => void) => (): void => {
+    const alive = cluster.alive()
+    if (random.chance(0.5)) ambushes.push({ left: random.below(12), work })
+    else if (alive.length > 0) work(random.pick(alive))
+  }
+
+  const strike: Readonly<Record<Misfortune, () => void>> = {
+    kill: toInstance((instance) => {
+      cluster.lose(instance, 'is killed')
+      restart()
+    }),
+    close: toInstance((instance) => {
+      cluster.close(instance)
+      restart()
+    }),
+    stop: toInstance(({ process }) => {
+      world.stop(process, random.between(100, 3 * plan.leaseTtlMs))
+      trace(process.name, 'is stopped')
+    }),
+    jump: toInstance(({ process }) => {
+      process.skewMs = Math.round(random.between(-plan.skewMs, plan.skewMs))
+      trace(process.name, `has a clock that is off by ${process.skewMs} ms`)
+    }),
+    weather: () =>
+      change({
+        failsBefore: random.pick([0, 0, 0.03, 0.2]),
+        failsAfter: random.pick([0, 0, 0.03, 0.2]),
+        delayMs: random.pick([1, 5, 50]),
+        long: random.pick([0, 0, 0.02]),
+        longMs: random.pick([500, 4_000]),
+      }),
+    hang: () => change({ hangsUntil: world.now() + random.between(100, 1.5 * plan.leaseTtlMs) }),
+    deaf: () =>
+      change({
+        lost: random.pick([0, 0.3, 1]),
+        late: random.pick([0, 0.3]),
+        doubled: random.pick([0, 0.3]),
+      }),
+    forget: () =>
+      void world.after(0, cluster.network, async () => {
+        const lost = await database.forget(random.between(0, 2_000))
+        trace('db', `forgets ${lost} writes`)
+        onForget()
+      }),
+  }
+
+  return {
+    /** Everything that goes wrong. Settles when the last thing has happened. */
+    async happen(): Promise<void> {
+      const over = world.now() + plan.troubleMs
+      while (world.now() < over) {
+        await world.sleep(random.between(0, plan.betweenMs))
+        if (plan.kinds.length > 0) strike[random.pick(plan.kinds)]()
+      }
+    },
+    /** From now on nothing goes wrong. */
+    end(): void {
+      change(FAIR)
+      ambushes.length = 0
+      cluster.resume()
+      cluster.startAll()
+      trace('course', 'nothing goes wrong any more')
+    },
+  }
+}
