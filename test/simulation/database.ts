@@ -189,6 +189,7 @@ export function createDatabase(
       [DATABASE]: token,
       capabilities: { ...capabilities, name: 'simulated', shared: true, durable: true, coalesceMs: 10 },
       get: (...args) => read(`get ${args.join(' ')}`, () => storage.store.get(...args)),
+      getMany: (...args) => read(`getMany ${args[0]}`, () => storage.store.getMany(...args)),
       list: (...args) => read(`list ${args[0]}`, () => storage.store.list(...args)),
       count: (...args) => read(`count ${args[0]}`, () => storage.store.count(...args)),
       commit: (threadId, change) =>
