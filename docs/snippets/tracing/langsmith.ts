@@ -26,6 +26,9 @@ run.end({ choices: [{ message: { role: 'assistant', content: 'Four.' } }] })
 await client.awaitPendingTraceBatches() // before the process exits
 // #endregion
 
-assert.ok(asked.some((line) => /^POST \/runs/.test(line)), asked.join())
+assert.ok(
+  asked.some((line) => /^POST \/runs/.test(line)),
+  asked.join(),
+)
 langsmith.close()
 langsmith.closeAllConnections()
