@@ -123,12 +123,12 @@ export function createClients({ world, cluster, account, trace, conversations, f
     await command(of, made, 'input.respond', { interrupt_id, response: `a${made.mark}` })
   }
 
-  async function cancel(of: Conversation): Promise<void> {
+  async function cancel(of: Conversation, how?: 'rollback'): Promise<void> {
     const { client, threadId, owner } = of
     const runs = account.commands.filter((one) => one.threadId === threadId && one.runId !== undefined)
     const target = runs.at(-1 - client.random.below(Math.min(2, runs.length)))?.runId
     if (!target) return
-    const action = client.random.pick(['interrupt', 'rollback'])
+    const action = how ?? client.random.pick(['interrupt', 'rollback'])
     const made = newCommand(of, { kind: 'cancel', target, action })
     trace(client.name, `cancel #${made.mark} of ${target} with ${action}`)
     const path = `/threads/${threadId}/runs/${target}/cancel?action=${action}`
@@ -142,12 +142,16 @@ export function createClients({ world, cluster, account, trace, conversations, f
     if (![202, 404].includes(reply!.status)) violate(`cancel ${made.mark}: ${JSON.stringify(reply)}`)
   }
 
-  /** Rolls a run back in the middle of its work, and starts the next one at once. */
+  /** Rolls runs or answers back in the middle of their work, and starts the next one at once. */
   async function undo(of: Conversation): Promise<void> {
-    await start(of)
-    await world.sleep(of.client.random.between(0, 2 * of.stepMs))
-    await cancel(of)
-    await start(of)
+    const { random } = of.client
+    const begin = account.thread(of.threadId).record?.status === 'interrupted' ? respond : start
+    for (let times = 1 + random.below(2); times > 0; times--) {
+      await begin(of)
+      await world.sleep(random.between(0, 2 * of.stepMs))
+      await cancel(of, 'rollback')
+    }
+    await begin(of)
   }
 
   async function write(of: Conversation): Promise<void> {
@@ -261,7 +265,7 @@ export function createClients({ world, cluster, account, trace, conversations, f
   function choose(of: Conversation): (of: Conversation) => Promise<void> {
     const { random } = of.client
     const { record } = account.thread(of.threadId)
-    if (record?.status === 'interrupted' && random.chance(0.7)) return respond
+    if (record?.status === 'interrupted' && random.chance(0.7)) return random.pick([respond, respond, undo])
     const dice = random.next()
     if (dice < 0.4) return start
     if (dice < 0.52) return undo
