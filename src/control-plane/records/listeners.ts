@@ -20,7 +20,6 @@ export interface ListenerRecord {
 /** All of an owner's listeners are one partition, with a document for each and for each `compute_id`. */
 const LISTENERS = 'listeners'
 const COMPUTE_IDS = 'listener-compute-ids'
-export const LISTENER_COLLECTIONS = [LISTENERS, COMPUTE_IDS]
 const ORDER = 'createdAt'
 
 export const partitionOf = (owner: string | null): string => `listeners:${ownerKey(owner)}`
