@@ -132,13 +132,16 @@ describe('the questions of a task', () => {
   })
 
   test('have keys of their own, also where an agent asks twice at one place', async () => {
+    const { opened, open } = gate()
     const twice = defineAgent({
       async run({ interrupt, message }) {
+        await opened
         await message(`${await interrupt('Again?')} ${await interrupt('Again?')}`)
       },
     })
     const at = await served({ twice }, AT_ONCE)
     const { taskId } = await call(at, 'twice')
+    open()
     const [first] = Object.keys((await settled(at, taskId, 'input_required')).inputRequests)
     await rpc(at, 'tasks/update', { taskId, inputResponses: { [first!]: accept('a') } })
     let second: string | undefined
