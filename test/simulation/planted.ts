@@ -210,12 +210,6 @@ const BY_HAND: readonly Fault[] = [
     'const MAX_CONFLICTS = 0',
   ),
   fault(
-    'a call that failed is repeated without end or pause',
-    'storage/coordination/retry.ts',
-    'if (isOver || !isRetryable(error)) throw error\n      await pause(backoff(failures, firstMs, maxMs), ...signals)',
-    'if (!isRetryable(error)) throw error\n      void [isOver, failures, firstMs, maxMs, pause, backoff]',
-  ),
-  fault(
     'a repeated command has its effect twice',
     'runs/records/idempotency.ts',
     'putRecord(command, { receipt, inFlight: null })',
@@ -230,14 +224,8 @@ const BY_HAND: readonly Fault[] = [
   fault(
     'a written state leaves the restored one the head',
     'runs/mutations/write-state.ts',
-    'restoredCheckpointId: null,\n    supersededThroughSeq',
+    'restoredCheckpointId: null,\n    restoredWrites: undefined,\n    supersededThroughSeq',
     'supersededThroughSeq',
-  ),
-  fault(
-    'a question is answered twice',
-    'runs/records/records.ts',
-    'return interrupts.filter(({ id }) => !answered.has(id))',
-    'return [...interrupts]',
   ),
   fault(
     'a process that lost its lease goes on saving',
