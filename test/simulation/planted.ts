@@ -186,12 +186,6 @@ const BY_HAND: readonly Fault[] = [
     'const orphaned = [...due].map(({ partition }) => partition)',
   ),
   fault(
-    'runs that wait on a free thread are not looked for',
-    'runs/orphaned-work.ts',
-    'const orphaned = [...expired, ...due].map(({ partition }) => partition)',
-    'const orphaned = [...expired].map(({ partition }) => partition)',
-  ),
-  fault(
     'a lease is renewed too late',
     'storage/coordination/hold-lease.ts',
     'jitter(ttlMs / 3)',
@@ -210,12 +204,6 @@ const BY_HAND: readonly Fault[] = [
     'const MAX_CONFLICTS = 0',
   ),
   fault(
-    'a call that failed is repeated without end or pause',
-    'storage/coordination/retry.ts',
-    'if (isOver || !isRetryable(error)) throw error\n      await pause(backoff(failures, firstMs, maxMs), ...signals)',
-    'if (!isRetryable(error)) throw error\n      void [isOver, failures, firstMs, maxMs, pause, backoff]',
-  ),
-  fault(
     'a repeated command has its effect twice',
     'runs/records/idempotency.ts',
     'putRecord(command, { receipt, inFlight: null })',
@@ -226,24 +214,6 @@ const BY_HAND: readonly Fault[] = [
     'runs/mutations/write-state.ts',
     "guards: [guardThread(threadId, read), { guard: 'free' }, ...guards],",
     'guards: [...guards],',
-  ),
-  fault(
-    'a written state leaves the restored one the head',
-    'runs/mutations/write-state.ts',
-    'restoredCheckpointId: null,\n    supersededThroughSeq',
-    'supersededThroughSeq',
-  ),
-  fault(
-    'a question is answered twice',
-    'runs/records/records.ts',
-    'return interrupts.filter(({ id }) => !answered.has(id))',
-    'return [...interrupts]',
-  ),
-  fault(
-    'a process that lost its lease goes on saving',
-    'storage/checkpointer/fenced.ts',
-    'if (inner.withFence && sharesDatabase(inner, store)) return inner.withFence(partition, token)',
-    'if (inner.withFence && sharesDatabase(inner, store)) return inner',
   ),
   fault(
     'readers take what their process wrote for all there is',
