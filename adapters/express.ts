@@ -7,6 +7,8 @@ import { type Forwarded, first, header } from './node/target.ts'
 import type { NodeRequest, NodeResponse } from './node/types.ts'
 import { identifying, type PrincipalOf } from './principal.ts'
 
+export type { PrincipalOf } from './principal.ts'
+
 /** The part of an Express 4 or 5 request that the adapter uses. */
 export interface ExpressRequest extends NodeRequest {
   /** The mount path, `''` at the root. */

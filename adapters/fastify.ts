@@ -9,6 +9,8 @@ import { type Forwarded, header } from './node/target.ts'
 import type { NodeRequest, NodeResponse } from './node/types.ts'
 import { identifying, type PrincipalOf } from './principal.ts'
 
+export type { PrincipalOf } from './principal.ts'
+
 /** The part of a Fastify request that the adapter uses, over HTTP/1 or HTTP/2. */
 export interface FastifyRequest {
   readonly raw: NodeRequest

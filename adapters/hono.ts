@@ -5,6 +5,8 @@ import { checkOptions, type OptionTable } from '../src/options.ts'
 import { identifying, type PrincipalOf } from './principal.ts'
 import { withoutBody } from './without-body.ts'
 
+export type { PrincipalOf } from './principal.ts'
+
 export interface HonoOptions<E extends Env = Env> {
   /**
    * Says who sent a request, by what earlier middleware has set, such as `(c) => c.get('user')`, instead of

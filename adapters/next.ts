@@ -5,6 +5,8 @@ import { checkHandler, checkOptions, type OptionTable } from '../src/options.ts'
 import { identifying, type PrincipalOf } from './principal.ts'
 import { withoutBody } from './without-body.ts'
 
+export type { PrincipalOf } from './principal.ts'
+
 /** Set by the Edge runtime. */
 declare const EdgeRuntime: string | undefined
 

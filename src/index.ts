@@ -74,6 +74,7 @@ export {
   type AnswerEnd,
   type Answers,
   createAgentEngine,
+  type KeptWrite,
   type Observe,
   type PermitRun,
   RunError,

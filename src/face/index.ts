@@ -90,6 +90,7 @@ export {
   type FoundAnswer,
   headOf,
   internalsOf,
+  type KeptWrite,
   keepLatest,
   type Limits,
   type LookQuery,

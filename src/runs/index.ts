@@ -55,6 +55,7 @@ export {
   type CancelAction,
   hasList,
   isAnswerEnded,
+  type KeptWrite,
   type MetadataValue,
   type MultitaskStrategy,
   metadataOf,

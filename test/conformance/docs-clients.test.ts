@@ -17,12 +17,18 @@ async function runs(name: string, code: string): Promise<unknown[]> {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const options = { bundle: true, packages: 'external', format: 'esm', target: 'node20' } as const
   const library = './agentwire.mjs'
+  const testing = './testing.mjs'
   await build({ ...options, entryPoints: [join(root, 'src/index.ts')], outfile: join(folder, library) })
+  await build({
+    ...options,
+    entryPoints: [join(root, 'src/testing/index.ts')],
+    outfile: join(folder, testing),
+  })
   const { outputFiles } = await build({
     ...options,
     stdin: { contents: code, loader: 'ts', resolveDir: root },
-    alias: { agentwire: library },
-    external: [library],
+    alias: { 'agentwire/testing': testing, agentwire: library },
+    external: [library, testing],
     write: false,
   })
   const all: unknown[] = []
@@ -70,7 +76,7 @@ test('the test of the guide to testing passes, a hundred times out of a hundred'
   const seen = await runs(
     'testing',
     `${example}
-    export const seen = [status, interrupts]`,
+    export const seen = [done.status, done.text, done.interrupts]`,
   )
-  expect(seen).toEqual(everyTime(['success', []]))
+  expect(seen).toEqual(everyTime(['success', 'It is done.', []]))
 })
