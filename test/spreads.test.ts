@@ -35,7 +35,6 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/openai/ids.ts fromCharCode': 'an id of up to 512 characters',
   'src/options.ts assign': 'the tables of options',
   'src/platform/runs/config.ts assign': 'an assistant, its thread and a request',
-  'src/runs/records/records.ts assign': 'the lists of a thread',
   'src/runs/threads/lists.ts min': 'at most eight lists are counted',
   'src/storage/sql/checkpoints.ts push': 'the columns of a query',
   'src/storage/sql/list-documents.ts push': 'the columns of a query',

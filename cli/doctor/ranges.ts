@@ -1,9 +1,6 @@
 /** The version of a release, without what follows a hyphen or a plus sign. */
 const numbersOf = (version: string): readonly number[] =>
-  version
-    .replace(/^v|[-+].*$/g, '')
-    .split('.')
-    .map(Number)
+  version.replace(/^v/, '').split(/[-+]/, 1)[0]!.split('.').map(Number)
 
 function compare(one: readonly number[], other: readonly number[]): number {
   const at = [0, 1, 2].find((index) => (one[index] ?? 0) !== (other[index] ?? 0))

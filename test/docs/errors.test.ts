@@ -44,7 +44,7 @@ test('docs/errors.md has a row for each code of an error, and none besides', () 
 test('an error names its row, and a log shows it', () => {
   const thrown = ((): unknown => {
     try {
-      return defineAgent(undefined as never)
+      return defineAgent({} as never)
     } catch (error) {
       return error
     }

@@ -21,8 +21,11 @@ import { faces } from './faces.ts'
 /** The default limit of a body, and a part of it that takes little time to send to every route. */
 const LARGEST = 4 * 1024 * 1024
 const LARGE = LARGEST / 16
-/** The longest turn of the event loop that the largest body may cause, in milliseconds of processor time. */
-const MAX_TURN = 1_000
+/**
+ * The longest turn of the event loop that the largest body may cause, in milliseconds of processor time: a second on a quiet machine.
+ * Beside other work the same takes several times as long, and quadratic work takes minutes.
+ */
+const MAX_TURN = 5_000
 /** A body that takes longer than this in its part is sent once more as large as it can be. */
 const SUSPECT = MAX_TURN / 16
 const MAX_CALLS = 50
