@@ -52,7 +52,10 @@ export function withRoot(
       return root.handle(request, context)
     },
     async fetch(request, context) {
-      const response = isRead(request) ? await root.handle(request, context) : undefined
+      // A face may have a page of its own there.
+      const response = isRead(request)
+        ? ((await server.handle(request, context)) ?? (await root.handle(request, context)))
+        : undefined
       return response ?? server.fetch(request, context)
     },
     requirePrincipal() {

@@ -1,9 +1,11 @@
 import { useStream } from '@langchain/react'
 import { createRoot } from 'react-dom/client'
+import { useOpenThread } from '../../src/react/index.ts'
 
 /** The React line of docs/react.md, on a page of another origin than the server. */
 function Chat({ apiUrl }: { readonly apiUrl: string }) {
-  const { messages, submit } = useStream({ apiUrl, assistantId: 'agent' })
+  const { threadId, onThreadId } = useOpenThread()
+  const { messages, submit } = useStream({ apiUrl, assistantId: 'agent', threadId, onThreadId })
   return (
     <main>
       <button type="button" onClick={() => submit({ messages: [{ type: 'human', content: 'Hi' }] })}>
