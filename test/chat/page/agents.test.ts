@@ -153,12 +153,12 @@ describe.runIf(hasBrowser)('approvals', () => {
     }
     await button(asks(page), 'Send').click()
     await answered(page)
-    expect(await card(page, 'researcher', 'Done').count()).toBe(2)
+    await expect.poll(() => card(page, 'researcher', 'Done').count()).toBe(2)
     expect(await wordsOf(lastTurn(page))).toContain('A checkpoint is a copy')
     expect(await asks(page).count()).toBe(0)
     await page.reload()
     await answered(page)
-    expect(await card(page, 'researcher', 'Done').count()).toBe(2)
+    await expect.poll(() => card(page, 'researcher', 'Done').count()).toBe(2)
   })
 
   test('what is decided stays when the page reads the thread again', async () => {
