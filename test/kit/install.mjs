@@ -71,6 +71,7 @@ export function copySources(folder) {
     'test',
     'examples',
     'docs',
+    'skills',
     'README.md',
     'package.json',
     'tsconfig.json',
@@ -80,6 +81,8 @@ export function copySources(folder) {
   ])
     cpSync(join(ROOT, name), join(folder, name), {
       recursive: true,
+      // Otherwise the copied lock file is newer than the packages, which are installed again through the link.
+      preserveTimestamps: true,
       filter: (path) => !path.includes('/node_modules') && !path.includes('/.next'),
     })
   const guides = join(ROOT, 'docs/node_modules')
