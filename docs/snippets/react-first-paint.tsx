@@ -1,9 +1,9 @@
+// #region first
 import { createAgentClient, type FirstState, useAgentStream } from 'agentwire/react'
 
 const apiUrl = 'http://127.0.0.1:3000'
 const client = createAgentClient({ apiUrl })
 
-// #region first
 /** On the server that renders the page, with the headers of the request for the page. */
 export async function readFirstState(threadId: string, headers: Headers): Promise<FirstState | undefined> {
   const url = `${apiUrl}/threads/${encodeURIComponent(threadId)}/state?streamed=true`

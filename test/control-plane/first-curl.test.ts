@@ -34,7 +34,7 @@ test('the first curl of the page deploys an agent on the server above it', { tim
   writeFileSync(join(root, copies, 'server.ts'), program)
   await start('node', typescript(`${copies}/server.ts`)).output(/listens on/)
 
-  const [, curl] = /^```sh\n(.*?)^```$/ms.exec(read('docs/control-plane.md'))!
+  const [, curl] = /^```sh\n(curl .*?)^```$/ms.exec(read('docs/control-plane.md'))!
   const headers = { 'x-api-key': 'key-of-ci' }
   const env = { ...process.env, CI_KEY: headers['x-api-key'] }
   const called = start('sh', ['-c', `${here(curl!, place, port).trimEnd()} --fail-with-body --silent`], env)

@@ -5,8 +5,16 @@ import { root } from '../package/package.ts'
 /** A module that declares what packages without types export: express brings none. */
 export const untyped = join(root, 'test/conformance/untyped.d.ts')
 
-/** A program over files that exist in memory only, with the sources of the package behind its name. */
-export function programOf(files: ReadonlyMap<string, string>): ts.Program {
+const { include } = ts.readConfigFile(join(root, 'docs/sessions.tsconfig.json'), ts.sys.readFile).config
+
+/** The snippets, from the root of the project, that need the types of express, which docs has. */
+export const typed: readonly string[] = include.map((path: string) => join('docs', path))
+
+/**
+ * A program over files that exist in memory only, with the sources of the package behind its name. `declared` has the
+ * files that declare what packages without types export.
+ */
+export function programOf(files: ReadonlyMap<string, string>, declared = [untyped]): ts.Program {
   const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
   options.moduleDetection = ts.ModuleDetectionKind.Force
@@ -22,7 +30,7 @@ export function programOf(files: ReadonlyMap<string, string>): ts.Program {
       ? getSourceFile(path, target, ...rest)
       : ts.createSourceFile(path, text, target, true)
   }
-  return ts.createProgram([...files.keys(), untyped], options, host)
+  return ts.createProgram([...files.keys(), ...declared], options, host)
 }
 
 const foldersOf = (path: string): string[] =>

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { programs } from '../kit/program.ts'
 import { root } from '../package/package.ts'
-import { errorsOf, programOf, untyped } from './compile.ts'
+import { errorsOf, programOf, typed, untyped } from './compile.ts'
 import { pages, read } from './fences.ts'
 import { type Mistake, mistakes } from './mistakes.ts'
 
@@ -20,6 +20,8 @@ interface Block {
   readonly path: string
   /** The file of which it is a piece (From `server.ts`:): an earlier block of the page, or a linked file. */
   readonly pieceOf?: string
+  /** The file of the snippet that it is. */
+  readonly snippet?: string
 }
 
 const FENCE = /^```(tsx?)(?: \[[^\]]+\])?\n(.*?)^```$/gms
@@ -37,7 +39,8 @@ function blocksOf(page: string): Block[] {
       .split(/\n\n|^```$/m)
       .at(-1)!
     const named = paragraph.endsWith(':') ? [...paragraph.matchAll(FILE_NAME)].at(-1)?.[1] : undefined
-    const block = { page, number, code: code! }
+    const snippet = /<!-- snippet: ([^\s#]+)\S* -->$/.exec(above)?.[1]
+    const block = { page, number, code: code!, ...(snippet !== undefined && { snippet }) }
     if (named === undefined) return { ...block, path: join(folder, `block-${number}.${language}`) }
     const path = join(folder, named)
     if (!/^From /.test(paragraph.trim())) return { ...block, path }
@@ -49,14 +52,19 @@ function blocksOf(page: string): Block[] {
 
 const blocks = pages.flatMap(blocksOf)
 const wholes = new Map(blocks.flatMap((block) => (block.pieceOf === undefined ? [[block.path, block]] : [])))
+const [withTypes, withoutTypes] = [true, false].map((is) =>
+  [...wholes.values()].filter(({ snippet = '' }) => typed.includes(snippet) === is),
+) as [Block[], Block[]]
 const found = new Map<Block | Mistake, readonly string[]>()
 
 beforeAll(() => {
-  const pasted = [...wholes.values(), ...mistakes].map(({ path, code }) => [path, code] as const)
-  const program = programOf(new Map(pasted))
-  for (const block of blocks)
-    found.set(block, block.pieceOf === undefined ? errorsOf(program, block.path) : errorsOfPiece(block))
-  for (const mistake of mistakes) found.set(mistake, errorsOf(program, mistake.path))
+  for (const block of blocks) if (block.pieceOf !== undefined) found.set(block, errorsOfPiece(block))
+  const compile = (files: readonly (Block | Mistake)[], declared?: string[]) => {
+    const program = programOf(new Map(files.map(({ path, code }) => [path, code])), declared)
+    for (const file of files) found.set(file, errorsOf(program, file.path))
+  }
+  compile([...withoutTypes, ...mistakes])
+  compile(withTypes, [])
 }, 300_000)
 
 test('every block of the guides compiles as a reader pastes it', () => {
@@ -70,19 +78,23 @@ const newest = join(root, 'node_modules/typescript-newest/bin/tsc')
 test.skipIf(!existsSync(newest))('every whole file compiles with the newest TypeScript', async () => {
   const folder = join(root, `docs/.tmp/strangers-${process.pid}`)
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  for (const { path, code } of wholes.values()) {
-    const file = join(folder, relative(strangers, path))
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, code)
+  const compile = async (name: string, files: readonly Block[], declared: readonly string[]) => {
+    for (const { path, code } of files) {
+      const file = join(folder, name, relative(strangers, path))
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, code)
+    }
+    const config = {
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: { moduleDetection: 'force' },
+      include: ['**/*', ...declared],
+    }
+    writeFileSync(join(folder, name, 'tsconfig.json'), JSON.stringify(config))
+    const { exit, text } = start('node', [newest, '--project', join(folder, name), '--pretty', 'false'])
+    expect(await exit, text()).toBe(0)
   }
-  const config = {
-    extends: join(root, 'tsconfig.json'),
-    compilerOptions: { moduleDetection: 'force' },
-    include: ['**/*', untyped],
-  }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
-  const { exit, text } = start('node', [newest, '--project', folder, '--pretty', 'false'])
-  expect(await exit, text()).toBe(0)
+  await compile('untyped', withoutTypes, [untyped])
+  await compile('typed', withTypes, [])
 })
 
 test('a page that names a key or a tool of an agent wrongly does not compile', () => {
