@@ -14,13 +14,8 @@ export async function listOwnAnswers(
   { store }: RunContext,
   { metadataFilter, cursor: first, ...query }: AnswerListQuery & Access,
 ): Promise<AnswerPage> {
+  if (!metadataFilter) return listAnswers(store, { ...query, cursor: first })
   const isReached = reachedThreads(store, { owner: query.owner, metadataFilter })
-  if (!metadataFilter) {
-    const page = await listAnswers(store, { ...query, cursor: first })
-    // The thread of an answer from an earlier version may belong to another owner now.
-    const mayShow = await Promise.all(page.tasks.map((task) => task.owner === query.owner || isReached(task)))
-    return { ...page, tasks: page.tasks.filter((_, at) => mayShow[at]) }
-  }
   const pageFrom = async (cursor: string | undefined, limit: number) => {
     const page = await listAnswers(store, { ...query, limit, cursor })
     const reached = await Promise.all(page.tasks.map(isReached))
