@@ -67,7 +67,7 @@ async function* eventsOf(
   let place = 0
   if (text !== '') {
     yield { type: 'blockStart', index: place, block: { type: 'text', text: '' } }
-    for (const word of text.split(/(?<=\S)(?=\s)/))
+    for (const word of text.split(/(?<=\S)(?=\s+\S)/))
       yield { type: 'blockDelta', index: place, delta: { type: 'text', text: word } }
     yield { type: 'blockFinish', index: place++ }
   }
