@@ -19,7 +19,10 @@ describe.runIf(hasBrowser)('what a first visit loads', () => {
   test('a thread is at most 270 KiB of scripts, with those that show its Markdown', async () => {
     const id = crypto.randomUUID()
     const input = { messages: [{ role: 'user', content: '21 + 21' }] }
-    const { body } = await sendCommand(inject('chatOrigin'), id, 'run.start', { assistant_id: 'agent', input })
+    const { body } = await sendCommand(inject('chatOrigin'), id, 'run.start', {
+      assistant_id: 'agent',
+      input,
+    })
     expect(body.type).toBe('success')
     await expectLoad(`/t/${id}`, 270)
   })
