@@ -14,7 +14,8 @@ const [what, first, again] = process.argv.slice(2)
 const tests = (report) =>
   JSON.parse(readFileSync(report, 'utf8')).testResults.flatMap(
     ({ name, status, message, assertionResults }) => {
-      const file = relative(process.cwd(), name)
+      // The tests of other peers run in a folder of their own.
+      const file = /(?:^|\/)(test\/.*)$/.exec(relative(process.cwd(), name))?.[1] ?? name
       const own = assertionResults.map((test) => ({
         file,
         name: test.fullName,
