@@ -174,7 +174,7 @@ function documentGroup(
     basePath,
     routes: [['GET', '/openapi.json', 'public', serve]],
     describe: async () => ({
-      'GET /openapi.json': { summary: 'This document.', answers: { 200: { type: 'object' } } },
+      'GET /openapi.json': { summary: 'Get this document.', answers: { 200: { type: 'object' } } },
     }),
   })
 }

@@ -1,7 +1,7 @@
 import type { RouteDescription, RouteDescriptions } from '../http/index.ts'
 
 const card: RouteDescription = {
-  summary: 'The agent card.',
+  summary: 'Get the agent card.',
   answers: {
     200: {
       type: 'object',
@@ -20,7 +20,7 @@ const jsonrpc = { const: '2.0' }
  */
 export const DESCRIPTIONS: RouteDescriptions = {
   'POST /a2a/:assistant_id': {
-    summary: 'Calls a method of A2A 0.3 or 1.0 over JSON-RPC.',
+    summary: 'Call a method of A2A 0.3 or 1.0 over JSON-RPC.',
     body: {
       type: 'object',
       properties: { jsonrpc, id, method: { type: 'string', minLength: 1 }, params: {} },

@@ -3,7 +3,7 @@ import type { RouteDescription, RouteDescriptions } from '../http/index.ts'
 import { CONNECT_INPUT, RUN_INPUT, STOP_INPUT } from './wire.ts'
 
 const run: RouteDescription = {
-  summary: 'Runs an agent, and sends the events of AG-UI.',
+  summary: 'Run an agent, and send the events of AG-UI.',
   body: inputOf(RUN_INPUT),
   answers: {},
   streams: true,
@@ -14,13 +14,13 @@ export const DESCRIPTIONS: RouteDescriptions = {
   'POST /ag-ui/:agent_id': run,
   'POST /ag-ui/agent/:agent_id/run': run,
   'POST /ag-ui/agent/:agent_id/connect': {
-    summary: 'Sends a thread as it is, then the events of the answer that goes on.',
+    summary: 'Send a thread as it is, then the events of the active answer.',
     body: inputOf(CONNECT_INPUT),
     answers: {},
     streams: true,
   },
   'POST /ag-ui/agent/:agent_id/stop/:thread_id': {
-    summary: 'Stops the answer that goes on.',
+    summary: 'Stop the active answer.',
     body: inputOf(STOP_INPUT),
     answers: {
       200: {
@@ -31,7 +31,7 @@ export const DESCRIPTIONS: RouteDescriptions = {
     },
   },
   'GET /ag-ui/info': {
-    summary: "The agents of the server, for CopilotKit's pages.",
+    summary: "Get the agents of the server, for CopilotKit's pages.",
     answers: {
       200: {
         type: 'object',

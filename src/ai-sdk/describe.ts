@@ -8,13 +8,13 @@ import { chatSchema, stopSchema } from './wire.ts'
  */
 export const DESCRIPTIONS: RouteDescriptions = {
   'POST /chat': {
-    summary: 'Sends a message of a chat, edits one, has one answered again, or goes on with an answer.',
+    summary: 'Send a message of a chat, edit one, regenerate an answer, or continue one.',
     body: inputOf(chatSchema),
     answers: {},
     streams: true,
   },
   'GET /chat/:thread_id': {
-    summary: 'The messages of a chat.',
+    summary: 'Get the messages of a chat.',
     answers: {
       200: {
         type: 'array',
@@ -32,12 +32,12 @@ export const DESCRIPTIONS: RouteDescriptions = {
     },
   },
   'GET /chat/:thread_id/stream': {
-    summary: 'The answer that goes on, from its beginning.',
+    summary: 'Stream the active answer from its beginning.',
     answers: { 204: null },
     streams: true,
   },
   'POST /chat/:thread_id/stop': {
-    summary: 'Stops the answer that goes on.',
+    summary: 'Stop the active answer.',
     body: inputOf(stopSchema),
     answers: { 204: null },
   },

@@ -103,7 +103,7 @@ const ERROR: JsonSchema = {
 }
 
 const SOCKET = {
-  summary: 'Opens a web socket.',
+  summary: 'Open a web socket.',
   responses: { 101: { description: 'The web socket is open.' } },
 }
 

@@ -1,7 +1,7 @@
 import type { RouteDescription, RouteDescriptions } from '../http/index.ts'
 
 const metadata: RouteDescription = {
-  summary: 'Who issues the tokens for MCP (RFC 9728).',
+  summary: 'Get the issuers of tokens for MCP (RFC 9728).',
   answers: {
     200: {
       type: 'object',
@@ -20,7 +20,7 @@ const id = { type: ['string', 'integer', 'null'] }
  */
 export const DESCRIPTIONS: RouteDescriptions = {
   'POST /mcp': {
-    summary: 'Calls a method of the Model Context Protocol, 2026-07-28 or earlier.',
+    summary: 'Call a method of the Model Context Protocol, 2026-07-28 or earlier.',
     body: {
       type: 'object',
       properties: { jsonrpc, id, method: { type: 'string', minLength: 1 }, params: { type: 'object' } },

@@ -19,38 +19,38 @@ const item = outputOf(answers.item)
 const modes = { stream_mode: inputOf(runs.modesSchema), cancel_on_disconnect: flag }
 
 const createRun = { body: inputOf(runs.runCreateSchema) }
-const postRun: RouteDescription = { summary: 'Starts a run.', ...createRun, answers: { 200: run } }
+const postRun: RouteDescription = { summary: 'Start a run.', ...createRun, answers: { 200: run } }
 const postWait: RouteDescription = {
-  summary: 'Starts a run, and answers with the values that it ends with.',
+  summary: 'Start a run, and answer with the values that it ends with.',
   ...createRun,
   answers: { 200: {} },
 }
 const postStream: RouteDescription = {
-  summary: 'Starts a run, and streams it.',
+  summary: 'Start a run, and stream it.',
   ...createRun,
   answers: {},
   streams: true,
 }
-const getRun: RouteDescription = { summary: 'Reads a run.', answers: { 200: run } }
-const deleteRun: RouteDescription = { summary: 'Deletes a run.', answers: { 204: null } }
+const getRun: RouteDescription = { summary: 'Get a run.', answers: { 200: run } }
+const deleteRun: RouteDescription = { summary: 'Delete a run.', answers: { 204: null } }
 const joinRun: RouteDescription = {
-  summary: 'Waits for a run, and answers with the values that it ends with.',
+  summary: 'Wait for a run, and answer with the values that it ends with.',
   query: { cancel_on_disconnect: flag },
   answers: { 200: {} },
 }
 const streamRun: RouteDescription = {
-  summary: 'Streams a run.',
+  summary: 'Stream a run.',
   query: modes,
   answers: {},
   streams: true,
 }
 const subgraphs: RouteDescription = {
-  summary: 'Reads the schemas of the subgraphs of an assistant.',
+  summary: 'Get the schemas of the subgraphs of an assistant.',
   query: { recurse: flag },
   answers: { 200: outputOf(z.record(z.string(), answers.graphSchemas)) },
 }
 const postCron: RouteDescription = {
-  summary: 'Makes a cron: a run that is started by a schedule. The other fields are those of a run.',
+  summary: 'Create a cron: a run that is started by a schedule. The other fields are those of a run.',
   body: inputOf(crons.cronSchema),
   answers: { 200: cron },
 }
@@ -58,55 +58,55 @@ const postCron: RouteDescription = {
 /** The platform's routes for the OpenAPI document. */
 export const DESCRIPTIONS: RouteDescriptions = {
   'GET /ok': {
-    summary: 'Tells that the server is up.',
+    summary: 'Check that the server is up.',
     query: { check_db: text },
     answers: { 200: outputOf(z.object({ ok: z.literal(true) })) },
   },
-  'GET /info': { summary: 'Tells what the server can do.', answers: { 200: outputOf(answers.info) } },
+  'GET /info': { summary: 'Get the versions and features of the server.', answers: { 200: outputOf(answers.info) } },
   'POST /assistants': {
-    summary: 'Creates an assistant.',
+    summary: 'Create an assistant.',
     body: inputOf(assistants.assistantCreateSchema),
     answers: { 200: assistant },
   },
   'POST /assistants/search': {
-    summary: 'Searches assistants.',
+    summary: 'Search assistants.',
     body: inputOf(assistants.assistantSearchSchema),
     answers: { 200: listOf(outputOf(z.partial(answers.assistant))) },
   },
   'POST /assistants/count': {
-    summary: 'Counts assistants.',
+    summary: 'Count assistants.',
     body: inputOf(assistants.assistantCountSchema),
     answers: { 200: count },
   },
-  'GET /assistants/:assistant_id': { summary: 'Reads an assistant.', answers: { 200: assistant } },
+  'GET /assistants/:assistant_id': { summary: 'Get an assistant.', answers: { 200: assistant } },
   'PATCH /assistants/:assistant_id': {
-    summary: 'Makes a new version of an assistant.',
+    summary: 'Create a new version of an assistant.',
     body: inputOf(assistants.assistantPatchSchema),
     answers: { 200: assistant },
   },
   'DELETE /assistants/:assistant_id': {
-    summary: 'Deletes an assistant.',
+    summary: 'Delete an assistant.',
     query: { delete_threads: flag },
     answers: { 200: listOf(text) },
   },
   'GET /assistants/:assistant_id/graph': {
-    summary: 'Draws the graph of an assistant.',
+    summary: 'Draw the graph of an assistant.',
     query: { xray: { anyOf: [flag, count] } },
     answers: { 200: outputOf(answers.drawing) },
   },
   'GET /assistants/:assistant_id/schemas': {
-    summary: 'Reads what an assistant takes and gives.',
+    summary: 'Get the schemas of an assistant.',
     answers: { 200: outputOf(z.extend(answers.graphSchemas, { graph_id: z.string() })) },
   },
   'GET /assistants/:assistant_id/subgraphs': subgraphs,
   'GET /assistants/:assistant_id/subgraphs/:namespace': subgraphs,
   'POST /assistants/:assistant_id/versions': {
-    summary: 'Lists the versions of an assistant.',
+    summary: 'List the versions of an assistant.',
     body: inputOf(assistants.assistantVersionsSchema),
     answers: { 200: listOf(outputOf(answers.assistantVersion)) },
   },
   'POST /assistants/:assistant_id/latest': {
-    summary: 'Makes a version of an assistant its latest one.',
+    summary: 'Set the latest version of an assistant.',
     body: inputOf(assistants.assistantLatestSchema),
     answers: { 200: assistant },
   },
@@ -114,7 +114,7 @@ export const DESCRIPTIONS: RouteDescriptions = {
   'POST /threads/:thread_id/runs/wait': postWait,
   'POST /threads/:thread_id/runs/stream': postStream,
   'GET /threads/:thread_id/runs': {
-    summary: 'Lists the runs of a thread.',
+    summary: 'List the runs of a thread.',
     query: { limit: count, offset: count, status: inputOf(runs.statusSchema), metadata: text, select: text },
     answers: { 200: listOf(outputOf(z.partial(answers.run))) },
   },
@@ -126,12 +126,12 @@ export const DESCRIPTIONS: RouteDescriptions = {
   'POST /runs/wait': postWait,
   'POST /runs/stream': postStream,
   'POST /runs/batch': {
-    summary: 'Starts runs with threads of their own.',
+    summary: 'Start runs with threads of their own.',
     body: inputOf(runs.batchSchema),
     answers: { 200: listOf(run) },
   },
   'POST /runs/cancel': {
-    summary: 'Cancels runs.',
+    summary: 'Cancel runs.',
     query: { action: { enum: ['interrupt', 'rollback'] } },
     body: inputOf(runs.cancelManySchema),
     answers: { 204: null },
@@ -141,58 +141,58 @@ export const DESCRIPTIONS: RouteDescriptions = {
   'GET /runs/:run_id/join': joinRun,
   'GET /runs/:run_id/stream': streamRun,
   'POST /runs/:run_id/cancel': {
-    summary: 'Cancels a run.',
+    summary: 'Cancel a run.',
     query: { wait: flag, action: { enum: ['interrupt', 'rollback'] } },
     answers: { 202: null, 204: null },
   },
   'POST /runs/crons': postCron,
   'POST /threads/:thread_id/runs/crons': postCron,
   'PATCH /runs/crons/:cron_id': {
-    summary: 'Changes a cron.',
+    summary: 'Update a cron.',
     body: inputOf(crons.cronSchema),
     answers: { 200: cron },
   },
-  'DELETE /runs/crons/:cron_id': { summary: 'Deletes a cron.', answers: { 204: null } },
+  'DELETE /runs/crons/:cron_id': { summary: 'Delete a cron.', answers: { 204: null } },
   'POST /runs/crons/search': {
-    summary: 'Searches crons.',
+    summary: 'Search crons.',
     body: inputOf(crons.cronSearchSchema),
     answers: {
       200: listOf(outputOf(z.partial(z.extend(answers.cron, { now: z.iso.datetime() })))),
     },
   },
   'POST /runs/crons/count': {
-    summary: 'Counts crons.',
+    summary: 'Count crons.',
     body: inputOf(crons.cronSearchSchema),
     answers: { 200: count },
   },
   'GET /threads/:thread_id/stream': {
-    summary: 'Streams what happens on a thread, run after run.',
+    summary: 'Stream what happens on a thread, run after run.',
     query: { stream_mode: { type: 'array', items: { enum: ['run_modes', 'lifecycle'] } } },
     answers: {},
     streams: true,
   },
   'PUT /store/items': {
-    summary: 'Puts an item into the store for graphs.',
+    summary: 'Put an item into the store for graphs.',
     body: inputOf(store.putSchema),
     answers: { 204: null },
   },
   'GET /store/items': {
-    summary: 'Reads an item of the store.',
+    summary: 'Get an item of the store.',
     query: { namespace: text, key: text, refresh_ttl: flag },
     answers: { 200: { anyOf: [item, { type: 'null' }] } },
   },
   'DELETE /store/items': {
-    summary: 'Deletes an item of the store.',
+    summary: 'Delete an item of the store.',
     body: inputOf(store.itemSchema),
     answers: { 204: null },
   },
   'POST /store/items/search': {
-    summary: 'Searches items of the store.',
+    summary: 'Search items of the store.',
     body: inputOf(store.searchSchema),
     answers: { 200: { type: 'object', properties: { items: listOf(item) }, required: ['items'] } },
   },
   'POST /store/namespaces': {
-    summary: 'Lists namespaces of the store.',
+    summary: 'List namespaces of the store.',
     body: inputOf(store.namespacesSchema),
     answers: {
       200: { type: 'object', properties: { namespaces: listOf(listOf(text)) }, required: ['namespaces'] },

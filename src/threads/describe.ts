@@ -14,13 +14,13 @@ const thread = outputOf(answers.thread)
 const listOf = (items: object) => ({ type: 'array', items })
 
 const stream: RouteDescription = {
-  summary: 'Subscribes to the events of a thread.',
+  summary: 'Subscribe to the events of a thread.',
   body: inputOf(wire.streamSchema),
   answers: {},
   streams: true,
 }
 const readState: RouteDescription = {
-  summary: 'Reads the state of a thread.',
+  summary: 'Get the state of a thread.',
   query: { subgraphs: flag, select: text },
   answers: { 200: someOfState },
 }
@@ -31,7 +31,7 @@ const search = {
 /** The descriptions of the protocol's routes for the OpenAPI document. */
 export const DESCRIPTIONS: RouteDescriptions = {
   'POST /threads/:thread_id/commands': {
-    summary: 'Sends a command, such as run.start. Each method has its own params.',
+    summary: 'Send a command, such as run.start. Each method has its own params.',
     body: {
       ...inputOf(wire.commandSchema),
       oneOf: Object.entries({
@@ -53,49 +53,49 @@ export const DESCRIPTIONS: RouteDescriptions = {
   'GET /threads/:thread_id/state': { ...readState, query: { ...readState.query, streamed: flag } },
   'GET /threads/:thread_id/state/:checkpoint_id': readState,
   'POST /threads/:thread_id/state': {
-    summary: 'Writes values into the state of a thread.',
+    summary: 'Write values into the state of a thread.',
     body: inputOf(wire.stateWriteSchema),
     answers: {
       200: outputOf(z.extend(answers.threadState, { configurable: answers.threadState.shape.checkpoint })),
     },
   },
   'PATCH /threads/:thread_id/state': {
-    summary: 'Merges metadata into the newest checkpoint.',
+    summary: 'Merge metadata into the newest checkpoint.',
     body: inputOf(wire.stateMetadataSchema),
     answers: { 204: null },
   },
   'POST /threads/:thread_id/state/checkpoint': {
-    summary: 'Reads the state at a checkpoint.',
+    summary: 'Get the state at a checkpoint.',
     body: inputOf(wire.checkpointStateSchema),
     answers: { 200: someOfState },
   },
   'POST /threads/:thread_id/history': {
-    summary: 'Reads the states of a thread, newest first.',
+    summary: 'Get the states of a thread, newest first.',
     body: inputOf(wire.historySchema),
     answers: { 200: listOf(someOfState) },
   },
   'GET /threads/:thread_id/history': {
-    summary: 'Reads the states of a thread, newest first.',
+    summary: 'Get the states of a thread, newest first.',
     query: { limit: count, before: text },
     answers: { 200: listOf(state) },
   },
   'POST /threads/:thread_id/runs/:run_id/cancel': {
-    summary: 'Cancels a run.',
+    summary: 'Cancel a run.',
     query: { wait: flag, action: { enum: ['interrupt', 'rollback'] } },
     answers: { 202: null, 204: null },
   },
   'GET /threads': {
-    summary: 'Lists threads with their titles.',
+    summary: 'List threads with their titles.',
     query: { limit: count, offset: count },
     answers: { 200: listOf(outputOf(answers.threadTitle)) },
   },
   'POST /threads': {
-    summary: 'Creates a thread.',
+    summary: 'Create a thread.',
     body: inputOf(wire.threadCreateSchema),
     answers: { 200: thread },
   },
   'POST /threads/search': {
-    summary: 'Searches threads.',
+    summary: 'Search threads.',
     ...search,
     answers: {
       200: listOf(
@@ -103,18 +103,18 @@ export const DESCRIPTIONS: RouteDescriptions = {
       ),
     },
   },
-  'POST /threads/count': { summary: 'Counts threads.', ...search, answers: { 200: count } },
+  'POST /threads/count': { summary: 'Count threads.', ...search, answers: { 200: count } },
   'POST /threads/prune': {
-    summary: 'Deletes threads, or shortens them to their newest state.',
+    summary: 'Delete threads, or shorten them to their newest state.',
     body: inputOf(wire.threadPruneSchema),
     answers: { 200: outputOf(z.object({ pruned_count: z.int() })) },
   },
-  'POST /threads/:thread_id/copy': { summary: 'Copies a thread.', answers: { 200: thread } },
-  'GET /threads/:thread_id': { summary: 'Reads a thread.', answers: { 200: thread } },
+  'POST /threads/:thread_id/copy': { summary: 'Copy a thread.', answers: { 200: thread } },
+  'GET /threads/:thread_id': { summary: 'Get a thread.', answers: { 200: thread } },
   'PATCH /threads/:thread_id': {
-    summary: 'Merges metadata into a thread.',
+    summary: 'Merge metadata into a thread.',
     body: inputOf(wire.threadPatchSchema),
     answers: { 200: thread, 204: null },
   },
-  'DELETE /threads/:thread_id': { summary: 'Deletes a thread.', answers: { 204: null } },
+  'DELETE /threads/:thread_id': { summary: 'Delete a thread.', answers: { 204: null } },
 }
