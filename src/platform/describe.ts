@@ -62,7 +62,10 @@ export const DESCRIPTIONS: RouteDescriptions = {
     query: { check_db: text },
     answers: { 200: outputOf(z.object({ ok: z.literal(true) })) },
   },
-  'GET /info': { summary: 'Get the versions and features of the server.', answers: { 200: outputOf(answers.info) } },
+  'GET /info': {
+    summary: 'Get the versions and features of the server.',
+    answers: { 200: outputOf(answers.info) },
+  },
   'POST /assistants': {
     summary: 'Create an assistant.',
     body: inputOf(assistants.assistantCreateSchema),
