@@ -14,15 +14,6 @@ import { entry } from './tsup.config.ts'
 /** `index` exports it, and an engine without a storage loads it on demand, with nothing else in its file. */
 const MEMORY = /\/src\/storage\/(?:index|memory\/(?!on-demand|capabilities|one-database))/
 
-/** The modules with which a run starts, is followed and is awaited. */
-const RUN = [
-  'execution/start.ts',
-  'execution/cancel.ts',
-  'subscriptions/result.ts',
-  'subscriptions/events.ts',
-  'threads/state.ts',
-]
-
 /**
  * A server loads the devtools from the package: a bundler does not follow an import whose name is an argument, and the
  * comments keep it from a warning.
@@ -87,38 +78,60 @@ async function sharedModules(): Promise<readonly (readonly [name: string, module
   const entryModules = new Set(
     [...chunks.values()].flatMap(({ isEntry, facadeModuleId }) => (isEntry ? facadeModuleId : [])),
   )
-  /** The modules that these files load, without those that they load on demand. */
-  const loadedBy = (isFirst: (file: OutputChunk) => boolean): ReadonlySet<string> => {
+  /** These files and those that they load, without those that they load on demand. */
+  const withImports = (isFirst: (file: OutputChunk) => boolean): readonly OutputChunk[] => {
     const files = new Set([...chunks.values()].filter(isFirst))
     // A set gives what is added to it while it is read.
     for (const { imports } of files)
       for (const name of imports) if (chunks.has(name)) files.add(chunks.get(name)!)
-    return new Set([...files].flatMap(({ moduleIds }) => moduleIds).filter((id) => !entryModules.has(id)))
+    return [...files]
   }
+  const loadedBy = (isFirst: (file: OutputChunk) => boolean): ReadonlySet<string> =>
+    new Set(
+      withImports(isFirst)
+        .flatMap(({ moduleIds }) => moduleIds)
+        .filter((id) => !entryModules.has(id)),
+    )
   const ofEntries = (...names: readonly string[]) =>
     loadedBy(({ isEntry, name }) => isEntry && names.includes(name))
   const ofSources = (...files: readonly string[]) =>
-    loadedBy(({ facadeModuleId }) => files.some((file) => facadeModuleId?.endsWith(`/src/runs/${file}`)))
+    loadedBy(({ facadeModuleId }) => files.some((file) => facadeModuleId?.endsWith(`/src/${file}.ts`)))
   const withMessages = ofEntries('messages', 'formats', 'models', 'tracing')
   const withStorage = ofEntries('control-plane', 'redis')
-  const stages = {
-    start: ofEntries(SERVER),
-    import: ofEntries('index'),
-    run: ofSources(...RUN),
-  }
-  const ofStages = Object.entries(stages).flatMap(([stage, modules]) => [
-    [`${stage}-messages`, intersection(modules, withMessages)] as const,
-    [`${stage}-storage`, intersection(modules, withStorage)] as const,
-    [`${stage}-server`, modules] as const,
-  ])
+  const withFaces = ofEntries('a2a', 'ai-sdk', 'ag-ui', 'mcp', 'openai', 'platform')
+  const withAdapters = ofEntries('node', 'express', 'fastify', 'hono', 'next')
+  const withGraphs = ofEntries('langgraph', 'models', 'tracing')
+  const start = ofEntries(SERVER)
+  const imported = ofEntries('index')
+  const run = ofSources(
+    'runs/execution/start',
+    'runs/execution/cancel',
+    'runs/subscriptions/result',
+    'runs/subscriptions/events',
+    'runs/threads/state',
+  )
+  const threads = ofSources('threads/commands/dispatch', 'threads/stream')
+  const functions = ofSources('agents/function/attempt', 'agents/function/thread-state')
+  const soon = new Set([...imported, ...run])
+  const ofStages = [
+    ['start-messages', intersection(start, withMessages)],
+    ['start-storage', intersection(start, withStorage)],
+    ['start-server', new Set([...start, ...intersection(threads, withAdapters)])],
+    ['import-messages', intersection(soon, withMessages)],
+    ['import-storage', intersection(soon, withStorage)],
+    ['import-server', imported],
+    ['run-server', run],
+    ['run-faces', intersection(threads, withFaces)],
+    ['run-threads', new Set([...threads, ...ofSources('threads/wire')])],
+    ['run-agent', intersection(functions, withGraphs)],
+    ['run-function', functions],
+    ['adapters', intersection(ofEntries('node'), ofEntries('hono', 'next'))],
+    ['adapters-node', ofEntries('node')],
+  ] as const
   // What other files import of an entry would be among its exports, so it is no part of the entry's own file.
-  const ofEntry = [...chunks.values()].flatMap(({ isEntry, imports }) => (isEntry ? imports : []))
-  const apart = [...new Set(ofEntry)].flatMap((name) => {
-    const file = chunks.get(name)
-    return file && !file.isEntry && !file.isDynamicEntry
-      ? [[`${file.name}-shared`, new Set(file.moduleIds)] as const]
-      : []
-  })
+  const apart = withImports(({ isEntry }) => isEntry)
+    .filter(({ isEntry, isDynamicEntry }) => !isEntry && !isDynamicEntry)
+    .map(({ name, moduleIds }) => [`${name}-shared`, new Set(moduleIds)] as const)
   return [...ofStages, ...apart]
 }
 
@@ -147,8 +160,7 @@ const output = (extension: 'js' | 'cjs'): OutputOptions => ({
       ...SHARED.map(sharedFile),
       { name: 'memory', test: MEMORY },
       { name: PAGE, test: PAGE_SOURCE },
-      { name: 'function-agent', test: /\/src\/agents\/function\/(?!loop)/ },
-      { name: 'engine-on-demand', test: /\/src\/runs\// },
+      { name: 'engine-on-demand', test: /\/src\/runs\//, includeDependenciesRecursively: true },
     ],
   },
 })
@@ -176,6 +188,8 @@ export default defineConfig([
     plugins: [onePage, input.plugins],
     // CommonJS has no `import.meta`: even where it is not reached, the whole file could not be loaded.
     transform: { ...input.transform, define: { 'import.meta.url': '__filename' } },
+    // A file that requires one which is being loaded finds nothing in it.
+    experimental: { chunkOptimization: { mergeCommonChunks: false } },
     output: { ...output('cjs'), format: 'cjs' },
   },
 ])
