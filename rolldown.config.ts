@@ -112,7 +112,8 @@ async function sharedModules(): Promise<readonly (readonly [name: string, module
   )
   const threads = ofSources('threads/commands/dispatch', 'threads/stream')
   const functions = ofSources('agents/function/attempt', 'agents/function/thread-state')
-  const soon = new Set([...imported, ...run])
+  const bodies = ofSources('threads/wire')
+  const soon = new Set([...imported, ...run, ...threads])
   const ofStages = [
     ['start-messages', intersection(start, withMessages)],
     ['start-storage', intersection(start, withStorage)],
@@ -122,9 +123,11 @@ async function sharedModules(): Promise<readonly (readonly [name: string, module
     ['import-server', imported],
     ['run-server', run],
     ['run-faces', intersection(threads, withFaces)],
-    ['run-threads', new Set([...threads, ...ofSources('threads/wire')])],
+    ['run-threads', threads],
     ['run-agent', intersection(functions, withGraphs)],
     ['run-function', functions],
+    ['run-zod', intersection(bodies, ofEntries('control-plane'))],
+    ['run-bodies', bodies],
     ['adapters', intersection(ofEntries('node'), ofEntries('hono', 'next'))],
     ['adapters-node', ofEntries('node')],
   ] as const

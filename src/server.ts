@@ -223,5 +223,5 @@ function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): O
 const NOT_BUNDLED = {
   error: 'not_bundled',
   message:
-    'The devtools are not in this bundle. Install agentwire beside it, or mount createDevtoolsHandler of agentwire/devtools.',
+    'The devtools are not in this bundle. Run npm install agentwire beside it, or mount createDevtoolsHandler of agentwire/devtools. See docs/devtools.md.',
 }

@@ -1,7 +1,6 @@
 import type { Call } from '../http/index.ts'
 import type { AgentEngine, PermitRun, RunRequest } from '../runs/index.ts'
 import { type Authorize, permit, type ReadSent, type ThreadResource } from './access.ts'
-import { threadMetadata } from './assistants.ts'
 
 /** An answer of `authorize` to a route that starts a run. */
 interface Asked {
@@ -46,7 +45,11 @@ export function asking<Context extends Asking>(
       sent,
     )
     const { metadata } = (permitted.body ?? {}) as Pick<RunRequest, 'metadata'>
-    return { principal: permitted.principal, metadata: metadata && threadMetadata(engine, metadata) }
+    const { principal } = permitted
+    if (!metadata) return { principal, metadata }
+    // Few servers have permissions that add metadata.
+    const { threadMetadata } = await import('./assistants.ts')
+    return { principal, metadata: threadMetadata(engine, metadata) }
   }
   return { ...context, authorize: remembering, engine: withPermit(engine, permitRun) }
 }
