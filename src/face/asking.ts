@@ -1,6 +1,7 @@
 import type { Call } from '../http/index.ts'
 import type { AgentEngine, PermitRun, RunRequest } from '../runs/index.ts'
 import { type Authorize, permit, type ReadSent, type ThreadResource } from './access.ts'
+import { threadMetadata } from './thread-metadata.ts'
 
 /** An answer of `authorize` to a route that starts a run. */
 interface Asked {
@@ -45,11 +46,7 @@ export function asking<Context extends Asking>(
       sent,
     )
     const { metadata } = (permitted.body ?? {}) as Pick<RunRequest, 'metadata'>
-    const { principal } = permitted
-    if (!metadata) return { principal, metadata }
-    // Few servers have permissions that add metadata.
-    const { threadMetadata } = await import('./assistants.ts')
-    return { principal, metadata: threadMetadata(engine, metadata) }
+    return { principal: permitted.principal, metadata: metadata && threadMetadata(engine, metadata) }
   }
   return { ...context, authorize: remembering, engine: withPermit(engine, permitRun) }
 }
