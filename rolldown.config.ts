@@ -27,12 +27,12 @@ const load = (name) => import(/* @vite-ignore */ /* webpackIgnore: true */ /* tu
 export const loadDevtools = () => load('agentwire/devtools')
 `
 
-/** The file of the devtools' page, which has no hash so that both copies of the package know it. */
+/** The file of the devtools' page, which both copies of the package know by its name. */
 const PAGE = 'devtools-page'
-const PAGE_SOURCE = /\/src\/devtools\/page\/compiled\.ts$/
+const modules = { ...entry, [PAGE]: 'src/devtools/page/compiled.ts' }
 
 const input: RolldownOptions = {
-  input: entry,
+  input: modules,
   platform: 'neutral',
   // What few servers use, or little of, is bundled: nobody has to install it, and what is not used of it is dropped.
   external: /^(?!(?:croner|modern-tar|rfc6902|zod)(?:\/|$))[^./\0]/,
@@ -61,7 +61,7 @@ const SHARED = await sharedModules()
 async function sharedModules(): Promise<readonly (readonly [name: string, modules: ReadonlySet<string>])[]> {
   const build = await rolldown({
     ...input,
-    input: { ...entry, [SERVER]: SERVER },
+    input: { ...modules, [SERVER]: SERVER },
     experimental: { chunkOptimization: false },
     plugins: [
       ...[input.plugins].flat(),
@@ -149,7 +149,7 @@ function intersection(some: ReadonlySet<string>, others: ReadonlySet<string>): R
 const output = (extension: 'js' | 'cjs'): OutputOptions => ({
   dir: 'dist',
   entryFileNames: `[name].${extension}`,
-  chunkFileNames: ({ name }) => (name === PAGE ? `${PAGE}.js` : `[name]-[hash].${extension}`),
+  chunkFileNames: `[name]-[hash].${extension}`,
   polyfillRequire: false,
   minify: {
     compress: extension === 'cjs' || { sequences: false, joinVars: false },
@@ -162,7 +162,6 @@ const output = (extension: 'js' | 'cjs'): OutputOptions => ({
     groups: [
       ...SHARED.map(sharedFile),
       { name: 'memory', test: MEMORY },
-      { name: PAGE, test: PAGE_SOURCE },
       { name: 'engine-on-demand', test: /\/src\/runs\//, includeDependenciesRecursively: true },
     ],
   },

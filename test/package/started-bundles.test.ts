@@ -136,6 +136,20 @@ test.each(['esm', 'cjs'] as const)(
   },
 )
 
+test('the copy for CommonJS has the page of the devtools', async () => {
+  const code = `
+const { defineAgent } = require('./dist/index.cjs')
+const { createDevtoolsHandler } = require('./dist/devtools.cjs')
+const agent = defineAgent({ run: ({ message }) => message('hi') })
+const handler = createDevtoolsHandler({ agents: { agent } })
+handler.fetch(new Request('http://localhost/devtools')).then(async (page) => {
+  await handler.close()
+  console.log(page.status, (await page.text()).slice(0, 15))
+})`
+  const { stdout } = spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' })
+  expect(stdout.trim()).toBe('200 <!doctype html>')
+})
+
 test('the devtools of a bundle without the package beside it say what to do', async () => {
   const file = join(tmpdir(), `agentwire-devtools-${process.pid}.mjs`)
   await start('devtools-alone', DEVTOOLS, { format: 'esm', minify: true })
