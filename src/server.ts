@@ -18,7 +18,7 @@ import {
   type SharedEngine,
 } from './face/options.ts'
 import type { FaceContext, FaceEndpoint } from './face/routes.ts'
-import { combine, json, upgrading, type WebHandler, withCors } from './http/index.ts'
+import { combine, errorResponse, HttpError, upgrading, type WebHandler, withCors } from './http/index.ts'
 import type { OptionTable } from './options.ts'
 import {
   PLATFORM_OPTIONS,
@@ -207,7 +207,7 @@ function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): O
     async handle(request, context) {
       if (!request.url.includes('/devtools')) return undefined
       const loaded = await load()
-      return loaded ? loaded.handle(request, context) : json(NOT_BUNDLED, { status: 501 })
+      return loaded ? loaded.handle(request, context) : errorResponse(notBundled(), setup.onError)
     },
     requirePrincipal() {
       byHost = true
@@ -220,8 +220,9 @@ function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): O
   }
 }
 
-const NOT_BUNDLED = {
-  error: 'not_bundled',
-  message:
+const notBundled = (): HttpError =>
+  new HttpError(
+    501,
+    'not_bundled',
     'The devtools are not in this bundle. Run npm install agentwire beside it, or mount createDevtoolsHandler of agentwire/devtools. See docs/devtools.md.',
-}
+  )

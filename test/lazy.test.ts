@@ -43,11 +43,11 @@ test('a reader that leaves during a next reaches the iterator, which may never g
 })
 
 test('values come in order, also those that are asked for before the module is there', async () => {
-  const iterable = iterateLater(async () =>
-    (async function* () {
-      yield* [1, 2, 3]
-    })(),
-  )
+  async function* numbers(): AsyncGenerator<number, undefined> {
+    yield* [1, 2, 3]
+    return undefined
+  }
+  const iterable = iterateLater(async () => numbers())
   const asked = await Promise.all([iterable.next(), iterable.next(), iterable.next(), iterable.next()])
   expect(asked.map(({ value }) => value)).toEqual([1, 2, 3, undefined])
 })
