@@ -54,9 +54,9 @@ const declarations = Object.entries(library).map(([name, source]) => [
   `.tmp/types/${source.replace(/\.ts$/, '.d.ts')}`,
 ])
 
-/** The declarations: rolldown.config.ts builds the code. */
+/** The declarations: rolldown.config.ts builds the code, and .ci/declarations.mjs gives those of modules. */
 export default {
   entry: library,
-  format: ['esm', 'cjs'],
+  format: ['cjs'],
   dts: { only: true, entry: Object.fromEntries(declarations) },
 } satisfies Options

@@ -12,6 +12,7 @@ const SOURCES = [
   'devtools-page.config.ts',
   'rolldown.config.ts',
   'tsup.config.ts',
+  '.ci/declarations.mjs',
   'package.json',
   'tsconfig.json',
   'tsconfig.build.json',

@@ -4,6 +4,7 @@ import { doorsOf, type ServerAbout } from './about/about.ts'
 import { bannerOf } from './about/banner.ts'
 import { withRoot } from './about/root.ts'
 import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './devtools/context.ts'
+import { loadDevtools } from './devtools/on-demand.ts'
 import { AgentwireError } from './errors.ts'
 import { createFace, type FaceSetup } from './face/create-face.ts'
 import {
@@ -17,7 +18,7 @@ import {
   type SharedEngine,
 } from './face/options.ts'
 import type { FaceContext, FaceEndpoint } from './face/routes.ts'
-import { combine, upgrading, type WebHandler, withCors } from './http/index.ts'
+import { combine, errorResponse, HttpError, upgrading, type WebHandler, withCors } from './http/index.ts'
 import type { OptionTable } from './options.ts'
 import {
   PLATFORM_OPTIONS,
@@ -181,23 +182,36 @@ function documentGroup(
 
 /** A handler that loads the devtools on the first request that may be for them. */
 function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): Omit<WebHandler, 'fetch'> {
-  let group: Promise<WebHandler> | undefined
+  let group: Promise<WebHandler | undefined> | undefined
   let closed = false
   let byHost = false
-  const load = () =>
-    (group ??= import('./devtools/group.ts').then(async ({ createDevtoolsGroup }) => {
-      const loaded = createDevtoolsGroup(setup, options)
-      if (byHost) loaded.requirePrincipal?.()
-      if (closed) await loaded.close()
-      return loaded
-    }))
+  const create = async ({ createDevtoolsHandler }: Awaited<ReturnType<typeof loadDevtools>>) => {
+    const { engine, authenticate, authorize, onError, maxBodyBytes } = setup
+    const http = { maxBodyBytes }
+    const loaded = createDevtoolsHandler({
+      engine,
+      authenticate,
+      authorize,
+      onError,
+      http,
+      devtools: options,
+    })
+    if (byHost) loaded.requirePrincipal?.()
+    if (closed) await loaded.close()
+    return loaded
+  }
+  // Only a bundle without the package beside it has none.
+  const load = () => (group ??= loadDevtools().then(create, () => undefined))
   return {
     routes: [],
-    handle: async (request, context) =>
-      request.url.includes('/devtools') ? (await load()).handle(request, context) : undefined,
+    async handle(request, context) {
+      if (!request.url.includes('/devtools')) return undefined
+      const loaded = await load()
+      return loaded ? loaded.handle(request, context) : errorResponse(notBundled(), setup.onError)
+    },
     requirePrincipal() {
       byHost = true
-      group?.then((loaded) => loaded.requirePrincipal?.()).catch(() => {}) // The request that loads it reports it.
+      group?.then((loaded) => loaded?.requirePrincipal?.()).catch(() => {}) // The request that loads it reports it.
     },
     async close() {
       closed = true
@@ -205,3 +219,10 @@ function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): O
     },
   }
 }
+
+const notBundled = (): HttpError =>
+  new HttpError(
+    501,
+    'not_bundled',
+    'The devtools are not in this bundle. Run npm install agentwire beside it, or mount createDevtoolsHandler of agentwire/devtools. See docs/devtools.md.',
+  )

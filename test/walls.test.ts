@@ -40,6 +40,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/storage',
   ],
   'src/agents': [
+    'src/lazy',
     'src/options',
     'src/errors',
     'src/time',

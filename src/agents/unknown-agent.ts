@@ -1,5 +1,4 @@
 import type { Agent } from './agent.ts'
-import { configOf, listTuples } from './checkpoint-config.ts'
 
 /** Reads the threads of a removed agent from their checkpoints. All other methods throw `refusal()`. */
 export function unknownAgent(refusal: () => Error): Agent {
@@ -10,12 +9,10 @@ export function unknownAgent(refusal: () => Error): Agent {
       throw refusal()
     },
     async getState(at) {
-      const tuple = await at.checkpointer.getTuple(configOf(at))
-      return tuple && (await reader()).readUnknownGraph(tuple)
+      return (await reader()).readUnknownState(at)
     },
     async *getHistory(at, options = {}) {
-      const { readUnknownGraph } = await reader()
-      for await (const tuple of listTuples(at, options)) yield readUnknownGraph(tuple)
+      yield* (await reader()).readUnknownHistory(at, options)
     },
     async updateState() {
       throw refusal()

@@ -4,14 +4,9 @@ import { accessOf, type Principal } from '../principal.ts'
 import { type AgentEngine, internalsOf, RunError } from '../runs/index.ts'
 import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
 import { graphOfId, idOfGraph, systemAssistant } from './system.ts'
+import { isUnnamed } from './unnamed.ts'
 
 /** The assistant id that `@langchain/react` and its siblings send if an app sets none: the server chooses. */
-const UNNAMED = '_'
-
-/** Whether an id leaves the choice to the server. An agent may still be registered under it. */
-export const isUnnamed = ({ agents }: Pick<AgentEngine, 'agents'>, id: string): boolean =>
-  id === UNNAMED && !agents.has(UNNAMED)
-
 /** The agent with a name, which may be an alias or leave the choice to the server. */
 export function graphNamed(engine: AgentEngine, name: string): string | undefined {
   const { aliases, defaultAgent } = internalsOf(engine)

@@ -7,7 +7,7 @@ export {
   setLatestVersion,
 } from './changes.ts'
 export { describeAssistant } from './describe.ts'
-export { findAssistant, graphNamed, isShown, isUnnamed, requireAssistant, resourceNamed } from './find.ts'
+export { findAssistant, graphNamed, isShown, requireAssistant, resourceNamed } from './find.ts'
 export {
   type AssistantPage,
   type AssistantQuery,
@@ -18,3 +18,4 @@ export {
 export { mergeSettings, type RunSettings } from './merge.ts'
 export type { AssistantOrder, AssistantRecord, Fields } from './record.ts'
 export { idOfGraph, systemAssistantId } from './system.ts'
+export { isUnnamed } from './unnamed.ts'

@@ -1,10 +1,10 @@
 import { HttpError, json } from '../http/index.ts'
-import { type CompiledPage, PAGE } from './page/compiled.ts'
+import type { CompiledPage } from './page/compiled.ts'
 import type { LayoutScript } from './wire.ts'
 
 /** `GET /devtools`: the page, which asks the rest of this face for everything it shows. */
 export async function getPage(): Promise<Response> {
-  const { html, scriptHash, styleHash, layout } = compiled()
+  const { html, scriptHash, styleHash, layout } = await compiled()
   return new Response(html, {
     headers: {
       'content-type': 'text/html; charset=utf-8',
@@ -19,9 +19,10 @@ export async function getPage(): Promise<Response> {
 
 /** `GET …/api/layout`: the script that computes graph layouts, which the page loads when a graph is opened. */
 export const getLayout = async (): Promise<Response> =>
-  json({ script: compiled().layout.script } satisfies LayoutScript)
+  json({ script: (await compiled()).layout.script } satisfies LayoutScript)
 
-function compiled(): CompiledPage {
+async function compiled(): Promise<CompiledPage> {
+  const { PAGE } = await import('./page/compiled.ts')
   if (PAGE) return PAGE
   throw new HttpError(501, 'not_built', 'The page is compiled when the package is built: npm run build.')
 }

@@ -1,7 +1,7 @@
 import type { Call } from '../http/index.ts'
 import type { AgentEngine, PermitRun, RunRequest } from '../runs/index.ts'
 import { type Authorize, permit, type ReadSent, type ThreadResource } from './access.ts'
-import { threadMetadata } from './assistants.ts'
+import { threadMetadata } from './thread-metadata.ts'
 
 /** An answer of `authorize` to a route that starts a run. */
 interface Asked {

@@ -2,13 +2,7 @@ import { type AssistantRecord, findAssistant, isShown, isUnnamed } from '../assi
 import type { Principal } from '../http/index.ts'
 import { isUuid } from '../ids.ts'
 import { type AgentEngine, internalsOf } from '../runs/index.ts'
-
-/**
- * The keys of a thread's metadata that name its assistant. The SDK sets `graph_id` when it creates a thread.
- */
-const ASSISTANT_KEYS: readonly string[] = ['graph_id', 'assistant_id']
-
-type Metadata = Readonly<Record<string, unknown>>
+import { ASSISTANT_KEYS, type Metadata } from './thread-metadata.ts'
 
 /** The agent and assistant that a request's assistant id refers to. */
 export interface NamedAssistant {
@@ -79,12 +73,3 @@ export async function assistantOfThread(
   const isOfThread = assistantId === null || agentNamed(engine, assistantId) === assistant?.graphId
   return isOfThread ? assistant : undefined
 }
-
-/** The metadata to store with a thread: without assistant ids that do not name an assistant. */
-export const threadMetadata = (engine: AgentEngine, metadata: Metadata = {}): Metadata =>
-  Object.fromEntries(
-    Object.entries(metadata).filter(
-      ([key, value]) =>
-        !ASSISTANT_KEYS.includes(key) || typeof value !== 'string' || !isUnnamed(engine, value),
-    ),
-  )

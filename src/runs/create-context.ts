@@ -2,13 +2,12 @@ import type { Agent } from '../agents/agent.ts'
 import { logError } from '../errors.ts'
 import { graphStoresOf } from '../graph-store/index.ts'
 import { uuid7 } from '../ids.ts'
-import { lazy } from '../lazy.ts'
+import { later, lazy } from '../lazy.ts'
 import { createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import { memoryOnDemand } from '../storage/memory/on-demand.ts'
 import { observedStore } from './availability.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
-import { startDue } from './execution/start-next.ts'
 import { errorMessageOf } from './failures.ts'
 import { limitsOf, slotPolicy } from './limits.ts'
 import { createLogWatchers } from './log/watchers.ts'
@@ -17,6 +16,8 @@ import type { AgentEngineOptions } from './options.ts'
 import { createStoreClock } from './records/store-clock.ts'
 import { createWakeUps } from './records/wake-ups.ts'
 import { warnEphemeralStore } from './threads/savers.ts'
+
+const startDue = /* @__PURE__ */ later(() => import('./execution/start-next.ts'), 'startDue')
 
 const LEASE_TTL_MS = 15_000
 /** A lease in a store of a single process never needs to expire. */

@@ -1,3 +1,4 @@
+import { later } from '../lazy.ts'
 import { checkOptions, STORAGE_PARTS } from '../options.ts'
 import { type Access, ownerOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
@@ -8,21 +9,21 @@ import { checked } from './check-request.ts'
 import { close } from './close.ts'
 import type { RunContext } from './context.ts'
 import { createContext } from './create-context.ts'
-import { cancelRun } from './execution/cancel.ts'
-import { acceptRun, startRun } from './execution/start.ts'
-import { later } from './later.ts'
 import type { EventForm } from './log/form.ts'
 import { startMaintenance } from './maintenance.ts'
 import { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
 import type { CancelAction } from './records/records.ts'
 import { answersOf, inputOf } from './request-config.ts'
-import { readEvents } from './subscriptions/events.ts'
-import { waitForResult } from './subscriptions/result.ts'
+import type { Owned, ThreadEvents } from './requests.ts'
 import type { ThreadListQuery } from './threads/lists.ts'
-import { getRun } from './threads/runs.ts'
-import { readHistory, readState } from './threads/state.ts'
-import { findThread, type OwnedThread, requireRun } from './threads/threads.ts'
+import type { readHistory as historyOf } from './threads/state.ts'
+import type { OwnedThread } from './threads/threads.ts'
 
+const startRun = /* @__PURE__ */ later(() => import('./execution/start.ts'), 'startRun')
+const acceptRun = /* @__PURE__ */ later(() => import('./execution/start.ts'), 'acceptRun')
+const cancelRun = /* @__PURE__ */ later(() => import('./execution/cancel.ts'), 'cancelRun')
+const requireRun = /* @__PURE__ */ later(() => import('./threads/threads.ts'), 'requireRun')
+const readState = /* @__PURE__ */ later(() => import('./threads/state.ts'), 'readState')
 const recoverThread = /* @__PURE__ */ later(() => import('./execution/recover.ts'), 'recoverThread')
 const finishOrphanedWork = /* @__PURE__ */ later(() => import('./orphaned-work.ts'), 'finishOrphanedWork')
 const deleteExpired = /* @__PURE__ */ later(() => import('./orphaned-work.ts'), 'deleteExpired')
@@ -53,7 +54,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
     (request: CallerRequest<Request>): Result =>
       callAs(bound, method, request)
   const startAs = as(startRun)
-  const waitAs = as(waitForResult)
+  const waitAs = as(later(() => import('./subscriptions/result.ts'), 'waitForResult'))
   const engine: AgentEngine = bind<AgentEngine>(
     {
       agents: context.agents,
@@ -70,14 +71,14 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       findAnswer: as(later(() => import('./answers/find.ts'), 'findAnswer')),
       snapshot: as(later(() => import('./answers/snapshot.ts'), 'readSnapshot')),
       events: as(readEvents) as AgentEngine['events'],
-      findThread: as(findThread),
+      findThread: as(later(() => import('./threads/threads.ts'), 'findThread')),
       createThread: as(later(() => import('./mutations/write-record.ts'), 'createThread')),
       patchThread: as(later(() => import('./mutations/write-record.ts'), 'patchThread')),
       copyThread: as(later(() => import('./mutations/copy-thread.ts'), 'copyThread')),
       deleteThread: as(later(() => import('./mutations/delete-thread.ts'), 'deleteThread')),
       listThreads: (query = {}) => as(listThreads)(query),
       countThreads: (query = {}) => as(countThreads)(query),
-      getRun: as(getRun),
+      getRun: as(later(() => import('./threads/runs.ts'), 'getRun')),
       listRuns: as(later(() => import('./threads/list-runs.ts'), 'listOwnRuns')),
       deleteRun: as(later(() => import('./mutations/delete-run.ts'), 'deleteRun')),
       readState: (thread, query) => readState(context, thread, query),
@@ -94,6 +95,14 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
     bound,
   )
   return engine
+}
+
+async function* readEvents(context: RunContext, request: Owned<ThreadEvents> & EventForm) {
+  yield* (await import('./subscriptions/events.ts')).readEvents(context, request)
+}
+
+async function* readHistory(...asked: Parameters<typeof historyOf>) {
+  yield* (await import('./threads/state.ts')).readHistory(...asked)
 }
 
 async function* listThreads(context: RunContext, query: ThreadListQuery) {

@@ -9,11 +9,9 @@ export { noSuchCheckpoint, RunError, type RunErrorCode } from './errors.ts'
 export type { ErrorMessage, RunOrigin } from './failures.ts'
 export {
   cancelAnswer,
-  type EngineInternals,
   findRun,
   findThreads,
   headOf,
-  internalsOf,
   keepLatest,
   listAnswers,
   listThreadPage,
@@ -46,6 +44,7 @@ export type {
   ServerEvent,
 } from './observe.ts'
 export { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
+export { type EngineInternals, internalsOf } from './parts.ts'
 export { type AnswerListQuery, type AnswerPage, currentRun } from './records/answers.ts'
 export type { CommandKey, Receipt, RunReceipt, StateReceipt, ThreadReceipt } from './records/idempotency.ts'
 export {

@@ -1,16 +1,16 @@
 /**
- * Functions on an engine that faces need in addition to its methods. They are separate so that bundles
- * contain only those in use. Rarely called ones are loaded on demand.
+ * Functions on an engine that faces need in addition to its methods, for the modules that answer requests: a
+ * route table imports none of them, so that a server starts without them. Rarely called ones are loaded on
+ * demand.
  */
 
+import { later } from '../lazy.ts'
 import type { WireMessage } from '../messages/index.ts'
 import { type Access, accessOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { FoundAnswer } from './answers/find.ts'
-import type { Attach } from './attach.ts'
 import { boundOf, type CallerRequest, callAs } from './bound.ts'
 import type { RunContext } from './context.ts'
-import { later } from './later.ts'
 import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
 import { type CommandKey, loadReceipt, type Receipt } from './records/idempotency.ts'
 import type { AnswerRecord, OpenInterrupt, RunRecord, ThreadRecord } from './records/records.ts'
@@ -33,49 +33,6 @@ import type { RunTree } from './threads/tree.ts'
 const treeOf = /* @__PURE__ */ later(() => import('./threads/tree.ts'), 'readTree')
 const streamedOf = /* @__PURE__ */ later(() => import('./answers/streamed.ts'), 'readStreamed')
 const keepLatestOf = /* @__PURE__ */ later(() => import('./mutations/keep-latest.ts'), 'keepLatest')
-
-/** The internal parts of an engine. */
-export interface EngineInternals
-  extends Pick<RunContext, 'aliases' | 'defaultAgent' | 'limits' | 'store' | 'observe'> {
-  /** Whether clients see the text of an agent's error, or only an error id. */
-  readonly showsErrors: boolean
-  /** Whether the memory of graphs is a `BaseStore` that all principals share. */
-  readonly sharesGraphStore: boolean
-  /**
-   * Settles when this process no longer executes a run of the thread; undefined if it executes none. For
-   * hosts that stop an idle process, such as Workers: pass it to their `waitUntil`, as the routes do.
-   */
-  working(threadId: string): Promise<void> | undefined
-  /**
-   * Whether a reader in this process follows the thread's events, or waits for the end of one of its runs.
-   */
-  isFollowed(threadId: string): boolean
-  /**
-   * State that faces share over this engine, such as its job runner. Created by the first call with a given
-   * function, and closed before the engine.
-   */
-  readonly attach: Attach
-}
-
-/**
- * The internal parts of an engine. Throws `RunError` `invalid_argument` for an object that is not an engine.
- */
-export function internalsOf(engine: AgentEngine): EngineInternals {
-  const { context, attach } = boundOf(engine)
-  const { aliases, defaultAgent, limits, store, observe, graphStores, executing, watchers } = context
-  return {
-    aliases,
-    defaultAgent,
-    limits,
-    store,
-    observe,
-    showsErrors: context.errorMessage !== undefined,
-    sharesGraphStore: graphStores.isShared,
-    working: (threadId) => executing.get(threadId),
-    isFollowed: watchers.isFollowed,
-    attach,
-  }
-}
 
 type Method<Request extends Access, Result> = (engine: AgentEngine, request: CallerRequest<Request>) => Result
 

@@ -1,13 +1,10 @@
 import type { ThreadResource } from '../face/access.ts'
-import { cancelRun } from '../face/cancel-run.ts'
 import { createFace, type FaceSetup } from '../face/create-face.ts'
 import { PAGE_HEADERS } from '../face/lists.ts'
 import { type FaceEndpoint, type FaceRoute, onDemand } from '../face/routes.ts'
 import { type Call, DEFAULT_MAX_BODY_BYTES, type WebHandler } from '../http/index.ts'
-import { postCommand } from './commands/dispatch.ts'
 import { createOpenSockets, type ThreadsContext, type ThreadsOptions } from './context.ts'
 import { endpoints } from './on-demand.ts'
-import { postStream } from './stream.ts'
 
 /** The Agent Streaming Protocol over HTTP: a route table over the engine. */
 export function createThreadsGroup(setup: FaceSetup, { basePath }: ThreadsOptions = {}): WebHandler {
@@ -34,6 +31,13 @@ const endpoint = (name: Named): Endpoint => onDemand(async () => (await endpoint
 const namedThread = async (context: ThreadsContext, call: Call): Promise<ThreadResource> =>
   (await endpoints()).namedThread(context, call)
 
+const postCommand: Endpoint = /* @__PURE__ */ onDemand(
+  async () => (await import('./commands/dispatch.ts')).postCommand,
+)
+const postStream: Endpoint = /* @__PURE__ */ onDemand(async () => (await import('./stream.ts')).postStream)
+const cancelRun: Endpoint = /* @__PURE__ */ onDemand(
+  async () => (await import('../face/cancel-run.ts')).cancelRun,
+)
 const getState = /* @__PURE__ */ endpoint('getState')
 const openSocket: Endpoint = /* @__PURE__ */ onDemand(
   async () => (await import('./socket/open.ts')).openSocket,

@@ -7,6 +7,7 @@ import { calls } from './calls.ts'
 import { controlPlane } from './control-plane.ts'
 import { controlPlanePages } from './control-plane-pages.ts'
 import { deploy } from './deploy.ts'
+import { firstRequest } from './first-request.ts'
 import { firstToken } from './first-token.ts'
 import { floors } from './floors.ts'
 import { formats } from './formats.ts'
@@ -35,6 +36,7 @@ const rows: Row[] = []
 for (const bench of [
   calls,
   importing,
+  firstRequest,
   burst,
   sockets,
   graph,

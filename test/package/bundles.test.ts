@@ -3,6 +3,7 @@ import { builtinModules } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import * as esbuild from 'esbuild'
+import { type OutputChunk, rolldown } from 'rolldown'
 import { describe, expect, test } from 'vitest'
 import { entries, manifest, root } from './package.ts'
 
@@ -23,25 +24,28 @@ const NODE_ENTRIES = [
   'agentwire/control-plane/process',
 ]
 
-/** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
+/**
+ * KiB of minified and gzipped code that a whole entry costs without its dependencies, and without what it loads on demand:
+ * what a bundler has that follows only static imports.
+ */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 89.14,
-  'agentwire/langgraph': 14.35,
-  'agentwire/a2a': 73.64,
-  'agentwire/ai-sdk': 40.92,
-  'agentwire/openai': 41.4,
-  'agentwire/ag-ui': 40.82,
-  'agentwire/platform': 45.28,
-  'agentwire/control-plane': 59.5,
-  'agentwire/control-plane/jwt': 2.2,
-  'agentwire/control-plane/oauth': 15,
+  agentwire: 45.07,
+  'agentwire/langgraph': 14.31,
+  'agentwire/a2a': 29.85,
+  'agentwire/ai-sdk': 17.39,
+  'agentwire/openai': 17.87,
+  'agentwire/ag-ui': 17.29,
+  'agentwire/platform': 21.82,
+  'agentwire/control-plane': 61.28,
+  'agentwire/control-plane/jwt': 2.18,
+  'agentwire/control-plane/oauth': 14.2,
   'agentwire/control-plane/process': 17.85,
-  'agentwire/mcp': 42.3,
-  'agentwire/messages': 6.6,
-  'agentwire/sqlite': 18.1,
+  'agentwire/mcp': 18.81,
+  'agentwire/messages': 6.59,
+  'agentwire/sqlite': 17.99,
   'agentwire/postgres': 21.33,
   'agentwire/redis': 25.6,
-  'agentwire/storage': 46.65,
+  'agentwire/storage': 2.02,
   'agentwire/formats': 29.5,
   'agentwire/models': 31.2,
   'agentwire/tracing': 40.75,
@@ -49,72 +53,33 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/tracing/langsmith': 1.7,
   'agentwire/tracing/opentelemetry': 33.5,
   'agentwire/a2a/signature': 1.9,
-  'agentwire/opentelemetry': 4.2,
-  'agentwire/control-plane/kubernetes': 11.5,
+  'agentwire/opentelemetry': 4.16,
+  'agentwire/control-plane/kubernetes': 11.39,
   'agentwire/control-plane/command': 6.4,
   'agentwire/audit': 56.35,
-  'agentwire/devtools': 111.6,
-  'agentwire/face': 53.2,
-  'agentwire/react': 4.79,
+  'agentwire/devtools': 26.8,
+  'agentwire/face': 35.15,
+  'agentwire/react': 4.69,
   // All schemas with zod: what a server loads of them on demand is within it.
-  'agentwire/schemas': 13.25,
-  'agentwire/testing': 1.25,
-  'agentwire/node': 8.37,
-  'agentwire/express': 5.24,
+  'agentwire/schemas': 13.1,
+  'agentwire/testing': 1.24,
+  'agentwire/node': 8.36,
+  'agentwire/express': 5.23,
   'agentwire/fastify': 6.51,
-  'agentwire/hono': 2.07,
-  'agentwire/next': 2.18,
-  'agentwire/thread-metadata': 2.7,
+  'agentwire/hono': 1.95,
+  'agentwire/next': 2.05,
+  'agentwire/thread-metadata': 2.63,
 }
 
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
-  ['createAgentServer', 'agentwire', 53.49],
-  ['createThreadsHandler', 'agentwire', 47.45],
-  ['createA2AHandler', 'agentwire/a2a', 43.31],
-  ['AgentRejection', 'agentwire', 0.5],
-  ['defineAgent', 'agentwire', 26.25],
+  ['createAgentServer', 'agentwire', 24.72],
+  ['createThreadsHandler', 'agentwire', 18.49],
+  ['createA2AHandler', 'agentwire/a2a', 19.77],
+  ['AgentRejection', 'agentwire', 0.47],
+  ['defineAgent', 'agentwire', 3.63],
   ['memoryCheckpointer', 'agentwire', 4.95],
 ]
-
-/**
- * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own; what answers A2A, the platform's REST and
- * requests about threads beside their runs; the loop of agents with a model; web sockets; the storage in memory; what an engine seldom does; the store for graphs; approvals in both spellings; how
- * graphs run for clients of the platform's REST, and their streams; crons and webhooks, the runner of jobs, and the requests that deliver
- * something, with what reads schedules and archives; the documents of APIs and the page of a deployment; and the schemas with zod, which come with the first body.
- */
-const ON_DEMAND = [
-  'approvals',
-  'batch',
-  'croner',
-  'describe',
-  'document',
-  'endpoints',
-  'engine-on-demand',
-  'follow-webhook',
-  'group',
-  'handlers',
-  'join',
-  'loop',
-  'memory',
-  'migrate',
-  'open',
-  'openapi',
-  'page',
-  'read',
-  'records',
-  'report',
-  'requests',
-  'run-classic',
-  'runner',
-  'stream',
-  'unknown-graph',
-  'v03-read',
-  'v1-read',
-  'web',
-  'wire',
-]
-const DEVTOOLS = 'group'
 
 const allowed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)])
 
@@ -163,6 +128,71 @@ test.each([
   expect(Buffer.from(bytes).toString()).not.toMatch(/SendMessage|message\/send|TASK_STATE_|agent-card/)
 })
 
+/** What every quick start writes, with everything that it loads at any time, and what it loads at the start. */
+const THREE_LINES = `
+import { createAgentServer, defineAgent } from './dist/index.js'
+const agent = defineAgent({ run: ({ message }) => message('Hello there') })
+export default createAgentServer({ agents: { agent } })`
+
+test('a server of three lines stays under its ceilings, in one file and at its start', async () => {
+  const { bytes } = await bundle(THREE_LINES, { plugins: [] })
+  expect(gzipSync(bytes).length / 1024).toBeLessThanOrEqual(193)
+  // esbuild takes whole files of those that the entry imports, and Rolldown what is used of them.
+  const split = await bundle(THREE_LINES, { plugins: [], splitting: true, outdir: 'split' })
+  expect(kibOfTexts(startOf(split.outputs))).toBeLessThanOrEqual(59.2)
+  const build = await rolldown({
+    input: 'three-lines',
+    cwd: root,
+    plugins: [
+      {
+        name: 'three-lines',
+        resolveId: (id) => (id === 'three-lines' ? join(root, id) : undefined),
+        load: (id) => (id === join(root, 'three-lines') ? THREE_LINES : undefined),
+      },
+    ],
+  })
+  const { output } = await build.generate({ minify: true })
+  const chunks = output.filter((file): file is OutputChunk => file.type === 'chunk')
+  expect(
+    kibOfTexts(
+      startOf(
+        new Map(
+          chunks.map(({ fileName, isEntry, imports, code }) => [fileName, { isEntry, imports, text: code }]),
+        ),
+      ),
+    ),
+  ).toBeLessThanOrEqual(33.7)
+})
+
+test('a server has nothing of a protocol that it must be given, and not the page of the devtools', async () => {
+  const { bytes } = await bundle(THREE_LINES, { plugins: [] })
+  const text = Buffer.from(bytes).toString()
+  const wires = [
+    '/devtools/api/',
+    '/v1/chat/completions',
+    'RUN_STARTED',
+    'x-vercel-ai-ui-message-stream',
+    'tools/call',
+    '/v2/deployments',
+  ]
+  expect(wires.filter((wire) => text.includes(wire))).toEqual([])
+})
+
+interface Built {
+  readonly isEntry: boolean
+  readonly imports: readonly string[]
+  readonly text: string
+}
+
+/** The texts of the entry and of what it imports statically. */
+function startOf(files: ReadonlyMap<string, Built>): readonly string[] {
+  const names = new Set([...files].filter(([, { isEntry }]) => isEntry).map(([name]) => name))
+  for (const name of names) for (const next of files.get(name)?.imports ?? []) names.add(next)
+  return [...names].flatMap((name) => files.get(name)?.text ?? [])
+}
+
+const kibOfTexts = (texts: readonly string[]): number => gzipSync(texts.join('\n')).length / 1024
+
 test('the import of a server loads no schema: zod comes with the first value that it checks', () => {
   const loaded = new Map<string, string>()
   const load = (file: string): void => {
@@ -175,12 +205,15 @@ test('the import of a server loads no schema: zod comes with the first value tha
   load(join(root, 'dist/index.js'))
   // Each file that is loaded costs a quarter of a millisecond.
   expect([...loaded.keys()].map(nameOf).sort()).toEqual([
+    'import-messages',
+    'import-server',
+    'import-storage',
     'index',
     'memory',
     'rolldown-runtime',
-    'shared-messages',
-    'shared-server',
-    'shared-storage',
+    'start-messages',
+    'start-server',
+    'start-storage',
   ])
   expect([...loaded].filter(([, text]) => text.includes('ZodMiniType')).map(([file]) => file)).toEqual([])
 })
@@ -207,9 +240,15 @@ async function kibOf(code: string): Promise<number> {
   return gzipSync((await bundle(code)).bytes).length / 1024
 }
 
-async function bundle(code: string): Promise<{ bytes: Uint8Array; external: readonly string[] }> {
-  const result = await esbuild.build({
-    stdin: { contents: code, resolveDir: root },
+interface Bundle {
+  readonly bytes: Uint8Array
+  readonly external: readonly string[]
+  readonly outputs: ReadonlyMap<string, Built>
+}
+
+async function bundle(code: string, options: esbuild.BuildOptions = {}): Promise<Bundle> {
+  const { outputFiles, metafile } = await esbuild.build({
+    stdin: { contents: code, resolveDir: root, sourcefile: 'stdin.js' },
     absWorkingDir: root,
     bundle: true,
     minify: true,
@@ -218,30 +257,40 @@ async function bundle(code: string): Promise<{ bytes: Uint8Array; external: read
     platform: 'neutral',
     packages: 'external',
     external: [...builtinModules],
-    plugins: [onDemand(code.includes('dist/devtools.js') ? ON_DEMAND.filter(isNotDevtools) : ON_DEMAND)],
+    plugins: [onDemand],
+    logLevel: 'error',
+    ...options,
     metafile: true,
     write: false,
-    logLevel: 'error',
   })
-  const outputs = Object.values(result.metafile.outputs)
-  const external = outputs.flatMap(({ imports }) =>
+  const outputs = Object.entries(metafile.outputs)
+  const external = outputs.flatMap(([, { imports }]) =>
     imports.filter((one) => one.external).map(({ path }) => path),
   )
-  return { bytes: result.outputFiles[0]!.contents, external: [...new Set(external)] }
+  return {
+    bytes: outputFiles[0]!.contents,
+    external: [...new Set(external)],
+    outputs: new Map(
+      outputs.map(([name, { entryPoint, imports }], at) => [
+        name,
+        {
+          isEntry: entryPoint === 'stdin.js',
+          imports: imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path),
+          text: outputFiles[at]!.text,
+        },
+      ]),
+    ),
+  }
 }
 
-const isNotDevtools = (name: string): boolean => name !== DEVTOOLS
-
 /** Leaves out what is loaded on demand, but not what is loaded at once from the same file. */
-const onDemand = (names: readonly string[]): esbuild.Plugin => ({
+const onDemand: esbuild.Plugin = {
   name: 'on-demand',
   setup: ({ onResolve }) =>
     onResolve({ filter: /^\.\// }, ({ kind, path }) =>
-      kind === 'dynamic-import' && names.includes(nameOf(path))
-        ? { path: `./dist/${basename(path)}`, external: true }
-        : undefined,
+      kind === 'dynamic-import' ? { path: `./dist/${basename(path)}`, external: true } : undefined,
     ),
-})
+}
 
 /** The package for which an entry exists. */
 function namesake(specifier: string): string {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as esbuild from 'esbuild'
 import { build as vite } from 'vite'
@@ -72,6 +73,20 @@ function printed(file: string): string {
   return status === 0 ? stdout.trim() : `exit ${status}: ${stderr.slice(0, 2_000)}`
 }
 
+const DEVTOOLS = `
+import { createAgentServer, defineAgent } from './dist/index.js'
+const agent = defineAgent({ run: ({ message }) => message('hi') })
+
+async function main() {
+  const server = createAgentServer({ agents: { agent }, devtools: true })
+  const page = await server.fetch(new Request('http://localhost/devtools'))
+  const told = await server.fetch(new Request('http://localhost/devtools/api/server'))
+  await server.close()
+  console.log(page.status, page.headers.get('content-type').slice(0, 9), told.status, (await page.text()).includes('npm install agentwire'))
+}
+main()
+`
+
 /** Vite's bundler, which is Rollup's successor, with all packages in the bundle. */
 async function startRolled(contents: string): Promise<string> {
   const name = 'rolled'
@@ -110,6 +125,38 @@ test.each([
   },
   60_000,
 )
+
+test.each(['esm', 'cjs'] as const)(
+  'the devtools of a bundle (%s) are those of the package beside it',
+  async (format) => {
+    // A bundle in the project finds the project's own package.
+    expect(await start(`devtools-${format}`, DEVTOOLS, { format, minify: true })).toBe(
+      '200 text/html 200 false',
+    )
+  },
+)
+
+test('the copy for CommonJS has the page of the devtools', async () => {
+  const code = `
+const { defineAgent } = require('./dist/index.cjs')
+const { createDevtoolsHandler } = require('./dist/devtools.cjs')
+const agent = defineAgent({ run: ({ message }) => message('hi') })
+const handler = createDevtoolsHandler({ agents: { agent } })
+handler.fetch(new Request('http://localhost/devtools')).then(async (page) => {
+  await handler.close()
+  console.log(page.status, (await page.text()).slice(0, 15))
+})`
+  const { stdout } = spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' })
+  expect(stdout.trim()).toBe('200 <!doctype html>')
+})
+
+test('the devtools of a bundle without the package beside it say what to do', async () => {
+  const file = join(tmpdir(), `agentwire-devtools-${process.pid}.mjs`)
+  await start('devtools-alone', DEVTOOLS, { format: 'esm', minify: true })
+  copyFileSync(join(folder, 'devtools-alone', 'stdin.mjs'), file)
+  expect(printed(file)).toBe('501 applicati 501 true')
+  rmSync(file)
+})
 
 test('every entry starts when all of them are one bundle', async () => {
   const imports = entries.map(({ files }, at) => `import * as e${at} from './${files.esm.default}'`)

@@ -1,13 +1,13 @@
 import { AgentwireError } from '../../errors.ts'
 import { uuid7 } from '../../ids.ts'
+import { iterateLater, later, lazy } from '../../lazy.ts'
 import { checkOptions, type OptionTable } from '../../options.ts'
 import type { Agent } from '../agent.ts'
 import { type JsonSchema, jsonSchemaOf, oneStep } from '../description.ts'
 import { AGENT_PROFILE, type AgentProfile, profileOf } from '../profile.ts'
-import { attempt, type Runnable } from './attempt.ts'
+import type { Runnable } from './attempt.ts'
 import { checkLoop } from './check-loop.ts'
-import { changeOf, readInput, reduce } from './state.ts'
-import { threadState } from './thread-state.ts'
+import type { threadState } from './thread-state.ts'
 import type { AgentContext, AgentDefinition, ModelAgentDefinition } from './types.ts'
 
 export { tool } from './tool.ts'
@@ -88,15 +88,26 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
     inputKeys: namedKeys(schema),
     ...profileOf(definition),
     answersWith,
-    stream: (task) => attempt(runnable, task),
+    stream: (task) => iterateLater(async () => (await import('./attempt.ts')).attempt(runnable, task)),
     async validateInput(value) {
       if (value === null || value === undefined) return
+      const { changeOf, readInput, reduce } = await import('./state.ts')
       await readInput(input, value)
       reduce({}, changeOf(value), uuid7)
     },
-    ...threadState,
+    ...THREAD_STATE,
     describe: () => oneStep(name ?? 'agent', schema),
   }
+}
+
+const stateOf = /* @__PURE__ */ lazy(async () => (await import('./thread-state.ts')).threadState)
+
+/** What a function runs with is loaded with its first run, and what reads its state with the first read. */
+const THREAD_STATE: typeof threadState = {
+  getState: /* @__PURE__ */ later(stateOf, 'getState'),
+  getHistory: (...asked) => iterateLater(async () => (await stateOf()).getHistory(...asked)),
+  updateState: /* @__PURE__ */ later(stateOf, 'updateState'),
+  bulkUpdateState: /* @__PURE__ */ later(stateOf, 'bulkUpdateState'),
 }
 
 /** The loop is loaded with the first run, so that agents without a model do not have it. */

@@ -1,7 +1,7 @@
 import type { Fields } from '../../messages/record.ts'
 import type { Checkpoint, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import type { SnapshotTask, StateSnapshot } from '../agent.ts'
-import { refOf } from '../checkpoint-config.ts'
+import type { HistoryOptions, SnapshotTask, StateAddress, StateSnapshot } from '../agent.ts'
+import { configOf, listTuples, refOf } from '../checkpoint-config.ts'
 import { toJson } from '../to-json.ts'
 import type { GraphInterrupt } from './graph.ts'
 import { answeredTasks, ERROR, errorOf, INTERRUPT, toPending, toValues } from './snapshot.ts'
@@ -23,6 +23,20 @@ export function readUnknownGraph(tuple: CheckpointTuple): StateSnapshot {
     checkpoint: refOf(config),
     parentCheckpoint: parentConfig ? refOf(parentConfig) : null,
   }
+}
+
+/** The state of an agent that the server no longer has, from its checkpoint only. */
+export async function readUnknownState(at: StateAddress): Promise<StateSnapshot | undefined> {
+  const tuple = await at.checkpointer.getTuple(configOf(at))
+  return tuple && readUnknownGraph(tuple)
+}
+
+/** The history of an agent that the server no longer has. */
+export async function* readUnknownHistory(
+  at: StateAddress,
+  options: HistoryOptions,
+): AsyncGenerator<StateSnapshot, void, undefined> {
+  for await (const tuple of listTuples(at, options)) yield readUnknownGraph(tuple)
 }
 
 const ROOT = '__root__'

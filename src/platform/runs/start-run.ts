@@ -1,7 +1,7 @@
-import { threadMetadata } from '../../face/assistants.ts'
 import { threadIdOf } from '../../face/ids.ts'
 import { threadNotFound } from '../../face/require-thread.ts'
 import { forkPoint } from '../../face/run-config.ts'
+import { threadMetadata } from '../../face/thread-metadata.ts'
 import { titleOf } from '../../face/title.ts'
 import { HttpError } from '../../http/index.ts'
 import { uuid7 } from '../../ids.ts'

@@ -1,6 +1,7 @@
 import type { AssistantRecord } from '../../assistants/index.ts'
-import { assistantOfThread, threadMetadata } from '../../face/assistants.ts'
+import { assistantOfThread } from '../../face/assistants.ts'
 import { forkPoint, type RunConfigWire, runSettings } from '../../face/run-config.ts'
+import { threadMetadata } from '../../face/thread-metadata.ts'
 import { titleOf } from '../../face/title.ts'
 import {
   internalsOf,

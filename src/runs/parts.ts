@@ -1,0 +1,47 @@
+import type { AgentEngine } from './agent-engine.ts'
+import type { Attach } from './attach.ts'
+import { boundOf } from './bound.ts'
+import type { RunContext } from './context.ts'
+
+/** The internal parts of an engine. */
+export interface EngineInternals
+  extends Pick<RunContext, 'aliases' | 'defaultAgent' | 'limits' | 'store' | 'observe'> {
+  /** Whether clients see the text of an agent's error, or only an error id. */
+  readonly showsErrors: boolean
+  /** Whether the memory of graphs is a `BaseStore` that all principals share. */
+  readonly sharesGraphStore: boolean
+  /**
+   * Settles when this process no longer executes a run of the thread; undefined if it executes none. For
+   * hosts that stop an idle process, such as Workers: pass it to their `waitUntil`, as the routes do.
+   */
+  working(threadId: string): Promise<void> | undefined
+  /**
+   * Whether a reader in this process follows the thread's events, or waits for the end of one of its runs.
+   */
+  isFollowed(threadId: string): boolean
+  /**
+   * State that faces share over this engine, such as its job runner. Created by the first call with a given
+   * function, and closed before the engine.
+   */
+  readonly attach: Attach
+}
+
+/**
+ * The internal parts of an engine. Throws `RunError` `invalid_argument` for an object that is not an engine.
+ */
+export function internalsOf(engine: AgentEngine): EngineInternals {
+  const { context, attach } = boundOf(engine)
+  const { aliases, defaultAgent, limits, store, observe, graphStores, executing, watchers } = context
+  return {
+    aliases,
+    defaultAgent,
+    limits,
+    store,
+    observe,
+    showsErrors: context.errorMessage !== undefined,
+    sharesGraphStore: graphStores.isShared,
+    working: (threadId) => executing.get(threadId),
+    isFollowed: watchers.isFollowed,
+    attach,
+  }
+}
