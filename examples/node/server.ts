@@ -35,8 +35,9 @@ const listener = createServer((request, response) => {
     return response.writeHead(404).end()
   })
 })
-listener.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
-  console.log(server.banner(`http://127.0.0.1:${(listener.address() as AddressInfo).port}/agents`))
+const { HOST = '127.0.0.1', PORT = '3000' } = process.env
+listener.listen(Number(PORT), HOST, () => {
+  console.log(server.banner(`http://${HOST}:${(listener.address() as AddressInfo).port}/agents`))
 })
 process.once('SIGTERM', async () => {
   listener.close()
