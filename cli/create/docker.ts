@@ -14,7 +14,7 @@ WORKDIR /app
 COPY ${files} ./
 RUN ${install}
 COPY . .
-RUN npm run build && npm prune --omit=dev
+RUN npm run build && ${isNext ? 'rm -rf .next/cache && ' : ''}npm prune --omit=dev
 
 FROM node:22-slim
 WORKDIR /app

@@ -26,7 +26,7 @@ function developmentOf({ auth, model, page, framework }: Choices, manager: Manag
   const answers =
     key === undefined
       ? 'A script answers in place of a model.'
-      : `Put the provider's key into \`.env\` as \`${key}\`. Without it, a script answers in place of the model.`
+      : `Put the provider's key into \`.env\` as \`${key}\`, and start again. Without it, a script answers in place of the model.`
   const signIn = auth ? ' Sign in with the name and the password of `AGENT_USERS` in `.env`.' : ''
   return `## Development
 
@@ -39,7 +39,7 @@ ${manager} run types
 
 The devtools at http://localhost:3000/agents/devtools show each thread and run, and call the agent.${signIn} ${framework === 'next' ? 'Next.js takes' : 'The server restarts for'} each change.
 
-${answers} ${copied}
+${answers} ${copied} \`npx agentwire doctor\` checks Node, the packages, the database and the port.
 `
 }
 
