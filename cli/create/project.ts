@@ -113,7 +113,7 @@ function packageOf(name: string, choices: Choices, read: (path: string) => strin
     }),
     devDependencies: sorted({
       ...pick(['@types/node', 'tsx', 'typescript']),
-      // A build has the page's packages in it, so production does not install them.
+      // A build has the page's packages in it.
       ...(page && !isNext && pick([...ofPage, 'esbuild', '@types/react', '@types/react-dom'])),
       ...(isNext && pick(['@types/react'])),
       ...(framework === 'express' && { '@types/express': '^5.0.0' }),

@@ -157,7 +157,8 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a projec
       const inherited = Object.fromEntries([KEYS[model] ?? 'NO_KEY'].map((key) => [key, 'of this machine']))
       expect(await runIn(place, 'npm', ['test'], inherited)).toMatch(/[#ℹ] fail 0/)
       done('test')
-      await runIn(place, 'npm', ['run', 'types'])
+      // The build of Next.js checks the types of all files.
+      if (framework !== 'next') await runIn(place, 'npm', ['run', 'types'])
       done('types')
       await runIn(place, 'npm', ['run', 'build'])
       done('build')
