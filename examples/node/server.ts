@@ -24,7 +24,7 @@ const listener = createServer((request, response) => {
   agents(request, response, async () => {
     // #region page
     const page = '<!doctype html><title>Orders</title><h1>Orders</h1>'
-    if (request.url === '/') return response.setHeader('content-type', 'text/html').end(page)
+    if (request.url?.split('?')[0] === '/') return response.setHeader('content-type', 'text/html').end(page)
     // #endregion
     // #region orders
     if (request.method === 'POST' && request.url === '/orders') {

@@ -142,7 +142,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a projec
         await page.close()
       } else {
         search.open()
-        expect(await statusOf(origin)).toBe(200)
+        expect(await statusOf(origin, { headers: headersOf(user) })).toBe(200)
         expect(await talk(origin, user, MAILS, ['approve', 'reject'])).toContain('- Sent to ada@example.com.')
       }
       done('approve')
