@@ -45,7 +45,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a projec
   })
   afterAll(async () => {
     await browser?.close()
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
+    rmSync(folder, REMOVE)
   })
 
   test.each(isEveryNight ? COVERING : COVERING.slice(0, 2))(
@@ -60,6 +60,9 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a projec
         since = performance.now()
       }
       const place = join(folder, nameOf(choices))
+      onTestFinished(() => {
+        for (const path of [place, `${place}-image`]) rmSync(path, REMOVE)
+      })
       const create = [
         join(folder, 'tool/node_modules/.bin/agentwire'),
         'create',
@@ -171,7 +174,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a projec
       await produced.stop()
       done('start')
       if (isEveryNight) {
-        const image = await buildImage(place, join(folder, `${nameOf(choices)}-image`))
+        const image = await buildImage(place, `${place}-image`)
         done('image')
         const [command, ...args] = image.command
         const own = await freePort()
@@ -213,6 +216,9 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a projec
   )
 })
 
+/** A process that was just stopped may still be writing. */
+const REMOVE = { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }
+
 type Served = ReturnType<typeof serveIn>
 
 const QUIET = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
@@ -234,7 +240,6 @@ async function storageOf(choices: Choices): Promise<string | undefined> {
   }
   if (choices.storage === 'redis' && hasRedis()) {
     const redis = await startRedis()
-    await redis.start()
     onTestFinished(() => redis.remove())
     return redis.url
   }
@@ -286,6 +291,8 @@ async function untilServed(origin: string, { child, text }: Served): Promise<voi
 async function openPage(browser: Browser, user: string | undefined) {
   const [username = '', password = ''] = user?.split(':') ?? []
   const page = await browser.newPage(user === undefined ? {} : { httpCredentials: { username, password } })
+  // A busy machine compiles for minutes.
+  page.setDefaultTimeout(240_000)
   onTestFinished(() => page.close())
   return { page, problems: problemsOf(page) }
 }
