@@ -36,3 +36,19 @@ export const ABOUT: { readonly [Name in Choice]: Readonly<Record<Choices[Name], 
     google: 'Gemini',
   },
 }
+
+/** The package with the client of each database. */
+export const CLIENTS: Readonly<Record<Choices['storage'], readonly string[]>> = {
+  memory: [],
+  sqlite: ['libsql'],
+  postgres: ['pg'],
+  redis: ['redis'],
+}
+
+/** The environment variable with the key of each provider. Without it, a script answers. */
+export const KEYS: Readonly<Record<Choices['model'], string | undefined>> = {
+  scripted: undefined,
+  openai: 'OPENAI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+  google: 'GEMINI_API_KEY',
+}

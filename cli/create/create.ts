@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { parseCommandLine } from '../options.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
 import { type Ask, askOnTerminal } from './ask.ts'
-import { ABOUT, CHOICES, type Choice, type Choices } from './choices.ts'
+import { ABOUT, CHOICES, type Choice, type Choices, KEYS } from './choices.ts'
 import { exampleReader } from './examples.ts'
 import { install, type Manager, managerOf } from './install.ts'
 import { type ProjectFiles, projectOf } from './project.ts'
@@ -47,9 +47,9 @@ export async function createCommand(args: readonly string[], terminal: Terminal)
   const dir = given ?? (await chooseFolder(ask, terminal))
   const choices = await choose(options, ask)
   const folder = resolve(dir)
-  write(folder, projectOf(nameOf(folder), choices, exampleReader()))
-  terminal.out(`\nCreated ${dir}: ${describe(choices)}.`)
   const manager = managerOf(terminal)
+  write(folder, projectOf({ name: nameOf(folder), manager }, choices, exampleReader()))
+  terminal.out(`\nCreated ${dir}: ${describe(choices)}.`)
   const installed = values['no-install'] ? undefined : await install(folder, manager, terminal)
   terminal.out(nextSteps(dir, choices, { manager, installed: installed ?? false }))
   return installed === false ? 1 : 0
@@ -144,6 +144,7 @@ interface Installing {
 
 function nextSteps(dir: string, { model, page, auth }: Choices, { manager, installed }: Installing): string {
   const origin = 'http://localhost:3000'
+  const key = KEYS[model]
   const steps = [
     ...(resolve(dir) === process.cwd() ? [] : [`cd ${quoted(dir)}`]),
     ...(installed ? [] : [`${manager} install`]),
@@ -151,9 +152,9 @@ function nextSteps(dir: string, { model, page, auth }: Choices, { manager, insta
   ]
   const places = [...(page ? [['chat', origin]] : []), ['devtools', `${origin}/agents/devtools`]]
   return [
-    ...(model === 'scripted'
+    ...(key === undefined
       ? []
-      : ['', `First put the API key of the provider into .env. “${manager} test” needs none.`]),
+      : ['', `Put the provider's key into .env as ${key}. Until then, a script answers.`]),
     '',
     'Next:',
     ...steps.map((step) => `  ${step}`),

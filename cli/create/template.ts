@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import type { Choices } from './choices.ts'
+import { type Choices, CLIENTS, KEYS } from './choices.ts'
 
 export interface Template {
   readonly choices: Choices
@@ -13,14 +13,22 @@ export interface Template {
  */
 export function adapt({ choices, read }: Template, from: string, to: string): string {
   const text = read(from)
+  if (to === 'next.config.mjs') return withChosenClients(text, choices)
   if (!/\.tsx?$/.test(from)) return text
   const isServer = to === 'server.ts'
   const kept = regions(text, regionsOf(choices, isServer))
   const withAuth = choices.auth ? kept : kept.replace(/^.*\bauthenticate\b.*\n/gm, '')
-  const withPage = isServer ? withAuth.replace(/^( *)const page = .*\n/m, choices.page ? '' : LINK) : withAuth
-  const own = isServer ? addImports(withPage, choices) : withPage
-  return withoutUnused(ownPaths(own, from, to))
+  const own = isServer ? serverOf(withAuth, choices) : withAuth
+  return withoutUnused(ownPaths(to === 'agents.test.ts' ? withKeyOf(choices, own) : own, from, to))
 }
+
+/** The test takes the key of the chosen provider away. */
+const withKeyOf = ({ model }: Choices, text: string): string =>
+  text.replace(KEYS.openai!, KEYS[model] ?? KEYS.openai!)
+
+/** Next.js does not bundle the clients of databases. */
+const withChosenClients = (text: string, { storage }: Choices): string =>
+  text.replace(/\[.*\]/, `[${['agentwire', ...CLIENTS[storage]].map((name) => `'${name}'`).join(', ')}]`)
 
 /** The page of a project without one. */
 const LINK = `$1const page = '<!doctype html><title>Agents</title><a href="/agents">Agents</a>'\n`
@@ -42,12 +50,19 @@ const regions = (text: string, kept: ReadonlySet<string>): string =>
     .trimEnd()
     .concat('\n')
 
-/** A framework's server imports its agents and its page from sibling files. */
-function addImports(text: string, { page }: Choices): string {
-  const last = text.lastIndexOf('\nimport ')
-  const end = text.indexOf('\n', last + 1) + 1
-  const own = ["import { server } from './agents.ts'", ...(page ? ["import { page } from './page.ts'"] : [])]
-  return `${text.slice(0, end)}${own.join('\n')}\n${text.slice(end)}`
+/** A framework's server takes its agents and its page from sibling files, and closes the storage with the agents. */
+function serverOf(text: string, { page }: Choices): string {
+  const adapted = text
+    .replace(/^( *)const page = .*\n/m, page ? '' : LINK)
+    .replace('await server.close()', 'await close()')
+    .replace('() => app.close()) // closes the agents first', '() => app.close().then(close))')
+  const last = adapted.lastIndexOf('\nimport ')
+  const end = adapted.indexOf('\n', last + 1) + 1
+  const own = [
+    "import { close, server } from './agents.ts'",
+    ...(page ? ["import { page } from './page.ts'"] : []),
+  ]
+  return `${adapted.slice(0, end)}${own.join('\n')}\n${adapted.slice(end)}`
 }
 
 /** Files in folders of other examples become files of the project. */
@@ -61,10 +76,8 @@ function ownPaths(text: string, from: string, to: string): string {
 }
 
 /** Where an example file is placed in a project. */
-function placeOf(path: string): string {
-  const inside = path.replace(/^(?:start\/storage\/\w+)\.ts$/, 'storage.ts')
-  return inside.startsWith('offline/') ? inside : inside.replace(/^(?!storage\.ts)[^/]+\//, '')
-}
+const placeOf = (path: string): string =>
+  path.replace(/^start\/(storage|model)\/\w+\.ts$/, 'start/$1.ts').replace(/^[^/]+\//, '')
 
 const IMPORT = /^import (?:(\w+)(?:, )?)?(?:\{ ([^}]*) \} )?from '[^']+'\n/gm
 

@@ -29,9 +29,10 @@ app.post('/orders', (request: Request, response: Response) => {
 })
 // #endregion
 
-const listener = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?: Error) => {
+const { HOST = '127.0.0.1', PORT = '3000' } = process.env
+const listener = app.listen(Number(PORT), HOST, (error?: Error) => {
   if (error) throw error
-  console.log(server.banner(`http://127.0.0.1:${(listener.address() as AddressInfo).port}/agents`))
+  console.log(server.banner(`http://${HOST}:${(listener.address() as AddressInfo).port}/agents`))
 })
 process.once('SIGTERM', async () => {
   listener.close()

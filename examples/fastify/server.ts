@@ -27,6 +27,7 @@ app.post<{ Body: { item: string } }>('/orders', async (request, reply) => {
 // #endregion
 await app.register(toFastify(server), { prefix: '/agents' })
 
-const origin = await app.listen({ port: Number(process.env.PORT ?? 3000), host: '127.0.0.1' })
+const { HOST = '127.0.0.1', PORT = '3000' } = process.env
+const origin = await app.listen({ port: Number(PORT), host: HOST })
 console.log(server.banner(`${origin}/agents`))
 process.once('SIGTERM', () => app.close()) // closes the agents first

@@ -29,8 +29,9 @@ app.post('/orders', async (context) => {
 // #endregion
 app.route('/agents', toHono(server))
 
-const options = { fetch: app.fetch, port: Number(process.env.PORT ?? 3000), hostname: '127.0.0.1' }
-const listener = serve(options, ({ port }) => console.log(server.banner(`http://127.0.0.1:${port}/agents`)))
+const { HOST = '127.0.0.1', PORT = '3000' } = process.env
+const options = { fetch: app.fetch, port: Number(PORT), hostname: HOST }
+const listener = serve(options, ({ port }) => console.log(server.banner(`http://${HOST}:${port}/agents`)))
 process.once('SIGTERM', async () => {
   listener.close()
   await server.close() // Streams are open requests, so the listener closes once they have ended.

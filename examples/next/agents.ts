@@ -5,11 +5,10 @@ import { authenticate } from '../start/auth.ts'
 import { openStorage } from '../start/storage/memory.ts'
 
 /** Serves your agents. The route mounts it below `/agents`. */
-export const server = cachedServer(openStorage, ({ store, checkpointer }) =>
+export const server = cachedServer(openStorage, (storage) =>
   createAgentServer({
     agents: { assistant },
-    store,
-    checkpointer,
+    ...storage,
     authenticate,
     devtools: process.env.NODE_ENV === 'development', // at `/agents/devtools`
   }),

@@ -24,7 +24,7 @@ const listener = createServer((request, response) => {
   agents(request, response, async () => {
     // #region page
     const page = '<!doctype html><title>Orders</title><h1>Orders</h1>'
-    if (request.url === '/') return response.setHeader('content-type', 'text/html').end(page)
+    if (request.url?.split('?')[0] === '/') return response.setHeader('content-type', 'text/html').end(page)
     // #endregion
     // #region orders
     if (request.method === 'POST' && request.url === '/orders') {
@@ -35,8 +35,9 @@ const listener = createServer((request, response) => {
     return response.writeHead(404).end()
   })
 })
-listener.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
-  console.log(server.banner(`http://127.0.0.1:${(listener.address() as AddressInfo).port}/agents`))
+const { HOST = '127.0.0.1', PORT = '3000' } = process.env
+listener.listen(Number(PORT), HOST, () => {
+  console.log(server.banner(`http://${HOST}:${(listener.address() as AddressInfo).port}/agents`))
 })
 process.once('SIGTERM', async () => {
   listener.close()

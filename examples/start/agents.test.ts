@@ -1,29 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAgentEngine } from 'agentwire'
-// #region provider
-import { listen } from '../offline/listen.ts'
+import { toolCallsOf } from 'agentwire/testing'
 
-await listen() // replaces the provider, so that the test needs no key
+// #region provider
+process.env.OPENAI_API_KEY = '' // The script of offline.ts answers.
 // #endregion
 const { assistant } = await import('./assistant.ts')
 
-const content = 'Let the researcher find out about tea, multiply 6 by 7, and mail both to ada@example.com.'
-
-test('the assistant asks before it sends a mail', async () => {
+test('the assistant sends only the mails that are approved', async () => {
   const engine = createAgentEngine({ agents: { assistant } }) // in memory
-  const threadId = 'test'
-  const { runId } = await engine.start({ threadId, input: { messages: [{ role: 'user', content }] } })
-  const { status, interrupts } = await engine.wait({ threadId, runId })
-  assert.equal(status, 'interrupted')
-  const answers = { [interrupts[0]!.id]: { decisions: [{ type: 'approve' }] } }
-  const answered = await engine.respond({ threadId, answers })
-  assert.equal((await engine.wait({ threadId, runId: answered.runId })).status, 'success')
-  const state = await engine.readState((await engine.findThread({ threadId }))!)
-  const { messages } = state!.values as { messages: { type: string; content: unknown }[] }
-  const said = messages.map((message) => `${message.type}: ${JSON.stringify(message.content)}`)
-  assert.match(said.join('\n'), /tool: .*sent to ada@example\.com/)
-  assert.match(said.at(-1)!, /^ai: .*42/)
+  const asked = await engine.run({
+    input: 'Mail what you know about tea to ada@example.com and bob@example.com.',
+  })
+  assert.equal(asked.status, 'interrupted')
+  const decisions = [{ type: 'approve' }, { type: 'reject', message: 'Not to Bob.' }]
+  const answers = { [asked.interrupts[0]!.id]: { decisions } }
+  const done = await engine.run({ threadId: asked.threadId, answers })
+  assert.equal(done.status, 'success')
+  const results = toolCallsOf(done.messages).map(({ name, result }) => [name, result])
+  assert.deepEqual(results, [
+    ['look_up', 'People drink tea everywhere.'],
+    ['send_mail', 'Sent to ada@example.com.'],
+    ['send_mail', 'Not to Bob.'],
+  ])
+  assert.match(done.text, /Done/)
   await engine.close()
 })
 

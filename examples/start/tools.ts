@@ -1,13 +1,17 @@
-export const multiply = ({ a, b }: { readonly a: number; readonly b: number }): number => a * b
-
-/** Only pretends to send. Replace it with your mail service. */
-export const send_mail = ({ to }: { readonly to: string; readonly text: string }): string => `sent to ${to}`
+import { tool } from 'agentwire'
+import { z } from 'zod'
 
 /** Replace it with your search. */
-export const look_up = ({ topic }: { readonly topic: string }): string => `People drink ${topic} everywhere.`
+export const look_up = tool({
+  description: 'Finds what is known about a topic.',
+  input: z.object({ topic: z.string() }),
+  run: ({ topic }) => `People drink ${topic} everywhere.`,
+})
 
-/** A model would also get a description and a schema. The script knows tools by name. */
-const declare = (...names: string[]) => names.map((name) => ({ function: { name } }))
-
-export const assistantTools = declare('multiply', 'send_mail', 'task')
-export const researcherTools = declare('look_up')
+/** Only pretends to send. Replace it with your mail service. */
+export const send_mail = tool({
+  description: 'Sends a mail.',
+  input: z.object({ to: z.string(), text: z.string() }),
+  approve: true, // the user is asked before it runs
+  run: ({ to }) => `Sent to ${to}.`,
+})

@@ -35,8 +35,9 @@ export function startProgram(
   args: readonly string[],
   env: NodeJS.ProcessEnv = process.env,
   cwd = root,
+  detached = false,
 ): Program {
-  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, args, { cwd, env, detached, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''
   const heard = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr])

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import '../../start/page/page.css'
 
-export const metadata = { title: 'Assistant' }
+export const metadata = { title: 'Assistant', icons: { icon: 'data:,' } }
 
 export default function Layout({ children }: { readonly children: ReactNode }) {
   return (

@@ -1,6 +1,7 @@
 'use client'
 import { useStream } from '@langchain/react'
 import { useOpenThread } from 'agentwire/react'
+import { Answer } from './answer.tsx'
 import { type Decision, Question, type Questions } from './question.tsx'
 
 /** A chat with the assistant. The page's address names the conversation, so that a reload opens it again. */
@@ -24,7 +25,7 @@ interface ConversationProps {
   readonly onThreadId: (threadId: string) => void
 }
 
-/** One conversation: its messages, its tool calls, and its questions. */
+/** One conversation: its messages, its tool calls and its questions. */
 function Conversation({ threadId, onThreadId }: ConversationProps) {
   const thread = useStream<Record<string, unknown>, Questions>({
     apiUrl: new URL('/agents', globalThis.location?.href ?? 'http://localhost').href,
@@ -41,10 +42,16 @@ function Conversation({ threadId, onThreadId }: ConversationProps) {
   return (
     <>
       <div role="log" aria-live="polite">
-        {messages.length === 0 && <p className="hint">Say something, or ask for a mail.</p>}
+        {messages.length === 0 && (
+          <p className="hint">Say something, or ask for mails to ada@example.com and bob@example.com.</p>
+        )}
         {messages.map((message) => (
           <article key={message.id} className={message.type}>
-            {message.text || callsOf(message)}
+            {message.type === 'ai' && message.text ? (
+              <Answer text={message.text} />
+            ) : (
+              message.text || callsOf(message)
+            )}
           </article>
         ))}
         {interrupts.map(({ id, value }) => (

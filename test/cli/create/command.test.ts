@@ -1,45 +1,24 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, posix } from 'node:path'
+import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { Client } from '@langchain/langgraph-sdk'
 import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
-import { askLine } from '../../cli/ask-line.ts'
-import { CHOICES, type Choices } from '../../cli/create/choices.ts'
-import { exampleReader } from '../../cli/create/examples.ts'
-import { projectOf } from '../../cli/create/project.ts'
-import { run } from '../../cli/run.ts'
-import { Canceled } from '../../cli/terminal.ts'
-import { ORIGIN, programs } from '../kit/program.ts'
-import { root } from '../package/package.ts'
-import { write } from './projects.ts'
+import { askLine } from '../../../cli/ask-line.ts'
+import { exampleReader } from '../../../cli/create/examples.ts'
+import { projectOf } from '../../../cli/create/project.ts'
+import { run } from '../../../cli/run.ts'
+import { Canceled } from '../../../cli/terminal.ts'
+import { programs } from '../../kit/program.ts'
+import { root } from '../../package/package.ts'
+import { write } from '../projects.ts'
+import { ALL, COVERING, nameOf } from './templates.ts'
 
 const start = programs()
 const read = exampleReader()
 /** Inside of this project, so that projects find its packages. */
 const folder = join(root, '.tmp', `create-${process.pid}`)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-const YES_NO = [true, false]
-
-/** Everything that can be chosen. */
-const ALL: readonly Choices[] = CHOICES.framework.flatMap((framework) =>
-  CHOICES.storage.flatMap((storage) =>
-    CHOICES.model.flatMap((model) =>
-      YES_NO.flatMap((auth) => YES_NO.map((page) => ({ framework, storage, model, auth, page }))),
-    ),
-  ),
-)
-
-/** The compiler sees each framework with each storage, with and without a page; the models and the authentication take turns in them. */
-function isCompiled({ framework, storage, model, auth, page }: Choices): boolean {
-  const turn = CHOICES.framework.indexOf(framework) + CHOICES.storage.indexOf(storage)
-  return CHOICES.model.indexOf(model) === (turn + (page ? 1 : 0)) % 4 && auth === (turn % 2 === 1)
-}
-
-const nameOf = ({ framework, storage, model, auth, page }: Choices): string =>
-  [framework, storage, model, ...(auth ? ['auth'] : []), ...(page ? ['page'] : [])].join('-')
 
 /** What a command line prints, and its exit code. */
 async function create(args: readonly string[], answers?: readonly string[]) {
@@ -54,47 +33,15 @@ async function create(args: readonly string[], answers?: readonly string[]) {
   return { code, text: printed.join('\n') }
 }
 
-describe('every project', () => {
-  test('imports only files that it has and packages that it installs, and type-checks', () => {
-    expect(ALL.filter(isCompiled)).toHaveLength(40)
-    const files = new Map<string, string>()
-    const wrong: string[] = []
-    for (const choices of ALL) {
-      const name = nameOf(choices)
-      const project = projectOf(name, choices, read)
-      const { dependencies, devDependencies } = JSON.parse(project.get('package.json')!)
-      for (const [path, text] of project) {
-        if (!/\.tsx?$/.test(path)) continue
-        if (isCompiled(choices)) files.set(join(folder, name, path), text)
-        for (const imported of importsOf(text)) {
-          const isThere = imported.startsWith('.')
-            ? project.has(posix.join(posix.dirname(path), imported))
-            : imported.startsWith('node:') ||
-              Object.hasOwn({ ...dependencies, ...devDependencies }, packageOf(imported))
-          if (!isThere) wrong.push(`${name}/${path} imports ${imported}`)
-        }
-        if (/#(?:end)?region/.test(text)) wrong.push(`${name}/${path} has a region`)
-      }
-      const { graphs, auth } = JSON.parse(project.get('langgraph.json')!)
-      const exported = auth ? [graphs.assistant, auth.path] : [graphs.assistant]
-      for (const one of exported.map((path: string) => path.split(':') as [string, string]))
-        if (
-          !new RegExp(`^export (?:const|function) ${one[1]}\\b`, 'm').test(
-            project.get(posix.normalize(one[0])) ?? '',
-          )
-        )
-          wrong.push(`${name}/langgraph.json names ${one.join(':')}`)
-      if ((auth === undefined) === choices.auth) wrong.push(`${name}/langgraph.json has the wrong auth`)
-    }
-    expect(wrong).toEqual([])
-    expect(problemsOf(files)).toEqual([])
-  })
+test('every project type-checks', () => {
+  const files = new Map<string, string>()
+  for (const choices of COVERING) {
+    const name = nameOf(choices)
+    for (const [path, text] of projectOf({ name }, choices, read))
+      if (/\.tsx?$/.test(path)) files.set(join(folder, name, path), text)
+  }
+  expect(problemsOf(files)).toEqual([])
 })
-
-const importsOf = (text: string): readonly string[] =>
-  [...text.matchAll(/(?:from |import\(|import )'([^']+)'/g)].map(([, name]) => name!)
-
-const packageOf = (name: string): string => name.split('/', name.startsWith('@') ? 2 : 1).join('/')
 
 /** What the compiler finds in files that are not written anywhere, with the packages of this project. */
 function problemsOf(files: ReadonlyMap<string, string>): readonly string[] {
@@ -133,108 +80,13 @@ function problemsOf(files: ReadonlyMap<string, string>): readonly string[] {
     )
 }
 
-/** Each framework, storage, model and answer is in one of them. */
-const COVERING: readonly Choices[] = [
-  { framework: 'hono', storage: 'sqlite', model: 'openai', auth: false, page: true },
-  { framework: 'express', storage: 'memory', model: 'anthropic', auth: true, page: true },
-  { framework: 'fastify', storage: 'sqlite', model: 'scripted', auth: true, page: false },
-  { framework: 'node', storage: 'memory', model: 'google', auth: false, page: true },
-]
-
-/** A project whose page finds the sources of this package by the project's tsconfig. */
-function filesOf(name: string, choices: Choices): Record<string, string> {
-  const files = Object.fromEntries(projectOf(name, choices, read))
-  const tsconfig = JSON.parse(files['tsconfig.json']!)
-  tsconfig.compilerOptions.paths = { 'agentwire/react': [join(root, 'src/react/index.ts')] }
-  return { ...files, 'tsconfig.json': JSON.stringify(tsconfig) }
-}
-
 /** Projects find the sources of this package by its tsconfig. */
 const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.json'), PORT: '0' }
-
-describe.each(COVERING)('a project of $framework, $storage, $model', (choices) => {
-  const place = join(folder, `started-${nameOf(choices)}`)
-
-  test('passes its own test, without a key', async () => {
-    write(place, filesOf('started', choices))
-    const tested = start(
-      process.execPath,
-      ['--import', 'tsx', '--test', '--test-reporter=tap', 'agents.test.ts'],
-      env,
-      place,
-    )
-    expect([await tested.exit, tested.text()]).toEqual([0, expect.stringMatching(/# pass [12]\n/)])
-  })
-
-  test('starts, and serves its agent and its page', async () => {
-    const { model, auth, page } = choices
-    const key = { OPENAI_API_KEY: 'none', ANTHROPIC_API_KEY: 'none', AGENT_USERS: 'ada:secret' }
-    const served = start(
-      process.execPath,
-      ['--import', 'tsx', 'server.ts'],
-      { ...env, ...key, STORAGE_URL: 'file:agents.db' },
-      place,
-    )
-    const [origin] = ORIGIN.exec(await served.output(ORIGIN))!
-    const home = await fetch(origin!)
-    expect([home.status, await home.text()]).toEqual([
-      200,
-      expect.stringContaining(page ? '<div id="page">' : '<a href="/agents">'),
-    ])
-    expect(served.text()).toContain('clients see an error id')
-    const defaultHeaders: Record<string, string> = auth
-      ? { authorization: `Basic ${btoa('ada:secret')}` }
-      : {}
-    const client = new Client({
-      apiUrl: `${origin}/agents`,
-      defaultHeaders,
-      callerOptions: { maxRetries: 0 },
-    })
-    const [assistant] = await client.assistants.search()
-    expect(assistant?.graph_id).toBe('assistant')
-    if (auth) expect((await fetch(`${origin}/agents/threads`)).status).toBe(401)
-    const devtools = await fetch(`${origin}/agents/devtools/api/threads`, { headers: defaultHeaders })
-    // Those are of `npm run dev`.
-    expect(devtools.status).toBe(404)
-    if (model !== 'scripted') return
-    const input = { messages: [{ role: 'user', content: 'Hello' }] }
-    const { messages } = (await client.runs.wait(null, 'assistant', { input })) as {
-      messages: { content: unknown }[]
-    }
-    expect(JSON.stringify(messages.at(-1))).toContain('I am a script')
-  })
-})
-
-test.each(COVERING)(
-  '$framework: in development the server says what it serves, and clients see errors',
-  async (choices) => {
-    const place = join(folder, `developed-${nameOf(choices)}`)
-    const project = filesOf('developed', choices)
-    write(place, project)
-    const [, flags] = / (--env-file-if-exists=\S+ --env-file=\S+) /.exec(
-      JSON.parse(project['package.json']!).scripts.dev,
-    )!
-    const inherited: NodeJS.ProcessEnv = { ...env }
-    delete inherited.NODE_ENV
-    const served = start(
-      process.execPath,
-      // This Node may lack the first, which only passes what the environment has.
-      [flags!.split(' ')[1]!, '--import', 'tsx', 'server.ts'],
-      { ...inherited, STORAGE_URL: 'file:agents.db', OPENAI_API_KEY: 'none', ANTHROPIC_API_KEY: 'none' },
-      place,
-    )
-    const text = await served.output(/devtools http\S+\n/)
-    expect(text).toMatch(/agents {3}assistant\n/)
-    expect(text).toMatch(new RegExp(`storage {2}${choices.storage}`))
-    expect(text).toContain(choices.auth ? 'sign-in  authenticate' : 'sign-in  none')
-    expect(text).toContain('clients see the text of an agent’s error')
-  },
-)
 
 test('the langgraph.json of a project is served with the authentication of the project', async () => {
   const place = join(folder, 'deployed')
   const choices = COVERING.find(({ auth, model }) => auth && model === 'scripted')!
-  write(place, Object.fromEntries(projectOf('deployed', choices, read)))
+  write(place, Object.fromEntries(projectOf({ name: 'deployed' }, choices, read)))
   const args = ['serve', '--config', join(place, 'langgraph.json'), '--port', '0', '--json']
   const served = start(
     process.execPath,
@@ -354,7 +206,7 @@ describe('the command', () => {
       if (!paths.has(`examples/${path}`)) missing.add(path)
       return read(path)
     }
-    for (const choices of ALL) projectOf('all', choices, known)
+    for (const choices of ALL) projectOf({ name: 'all' }, choices, known)
     expect([...missing]).toEqual([])
   })
 })
