@@ -6,7 +6,7 @@ import {
   type OutputOptions,
   type RolldownOptions,
 } from 'rolldown'
-import { devtoolsPage } from './devtools-page.config.ts'
+import { pages } from './pages.config.ts'
 import { entry } from './tsup.config.ts'
 
 type EntryName = keyof typeof entry
@@ -33,7 +33,7 @@ const input: RolldownOptions = {
   resolve: { mainFields: ['module', 'main'] },
   treeshake: { moduleSideEffects: false },
   transform: { target: 'node20' },
-  plugins: [devtoolsPage.vite],
+  plugins: [pages],
   checks: { ineffectiveDynamicImport: false },
   logLevel: 'warn',
 }

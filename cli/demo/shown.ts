@@ -1,0 +1,20 @@
+/** An agent as the page offers it. */
+export interface ShownAgent {
+  readonly name: string
+  /** Messages to try. */
+  readonly hints: readonly string[]
+}
+
+/** The agents of the demo. A new chat begins with the first. */
+export const AGENTS = [
+  {
+    name: 'assistant',
+    hints: [
+      'What is the weather in Oslo and Lima?',
+      'Send Ada and Bob a mail about lunch.',
+      'Tell me a long story.',
+      'Show me Markdown.',
+    ],
+  },
+  { name: 'echo', hints: ['Hello there', 'Ask me something.'] },
+] as const satisfies readonly ShownAgent[]
