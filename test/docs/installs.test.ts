@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { pages, read } from './fences.ts'
 
 /** Their install lines stand with each part. */
-const BY_PART = new Set(['docs/functions.md', 'docs/sign-in.md'])
+const BY_PART = new Set(['docs/sign-in.md'])
 const guides = pages.filter((page) => /^(docs\/[^/]+|README)\.md$/.test(page) && !BY_PART.has(page))
 
 /** `@scope/name` of `@scope/name/entry` or of `@scope/name@1`. */
