@@ -3,10 +3,10 @@ import { defineAgent, tool } from '../../src/agents/function/define-agent.ts'
 import type { Model } from '../../src/formats/models.ts'
 import { textOf } from '../../src/messages/index.ts'
 import { sleep } from '../../src/time.ts'
-import type { AGENTS } from './shown.ts'
+import type { ShownAgent } from './shown.ts'
 
 /** The agents that the page offers: one with a model and tools, and one that is a function. */
-export const demoAgents = (model: Model): Readonly<Record<(typeof AGENTS)[number]['name'], Agent>> => ({
+export const demoAgents = (model: Model): Readonly<Record<ShownAgent['name'], Agent>> => ({
   assistant: defineAgent({
     name: 'assistant',
     description: 'Looks up the weather, and sends mails after you have approved them.',

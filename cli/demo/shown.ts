@@ -1,11 +1,4 @@
-/** An agent as the page offers it. */
-export interface ShownAgent {
-  readonly name: string
-  /** Messages to try. */
-  readonly hints: readonly string[]
-}
-
-/** The agents of the demo. A new chat begins with the first. */
+/** The agents of the demo, with messages to try. A new chat begins with the first. */
 export const AGENTS = [
   {
     name: 'assistant',
@@ -17,4 +10,6 @@ export const AGENTS = [
     ],
   },
   { name: 'echo', hints: ['Hello there', 'Ask me something.'] },
-] as const satisfies readonly ShownAgent[]
+] as const
+
+export type ShownAgent = (typeof AGENTS)[number]

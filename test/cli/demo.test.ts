@@ -12,7 +12,7 @@ import { problemsOf } from '../kit/site.ts'
 if (executablePath === undefined)
   console.warn('No chromium on the path: the tests of agentwire demo in a browser are skipped.')
 
-async function demo(env: Readonly<Record<string, string>> = {}) {
+async function demo(env: Readonly<Record<string, string | undefined>> = {}) {
   const started = await startDemo({ port: 0, storage: 'memory:', env })
   onTestFinished(() => started.close())
   return started

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { createAgentClient, useOpenThread, useReachable, useThreads } from '../../../src/react/index.ts'
-import { AGENTS } from '../shown.ts'
+import { AGENTS, type ShownAgent } from '../shown.ts'
 import { Conversation } from './conversation.tsx'
 
 /** The page is at the root of the agents' server. */
@@ -11,7 +11,7 @@ export function App() {
   const { threadId, key, open, openNew, onThreadId } = useOpenThread()
   const { entries, isLoaded, error } = useThreads(client)
   const isReachable = useReachable(client)
-  const [agent, setAgent] = useState(AGENTS[0])
+  const [agent, setAgent] = useState<ShownAgent>(AGENTS[0])
   return (
     <div className="app">
       <nav aria-label="Conversations">

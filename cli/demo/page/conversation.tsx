@@ -1,18 +1,16 @@
 import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef } from 'react'
 import { type AgentClient, useAgentStream } from '../../../src/react/index.ts'
-import { AGENTS } from '../shown.ts'
+import { AGENTS, type ShownAgent } from '../shown.ts'
 import { Message, type ShownMessage } from './message.tsx'
 import { inWords, Question } from './question.tsx'
-
-type Agent = (typeof AGENTS)[number]
 
 interface ConversationProps {
   readonly client: AgentClient
   readonly threadId: string | undefined
   readonly onThreadId: (threadId: string) => void
   /** The agent of a new chat. */
-  readonly agent: Agent
-  readonly onAgent: (agent: Agent) => void
+  readonly agent: ShownAgent
+  readonly onAgent: (agent: ShownAgent) => void
 }
 
 /** The messages of a thread, the questions of its agent, and a field to write in. */
@@ -52,8 +50,8 @@ export function Conversation({ client, threadId, onThreadId, agent, onAgent }: C
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 interface HintsProps {
-  readonly agent: Agent
-  readonly onAgent: (agent: Agent) => void
+  readonly agent: ShownAgent
+  readonly onAgent: (agent: ShownAgent) => void
   readonly onChoose: (text: string) => void
 }
 
