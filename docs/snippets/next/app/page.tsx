@@ -1,9 +1,5 @@
-import assert from 'node:assert/strict'
-import { createElement } from 'react'
-import { renderToString } from 'react-dom/server'
-
 // #region page
-;('use client')
+'use client'
 
 import { useStream } from '@langchain/react'
 import { useOpenThread } from 'agentwire/react'
@@ -35,5 +31,9 @@ export default function Page() {
   )
 }
 // #endregion
+
+import assert from 'node:assert/strict'
+import { createElement } from 'react'
+import { renderToString } from 'react-dom/server'
 
 assert.match(renderToString(createElement(Page)), /Send/)
