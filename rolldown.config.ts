@@ -8,7 +8,7 @@ import {
   type RolldownOptions,
   rolldown,
 } from 'rolldown'
-import { devtoolsPage } from './devtools-page.config.ts'
+import { pages } from './pages.config.ts'
 import { entry } from './tsup.config.ts'
 
 /** `index` exports it, and an engine without a storage loads it on demand, with nothing else in its file. */
@@ -39,7 +39,7 @@ const input: RolldownOptions = {
   resolve: { mainFields: ['module', 'main'] },
   treeshake: { moduleSideEffects: false },
   transform: { target: 'node20' },
-  plugins: [devtoolsPage.vite, devtoolsApart],
+  plugins: [pages, devtoolsApart],
   checks: { ineffectiveDynamicImport: false },
   // What files are made of is said below: see sharedModules.
   preserveEntrySignatures: 'allow-extension',

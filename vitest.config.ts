@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { devtoolsPage } from './devtools-page.config.ts'
+import { pages } from './pages.config.ts'
 import { groups } from './test/kit/groups.ts'
 import { LeftOut } from './test/kit/left-out.ts'
 import { LongestFirst } from './test/kit/longest-first.ts'
@@ -21,7 +21,7 @@ const NEAREST = { STORAGES: 'local', ADAPTERS: 'one' }
 const shared = { isolate: false, setupFiles: ['test/kit/restore.ts'] }
 
 export default defineConfig({
-  plugins: [devtoolsPage.vite],
+  plugins: [pages],
   resolve: { alias },
   test: {
     // Deadlines are for what never comes: a busy machine takes ten times as long as an idle one.

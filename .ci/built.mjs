@@ -9,7 +9,7 @@ const SOURCES = [
   'src',
   'adapters',
   'cli',
-  'devtools-page.config.ts',
+  'pages.config.ts',
   'rolldown.config.ts',
   'tsup.config.ts',
   '.ci/declarations.mjs',

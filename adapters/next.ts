@@ -53,6 +53,7 @@ export function toNext<Req = NextRequest>(handler: WebHandler, options: NextOpti
   }
   const route: NextRoute = async (request) => {
     const host = request.headers.get('host') ?? undefined
+    if (isDevelopment()) tell(handler, `${new URL(request.url).protocol}//${host}${basePath ?? ''}`)
     const authenticate = callerOf(request as Req)
     const response = await handler.fetch(request, { authenticate, basePath, host, waitUntil: waitUntil() })
     // For HEAD, and for a client that has disconnected, Next neither reads nor cancels the body.
@@ -100,5 +101,20 @@ export function cachedServer<Storage, Server extends WebHandler>(
   return new Proxy(kept.server as Server, { get: (_, key) => Reflect.get(kept.server, key) })
 }
 
-const inProduction = (): boolean =>
-  (globalThis as { process?: { env: { NODE_ENV?: string } } }).process?.env.NODE_ENV === 'production'
+/** `next dev` loads a route with its first request. The terminal then says once what is served there. */
+function tell(handler: WebHandler, url: string): void {
+  const all = globalThis as { [told]?: Set<string> }
+  const urls = (all[told] ??= new Set())
+  const { banner } = handler as { readonly banner?: (url: string) => string }
+  if (!banner || urls.has(url)) return
+  urls.add(url)
+  console.log(banner(url))
+}
+
+const told = Symbol.for('agentwire.next.told')
+
+const inProduction = (): boolean => environment() === 'production'
+const isDevelopment = (): boolean => environment() === 'development'
+
+const environment = (): string | undefined =>
+  (globalThis as { process?: { env: { NODE_ENV?: string } } }).process?.env.NODE_ENV

@@ -7,6 +7,7 @@ type Command = (args: readonly string[], terminal: Terminal) => Promise<ExitCode
 /** Each command is loaded when it is called, because a server is much larger than a report. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   create: async () => (await import('./create/create.ts')).createCommand,
+  demo: async () => (await import('./demo/demo.ts')).demoCommand,
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
   storage: async () => (await import('./storage.ts')).storageCommand,
   dev: async () => (await import('./serve/dev.ts')).devCommand,
@@ -24,6 +25,7 @@ const USAGE = `agentwire serves AI agents from the server you already have.
 Usage: agentwire COMMAND [OPTIONS]
 
 New project
+  demo             serves a chat with two agents, to look at: needs no key
   create           creates a project with a server, an agent and a chat page
 
 Help

@@ -19,6 +19,7 @@ import {
 } from './face/options.ts'
 import type { FaceContext, FaceEndpoint } from './face/routes.ts'
 import { combine, errorResponse, HttpError, upgrading, type WebHandler, withCors } from './http/index.ts'
+import { saidOpen } from './http/warn-open.ts'
 import type { OptionTable } from './options.ts'
 import {
   PLATFORM_OPTIONS,
@@ -151,7 +152,11 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   return {
     ...server,
     engine,
-    banner: (url) => bannerOf(about(new URL(url).pathname.replace(/\/$/, '')), url),
+    banner(url) {
+      const shown = about(new URL(url).pathname.replace(/\/$/, ''))
+      if (shown.signIn === 'none') saidOpen()
+      return bannerOf(shown, url)
+    },
     requirePrincipal() {
       byHost = true
       server.requirePrincipal?.()

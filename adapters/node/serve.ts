@@ -5,6 +5,7 @@ import { withCors } from '../../src/http/cors.ts'
 import { isLocalHost, withHosts } from '../../src/http/hosts.ts'
 import { normalizeBase } from '../../src/http/router.ts'
 import type { WebHandler } from '../../src/http/types.ts'
+import { warnOpen } from '../../src/http/warn-open.ts'
 import { checkHandler, checkOptions, type OptionTable } from '../../src/options.ts'
 import { NODE_OPTIONS, type NodeOptions, toNode } from './listener.ts'
 import { acceptSockets } from './sockets.ts'
@@ -120,6 +121,7 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
     const { banner } = handler as { readonly banner?: (url: string) => string }
     const told = options.banner ? banner?.(origin + normalizeBase(basePath ?? '')) : undefined
     console.log(told ?? `agentwire listens on ${origin}`)
+    if (handler.isOpen && !principal) warnOpen()
   }
   return {
     port,

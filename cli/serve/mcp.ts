@@ -12,12 +12,13 @@ export type McpState = 'on' | 'off' | 'not installed'
 
 export function mcpState({ disabled }: Pick<HttpSection, 'disabled'>): McpState {
   if (disabled.has('mcp')) return 'off'
-  return isInstalled() ? 'on' : 'not installed'
+  return isMcpInstalled() ? 'on' : 'not installed'
 }
 
 export const MCP_INSTALL = `npm install ${PACKAGE}`
 
-function isInstalled(): boolean {
+/** Whether the package that `mcp()` needs is there. */
+export function isMcpInstalled(): boolean {
   try {
     createRequire(import.meta.url).resolve(PACKAGE)
     return true

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { isLoopback } from '../../adapters/node/serve.ts'
 import { AgentwireError } from '../../src/errors.ts'
+import { saidOpen } from '../../src/http/warn-open.ts'
 import { parseCommandLine, portOf } from '../options.ts'
 import { explain } from '../report.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
@@ -52,6 +53,7 @@ export async function serveCommand(
     const stopped = untilStopped()
     const serving = await startServing(options)
     terminal.out(options.json ? toJson(serving, options) : toText(serving, options))
+    if (!options.json) saidOpen() // If nobody signs in, the text says so.
     tellProblems(serving.project, terminal)
     onServing?.(serving)
     await stopped

@@ -51,7 +51,10 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     collapsed: true,
     items: [
       { text: 'LangGraph graphs', link: '/docs/graphs' },
+      { text: 'Functions as agents', link: '/docs/function-agents' },
+      { text: 'Artifacts and agent cards', link: '/docs/artifacts' },
       { text: 'Model SDKs', link: '/docs/models' },
+      { text: 'React hooks', link: '/docs/react-hooks' },
       { text: 'Typed clients', link: '/docs/typed-clients' },
       { text: 'Titles by a model', link: '/docs/titles' },
       { text: 'Approvals', link: '/docs/approvals' },

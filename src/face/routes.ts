@@ -1,9 +1,9 @@
 import type { Call, Endpoint, Method, OnError, Route, RouteKind } from '../http/index.ts'
+import { warnOpen } from '../http/warn-open.ts'
 import { type AgentEngine, internalsOf } from '../runs/index.ts'
 import { type Authorize, permit, type ThreadAction, type ThreadResource } from './access.ts'
 import { asking } from './asking.ts'
 import { threadIdOf } from './ids.ts'
-import { warnOpen } from './warn-open.ts'
 
 /** What the endpoints of every face get. */
 export interface FaceContext {

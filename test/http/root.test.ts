@@ -1,7 +1,7 @@
 /** The root of a mount: a page for browsers, JSON for others; and the lines that a server prints as it starts. */
 import { createServer } from 'node:http'
 import express from 'express'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toExpress } from '../../adapters/express.ts'
 import { toNext } from '../../adapters/next.ts'
 import { serve } from '../../adapters/node.ts'
@@ -79,4 +79,23 @@ test('the banner names agents, doors, storage, sign-in, errors and devtools', as
   expect(shown.banner('http://localhost:3000')).toMatch(
     /sign-in {2}authenticate\n {2}errors {3}clients see the text of an agent’s error$/,
   )
+})
+
+test('next dev, which loads a route with its first request, says once what is served there', async () => {
+  const print = vi.spyOn(console, 'log').mockImplementation(() => {})
+  onTestFinished(() => {
+    print.mockRestore()
+    vi.unstubAllEnvs()
+  })
+  const server = create()
+  const { GET } = toNext(server, { basePath: '/api/agents' })
+  const ask = () =>
+    GET(new Request('http://localhost:3000/api/agents/ok', { headers: { host: 'my.site:3000' } }))
+  vi.stubEnv('NODE_ENV', 'production')
+  await ask()
+  expect(print).not.toHaveBeenCalled()
+  vi.stubEnv('NODE_ENV', 'development')
+  await ask()
+  await ask()
+  expect(print.mock.calls).toEqual([[server.banner('http://my.site:3000/api/agents')]])
 })

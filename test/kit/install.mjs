@@ -77,7 +77,7 @@ export function copySources(folder) {
     'tsconfig.json',
     '.ci/installed.mjs',
     'vitest.config.ts',
-    'devtools-page.config.ts',
+    'pages.config.ts',
   ])
     cpSync(join(ROOT, name), join(folder, name), {
       recursive: true,

@@ -81,6 +81,15 @@ export default defineAgent({ run: async ({ message }) => void (await message('he
   expect((await (await fetch(`${url}/info`)).json()).version).toMatch(/^\d+\.\d+\.\d+/)
 })
 
+test('the package alone, without LangGraph or React, serves the demo with its page', async () => {
+  const cli = install(folderWith('demo', dependencies))
+  const demo = start(process.execPath, [cli, 'demo', '--port', '0', '--no-open'])
+  const [, origin] = /chat {5}(http\S+)/.exec(await demo.output(/chat {5}http\S+\n/))!
+  const page = await fetch(origin!, { headers: { accept: 'text/html' } })
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<script type="module">')])
+  expect((await chat(origin!, 'echo')).texts).toEqual(['hello', 'hello'])
+})
+
 test('a package that lies elsewhere, without LangGraph, reads states with the LangGraph of the project', {
   timeout: 240_000,
 }, async () => {

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core'
 const GUIDES: Readonly<Record<string, string>> = {
   install: '/docs/quick-start',
   langgraph: '/docs/graphs',
-  'tool calls': '/docs/functions',
+  'tool calls': '/docs/function-agents',
   useStream: '/docs/react',
   interrupt: '/docs/approvals',
   fork: '/docs/history',

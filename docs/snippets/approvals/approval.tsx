@@ -4,15 +4,19 @@ import { renderToString } from 'react-dom/server'
 
 // #region approval
 import { useStream } from '@langchain/react'
+import { useOpenThread } from 'agentwire/react'
 
 interface Question {
   readonly question: string
 }
 
 export function Chat() {
+  const { threadId, onThreadId } = useOpenThread() // kept in the page's address
   const { messages, interrupts, respond, submit } = useStream<Record<string, unknown>, Question>({
     apiUrl: 'http://127.0.0.1:3000',
     assistantId: 'agent',
+    threadId,
+    onThreadId,
   })
   const send = () => submit({ messages: [{ type: 'human', content: 'Mail Ada.' }] })
   const answer = (id: string, approved: boolean) =>

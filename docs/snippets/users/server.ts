@@ -9,11 +9,9 @@ const sessions = new Map([
 ])
 
 const agent = defineAgent({
-  // #region agent
   async run({ principal, message }) {
     await message(`Hello ${principal?.id}`)
   },
-  // #endregion
 })
 
 const server = createAgentServer({

@@ -21,6 +21,7 @@ const SOURCES = [
   'src',
   'adapters',
   'cli',
+  'pages.config.ts',
   'rolldown.config.ts',
   'tsup.config.ts',
   'package.json',
@@ -38,7 +39,7 @@ export const nextEnvironment = (): NodeJS.ProcessEnv => ({
 })
 
 /**
- * Builds what is out of date, and reports slow steps to `say`. Types are not checked here, because the
+ * Builds what is out of date, and reports slow steps and their time to `say`. Types are not checked here, because the
  * project's check does that. If a step fails, it rejects with the step's output. If the signal aborts, it
  * ends the step.
  */
@@ -46,14 +47,31 @@ export function build(say: (line: string) => void, signal: AbortSignal): Promise
   return exclusively(join(APP, 'node_modules/.building'), signal, async () => {
     const library = fingerprint(SOURCES.map((path) => join(ROOT, path)))
     await unless(join(LIBRARY, '.fingerprint'), library, async () => {
-      say('Building the library …')
-      await buildLibrary(signal)
+      await timed(say, 'Building the library', () => buildLibrary(signal))
     })
     await unless(join(APP, '.next/.fingerprint'), library + fingerprint([APP]), async () => {
-      say('Building the app, which takes a while the first time …')
-      await run([NEXT, 'build', APP], { ...nextEnvironment(), STORAGE_URL: '' }, signal)
+      const environment = { ...nextEnvironment(), STORAGE_URL: '' }
+      await timed(say, 'Building the app, which is done once', () =>
+        run([NEXT, 'build', APP], environment, signal),
+      )
     })
   })
+}
+
+/** A step is never silent for longer than this, in milliseconds. */
+const SILENT_MS = 5_000
+
+async function timed(say: (line: string) => void, what: string, step: () => Promise<void>): Promise<void> {
+  const began = performance.now()
+  const seconds = (): string => `${Math.round((performance.now() - began) / 1000)} s`
+  say(`${what} …`)
+  const timer = setInterval(() => say(`  … ${seconds()}`), SILENT_MS)
+  try {
+    await step()
+  } finally {
+    clearInterval(timer)
+  }
+  say(`  done in ${seconds()}`)
 }
 
 async function buildLibrary(signal: AbortSignal): Promise<void> {

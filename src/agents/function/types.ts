@@ -39,7 +39,7 @@ export interface AgentDefinition<Input> extends AgentOptions {
    * After an answer to an `interrupt`, the function **runs again from its start**, with the same input and
    * the answers so far. Writer calls that completed earlier are not repeated: they return the same result, by
    * position. Between context calls, the function must be deterministic, otherwise it fails with
-   * `nondeterministic_replay`. docs/functions.md has the rules.
+   * `nondeterministic_replay`. docs/function-agents.md has the rules.
    */
   run(context: AgentContext<Input>): AgentReturn | AnswerStream | Promise<AgentReturn | AnswerStream>
 }
@@ -156,7 +156,7 @@ export interface Writer extends RunDetails {
    * a file. It settles like a message.
    *
    * Clients get it as events of the channel `custom:artifact`, and in the state under `artifacts`.
-   * docs/functions.md describes both.
+   * docs/artifacts.md describes both.
    */
   artifact(content: string | ContentBlock | readonly ContentBlock[], options?: ArtifactOptions): Promise<void>
   /**

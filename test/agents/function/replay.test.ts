@@ -79,7 +79,7 @@ const hasMessages =
     method === 'values' && namespace.length === depth && messagesIn(data).length === count
 
 test('the approval loop of the docs calls the model once per step and runs each approved tool once', async () => {
-  const page = readFileSync(new URL('../../../docs/functions.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../docs/function-agents.md', import.meta.url), 'utf8')
   const [, code = ''] = /#approval -->\n```ts\n(.*?)```/s.exec(page)!
   const [source] = /(?<=const careful = )defineAgent\(.*?^}\)/ms.exec(code)!
   const { outputText } = ts.transpileModule(`return ${source}`, {

@@ -1,0 +1,70 @@
+import type { Model, ModelInput } from '../../src/formats/models.ts'
+import { textOf } from '../../src/messages/index.ts'
+import { type ScriptedReply, scriptedModel } from '../../src/testing/index.ts'
+import { sleep } from '../../src/time.ts'
+import { LONG_STORY, MARKDOWN } from './texts.ts'
+
+/** The delay before each word, in milliseconds: about 45 words a second. */
+const DELAY_MS = 22
+
+/** A model without a provider or a network. It streams as a provider does. */
+export function offlineModel(): Model {
+  const model = scriptedModel(reply)
+  return {
+    ...model,
+    async stream(input) {
+      return paced((await model.stream(input)) as AsyncIterable<unknown>, input.signal)
+    },
+  }
+}
+
+async function* paced(chunks: AsyncIterable<unknown>, signal: AbortSignal | undefined) {
+  for await (const chunk of chunks) {
+    await sleep(DELAY_MS, signal)
+    yield chunk
+  }
+}
+
+const GREETING =
+  'I am a scripted model: I need no key and no network. Ask me for **the weather**, a **mail**, a **long story** or **Markdown**.'
+
+function reply({ messages }: ModelInput): ScriptedReply {
+  const results = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1)
+  if (results.length > 0) return results.map(textOf).join(' ')
+  const said = textOf(messages.findLast(({ role }) => role === 'user') ?? { content: [] })
+  if (/\bweather\b/i.test(said)) return weather(said)
+  if (/\b(?:e-?mail|mail)\b/i.test(said)) return mails(said)
+  if (/\bstory\b/i.test(said)) return LONG_STORY
+  if (/\bmarkdown\b/i.test(said)) return MARKDOWN
+  return GREETING
+}
+
+/** The names in a message, such as Oslo and Lima. Its first word begins with a capital letter, too. */
+const namesIn = (said: string, otherwise: string): readonly string[] => {
+  const found = said.match(/(?<=\S\s+)\p{Lu}\p{L}+/gu) ?? []
+  return found.length > 0 ? [...new Set(found)] : [otherwise]
+}
+
+function weather(said: string): ScriptedReply {
+  const cities = namesIn(said, 'Oslo')
+  return {
+    text: `I look up ${cities.join(' and ')}.`,
+    calls: cities.map((city) => ({ name: 'weather', args: { city } })),
+  }
+}
+
+function mails(said: string): ScriptedReply {
+  const people = namesIn(said, 'Ada')
+  const [, about = 'our project'] = /\babout (.+?)[.?!]*$/i.exec(said) ?? []
+  return {
+    text: 'I ask you before I send anything.',
+    calls: people.map((name) => ({
+      name: 'send_mail',
+      args: {
+        to: `${name.toLowerCase()}@example.com`,
+        subject: about,
+        body: `Dear ${name}, let us talk about ${about}.`,
+      },
+    })),
+  }
+}
