@@ -95,6 +95,7 @@ const ENDS = ['completed', 'failed', 'interrupted']
 export function createAccount(world: World, fail: (violation: unknown) => void) {
   const threads = new Map<string, ThreadAccount>()
   const commands: Command[] = []
+  const harmedAt: number[] = []
   let forgotAt = Number.NEGATIVE_INFINITY
 
   function thread(threadId: string): ThreadAccount {
@@ -365,6 +366,8 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     threads,
     thread,
     commands,
+    /** When instances were killed, closed or stopped. */
+    harmedAt,
     /** Whether the database may have forgotten what was told at this time. */
     mayBeForgotten: (at: number): boolean => at <= forgotAt,
   }

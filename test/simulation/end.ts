@@ -92,9 +92,11 @@ function requireFewCalls({ cluster, plan }: End, calls: number, idleMs: number):
 const PER_INSTANCE = 40
 const PER_RUN = 40
 const PER_COMMAND = 14
+/** What an instance tries in a second while the database is away. */
+const PER_AWAY_SECOND = 10
 
 /** What the whole course asked the database for. */
-function requireBudget({ world, cluster, account, readers, plan }: End): void {
+function requireBudget({ world, cluster, account, readers, plan, database }: End): void {
   const threads = [...account.threads.values()]
   const runs = threads.reduce((sum, one) => sum + one.runs.size, 0)
   const events = threads.reduce((sum, one) => sum + one.log.length, 0)
@@ -102,7 +104,8 @@ function requireBudget({ world, cluster, account, readers, plan }: End): void {
   const looks = plan.size * seconds * (6 / (plan.leaseTtlMs / 3_000))
   const reads = readers.readers.length * (seconds * 2 + events)
   const commands = account.commands.length * PER_COMMAND
-  const most = cluster.births() * PER_INSTANCE + runs * PER_RUN + commands + looks + reads
+  const retries = plan.size * (database.awayMs() / 1_000) * PER_AWAY_SECOND
+  const most = cluster.births() * PER_INSTANCE + runs * PER_RUN + commands + looks + reads + retries
   if (cluster.calls() > most)
     violate(`the course made ${cluster.calls()} calls, and ${Math.round(most)} are due`)
 }
@@ -158,6 +161,18 @@ function requireTold({ threadId, log, saved, head, runs }: ThreadAccount): void 
 const entriesAtHead = ({ saved, head }: ThreadAccount): readonly string[] =>
   head === null ? [] : (saved.get(head)?.entries ?? [])
 
+/** A run that can be continued is given up if it loses three processes, and for nothing else. */
+const MOST_LOSSES = 3
+
+function requireLosses({ account, conversations }: End, run: RunAccount, said: string): void {
+  const { command, record, begunAt, endedAt } = run
+  if (record?.end?.reason !== 'lost') return
+  const { agent } = conversations.find(({ threadId }) => threadId === command!.threadId)!
+  const losses = account.harmedAt.filter((at) => at >= begunAt! && at <= endedAt!).length
+  if (agent !== 'function' && losses < MOST_LOSSES)
+    violate(`${said} is given up after ${record.attempts} attempts, and ${losses} processes were harmed`)
+}
+
 function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
   const { threadId } = thread
   const { runId, record, command } = run
@@ -182,6 +197,7 @@ function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
     return
   }
   if (run.end === 'failed') {
+    requireLosses(end, run, said)
     if (isQuiet) violate(`${said} failed in a course without faults: ${record.error}`)
     return
   }

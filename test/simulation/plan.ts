@@ -3,7 +3,17 @@ import type { Random } from './random.ts'
 /** From this seed on the database may also forget its last moments. */
 const FORGETFUL = 1_000_000
 
-export const MISFORTUNES = ['kill', 'close', 'stop', 'jump', 'weather', 'hang', 'deaf', 'forget'] as const
+export const MISFORTUNES = [
+  'kill',
+  'close',
+  'stop',
+  'jump',
+  'weather',
+  'hang',
+  'away',
+  'deaf',
+  'forget',
+] as const
 
 export type Misfortune = (typeof MISFORTUNES)[number]
 

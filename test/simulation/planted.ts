@@ -80,6 +80,12 @@ const EARLIER: readonly Fault[] = [
 /** Faults that the simulator has found. */
 const FOUND: readonly Fault[] = [
   fault(
+    'a take-over that the absence of the store caused counts as a lost process',
+    'runs/execution/take-over.ts',
+    'lease?.owner !== instance && !(lease && wasAway(now - lease.expiresAt + leaseTtlMs))',
+    'lease?.owner !== instance',
+  ),
+  fault(
     'the next answer of a question is that of a run that was rolled back',
     'runs/records/kept-writes.ts',
     'if (restoredCheckpointId === null || !restoredWrites) return inner',
