@@ -111,6 +111,44 @@ test.each([{ since: 0 }, {}])(
   },
 )
 
+test('a subscriber that comes later gets the new log alone, where its process could not read while the log was lost and grew again', async () => {
+  const { store: lossy, forget } = forgetful()
+  let answers: Promise<unknown> = Promise.resolve()
+  const store: Store = new Proxy(lossy, {
+    get(target, key: keyof Store) {
+      if (key !== 'read') return target[key]
+      return async (...args: Parameters<Store['read']>) => {
+        await answers
+        return target.read(...args)
+      }
+    },
+  })
+  const actors = [puppet(), puppet()]
+  const agents = { a: actors[0]!.agent, b: actors[1]!.agent }
+  const engine = engineOf(agents, { store, onError: () => {} })
+  const filter = { channels: ALL_CHANNELS }
+  await start(engine, 't')
+  actors[0]!.emit(...Array.from({ length: 5 }, (_, i) => custom(`old ${i}`)))
+  const early = subscribe(engine, { threadId: 't', filter, since: 0 })
+  await readUntil(early, (events) => events.length === 6)
+  const { opened, open } = gate()
+  answers = opened
+  forget()
+  const { runId } = await start(engine, 't', {}, { assistantId: 'b' })
+  actors[1]!.emit(...Array.from({ length: 9 }, (_, i) => custom(`new ${i}`)))
+  actors[1]!.finish()
+  await engine.wait({ threadId: 't', runId })
+  open()
+  const late = subscribe(engine, { threadId: 't', filter, since: 0 })
+  const events = await readUntil(late, (seen) => seen.some(isTerminal))
+  expect(events.filter(({ method }) => method === 'custom').map(({ params }) => params.data)).toEqual(
+    Array.from({ length: 9 }, (_, i) => ({ payload: `new ${i}` })),
+  )
+  early.cancel()
+  late.cancel()
+  await engine.close()
+})
+
 test.runIf(hasRedis())('open streams end when their thread is lost in a FLUSHALL of Redis', async () => {
   const server = await startRedis()
   const admin = new Redis(server.url)

@@ -165,10 +165,10 @@ const entriesAtHead = ({ saved, head }: ThreadAccount): readonly string[] =>
 const MOST_LOSSES = 3
 
 function requireLosses({ account, conversations }: End, run: RunAccount, said: string): void {
-  const { command, record, begunAt, endedAt } = run
+  const { command, record, endedAt } = run
   if (record?.end?.reason !== 'lost') return
   const { agent } = conversations.find(({ threadId }) => threadId === command!.threadId)!
-  const losses = account.harmedAt.filter((at) => at >= begunAt! && at <= endedAt!).length
+  const losses = account.harmedAt.filter((at) => at >= command!.sentAt && at <= endedAt!).length
   if (agent !== 'function' && losses < MOST_LOSSES)
     violate(`${said} is given up after ${record.attempts} attempts, and ${losses} processes were harmed`)
 }

@@ -47,7 +47,8 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
     else if (alive.length > 0) work(random.pick(alive))
   }
 
-  const absences: Promise<void>[] = []
+  /** What takes longer than the moment in which it begins. */
+  const under: Promise<void>[] = []
 
   /** The database is away for longer than a lease, again and again, and back for a moment in between. */
   async function comeAndGo(): Promise<void> {
@@ -57,6 +58,12 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
       trace('db', `is away for ${Math.round(awayMs)} ms`)
       await world.sleep(awayMs + random.between(20, plan.leaseTtlMs / 2))
     }
+  }
+
+  async function forget(): Promise<void> {
+    const lost = await database.forget(random.between(0, 2_000))
+    trace('db', `forgets ${lost} writes`)
+    onForget()
   }
 
   const strike: Readonly<Record<Misfortune, () => void>> = {
@@ -86,7 +93,7 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
       }),
     hang: () => change({ hangsUntil: world.now() + random.between(100, 1.5 * plan.leaseTtlMs) }),
     away() {
-      if (absences.length === 0) absences.push(comeAndGo())
+      if (database.awayMs() === 0) under.push(comeAndGo())
     },
     deaf: () =>
       change({
@@ -94,12 +101,7 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
         late: random.pick([0, 0.3]),
         doubled: random.pick([0, 0.3]),
       }),
-    forget: () =>
-      void world.after(0, cluster.network, async () => {
-        const lost = await database.forget(random.between(0, 2_000))
-        trace('db', `forgets ${lost} writes`)
-        onForget()
-      }),
+    forget: () => void under.push(forget()),
   }
 
   return {
@@ -110,7 +112,7 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
         await world.sleep(random.between(0, plan.betweenMs))
         if (plan.kinds.length > 0) strike[random.pick(plan.kinds)]()
       }
-      await Promise.all(absences)
+      await Promise.all(under)
     },
     /** From now on nothing goes wrong. */
     end(): void {
