@@ -138,7 +138,7 @@ export function createClients({ world, cluster, account, trace, conversations, f
     made.outcome = reply?.status === 202 ? 'taken' : 'refused'
     const run = account.thread(threadId).runs.get(target)
     const isToldOf = Boolean(run?.record?.end) || run?.record?.cancel !== null
-    if (reply?.status === 202 && run?.record && !isToldOf && !account.mayBeForgotten(made.sentAt))
+    if (reply?.status === 202 && run?.record && !isToldOf && !account.mayBeForgotten(made))
       violate(`cancel ${made.mark} is taken, and nothing of run ${target} tells it`)
     if (![202, 404].includes(reply!.status)) violate(`cancel ${made.mark}: ${JSON.stringify(reply)}`)
   }

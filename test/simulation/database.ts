@@ -67,8 +67,8 @@ export interface Watcher {
   committed(threadId: string, change: Change, committed: Committed, at: number): void
   put(checkpoint: PutCheckpoint): void
   stateDeleted(threadId: string): void
-  /** Nothing was written. What is left is told again. */
-  forgotten(): void
+  /** The writes of the last milliseconds are gone. Those that are left are told again, from the first one on. */
+  forgotten(lastMs: number): void
 }
 
 /** The one database of a course. Processes reach it over connections. */
@@ -306,7 +306,7 @@ export function createDatabase(
       const lost = writes.length - kept.length
       writes = kept
       storage = open()
-      watcher.forgotten()
+      watcher.forgotten(lastMs)
       for (const { at, again } of kept) {
         replayedAt = at
         await again(storage)

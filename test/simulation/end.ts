@@ -116,7 +116,7 @@ function checkThread(end: End, thread: ThreadAccount): void {
   for (const run of thread.runs.values()) checkRun(end, thread, run)
   const own = end.account.commands.filter((one) => one.threadId === threadId)
   const deleted = own.findLast(({ kind, outcome }) => kind === 'delete' && outcome === 'taken')
-  if (deleted && !end.account.mayBeForgotten(deleted.answeredAt!)) {
+  if (deleted && !end.account.mayBeForgotten(deleted)) {
     const isAlone = own.every(
       ({ kind, answeredAt, outcome }) =>
         kind === 'delete' || outcome === 'refused' || (answeredAt ?? Infinity) < deleted.sentAt,
@@ -127,7 +127,7 @@ function checkThread(end: End, thread: ThreadAccount): void {
   if (thread.deletedAt !== undefined) return
   for (const command of end.account.commands) {
     if (command.threadId !== threadId || command.outcome !== 'taken' || command.runId === undefined) continue
-    if (end.account.mayBeForgotten(command.sentAt)) continue
+    if (end.account.mayBeForgotten(command)) continue
     if (!thread.runs.has(command.runId)) violate(`run ${command.runId} of command ${command.mark} is lost`)
   }
   requireTold(thread)

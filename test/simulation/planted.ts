@@ -86,6 +86,27 @@ const FOUND: readonly Fault[] = [
     'lease?.owner !== instance',
   ),
   fault(
+    'a checkpoint is saved on one that the database has forgotten',
+    'storage/memory/one-database.ts',
+    'threads ? savingOnParents(saver, threads) : saver',
+    'saver && threads ? saver : saver',
+  ),
+  {
+    name: 'readers get events that the database has forgotten',
+    patches: [
+      {
+        file: 'src/runs/log/watchers.ts',
+        text: 'writerOf(last, last.count - 1) !== writerOf(batch, 0)) [kept, bytes] = [[], 0]',
+        by: 'writerOf(last, last.count - 1) !== writerOf(batch, 0)) [kept, bytes] = [kept, bytes]',
+      },
+      {
+        file: 'src/runs/log/watchers.ts',
+        text: 'writerOf(last, last.count - 1) < writerOf(batch, 0)',
+        by: 'writerOf(last, last.count - 1) < 0',
+      },
+    ],
+  },
+  fault(
     'the next answer of a question is that of a run that was rolled back',
     'runs/records/kept-writes.ts',
     'if (restoredCheckpointId === null || !restoredWrites) return inner',

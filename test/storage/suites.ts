@@ -5,6 +5,7 @@ import { storeAudits } from '../../src/audit/store.ts'
 import { fencedCheckpointer } from '../../src/storage/checkpointer/fenced.ts'
 import type { DurableStorage } from '../../src/storage/durable.ts'
 import { FencedError } from '../../src/storage/errors.ts'
+import type { MemoryStorage } from '../../src/storage/memory/storage.ts'
 import { validateSaver } from './checkpoint-validation/validate.ts'
 
 /** All audits of stores and savers. `open` gives another handle on one database each time. `SEQUENCES` sets how many are random. */
@@ -22,7 +23,10 @@ export function auditStorage(name: string, open: () => DurableStorage, few: numb
 }
 
 /** A checkpoint shares the values that it did not change with the one before. */
-export async function saveOnForgotten({ store, checkpointer }: DurableStorage): Promise<void> {
+export async function saveOnForgotten({
+  store,
+  checkpointer,
+}: Pick<MemoryStorage, 'store' | 'checkpointer'>): Promise<void> {
   const threadId = crypto.randomUUID()
   await store.commit(threadId, { ops: [{ op: 'claim', owner: 'o', token: 1, ttlMs: 600_000 }] })
   const saver = fencedCheckpointer(checkpointer, store, threadId, 1)
