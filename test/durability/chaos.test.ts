@@ -26,7 +26,7 @@ const INSTANCES = 3
 /** Of the clocks. */
 const SEED = countOf('CHAOS_SEED', randomMs(1_000_000))
 
-describe.each(oneOf('postgres'))('$name', async (backend) => {
+describe.each(oneOf('postgres', 'chaos'))('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
   const { storage } = scene

@@ -21,7 +21,7 @@ import { countOf, inScene, LEASE_MS, oneOf, randomMs, report, rounds, type Scene
 
 const ROUNDS = countOf('ROUNDS', 2)
 
-describe.each(oneOf('redis'))('$name', (backend) => {
+describe.each(oneOf('redis', 'freeze'))('$name', (backend) => {
   test('a process that is stopped past its lease and continued writes nothing more', async () => {
     const takenOver: number[] = []
     let heldUp = 0

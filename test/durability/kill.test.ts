@@ -18,11 +18,11 @@ import {
   whyOf,
 } from './checks.ts'
 import { type Follower, rootState, startRun } from './follower.ts'
-import { backends, countOf, randomMs, report, rounds, setScene } from './scene.ts'
+import { countOf, oneOf, randomMs, report, rounds, setScene } from './scene.ts'
 
 const ROUNDS = countOf('ROUNDS', 2)
 
-describe.each(backends)('$name', async (backend) => {
+describe.each(oneOf('sqlite', 'kill'))('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
 

@@ -152,6 +152,8 @@ export function createClients({ world, cluster, account, trace, conversations, f
       await world.sleep(random.between(0, 2 * of.stepMs))
       await cancel(of, 'rollback')
     }
+    // A state that is written on a restored one is what the next run continues from.
+    if (of.forks && random.chance(0.5)) await write(of)
     await begin(of)
   }
 

@@ -249,6 +249,24 @@ const BY_HAND: readonly Fault[] = [
     'log.reader.appended(batchOf(events, before + 1, originsOf(log, token)), true)',
   ),
   fault(
+    'runs that wait on a free thread are not looked for',
+    'runs/orphaned-work.ts',
+    'const orphaned = [...expired, ...due].map(({ partition }) => partition)',
+    'const orphaned = [...expired].map(({ partition }) => partition)',
+  ),
+  fault(
+    'a written state leaves the restored one the head',
+    'runs/mutations/write-state.ts',
+    'restoredCheckpointId: null,\n    restoredWrites: undefined,\n    supersededThroughSeq',
+    'supersededThroughSeq',
+  ),
+  fault(
+    'a process that lost its lease goes on saving',
+    'storage/checkpointer/fenced.ts',
+    'if (inner.withFence && sharesDatabase(inner, store)) return inner.withFence(partition, token)',
+    'if (inner.withFence && sharesDatabase(inner, store)) return inner',
+  ),
+  fault(
     'owners reach the threads of others',
     'principal.ts',
     'isOwnedBy(thing.owner, owner) && passes(metadataFilter, thing.metadata)',
