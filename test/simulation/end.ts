@@ -46,7 +46,8 @@ export async function checkEnd(end: End): Promise<void> {
   readers.leave()
   await world.sleep(2_000)
   const before = end.cluster.calls()
-  const idleMs = 2 * plan.leaseTtlMs
+  // Longer than it takes to find a lease that was left.
+  const idleMs = 1.5 * plan.leaseTtlMs
   const logs = [...account.threads.values()].map(({ changedAt }) => changedAt)
   await world.sleep(idleMs)
   const moved = [...account.threads.values()].find(({ changedAt }, i) => changedAt !== logs[i])
@@ -75,7 +76,7 @@ async function settled({ world, account, plan, conversations }: End): Promise<vo
           `${threadId} does not get on for ${Math.round(restMs)} ms: active ${active?.runId}, waiting ${record?.queue.length}, ${record?.status}${record?.deleting ? ', deleting' : ''}`,
         )
     }
-    await world.sleep(50)
+    await world.sleep(200)
   }
 }
 
