@@ -4,13 +4,13 @@ import type { OpenedStorage } from '../../src/storage/open.ts'
 import { hasEnded } from '../kit/events.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
 import {
-  attemptsOf,
   endOf,
   expectHandedOn,
   expectKept,
   expectOneChain,
   expectOwnTokens,
   expectSoundLog,
+  lossesOf,
   readLog,
   spread,
   stepsOf,
@@ -84,7 +84,7 @@ describe.each(oneOf('redis', 'freeze'))('$name', (backend) => {
       const whole = Array.from({ length: steps.count }, (_, n) => `${n}`)
       const done = stepsOf(await expectOneChain(storage, graph))
       // On a busy machine a lease may expire again and again before it can be renewed.
-      if (endOf(log, run) === 'failed' && (await attemptsOf(storage, graph, run)) === 3) {
+      if (endOf(log, run) === 'failed' && (await lossesOf(storage, graph, run)) === 3) {
         givenUp += 1
         expect(done).toEqual(whole.slice(0, done.length))
       } else {
