@@ -86,6 +86,12 @@ const FOUND: readonly Fault[] = [
     'lease?.owner !== instance',
   ),
   fault(
+    'a run whose events were forgotten tries to end again and again',
+    'runs/log/appender.ts',
+    'renew && error instanceof ConflictError && (await hasLost(store, threadId, before))',
+    'renew && error instanceof ConflictError && (await hasLost(store, threadId, -1))',
+  ),
+  fault(
     'a checkpoint is saved on one that the database has forgotten',
     'storage/memory/one-database.ts',
     'threads ? savingOnParents(saver, threads) : saver',
