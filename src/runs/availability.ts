@@ -2,13 +2,34 @@ import { UnavailableError } from '../storage/errors.ts'
 import type { Store } from '../storage/store/store.ts'
 import type { ServerEvent } from './observe.ts'
 
-/** Wraps a store to report when it becomes unavailable and when it is available again. */
-export function observedStore(store: Store, observe: (event: ServerEvent) => void): Store {
+/** A store, and whether this process could reach it. */
+export interface WatchedStore {
+  readonly store: Store
+  /**
+   * Whether a call failed or was slow within the last `ms` milliseconds, so that other processes may not have
+   * reached the store either.
+   */
+  wasAway(ms: number): boolean
+}
+
+/**
+ * Wraps a store to report when it becomes unavailable and when it is available again. A call that takes
+ * `slowMs` milliseconds is slow.
+ */
+export function watchStore(
+  store: Store,
+  slowMs: number,
+  observe: (event: ServerEvent) => void,
+): WatchedStore {
   let awaySince: number | undefined
+  let lastAway = Number.NEGATIVE_INFINITY
 
   async function watched<Result>(call: Promise<Result>): Promise<Result> {
+    const askedAt = performance.now()
     try {
       const result = await call
+      const now = performance.now()
+      if (now - askedAt >= slowMs) lastAway = now
       if (awaySince !== undefined) markAvailable()
       return result
     } catch (error) {
@@ -18,6 +39,7 @@ export function observedStore(store: Store, observe: (event: ServerEvent) => voi
   }
 
   function wentAway(error: unknown): void {
+    lastAway = performance.now()
     if (awaySince !== undefined) return
     awaySince = Date.now()
     observe({ type: 'store.unavailable', error, at: awaySince })
@@ -32,7 +54,7 @@ export function observedStore(store: Store, observe: (event: ServerEvent) => voi
 
   // All other calls go to the store itself, including the marker that identifies a checkpointer on the same
   // database.
-  return new Proxy(store, {
+  const proxy = new Proxy(store, {
     get(_, key) {
       const member: unknown = Reflect.get(store, key)
       if (typeof member !== 'function') return member
@@ -41,6 +63,7 @@ export function observedStore(store: Store, observe: (event: ServerEvent) => voi
         : (...args: unknown[]) => watched(member.apply(store, args) as Promise<unknown>)
     },
   })
+  return { store: proxy, wasAway: (ms) => performance.now() - lastAway <= ms }
 }
 
 const SYNCHRONOUS: ReadonlySet<PropertyKey> = new Set(['watch', 'close'])

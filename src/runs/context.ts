@@ -16,6 +16,8 @@ import type { WakeUps } from './records/wake-ups.ts'
 export interface RunContext extends FailureContext {
   readonly store: Store
   readonly checkpointer: Checkpointer
+  /** See `WatchedStore`. */
+  readonly wasAway: (ms: number) => boolean
   /** The store's clock, in milliseconds since 1970, for values that are not read with a partition. */
   readonly storeNow: (partition: string) => Promise<number>
   readonly graphStores: GraphStores

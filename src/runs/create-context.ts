@@ -5,7 +5,7 @@ import { uuid7 } from '../ids.ts'
 import { later, lazy } from '../lazy.ts'
 import { createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import { memoryOnDemand } from '../storage/memory/on-demand.ts'
-import { observedStore } from './availability.ts'
+import { watchStore } from './availability.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import { errorMessageOf } from './failures.ts'
@@ -42,14 +42,18 @@ export function createContext(
   const report = reporterOf(options.onError)
   const observe = createObserver(options.observe, (error) => report(error, {}))
   const { shared } = unobserved.capabilities
-  const store = shared && options.observe ? observedStore(unobserved, observe) : unobserved
   const leaseTtlMs = options.leaseTtlMs ?? LEASE_TTL_MS
+  // Leases are renewed this often.
+  const { store, wasAway } = shared
+    ? watchStore(unobserved, leaseTtlMs / 3, observe)
+    : { store: unobserved, wasAway: () => false }
   // Created when a request needs them: Workers forbid both while a module is loaded.
   const instance = lazy(uuid7)
   const closing = lazy(() => new AbortController())
   const context: RunContext = {
     store,
     checkpointer,
+    wasAway,
     storeNow: createStoreClock(store),
     graphStores: graphStoresOf(store, options.graphStore),
     agents,

@@ -22,7 +22,7 @@ async function respond({ origin }: Instance, { threadId, seen }: Follower, respo
 const read = async ({ origin }: Instance, threadId: string, path: string): Promise<Json> =>
   (await request(origin, 'GET', `/threads/${threadId}${path}`)).body
 
-describe.each(oneOf('sqlite'))('$name', async (backend) => {
+describe.each(oneOf('sqlite', 'answers'))('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
 

@@ -61,9 +61,10 @@ export function endOf(log: readonly Logged[], run: string): unknown {
 export const whyOf = (log: readonly Logged[], run: string): string =>
   String(log.findLast(isEndOf(run))?.params.data.error)
 
-/** How many attempts the run has taken. */
-export async function attemptsOf({ store }: OpenedStorage, threadId: string, run: string): Promise<number> {
-  return (await loadRun(store, threadId, run))!.record.attempts
+/** How many processes the run may have lost. */
+export async function lossesOf({ store }: OpenedStorage, threadId: string, run: string): Promise<number> {
+  const { attempts, excused = [] } = (await loadRun(store, threadId, run))!.record
+  return attempts - excused.length
 }
 
 /** Expects that every event a subscriber got is in the log, unchanged. */

@@ -12,7 +12,7 @@ const STARTS = countOf('STARTS', 20)
 const SENDERS = 10
 const input: TokensInput = { count: 3, everyMs: 1 }
 
-describe.each(oneOf('postgres'))('$name', async (backend) => {
+describe.each(oneOf('postgres', 'commands'))('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
   const { storage } = scene

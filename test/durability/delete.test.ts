@@ -8,7 +8,7 @@ import { countOf, oneOf, randomMs, report, rounds, setScene } from './scene.ts'
 
 const ROUNDS = countOf('ROUNDS', 2)
 
-describe.each(oneOf('redis'))('$name', async (backend) => {
+describe.each(oneOf('redis', 'delete'))('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
 

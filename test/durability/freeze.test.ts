@@ -4,13 +4,13 @@ import type { OpenedStorage } from '../../src/storage/open.ts'
 import { hasEnded } from '../kit/events.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
 import {
-  attemptsOf,
   endOf,
   expectHandedOn,
   expectKept,
   expectOneChain,
   expectOwnTokens,
   expectSoundLog,
+  lossesOf,
   readLog,
   spread,
   stepsOf,
@@ -21,7 +21,7 @@ import { countOf, inScene, LEASE_MS, oneOf, randomMs, report, rounds, type Scene
 
 const ROUNDS = countOf('ROUNDS', 2)
 
-describe.each(oneOf('redis'))('$name', (backend) => {
+describe.each(oneOf('redis', 'freeze'))('$name', (backend) => {
   test('a process that is stopped past its lease and continued writes nothing more', async () => {
     const takenOver: number[] = []
     let heldUp = 0
@@ -84,7 +84,7 @@ describe.each(oneOf('redis'))('$name', (backend) => {
       const whole = Array.from({ length: steps.count }, (_, n) => `${n}`)
       const done = stepsOf(await expectOneChain(storage, graph))
       // On a busy machine a lease may expire again and again before it can be renewed.
-      if (endOf(log, run) === 'failed' && (await attemptsOf(storage, graph, run)) === 3) {
+      if (endOf(log, run) === 'failed' && (await lossesOf(storage, graph, run)) === 3) {
         givenUp += 1
         expect(done).toEqual(whole.slice(0, done.length))
       } else {

@@ -6,9 +6,9 @@ import { startRedis } from '../kit/redis-server.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
 import {
   endOf,
+  expectChain,
   expectHandedOn,
   expectKept,
-  expectOneChain,
   expectSoundLog,
   readLog,
   stepsOf,
@@ -68,7 +68,8 @@ describe.each(backends.filter(({ name }) => isServer(name)))('$name', (backend) 
         if (end !== 'completed') expect(whyOf(log, runId)).not.toContain('Error id')
         if (agent !== 'steps') continue
         expect(end).toBe('completed')
-        const done = stepsOf(await expectOneChain(scene.storage, threadId))
+        // A process that could not reach the database either may hand the run back.
+        const done = stepsOf(await expectChain(scene.storage, threadId))
         expect(done).toEqual(Array.from({ length: steps.count }, (_, n) => `${n}`))
       }
       report(

@@ -10,12 +10,12 @@ export const backends = BACKENDS.filter((backend) => backend.installed()).filter
   ({ name }) => wanted === undefined || wanted.includes(name),
 )
 
-/**
- * One database for the tests of what simulated clusters show with more faults (`test/simulation`): `answers`, `chaos`, `commands`,
- * `delete` and `freeze`. All of them in the nightly run, which sets `DURABILITY_ALL`.
- */
-export function oneOf(name: Backend['name']): readonly Backend[] {
-  if (process.env.DURABILITY_ALL) return backends
+/** The tests that run on one database each, because simulated clusters (`test/simulation`) show the same with more faults. */
+export type NightlyTest = 'answers' | 'chaos' | 'commands' | 'delete' | 'freeze' | 'kill'
+
+/** The database of such a test. All of them in the nightly run, which names the tests in `DURABILITY_ALL`. */
+export function oneOf(name: Backend['name'], test: NightlyTest): readonly Backend[] {
+  if (process.env.DURABILITY_ALL?.split(',').includes(test)) return backends
   const [first] = backends.filter((backend) => backend.name === name)
   return first ? [first] : backends.slice(0, 1)
 }

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { threadClient } from '../kit/client.ts'
 import { hasEnded, type Json, tokenOf } from '../kit/events.ts'
 import { eventually } from '../kit/wait.ts'
-import { attemptsOf, endOf, expectKept, expectSoundLog, type Logged, readLog } from './checks.ts'
+import { endOf, expectKept, expectSoundLog, type Logged, lossesOf, readLog } from './checks.ts'
 import { startRun } from './follower.ts'
 import { backends, countOf, randomMs, report, rounds, setScene } from './scene.ts'
 
@@ -80,7 +80,7 @@ describe.each(backends)('$name', async (backend) => {
         await follower.until((seen) => seen.length >= log.length)
         expectKept(log, follower.seen)
         // A busy machine may lose a run more often than by the kill, and it is given up after three attempts.
-        if (endOf(log, run) === 'failed' && (await attemptsOf(scene.storage, threadId, run)) === 3) {
+        if (endOf(log, run) === 'failed' && (await lossesOf(scene.storage, threadId, run)) === 3) {
           givenUp += 1
           return
         }

@@ -10,7 +10,7 @@ import { engineOf, readUntil, start } from '../kit/engine.ts'
 import { isTerminal } from '../kit/events.ts'
 import { custom, puppet } from '../kit/puppet.ts'
 import { hasRedis, startRedis } from '../kit/redis-server.ts'
-import { gate } from '../kit/wait.ts'
+import { eventually, gate } from '../kit/wait.ts'
 
 /** A store that other processes could share, and that forgets everything at `forget`, which it does not announce. */
 function forgetful() {
@@ -42,6 +42,37 @@ function forgetful() {
   }
   return { store, forget }
 }
+
+test('a run whose last events were lost stops at once, and is continued by whoever looks after it', async () => {
+  const commits: Parameters<Store['commit']>[] = []
+  let inner = memoryStore()
+  const store: Store = new Proxy(inner, {
+    get(_, key: keyof Store) {
+      if (key === 'capabilities') return { ...inner.capabilities, shared: true }
+      if (key !== 'commit') return inner[key]
+      return (...args: Parameters<Store['commit']>) => {
+        commits.push(args)
+        return inner.commit(...args)
+      }
+    },
+  })
+  const fenced = gate()
+  const { agent, tasks, emit, finish } = puppet({ resumable: true })
+  const observe = ({ type }: { readonly type: string }) => void (type === 'run.fenced' && fenced.open())
+  const engine = engineOf({ a: agent }, { store, leaseTtlMs: 2_000, onError: () => {}, observe })
+  const { runId } = await start(engine, 't')
+  const kept = commits.length
+  emit(custom('forgotten'))
+  await eventually(async () => (await inner.inspect('t')).head === 2)
+  inner = memoryStore()
+  for (const [partition, change] of commits.slice(0, kept)) await inner.commit(partition, change)
+  finish()
+  await fenced.opened
+  await eventually(() => tasks.length === 2)
+  finish()
+  expect(await engine.wait({ threadId: 't', runId })).toMatchObject({ status: 'success' })
+  await engine.close()
+})
 
 test.each([{ since: 0 }, {}])(
   'a subscriber with %j whose log was lost gets all of the new log',
@@ -110,6 +141,44 @@ test.each([{ since: 0 }, {}])(
     await engine.close()
   },
 )
+
+test('a subscriber that comes later gets the new log alone, where its process could not read while the log was lost and grew again', async () => {
+  const { store: lossy, forget } = forgetful()
+  let answers: Promise<unknown> = Promise.resolve()
+  const store: Store = new Proxy(lossy, {
+    get(target, key: keyof Store) {
+      if (key !== 'read') return target[key]
+      return async (...args: Parameters<Store['read']>) => {
+        await answers
+        return target.read(...args)
+      }
+    },
+  })
+  const actors = [puppet(), puppet()]
+  const agents = { a: actors[0]!.agent, b: actors[1]!.agent }
+  const engine = engineOf(agents, { store, onError: () => {} })
+  const filter = { channels: ALL_CHANNELS }
+  await start(engine, 't')
+  actors[0]!.emit(...Array.from({ length: 5 }, (_, i) => custom(`old ${i}`)))
+  const early = subscribe(engine, { threadId: 't', filter, since: 0 })
+  await readUntil(early, (events) => events.length === 6)
+  const { opened, open } = gate()
+  answers = opened
+  forget()
+  const { runId } = await start(engine, 't', {}, { assistantId: 'b' })
+  actors[1]!.emit(...Array.from({ length: 9 }, (_, i) => custom(`new ${i}`)))
+  actors[1]!.finish()
+  await engine.wait({ threadId: 't', runId })
+  open()
+  const late = subscribe(engine, { threadId: 't', filter, since: 0 })
+  const events = await readUntil(late, (seen) => seen.some(isTerminal))
+  expect(events.filter(({ method }) => method === 'custom').map(({ params }) => params.data)).toEqual(
+    Array.from({ length: 9 }, (_, i) => ({ payload: `new ${i}` })),
+  )
+  early.cancel()
+  late.cancel()
+  await engine.close()
+})
 
 test.runIf(hasRedis())('open streams end when their thread is lost in a FLUSHALL of Redis', async () => {
   const server = await startRedis()

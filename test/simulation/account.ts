@@ -95,7 +95,9 @@ const ENDS = ['completed', 'failed', 'interrupted']
 export function createAccount(world: World, fail: (violation: unknown) => void) {
   const threads = new Map<string, ThreadAccount>()
   const commands: Command[] = []
-  let forgotAt = Number.NEGATIVE_INFINITY
+  const harmedAt: number[] = []
+  /** The times whose writes were forgotten, in virtual milliseconds. */
+  const forgotten: { readonly from: number; readonly to: number }[] = []
 
   function thread(threadId: string): ThreadAccount {
     const known = threads.get(threadId)
@@ -349,8 +351,8 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
         of.head = null
         show(of)
       }),
-    forgotten() {
-      forgotAt = world.now()
+    forgotten(lastMs) {
+      forgotten.push({ from: world.now() - lastMs, to: world.now() })
       for (const of of threads.values()) {
         clear(of)
         of.forgotten = 0
@@ -365,8 +367,11 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     threads,
     thread,
     commands,
-    /** Whether the database may have forgotten what was told at this time. */
-    mayBeForgotten: (at: number): boolean => at <= forgotAt,
+    /** When instances were killed, closed or stopped. */
+    harmedAt,
+    /** Whether the database may have forgotten what a command did: it was not answered before the times that are forgotten. */
+    mayBeForgotten: ({ sentAt, answeredAt = Number.POSITIVE_INFINITY }: Command): boolean =>
+      forgotten.some(({ from, to }) => sentAt <= to && answeredAt >= from),
   }
 }
 

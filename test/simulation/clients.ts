@@ -137,7 +137,8 @@ export function createClients({ world, cluster, account, trace, conversations, f
     trace(client.name, `#${made.mark}: ${reply?.status}`)
     made.outcome = reply?.status === 202 ? 'taken' : 'refused'
     const run = account.thread(threadId).runs.get(target)
-    if (reply?.status === 202 && run?.record && !run.record.end && run.record.cancel === null)
+    const isToldOf = Boolean(run?.record?.end) || run?.record?.cancel !== null
+    if (reply?.status === 202 && run?.record && !isToldOf && !account.mayBeForgotten(made))
       violate(`cancel ${made.mark} is taken, and nothing of run ${target} tells it`)
     if (![202, 404].includes(reply!.status)) violate(`cancel ${made.mark}: ${JSON.stringify(reply)}`)
   }
@@ -151,6 +152,8 @@ export function createClients({ world, cluster, account, trace, conversations, f
       await world.sleep(random.between(0, 2 * of.stepMs))
       await cancel(of, 'rollback')
     }
+    // A state that is written on a restored one is what the next run continues from.
+    if (of.forks && random.chance(0.5)) await write(of)
     await begin(of)
   }
 

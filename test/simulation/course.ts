@@ -77,6 +77,7 @@ export async function runCourse({ seed, program, print }: CourseOptions): Promis
     plan,
     trace,
     onForget: () => readers.excuse(),
+    onHarm: () => account.harmedAt.push(world.now()),
   })
 
   const begin = (of: Conversation): Promise<void> =>

@@ -35,6 +35,8 @@ export interface Weather {
   doubled: number
   /** Until when no call is answered, in virtual milliseconds. */
   hangsUntil: number
+  /** Until when every call fails at once. */
+  awayUntil: number
 }
 
 export const FAIR: Weather = {
@@ -47,6 +49,7 @@ export const FAIR: Weather = {
   late: 0,
   doubled: 0,
   hangsUntil: 0,
+  awayUntil: 0,
 }
 
 /** A checkpoint as the database has it, when it was put. */
@@ -64,8 +67,8 @@ export interface Watcher {
   committed(threadId: string, change: Change, committed: Committed, at: number): void
   put(checkpoint: PutCheckpoint): void
   stateDeleted(threadId: string): void
-  /** Nothing was written. What is left is told again. */
-  forgotten(): void
+  /** The writes of the last milliseconds are gone. Those that are left are told again, from the first one on. */
+  forgotten(lastMs: number): void
 }
 
 /** The one database of a course. Processes reach it over connections. */
@@ -77,6 +80,10 @@ export interface Database {
   readonly store: Store
   readonly checkpointer: Checkpointer
   connect(process: Process, trace: Trace): Connection
+  /** Fails every call for so many milliseconds. */
+  goAway(ms: number): void
+  /** How long it was away. */
+  awayMs(): number
   /** Forgets the last writes, as a database without `fsync` that is killed. Gives how many they are. */
   forget(lastMs: number): Promise<number>
 }
@@ -106,6 +113,7 @@ export function createDatabase(
   const weather: Weather = { ...FAIR }
   const token = Symbol('database')
   let replayedAt: number | undefined
+  let awayMs = 0
   const open = () => createStorage({ now: () => Math.floor(replayedAt ?? world.wallNow()) })
   let storage = open()
   let writes: Write[] = []
@@ -163,7 +171,8 @@ export function createDatabase(
           fail('no answer', isWrite ? 'unknown' : 'no'),
         )
         const arrive = async (): Promise<void> => {
-          if (random.chance(weather.failsBefore)) return back(() => fail('fails', 'no'))
+          if (weather.awayUntil > world.now() || random.chance(weather.failsBefore))
+            return back(() => fail('fails', 'no'))
           let settle: () => void
           try {
             const result = await effect()
@@ -287,12 +296,17 @@ export function createDatabase(
       return storage.checkpointer
     },
     connect,
+    goAway(ms) {
+      weather.awayUntil = world.now() + ms
+      awayMs += ms
+    },
+    awayMs: () => awayMs,
     async forget(lastMs) {
       const kept = writes.filter(({ at }) => at < world.wallNow() - lastMs)
       const lost = writes.length - kept.length
       writes = kept
       storage = open()
-      watcher.forgotten()
+      watcher.forgotten(lastMs)
       for (const { at, again } of kept) {
         replayedAt = at
         await again(storage)

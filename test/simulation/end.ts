@@ -46,7 +46,8 @@ export async function checkEnd(end: End): Promise<void> {
   readers.leave()
   await world.sleep(2_000)
   const before = end.cluster.calls()
-  const idleMs = 2 * plan.leaseTtlMs
+  // Longer than it takes to find a lease that was left.
+  const idleMs = 1.5 * plan.leaseTtlMs
   const logs = [...account.threads.values()].map(({ changedAt }) => changedAt)
   await world.sleep(idleMs)
   const moved = [...account.threads.values()].find(({ changedAt }, i) => changedAt !== logs[i])
@@ -75,7 +76,7 @@ async function settled({ world, account, plan, conversations }: End): Promise<vo
           `${threadId} does not get on for ${Math.round(restMs)} ms: active ${active?.runId}, waiting ${record?.queue.length}, ${record?.status}${record?.deleting ? ', deleting' : ''}`,
         )
     }
-    await world.sleep(50)
+    await world.sleep(200)
   }
 }
 
@@ -92,9 +93,11 @@ function requireFewCalls({ cluster, plan }: End, calls: number, idleMs: number):
 const PER_INSTANCE = 40
 const PER_RUN = 40
 const PER_COMMAND = 14
+/** What an instance tries in a second while the database is away. */
+const PER_AWAY_SECOND = 10
 
 /** What the whole course asked the database for. */
-function requireBudget({ world, cluster, account, readers, plan }: End): void {
+function requireBudget({ world, cluster, account, readers, plan, database }: End): void {
   const threads = [...account.threads.values()]
   const runs = threads.reduce((sum, one) => sum + one.runs.size, 0)
   const events = threads.reduce((sum, one) => sum + one.log.length, 0)
@@ -102,7 +105,8 @@ function requireBudget({ world, cluster, account, readers, plan }: End): void {
   const looks = plan.size * seconds * (6 / (plan.leaseTtlMs / 3_000))
   const reads = readers.readers.length * (seconds * 2 + events)
   const commands = account.commands.length * PER_COMMAND
-  const most = cluster.births() * PER_INSTANCE + runs * PER_RUN + commands + looks + reads
+  const retries = plan.size * (database.awayMs() / 1_000) * PER_AWAY_SECOND
+  const most = cluster.births() * PER_INSTANCE + runs * PER_RUN + commands + looks + reads + retries
   if (cluster.calls() > most)
     violate(`the course made ${cluster.calls()} calls, and ${Math.round(most)} are due`)
 }
@@ -113,7 +117,7 @@ function checkThread(end: End, thread: ThreadAccount): void {
   for (const run of thread.runs.values()) checkRun(end, thread, run)
   const own = end.account.commands.filter((one) => one.threadId === threadId)
   const deleted = own.findLast(({ kind, outcome }) => kind === 'delete' && outcome === 'taken')
-  if (deleted && !end.account.mayBeForgotten(deleted.answeredAt!)) {
+  if (deleted && !end.account.mayBeForgotten(deleted)) {
     const isAlone = own.every(
       ({ kind, answeredAt, outcome }) =>
         kind === 'delete' || outcome === 'refused' || (answeredAt ?? Infinity) < deleted.sentAt,
@@ -124,7 +128,7 @@ function checkThread(end: End, thread: ThreadAccount): void {
   if (thread.deletedAt !== undefined) return
   for (const command of end.account.commands) {
     if (command.threadId !== threadId || command.outcome !== 'taken' || command.runId === undefined) continue
-    if (end.account.mayBeForgotten(command.sentAt)) continue
+    if (end.account.mayBeForgotten(command)) continue
     if (!thread.runs.has(command.runId)) violate(`run ${command.runId} of command ${command.mark} is lost`)
   }
   requireTold(thread)
@@ -158,6 +162,18 @@ function requireTold({ threadId, log, saved, head, runs }: ThreadAccount): void 
 const entriesAtHead = ({ saved, head }: ThreadAccount): readonly string[] =>
   head === null ? [] : (saved.get(head)?.entries ?? [])
 
+/** A run that can be continued is given up if it loses three processes, and for nothing else. */
+const MOST_LOSSES = 3
+
+function requireLosses({ account, conversations }: End, run: RunAccount, said: string): void {
+  const { command, record, endedAt } = run
+  if (record?.end?.reason !== 'lost') return
+  const { agent } = conversations.find(({ threadId }) => threadId === command!.threadId)!
+  const losses = account.harmedAt.filter((at) => at >= command!.sentAt && at <= endedAt!).length
+  if (agent !== 'function' && losses < MOST_LOSSES)
+    violate(`${said} is given up after ${record.attempts} attempts, and ${losses} processes were harmed`)
+}
+
 function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
   const { threadId } = thread
   const { runId, record, command } = run
@@ -182,6 +198,7 @@ function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
     return
   }
   if (run.end === 'failed') {
+    requireLosses(end, run, said)
     if (isQuiet) violate(`${said} failed in a course without faults: ${record.error}`)
     return
   }

@@ -11,9 +11,11 @@ interface Misfortunes {
   readonly trace: Trace
   /** Called when the database has forgotten something. */
   readonly onForget: () => void
+  /** Called when an instance was killed, closed or stopped. */
+  readonly onHarm: () => void
 }
 
-export function createMisfortunes({ world, cluster, database, plan, trace, onForget }: Misfortunes) {
+export function createMisfortunes({ world, cluster, database, plan, trace, onForget, onHarm }: Misfortunes) {
   const { random } = world.process('fate')
 
   function change(weather: Partial<Weather>): void {
@@ -35,29 +37,52 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
   }
 
   /** Something happens to an instance: now, or in the middle of its work. */
-  const toInstance = (work: (instance: Instance) => void) => (): void => {
+  const toInstance = (strike: (instance: Instance) => void, harms: boolean) => (): void => {
+    const work = (instance: Instance): void => {
+      if (harms) onHarm()
+      strike(instance)
+    }
     const alive = cluster.alive()
     if (random.chance(0.5)) ambushes.push({ left: random.below(12), work })
     else if (alive.length > 0) work(random.pick(alive))
+  }
+
+  /** What takes longer than the moment in which it begins. */
+  const under: Promise<void>[] = []
+
+  /** The database is away for longer than a lease, again and again, and back for a moment in between. */
+  async function comeAndGo(): Promise<void> {
+    for (let times = 1 + random.below(4); times > 0; times--) {
+      const awayMs = random.between(1, 1.5) * plan.leaseTtlMs
+      database.goAway(awayMs)
+      trace('db', `is away for ${Math.round(awayMs)} ms`)
+      await world.sleep(awayMs + random.between(20, plan.leaseTtlMs / 2))
+    }
+  }
+
+  async function forget(): Promise<void> {
+    const lost = await database.forget(random.between(0, 2_000))
+    trace('db', `forgets ${lost} writes`)
+    onForget()
   }
 
   const strike: Readonly<Record<Misfortune, () => void>> = {
     kill: toInstance((instance) => {
       cluster.lose(instance, 'is killed')
       restart()
-    }),
+    }, true),
     close: toInstance((instance) => {
       cluster.close(instance)
       restart()
-    }),
+    }, true),
     stop: toInstance(({ process }) => {
       world.stop(process, random.between(100, 3 * plan.leaseTtlMs))
       trace(process.name, 'is stopped')
-    }),
+    }, true),
     jump: toInstance(({ process }) => {
       process.skewMs = Math.round(random.between(-plan.skewMs, plan.skewMs))
       trace(process.name, `has a clock that is off by ${process.skewMs} ms`)
-    }),
+    }, false),
     weather: () =>
       change({
         failsBefore: random.pick([0, 0, 0.03, 0.2]),
@@ -67,18 +92,16 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
         longMs: random.pick([500, 4_000]),
       }),
     hang: () => change({ hangsUntil: world.now() + random.between(100, 1.5 * plan.leaseTtlMs) }),
+    away() {
+      if (database.awayMs() === 0) under.push(comeAndGo())
+    },
     deaf: () =>
       change({
         lost: random.pick([0, 0.3, 1]),
         late: random.pick([0, 0.3]),
         doubled: random.pick([0, 0.3]),
       }),
-    forget: () =>
-      void world.after(0, cluster.network, async () => {
-        const lost = await database.forget(random.between(0, 2_000))
-        trace('db', `forgets ${lost} writes`)
-        onForget()
-      }),
+    forget: () => void under.push(forget()),
   }
 
   return {
@@ -89,6 +112,7 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
         await world.sleep(random.between(0, plan.betweenMs))
         if (plan.kinds.length > 0) strike[random.pick(plan.kinds)]()
       }
+      await Promise.all(under)
     },
     /** From now on nothing goes wrong. */
     end(): void {

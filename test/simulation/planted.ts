@@ -80,6 +80,39 @@ const EARLIER: readonly Fault[] = [
 /** Faults that the simulator has found. */
 const FOUND: readonly Fault[] = [
   fault(
+    'a take-over that the absence of the store caused counts as a lost process',
+    'runs/execution/take-over.ts',
+    'lease?.owner !== instance && !(lease && wasAway(now - lease.expiresAt + leaseTtlMs))',
+    'lease?.owner !== instance',
+  ),
+  fault(
+    'a run whose events were forgotten tries to end again and again',
+    'runs/log/appender.ts',
+    'renew && error instanceof ConflictError && (await hasLost(store, threadId, before))',
+    'renew && error instanceof ConflictError && (await hasLost(store, threadId, -1))',
+  ),
+  fault(
+    'a checkpoint is saved on one that the database has forgotten',
+    'storage/memory/one-database.ts',
+    'threads ? savingOnParents(saver, threads) : saver',
+    'saver && threads ? saver : saver',
+  ),
+  {
+    name: 'readers get events that the database has forgotten',
+    patches: [
+      {
+        file: 'src/runs/log/watchers.ts',
+        text: 'writerOf(last, last.count - 1) !== writerOf(batch, 0)) [kept, bytes] = [[], 0]',
+        by: 'writerOf(last, last.count - 1) !== writerOf(batch, 0)) [kept, bytes] = [kept, bytes]',
+      },
+      {
+        file: 'src/runs/log/watchers.ts',
+        text: 'writerOf(last, last.count - 1) < writerOf(batch, 0)',
+        by: 'writerOf(last, last.count - 1) < 0',
+      },
+    ],
+  },
+  fault(
     'the next answer of a question is that of a run that was rolled back',
     'runs/records/kept-writes.ts',
     'if (restoredCheckpointId === null || !restoredWrites) return inner',
@@ -220,6 +253,24 @@ const BY_HAND: readonly Fault[] = [
     'runs/log/watchers.ts',
     'log.reader.appended(batchOf(events, before, originsOf(log, token)), log.wakeUps === seen + 1)',
     'log.reader.appended(batchOf(events, before + 1, originsOf(log, token)), true)',
+  ),
+  fault(
+    'runs that wait on a free thread are not looked for',
+    'runs/orphaned-work.ts',
+    'const orphaned = [...expired, ...due].map(({ partition }) => partition)',
+    'const orphaned = [...expired].map(({ partition }) => partition)',
+  ),
+  fault(
+    'a written state leaves the restored one the head',
+    'runs/mutations/write-state.ts',
+    'restoredCheckpointId: null,\n    restoredWrites: undefined,\n    supersededThroughSeq',
+    'supersededThroughSeq',
+  ),
+  fault(
+    'a process that lost its lease goes on saving',
+    'storage/checkpointer/fenced.ts',
+    'if (inner.withFence && sharesDatabase(inner, store)) return inner.withFence(partition, token)',
+    'if (inner.withFence && sharesDatabase(inner, store)) return inner',
   ),
   fault(
     'owners reach the threads of others',

@@ -84,7 +84,7 @@ export function createReaders({ world, cluster, account, trace, fail }: ReaderOp
           return
         }
         if (status !== undefined && status !== 503) violate(`${client.name} is told ${status}`)
-        await world.sleep(random.between(1, 100))
+        await world.sleep(random.between(1, status === 503 ? 1_000 : 100))
       }
     }
     world.after(0, client, () => void read().catch(fail))

@@ -188,7 +188,7 @@ const timerOf = (cancel: () => void): Timer => {
 /** Less than any delay that code asks for, so that loops of turns take some time. */
 const TURN_MS = 0.01
 /** How long a timer without a delay takes, as on a busy machine. LangGraph looks after its store in a loop of them during each run. */
-const SOON_MS = 20
+const SOON_MS = 60
 
 let isInstalled = false
 

@@ -1,6 +1,6 @@
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { expireLease, renewLease } from '../../storage/coordination/leases.ts'
-import { FencedError } from '../../storage/errors.ts'
+import { FencedError, UnavailableError } from '../../storage/errors.ts'
 import { type ActiveRun, beforeClose, closeReason, type LaunchedRun, type RunContext } from '../context.ts'
 import { RunTimeout } from '../errors.ts'
 import { reportFailure } from '../failures.ts'
@@ -12,7 +12,7 @@ import { aboutRun } from '../records/transition.ts'
 import { finish } from './finish.ts'
 import { iterateAgent } from './iterate.ts'
 import { launchNext } from './launch.ts'
-import { handOver, superviseRun } from './lease.ts'
+import { handOver, leaveRun, superviseRun } from './lease.ts'
 import type { AgentOutcome, Outcome } from './outcome.ts'
 import { createRecorder } from './recorder.ts'
 import { noteFailure, type StorageHealth } from './saver/watched-saver.ts'
@@ -98,14 +98,20 @@ async function attempt(
     if (error instanceof FencedError) context.observe({ ...aboutRun(thread, run), type: 'run.fenced' })
     else {
       const { threadId, runId } = run
-      context.report(error, { threadId, runId })
+      const isAway = error instanceof StorageAway || error instanceof UnavailableError
+      context.report(error instanceof StorageAway ? error.cause : error, { threadId, runId })
       // The run has no end yet: a process that finds the expired lease will end it. If the store is still
       // unavailable, the lease expires by itself.
-      await expireLease(context.store, threadId, token).catch(() => {})
+      await (isAway ? leaveRun(context, launched) : expireLease(context.store, threadId, token)).catch(
+        () => {},
+      )
     }
     return undefined
   }
 }
+
+/** An attempt is given up: the cause is what its agent made of the absence of the storage. */
+class StorageAway extends Error {}
 
 async function runToEnd(
   context: RunContext,
@@ -139,7 +145,8 @@ async function runToEnd(
       }
     }
     const flushed = await afterFlush(appender, ended, storage)
-    if (flushed.end === 'failed' && isGivenUp(context, run, storage)) throw flushed.error
+    if (flushed.end === 'failed' && isGivenUp(context, run, storage))
+      throw new StorageAway('The storage was away.', { cause: flushed.error })
     const outcome: Outcome =
       flushed.end === 'failed'
         ? { ...flushed, shown: reportFailure(context, { threadId, runId }, flushed.error, storage.failed) }
@@ -177,8 +184,8 @@ const isHandedOn = (outcome: AgentOutcome): boolean =>
   outcome.end === 'stopped' && (outcome.reason === 'hand over' || outcome.reason === 'fenced')
 
 /**
- * How many attempts of a run may be given up because the storage was unavailable. A checkpointer of its own
- * may be unavailable for ever while the store is not.
+ * How many attempts a run may have of which the last is given up because its checkpointer was unavailable
+ * while the store was not: it may be so for ever.
  */
 const MAX_GIVEN_UP = 10
 
@@ -187,8 +194,11 @@ const MAX_GIVEN_UP = 10
  * storage was unavailable for longer than calls are retried. If the agent is resumable, a process that
  * reaches the storage continues the run from its last checkpoint.
  */
-const isGivenUp = ({ store }: RunContext, { attempts }: RunRecord, { unavailable }: StorageHealth): boolean =>
-  unavailable && store.capabilities.shared && attempts < MAX_GIVEN_UP
+const isGivenUp = (
+  { store, wasAway, leaseTtlMs }: RunContext,
+  { attempts }: RunRecord,
+  { unavailable }: StorageHealth,
+): boolean => unavailable && store.capabilities.shared && (attempts < MAX_GIVEN_UP || wasAway(leaseTtlMs))
 
 /** A longer timer would fire immediately. */
 const MAX_TIMER_MS = 2_147_483_647

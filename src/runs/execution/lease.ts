@@ -1,9 +1,10 @@
 import { holdLease } from '../../storage/coordination/hold-lease.ts'
-import { expireLease, renewLease } from '../../storage/coordination/leases.ts'
+import { renewLease } from '../../storage/coordination/leases.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { LaunchedRun, RunContext } from '../context.ts'
-import { loadRun, type StopReason } from '../records/records.ts'
+import { excuse, guardRun, loadRun, putRun, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
+import { retryConflicts } from '../records/update.ts'
 
 /**
  * When a run checks for a cancel that arrived before it was listening, in milliseconds. Most shorter runs do
@@ -65,9 +66,23 @@ export function keepRenewing(
 }
 
 /**
- * Hands over a run that has not ended: its lease expires immediately, and any other process may continue it.
+ * Leaves a run that has not ended to any other process: its lease expires immediately, and its attempt is
+ * excused. Throws `FencedError` if the lease was lost.
  */
-export async function handOver(context: RunContext, { thread, run, token }: LaunchedRun): Promise<void> {
-  await expireLease(context.store, run.threadId, token)
+export async function leaveRun({ store }: RunContext, { run, token }: LaunchedRun): Promise<void> {
+  const { threadId, runId } = run
+  await retryConflicts(async () => {
+    const read = await loadRun(store, threadId, runId)
+    await store.commit(threadId, {
+      guards: read ? [guardRun(read)] : [],
+      ops: [{ op: 'renew', token, ttlMs: 0 }, ...(read ? [putRun(excuse(read.record))] : [])],
+    })
+  })
+}
+
+/** Leaves a run to other processes because this one closes. */
+export async function handOver(context: RunContext, launched: LaunchedRun): Promise<void> {
+  const { thread, run } = launched
+  await leaveRun(context, launched)
   context.observe({ ...aboutRun(thread, run), type: 'run.handed_over' })
 }

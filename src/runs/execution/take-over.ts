@@ -15,6 +15,7 @@ import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import { holdRecords } from '../records/held.ts'
 import { withoutResumed } from '../records/open-interrupts.ts'
 import {
+  excuse,
   guardRun,
   guardThread,
   loadRun,
@@ -30,8 +31,8 @@ import { addressOf, readState } from '../threads/state.ts'
 import { hasWritten, resolveEnding } from './finish.ts'
 import { keepRenewing } from './lease.ts'
 
-/** How often a run may be attempted before it is assumed to crash its processes. */
-const MAX_ATTEMPTS = 3
+/** How many processes a run may lose before it is assumed to crash them. */
+const MAX_LOSSES = 3
 
 /** The maximum of lost attempts that a thread remembers. */
 const MAX_LOST = 100
@@ -64,8 +65,9 @@ export async function takeOverRun(context: RunContext, threadId: string): Promis
     }
     const run = await loadRun(store, threadId, activeRunId)
     if (!run) return undefined
-    const orphan: OrphanedRun = { thread, run, state, now, token: nextToken(state) }
-    if (isResumable(context, run.record, state)) return await continueOrphanedRun(context, orphan)
+    const record = wasLost(context, state) ? run.record : excuse(run.record)
+    const orphan: OrphanedRun = { thread, run: { ...run, record }, state, now, token: nextToken(state) }
+    if (isResumable(context, record)) return await continueOrphanedRun(context, orphan)
     await endOrphanedRun(context, orphan)
   } catch (error) {
     if (!(error instanceof ConflictError || error instanceof FencedError)) throw error
@@ -82,13 +84,18 @@ interface OrphanedRun {
   readonly token: number
 }
 
-const isResumable = (context: RunContext, run: RunRecord, state: PartitionState): boolean =>
-  run.cancel === null &&
-  (run.attempts - (run.lateRenewals ?? 0) < MAX_ATTEMPTS || isOwn(context, state)) &&
-  findAgent(context, run.assistantId)?.resumable === true
+const isResumable = (context: RunContext, { cancel, attempts, excused, assistantId }: RunRecord): boolean =>
+  cancel === null &&
+  attempts - (excused?.length ?? 0) < MAX_LOSSES &&
+  findAgent(context, assistantId)?.resumable === true
 
-/** Whether this process held the lease: it was not lost, but renewed it too late. */
-const isOwn = ({ instance }: RunContext, { lease }: PartitionState): boolean => lease?.owner === instance
+/**
+ * Whether the holder of the lease may have been lost. It was not if it is this process, which renewed its
+ * lease too late. If this process could not reach the store since the lease was renewed last, it could not
+ * either.
+ */
+const wasLost = ({ instance, leaseTtlMs, wasAway }: RunContext, { lease, now }: PartitionState): boolean =>
+  lease?.owner !== instance && !(lease && wasAway(now - lease.expiresAt + leaseTtlMs))
 
 const guards = ({ thread, run, state }: OrphanedRun) =>
   [
@@ -111,8 +118,7 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
     ...(written && { restoredCheckpointId: null, restoredWrites: undefined }),
     lostTokens: [...before.lostTokens, state.token].slice(-MAX_LOST),
   }
-  const lateRenewals = (orphan.run.record.lateRenewals ?? 0) + (isOwn(context, state) ? 1 : 0)
-  const takenOver = transition(thread, { ...orphan.run.record, lateRenewals }, { type: 'run.taken_over' })
+  const takenOver = transition(thread, orphan.run.record, { type: 'run.taken_over' })
   const { run } = takenOver
   const rest = written ? FROM_HEAD : await remainingInput(context, thread, run)
   assertOpen(context)

@@ -323,6 +323,8 @@ export async function persist({
         await renew!()
         continue
       }
+      if (renew && error instanceof ConflictError && (await hasLost(store, threadId, before)))
+        throw new FencedError('The store has lost events of this run.')
       // The commit that seemed lost may have been applied: inspect the log again.
       const conflicted = error instanceof ConflictError && deadline !== undefined
       if (!(error instanceof UnavailableError || conflicted)) throw error
@@ -333,6 +335,10 @@ export async function persist({
     }
   }
 }
+
+/** Whether the store has forgotten events that it had acknowledged: only the holder of the lease appends. */
+const hasLost = async (store: Store, threadId: string, head: number): Promise<boolean> =>
+  (await store.inspect(threadId)).head < head
 
 /** Whether a conflict was caused by the log's head, not by another guard of the change. */
 const headMoved = async (store: Store, threadId: string, head: number): Promise<boolean> =>

@@ -338,6 +338,10 @@ function createReader(
   function keep(batch: LogBatch): void {
     // The log was trimmed beyond the position that was read.
     if (batch.first > end + 1) startAt(batch.first - 1)
+    // The store may have lost events that were read, and assigned their sequence numbers to those of a later
+    // writer.
+    const last = kept.at(-1)
+    if (last && writerOf(last, last.count - 1) !== writerOf(batch, 0)) [kept, bytes] = [[], 0]
     kept.push(batch)
     bytes += batch.bytes.length
     end = batch.first + batch.count - 1
@@ -348,9 +352,12 @@ function createReader(
   return {
     fresh: () => fresh,
     appended(batch, isNewest) {
+      const last = kept.at(-1)
+      // Its numbers were those of an earlier writer: the store has lost what was read.
+      const isReplaced = last && batch.first <= end && writerOf(last, last.count - 1) < writerOf(batch, 0)
       // No subscriber has read this far yet, or one has read it from the store.
-      if (end >= 0 && batch.first !== end + 1) return
-      if (end < 0) startAt(batch.first - 1)
+      if (end >= 0 && batch.first !== end + 1 && !isReplaced) return
+      if (end < 0 || isReplaced) startAt(batch.first - 1)
       const { firstRetained = batch.firstRetained } = newest ?? {}
       newest = { ...batch, firstRetained }
       keep(newest)
@@ -369,6 +376,9 @@ function createReader(
     },
   }
 }
+
+/** The fencing token that an event of a batch was written with. */
+const writerOf = ({ origins, originOf }: LogBatch, at: number): number => origins[originOf[at]!]!.token
 
 /**
  * The part of a batch after a sequence number, with the newest known head of the log. It shares the batch's

@@ -153,10 +153,10 @@ export interface RunRecord {
   /** How often it was started: more than once if a process was lost. */
   readonly attempts: number
   /**
-   * How many of these attempts followed one of the same process, which was not lost but renewed its lease too
-   * late. Absent: none.
+   * Those of its attempts, numbered from 1, that did not end with the loss of their process: it left the run
+   * to others, renewed its lease too late, or could not reach the store. Absent: none.
    */
-  readonly lateRenewals?: number | undefined
+  readonly excused?: readonly number[] | undefined
   /** What a rollback restores. Null until the run starts. */
   readonly rollbackPoint: RollbackPoint | null
   /** The reason of its failure, as clients see it. */
@@ -547,6 +547,12 @@ export const putAnswer = (task: AnswerRecord): Op => ({
       .map((field) => [field, task.updatedAt]),
   ),
 })
+
+/** A run whose current attempt does not end with the loss of its process. */
+export const excuse = (run: RunRecord): RunRecord => {
+  const { attempts, excused = [] } = run
+  return excused.includes(attempts) ? run : { ...run, excused: [...excused, attempts] }
+}
 
 /** Asks an active run to stop. Its status changes when it has stopped. */
 export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRun({ ...run, cancel })

@@ -45,6 +45,9 @@ export interface CheckpointTables {
    * If several earlier checkpoints have the version of a `carried` channel, because branches have the same
    * version numbers, writes nothing and returns these channels. With `latest`, uses the value that was
    * written last.
+   *
+   * With a fence, throws `FencedError` also if the parent is missing, because the database has forgotten it:
+   * unchanged values may be missing, too. The run is then continued from what is there.
    */
   put(fence: Fence | undefined, checkpoint: CheckpointToStore, latest: boolean): Promise<readonly string[]>
   putWrites(fence: Fence | undefined, writes: WritesToStore): Promise<void>

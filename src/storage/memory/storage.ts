@@ -19,7 +19,7 @@ export interface MemoryStorage extends Omit<DurableStorage, 'checkpointer'> {
  */
 export function memoryStorage(options?: MemoryStoreOptions): MemoryStorage {
   const threads: MemoryThreads = new Map()
-  const { store, checkpointer } = asOneDatabase(memoryStore(options), memoryCheckpointerIn(threads))
+  const { store, checkpointer } = asOneDatabase(memoryStore(options), memoryCheckpointerIn(threads), threads)
   return {
     store,
     checkpointer,

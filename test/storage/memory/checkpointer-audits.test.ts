@@ -3,6 +3,8 @@ import { describe, test } from 'vitest'
 import { checkpointerAudits } from '../../../src/audit/checkpointer.ts'
 import type { Checkpointer } from '../../../src/storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
+import { memoryStorage } from '../../../src/storage/memory/storage.ts'
+import { saveOnForgotten } from '../suites.ts'
 
 describe('memoryCheckpointer', () => {
   for (const { id, name, fn } of checkpointerAudits({
@@ -10,6 +12,8 @@ describe('memoryCheckpointer', () => {
   })) {
     test(`${id}: ${name}`, fn)
   }
+  test('a run saves nothing on a checkpoint that the database has forgotten', () =>
+    saveOnForgotten(memoryStorage()))
 })
 
 // LangGraph's own saver orders by namespace first, then by id. Its serializer assigns a key named __proto__.

@@ -5,6 +5,7 @@ import { checkpointerAudits } from '../../../src/audit/checkpointer.ts'
 import { storeAudits } from '../../../src/audit/store.ts'
 import { type RedisClient, redisStorage } from '../../../src/storage/redis/redis.ts'
 import { hasRedis, startRedis } from '../../kit/redis-server.ts'
+import { saveOnForgotten } from '../suites.ts'
 
 // The audit of a listener that throws makes the store report it.
 vi.spyOn(console, 'error').mockImplementation(() => {})
@@ -24,6 +25,8 @@ describe.runIf(hasRedis())('redisStorage', async () => {
       const audits = storeAudits({ create: () => open().store, reopens: true, sequences })
       for (const { id, name, fn } of audits) test(`${id}: ${name}`, fn)
       for (const { id, name, fn } of checkpointerAudits({ create: open })) test(`${id}: ${name}`, fn)
+      test('a run saves nothing on a checkpoint that the database has forgotten', () =>
+        saveOnForgotten(open()))
     })
   }
 })

@@ -56,7 +56,7 @@ const aboutWrite = (writes: string): string =>
  * `held` locks a lease's row until the transaction ends, so that no process takes the lease between check and
  * write.
  *
- * `put_checkpoint` finds the unchanged values: in the parent if it has the version, otherwise anywhere in the
+ * `put_checkpoint` counts as fenced if the parent was forgotten: see `CheckpointTables.put`. It finds the unchanged values: in the parent if it has the version, otherwise anywhere in the
  * namespace. If several checkpoints have the version, because branches have the same version numbers, it
  * writes nothing and returns the positions of those channels in `p_carried`, unless `p_latest` allows it to
  * use the latest. `p_data` contains all bytes of the call.
@@ -106,6 +106,13 @@ BEGIN
   taken := taken + length(metadata);
   SELECT c.cells INTO parent FROM {checkpoints} AS c
   WHERE c.thread_id = p_thread AND c.namespace = p_namespace AND c.checkpoint_id = p_parent;
+  fenced := NOT FOUND AND p_fence IS NOT NULL AND p_parent IS NOT NULL AND NOT EXISTS (
+    SELECT FROM {checkpoints} AS c
+    WHERE c.thread_id = p_thread AND c.namespace = p_namespace AND c.checkpoint_id = p_id
+  );
+  IF fenced THEN
+    RETURN;
+  END IF;
 
   ambiguous := '{}';
   FOR i IN 0 .. jsonb_array_length(p_carried) - 1 LOOP

@@ -48,7 +48,7 @@ end
  * `version, '1' | '0', value` of each, then the versions of the others.
  *
  * Returns 0 when it is done, or 'registered' if another put has registered the thread meanwhile. Otherwise it
- * writes nothing and returns 'fenced', 'register' if the thread is new, or the positions of the other
+ * writes nothing and returns 'fenced', also if the parent was forgotten, 'register' if the thread is new, or the positions of the other
  * channels that have several values.
  */
 export const PUT_CHECKPOINT = script(`${FENCE}${NEWEST}
@@ -56,6 +56,10 @@ if redis.call('HEXISTS', KEYS[1], 'r') == 0 and ARGV[3] == '' then
   return 'register'
 end
 local namespace, checkpoint, parent = ARGV[4], ARGV[5], ARGV[6]
+if ARGV[1] ~= '' and parent ~= '' and redis.call('HEXISTS', KEYS[1], 'c' .. parent) == 0
+  and redis.call('HEXISTS', KEYS[1], 'c' .. checkpoint) == 0 then
+  return 'fenced'
+end
 local changed = tonumber(ARGV[8])
 local others = 9 + 3 * changed
 

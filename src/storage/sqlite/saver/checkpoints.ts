@@ -77,6 +77,22 @@ export function putCheckpoint(
   return []
 }
 
+/** Whether the parent is there, or the checkpoint itself, which may be put again. */
+export function hasParent(
+  connection: Connection,
+  { threadId, namespace, checkpointId, parentId }: CheckpointToStore,
+): boolean {
+  if (parentId === undefined) return true
+  return [parentId, checkpointId].some(
+    (checkpoint) =>
+      findCheckpoint(
+        connection,
+        'checkpoint_id',
+        addressOf({ threadId, namespace, checkpointId: checkpoint }),
+      ) !== undefined,
+  )
+}
+
 /** Writes with an index of 0 or more keep their first value; for the others, the last one counts. */
 export function putWrites(
   { run }: Connection,

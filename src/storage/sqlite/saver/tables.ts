@@ -1,12 +1,13 @@
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
 import type { StoredCheckpoint } from '../../checkpointer/stored.ts'
 import { type CheckpointSchema, checkpointPages } from '../../sql/checkpoints.ts'
-import { checkFence } from '../../store/commit.ts'
+import { checkFence, fencedError } from '../../store/commit.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Connection, Row } from '../connection.ts'
 import type { Database } from '../database.ts'
 import { loadPartition } from '../store/partitions.ts'
 import {
+  hasParent,
   keepOnly,
   loadAncestor,
   loadCheckpoint,
@@ -51,7 +52,10 @@ export function createTables(database: Database): CheckpointTables {
     },
     pages: (scope, size, withMetadata) => checkpointPages(schema, scope, size, withMetadata),
     put: (fence, checkpoint, latest) =>
-      write(fence, (connection) => putCheckpoint(connection, checkpoint, latest)),
+      write(fence, (connection) => {
+        if (fence && !hasParent(connection, checkpoint)) throw fencedError(fence.partition)
+        return putCheckpoint(connection, checkpoint, latest)
+      }),
     putWrites: (fence, writes) => write(fence, (connection) => putWrites(connection, writes)),
     deleteThread: (fence, threadId) =>
       write(fence, ({ run }) => {
