@@ -100,7 +100,7 @@ export const EVERYONE: Principal = /* @__PURE__ */ withAccess(
  * The principal with access to all resources of its owner. For resources that it has just created, and for
  * reading what a permission check needs.
  */
-export const unbounded = (principal: Principal | null): Principal | null =>
+export const withoutMetadataFilter = (principal: Principal | null): Principal | null =>
   principal && withAccess(principal, { metadataFilter: undefined })
 
 /** Whether a caller with this access can see a resource. For all other callers it does not exist. */

@@ -314,7 +314,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** The files that may load a package at run time. Types of any package may be imported by all. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
-  'eventsource-parser': /^src\/(tracing\/observe\/observe-response\.ts$|a2a\/|audit\/)|^cli\/(deploy\/|demo\/provider\.ts$)/,
+  'eventsource-parser':
+    /^src\/(tracing\/observe\/observe-response\.ts$|a2a\/|audit\/)|^cli\/(deploy\/|demo\/provider\.ts$)/,
   jose: /^src\/(a2a\/card\/signature|control-plane\/api\/authentication\/jwt)\.ts$/,
   '@modelcontextprotocol/server': /^src\/mcp\//,
   oauth4webapi: /^src\/control-plane\/auth\/oauth-client\.ts$/,

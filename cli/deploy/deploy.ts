@@ -65,7 +65,7 @@ export async function deployCommand(args: readonly string[], terminal: Terminal)
       `${config} does not exist. Run this in the folder of a project, or pass --config FILE.`,
     )
   const show = values.json ? () => {} : terminal.out
-  return tellingErrors(terminal, async () => {
+  return withErrorsReported(terminal, async () => {
     const plane = openPlane(values, terminal)
     const deployment = await deploy(plane, name, values, show)
     return awaitRevision(plane, deployment, { ...terminal, show, json: values.json ?? false })
@@ -203,7 +203,10 @@ async function stillServing(plane: Plane, deployment: Deployment): Promise<strin
 }
 
 /** If the control plane rejects a request, the command ends with 1. */
-export async function tellingErrors({ problem }: Terminal, work: () => Promise<ExitCode>): Promise<ExitCode> {
+export async function withErrorsReported(
+  { problem }: Terminal,
+  work: () => Promise<ExitCode>,
+): Promise<ExitCode> {
   try {
     return await work()
   } catch (error) {

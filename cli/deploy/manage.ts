@@ -10,7 +10,7 @@ import {
   type Revision,
   revisionsOf,
 } from './client.ts'
-import { awaitRevision, tellingErrors } from './deploy.ts'
+import { awaitRevision, withErrorsReported } from './deploy.ts'
 import { eventsOf } from './events.ts'
 
 const LIST_USAGE = `agentwire list [NAME]  lists the deployments of a control plane, or the newest 100 revisions of one
@@ -26,7 +26,7 @@ export async function listCommand(args: readonly string[], terminal: Terminal): 
     terminal.out(values.json ? JSON.stringify(resources) : asTable())
     return 0
   }
-  return tellingErrors(terminal, async () => {
+  return withErrorsReported(terminal, async () => {
     const plane = openPlane(values, terminal)
     if (name !== undefined) {
       const deployment = await findDeployment(plane, name)
@@ -77,7 +77,7 @@ export async function logsCommand(args: readonly string[], terminal: Terminal): 
   if (!(Number.isInteger(limit) && limit >= 1 && limit <= 1_000))
     throw new UsageError('--lines must be a number from 1 to 1000.')
   const print = (entry: LogLine) => terminal.out(values.json ? JSON.stringify(entry) : lineOf(entry))
-  return tellingErrors(terminal, async () => {
+  return withErrorsReported(terminal, async () => {
     const plane = openPlane(values, terminal)
     const { id } = await findDeployment(plane, name)
     const type = values.build ? 'build' : 'deploy'
@@ -119,7 +119,7 @@ export async function rollbackCommand(args: readonly string[], terminal: Termina
     )
   const json = values.json ?? false
   const show = json ? () => {} : terminal.out
-  return tellingErrors(terminal, async () => {
+  return withErrorsReported(terminal, async () => {
     const plane = openPlane(values, terminal)
     const deployment = await findDeployment(plane, name)
     const target = earlier(deployment, await revisionsOf(plane, deployment), number)
@@ -159,7 +159,7 @@ export async function deleteCommand(args: readonly string[], terminal: Terminal)
   const name = nameIn(positionals, 'delete')
   if (!values.yes && terminal.ask === undefined)
     throw new UsageError('Pass --yes: there is no terminal to ask for confirmation.')
-  return tellingErrors(terminal, async () => {
+  return withErrorsReported(terminal, async () => {
     const plane = openPlane(values, terminal)
     const { id } = await findDeployment(plane, name)
     const isSure =

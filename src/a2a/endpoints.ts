@@ -1,6 +1,6 @@
 import { namedAssistant } from '../face/assistants.ts'
 import type { FaceCall } from '../face/routes.ts'
-import { unbounded } from '../principal.ts'
+import { withoutMetadataFilter } from '../principal.ts'
 import { extendedCard } from './card/get-card.ts'
 import type { A2AContext } from './context.ts'
 import { noSuchAssistant } from './errors.ts'
@@ -36,7 +36,7 @@ async function withAssistant(context: A2AContext, call: FaceCall): Promise<reado
   const { graphId, assistant } = await namedAssistant(
     context.engine,
     // The method determines the permission, which is checked later and may hide the assistant.
-    unbounded(call.principal),
+    withoutMetadataFilter(call.principal),
     call.params.assistant_id ?? '',
   )
   if (graphId !== undefined && agents.has(graphId))

@@ -21,13 +21,13 @@ import type { AgUiCall } from './call.ts'
 import { answersTo, BREAKPOINT } from './interrupts.ts'
 import { messagesIn, toolMessage, userMessage, waitingCalls } from './messages.ts'
 import { isKeyOfRun } from './state.ts'
-import { type RunAgentInput, TAKEN } from './wire.ts'
+import { incomingMessage, type RunAgentInput } from './wire.ts'
 
 /**
  * An answer to read, starting with the run that a request has started, or that an earlier identical request
  * had started.
  */
-export interface Begun {
+export interface StartedRun {
   readonly answer: Answer<readonly (ThreadEvent | LogGap)[]>
   /** The messages that the client already has. */
   readonly before: readonly Message[]
@@ -41,7 +41,7 @@ export async function begin(
   { context, call, agent, assistantId, assistant, metadata }: AgUiCall,
   input: RunAgentInput,
   signal: AbortSignal,
-): Promise<Begun | undefined> {
+): Promise<StartedRun | undefined> {
   const { engine, options } = context
   const { principal, request } = call
   const { threadId } = input
@@ -125,7 +125,7 @@ export async function begin(
     engine.checkpointBefore({ threadId, principal, messageId }),
   )
   const { takesMessages = true } = agent
-  const isAgain = fork !== undefined && news.added.length === 0
+  const isRegenerate = fork !== undefined && news.added.length === 0
   const calls = new Map(waitingCalls(history).map(({ id, modelCallId = id }) => [id, modelCallId]))
   /** The state names a call as the model does. */
   const inState = ({ toolCallId, ...message }: Message) =>
@@ -134,7 +134,7 @@ export async function begin(
   const start = {
     ...run,
     ...(fork !== undefined && { checkpointId: fork }),
-    input: isAgain ? null : { ...update, ...messages },
+    input: isRegenerate ? null : { ...update, ...messages },
     title: titleOf(messages),
     ...(metadata && { metadata }),
     answer: { details: { runId, clientTools: namesOf(clientTools) } },
@@ -195,7 +195,7 @@ function newMessages(
     if (role !== 'user' && !(role === 'tool' && call)) return []
     const refused = (text: string) =>
       new HttpError(400, 'invalid_argument', `messages.${at + 1 + offset}: ${text}`)
-    const taken = readBy(TAKEN, message, refused)
+    const taken = readBy(incomingMessage, message, refused)
     return [role === 'user' ? userMessage(taken) : toolMessage(taken, call!)]
   })
   const newest = history.findLastIndex(isKnownTo(sent.slice(0, at + 1)))

@@ -4,7 +4,7 @@ import { type NamedAssistant, namedAssistant, reachesAssistant } from '../face/a
 import { threadIdOf } from '../face/ids.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { HttpError } from '../http/index.ts'
-import { unbounded } from '../principal.ts'
+import { withoutMetadataFilter } from '../principal.ts'
 import type { AgUiContext } from './context.ts'
 
 /** A permitted call to an agent about a thread. */
@@ -27,7 +27,7 @@ export async function permitted(
   threadId: string,
 ): Promise<AgUiCall> {
   const { engine } = context
-  const named = await namedAssistant(engine, unbounded(call.principal), call.params.agent_id)
+  const named = await namedAssistant(engine, withoutMetadataFilter(call.principal), call.params.agent_id)
   const assistantId = named.graphId ?? ''
   const agent = engine.agents.get(assistantId)
   if (!agent) throw noSuchAgent(call)

@@ -2,12 +2,12 @@ import { ANSWER_EVENTS, createAnswerReader } from '../face/reading/answer-reader
 import type { Message } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
 import { type OpenInterrupt, type ThreadSnapshot, unanswered } from '../runs/index.ts'
-import type { Begun } from './begin.ts'
+import type { StartedRun } from './begin.ts'
 import type { AgUiCall } from './call.ts'
 import { type AgUiEvent, PROTOCOL_VERSION, speaksV1 } from './events.ts'
 import { interruptsOf } from './interrupts.ts'
 import { messagesIn, toClient, waitingCalls } from './messages.ts'
-import { createStateTeller, type StateTeller } from './state.ts'
+import { createStateTeller, type StateWriter } from './state.ts'
 import { createWriter } from './write.ts'
 
 /** What a client says about itself and its run. */
@@ -22,7 +22,7 @@ export interface Client {
 type Events = AsyncGenerator<readonly AgUiEvent[], void, undefined>
 
 /** A client's run: an answer until it ends or raises an interrupt. */
-export async function* followRun(call: AgUiCall, client: Client, begun: Begun): Events {
+export async function* followRun(call: AgUiCall, client: Client, begun: StartedRun): Events {
   yield [started(client)]
   yield* followAnswer(call, client, begun, createStateTeller())
 }
@@ -64,8 +64,8 @@ export async function* followThread(
 async function* followAnswer(
   { context, call }: AgUiCall,
   client: Client,
-  { answer, before }: Begun,
-  state: StateTeller,
+  { answer, before }: StartedRun,
+  state: StateWriter,
 ): Events {
   const { engine, options } = context
   const reader = createAnswerReader()

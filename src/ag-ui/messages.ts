@@ -3,7 +3,7 @@ import { type ContentBlock, decodeMessage, type MediaType, type Message, textOf 
 import { defined, itemsOf } from '../messages/record.ts'
 import { isSummary } from '../messages/summary.ts'
 import { modelCallId, withCallNames } from '../messages/unique-calls.ts'
-import type { ContentPart, Taken } from './wire.ts'
+import type { ContentPart, IncomingMessage } from './wire.ts'
 
 /** A message in AG-UI's format. */
 export interface AgUiMessage {
@@ -158,7 +158,7 @@ export function waitingCalls(messages: readonly Message[]): readonly WaitingCall
 }
 
 /** A user message in the normal form. */
-export const userMessage = ({ id, content, name }: Taken): Message => ({
+export const userMessage = ({ id, content, name }: IncomingMessage): Message => ({
   role: 'user',
   id,
   content: blocksOf(content),
@@ -166,7 +166,7 @@ export const userMessage = ({ id, content, name }: Taken): Message => ({
 })
 
 /** The result of a client-side tool. */
-export const toolMessage = ({ id, content, error }: Taken, call: WaitingCall): Message => ({
+export const toolMessage = ({ id, content, error }: IncomingMessage, call: WaitingCall): Message => ({
   role: 'tool',
   id,
   name: call.name,
@@ -176,7 +176,7 @@ export const toolMessage = ({ id, content, error }: Taken, call: WaitingCall): M
   metadata: { [OF_CLIENT]: true },
 })
 
-const blocksOf = (content: Taken['content']): readonly ContentBlock[] =>
+const blocksOf = (content: IncomingMessage['content']): readonly ContentBlock[] =>
   typeof content === 'string'
     ? content === ''
       ? []

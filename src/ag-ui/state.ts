@@ -13,7 +13,7 @@ export const isKeyOfRun = (key: string): boolean => KEYS_OF_RUN.includes(key)
 export const sharedState = (values: Values = {}): Values =>
   Object.fromEntries(Object.entries(values).filter(([key]) => !isKeyOfRun(key)))
 
-export interface StateTeller {
+export interface StateWriter {
   /** The complete state the first time, then only the changes. Empty if nothing has changed. */
   tell(values: Values): readonly AgUiEvent[]
   /** The complete state, whatever the client has. */
@@ -21,7 +21,7 @@ export interface StateTeller {
 }
 
 /** Sends the agent's state to a client. */
-export function createStateTeller(): StateTeller {
+export function createStateTeller(): StateWriter {
   let told: Values | undefined
   const tellWhole = (values: Values): readonly AgUiEvent[] => {
     told = sharedState(values)

@@ -25,7 +25,7 @@ const part = object({
 })
 
 /** A user message, or the result of a client-side tool. */
-export const TAKEN = object({
+export const incomingMessage = object({
   id: nonEmpty,
   content: z.optional(z.union([text, list(part, 0, MAX_ITEMS)], 'a string or a list of content parts')),
   name: z.optional(text),
@@ -64,5 +64,5 @@ export const CONNECT_INPUT = object(client)
 export const STOP_INPUT = object({ runId: z.optional(text) })
 
 export type RunAgentInput = z.output<typeof RUN_INPUT>
-export type Taken = z.output<typeof TAKEN>
+export type IncomingMessage = z.output<typeof incomingMessage>
 export type ContentPart = z.output<typeof part>

@@ -11,12 +11,12 @@ import {
   resultText,
   toClient,
 } from './messages.ts'
-import type { StateTeller } from './state.ts'
+import type { StateWriter } from './state.ts'
 
 export interface Writing {
   /** The messages that the client has, or receives, before the first item. */
   readonly before: readonly Message[]
-  readonly state: StateTeller
+  readonly state: StateWriter
   /** Whether the client receives subagent events. */
   readonly subagents: boolean
 }
@@ -67,7 +67,7 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
     return thing.start
   }
 
-  const goOn = (key: string, delta: string): readonly AgUiEvent[] => {
+  const appendDelta = (key: string, delta: string): readonly AgUiEvent[] => {
     const thing = open.get(key)
     if (!thing || delta === '') return []
     thing.said += delta
@@ -82,19 +82,19 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
 
   function writeText(message: MessageRef, delta: string): readonly AgUiEvent[] {
     const key = `text ${keyOf(message)}`
-    if (open.has(key) || delta === '') return goOn(key, delta)
+    if (open.has(key) || delta === '') return appendDelta(key, delta)
     const about = { messageId: idOf(message), ...tagOf(message.owner) }
     const start = begin(key, {
       start: [{ type: 'TEXT_MESSAGE_START', role: 'assistant', ...about }],
       piece: (delta) => ({ type: 'TEXT_MESSAGE_CONTENT', ...about, delta }),
       end: [{ type: 'TEXT_MESSAGE_END', ...about }],
     })
-    return [...start, ...goOn(key, delta)]
+    return [...start, ...appendDelta(key, delta)]
   }
 
   function writeThought(message: MessageRef, index: number, delta: string): readonly AgUiEvent[] {
     const key = thoughtKey(message, index)
-    if (open.has(key) || delta === '') return goOn(key, delta)
+    if (open.has(key) || delta === '') return appendDelta(key, delta)
     const at = thoughts.get(keyOf(message))?.indexOf(index) ?? 0
     const about = { messageId: reasoningId(idOf(message), at), ...tagOf(message.owner) }
     const start = begin(key, {
@@ -108,7 +108,7 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
         { type: 'REASONING_END', ...about },
       ],
     })
-    return [...start, ...goOn(key, delta)]
+    return [...start, ...appendDelta(key, delta)]
   }
 
   function startCall({ id, name, messageId, owner }: CallRef): readonly AgUiEvent[] {
@@ -125,15 +125,15 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
   }
 
   function answerCall({ id, owner }: CallRef, result: Pick<Message, 'content' | 'status'>) {
-    const isAgain = answered.has(id)
+    const isRepeated = answered.has(id)
     answered.add(id)
     if (owner === null) {
-      const others = isAgain ? kept.filter(({ toolCallId }) => toolCallId !== id) : kept
+      const others = isRepeated ? kept.filter(({ toolCallId }) => toolCallId !== id) : kept
       const all: readonly Message[] = [...others, { ...result, role: 'tool', toolCallId: id }]
-      if (isAgain) return tell(all)
+      if (isRepeated) return tell(all)
       kept = all
     }
-    if (isAgain) return []
+    if (isRepeated) return []
     const about = { messageId: resultId(id), toolCallId: id, ...tagOf(owner) }
     return [{ type: 'TOOL_CALL_RESULT', role: 'tool', content: resultText(result.content), ...about }]
   }
@@ -226,7 +226,7 @@ export function createWriter({ before, state, subagents }: Writing): Writer {
       case 'callStart':
         return startCall(item.call)
       case 'callArgs':
-        return goOn(`call ${item.call.id}`, item.args)
+        return appendDelta(`call ${item.call.id}`, item.args)
       case 'callEnd':
         return end(`call ${item.call.id}`)
       case 'callInvalid': {

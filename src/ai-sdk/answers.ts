@@ -1,11 +1,11 @@
 import { encodeMessage, type WireMessage } from '../messages/index.ts'
-import { type Asked, questionPart } from './asked.ts'
+import { type OpenQuestion, questionPart } from './asked.ts'
 import type { Chunk } from './chunks.ts'
 import type { OpenCall } from './parts.ts'
 import type { SentMessage, SentPart } from './wire.ts'
 
 /** The answers in a page's message. */
-export interface Given {
+export interface Reply {
   /** By question id. */
   readonly answers: Readonly<Record<string, unknown>>
   /** The calls of the answer that the user has rejected. */
@@ -19,10 +19,10 @@ export interface Given {
  * question with several decisions counts as answered when all of them are there.
  */
 export function givenAnswers(
-  asked: readonly Asked[],
+  asked: readonly OpenQuestion[],
   message: SentMessage | undefined,
   resume: Readonly<Record<string, unknown>> = {},
-): Given {
+): Reply {
   const answers: Record<string, unknown> = {}
   const refused = new Set<string>()
   const chunks: Chunk[] = []
@@ -45,7 +45,7 @@ export function givenAnswers(
 }
 
 /** Undefined if the page has not answered the question completely. */
-function answerTo(asked: Asked, message: SentMessage | undefined): unknown {
+function answerTo(asked: OpenQuestion, message: SentMessage | undefined): unknown {
   if (asked.kind === 'other') return undefined
   if (asked.kind === 'output') {
     const result = resultOf(asked.call, message)

@@ -7,7 +7,7 @@ import type { ChatPart, DataPart } from './ui-message.ts'
 type Question = Pick<OpenInterrupt, 'id' | 'value'>
 
 /** A question in the form that a page receives it. */
-export type Asked = { readonly question: Question } & (
+export type OpenQuestion = { readonly question: Question } & (
   | { readonly kind: 'approvals'; readonly requests: readonly ApprovalRequest[] }
   /** A client-side tool that waits for its output. */
   | { readonly kind: 'output'; readonly call: OpenCall }
@@ -31,9 +31,9 @@ export function askedOf(
   questions: readonly Question[],
   calls: Iterable<OpenCall>,
   { ofClient }: Shape,
-): readonly Asked[] {
+): readonly OpenQuestion[] {
   const waiting = new Map([...calls].map((call) => [call.id, call]))
-  return questions.map((question): Asked => {
+  return questions.map((question): OpenQuestion => {
     const { id, value } = question
     const requests = approvalsOf(value, waiting.values())?.map(({ index, name, args, callId }) => {
       const approvalId = `${id}:${index}`
@@ -50,7 +50,11 @@ export function askedOf(
 }
 
 /** The parts of an answer with its open questions. */
-export function withAsked(parts: readonly ChatPart[], asked: readonly Asked[], shape: Shape): ChatPart[] {
+export function withAsked(
+  parts: readonly ChatPart[],
+  asked: readonly OpenQuestion[],
+  shape: Shape,
+): ChatPart[] {
   const all = [...parts]
   for (const one of asked) {
     if (one.kind === 'other') all.push(questionPart(one.question, 'pending'))

@@ -26,7 +26,7 @@ import {
   type ThreadRecord,
   type ThreadSnapshot,
 } from '../runs/index.ts'
-import { type Given, givenAnswers, toolMessages } from './answers.ts'
+import { givenAnswers, type Reply, toolMessages } from './answers.ts'
 import { askedOf } from './asked.ts'
 import type { AiSdkContext } from './context.ts'
 import { type Intent, intentOf, invalid, userMessage } from './intent.ts'
@@ -97,7 +97,7 @@ async function begin(chat: Chat): Promise<Followed> {
     case 'regenerate':
       return regenerate(chat, intent.userId)
     case 'continue':
-      return goOnWith(chat, intent.message)
+      return continueAnswer(chat, intent.message)
   }
 }
 
@@ -190,7 +190,7 @@ async function regenerate(chat: Chat, userId: string): Promise<Followed> {
   return start(chat, userId, { ...inputOf(raw), checkpointId })
 }
 
-async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<Followed> {
+async function continueAnswer(chat: Chat, message: SentMessage | undefined): Promise<Followed> {
   const { engine } = chat.context
   const given = await givenBy(chat, message)
   const { turn, calls, snapshot } = given
@@ -216,7 +216,7 @@ async function goOnWith(chat: Chat, message: SentMessage | undefined): Promise<F
 }
 
 /** What a page's message answers, with the turn that has asked. */
-interface GivenHere extends Given {
+interface GivenHere extends Reply {
   readonly snapshot: ThreadSnapshot
   readonly turn: Turn
   /** The calls without a result. */
@@ -291,7 +291,7 @@ function begun(
   { context: { shape } }: Chat,
   answer: OpenAnswer,
   { userId, replies }: Pick<Turn, 'userId' | 'replies'>,
-  given?: Pick<Given, 'refused' | 'chunks'>,
+  given?: Pick<Reply, 'refused' | 'chunks'>,
 ): Followed {
   const writer = createChunkWriter(shape, given?.refused)
   const first = [...writer.begin(replyId(userId), replies, true), ...(given?.chunks ?? [])]

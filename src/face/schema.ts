@@ -48,7 +48,7 @@ function text(expected: string, least: number) {
   return z.string(expected).check(z.minLength(least))
 }
 
-export function whole(min: number, max = Number.MAX_SAFE_INTEGER) {
+export function integer(min: number, max = Number.MAX_SAFE_INTEGER) {
   const expected = `a whole number from ${min} to ${max}`
   return z.int(expected).check(z.gte(min, { abort: true }), z.lte(max, { abort: true }))
 }

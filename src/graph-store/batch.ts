@@ -1,6 +1,6 @@
 import { assertOperation } from './checks.ts'
 import { listNamespaces } from './namespaces.ts'
-import { getItem, type Shelf, searchItems } from './read.ts'
+import { getItem, type NamespaceItems, searchItems } from './read.ts'
 import type { GraphStoreOperation, GraphStorePut } from './types.ts'
 import { embedTexts, textsOf, type Vectors } from './vectors.ts'
 import { lastWrites, writeItems } from './write.ts'
@@ -10,7 +10,7 @@ import { lastWrites, writeItems } from './write.ts'
  * it throws before any is executed.
  */
 export async function runBatch(
-  shelf: Shelf,
+  shelf: NamespaceItems,
   operations: readonly GraphStoreOperation[],
 ): Promise<readonly unknown[]> {
   const { options } = shelf
@@ -27,7 +27,7 @@ export async function runBatch(
 const isPut = (operation: GraphStoreOperation): operation is GraphStorePut => 'value' in operation
 
 /** LangGraph returns null for a write. */
-function readFor(shelf: Shelf, operation: GraphStoreOperation, vectors: Vectors): unknown {
+function readFor(shelf: NamespaceItems, operation: GraphStoreOperation, vectors: Vectors): unknown {
   if ('namespacePrefix' in operation) return searchItems(shelf, operation, vectors)
   if ('value' in operation) return null
   if ('key' in operation) return getItem(shelf, operation)

@@ -32,11 +32,11 @@ const namespaceOfItem = namespace.check(
 
 const key = z.string(KEY).check(z.maxLength(MAX_KEY))
 
-function whole(name: string, least: number) {
+function integer(name: string, least: number) {
   return z.optional(z.int(`${name} must be an integer of at least ${least}.`).check(z.gte(least)))
 }
 
-const page = { limit: whole('limit', 0), offset: whole('offset', 0) }
+const page = { limit: integer('limit', 0), offset: integer('offset', 0) }
 
 const READ = z.object({ namespace, key })
 
@@ -66,7 +66,7 @@ const LIST = z.object({
       }),
     ),
   ),
-  maxDepth: whole('maxDepth', 1),
+  maxDepth: integer('maxDepth', 1),
   ...page,
 })
 

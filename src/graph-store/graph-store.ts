@@ -1,6 +1,6 @@
 import type { Store } from '../storage/store/store.ts'
 import type { Owner } from './layout.ts'
-import type { Shelf } from './read.ts'
+import type { NamespaceItems } from './read.ts'
 import type { GraphStore, GraphStoreMatch, GraphStoreOperation, GraphStoreOptions } from './types.ts'
 
 /** Loaded with the first operation. */
@@ -8,7 +8,7 @@ let operations: Promise<typeof import('./batch.ts')> | undefined
 
 /** The graph store of one owner. No operation can access the items of other owners. */
 export function createGraphStore(store: Store, owner: Owner, options: GraphStoreOptions = {}): GraphStore {
-  const shelf: Shelf = { store, owner, options }
+  const shelf: NamespaceItems = { store, owner, options }
 
   async function batch<Results>(asked: readonly GraphStoreOperation[]): Promise<Results> {
     const { runBatch } = await (operations ??= import('./batch.ts'))

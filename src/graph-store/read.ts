@@ -13,13 +13,13 @@ import type {
 import { scoreOf, type Vectors } from './vectors.ts'
 
 /** One owner's items, for all functions of this folder. */
-export interface Shelf {
+export interface NamespaceItems {
   readonly store: Store
   readonly owner: Owner
   readonly options: GraphStoreOptions
 }
 
-export async function getItem(shelf: Shelf, get: GraphStoreGet): Promise<GraphStoreItem | null> {
+export async function getItem(shelf: NamespaceItems, get: GraphStoreGet): Promise<GraphStoreItem | null> {
   const { store, owner } = shelf
   const doc = await store.get(partitionOf(owner, get.namespace), ITEMS, get.key)
   if (!doc) return null
@@ -33,7 +33,7 @@ interface Found {
 }
 
 export async function searchItems(
-  shelf: Shelf,
+  shelf: NamespaceItems,
   search: GraphStoreSearch,
   vectors: Vectors,
 ): Promise<GraphStoreSearchItem[]> {
@@ -53,7 +53,11 @@ export async function searchItems(
   }))
 }
 
-async function newest(shelf: Shelf, search: GraphStoreSearch, end: number): Promise<readonly Found[]> {
+async function newest(
+  shelf: NamespaceItems,
+  search: GraphStoreSearch,
+  end: number,
+): Promise<readonly Found[]> {
   const found: Found[] = []
   if (end === 0) return found
   for await (const docs of matching(shelf, search, end)) {
@@ -64,7 +68,7 @@ async function newest(shelf: Shelf, search: GraphStoreSearch, end: number): Prom
 
 /** Compares every item with the query. Keeps the best `end` items, and as many without vectors. */
 async function nearest(
-  shelf: Shelf,
+  shelf: NamespaceItems,
   search: GraphStoreSearch,
   query: Float32Array,
   end: number,
@@ -89,7 +93,7 @@ const byScore = (a: Found, b: Found): number => b.score! - a.score!
  * `wanted`.
  */
 async function* matching(
-  { store, owner }: Shelf,
+  { store, owner }: NamespaceItems,
   { namespacePrefix, filter }: GraphStoreSearch,
   wanted?: number,
 ): AsyncGenerator<readonly Doc[], void, undefined> {
@@ -104,7 +108,7 @@ async function* matching(
  * restarted already.
  */
 async function refresh(
-  { store, owner, options }: Shelf,
+  { store, owner, options }: NamespaceItems,
   docs: readonly Doc[],
   asked = options.ttl?.refreshOnRead ?? true,
 ): Promise<void> {

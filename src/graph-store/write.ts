@@ -3,7 +3,7 @@ import type { Json } from '../storage/store/store.ts'
 import { GraphStoreError } from './errors.ts'
 import { deleteItem, ITEMS, itemAt, partitionOf, putItem, putNamespace, storedItem } from './layout.ts'
 import { dropIfEmpty } from './namespaces.ts'
-import type { Shelf } from './read.ts'
+import type { NamespaceItems } from './read.ts'
 import type { GraphStorePut } from './types.ts'
 import { encodeVector, textsOf, type Vectors } from './vectors.ts'
 
@@ -15,7 +15,7 @@ export function lastWrites(puts: readonly GraphStorePut[]): GraphStorePut[] {
 
 /** Writes each namespace in its own commit. */
 export async function writeItems(
-  shelf: Shelf,
+  shelf: NamespaceItems,
   puts: readonly GraphStorePut[],
   vectors: Vectors,
 ): Promise<void> {
@@ -30,7 +30,7 @@ export async function writeItems(
 }
 
 async function writeNamespace(
-  shelf: Shelf,
+  shelf: NamespaceItems,
   partition: string,
   puts: readonly GraphStorePut[],
   vectors: Vectors,
@@ -42,7 +42,7 @@ async function writeNamespace(
 /** An item to write, except for its times. Undefined if it is deleted. */
 type Draft = ReturnType<typeof draftOf>
 
-function draftOf({ options }: Shelf, put: GraphStorePut, vectors: Vectors) {
+function draftOf({ options }: NamespaceItems, put: GraphStorePut, vectors: Vectors) {
   const { namespace, key, value } = put
   if (value === null) return undefined
   const ttl = put.ttl === undefined ? options.ttl?.defaultTtl : put.ttl
@@ -57,7 +57,7 @@ function draftOf({ options }: Shelf, put: GraphStorePut, vectors: Vectors) {
 }
 
 async function tryWrite(
-  { store, owner }: Shelf,
+  { store, owner }: NamespaceItems,
   partition: string,
   namespace: readonly string[],
   drafts: readonly { readonly key: string; readonly draft: Draft }[],

@@ -1,6 +1,6 @@
 import { permit, type ThreadAction } from '../face/access.ts'
 import type { Principal } from '../http/index.ts'
-import { unbounded } from '../principal.ts'
+import { withoutMetadataFilter } from '../principal.ts'
 import {
   type AgentEngine,
   type FoundAnswer,
@@ -26,7 +26,11 @@ export async function permittedAnswer(
   action: ThreadAction,
   { threadId, answerId }: { readonly threadId: string; readonly answerId?: string | undefined },
 ): Promise<PermittedAnswer | undefined> {
-  const named = await engine.findAnswer({ threadId, answerId, principal: unbounded(call.principal) })
+  const named = await engine.findAnswer({
+    threadId,
+    answerId,
+    principal: withoutMetadataFilter(call.principal),
+  })
   if (!named) return undefined
   const { assistantId } = named.record
   const { principal } = await permit(authorize, call, action, { threadId, assistantId })

@@ -34,13 +34,16 @@ export interface ToolParams {
 type Followed = Answer<EventItem<false, true>>
 
 /** The response to a call: a result, input requests for the user, or a task. */
-type Called = Fields
+type ToolResult = Fields
 
 /**
  * `tools/call`: runs an assistant, or resumes a run of it that has raised an interrupt. Rejections are
  * returned to the model.
  */
-export async function callTool(asked: McpCall, { name, arguments: args = {} }: ToolParams): Promise<Called> {
+export async function callTool(
+  asked: McpCall,
+  { name, arguments: args = {} }: ToolParams,
+): Promise<ToolResult> {
   const tool = await findTool(asked, name)
   if (!tool) throw invalidParams(`There is no tool ${JSON.stringify(name.slice(0, 200))}.`)
   const state: unknown = asked.request.requestState()
@@ -48,7 +51,7 @@ export async function callTool(asked: McpCall, { name, arguments: args = {} }: T
   return begin(asked, tool, args as Fields).catch(toolError)
 }
 
-async function begin(asked: McpCall, tool: AssistantTool, args: Fields): Promise<Called> {
+async function begin(asked: McpCall, tool: AssistantTool, args: Fields): Promise<ToolResult> {
   const { context, call } = asked
   const { engine, authorize, options } = context
   const { agent, assistantId, graphId } = tool
@@ -92,7 +95,7 @@ const definedOf = ({ after, unnamed }: ReturnType<typeof endOf>) => ({
 })
 
 /** The repeated call, with the client's responses to the questions. It starts no second run. */
-async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise<Called> {
+async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise<ToolResult> {
   const address = readAddress(state)
   const permitted = address && (await permittedAnswer(asked, 'runs:create', address))
   if (
@@ -109,15 +112,18 @@ async function goOn(asked: McpCall, tool: AssistantTool, state: string): Promise
   const { answers, refused } = readResponses(questions, asked.request.inputResponses)
   if (refused) return errorResult(`The user ${refused} the question. It stays open.`, threadId)
   if (questions.length > 0 && Object.keys(answers).length === 0) return outcomeOf(asked, tool, found)
-  return proceed(asked, tool, permitted, answers).catch(toolError)
+  return resumeAndFollow(asked, tool, permitted, answers).catch(toolError)
 }
 
 /** `answer_question`: answers one question of a thread, for clients that cannot show forms. */
-export async function answerQuestion(asked: McpCall, { arguments: args = {} }: ToolParams): Promise<Called> {
+export async function answerQuestion(
+  asked: McpCall,
+  { arguments: args = {} }: ToolParams,
+): Promise<ToolResult> {
   const { threadId, questionId, answer } = args as Fields
   return respond().catch(toolError)
 
-  async function respond(): Promise<Called> {
+  async function respond(): Promise<ToolResult> {
     if (typeof threadId !== 'string' || !isThreadId(threadId))
       throw new RunError('invalid_argument', 'threadId: expected the threadId that the question came with.')
     const permitted = await permittedAnswer(asked, 'runs:create', { threadId })
@@ -141,7 +147,7 @@ export async function answerQuestion(asked: McpCall, { arguments: args = {} }: T
         'invalid_argument',
         `answer: expected a value that matches ${JSON.stringify(form.schema)}.`,
       )
-    return proceed(asked, tool, permitted, { [id]: read.answer })
+    return resumeAndFollow(asked, tool, permitted, { [id]: read.answer })
   }
 }
 
@@ -155,12 +161,12 @@ function parsedJson(value: unknown): unknown {
 }
 
 /** Resumes an answer with the responses, if it has open questions, and follows it. */
-async function proceed(
+async function resumeAndFollow(
   asked: McpCall,
   tool: AssistantTool,
   { found, principal }: { readonly found: FoundAnswer; readonly principal: Principal | null },
   answers: Fields,
-): Promise<Called> {
+): Promise<ToolResult> {
   const { engine } = asked.context
   const { threadId } = found.thread
   const read = reading(asked, threadId, principal)
@@ -196,7 +202,7 @@ async function settle(
   tool: AssistantTool,
   answer: Followed,
   hasStarted: boolean,
-): Promise<Called> {
+): Promise<ToolResult> {
   const { context, call, request } = asked
   const { engine, options } = context
   const { threadId } = answer
@@ -224,14 +230,14 @@ async function settle(
   return outcomeOf(asked, tool, answer.found)
 }
 
-async function outcomeOf(asked: McpCall, tool: AssistantTool, found: FoundAnswer): Promise<Called> {
+async function outcomeOf(asked: McpCall, tool: AssistantTool, found: FoundAnswer): Promise<ToolResult> {
   return found.record.state === 'input-required'
     ? asks(asked, tool, found)
     : resultOf(asked.context, tool, found)
 }
 
 /** The questions of an answer, as forms if the client shows them. */
-async function asks(asked: McpCall, tool: AssistantTool, found: FoundAnswer): Promise<Called> {
+async function asks(asked: McpCall, tool: AssistantTool, found: FoundAnswer): Promise<ToolResult> {
   const { threadId, runIds } = found.record
   const questions = questionsOf(await openIn(asked.context.engine, found))
   if (questions.length === 0 || !takesForms(asked))

@@ -42,7 +42,7 @@ function graphTools({ engine: { agents }, options }: McpContext): readonly Assis
 }
 
 /** The tools of stored assistants. Their names end with the end of their ids. */
-async function madeTools({ context, call }: McpCall): Promise<readonly AssistantTool[]> {
+async function storedAssistantTools({ context, call }: McpCall): Promise<readonly AssistantTool[]> {
   const { engine, authorize, options } = context
   const permitted = await unlessForbidden(permit(authorize, call, 'assistants:search', {}))
   if (!options.stored || !permitted) return []
@@ -71,7 +71,7 @@ export async function findTool(asked: McpCall, name: string): Promise<AssistantT
   const named = (tool: AssistantTool): boolean => tool.name === name
   return (
     graphTools(asked.context).find(named) ??
-    (asked.context.options.stored ? await madeTools(asked) : []).find(named)
+    (asked.context.options.stored ? await storedAssistantTools(asked) : []).find(named)
   )
 }
 
@@ -97,7 +97,10 @@ export async function listTools(asked: McpCall): Promise<ToolList> {
     const { assistantId } = tool
     return (await unlessForbidden(permit(authorize, call, 'assistants:read', { assistantId }))) ? [tool] : []
   })
-  const shown = [...(await Promise.all(readable)).flat(), ...(options.stored ? await madeTools(asked) : [])]
+  const shown = [
+    ...(await Promise.all(readable)).flat(),
+    ...(options.stored ? await storedAssistantTools(asked) : []),
+  ]
   const tools = await Promise.all(
     shown.map(async ({ name, agent, graphId, made }) => {
       const { schema } = await inputOf(agent, options)

@@ -12,7 +12,7 @@ import { uuid7, uuidOf } from '../ids.ts'
 import { decodeMessage } from '../messages/index.ts'
 import { itemsOf } from '../messages/record.ts'
 import { withCallNames } from '../messages/unique-calls.ts'
-import { namesOwnerOf, type Principal, unbounded } from '../principal.ts'
+import { namesOwnerOf, type Principal, withoutMetadataFilter } from '../principal.ts'
 import {
   type CommandKey,
   internalsOf,
@@ -79,7 +79,7 @@ export async function admit(
 }
 
 /** Where a run starts. */
-export interface Place {
+export interface StartPosition {
   readonly threadId: string
   /** The snapshot of the thread. Absent if its id is new. */
   readonly look?: ThreadLook | undefined
@@ -89,12 +89,12 @@ export interface Place {
   readonly after?: string | undefined
 }
 
-export interface Order {
+export interface StartRequest {
   readonly context: OpenAiContext
   /** The permitted call. */
   readonly call: FaceCall
   readonly model: Model
-  readonly place: Place
+  readonly place: StartPosition
   readonly input: Pick<Input, 'messages' | 'answers'>
   readonly clientTools: readonly ClientTool[]
   /** The details stored with the run. */
@@ -108,7 +108,7 @@ export interface Order {
 }
 
 /** A run that was started, or that an earlier identical request has started. */
-export interface Begun {
+export interface StartedRun {
   readonly threadId: string
   readonly principal: Principal | null
   readonly runId: string
@@ -117,10 +117,10 @@ export interface Begun {
 }
 
 /** How long a single-run thread is kept, for answers to its questions or for retries of its request. */
-const LEFT = { minutes: 24 * 60 }
+const TEMPORARY_THREAD_TTL = { minutes: 24 * 60 }
 
 /** Starts a request's run. If it throws, nothing has changed. */
-export async function beginRun(order: Order): Promise<Begun> {
+export async function beginRun(order: StartRequest): Promise<StartedRun> {
   const { context, call, model, place, input, isKept, command, metadata } = order
   const { engine, options } = context
   const { threadId, look, checkpointId } = place
@@ -130,7 +130,7 @@ export async function beginRun(order: Order): Promise<Begun> {
     config: { configurable },
   })
   // Only this request knows a single-run thread.
-  const principal = isKept ? call.principal : unbounded(call.principal)
+  const principal = isKept ? call.principal : withoutMetadataFilter(call.principal)
   const run = {
     threadId,
     principal,
@@ -163,7 +163,7 @@ export async function beginRun(order: Order): Promise<Begun> {
     title: titleOf(value),
     metadata,
     answer: { details: null },
-    ...(!isKept && { ttl: LEFT }),
+    ...(!isKept && { ttl: TEMPORARY_THREAD_TTL }),
   })
   return { threadId, principal, runId: started.runId, after: started.appliedThroughSeq }
 }
@@ -172,7 +172,7 @@ export async function beginRun(order: Order): Promise<Begun> {
  * Throws for the result of a call that the state has, unless its tool is one that the client was given to
  * run: the agent runs the others itself, after an approval if it asks for one.
  */
-async function refuseResults({ context: { engine }, call, place, input }: Order): Promise<void> {
+async function refuseResults({ context: { engine }, call, place, input }: StartRequest): Promise<void> {
   const { look, checkpointId, after } = place
   const results = input.messages.flatMap(({ tool_call_id: id }) => (typeof id === 'string' ? [id] : []))
   if (!look?.thread || results.length === 0 || checkpointId === null) return
@@ -194,7 +194,7 @@ async function refuseResults({ context: { engine }, call, place, input }: Order)
 /** The events of a run, until it ends. */
 export const eventsOfRun = (
   { engine }: OpenAiContext,
-  { threadId, principal, runId, after }: Begun,
+  { threadId, principal, runId, after }: StartedRun,
   signal?: AbortSignal,
 ) =>
   engine.events({
@@ -228,7 +228,7 @@ export async function startedBefore(
   call: FaceCall,
   thread: ThreadRecord | undefined,
   request: string,
-): Promise<Begun | undefined> {
+): Promise<StartedRun | undefined> {
   if (!thread || !isSentAgain(call)) return undefined
   const { threadId, queue, activeRunId, lastRunId } = thread
   const runId = queue.at(-1)?.runId ?? activeRunId ?? lastRunId
@@ -252,7 +252,7 @@ export async function placeOfOwn(
   { engine }: OpenAiContext,
   call: FaceCall,
   { command, request }: { readonly command: CommandKey | undefined; readonly request: string },
-): Promise<Place> {
+): Promise<StartPosition> {
   const owner = namesOwnerOf(call.principal)
   if (!command && !countsRetries(call)) return { threadId: uuid7() }
   const threadId = await uuidOf(['openai', owner, command?.key ?? request])
@@ -269,7 +269,7 @@ export async function placeAfter(
   { engine }: OpenAiContext,
   look: ThreadLook & { readonly thread: ThreadRecord },
   runId: string,
-): Promise<Place> {
+): Promise<StartPosition> {
   const { thread } = look
   const { threadId, queue, activeRunId, lastRunId } = thread
   const newest = queue.at(-1)?.runId ?? activeRunId ?? lastRunId
@@ -283,9 +283,9 @@ export async function placeAfter(
 export async function placeFor(
   context: OpenAiContext,
   model: Model,
-  place: Place,
+  place: StartPosition,
   input: Pick<Input, 'messages' | 'answers'>,
-): Promise<{ readonly place: Place; readonly input: Pick<Input, 'messages' | 'answers'> }> {
+): Promise<{ readonly place: StartPosition; readonly input: Pick<Input, 'messages' | 'answers'> }> {
   const thread = place.look?.thread
   const bound = thread?.assistantId ?? null
   const { aliases } = internalsOf(context.engine)

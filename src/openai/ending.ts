@@ -4,7 +4,7 @@ import type { AnswerDetail } from '../face/reading/answer-item.ts'
 import type { Message } from '../messages/index.ts'
 import { isCall } from '../messages/unique-calls.ts'
 import type { Question } from './questions.ts'
-import { plus, type Spent } from './usage.ts'
+import { plus, type TokenTotals } from './usage.ts'
 
 /** A call that the client must answer. */
 export interface ClientCall {
@@ -23,7 +23,7 @@ export interface Ending {
   calls(): readonly ClientCall[]
   /** The agent's open questions. */
   readonly questions: readonly (Question & { readonly approvals: number })[]
-  readonly spent: Spent | undefined
+  readonly spent: TokenTotals | undefined
   /** The finish reason of the agent's own last model call. */
   readonly reason: Message['finishReason']
 }
@@ -38,7 +38,7 @@ export function createEnding(tools: readonly ClientTool[]): Ending {
   const questions = new Map<string, Question & { readonly approvals: number }>()
   /** By the model's id. Each step of a model may use it again. */
   const resolved = new Set<string>()
-  let spent: Spent | undefined
+  let spent: TokenTotals | undefined
   /** Of the agent's own model calls, in order. */
   const reasons = new Map<string, Message['finishReason']>()
   return {

@@ -2,7 +2,7 @@ import { type AssistantRecord, findAssistant, searchAssistants } from '../assist
 import { permit } from '../face/access.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { json } from '../http/index.ts'
-import { unbounded } from '../principal.ts'
+import { withoutMetadataFilter } from '../principal.ts'
 import { modelOf } from './begin.ts'
 import type { OpenAiContext } from './context.ts'
 import { noSuchModel } from './errors.ts'
@@ -26,7 +26,7 @@ export async function listModels({ engine }: OpenAiContext, { principal }: FaceC
 export async function getModel(context: OpenAiContext, call: FaceCall): Promise<Response> {
   const { engine, authorize } = context
   const name = call.params.model ?? ''
-  const { graphId } = await modelOf(context, unbounded(call.principal), name)
+  const { graphId } = await modelOf(context, withoutMetadataFilter(call.principal), name)
   const { principal } = await permit(authorize, call, 'assistants:read', { assistantId: graphId })
   const assistant = await findAssistant(engine, principal, name)
   if (!assistant) throw noSuchModel(name)

@@ -3,7 +3,7 @@ import type { AnswerItem } from '../face/reading/answer-item.ts'
 import { createAnswerReader } from '../face/reading/answer-reader.ts'
 import type { FaceCall } from '../face/routes.ts'
 import { sourceOf, sseResponse } from '../http/index.ts'
-import { type Begun, eventsOfRun } from './begin.ts'
+import { eventsOfRun, type StartedRun } from './begin.ts'
 import type { OpenAiContext } from './context.ts'
 
 /** Writes the answer of a run in one of the two protocols. */
@@ -15,7 +15,7 @@ export interface RunWriter {
 }
 
 /** What happens to a run after it was read. */
-export interface Leaving {
+export interface OnDisconnect {
   /** Cancels the run if the client disconnects before its end. */
   readonly cancels: boolean
   /** Deletes the thread unless it waits for an answer. */
@@ -27,16 +27,16 @@ export interface Leaving {
   readonly isLost?: boolean | undefined
 }
 
-export const STAYS: Leaving = { cancels: false, removes: false }
+export const KEEP: OnDisconnect = { cancels: false, removes: false }
 
 const DONE = 'data: [DONE]\n\n'
 
 /** The frames of a run, past and live, until it ends. */
 async function* framesOf(
   context: OpenAiContext,
-  begun: Begun,
+  begun: StartedRun,
   writer: RunWriter,
-  { cancels, removes, isLost = false }: Leaving,
+  { cancels, removes, isLost = false }: OnDisconnect,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string> {
   let hasFailed = false
@@ -63,7 +63,7 @@ async function* framesOf(
 }
 
 /** The ending of a run that has none in the log: it was dropped before it started, or the log has lost it. */
-async function endOf({ engine }: OpenAiContext, begun: Begun): Promise<readonly AnswerItem[]> {
+async function endOf({ engine }: OpenAiContext, begun: StartedRun): Promise<readonly AnswerItem[]> {
   const { threadId, principal, runId } = begun
   const [run, thread] = await Promise.all([
     engine.getRun({ threadId, principal, runId }),
@@ -94,9 +94,9 @@ async function endOf({ engine }: OpenAiContext, begun: Begun): Promise<readonly 
 export async function streamRun(
   context: OpenAiContext,
   call: FaceCall,
-  begun: Begun,
+  begun: StartedRun,
   writer: RunWriter,
-  leaving: Leaving,
+  leaving: OnDisconnect,
 ): Promise<Response> {
   const { signal } = call
   const source = sourceOf((left) => framesOf(context, begun, writer, leaving, left), signal)
@@ -107,9 +107,9 @@ export async function streamRun(
 export async function readRun(
   context: OpenAiContext,
   call: FaceCall,
-  begun: Begun,
+  begun: StartedRun,
   writer: RunWriter,
-  leaving: Leaving,
+  leaving: OnDisconnect,
 ): Promise<void> {
   for await (const _ of framesOf(context, begun, writer, leaving, call.signal));
 }

@@ -1,14 +1,14 @@
 import type { Usage } from '../messages/index.ts'
 
 /** The tokens of a run's model calls. */
-export interface Spent {
+export interface TokenTotals {
   readonly input: number
   readonly cached: number
   readonly output: number
   readonly reasoning: number
 }
 
-export const plus = (spent: Spent | undefined, usage: Usage | undefined): Spent | undefined =>
+export const plus = (spent: TokenTotals | undefined, usage: Usage | undefined): TokenTotals | undefined =>
   usage
     ? {
         input: (spent?.input ?? 0) + usage.inputTokens,
@@ -18,7 +18,7 @@ export const plus = (spent: Spent | undefined, usage: Usage | undefined): Spent 
       }
     : spent
 
-export const responseUsage = ({ input, cached, output, reasoning }: Spent) => ({
+export const responseUsage = ({ input, cached, output, reasoning }: TokenTotals) => ({
   input_tokens: input,
   input_tokens_details: { cached_tokens: cached },
   output_tokens: output,
@@ -26,7 +26,7 @@ export const responseUsage = ({ input, cached, output, reasoning }: Spent) => ({
   total_tokens: input + output,
 })
 
-export const chatUsage = ({ input, cached, output, reasoning }: Spent) => ({
+export const chatUsage = ({ input, cached, output, reasoning }: TokenTotals) => ({
   prompt_tokens: input,
   completion_tokens: output,
   total_tokens: input + output,

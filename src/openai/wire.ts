@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { Read } from '../face/parse.ts'
-import { anything, list, nonEmpty, object, record, whole } from '../face/schema.ts'
+import { anything, integer, list, nonEmpty, object, record } from '../face/schema.ts'
 
 /**
  * The bodies that OpenAI's clients send. Unknown keys are ignored: clients send many that no graph can use.
@@ -49,7 +49,7 @@ export const chatSchema = object({
   stream_options: z.optional(object({ include_usage: flag })),
   tools,
   metadata,
-  n: z.optional(whole(1, 1)),
+  n: z.optional(integer(1, 1)),
 })
 
 const inputItem = z.looseObject({

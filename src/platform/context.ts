@@ -1,6 +1,6 @@
 import type { FaceContext } from '../face/routes.ts'
 import type { OptionTable } from '../options.ts'
-import type { infoOf, ServerSurroundings } from './info.ts'
+import type { infoOf, ServerInfo } from './info.ts'
 import { WEBHOOK_OPTIONS, type WebhookOptions, type Webhooks } from './runs/webhooks.ts'
 
 /** The context for starting runs. */
@@ -20,7 +20,7 @@ export interface PlatformOptions {
   /** How the webhooks of runs are delivered. Default: only to public addresses. */
   readonly webhooks?: WebhookOptions | undefined
   /** Fields of `GET /info` that the server cannot determine itself. Default: none. */
-  readonly surroundings?: ServerSurroundings | undefined
+  readonly surroundings?: ServerInfo | undefined
 }
 
 export const PLATFORM_OPTIONS: OptionTable<PlatformOptions> = {

@@ -1,7 +1,7 @@
 import { VERSION } from '../version.ts'
 
 /** The fields of `/info` that a server cannot determine itself. */
-export interface ServerSurroundings {
+export interface ServerInfo {
   /** The version of `@langchain/langgraph` that the graphs use. Default: absent. */
   readonly langgraph_js_version?: string | null | undefined
   /** Whether runs are traced to LangSmith. Default: false. */
@@ -14,7 +14,7 @@ export const infoOf = (
     disable_assistants,
     disable_runs,
   }: { readonly disable_assistants?: boolean | undefined; readonly disable_runs?: boolean | undefined },
-  { langgraph_js_version, langsmith = false }: ServerSurroundings,
+  { langgraph_js_version, langsmith = false }: ServerInfo,
 ) => ({
   version: VERSION,
   langgraph_js_version,

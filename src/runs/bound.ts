@@ -16,7 +16,7 @@ export type CallerRequest<Request extends Access> = Omit<Request, keyof Access> 
   readonly principal?: Principal | null | undefined
 }
 
-export function callAs<Request extends Access, Result>(
+export function asPrincipal<Request extends Access, Result>(
   { context, maintain }: BoundEngine,
   method: (context: RunContext, request: Request) => Result,
   request: CallerRequest<Request>,

@@ -4,7 +4,7 @@ import { type Access, ownerOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
 import { createAttach } from './attach.ts'
-import { bind, type CallerRequest, callAs } from './bound.ts'
+import { asPrincipal, bind, type CallerRequest } from './bound.ts'
 import { checked } from './check-request.ts'
 import { close } from './close.ts'
 import type { RunContext } from './context.ts'
@@ -52,7 +52,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
   const as =
     <Request extends Access, Result>(method: (context: RunContext, request: Request) => Result) =>
     (request: CallerRequest<Request>): Result =>
-      callAs(bound, method, request)
+      asPrincipal(bound, method, request)
   const startAs = as(startRun)
   const waitAs = as(later(() => import('./subscriptions/result.ts'), 'waitForResult'))
   const engine: AgentEngine = bind<AgentEngine>(

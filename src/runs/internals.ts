@@ -9,7 +9,7 @@ import type { WireMessage } from '../messages/index.ts'
 import { type Access, accessOf } from '../principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { FoundAnswer } from './answers/find.ts'
-import { boundOf, type CallerRequest, callAs } from './bound.ts'
+import { asPrincipal, boundOf, type CallerRequest } from './bound.ts'
 import type { RunContext } from './context.ts'
 import type { AnswerListQuery, AnswerPage } from './records/answers.ts'
 import { type CommandKey, loadReceipt, type Receipt } from './records/idempotency.ts'
@@ -41,7 +41,7 @@ const over =
     method: (context: RunContext, request: Request) => Result,
   ): Method<Request, Result> =>
   (engine, request) =>
-    callAs(boundOf(engine), method, request)
+    asPrincipal(boundOf(engine), method, request)
 
 /**
  * The last sequence number of a thread's log, from which a reader can continue. 0 if the principal has no
@@ -70,7 +70,7 @@ export function subscribe(
 ): Subscription<unknown> {
   const open = (context: RunContext, asked: Owned<ThreadSubscription>) =>
     subscribeTo(context, asked, rendering)
-  return callAs(boundOf(engine), open, request)
+  return asPrincipal(boundOf(engine), open, request)
 }
 
 /**

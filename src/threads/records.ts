@@ -10,7 +10,7 @@ import type { FaceCall, FaceContext } from '../face/routes.ts'
 import { threadMetadata } from '../face/thread-metadata.ts'
 import { empty, HttpError, json } from '../http/index.ts'
 import { uuid7, uuidOf } from '../ids.ts'
-import { namesOwnerOf, unbounded } from '../principal.ts'
+import { namesOwnerOf, withoutMetadataFilter } from '../principal.ts'
 import {
   type AgentEngine,
   findThreads,
@@ -104,7 +104,7 @@ export async function copyThread(context: FaceContext, call: FaceCall): Promise<
   try {
     const copy = await engine.copyThread({ threadId, principal, newThreadId: uuid7() })
     // Only this request knows the copy.
-    const own = { threadId: copy.threadId, principal: unbounded(principal), metadata }
+    const own = { threadId: copy.threadId, principal: withoutMetadataFilter(principal), metadata }
     return await withState(engine, metadata ? await engine.patchThread(own) : copy)
   } catch (error) {
     // The same response as LangGraph's server: the path is valid, but there is nothing to copy.

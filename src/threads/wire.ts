@@ -3,6 +3,7 @@ import type { Read, Schema } from '../face/parse.ts'
 import {
   anything,
   fewKeys,
+  integer,
   list as listOf,
   map,
   nonEmpty,
@@ -10,7 +11,6 @@ import {
   object,
   record,
   refuse,
-  whole,
 } from '../face/schema.ts'
 import type { ThreadTtl } from '../runs/index.ts'
 import { type JsonPath, MAX_PATH, stepsOf } from './extract.ts'
@@ -48,13 +48,13 @@ const namespace = list(z.string())
 
 const config = params({
   configurable: z.optional(record),
-  recursion_limit: z.optional(whole(1)),
+  recursion_limit: z.optional(integer(1)),
   tags: z.optional(list(z.string())),
   metadata: z.optional(record),
 })
 
 export const commandSchema = object({
-  id: z.union([whole(0), z.string()], 'a whole number or a string'),
+  id: z.union([integer(0), z.string()], 'a whole number or a string'),
   method: z.string(),
   params: anything,
 })
@@ -96,7 +96,7 @@ export const stateGetSchema = params({ namespace: z.optional(namespace), keys: z
 
 export const listCheckpointsSchema = params({
   namespace: z.optional(namespace),
-  limit: z.optional(whole(1, 1_000)),
+  limit: z.optional(integer(1, 1_000)),
   before: z.optional(z.string()),
 })
 
@@ -111,8 +111,8 @@ export const getTreeSchema = params({ run_id: z.optional(z.string()) })
 export const streamSchema = params({
   channels: list(z.string(), 1),
   namespaces: z.optional(list(namespace)),
-  depth: z.optional(whole(0)),
-  since: z.optional(whole(0)),
+  depth: z.optional(integer(0)),
+  since: z.optional(integer(0)),
   since_event_id: z.optional(z.string()),
 })
 export type StreamParams = Read<typeof streamSchema>
@@ -157,7 +157,7 @@ const before = z.union(
 )
 
 export const historySchema = params({
-  limit: z.optional(whole(0, 1_000)),
+  limit: z.optional(integer(0, 1_000)),
   before: z.optional(before),
   metadata: z.optional(fewKeys),
   checkpoint: z.optional(checkpoint),
@@ -232,8 +232,8 @@ export const threadSearchSchema = params({
   select,
   extract: z.optional(paths),
   status: z.optional(z.enum(['idle', 'busy', 'interrupted', 'error'])),
-  limit: z.optional(whole(1, 1_000)),
-  offset: z.optional(whole(0)),
+  limit: z.optional(integer(1, 1_000)),
+  offset: z.optional(integer(0)),
   sort_by: z.optional(z.enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])),
   sort_order: z.optional(z.enum(['asc', 'desc'])),
 })

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { InvalidValue, parse, type Read, type Schema } from '../../face/parse.ts'
-import { map, nonEmpty, refuse, textOf, whole } from '../../face/schema.ts'
+import { integer, map, nonEmpty, refuse, textOf } from '../../face/schema.ts'
 import { A2AError } from '../errors.ts'
 
 /**
@@ -26,7 +26,7 @@ export const text = z.optional(map(z.string(), (value) => value || undefined))
 
 export const strings = z.optional(map(z.array(z.string()), (values) => (values.length ? values : undefined)))
 
-export const historyLength = z.optional(whole(0))
+export const historyLength = z.optional(integer(0))
 
 export const historyScope = z.optional(z.enum(['task', 'context']))
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { parse, type Schema } from '../../face/parse.ts'
-import { anything, list, map, nonEmpty, object, record, refuse, whole } from '../../face/schema.ts'
+import { anything, integer, list, map, nonEmpty, object, record, refuse } from '../../face/schema.ts'
 import { isRecord } from '../../messages/record.ts'
 import type { ListRequest, Part, PushConfig, PushConfigRequest, SendRequest, TaskRequest } from '../model.ts'
 import { base64, historyLength, historyScope, readParams, strings, text, uri } from './fields.ts'
@@ -162,7 +162,7 @@ const timestamp = map(anything, (value, payload): number => {
 const tasks = proto({
   contextId: text,
   status: state,
-  pageSize: numeric(z.optional(whole(1, 100))),
+  pageSize: numeric(z.optional(integer(1, 100))),
   pageToken: text,
   historyLength: numeric(historyLength),
   statusTimestampAfter: z.optional(timestamp),

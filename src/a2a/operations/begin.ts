@@ -24,7 +24,7 @@ import { hasContent, inputOf } from '../parts/input.ts'
 import { checkModes } from '../parts/modes.ts'
 import { messagesIn } from '../parts/output.ts'
 import { answersTo, resumeOf } from '../parts/resume.ts'
-import { apartFrom, type Conversation, conversationOf } from '../tasks/contexts.ts'
+import { type Conversation, conversationOf, derivedThread } from '../tasks/contexts.ts'
 import { TASK_EVENTS } from '../tasks/follow.ts'
 import { MAX_ID, ofOtherContext, taskIdOf, taskNotFound } from '../tasks/ids.ts'
 import { type FoundTask, openQuestions, questionMessage, type TaskDetails } from '../tasks/present.ts'
@@ -39,7 +39,7 @@ export interface Followed {
 }
 
 /** The task of a message, starting with the run that the message started now or before. */
-export interface Begun extends Followed {
+export interface StartedRun extends Followed {
   /** The call with the limits of its permission. */
   readonly call: A2ACall
 }
@@ -48,11 +48,11 @@ export interface Begun extends Followed {
  * Starts the run of a message: the first run of a task, or one that continues a task. A message that is
  * repeated in its context starts nothing, and returns what it started before.
  */
-export async function beginRun(call: A2ACall, request: SendRequest): Promise<Begun> {
+export async function beginRun(call: A2ACall, request: SendRequest): Promise<StartedRun> {
   const { messageId } = request.message
   if (messageId.length > MAX_ID) throw wrongMessageId(`expected at most ${MAX_ID} characters`)
   const command = await keyOf(request.message)
-  const begun = await beginOrGoOn(call, request, command).catch((error) => {
+  const begun = await startOrContinue(call, request, command).catch((error) => {
     const isReused = error instanceof RunError && error.code === 'key_reused'
     throw isReused
       ? wrongMessageId(
@@ -70,16 +70,25 @@ export async function beginRun(call: A2ACall, request: SendRequest): Promise<Beg
  * client in LangGraph Platform's documentation. In that case the context determines the conversation, and the
  * task is only used while it accepts messages.
  */
-async function beginOrGoOn(call: A2ACall, request: SendRequest, command: CommandKey): Promise<Begun> {
+async function startOrContinue(
+  call: A2ACall,
+  request: SendRequest,
+  command: CommandKey,
+): Promise<StartedRun> {
   const { taskId, ...message } = request.message
   if (!taskId) return beginTask(call, request, command)
   const { contextId } = message
   if (call.dialect.version !== '0.3' || !contextId)
-    return goOn(call, request, { id: taskId, contextId }, command)
+    return continueTask(call, request, { id: taskId, contextId }, command)
   try {
     // A known task checks itself whether it belongs to another context.
     const isWhole = taskId.includes(':')
-    return await goOn(call, request, { id: taskId, contextId: isWhole ? undefined : contextId }, command)
+    return await continueTask(
+      call,
+      request,
+      { id: taskId, contextId: isWhole ? undefined : contextId },
+      command,
+    )
   } catch (error) {
     if (!isOver(error) && !isUnknown(error)) throw error
     // A message that only this task could accept is rejected.
@@ -95,7 +104,7 @@ const isOver = (error: unknown): boolean =>
   (error instanceof A2AError && error.code === 'unsupported_operation') ||
   (error instanceof RunError && error.code === 'task_ended')
 
-async function beginTask(asked: A2ACall, request: SendRequest, command: CommandKey): Promise<Begun> {
+async function beginTask(asked: A2ACall, request: SendRequest, command: CommandKey): Promise<StartedRun> {
   const { message } = request
   const given = message.contextId || traceOf(asked, request)
   const body = bodyOf(request)
@@ -116,7 +125,8 @@ async function beginTask(asked: A2ACall, request: SendRequest, command: CommandK
   } catch (error) {
     if (conversation.thread?.assistantId || !(error instanceof RunError)) throw error
     // The id belongs to another caller, or another assistant has just taken it.
-    const other = error.code === 'no_such_thread' ? await apartFrom(address) : await conversationOf(address)
+    const other =
+      error.code === 'no_such_thread' ? await derivedThread(address) : await conversationOf(address)
     if (other.threadId === conversation.threadId) throw error
     return start(await permittedCall(asked, 'runs:create', other.threadId, body), other)
   }
@@ -139,9 +149,9 @@ async function firstConversation(asked: A2ACall, command: CommandKey, body: obje
   const permitted = await permittedConversation(asked, 'runs:create', wanted, body, seen)
   const { threadId, thread, look } = permitted.conversation
   const started = thread && look && startedBefore(look)
-  const isAgain =
+  const isRetry =
     asked.dialect.version === '0.3' || (started && (await isAtWork(permitted.call, threadId, started.runId)))
-  if (!thread || (started && isAgain)) return permitted
+  if (!thread || (started && isRetry)) return permitted
   const contextId = uuid7()
   const conversation = { contextId, threadId: contextId, thread: undefined }
   return { ...(await permittedCall(asked, 'runs:create', contextId, body)), conversation }
@@ -174,7 +184,7 @@ async function startTask(
   request: SendRequest,
   { contextId, threadId, thread, look }: Conversation,
   command: CommandKey,
-): Promise<Begun> {
+): Promise<StartedRun> {
   const { context, assistantId } = call
   const { engine } = context
   const { message } = request
@@ -222,12 +232,12 @@ async function requireNoQuestion(call: A2ACall, contextId: string, thread: Threa
 }
 
 /** A message for a task: the answer to its questions, or an additional message. */
-async function goOn(
+async function continueTask(
   asked: A2ACall,
   request: SendRequest,
   named: Pick<TaskRequest, 'id' | 'contextId'>,
   command: CommandKey,
-): Promise<Begun> {
+): Promise<StartedRun> {
   const { message } = request
   const taskId = named.id
   const permitted = await permittedTask(asked, 'runs:create', named, bodyOf(request), command)
@@ -307,7 +317,7 @@ async function begunBefore(
   call: A2ACall,
   { contextId, threadId }: Pick<Conversation, 'contextId' | 'threadId'>,
   { runId, appliedThroughSeq: after }: RunReceipt,
-): Promise<Begun> {
+): Promise<StartedRun> {
   const asked = { ...following(call, threadId), answerId: runId, runId, after }
   const answer = await call.context.engine.follow(asked)
   if (!answer) throw taskNotFound(runId)

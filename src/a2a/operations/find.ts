@@ -1,6 +1,6 @@
 import { permit, type ThreadAction } from '../../face/access.ts'
 import { reachesAssistant } from '../../face/assistants.ts'
-import { accessOf, unbounded } from '../../principal.ts'
+import { accessOf, withoutMetadataFilter } from '../../principal.ts'
 import type { CommandKey } from '../../runs/index.ts'
 import { A2AError, noSuchAssistant } from '../errors.ts'
 import type { Task, TaskRequest } from '../model.ts'
@@ -43,7 +43,7 @@ export async function permittedTask(
   const { id } = request
   const { contextId, runId: answerId } = readTaskId(id, request.contextId)
   const wanted = { contextId, command, answerId }
-  const named = await conversationAs(withoutMetadataFilter(call), wanted).catch(unknownContext(id))
+  const named = await conversationAs(callWithoutFilter(call), wanted).catch(unknownContext(id))
   if (!named.thread) throw taskNotFound(id)
   const permitted = await permittedConversation(call, action, wanted, body, named)
   return { ...permitted, found: await taskIn(permitted.call, permitted.conversation, request) }
@@ -60,7 +60,7 @@ export async function permittedConversation(
   body?: object,
   known?: Conversation,
 ): Promise<PermittedCall & { readonly conversation: Conversation }> {
-  const named = known ?? (await conversationAs(withoutMetadataFilter(call), wanted))
+  const named = known ?? (await conversationAs(callWithoutFilter(call), wanted))
   const permitted = await permittedCall(call, action, named.threadId, body)
   // A caller with access to all of the owner's resources gets the same conversation.
   if (!accessOf(permitted.call.call.principal).metadataFilter) return { ...permitted, conversation: named }
@@ -100,9 +100,9 @@ export async function permittedCall(
 }
 
 /** The call for finding the thread of a permission check. Its results are not shown to the client. */
-const withoutMetadataFilter = (call: A2ACall): A2ACall => ({
+const callWithoutFilter = (call: A2ACall): A2ACall => ({
   ...call,
-  call: { ...call.call, principal: unbounded(call.call.principal) },
+  call: { ...call.call, principal: withoutMetadataFilter(call.call.principal) },
 })
 
 /** A task in the form that this client requested. */

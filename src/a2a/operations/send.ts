@@ -5,7 +5,7 @@ import { checkPush } from '../push/check.ts'
 import { followTask } from '../tasks/follow.ts'
 import { taskIdOf } from '../tasks/ids.ts'
 import { answerIdOf, type FoundTask, statusOf, type TaskViewOptions } from '../tasks/present.ts'
-import { agentOf, type Begun, beginRun, type Followed } from './begin.ts'
+import { agentOf, beginRun, type Followed, type StartedRun } from './begin.ts'
 import { present } from './find.ts'
 import type { A2ACall, Sent } from './operations.ts'
 import { pushOptionsOf, savePush } from './push.ts'
@@ -82,7 +82,7 @@ export const follow = (
   })
 
 /** Starts the run, with the webhook for its changes. */
-async function begin(call: A2ACall, request: SendRequest): Promise<Begun> {
+async function begin(call: A2ACall, request: SendRequest): Promise<StartedRun> {
   const { push } = request
   if (push) checkPush(push, pushOptionsOf(call))
   const begun = await beginRun(call, request)

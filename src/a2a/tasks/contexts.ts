@@ -46,11 +46,11 @@ export async function conversationOf(address: ContextAddress): Promise<Conversat
   if (contextId.length > MAX_ID)
     throw new A2AError('invalid_params', `contextId: expected at most ${MAX_ID} characters.`)
   // A context that is not a UUID keeps the thread of its first message, even if a thread gets its id later.
-  const own = UUID.test(contextId) ? undefined : await apartFrom(address)
+  const own = UUID.test(contextId) ? undefined : await derivedThread(address)
   if (own?.thread) return own
   const named = isThreadId(contextId) ? await conversationIn(address, contextId) : undefined
   if (named?.thread && isOf(engine, named.thread, assistantId)) return named
-  const apart = own ?? (await apartFrom(address))
+  const apart = own ?? (await derivedThread(address))
   if (apart.thread || named?.thread || own) return apart
   return named ?? { contextId, threadId: contextId, thread: undefined }
 }
@@ -65,7 +65,7 @@ async function conversationIn(
 }
 
 /** The context in a separate thread, for an id that another owner has. */
-export async function apartFrom(address: ContextAddress): Promise<Conversation> {
+export async function derivedThread(address: ContextAddress): Promise<Conversation> {
   const { principal, assistantId, contextId } = address
   return conversationIn(address, await uuidOf(['a2a', namesOwnerOf(principal), assistantId, contextId]))
 }

@@ -20,13 +20,13 @@ export interface Echo {
   readonly basePath: string | null
 }
 
-interface Asked {
+interface ProbeRequest {
   readonly request: Request
   readonly context: HandlerContext
   readonly source: Source
 }
 
-type Special = (asked: Asked) => Response | Promise<Response>
+type Special = (asked: ProbeRequest) => Response | Promise<Response>
 
 /**
  * The handler that adapters are audited with. `/probe/state/:key` returns the state of the streams with that
@@ -105,7 +105,7 @@ const TWO_EVENTS = { opening: 'data: 1\n\n', gated: ['data: 2\n\n'] }
 const withHeaders = (body: BodyInit, headers: Readonly<Record<string, string>>): Response =>
   new Response(body, { headers })
 
-async function echo({ request, context: { parsedBody, basePath } }: Asked): Promise<Response> {
+async function echo({ request, context: { parsedBody, basePath } }: ProbeRequest): Promise<Response> {
   const { method, url, headers, body } = request
   return json({
     method,
@@ -126,14 +126,14 @@ function cookies(): Response {
   return new Response('cookies', { headers })
 }
 
-async function refuseMidway({ request }: Asked): Promise<Response> {
+async function refuseMidway({ request }: ProbeRequest): Promise<Response> {
   const reader = request.body!.getReader()
   await reader.read()
   await reader.cancel()
   return json({ error: 'payload_too_large' }, { status: 413 })
 }
 
-async function upload({ request, source }: Asked): Promise<Response> {
+async function upload({ request, source }: ProbeRequest): Promise<Response> {
   source.state.started = true
   try {
     const bytes = new Uint8Array(await request.arrayBuffer())
@@ -145,7 +145,7 @@ async function upload({ request, source }: Asked): Promise<Response> {
 }
 
 /** Reads the body first. A request whose body has been read closes early, which is not a disconnect. */
-async function watched({ request, context, source }: Asked): Promise<Response> {
+async function watched({ request, context, source }: ProbeRequest): Promise<Response> {
   source.request = request
   await request.text()
   const signal = context.signal ?? request.signal
@@ -155,12 +155,12 @@ async function watched({ request, context, source }: Asked): Promise<Response> {
 }
 
 /** Keeps only a listener on the request's own signal. */
-function watchedRequest({ request, source }: Asked): Response {
+function watchedRequest({ request, source }: ProbeRequest): Response {
   request.signal.addEventListener('abort', () => source.state.aborted++)
   return sse(source.stream({ opening: ': ok\n' }))
 }
 
-async function gatedResponse({ source }: Asked): Promise<Response> {
+async function gatedResponse({ source }: ProbeRequest): Promise<Response> {
   source.state.started = true
   await source.gate
   return sse(source.stream({ opening: ': ok\n' }))

@@ -2,7 +2,7 @@ import { equal, hold } from '../check.ts'
 import { at, dataOf, type WireEvent } from './events.ts'
 
 /** A message, assembled from `messages` events. */
-export interface ToldMessage {
+export interface ObservedMessage {
   readonly id: string
   /** The text of its text blocks: the sum of their deltas, which must equal their final text. */
   streamed: string
@@ -10,7 +10,7 @@ export interface ToldMessage {
 }
 
 interface Draft {
-  readonly message: ToldMessage
+  readonly message: ObservedMessage
   /** The text of each open block by index. Undefined once the block has ended. */
   readonly blocks: Map<unknown, string | undefined>
 }
@@ -20,9 +20,9 @@ interface Draft {
  * has its own index. Blocks may overlap. Returns the messages that have ended. It uses no decoder, because a
  * server may send anything.
  */
-export function readMessages(events: readonly WireEvent[]): readonly ToldMessage[] {
+export function readMessages(events: readonly WireEvent[]): readonly ObservedMessage[] {
   const drafts = new Map<string, Draft>()
-  const told: ToldMessage[] = []
+  const told: ObservedMessage[] = []
   for (const { method, namespace, node, data } of events) {
     const event = at(data, 'event')
     if (method !== 'messages' || event === 'usage' || event === 'provider') continue

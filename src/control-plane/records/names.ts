@@ -18,7 +18,7 @@ interface NameRecord {
   readonly at: number
 }
 
-interface Taken {
+interface NameReservation {
   readonly partition: string
   readonly conflict: string
 }
@@ -26,7 +26,7 @@ interface Taken {
 const nameKey = (owner: string | null, kind: 'name' | 'agent', ...parts: readonly string[]): string =>
   `deployment-name:${JSON.stringify([ownerKey(owner), kind, ...parts])}`
 
-function namesOf({ owner, name, agent }: DeploymentRecord): readonly Taken[] {
+function namesOf({ owner, name, agent }: DeploymentRecord): readonly NameReservation[] {
   const conflict = `A deployment named '${name}' already exists. Choose another name, or update that one.`
   const named = { partition: nameKey(owner, 'name', name), conflict }
   if (agent === null) return [named]

@@ -55,7 +55,7 @@ export function createWorker({
   }
   const held = new Map<string, { readonly lease: Lease; readonly reconciler: Reconciler }>()
   /** Deployments that were due while another process held them. */
-  const passedOver = new Set<string>()
+  const missed = new Set<string>()
   /** Servers that run here although their deployment's lease was lost. */
   const orphaned = new Map<string, Running>()
   let looking: Promise<void> = Promise.resolve()
@@ -74,7 +74,7 @@ export function createWorker({
     for await (const docs of pagesOf(store, DEPLOYMENTS, { orderBy: WORK }))
       for (const { id } of docs) {
         if (closed.signal.aborted) return
-        if (held.has(id)) passedOver.add(id)
+        if (held.has(id)) missed.add(id)
         // A deployment that cannot be claimed must not delay the others.
         else await begin(id).catch((error: unknown) => failures.set(id, error))
       }
@@ -95,7 +95,7 @@ export function createWorker({
     const lease = await claimDeployment(context, id, takesBack)
     if (!lease) return
     orphaned.delete(id)
-    passedOver.delete(id)
+    missed.delete(id)
     const reconciler = startReconciler(lease)
     held.set(id, { lease, reconciler })
     void reconciler.done.then(() => {
@@ -103,7 +103,7 @@ export function createWorker({
       held.delete(id)
       if (lease.isLost && reconciler.serving) orphaned.set(id, reconciler.serving)
       // A lost lease may be free again, and a change during the release is due.
-      if (passedOver.delete(id) || lease.isLost) wake()
+      if (missed.delete(id) || lease.isLost) wake()
     })
   }
 

@@ -1,7 +1,7 @@
 import type { Format } from '../format.ts'
 import { type Fields, fieldsOf, listOf, stringOf } from '../reading/fields.ts'
 import type { WriteRequest } from '../requests/request.ts'
-import { present } from '../writing/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import { type Model, type ModelSettings, toolsOf, withInstructions } from './model.ts'
 
 /** The part of a language model of the AI SDK that is called, such as `openai('gpt-5-mini')` of `@ai-sdk/openai`. */
@@ -25,10 +25,10 @@ export const askAiSdk = (
   async stream(input) {
     const { messages } = write(withInstructions(input)) as { readonly messages: readonly Fields[] }
     const tools = toolsOf(input, ({ name, description, parameters }) =>
-      present({ type: 'function', name, description, inputSchema: parameters }),
+      dropUndefined({ type: 'function', name, description, inputSchema: parameters }),
     )
     const prompt = messages.map((message) => promptOf(message, model.specificationVersion === 'v4'))
-    const options = present({ prompt, tools, abortSignal: input.signal, ...settings })
+    const options = dropUndefined({ prompt, tools, abortSignal: input.signal, ...settings })
     for (let retry = 0; ; retry++)
       try {
         return (await model.doStream(options as never)).stream
@@ -63,7 +63,7 @@ function dataOf(data: string, tagged: boolean): unknown {
 function outputOf(part: Fields): Fields {
   const { type, url, data, mediaType = 'image', filename } = part
   if (type === 'text') return part
-  return present({ type: 'file', data: dataOf(stringOf(url ?? data), true), mediaType, filename })
+  return dropUndefined({ type: 'file', data: dataOf(stringOf(url ?? data), true), mediaType, filename })
 }
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>

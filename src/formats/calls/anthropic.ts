@@ -1,4 +1,4 @@
-import { present } from '../writing/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import { type Ask, type ModelAnswer, toolsOf } from './model.ts'
 
 /** The part of `new Anthropic()` that is called. Those of Vertex and Bedrock have it, too. */
@@ -17,8 +17,11 @@ export const askAnthropic: Ask<AnthropicClient> = (
   { model, settings, signal, ...input },
 ) => {
   const tools = toolsOf(input, ({ name, description, parameters }) =>
-    present({ name, description, input_schema: parameters }),
+    dropUndefined({ name, description, input_schema: parameters }),
   )
   const body = { model, max_tokens: MAX_TOKENS, ...written, tools, stream: true, ...settings }
-  return client.messages.create(present(body) as never, present({ signal })) as PromiseLike<ModelAnswer>
+  return client.messages.create(
+    dropUndefined(body) as never,
+    dropUndefined({ signal }),
+  ) as PromiseLike<ModelAnswer>
 }

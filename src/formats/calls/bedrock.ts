@@ -1,5 +1,5 @@
 import { fieldsOf, listOf } from '../reading/fields.ts'
-import { present } from '../writing/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import { type Ask, type ToolSchema, toolsOf } from './model.ts'
 
 /** The part of `new BedrockRuntime()` that is called. `BedrockRuntimeClient` does not have it. */
@@ -18,10 +18,10 @@ export const askBedrock: Ask<BedrockClient> = async (
   // A thread with calls needs the tools that were called, also if the agent has none any more.
   const given = input.tools?.length ? input.tools : calledIn(written.messages)
   const tools = toolsOf({ ...input, tools: given }, ({ name, description, parameters }) => ({
-    toolSpec: present({ name, description, inputSchema: { json: parameters } }),
+    toolSpec: dropUndefined({ name, description, inputSchema: { json: parameters } }),
   }))
-  const request = present({ modelId, ...written, toolConfig: tools && { tools }, ...settings })
-  const { stream } = await client.converseStream(request as never, present({ abortSignal: signal }))
+  const request = dropUndefined({ modelId, ...written, toolConfig: tools && { tools }, ...settings })
+  const { stream } = await client.converseStream(request as never, dropUndefined({ abortSignal: signal }))
   return stream!
 }
 

@@ -1,4 +1,4 @@
-import { present } from '../writing/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import { type Ask, type ModelAnswer, toolsOf } from './model.ts'
 
 /** The part of `new GoogleGenAI()` that is called. */
@@ -10,10 +10,10 @@ export interface GeminiClient {
 export const askGemini: Ask<GeminiClient> = (client, written, { model, settings, signal, ...input }) => {
   const { contents, systemInstruction } = written
   const declared = toolsOf(input, ({ name, description, parameters }) =>
-    present({ name, description, parametersJsonSchema: parameters }),
+    dropUndefined({ name, description, parametersJsonSchema: parameters }),
   )
   const tools = declared && [{ functionDeclarations: declared }]
-  const config = present({ systemInstruction, tools, abortSignal: signal, ...settings })
+  const config = dropUndefined({ systemInstruction, tools, abortSignal: signal, ...settings })
   const request = { model, contents, config }
   return client.models.generateContentStream(request as never) as PromiseLike<ModelAnswer>
 }

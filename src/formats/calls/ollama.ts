@@ -1,4 +1,4 @@
-import { present } from '../writing/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import { type Ask, type ModelAnswer, toolsOf } from './model.ts'
 
 /** The part of `new Ollama()` that is called. */
@@ -11,8 +11,8 @@ export const askOllama: Ask<OllamaClient> = async (
   written,
   { model, settings, signal, ...input },
 ) => {
-  const tools = toolsOf(input, (tool) => ({ type: 'function', function: present({ ...tool }) }))
-  const request = present({ model, ...written, tools, stream: true, ...settings })
+  const tools = toolsOf(input, (tool) => ({ type: 'function', function: dropUndefined({ ...tool }) }))
+  const request = dropUndefined({ model, ...written, tools, stream: true, ...settings })
   const answer = (await client.chat(request as never)) as ModelAnswer & { abort?(): void }
   // Its client takes no signal.
   signal?.addEventListener('abort', () => answer.abort?.(), { once: true })

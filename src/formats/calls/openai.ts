@@ -1,4 +1,4 @@
-import { present } from '../writing/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import { type Ask, type ModelAnswer, toolsOf } from './model.ts'
 
 /** The part of `new OpenAI()` that is called. A server of the same shape has the same client. */
@@ -18,7 +18,7 @@ export interface ResponsesClient {
 }
 
 export const askCompletions: Ask<ChatClient> = (client, written, { model, settings, signal, ...input }) => {
-  const tools = toolsOf(input, (tool) => ({ type: 'function', function: present({ ...tool }) }))
+  const tools = toolsOf(input, (tool) => ({ type: 'function', function: dropUndefined({ ...tool }) }))
   const body = {
     model,
     ...written,
@@ -27,7 +27,7 @@ export const askCompletions: Ask<ChatClient> = (client, written, { model, settin
     stream_options: { include_usage: true },
     ...settings,
   }
-  return client.chat.completions.create(present(body) as never, present({ signal })) as Answer
+  return client.chat.completions.create(dropUndefined(body) as never, dropUndefined({ signal })) as Answer
 }
 
 export const askResponses: Ask<ResponsesClient> = (
@@ -35,9 +35,9 @@ export const askResponses: Ask<ResponsesClient> = (
   written,
   { model, settings, signal, ...input },
 ) => {
-  const tools = toolsOf(input, (tool) => ({ type: 'function', ...present({ ...tool }), strict: false }))
+  const tools = toolsOf(input, (tool) => ({ type: 'function', ...dropUndefined({ ...tool }), strict: false }))
   const body = { model, ...written, tools, stream: true, ...settings }
-  return client.responses.create(present(body) as never, present({ signal })) as Answer
+  return client.responses.create(dropUndefined(body) as never, dropUndefined({ signal })) as Answer
 }
 
 type Answer = PromiseLike<ModelAnswer>

@@ -1,7 +1,7 @@
 import type { Annotation, ContentBlock, MediaBlock, Message } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { fieldsOf, listOf } from '../reading/fields.ts'
-import { present, some } from '../writing/fields.ts'
+import { dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { contentOfFile, isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
 import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
@@ -11,11 +11,11 @@ import { isFilled, mergeTurns, sdkOptionsOf, splitSystem, withoutLastThoughts } 
 export const writeAnthropic: WriteRequest = (messages) => {
   const { system, turns } = splitSystem(prepareThread(messages, RULES))
   const request = {
-    system: some(system.map((block) => writeText(block))),
+    system: nonEmpty(system.map((block) => writeText(block))),
     messages: mergeTurns<unknown>(withoutLastThoughts(turns), writeTurn),
   }
   limitCaches([...(request.system ?? []), ...request.messages.flatMap(({ content }) => content)])
-  return present(request)
+  return dropUndefined(request)
 }
 
 const RESULTS =
@@ -93,10 +93,10 @@ const isTexts = (parts: unknown): boolean =>
 function writeTurn({ role, content, toolCallId, status, extras }: PreparedMessage) {
   const blocks = content.map(writeBlock)
   if (role !== 'tool') return { role: role === 'user' ? 'user' : 'assistant', content: blocks }
-  const result = present({
+  const result = dropUndefined({
     type: 'tool_result',
     tool_use_id: toolCallId,
-    content: some(blocks),
+    content: nonEmpty(blocks),
     is_error: status === 'error' || undefined,
     cache_control: cacheOf(extras),
   })
@@ -116,10 +116,10 @@ function limitCaches(blocks: readonly unknown[]): void {
 }
 
 const writeText = ({ text, annotations = [], extras }: Extract<ContentBlock, { type: 'text' }>) =>
-  present({
+  dropUndefined({
     type: 'text',
     text,
-    citations: some(annotations.filter(isOwnCitation).map(writeCitation)),
+    citations: nonEmpty(annotations.filter(isOwnCitation).map(writeCitation)),
     cache_control: cacheOf(extras),
   })
 
@@ -132,7 +132,7 @@ function writeBlock(block: PreparedMessage['content'][number]): unknown {
     case 'reasoning':
       return proofOf(block)
     case 'toolCall':
-      return present({
+      return dropUndefined({
         type: 'tool_use',
         id,
         name: block.name,
@@ -141,7 +141,7 @@ function writeBlock(block: PreparedMessage['content'][number]): unknown {
         cache_control,
       })
     case 'serverToolCall':
-      return present({
+      return dropUndefined({
         type: extras.type ?? 'server_tool_use',
         id,
         name: block.name,
@@ -151,7 +151,7 @@ function writeBlock(block: PreparedMessage['content'][number]): unknown {
         cache_control,
       })
     case 'serverToolResult':
-      return present({
+      return dropUndefined({
         type: extras.type,
         tool_use_id: block.toolCallId,
         content: block.output,
@@ -170,9 +170,9 @@ function writeBlock(block: PreparedMessage['content'][number]): unknown {
 function writeOwn(value: Readonly<Record<string, unknown>>): unknown {
   const { type, source, title, context, content, citations } = value
   const cache_control = cacheOf(value)
-  if (type === 'compaction') return present({ type, content, cache_control })
+  if (type === 'compaction') return dropUndefined({ type, content, cache_control })
   const own = type === 'search_result'
-  return present({
+  return dropUndefined({
     type,
     source: own ? source : sourceOfDocument(fieldsOf(source)),
     title: isFilled(title) ? title : undefined,
@@ -198,16 +198,16 @@ function writeMedia(media: MediaBlock): unknown {
   const { type, fileId, extras = {} } = media
   const cache_control = cacheOf(extras)
   if (extras.type === 'container_upload')
-    return present({ type: extras.type, file_id: fileId, cache_control })
+    return dropUndefined({ type: extras.type, file_id: fileId, cache_control })
   const picture = fileId === undefined && media.url === undefined ? isPicture(media) : type === 'image'
   const text = picture ? undefined : contentOfFile(media)
   const source =
     text === undefined
       ? sourceOf({ ...media, ...(media.base64 !== undefined && { mimeType: mimeTypeOf(media)! }) })
       : { type: 'text', media_type: 'text/plain', data: text }
-  if (picture) return present({ type: 'image', source, cache_control })
+  if (picture) return dropUndefined({ type: 'image', source, cache_control })
   const { title = nameOf(media), context, citations } = extras
-  return present({
+  return dropUndefined({
     type: 'document',
     source,
     title: isFilled(title) ? title : undefined,
@@ -233,7 +233,7 @@ function isOwnCitation(annotation: Annotation): boolean {
 
 const sourceOf = ({ url, base64, fileId, mimeType }: MediaBlock): unknown =>
   base64 !== undefined
-    ? present({ type: 'base64', media_type: mimeType, data: base64 })
+    ? dropUndefined({ type: 'base64', media_type: mimeType, data: base64 })
     : fileId !== undefined
       ? { type: 'file', file_id: fileId }
       : { type: 'url', url }

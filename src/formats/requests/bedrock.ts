@@ -1,7 +1,7 @@
 import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
 import { decodeBase64 } from '../reading/base64.ts'
 import { fieldsOf } from '../reading/fields.ts'
-import { present, some } from '../writing/fields.ts'
+import { dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { isPicture, isSound, mimeTypeOf, nameOf } from './media.ts'
 import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
@@ -15,7 +15,10 @@ export const writeBedrock: WriteRequest = (messages) => {
   const names = new Set<string>()
   const write = (message: PreparedMessage) => writeTurn(message, names)
   const written = mergeTurns<Item>(withoutLastThoughts(turns), write)
-  return present({ system: some(system.map(({ text }) => ({ text }))), messages: written.map(introduce) })
+  return dropUndefined({
+    system: nonEmpty(system.map(({ text }) => ({ text }))),
+    messages: written.map(introduce),
+  })
 }
 
 const RULES: Rules = {
@@ -66,7 +69,7 @@ function writeTurn(message: PreparedMessage, names: Set<string>) {
   const { role, toolCallId: toolUseId, status, content } = message
   const blocks = content.map((block) => writeBlock(block, names)).filter((item) => item !== undefined)
   if (role !== 'tool') return { role: role === 'user' ? 'user' : 'assistant', content: blocks }
-  const result = present({
+  const result = dropUndefined({
     toolUseId,
     content: blocks.length > 0 ? blocks : [{ text: NO_OUTPUT }],
     status: status === 'error' ? status : undefined,
@@ -89,7 +92,11 @@ function writeBlock(block: ContentBlock, names: Set<string>): Item | undefined {
     case 'reasoning':
       return isFilled(extras.redactedContent)
         ? { reasoningContent: { redactedContent: decodeBase64(extras.redactedContent) } }
-        : { reasoningContent: { reasoningText: present({ text: block.text, signature: extras.signature }) } }
+        : {
+            reasoningContent: {
+              reasoningText: dropUndefined({ text: block.text, signature: extras.signature }),
+            },
+          }
     case 'toolCall':
       return { toolUse: { toolUseId: id, name: block.name, input: block.args } }
     case 'nonStandard':
@@ -110,7 +117,7 @@ function writeMedia(media: MediaBlock, names: Set<string>): Item | undefined {
   const source =
     media.base64 === undefined ? { s3Location: { uri: media.url } } : { bytes: decodeBase64(media.base64) }
   const name = kind === 'document' ? freeName(media, names) : undefined
-  return { [kind]: present({ format, name, source }) }
+  return { [kind]: dropUndefined({ format, name, source }) }
 }
 
 /** A name in the letters that Bedrock takes, which no other document of the request has. */

@@ -1,6 +1,6 @@
 import type { ContentBlock, MediaType, ToolCallBlock } from '../../messages/index.ts'
 import { fieldsOf, listOf } from '../reading/fields.ts'
-import { asIs, present, some, urlOf } from '../writing/fields.ts'
+import { asIs, dropUndefined, nonEmpty, urlOf } from '../writing/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
 import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
@@ -78,7 +78,7 @@ function writeTurn(message: PreparedMessage, compatible: boolean): Record<string
   const name = message.name !== undefined && NAME.test(message.name) ? message.name : undefined
   switch (role) {
     case 'system':
-      return present({
+      return dropUndefined({
         role: extras?.role === 'developer' ? 'developer' : role,
         name,
         content: joinTexts(message),
@@ -86,19 +86,19 @@ function writeTurn(message: PreparedMessage, compatible: boolean): Record<string
     case 'tool':
       return { role, tool_call_id: toolCallId, content: joinTexts(message) }
     case 'user': {
-      return present({ role, name, content: onlyText(content) ?? content.map(writeUserPart) })
+      return dropUndefined({ role, name, content: onlyText(content) ?? content.map(writeUserPart) })
     }
     case 'assistant': {
       const calls = content.filter((block) => block.type === 'toolCall')
       const audio = content.find(({ type }) => type === 'audio')
       const text = textsOf(message)
-      return present({
+      return dropUndefined({
         role,
         name,
         content: text === '' && (calls.length > 0 || audio) ? null : text,
         ...(compatible && writeThoughts(content)),
         audio: audio && { id: (audio as { readonly fileId?: string }).fileId },
-        tool_calls: some(calls.map((call) => writeCall(call, compatible))),
+        tool_calls: nonEmpty(calls.map((call) => writeCall(call, compatible))),
       })
     }
   }
@@ -121,7 +121,7 @@ function writeThoughts(content: readonly ContentBlock[]): Record<string, unknown
 
 function writeCall({ id, name, args, extras = {} }: ToolCallBlock, compatible: boolean): unknown {
   const signed = compatible && fieldsOf(extras.extra_content).google
-  return present({
+  return dropUndefined({
     id,
     ...(extras.type === 'custom' && typeof args.input === 'string'
       ? { type: 'custom', custom: { name, input: args.input } }
@@ -137,7 +137,7 @@ function writeUserPart(block: PreparedMessage['content'][number]): unknown {
       return { type, text: block.text }
     case 'image': {
       const detail = /^(auto|low|high)$/.test(String(extras.detail)) ? extras.detail : undefined
-      return { type: 'image_url', image_url: present({ url: dataUrlOf(block) ?? block.url, detail }) }
+      return { type: 'image_url', image_url: dropUndefined({ url: dataUrlOf(block) ?? block.url, detail }) }
     }
     case 'video':
       return { type: 'video_url', video_url: { url: urlOf(block) } }

@@ -1,5 +1,5 @@
 import type { ContentBlock } from '../../messages/index.ts'
-import { present, some } from '../writing/fields.ts'
+import { dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { isPicture, isWeb } from './media.ts'
 import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
@@ -40,11 +40,11 @@ function writeTurn(message: PreparedMessage): Record<string, unknown> {
     ...(thinking ? [{ type: 'thinking', thinking }] : []),
     ...(text ? [{ type: 'text', text }] : []),
   ]
-  return present({
+  return dropUndefined({
     role,
     content: thinking ? parts : text || undefined,
     tool_plan: calls.length > 0 ? plan : undefined,
-    tool_calls: some(
+    tool_calls: nonEmpty(
       calls.map((call) => ({
         id: call.id,
         type: 'function',

@@ -1,6 +1,6 @@
 import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
 import { fieldsOf, toText } from '../reading/fields.ts'
-import { present } from '../writing/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import { isPdf, mimeTypeOf } from './media.ts'
 import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
@@ -11,7 +11,7 @@ export const writeGemini: WriteRequest = (messages) => {
   const { system, turns } = splitSystem(prepareThread(messages, RULES))
   const contents = mergeTurns<Part>(turns, writeTurn)
   signCalls(contents, turns)
-  return present({
+  return dropUndefined({
     systemInstruction: system.length > 0 ? { parts: system.map(({ text }) => ({ text })) } : undefined,
     contents: contents.map(({ role, content }) => ({ role, parts: content })),
   })
@@ -90,26 +90,29 @@ function writePart(block: ContentBlock): Part | undefined {
   const thoughtSignature = signatureOf(block)
   switch (block.type) {
     case 'text':
-      return present({ text: block.text, thoughtSignature })
+      return dropUndefined({ text: block.text, thoughtSignature })
     case 'reasoning':
-      return present({ text: block.text, thought: true, thoughtSignature })
+      return dropUndefined({ text: block.text, thought: true, thoughtSignature })
     case 'toolCall':
-      return present({ functionCall: present({ id, name: block.name, args: block.args }), thoughtSignature })
+      return dropUndefined({
+        functionCall: dropUndefined({ id, name: block.name, args: block.args }),
+        thoughtSignature,
+      })
     case 'serverToolCall': {
       const { language = 'PYTHON', code } = block.args
-      return present(
+      return dropUndefined(
         kind === 'executableCode'
           ? { executableCode: { language, code }, thoughtSignature }
-          : { toolCall: present({ id, toolType: block.name, args: block.args }), thoughtSignature },
+          : { toolCall: dropUndefined({ id, toolType: block.name, args: block.args }), thoughtSignature },
       )
     }
     case 'serverToolResult': {
       const { toolCallId, output } = block
       const { toolType } = block.extras ?? {}
-      return present(
+      return dropUndefined(
         kind === 'codeExecutionResult'
           ? { codeExecutionResult: { outcome, output: toText(output) }, thoughtSignature }
-          : { toolResponse: present({ id: toolCallId, toolType, response: output }), thoughtSignature },
+          : { toolResponse: dropUndefined({ id: toolCallId, toolType, response: output }), thoughtSignature },
       )
     }
     case 'image':
@@ -117,7 +120,7 @@ function writePart(block: ContentBlock): Part | undefined {
     case 'video':
     case 'file': {
       const mimeType = mediaTypeOf(block)
-      return present({
+      return dropUndefined({
         ...(block.base64 === undefined
           ? { fileData: { fileUri: block.url, mimeType } }
           : { inlineData: { mimeType, data: block.base64 } }),

@@ -1,5 +1,5 @@
 import type { ContentBlock, MediaBlock } from '../../messages/index.ts'
-import { present, some } from '../writing/fields.ts'
+import { dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
 import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
@@ -50,10 +50,10 @@ function writeTurn(message: PreparedMessage): Record<string, unknown>[] {
   if (!isSaid && calls.length === 0) return []
   const parts = content.filter(({ type }) => type === 'text' || type === 'reasoning')
   return [
-    present({
+    dropUndefined({
       role,
       content: isThought ? parts.map(writePart) : textsOf(message),
-      tool_calls: some(
+      tool_calls: nonEmpty(
         calls.map(({ id, name, args }) => ({
           id,
           type: 'function',
@@ -77,7 +77,7 @@ function writePart(block: ContentBlock): unknown {
       const url = dataUrlOf(media) ?? media.url
       return media.type === 'image'
         ? { type: 'image_url', image_url: url }
-        : present({ type: 'document_url', document_url: url, document_name: nameOf(media) })
+        : dropUndefined({ type: 'document_url', document_url: url, document_name: nameOf(media) })
     }
   }
 }

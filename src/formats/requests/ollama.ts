@@ -1,4 +1,4 @@
-import { present, some } from '../writing/fields.ts'
+import { dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { isPicture } from './media.ts'
 import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
@@ -18,12 +18,12 @@ function writeTurn(message: PreparedMessage): Record<string, unknown> {
   const { role, name, content } = message
   const calls = content.filter((block) => block.type === 'toolCall')
   const images = content.flatMap((block) => (block.type === 'image' ? [block.base64] : []))
-  return present({
+  return dropUndefined({
     role,
     content: role === 'assistant' ? textsOf(message) : joinTexts(message),
     thinking: role === 'assistant' ? thoughtsOf(message) : undefined,
-    images: some(images),
-    tool_calls: some(calls.map(({ name, args }) => ({ function: { name, arguments: args } }))),
+    images: nonEmpty(images),
+    tool_calls: nonEmpty(calls.map(({ name, args }) => ({ function: { name, arguments: args } }))),
     tool_name: role === 'tool' ? name : undefined,
   })
 }

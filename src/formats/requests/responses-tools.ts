@@ -1,6 +1,6 @@
 import type { MediaBlock, ToolCallBlock } from '../../messages/index.ts'
 import { fieldsOf, listOf } from '../reading/fields.ts'
-import { present, some, urlOf } from '../writing/fields.ts'
+import { dropUndefined, nonEmpty, urlOf } from '../writing/fields.ts'
 import type { PreparedMessage } from './thread.ts'
 import { isFilled, joinTexts } from './write.ts'
 
@@ -22,7 +22,7 @@ export function writeToolCall(call: ToolCallBlock, result: PreparedMessage | und
     case 'custom_tool_call':
     case 'custom':
       if (typeof args.input === 'string')
-        return present({
+        return dropUndefined({
           type: 'custom_tool_call',
           id: idOf('ctc_'),
           call_id,
@@ -33,7 +33,7 @@ export function writeToolCall(call: ToolCallBlock, result: PreparedMessage | und
     case 'computer_call':
       if (idOf('cu_') && result && screenshotOf(result)) {
         const { action, actions, pending_safety_checks = [] } = args
-        return present({
+        return dropUndefined({
           type,
           id: item_id,
           call_id,
@@ -50,18 +50,24 @@ export function writeToolCall(call: ToolCallBlock, result: PreparedMessage | und
       break
     case 'shell_call':
       if (fieldsOf(args.action).commands)
-        return present({ type, id: idOf('sh_'), call_id, action: args.action, status: 'completed' })
+        return dropUndefined({ type, id: idOf('sh_'), call_id, action: args.action, status: 'completed' })
       break
     case 'tool_search_call':
       if (extras.execution === 'client')
-        return present({ type, id: idOf('tsc_'), call_id, execution: 'client', arguments: args })
+        return dropUndefined({ type, id: idOf('tsc_'), call_id, execution: 'client', arguments: args })
       break
     case 'apply_patch_call':
       if (args.operation)
-        return present({ type, id: idOf('apc_'), call_id, operation: args.operation, status: 'completed' })
+        return dropUndefined({
+          type,
+          id: idOf('apc_'),
+          call_id,
+          operation: args.operation,
+          status: 'completed',
+        })
       break
   }
-  return present({
+  return dropUndefined({
     type: 'function_call',
     id: idOf('fc_'),
     call_id,
@@ -80,11 +86,11 @@ export function writeToolOutput(call: Item | undefined, message: PreparedMessage
     case 'custom_tool_call':
       return { type: 'custom_tool_call_output', call_id, output }
     case 'computer_call':
-      return present({
+      return dropUndefined({
         type: 'computer_call_output',
         call_id,
         output: screenshotOf(message),
-        acknowledged_safety_checks: some(listOf(extras?.acknowledged_safety_checks)),
+        acknowledged_safety_checks: nonEmpty(listOf(extras?.acknowledged_safety_checks)),
       })
     case 'local_shell_call':
       return { type: 'local_shell_call_output', id: call_id, output: text }
@@ -133,7 +139,7 @@ function shellOutputOf(value: unknown): Item {
 function screenshotOf({ content }: PreparedMessage): Item | undefined {
   const image = content.find(({ type }) => type === 'image') as MediaBlock | undefined
   if (!image) return undefined
-  return present({
+  return dropUndefined({
     type: 'computer_screenshot',
     ...(image.fileId ? { file_id: image.fileId } : { image_url: urlOf(image) }),
   })

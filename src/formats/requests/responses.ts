@@ -1,7 +1,7 @@
 import type { Annotation, ContentBlock, MediaBlock, Message, ToolCallBlock } from '../../messages/index.ts'
 import { RESULT_FIELDS } from '../providers/openai-responses.ts'
 import { fieldsOf, listOf, toText } from '../reading/fields.ts'
-import { present, writeCitation } from '../writing/fields.ts'
+import { dropUndefined, writeCitation } from '../writing/fields.ts'
 import { isPdf, isPicture, isWeb, mimeTypeOf, nameOf } from './media.ts'
 import type { WriteRequest } from './request.ts'
 import {
@@ -20,7 +20,7 @@ export const writeResponses: WriteRequest = (messages) => {
   const prepared = prepareThread(messages.map(foldPictures), RULES)
   const [first] = prepared
   const isInstruction = first?.role === 'system' && first.extras?.role !== 'developer'
-  return present({
+  return dropUndefined({
     instructions: isInstruction ? joinTexts(first) : undefined,
     input: writeInput(isInstruction ? prepared.slice(1) : prepared),
   })
@@ -60,7 +60,7 @@ function proofOf(block: ContentBlock & { readonly type: 'reasoning' }): Item | u
   const sdk = { ...sdkOptionsOf(block, 'azure'), ...sdkOptionsOf(block, 'openai') }
   const id = [block.id, sdk.itemId].find((id) => isItemId(id, 'rs_'))
   const encrypted_content = [block.extras?.encrypted_content, sdk.reasoningEncryptedContent].find(isFilled)
-  return id || encrypted_content ? present({ id, encrypted_content }) : undefined
+  return id || encrypted_content ? dropUndefined({ id, encrypted_content }) : undefined
 }
 
 const OFFICE =
@@ -139,7 +139,7 @@ function writeInputPart(block: ContentBlock): unknown {
   const detail = /^(auto|low|high|original)$/.test(String(extras.detail)) ? extras.detail : undefined
   if (isImage) {
     const source = file_id ? { file_id } : { image_url: dataUrlOf(media) ?? url }
-    return present({ type: 'input_image', ...source, detail })
+    return dropUndefined({ type: 'input_image', ...source, detail })
   }
   return {
     type: 'input_file',
@@ -168,11 +168,18 @@ function writeAnswer(
         if (isNamed && last?.type === 'message' && last.id === id) (last.content as unknown[]).push(part)
         else if (isNamed)
           items.push(
-            present({ type: 'message', id, role: 'assistant', status: 'completed', phase, content: [part] }),
+            dropUndefined({
+              type: 'message',
+              id,
+              role: 'assistant',
+              status: 'completed',
+              phase,
+              content: [part],
+            }),
           )
         else if (last?.role === 'assistant' && last.phase === phase && typeof last.content === 'string')
           last.content += block.text
-        else items.push(present({ role: 'assistant', phase, content: block.text }))
+        else items.push(dropUndefined({ role: 'assistant', phase, content: block.text }))
         break
       }
       case 'reasoning': {
@@ -261,7 +268,7 @@ function writeServerCall(block: ContentBlock & { readonly type: 'serverToolCall'
   if (type === 'mcp_call') return { type, id, name, arguments: JSON.stringify(args), ...own }
   const status = type === 'mcp_list_tools' ? undefined : 'completed'
   const outputs = type === 'code_interpreter_call' ? null : undefined
-  return present({ type, id, status, outputs, ...own })
+  return dropUndefined({ type, id, status, outputs, ...own })
 }
 
 /** Items that have no form of their own here, and are given back as they came. */
@@ -278,5 +285,5 @@ function writeItem(value: unknown, place: string): Item | undefined {
   const item = fieldsOf(value)
   const [where, needed = [], others = []] = ITEMS[String(item.type)] ?? []
   if (where !== place || !needed.every((key) => item[key] !== undefined)) return undefined
-  return present(Object.fromEntries(['type', ...needed, ...others].map((key) => [key, item[key]])))
+  return dropUndefined(Object.fromEntries(['type', ...needed, ...others].map((key) => [key, item[key]])))
 }

@@ -1,7 +1,7 @@
 import type { ContentBlock, MediaBlock, MediaType, Message } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { fieldsOf, toText } from '../reading/fields.ts'
-import { present } from '../writing/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import { isPdf, isPicture, mimeTypeOf, nameOf } from './media.ts'
 import type { WriteRequest } from './request.ts'
 import { type PreparedMessage, prepareThread, type Rules } from './thread.ts'
@@ -105,7 +105,7 @@ function signaturesOf({ id, extras = {} }: ContentBlock): unknown {
   const itemId = id?.startsWith('rs_') ? id : undefined
   if (!itemId && !isFilled(encrypted)) return undefined
   return {
-    openai: present({ itemId, reasoningEncryptedContent: isFilled(encrypted) ? encrypted : undefined }),
+    openai: dropUndefined({ itemId, reasoningEncryptedContent: isFilled(encrypted) ? encrypted : undefined }),
   }
 }
 
@@ -114,12 +114,12 @@ function writePart(block: PreparedMessage['content'][number]): unknown {
   const providerOptions = optionsOf(extras) ?? signaturesOf(block)
   switch (block.type) {
     case 'text':
-      return present({ type: 'text', text: block.text, providerOptions })
+      return dropUndefined({ type: 'text', text: block.text, providerOptions })
     case 'reasoning':
-      return present({ type: 'reasoning', text: block.text, providerOptions })
+      return dropUndefined({ type: 'reasoning', text: block.text, providerOptions })
     case 'toolCall':
     case 'serverToolCall':
-      return present({
+      return dropUndefined({
         type: 'tool-call',
         toolCallId: block.id,
         toolName: block.name,
@@ -130,7 +130,7 @@ function writePart(block: PreparedMessage['content'][number]): unknown {
     case 'serverToolResult': {
       const { toolCallId, output: value = null, status } = block
       const output = status === 'error' ? { type: 'error-json', value } : { type: 'json', value }
-      return present({
+      return dropUndefined({
         type: 'tool-result',
         toolCallId,
         toolName: toText(extras.toolName),
@@ -141,7 +141,7 @@ function writePart(block: PreparedMessage['content'][number]): unknown {
     case 'nonStandard':
       return block.value
     default:
-      return present({
+      return dropUndefined({
         type: 'file',
         data: block.base64 ?? block.url,
         mediaType: mimeTypeOf(block) ?? MEDIA_TYPES[block.type],
@@ -162,11 +162,11 @@ function writeResult(message: PreparedMessage): unknown {
   const text = content.every((block) => block.type === 'text') ? joinTexts(message) : undefined
   const output =
     type === 'execution-denied'
-      ? present({ type, reason: text || undefined })
+      ? dropUndefined({ type, reason: text || undefined })
       : text !== undefined
         ? (jsonOutput(type, text) ?? { type: failed ? 'error-text' : 'text', value: text })
         : { type: 'content', value: content.map(writeOutputPart) }
-  return present({
+  return dropUndefined({
     type: 'tool-result',
     toolCallId,
     toolName: name,
@@ -181,7 +181,7 @@ function writeOutputPart(block: ContentBlock): unknown {
   const media = block as MediaBlock
   const isImage = media.type === 'image'
   if (media.base64 === undefined) return { type: isImage ? 'image-url' : 'file-url', url: media.url }
-  return present({
+  return dropUndefined({
     type: isImage ? 'image-data' : 'file-data',
     data: media.base64,
     mediaType: mimeTypeOf(media) ?? (isImage ? 'image/png' : MEDIA_TYPES[media.type]),

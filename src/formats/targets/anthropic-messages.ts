@@ -1,5 +1,5 @@
 import type { Annotation, ContentBlock, MediaBlock, Message } from '../../messages/index.ts'
-import { asIs, present, some } from '../writing/fields.ts'
+import { asIs, dropUndefined, nonEmpty } from '../writing/fields.ts'
 import { writeFinishReason } from './finish-reason.ts'
 import type { Target } from './target.ts'
 
@@ -10,10 +10,10 @@ export const anthropicTarget: Target = {
     const system = messages
       .filter(({ role }) => role === 'system')
       .flatMap(({ content }) => content.map(writeBlock))
-    return present({ system: some(system), messages: writeMessages(messages) })
+    return dropUndefined({ system: nonEmpty(system), messages: writeMessages(messages) })
   },
   writeOutputs([message]) {
-    return present({
+    return dropUndefined({
       id: message?.id,
       type: 'message',
       role: 'assistant',
@@ -57,7 +57,7 @@ function writeBlock(block: ContentBlock): unknown {
   const { id, extras: { type: kind, ...extras } = {} } = block
   switch (block.type) {
     case 'text':
-      return present({
+      return dropUndefined({
         ...extras,
         type: 'text',
         text: block.text,
@@ -71,9 +71,9 @@ function writeBlock(block: ContentBlock): unknown {
     }
     case 'toolCall':
     case 'invalidToolCall':
-      return present({ ...extras, type: 'tool_use', id, name: block.name, input: block.args })
+      return dropUndefined({ ...extras, type: 'tool_use', id, name: block.name, input: block.args })
     case 'serverToolCall':
-      return present({
+      return dropUndefined({
         ...extras,
         type: /_use$/.test(String(kind)) ? kind : 'server_tool_use',
         id,
@@ -82,7 +82,7 @@ function writeBlock(block: ContentBlock): unknown {
       })
     case 'serverToolResult': {
       const type = /_tool_result$/.test(String(kind)) ? kind : 'mcp_tool_result'
-      return present({
+      return dropUndefined({
         ...extras,
         type,
         tool_use_id: block.toolCallId,
@@ -103,7 +103,7 @@ function writeBlock(block: ContentBlock): unknown {
 
 const sourceOf = ({ url, base64, fileId, mimeType }: MediaBlock): unknown =>
   base64 !== undefined
-    ? present({ type: 'base64', media_type: mimeType, data: base64 })
+    ? dropUndefined({ type: 'base64', media_type: mimeType, data: base64 })
     : fileId !== undefined
       ? { type: 'file', file_id: fileId }
       : { type: 'url', url }
@@ -112,7 +112,7 @@ function writeCitation(annotation: Annotation): unknown {
   if (annotation.type === 'nonStandard') return annotation.value
   const { url, title, citedText, startIndex: _, endIndex: __, extras } = annotation
   const type = String(extras?.type ?? 'web_search_result_location')
-  return present({
+  return dropUndefined({
     ...extras,
     type,
     cited_text: citedText,

@@ -1,5 +1,5 @@
 import type { ContentBlock, InvalidToolCallBlock, Message, ToolCallBlock } from '../../messages/index.ts'
-import { argsOf, asIs, present, some, urlOf, writeCitation } from '../writing/fields.ts'
+import { argsOf, asIs, dropUndefined, nonEmpty, urlOf, writeCitation } from '../writing/fields.ts'
 import { writeFinishReason } from './finish-reason.ts'
 import { spelledRole } from './role.ts'
 import type { Target } from './target.ts'
@@ -9,7 +9,7 @@ export const completionsTarget: Target = {
   name: 'completions',
   writeInputs: (messages) => ({ messages: messages.map(writeMessage) }),
   writeOutputs: (messages) =>
-    present({
+    dropUndefined({
       id: messages[0]?.id,
       object: 'chat.completion',
       model: messages[0]?.metadata?.model,
@@ -47,7 +47,7 @@ function writeMessage({ role, name, toolCallId, content, extras }: Message): Rec
       details ??= extras?.reasoning_details
     } else if (type === 'text' && extras?.type === 'refusal') refusal += block.text
     else if (type === 'audio' && assistant)
-      audio = present({ ...extras, id: block.fileId, data: block.base64 })
+      audio = dropUndefined({ ...extras, id: block.fileId, data: block.base64 })
     else {
       parts.push(writePart(block))
       if (type === 'text') for (const one of block.annotations ?? []) annotations.push(nest(one))
@@ -55,17 +55,17 @@ function writeMessage({ role, name, toolCallId, content, extras }: Message): Rec
   }
   const [only] = parts as { type?: unknown; text?: unknown }[]
   const plain = parts.length === 1 && only?.type === 'text' && Object.keys(only).length === 2
-  return present({
+  return dropUndefined({
     ...extras,
     role: spelledRole(assistant ? 'assistant' : role, extras),
     name,
-    content: plain ? only.text : (some(parts) ?? (assistant ? null : '')),
+    content: plain ? only.text : (nonEmpty(parts) ?? (assistant ? null : '')),
     refusal: refusal || undefined,
     reasoning_content: reasoning || undefined,
     reasoning_details: details,
-    annotations: some(annotations),
+    annotations: nonEmpty(annotations),
     audio,
-    tool_calls: some(calls),
+    tool_calls: nonEmpty(calls),
     tool_call_id: toolCallId,
   })
 }
@@ -79,7 +79,7 @@ function nest(annotation: Parameters<typeof writeCitation>[0]): unknown {
 function writeCall(block: ToolCallBlock | InvalidToolCallBlock): unknown {
   const { id, name = '', args, extras: { type, ...extras } = {} } = block
   const custom = String(type).startsWith('custom') && typeof args !== 'string'
-  return present({
+  return dropUndefined({
     ...extras,
     id,
     ...(custom
@@ -94,7 +94,7 @@ function writePart(block: ContentBlock): unknown {
     case 'text':
       return { ...extras, type, text: block.text }
     case 'image':
-      return { ...extras, type: 'image_url', image_url: present({ url: urlOf(block), detail }) }
+      return { ...extras, type: 'image_url', image_url: dropUndefined({ url: urlOf(block), detail }) }
     case 'video':
       return { ...extras, type: 'video_url', video_url: { url: urlOf(block) } }
     case 'audio': {
@@ -102,7 +102,7 @@ function writePart(block: ContentBlock): unknown {
       return {
         ...extras,
         type: 'input_audio',
-        input_audio: present({ data, format: format ?? mimeType?.split('/')[1] }),
+        input_audio: dropUndefined({ data, format: format ?? mimeType?.split('/')[1] }),
       }
     }
     case 'file': {
@@ -110,7 +110,7 @@ function writePart(block: ContentBlock): unknown {
       return {
         ...extras,
         type,
-        file: present({ file_data: base64 && urlOf(block), file_url, file_id, filename }),
+        file: dropUndefined({ file_data: base64 && urlOf(block), file_url, file_id, filename }),
       }
     }
     default:

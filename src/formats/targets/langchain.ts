@@ -1,5 +1,5 @@
 import { encodeMessage, encodeUsage, type Message, textOf } from '../../messages/index.ts'
-import { present } from '../writing/fields.ts'
+import { dropUndefined } from '../writing/fields.ts'
 import type { Target } from './target.ts'
 
 /** LangChain: a request is a batch of one list of messages, a response has `generations`. */
@@ -7,7 +7,7 @@ export const langchainTarget: Target = {
   name: 'langchain',
   writeInputs: (messages) => ({ messages: [messages.map(writeMessage)] }),
   writeOutputs: (messages) =>
-    present({
+    dropUndefined({
       generations: [messages.map((message) => ({ text: textOf(message), message: writeMessage(message) }))],
       llmOutput: messages[0]?.usage && { token_usage: encodeUsage(messages[0].usage) },
     }),
@@ -28,6 +28,6 @@ function writeMessage(message: Message): unknown {
     lc: 1,
     type: 'constructor',
     id: ['langchain_core', 'messages', CLASSES[message.role]],
-    kwargs: { ...kwargs, response_metadata: present({ ...about, model_name: model }) },
+    kwargs: { ...kwargs, response_metadata: dropUndefined({ ...about, model_name: model }) },
   }
 }

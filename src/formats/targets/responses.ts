@@ -1,6 +1,6 @@
 import type { ContentBlock, Message } from '../../messages/index.ts'
 import { RESULT_FIELDS } from '../providers/openai-responses.ts'
-import { argsOf, asIs, present, urlOf, writeCitation } from '../writing/fields.ts'
+import { argsOf, asIs, dropUndefined, urlOf, writeCitation } from '../writing/fields.ts'
 import { spelledRole } from './role.ts'
 import type { Target } from './target.ts'
 
@@ -12,13 +12,13 @@ export const responsesTarget: Target = {
     const text = first?.role === 'system' && !first.extras && first.content.length === 1 && first.content[0]
     const instructions = text && text.type === 'text' && !text.extras ? text.text : undefined
     const rest = instructions === undefined ? messages : messages.slice(1)
-    return present({ instructions, input: rest.flatMap(writeMessage) })
+    return dropUndefined({ instructions, input: rest.flatMap(writeMessage) })
   },
   writeOutputs([message]) {
     const { id, content = [], finishReason, metadata } = message ?? {}
     const reasons = { length: 'max_output_tokens', contentFilter: 'content_filter' }
     const reason = reasons[finishReason as 'length'] as string | undefined
-    return present({
+    return dropUndefined({
       id,
       object: 'response',
       model: metadata?.model,
@@ -38,7 +38,7 @@ function writeMessage({ role, toolCallId, content, extras }: Message): unknown[]
   const plain = content.length === 1 && only?.type === 'text' && !only.extras ? only.text : parts
   // An item without a type is a message.
   const spelled = spelledRole(role, extras)
-  if (role !== 'tool') return [present({ ...extras, type: undefined, role: spelled, content: plain })]
+  if (role !== 'tool') return [dropUndefined({ ...extras, type: undefined, role: spelled, content: plain })]
   const type = /_output$/.test(String(extras?.type)) ? extras?.type : 'function_call_output'
   const output = type === 'computer_call_output' ? parts[0] : plain
   return [writeOutput(type, toolCallId, type === 'tool_search_output' ? parts : output, extras)]
@@ -48,7 +48,7 @@ function writeMessage({ role, toolCallId, content, extras }: Message): unknown[]
 function writeOutput(type: unknown, callId: unknown, output: unknown, extras: Item = {}): Item {
   const unnamed = extras.execution === 'server' || extras.id === callId
   const field = type === 'tool_search_output' ? 'tools' : 'output'
-  return present({ ...extras, type, call_id: unnamed ? extras.call_id : callId, [field]: output })
+  return dropUndefined({ ...extras, type, call_id: unnamed ? extras.call_id : callId, [field]: output })
 }
 
 /** Writes blocks as items. Consecutive blocks with the same id are parts of one item. */
@@ -60,7 +60,7 @@ function writeItems(blocks: readonly ContentBlock[]): unknown[] {
     /** The list of parts in the last item if this block continues it, or else in a new item. */
     const itemOf = (fields: Item, list: string): unknown[] => {
       if (!last || last.type !== fields.type || last.id !== id || !last[list])
-        items.push(present({ ...fields, id }))
+        items.push(dropUndefined({ ...fields, id }))
       return items.at(-1)![list] as unknown[]
     }
     if (type === 'text')
@@ -79,7 +79,7 @@ function writeItems(blocks: readonly ContentBlock[]): unknown[] {
       const fallback = server ? 'mcp_call' : kind === 'custom' ? 'custom_tool_call' : 'function_call'
       const written = /_(call|tools)$/.test(String(kind)) ? kind : fallback
       items.push(
-        present({
+        dropUndefined({
           ...extras,
           type: written,
           ...(server ? { id } : { id: item_id, call_id: id }),
@@ -111,14 +111,14 @@ function writePart(block: ContentBlock, text: string): unknown {
     case 'text':
       return kind === 'refusal'
         ? { type: kind, refusal: block.text }
-        : present({
+        : dropUndefined({
             ...extras,
             type: text,
             text: block.text,
             annotations: text === 'output_text' ? (block.annotations ?? []).map(writeCitation) : undefined,
           })
     case 'image':
-      return present({
+      return dropUndefined({
         ...extras,
         type: kind ?? 'input_image',
         image_url: urlOf(block),
@@ -126,7 +126,13 @@ function writePart(block: ContentBlock, text: string): unknown {
       })
     case 'file': {
       const { base64, url: file_url, fileId: file_id } = block
-      return present({ ...extras, type: 'input_file', file_data: base64 && urlOf(block), file_url, file_id })
+      return dropUndefined({
+        ...extras,
+        type: 'input_file',
+        file_data: base64 && urlOf(block),
+        file_url,
+        file_id,
+      })
     }
     default:
       return asIs(block)

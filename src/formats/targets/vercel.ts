@@ -1,5 +1,5 @@
 import type { Annotation, ContentBlock, Message } from '../../messages/index.ts'
-import { asIs, present } from '../writing/fields.ts'
+import { asIs, dropUndefined } from '../writing/fields.ts'
 import { writeFinishReason } from './finish-reason.ts'
 import type { Target } from './target.ts'
 
@@ -9,11 +9,11 @@ export const vercelTarget: Target = {
   writeInputs: (messages) => ({ messages: messages.flatMap(writeMessage) }),
   writeOutputs([message]) {
     const { id, content = [], metadata } = message ?? {}
-    return present({
+    return dropUndefined({
       role: 'assistant',
       content: content.map((block) => writePart(block)),
       finishReason: (message && writeFinishReason(message, FINISH_REASONS)) ?? 'unknown',
-      response: present({ id, modelId: metadata?.model }),
+      response: dropUndefined({ id, modelId: metadata?.model }),
     })
   },
 }
@@ -45,12 +45,19 @@ function writeResult({ name, toolCallId, status, content, extras }: Message): un
   const failed = status === 'error'
   const output =
     type === 'execution-denied'
-      ? present({ type, reason: text })
+      ? dropUndefined({ type, reason: text })
       : text !== undefined
         ? (jsonOutput(type, text) ?? { type: failed ? 'error-text' : 'text', value: text })
         : { type: 'content', value: content.map((block) => writePart(block, true)) }
   const unsaid = failed && output.type === 'content' ? { isError: true } : undefined
-  return present({ ...others, ...unsaid, type: 'tool-result', toolCallId, toolName: name ?? '', output })
+  return dropUndefined({
+    ...others,
+    ...unsaid,
+    type: 'tool-result',
+    toolCallId,
+    toolName: name ?? '',
+    output,
+  })
 }
 
 function jsonOutput(type: unknown, text: string): { type: string; value: unknown } | undefined {
@@ -71,7 +78,7 @@ function writePart(block: ContentBlock, input = false): unknown {
       const [source] = annotations
       return source && text === '' && isSource(source)
         ? writeSource(source)
-        : present({
+        : dropUndefined({
             ...block.extras,
             type: 'text',
             text,
@@ -89,7 +96,7 @@ function writePart(block: ContentBlock, input = false): unknown {
     case 'invalidToolCall':
     case 'serverToolCall': {
       const server = block.type === 'serverToolCall' || extras.server
-      return present({
+      return dropUndefined({
         ...extras,
         type: 'tool-call',
         toolCallId: block.id,
@@ -102,7 +109,7 @@ function writePart(block: ContentBlock, input = false): unknown {
       const { toolCallId, output, status } = block
       const type = /^tool-/.test(String(kind)) ? kind : status === 'error' ? 'tool-error' : 'tool-result'
       const field = type === 'tool-error' ? 'error' : 'output'
-      return present({ toolName: '', ...extras, type, toolCallId, [field]: output })
+      return dropUndefined({ toolName: '', ...extras, type, toolCallId, [field]: output })
     }
     case 'nonStandard':
       return asIs(block)
@@ -110,9 +117,9 @@ function writePart(block: ContentBlock, input = false): unknown {
       const { type, url, base64, fileId, mimeType: mediaType } = block
       const data = url ?? base64 ?? extras.data ?? (fileId && { type: 'reference', reference: fileId })
       if (kind === undefined && type === 'image' && !mediaType)
-        return present({ ...extras, type, image: data })
+        return dropUndefined({ ...extras, type, image: data })
       const file = kind === 'reasoning-file' ? kind : 'file'
-      return present({
+      return dropUndefined({
         ...extras,
         type: file,
         data,
@@ -128,11 +135,11 @@ const isSource = (annotation: Annotation): boolean =>
 function writeSource(annotation: Annotation): unknown {
   if (annotation.type === 'nonStandard') return annotation.value
   const { url, title, extras } = annotation
-  return present({ ...extras, url, title })
+  return dropUndefined({ ...extras, url, title })
 }
 
 function writeCitation(annotation: Annotation): unknown {
   if (annotation.type === 'nonStandard') return annotation.value
   const { startIndex, endIndex, citedText } = annotation
-  return present({ source: writeSource(annotation), startIndex, endIndex, citedText })
+  return dropUndefined({ source: writeSource(annotation), startIndex, endIndex, citedText })
 }

@@ -6,12 +6,12 @@ import type {
   ToolCallBlock,
 } from '../../messages/index.ts'
 
-export function present(fields: Record<string, unknown>): Record<string, unknown> {
+export function dropUndefined(fields: Record<string, unknown>): Record<string, unknown> {
   for (const key in fields) if (fields[key] === undefined) delete fields[key]
   return fields
 }
 
-export const some = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
+export const nonEmpty = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
   items.length > 0 ? items : undefined
 
 /** The URL of a media block. Base64 becomes a data URL. */
@@ -29,7 +29,7 @@ export function writeCitation(annotation: Annotation): unknown {
   if (annotation.type === 'nonStandard') return annotation.value
   const { url, title, startIndex, endIndex, citedText, extras } = annotation
   const type = extras?.type ?? 'url_citation'
-  return present({
+  return dropUndefined({
     ...extras,
     type,
     url,

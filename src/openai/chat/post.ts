@@ -2,17 +2,17 @@ import { bodyOf } from '../../face/body.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json, SSE_HEADERS } from '../../http/index.ts'
 import { uuid7 } from '../../ids.ts'
-import { unbounded } from '../../principal.ts'
+import { withoutMetadataFilter } from '../../principal.ts'
 import { internalsOf, lookAtThread, questionsBeforeInput, type ThreadLook } from '../../runs/index.ts'
 import {
   admit,
-  type Begun,
   beginRun,
   createdAtOf,
   modelOf,
-  type Place,
   placeAfter,
   placeOfOwn,
+  type StartedRun,
+  type StartPosition,
   startedBefore,
 } from '../begin.ts'
 import { plainText } from '../content.ts'
@@ -40,7 +40,7 @@ interface ChatDetails {
 export async function postChat(context: OpenAiContext, asked: FaceCall): Promise<Response> {
   const body = await bodyOf(chatSchema, asked)
   const given = readChat(body.messages)
-  const model = await modelOf(context, unbounded(asked.principal), body.model)
+  const model = await modelOf(context, withoutMetadataFilter(asked.principal), body.model)
   const digests = await digestsOf(given.turns)
   const chat = await chatThreadOf(asked, body, model.assistant?.assistantId ?? model.graphId, given.turns)
   const named = given.answers[0]?.threadId ?? chat?.threadId
@@ -89,13 +89,13 @@ export async function postChat(context: OpenAiContext, asked: FaceCall): Promise
   return answered(context, call, body, begun, { ...head, ...whenOf(begun) }, isKept || command !== undefined)
 }
 
-const whenOf = ({ runId }: Begun) => ({ runId, createdAt: createdAtOf(runId) })
+const whenOf = ({ runId }: StartedRun) => ({ runId, createdAt: createdAtOf(runId) })
 
 async function answered(
   context: OpenAiContext,
   call: FaceCall,
   { stream }: ChatBody,
-  begun: Begun,
+  begun: StartedRun,
   head: ChatHead,
   stays: boolean,
 ): Promise<Response> {
@@ -111,7 +111,7 @@ async function answered(
 
 /** How a request continues a thread. */
 interface ChatOrder {
-  readonly place: Place
+  readonly place: StartPosition
   readonly input: Pick<Input, 'messages' | 'answers'>
   /** The digest of its turn, if the client sends the whole history. */
   readonly turn?: TurnDigest | undefined
@@ -143,7 +143,7 @@ async function orderFor(
 ): Promise<ChatOrder> {
   const { messages, answers, turns } = given
   const { thread } = look
-  const here: Place = { threadId, look }
+  const here: StartPosition = { threadId, look }
   const turn = digests.at(-1)
   if (answers.length > 0) return { place: here, input: given, turn }
   const lastSpoken = messages.findLastIndex(({ type }) => type === 'ai')

@@ -9,13 +9,13 @@ import { placeOf } from '../begin.ts'
 import type { OpenAiContext } from '../context.ts'
 import { badRequest, noSuchResponse } from '../errors.ts'
 import { partsOf } from '../ids.ts'
-import { type Leaving, readRun, STAYS, streamRun } from '../read.ts'
+import { KEEP, type OnDisconnect, readRun, streamRun } from '../read.ts'
 import type { ResponseDetails } from './model.ts'
 import { headOf } from './post.ts'
 import { createResponseWriter } from './writer.ts'
 
 /** A stored response. */
-interface Kept {
+interface StoredResponse {
   readonly id: string
   readonly principal: Principal | null
   readonly run: RunRecord
@@ -27,7 +27,7 @@ export async function keptResponse(
   { engine, authorize }: OpenAiContext,
   call: FaceCall,
   action: ThreadAction,
-): Promise<Kept> {
+): Promise<StoredResponse> {
   const id = call.params.response_id ?? ''
   const [threadId, runId] = partsOf('resp', id) ?? []
   if (threadId === undefined || runId === undefined || !isThreadId(threadId)) throw noSuchResponse(id)
@@ -71,17 +71,17 @@ function startingAfter({ url }: FaceCall): number {
 }
 
 /** How a stored response is read: from the log, or from its state if the log has lost its events. */
-async function readingOf({ engine }: OpenAiContext, run: RunRecord): Promise<Leaving> {
+async function readingOf({ engine }: OpenAiContext, run: RunRecord): Promise<OnDisconnect> {
   const { threadId, firstSeq } = run
-  if (!isEnded(run) || firstSeq === null) return STAYS
+  if (!isEnded(run) || firstSeq === null) return KEEP
   const { firstRetained } = await internalsOf(engine).store.inspect(threadId)
-  return { ...STAYS, isLost: firstRetained > firstSeq }
+  return { ...KEEP, isLost: firstRetained > firstSeq }
 }
 
 async function present(
   context: OpenAiContext,
   call: FaceCall,
-  { run, details, principal }: Kept,
+  { run, details, principal }: StoredResponse,
 ): Promise<Response> {
   const writer = createResponseWriter(headOf(run, details))
   if (!isEnded(run))

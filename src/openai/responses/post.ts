@@ -2,18 +2,18 @@ import { bodyOf } from '../../face/body.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json } from '../../http/index.ts'
 import { itemsOf } from '../../messages/record.ts'
-import { unbounded } from '../../principal.ts'
+import { withoutMetadataFilter } from '../../principal.ts'
 import { lookAtThread, type ThreadLook } from '../../runs/index.ts'
 import {
   admit,
-  type Begun,
   beginRun,
   createdAtOf,
   modelOf,
-  type Place,
   placeAfter,
   placeFor,
   placeOfOwn,
+  type StartedRun,
+  type StartPosition,
   startedBefore,
 } from '../begin.ts'
 import type { OpenAiContext } from '../context.ts'
@@ -36,7 +36,7 @@ export async function postResponse(context: OpenAiContext, asked: FaceCall): Pro
   const { stream = false, background = false, store = true } = body
   if (background && !store) throw badRequest('background: a response in the background is stored.')
   const given = withInstructions(readItems(body.input), body.instructions)
-  const model = await modelOf(context, unbounded(asked.principal), body.model)
+  const model = await modelOf(context, withoutMetadataFilter(asked.principal), body.model)
   const named = namedBy(body, given)
   const { call, principal, metadata, command, request } = await admit(
     context,
@@ -94,7 +94,7 @@ export async function postResponse(context: OpenAiContext, asked: FaceCall): Pro
 }
 
 export const headOf = (
-  { threadId, runId }: Pick<Begun, 'threadId' | 'runId'>,
+  { threadId, runId }: Pick<StartedRun, 'threadId' | 'runId'>,
   details: ResponseDetails,
 ): ResponseHead => ({
   ...details,
@@ -124,7 +124,7 @@ const withAdded = (added: readonly KeptItem[], input: ResponseBody['input'] = []
 /** Instructions hold for one response, so the next one without any removes them. */
 async function withoutInstructions(
   { engine }: OpenAiContext,
-  { look, checkpointId }: Place,
+  { look, checkpointId }: StartPosition,
   { messages, answers }: Pick<Input, 'messages' | 'answers'>,
 ): Promise<Pick<Input, 'messages' | 'answers'>> {
   const own = messages.filter(({ id }) => id !== INSTRUCTIONS)
@@ -183,7 +183,11 @@ function namedBy(body: ResponseBody, { answers, base }: Input): Named | undefine
 /** The thread of a conversation. Any thread id is also accepted. */
 export const threadOfConversation = (id: string): string => partsOf('conv', id)?.[0] ?? id
 
-async function placeOf(context: OpenAiContext, { threadId, runId }: Named, look: ThreadLook): Promise<Place> {
+async function placeOf(
+  context: OpenAiContext,
+  { threadId, runId }: Named,
+  look: ThreadLook,
+): Promise<StartPosition> {
   const { thread } = look
   return runId !== undefined && thread ? placeAfter(context, { ...look, thread }, runId) : { threadId, look }
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { AgentSchemas } from '../../agents/description.ts'
 import type { AssistantOrder, AssistantRecord } from '../../assistants/index.ts'
-import { fewKeys, list, nonEmpty, object, record, textOf, whole } from '../../face/schema.ts'
+import { fewKeys, integer, list, nonEmpty, object, record, textOf } from '../../face/schema.ts'
 import { isUuid } from '../../ids.ts'
 
 const uuid = textOf('a UUID', isUuid)
@@ -9,7 +9,7 @@ const uuid = textOf('a UUID', isUuid)
 /** Keys that runs read are validated. All keys are kept. */
 const config = z.looseObject({
   configurable: z.nullish(record),
-  recursion_limit: z.nullish(whole(1)),
+  recursion_limit: z.nullish(integer(1)),
   tags: z.nullish(list(z.string(), 0, 1_000)),
   metadata: z.nullish(fewKeys),
 })
@@ -39,7 +39,7 @@ const filters = {
 
 export const assistantCountSchema = object(filters)
 
-const page = { limit: z.optional(whole(1, 1_000)), offset: z.optional(whole(0)) }
+const page = { limit: z.optional(integer(1, 1_000)), offset: z.optional(integer(0)) }
 
 export const assistantSearchSchema = object({
   ...filters,
@@ -68,7 +68,7 @@ export const assistantSearchSchema = object({
 
 export const assistantVersionsSchema = object({ ...page, metadata: z.optional(fewKeys) })
 
-export const assistantLatestSchema = object({ version: whole(1) })
+export const assistantLatestSchema = object({ version: integer(1) })
 
 export const ORDERS: Readonly<Record<string, AssistantOrder>> = {
   assistant_id: 'assistantId',

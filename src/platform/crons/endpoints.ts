@@ -5,7 +5,7 @@ import { requireThread } from '../../face/require-thread.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { record } from '../../face/schema.ts'
 import { empty, HttpError, json } from '../../http/index.ts'
-import { accessOf, unbounded } from '../../principal.ts'
+import { accessOf, withoutMetadataFilter } from '../../principal.ts'
 import { internalsOf, jobsOf } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { type CronRequest, changeCron, createCron } from './changes.ts'
@@ -24,7 +24,7 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
   const { assistant_id } = await requestOf(call)
   if (assistant_id === undefined)
     throw new HttpError(400, 'invalid_argument', 'assistant_id: expected a string.')
-  const asked = await assistantOf(context, unbounded(call.principal), assistant_id)
+  const asked = await assistantOf(context, withoutMetadataFilter(call.principal), assistant_id)
   const resource = { assistantId: asked.graphId, ...(threadId !== '' && { threadId }) }
   const cronCall = await permit(authorize, call, 'crons:create', resource, call.json)
   const runs = await permit(authorize, call, 'runs:create', resource, cronCall.json)
@@ -51,10 +51,10 @@ export async function namedCron(
   { params, principal }: Pick<FaceCall, 'params' | 'principal'>,
 ): Promise<ThreadResource> {
   const { store } = internalsOf(engine)
-  const found = await findCron(store, accessOf(unbounded(principal)), params.cron_id ?? '')
+  const found = await findCron(store, accessOf(withoutMetadataFilter(principal)), params.cron_id ?? '')
   if (!found) return {}
   const { assistantId, threadId } = found.record
-  const { graphId } = await namedAssistant(engine, unbounded(principal), assistantId)
+  const { graphId } = await namedAssistant(engine, withoutMetadataFilter(principal), assistantId)
   return { assistantId: graphId ?? assistantId, ...(threadId !== null && { threadId }) }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { fewKeys, list, map, nonEmpty, object, refuse, whole } from '../../face/schema.ts'
+import { fewKeys, integer, list, map, nonEmpty, object, refuse } from '../../face/schema.ts'
 
 /** ISO 8601. Without an offset it is UTC, as Python clients send it. */
 const ISO_DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/
@@ -62,8 +62,8 @@ export const cronSearchSchema = object({
   thread_id: z.optional(nonEmpty),
   enabled: z.optional(z.boolean()),
   metadata: z.optional(fewKeys),
-  limit: z.optional(whole(1, 1_000)),
-  offset: z.optional(whole(0)),
+  limit: z.optional(integer(1, 1_000)),
+  offset: z.optional(integer(0)),
   sort_by: z.optional(
     z.enum(['cron_id', 'assistant_id', 'thread_id', 'created_at', 'updated_at', 'next_run_date']),
   ),

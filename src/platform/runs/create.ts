@@ -12,7 +12,7 @@ import {
   rejectWithoutPreflight,
   reportError,
 } from '../../http/index.ts'
-import { unbounded } from '../../principal.ts'
+import { withoutMetadataFilter } from '../../principal.ts'
 import { internalsOf, type RunRecord } from '../../runs/index.ts'
 import { nextTurn } from '../../time.ts'
 import type { PlatformContext } from '../context.ts'
@@ -83,7 +83,11 @@ async function permittedItem(context: PlatformContext, item: FaceCall): Promise<
   const { engine, authorize } = context
   const resource = await namedRun(context, item)
   const permitted = await permit(authorize, item, 'runs:create', resource, item.json)
-  const { graphId } = await namedAssistant(engine, unbounded(item.principal), resource.assistantId)
+  const { graphId } = await namedAssistant(
+    engine,
+    withoutMetadataFilter(item.principal),
+    resource.assistantId,
+  )
   if (graphId !== undefined && graphId !== resource.assistantId)
     await permit(authorize, item, 'runs:create', { ...resource, assistantId: graphId }, item.json)
   return permitted

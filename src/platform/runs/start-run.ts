@@ -5,7 +5,7 @@ import { threadMetadata } from '../../face/thread-metadata.ts'
 import { titleOf } from '../../face/title.ts'
 import { HttpError } from '../../http/index.ts'
 import { uuid7 } from '../../ids.ts'
-import { ownerOf, type Principal, unbounded } from '../../principal.ts'
+import { ownerOf, type Principal, withoutMetadataFilter } from '../../principal.ts'
 import {
   type CommandKey,
   internalsOf,
@@ -65,7 +65,7 @@ export async function planRun(
   const ownId = isOfOwnThread ? uuid7() : undefined
   const threadId = ownId ?? threadIdOf(order.threadId)
   // Only this request knows the thread, so its metadata need not match a filter. Assistants must.
-  const principal = isOfOwnThread ? unbounded(order.principal) : order.principal
+  const principal = isOfOwnThread ? withoutMetadataFilter(order.principal) : order.principal
   const look = isOfOwnThread
     ? undefined
     : await lookAtThread(engine, { threadId, principal, command: order.key })

@@ -3,6 +3,7 @@ import type { Read } from '../../face/parse.ts'
 import {
   anything,
   fewKeys,
+  integer,
   list,
   map,
   nonEmpty,
@@ -10,7 +11,6 @@ import {
   object,
   record,
   refuse,
-  whole,
 } from '../../face/schema.ts'
 
 /**
@@ -51,7 +51,7 @@ const nodes = z.union([z.literal('*'), list(nonEmpty, 0, MAX_ITEMS)], '"*" or an
 
 const config = object({
   tags: z.optional(list(z.string(), 0, MAX_ITEMS)),
-  recursion_limit: z.optional(whole(1)),
+  recursion_limit: z.optional(integer(1)),
   configurable: z.optional(record),
   metadata: z.optional(record),
 })

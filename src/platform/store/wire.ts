@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { list, map, number, object, record, refuse, whole } from '../../face/schema.ts'
+import { integer, list, map, number, object, record, refuse } from '../../face/schema.ts'
 import type { GraphStoreItem, GraphStoreSearchItem } from '../../graph-store/index.ts'
 
 const MAX_PAGE = 1_000
@@ -29,8 +29,8 @@ export const itemSchema = object({
 export const searchSchema = object({
   namespace_prefix: labels,
   filter: z.optional(record),
-  limit: z.optional(whole(1, MAX_PAGE)),
-  offset: z.optional(whole(0)),
+  limit: z.optional(integer(1, MAX_PAGE)),
+  offset: z.optional(integer(0)),
   query: z.optional(z.string()),
   refresh_ttl: z.optional(z.boolean()),
 })
@@ -38,9 +38,9 @@ export const searchSchema = object({
 export const namespacesSchema = object({
   prefix: z.optional(labels),
   suffix: z.optional(labels),
-  max_depth: z.optional(whole(1)),
-  limit: z.optional(whole(1, MAX_PAGE)),
-  offset: z.optional(whole(0)),
+  max_depth: z.optional(integer(1)),
+  limit: z.optional(integer(1, MAX_PAGE)),
+  offset: z.optional(integer(0)),
 })
 
 /** An item in the clients' format. Only a similarity search sets its score. */

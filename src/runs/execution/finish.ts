@@ -94,7 +94,7 @@ export async function resolveEnding(
   const { cancel } = run
   // A cancel that arrived after the agent's last event still counts, because it was accepted.
   const stopped: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
-  const undone: Undone = cancel === 'rollback' ? await rollback(context, run, token) : { thread: {} }
+  const undone: RollbackResult = cancel === 'rollback' ? await rollback(context, run, token) : { thread: {} }
   const rolledBack = undone.thread
   const thread = { ...before, ...(await finalHead(context, before, run)) }
   const settled = undone.failure ?? stopped
@@ -183,7 +183,7 @@ export async function hasWritten(
 }
 
 /** The effect of a rollback on a thread, or its failure. */
-interface Undone {
+interface RollbackResult {
   readonly thread: Partial<
     Pick<ThreadRecord, 'interrupts' | 'restoredCheckpointId' | 'restoredWrites' | 'supersededThroughSeq'>
   >
@@ -191,7 +191,7 @@ interface Undone {
 }
 
 /** Restores the checkpoint and interrupts from before the run, or deletes the state if there was none. */
-async function rollback(context: RunContext, run: RunRecord, token: number): Promise<Undone> {
+async function rollback(context: RunContext, run: RunRecord, token: number): Promise<RollbackResult> {
   const { threadId, runId, assistantId, rollbackPoint } = run
   const { checkpointId = null, interrupts = [], writes } = rollbackPoint ?? {}
   if (checkpointId === null) {

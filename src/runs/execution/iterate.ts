@@ -7,7 +7,7 @@ import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { labelledCheckpointer } from '../../storage/checkpointer/labelled.ts'
 import { overlay } from '../../storage/checkpointer/overlay.ts'
 import { retryingCheckpointer, retryUnavailable } from '../../storage/checkpointer/retrying.ts'
-import { mayHave } from '../../storage/checkpointer/shared.ts'
+import { canReuseTuple } from '../../storage/checkpointer/shared.ts'
 import { renewLease } from '../../storage/coordination/leases.ts'
 import { FencedError } from '../../storage/errors.ts'
 import { nextTurn, within } from '../../time.ts'
@@ -167,12 +167,12 @@ function openAgent(
   )
   const renew = (): Promise<void> => renewLease(context.store, threadId, token, context.leaseTtlMs)
   const renewing = renewingCheckpointer(fenced, renew, signal)
-  const saver = newest ? startingWith(renewing, newest.tuple) : renewing
+  const saver = newest ? withFirstRead(renewing, newest.tuple) : renewing
   // The names are those of LangGraph's own servers.
   const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }
   const labelled = labelledCheckpointer(saver, ids, run.config.metadata)
   const retrying = retryingCheckpointer(labelled, context.retryForMs)
-  const heading = thread.restoredCheckpointId === null ? retrying : asHead(context, thread, token, retrying)
+  const savesHead = thread.restoredCheckpointId === null ? retrying : asHead(context, thread, token, retrying)
   const isFromEmpty = run.checkpointId === EMPTY
   const task: AgentTask = {
     threadId,
@@ -184,7 +184,10 @@ function openAgent(
     classic: run.classic,
     maxRecursionLimit: context.limits.recursionLimit,
     principal: principalOf(run),
-    checkpointer: watchedCheckpointer(writes.guard(isFromEmpty ? asEmpty(heading) : heading), storage),
+    checkpointer: watchedCheckpointer(
+      writes.guard(isFromEmpty ? fromEmptyState(savesHead) : savesHead),
+      storage,
+    ),
     graphStore: context.graphStores.of(thread.owner),
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
@@ -230,7 +233,7 @@ function asHead(context: RunContext, thread: ThreadRecord, token: number, inner:
  * A view of a run's checkpointer that answers the first read of the newest root state with the value that the
  * launch read. No other process has written since, because that would have failed the launch's guards.
  */
-function startingWith(inner: Checkpointer, tuple: CheckpointTuple | undefined): Checkpointer {
+function withFirstRead(inner: Checkpointer, tuple: CheckpointTuple | undefined): Checkpointer {
   let isNewest = true
   return overlay(inner, (saver) => ({
     async getTuple(config) {
@@ -238,7 +241,7 @@ function startingWith(inner: Checkpointer, tuple: CheckpointTuple | undefined): 
       if (!isNewest || namespace || id) return saver.getTuple(config)
       // An agent may modify the value that it got.
       isNewest = false
-      return mayHave(config, tuple) ? tuple : saver.getTuple(config)
+      return canReuseTuple(config, tuple) ? tuple : saver.getTuple(config)
     },
     put(config, ...rest) {
       isNewest = false
@@ -252,7 +255,7 @@ function startingWith(inner: Checkpointer, tuple: CheckpointTuple | undefined): 
 }
 
 /** A view of a run's checkpointer in which the root has no state until the run has written one. */
-function asEmpty(inner: Checkpointer): Checkpointer {
+function fromEmptyState(inner: Checkpointer): Checkpointer {
   let isEmpty = true
   return overlay(inner, (saver) => ({
     async getTuple(config) {

@@ -18,7 +18,7 @@ import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { persist } from '../log/appender.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import { giveUpAnswer } from '../records/answers.ts'
-import { holdRecords } from '../records/held.ts'
+import { writtenRecords } from '../records/held.ts'
 import { keepWrites } from '../records/kept-writes.ts'
 import {
   EMPTY,
@@ -103,7 +103,7 @@ async function claim(
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, head)
   const abandoned = await giveUpAnswer(context.store, thread, { now: state.now, next: run.task })
   assertOpen(context)
-  const records = holdRecords(context.store, started.run)
+  const records = writtenRecords(context.store, started.run)
   const claimedAt = performance.now()
   const commit = commitTransitions(context, [started], async (runOps) => {
     const change: Change = {

@@ -25,7 +25,7 @@ import {
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { AcceptedRun, LoadedStart, Owned, RunRequest } from '../requests.ts'
-import { adoptRun, linkToAnswer } from '../threads/answer-link.ts'
+import { joinAnswer, linkToAnswer } from '../threads/answer-link.ts'
 import { openQuestions, questionsBeforeInput } from '../threads/questions.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { requireCheckpoint } from '../threads/state.ts'
@@ -58,7 +58,7 @@ export async function acceptRun(context: RunContext, request: StartRequest): Pro
   }
   return commandInTime(
     context,
-    adoptRun(context, request).then(() => retryConflicts(attempt)),
+    joinAnswer(context, request).then(() => retryConflicts(attempt)),
   )
 }
 

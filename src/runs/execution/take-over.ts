@@ -12,7 +12,7 @@ import {
 } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
-import { holdRecords } from '../records/held.ts'
+import { writtenRecords } from '../records/held.ts'
 import { withoutResumed } from '../records/open-interrupts.ts'
 import {
   excuse,
@@ -122,7 +122,7 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   const { run } = takenOver
   const rest = written ? FROM_HEAD : await remainingInput(context, thread, run)
   assertOpen(context)
-  const records = holdRecords(context.store, run)
+  const records = writtenRecords(context.store, run)
   const claimedAt = performance.now()
   const commit = commitTransitions(context, [takenOver], (runOps) =>
     records.commit([claimLease(context, token), ...runOps, putThread(thread)], (ops) =>

@@ -12,7 +12,7 @@ import {
   versioned,
 } from './records.ts'
 
-export function holdRecords(store: Store, { threadId, runId, task }: RunRecord): HeldRecords {
+export function writtenRecords(store: Store, { threadId, runId, task }: RunRecord): HeldRecords {
   let held: RunRecords | undefined
 
   async function read(): Promise<RunRecords | undefined> {

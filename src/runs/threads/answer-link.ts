@@ -55,7 +55,7 @@ const taskEnded = ({ state }: AnswerRecord): RunError =>
  * Turns a run that was not started as a task into one when a message first refers to it as a task. Throws
  * `no_such_task` and `task_ended`.
  */
-export async function adoptRun(
+export async function joinAnswer(
   { store }: RunContext,
   { threadId, answer: asked, ...access }: Owned<Pick<RunRequest, 'threadId' | 'principal' | 'answer'>>,
 ): Promise<void> {

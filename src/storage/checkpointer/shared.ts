@@ -29,5 +29,5 @@ export const isReadOnly = (config: CheckpointConfig): boolean => READ_ONLY in co
 /**
  * Whether a result read with `readOnly` may be returned to the caller with this config, which may change it.
  */
-export const mayHave = (config: CheckpointConfig, tuple: CheckpointTuple | undefined): boolean =>
+export const canReuseTuple = (config: CheckpointConfig, tuple: CheckpointTuple | undefined): boolean =>
   isReadOnly(config) || !Object.values(tuple?.checkpoint.channel_values ?? {}).some(isImmutable)

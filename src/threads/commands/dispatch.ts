@@ -7,7 +7,7 @@ import { commandKey } from '../../face/idempotency-key.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json, originOf } from '../../http/index.ts'
 import { nearest } from '../../nearest.ts'
-import { unbounded } from '../../principal.ts'
+import { withoutMetadataFilter } from '../../principal.ts'
 import { internalsOf } from '../../runs/index.ts'
 import type { ThreadsContext } from '../context.ts'
 import { answerOfError, ProtocolError } from '../errors.ts'
@@ -104,7 +104,7 @@ async function dispatch(
   if (row) {
     const [action, run] = row
     const id = assistantIdOf(params)
-    const asked = await namedAssistant(engine, unbounded(call.principal), id)
+    const asked = await namedAssistant(engine, withoutMetadataFilter(call.principal), id)
     const resource = { threadId, assistantId: asked.graphId }
     const { principal, json } = await permit(authorize, call, action, resource, async () => params)
     // The permission may hide an assistant.

@@ -1,7 +1,7 @@
 import type { SocketPeer } from '../../http/index.ts'
 
 /** Sends the frames of a session, never more than the network accepts. */
-export interface Outlet {
+export interface SocketWriter {
   readonly ended: boolean
   /**
    * Requests the next frames and sends them: at once, or when the network has accepted the previous ones. In
@@ -16,7 +16,7 @@ export interface Outlet {
   lost(): void
 }
 
-export function createOutlet(peer: SocketPeer): Outlet {
+export function createOutlet(peer: SocketPeer): SocketWriter {
   let ended = false
   let room: Promise<void> | undefined
   let makeRoom = () => {}

@@ -15,7 +15,7 @@ import { internalsOf, RunError } from '../../runs/index.ts'
 import { answerCommand } from '../commands/dispatch.ts'
 import type { OpenSocket, ThreadsContext } from '../context.ts'
 import { subscriptionCommands } from './commands.ts'
-import { createOutlet, type Outlet } from './outlet.ts'
+import { createOutlet, type SocketWriter } from './outlet.ts'
 import { isPython } from './subscribing.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
@@ -38,14 +38,14 @@ const CHECKED_MS = 5_000
 /** The session of a web socket on a thread. It keeps no state until a host has opened the socket. */
 export function createSession(context: ThreadsContext, call: FaceCall): SocketSession {
   const { maxBodyBytes } = context
-  let outlet: Outlet
-  let conversation: Conversation
+  let outlet: SocketWriter
+  let conversation: ThreadSession
   return {
     protocol: chosenProtocol(call.request),
     maxMessageBytes: maxBodyBytes,
     open(peer) {
       outlet = createOutlet(peer)
-      conversation = converse(context, call, outlet)
+      conversation = openSession(context, call, outlet)
       // It may be told to end immediately.
       context.sockets.add(conversation)
     },
@@ -61,13 +61,13 @@ export function createSession(context: ThreadsContext, call: FaceCall): SocketSe
   }
 }
 
-interface Conversation extends OpenSocket {
+interface ThreadSession extends OpenSocket {
   take(message: SocketMessage): void
   close(): void
 }
 
 /** Answers one message after the other, as fast as the answers are accepted. */
-function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conversation {
+function openSession(context: ThreadsContext, call: FaceCall, outlet: SocketWriter): ThreadSession {
   const { engine, maxBodyBytes } = context
   const waiting: SocketMessage[] = []
   let waitingLength = 0
@@ -195,7 +195,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     if (leaving) leave()
   }
 
-  const conversation: Conversation = {
+  const conversation: ThreadSession = {
     take(message) {
       if (outlet.ended) return
       waitingLength += message.length

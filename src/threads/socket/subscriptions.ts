@@ -9,7 +9,7 @@ import {
 import { ProtocolError } from '../errors.ts'
 import { asChunks, type SocketChunk } from './encode.ts'
 import { fill, newSource, type Source, takeFrames } from './feed.ts'
-import type { Outlet } from './outlet.ts'
+import type { SocketWriter } from './outlet.ts'
 
 /** More than any page needs: a page has two, and two for each subagent that it shows. */
 const MAX_SUBSCRIPTIONS = 256
@@ -45,7 +45,7 @@ export interface Subscriptions {
 export function createSubscriptions(
   engine: AgentEngine,
   { threadId, principal }: Pick<FaceCall, 'threadId' | 'principal'>,
-  outlet: Outlet,
+  outlet: SocketWriter,
   /** Called with the reason when a subscription cannot start or continue. */
   onEnd: (reason: unknown) => void,
   /** Called before that if the error is not reported elsewhere. */

@@ -3,7 +3,7 @@ import { backoff } from '../../../time.ts'
 import { ApiError, ask, getConnection, onConnection } from './api.ts'
 
 /** What was asked for, and why the newest attempt to get it failed. */
-export interface Asked<T> {
+export interface Loaded<T> {
   readonly data: T | undefined
   readonly error: ApiError | undefined
   /** Asks again at once. */
@@ -14,8 +14,8 @@ export interface Asked<T> {
 const MAX_PAUSE_MS = 10_000
 
 /** Asks again and again while the page is seen. A hidden page asks nothing. */
-export function usePolled<T>(path: string | undefined, everyMs: number): Asked<T> {
-  const [state, setState] = useState<Omit<Asked<T>, 'refresh'> & { path?: string | undefined }>({
+export function usePolled<T>(path: string | undefined, everyMs: number): Loaded<T> {
+  const [state, setState] = useState<Omit<Loaded<T>, 'refresh'> & { path?: string | undefined }>({
     data: undefined,
     error: undefined,
   })

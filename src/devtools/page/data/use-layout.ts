@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import type { AgentGraph, LayoutScript } from '../../wire.ts'
 import { drawingOf } from '../model/graph.ts'
 import type * as graphLayout from '../model/graph-layout.ts'
-import { type Asked, usePolled } from './hooks.ts'
+import { type Loaded, usePolled } from './hooks.ts'
 
 /** The global that the script of model/graph-layout.ts defines. */
 const loaded = () => (globalThis as { agentwireLayout?: typeof graphLayout }).agentwireLayout
@@ -14,7 +14,7 @@ const POLL_MS = 60_000
 export function useLayout(
   graph: AgentGraph | undefined,
   isUnfolded: boolean,
-): Pick<Asked<graphLayout.Layout>, 'data' | 'error'> {
+): Pick<Loaded<graphLayout.Layout>, 'data' | 'error'> {
   const { data, error } = usePolled<LayoutScript>(loaded() ? undefined : '/layout', POLL_MS)
   if (data && !loaded()) run(data.script)
   const script = loaded()

@@ -10,13 +10,13 @@ export interface SpanPlace {
 /** The fields by which an event is found. */
 type Located = Pick<LogEntry, 'seq' | 'method' | 'namespace' | 'about'>
 
-export interface Places {
+export interface SpanIndex {
   /** The run and the innermost span of an event. Undefined before the first run that the page has. */
   of(entry: Located): SpanPlace | undefined
 }
 
 /** Finds the spans of events. The tree changes in place, so create this again after it has changed. */
-export function createPlaces(runs: readonly Span[]): Places {
+export function createPlaces(runs: readonly Span[]): SpanIndex {
   const indexes = new Map<Span, ReadonlyMap<string, Span>>()
   function indexOf(run: Span): ReadonlyMap<string, Span> {
     const known = indexes.get(run)

@@ -27,7 +27,7 @@ const TABS = [
 ] as const
 
 /** What changes the record of a thread. */
-const TELLING = new Set(['lifecycle', 'input.requested'])
+const REFRESH_ON = new Set(['lifecycle', 'input.requested'])
 /** The record is asked for again when such an event has come, and otherwise this often. */
 const POLL_MS = 5_000
 const SETTLE_MS = 150
@@ -46,7 +46,10 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
   useEffect(() => () => clearTimeout(timer.current), [])
   const onEvent = ({ method, params }: WireEvent) => {
     const isCheckpoint = method === 'checkpoints'
-    if (!isCheckpoint && !(TELLING.has(method) && (method !== 'lifecycle' || params.namespace.length === 0)))
+    if (
+      !isCheckpoint &&
+      !(REFRESH_ON.has(method) && (method !== 'lifecycle' || params.namespace.length === 0))
+    )
       return
     clearTimeout(timer.current)
     timer.current = setTimeout(() => {
