@@ -24,12 +24,15 @@ test(
   Math.max(240_000, SEEDS * 2_000),
 )
 
-test.each(PLANTED)('the source has each text that is replaced to plant a fault: $name', async ({ patches }) => {
-  for (const { file, text } of patches) {
-    const source = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')
-    expect(source.split(text)).toHaveLength(2)
-  }
-})
+test.each(PLANTED)(
+  'the source has each text that is replaced to plant a fault: $name',
+  async ({ patches }) => {
+    for (const { file, text } of patches) {
+      const source = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')
+      expect(source.split(text)).toHaveLength(2)
+    }
+  },
+)
 
 test('a seed always takes the same course, in a new process and after other courses', async () => {
   const fresh = await openFleet(1)
