@@ -264,11 +264,12 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     id: string,
   ): void {
     const before = parentId === undefined ? [] : saved.get(parentId)?.entries
-    const isKept = before?.every((entry, i) => entries[i] === entry)
     if (!before) throw new Violation(`${id} of ${threadId} is on ${parentId}, which was never saved`)
-    if (!isKept || entries.length > before.length + 1)
-      violate(`${id} of ${threadId} has [${entries}] on [${before}]`)
-    const [added] = entries.slice(before.length)
+    // Functions have a list for each command, in the order of their names.
+    const at = entries.findIndex((entry, i) => entry !== before[i])
+    const added = at < 0 ? undefined : entries[at]
+    const kept = at < 0 ? entries : entries.toSpliced(at, 1)
+    if (String(kept) !== String(before)) violate(`${id} of ${threadId} has [${entries}] on [${before}]`)
     if (added === undefined || added.startsWith('w')) return
     const [mark, n] = added.split(/[.=]/) as [string, string]
     const earlier = before.filter((entry) => entry.startsWith(`${mark}.`)).length

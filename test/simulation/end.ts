@@ -151,6 +151,9 @@ function requireTold({ threadId, log, saved, head, runs }: ThreadAccount): void 
     ({ method, text, runId }) =>
       method === 'values' && runId === writer && JSON.parse(text).params.namespace.length === 0,
   )
+  // A process that was lost may have told a step that it did not save, and another one has ended its run, which was cancelled.
+  const end = log.findLast(({ method, runId }) => method === 'lifecycle' && runId === writer)
+  if (last.end === 'interrupted' && told && end && told.token !== end.token) return
   const before = last.base === null ? [] : (saved.get(last.base)?.entries ?? [])
   const entries = told ? entriesOf(JSON.parse(told.text).params.data) : before
   if (String(entries) !== String(saved.get(head!)!.entries))

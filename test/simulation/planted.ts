@@ -155,8 +155,8 @@ const BY_HAND: readonly Fault[] = [
   fault(
     'a run that is taken over is continued though it was cancelled',
     'runs/execution/take-over.ts',
-    'run.cancel === null &&\n  ',
-    '',
+    'cancel === null &&\n  attempts',
+    'attempts',
   ),
   fault(
     'a process that takes over does not look whether another did',
@@ -275,7 +275,7 @@ const BY_HAND: readonly Fault[] = [
   fault(
     'owners reach the threads of others',
     'principal.ts',
-    'isOwnedBy(thing.owner, owner) && passes(metadataFilter, thing.metadata)',
+    'thing.owner === owner && passes(metadataFilter, thing.metadata)',
     'passes(metadataFilter, thing.metadata)',
   ),
 ]

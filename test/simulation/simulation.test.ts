@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, expect, test } from 'vitest'
 import { compileProgram } from './compile.ts'
 import { openFleet, seedsOf } from './fleet.ts'
+import { PLANTED } from './planted.ts'
 
 /** How many courses are run. The nightly run takes more. */
 const SEEDS = Number(process.env.SIMULATION_SEEDS ?? 300)
@@ -20,6 +22,16 @@ test(
     expect(broken).toEqual([])
   },
   Math.max(240_000, SEEDS * 2_000),
+)
+
+test.each(PLANTED)(
+  'the source has each text that is replaced to plant a fault: $name',
+  async ({ patches }) => {
+    for (const { file, text } of patches) {
+      const source = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')
+      expect(source.split(text)).toHaveLength(2)
+    }
+  },
 )
 
 test('a seed always takes the same course, in a new process and after other courses', async () => {

@@ -2,7 +2,7 @@ import { holdLease } from '../../storage/coordination/hold-lease.ts'
 import { renewLease } from '../../storage/coordination/leases.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { LaunchedRun, RunContext } from '../context.ts'
-import { excuse, guardRun, loadRun, putRun, type StopReason } from '../records/records.ts'
+import { guardRun, loadRun, putExcused, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
 
@@ -75,7 +75,7 @@ export async function leaveRun({ store }: RunContext, { run, token }: LaunchedRu
     const read = await loadRun(store, threadId, runId)
     await store.commit(threadId, {
       guards: read ? [guardRun(read)] : [],
-      ops: [{ op: 'renew', token, ttlMs: 0 }, ...(read ? [putRun(excuse(read.record))] : [])],
+      ops: [{ op: 'renew', token, ttlMs: 0 }, ...(read ? [putExcused(read.record)] : [])],
     })
   })
 }

@@ -554,6 +554,9 @@ export const excuse = (run: RunRecord): RunRecord => {
   return excused.includes(attempts) ? run : { ...run, excused: [...excused, attempts] }
 }
 
+/** Notes that an active run is left to other processes. */
+export const putExcused = (run: RunRecord): Op => putRun(excuse(run))
+
 /** Asks an active run to stop. Its status changes when it has stopped. */
 export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRun({ ...run, cancel })
 

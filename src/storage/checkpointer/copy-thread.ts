@@ -9,7 +9,7 @@ export interface ThreadCopy {
 /**
  * Copies all checkpoints and writes of a thread to another thread id and keeps the checkpoint ids. Parents
  * come before their children, and only one checkpoint is in memory at a time. Checkpoints that are deleted
- * concurrently are skipped.
+ * concurrently are skipped, and no copy names a parent that is missing.
  */
 export async function copyCheckpoints(
   source: Checkpointer,
@@ -31,12 +31,14 @@ export async function copyCheckpoints(
     const namespace = String(place.configurable?.checkpoint_ns ?? '')
     const parentId: unknown = parentConfig?.configurable?.checkpoint_id
     const address = { thread_id: to, checkpoint_ns: namespace }
-    const before = versions.get(JSON.stringify([namespace, parentId])) ?? {}
+    // A thread that was shortened names a parent that is not there, on which nothing can be saved.
+    const parent = versions.get(JSON.stringify([namespace, parentId]))
+    const before = parent ?? {}
     const changed = Object.entries(checkpoint.channel_versions).filter(
       ([channel, version]) => !Object.hasOwn(before, channel) || before[channel] !== version,
     )
     await target.put(
-      { configurable: { ...address, ...(parentId !== undefined && { checkpoint_id: parentId }) } },
+      { configurable: { ...address, ...(parent && { checkpoint_id: parentId }) } },
       checkpoint,
       movedMetadata(metadata, { from, to }),
       Object.fromEntries(changed),
