@@ -28,7 +28,7 @@ const withKeyOf = ({ model }: Choices, text: string): string =>
 
 /** Next.js does not bundle the clients of databases. */
 const withChosenClients = (text: string, { storage }: Choices): string =>
-  text.replace(/\[.*\]/, `[${['agentwire', ...CLIENTS[storage]].map((name) => `'${name}'`).join(', ')}]`)
+  text.replace(/\[[^[\]]*\]/, `[${['agentwire', ...CLIENTS[storage]].map((name) => `'${name}'`).join(', ')}]`)
 
 /** The page of a project without one. */
 const LINK = `$1const page = '<!doctype html><title>Agents</title><a href="/agents">Agents</a>'\n`

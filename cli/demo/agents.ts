@@ -48,7 +48,7 @@ const echo = defineAgent({
       ? await interrupt<unknown>({ question: 'What shall I say?' })
       : heard
     const answer = message()
-    for (const word of String(said).match(/\s*\S+/g) ?? []) {
+    for (const word of String(said).split(/(?<=\S)(?=\s)/)) {
       await sleep(22, signal)
       await answer.text(word)
     }

@@ -41,7 +41,8 @@ function reply({ messages }: ModelInput): ScriptedReply {
 
 /** The names in a message, such as Oslo and Lima. Its first word begins with a capital letter, too. */
 const namesIn = (said: string, otherwise: string): readonly string[] => {
-  const found = said.match(/(?<=\S\s+)\p{Lu}\p{L}+/gu) ?? []
+  const [, ...words] = said.match(/\p{L}+/gu) ?? []
+  const found = words.filter((word) => /^\p{Lu}\p{L}/u.test(word))
   return found.length > 0 ? [...new Set(found)] : [otherwise]
 }
 
@@ -53,9 +54,19 @@ function weather(said: string): ScriptedReply {
   }
 }
 
+const ENDS = new Set('.?!')
+
+/** A sentence without the marks at its end. */
+function withoutEnd(said: string): string {
+  let length = said.length
+  while (ENDS.has(said[length - 1] ?? '')) length--
+  return said.slice(0, length)
+}
+
 function mails(said: string): ScriptedReply {
   const people = namesIn(said, 'Ada')
-  const [, about = 'our project'] = /\babout (.+?)[.?!]*$/i.exec(said) ?? []
+  const at = said.toLowerCase().indexOf('about ')
+  const about = at === -1 ? 'our project' : withoutEnd(said.slice(at + 'about '.length))
   return {
     text: 'I ask you before I send anything.',
     calls: people.map((name) => ({
