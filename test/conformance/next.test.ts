@@ -12,7 +12,7 @@ describe.runIf(slow)('next build && next start (runs with SLOW=1 or CI=1)', () =
   beforeAll(async () => {
     await buildNextApp()
     server = await startNextApp()
-  }, 300_000)
+  })
   afterAll(async () => {
     await server?.close()
   })
