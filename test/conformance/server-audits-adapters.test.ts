@@ -36,15 +36,17 @@ test.each(targets.map((target) => [target.name, target] as const))(
       const options = { baseUrl: origin, headers, webSocketFactory, ...audited, timeoutMs: 100_000 }
       const audits = serverAudits(options).filter(({ rule }) => WIRE_RULES.test(rule))
       expect(audits.length).toBeGreaterThan(40)
-      const broken = await Promise.all(
-        audits.map(({ rule, fn }) =>
-          fn().then(
-            () => [],
-            (error) => [`${rule}: ${error}`],
-          ),
-        ),
-      )
-      expect(broken.flat()).toEqual([])
+      const broken: string[] = []
+      // As many at once as `runServerAudits` takes here.
+      const waiting = [...audits]
+      const work = async (): Promise<void> => {
+        for (let audit = waiting.shift(); audit; audit = waiting.shift()) {
+          const { rule, fn } = audit
+          await fn().catch((error: unknown) => void broken.push(`${rule}: ${error}`))
+        }
+      }
+      await Promise.all(Array.from({ length: 8 }, work))
+      expect(broken).toEqual([])
       expect(errors).toEqual([])
     } finally {
       await close()
