@@ -3,17 +3,17 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import type { CompiledChat } from './cli/demo/page/compiled.ts'
-import type { CompiledPage } from './src/devtools/page/compiled.ts'
+import type { CompiledPage } from './src/ops/devtools/page/compiled.ts'
 
 const folderOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 const ROOT = folderOf('.')
-const DEVTOOLS = folderOf('./src/devtools/page/')
+const DEVTOOLS = folderOf('./src/ops/devtools/page/')
 const CHAT = folderOf('./cli/demo/page/')
 
 /** The modules whose exports the compiled pages take the place of. */
 const MODULES: readonly (readonly [module: RegExp, text: () => Promise<string>])[] = [
   [
-    /\/src\/devtools\/page\/compiled\.ts$/,
+    /\/src\/ops\/devtools\/page\/compiled\.ts$/,
     async () => `export const PAGE = ${JSON.stringify(await compile())}`,
   ],
   [

@@ -20,7 +20,7 @@ const MEMORY = /\/src\/storage\/(?:index|memory\/(?!on-demand|capabilities|one-d
  */
 const devtoolsApart: Plugin = {
   name: 'devtools-apart',
-  load: (id) => (id.endsWith('/src/devtools/on-demand.ts') ? DEVTOOLS_APART : undefined),
+  load: (id) => (id.endsWith('/src/ops/devtools/on-demand.ts') ? DEVTOOLS_APART : undefined),
 }
 const DEVTOOLS_APART = `
 const load = (name) => import(/* @vite-ignore */ /* webpackIgnore: true */ /* turbopackIgnore: true */ name)
@@ -29,7 +29,7 @@ export const loadDevtools = () => load('agentwire/devtools')
 
 /** The file of the devtools' page, which both copies of the package know by its name. */
 const PAGE = 'devtools-page'
-const modules = { ...entry, [PAGE]: 'src/devtools/page/compiled.ts' }
+const modules = { ...entry, [PAGE]: 'src/ops/devtools/page/compiled.ts' }
 
 const input: RolldownOptions = {
   input: modules,
@@ -104,15 +104,15 @@ async function sharedModules(): Promise<readonly (readonly [name: string, module
   const start = ofEntries(SERVER)
   const imported = ofEntries('index')
   const run = ofSources(
-    'runs/execution/start',
-    'runs/execution/cancel',
-    'runs/subscriptions/result',
-    'runs/subscriptions/events',
-    'runs/threads/state',
+    'engine/execution/start',
+    'engine/execution/cancel',
+    'engine/subscriptions/result',
+    'engine/subscriptions/events',
+    'engine/threads/state',
   )
-  const threads = ofSources('threads/commands/dispatch', 'threads/stream')
+  const threads = ofSources('faces/threads/commands/dispatch', 'faces/threads/stream')
   const functions = ofSources('agents/function/attempt', 'agents/function/thread-state')
-  const bodies = ofSources('threads/wire')
+  const bodies = ofSources('faces/threads/wire')
   const soon = new Set([...imported, ...run, ...threads])
   const ofStages = [
     ['start-messages', intersection(start, withMessages)],
@@ -162,7 +162,7 @@ const output = (extension: 'js' | 'cjs'): OutputOptions => ({
     groups: [
       ...SHARED.map(sharedFile),
       { name: 'memory', test: MEMORY },
-      { name: 'engine-on-demand', test: /\/src\/runs\//, includeDependenciesRecursively: true },
+      { name: 'engine-on-demand', test: /\/src\/engine\//, includeDependenciesRecursively: true },
     ],
   },
 })

@@ -1,7 +1,7 @@
 import { type Context, type Env, Hono } from 'hono'
 import { basePath, routePath } from 'hono/route'
-import type { HandlerContext, WebHandler } from '../src/http/types.ts'
-import { checkOptions, type OptionTable } from '../src/options.ts'
+import type { HandlerContext, WebHandler } from '../src/core/http/types.ts'
+import { checkOptions, type OptionTable } from '../src/core/options.ts'
 import { identifying, type PrincipalOf } from './principal.ts'
 import { withoutBody } from './without-body.ts'
 

@@ -1,7 +1,7 @@
 import type { NextRequest } from 'next/server.js'
-import { AgentwireError } from '../src/errors.ts'
-import type { HandlerContext, WebHandler } from '../src/http/types.ts'
-import { checkHandler, checkOptions, type OptionTable } from '../src/options.ts'
+import { AgentwireError } from '../src/core/errors.ts'
+import type { HandlerContext, WebHandler } from '../src/core/http/types.ts'
+import { checkHandler, checkOptions, type OptionTable } from '../src/core/options.ts'
 import { identifying, type PrincipalOf } from './principal.ts'
 import { withoutBody } from './without-body.ts'
 

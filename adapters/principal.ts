@@ -1,4 +1,4 @@
-import type { Authenticated, HandlerContext, WebHandler } from '../src/http/types.ts'
+import type { Authenticated, HandlerContext, WebHandler } from '../src/core/http/types.ts'
 
 /**
  * Says who sent a request, by the host's own session. Null or undefined is answered with 401, a `Response` is

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { nearest } from '../src/nearest.ts'
+import { nearest } from '../src/core/nearest.ts'
 import { UsageError } from './terminal.ts'
 
 type Options = Readonly<

@@ -1,5 +1,5 @@
-import { nearest } from '../src/nearest.ts'
-import { VERSION } from '../src/version.ts'
+import { nearest } from '../src/core/nearest.ts'
+import { VERSION } from '../src/core/version.ts'
 import { Canceled, type ExitCode, type Terminal, UsageError } from './terminal.ts'
 
 type Command = (args: readonly string[], terminal: Terminal) => Promise<ExitCode>

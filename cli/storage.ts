@@ -1,4 +1,4 @@
-import { AgentwireError } from '../src/errors.ts'
+import { AgentwireError } from '../src/core/errors.ts'
 import type { StorageReport } from '../src/storage/durable.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../src/storage/open.ts'
 import { parseCommandLine } from './options.ts'

@@ -36,20 +36,7 @@ export {
 } from './agents/function/define-agent.ts'
 export type { ClientTool, ModelRequest, ResponseFormat } from './agents/model-request.ts'
 export type { AgentProfile, AgentSkill } from './agents/profile.ts'
-export { AgentwireError } from './errors.ts'
-export {
-  type AgentEvent,
-  createFold,
-  type EventData,
-  type EventMethod,
-  type Fold,
-  type Folded,
-  type FoldedMessage,
-  type LogGap,
-  type ThreadEvent,
-} from './events/index.ts'
-export type { Authorize, Permission, ThreadAction, ThreadResource } from './face/access.ts'
-export { type GraphStore, GraphStoreError } from './graph-store/index.ts'
+export { AgentwireError } from './core/errors.ts'
 export {
   type Authenticate,
   type Authenticated,
@@ -65,8 +52,7 @@ export {
   type Route,
   type SecuritySchemes,
   type WebHandler,
-} from './http/index.ts'
-export { type ContentBlock, type Message, textOf, type Usage } from './messages/index.ts'
+} from './core/http/index.ts'
 export {
   type AgentEngine,
   type AgentEngineOptions,
@@ -90,7 +76,26 @@ export {
   type ThreadSnapshot,
   type WholeRun,
   type WholeRunRequest,
-} from './runs/index.ts'
+} from './engine/index.ts'
+export type { Authorize, Permission, ThreadAction, ThreadResource } from './faces/kit/access.ts'
+export {
+  createThreadsHandler,
+  ProtocolError,
+  type ProtocolErrorCode,
+  type ThreadsOptions,
+} from './faces/threads/index.ts'
+export { type ContentBlock, type Message, textOf, type Usage } from './messages/index.ts'
+export {
+  type AgentEvent,
+  createFold,
+  type EventData,
+  type EventMethod,
+  type Fold,
+  type Folded,
+  type FoldedMessage,
+  type LogGap,
+  type ThreadEvent,
+} from './messages/thread-events/index.ts'
 export {
   type AgentServer,
   createAgentServer,
@@ -100,6 +105,7 @@ export {
   type ServerOptions,
   type SharedEngineOptions,
 } from './server.ts'
+export { type GraphStore, GraphStoreError } from './storage/graph-store/index.ts'
 export {
   type Checkpointer,
   ConflictError,
@@ -111,9 +117,3 @@ export {
   type Store,
   UnavailableError,
 } from './storage/index.ts'
-export {
-  createThreadsHandler,
-  ProtocolError,
-  type ProtocolErrorCode,
-  type ThreadsOptions,
-} from './threads/index.ts'

@@ -1,12 +1,15 @@
-import { createA2AGroup } from './a2a/group.ts'
-import { A2A_OPTIONS, type A2AOptions } from './a2a/options.ts'
-import { doorsOf, type ServerAbout } from './about/about.ts'
-import { bannerOf } from './about/banner.ts'
-import { withRoot } from './about/root.ts'
-import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './devtools/context.ts'
-import { loadDevtools } from './devtools/on-demand.ts'
-import { AgentwireError } from './errors.ts'
-import { createFace, type FaceSetup } from './face/create-face.ts'
+import { AgentwireError } from './core/errors.ts'
+import { combine, errorResponse, HttpError, upgrading, type WebHandler, withCors } from './core/http/index.ts'
+import { saidOpen } from './core/http/warn-open.ts'
+import type { OptionTable } from './core/options.ts'
+import { VERSION } from './core/version.ts'
+import { type AgentEngine, internalsOf } from './engine/index.ts'
+import { createA2AGroup } from './faces/a2a/group.ts'
+import { A2A_OPTIONS, type A2AOptions } from './faces/a2a/options.ts'
+import { doorsOf, type ServerAbout } from './faces/about/about.ts'
+import { bannerOf } from './faces/about/banner.ts'
+import { withRoot } from './faces/about/root.ts'
+import { createFace, type FaceSetup } from './faces/kit/create-face.ts'
 import {
   checkFace,
   engineOf,
@@ -16,21 +19,18 @@ import {
   type HttpOptions,
   type OwnEngine,
   type SharedEngine,
-} from './face/options.ts'
-import type { FaceContext, FaceEndpoint } from './face/routes.ts'
-import { combine, errorResponse, HttpError, upgrading, type WebHandler, withCors } from './http/index.ts'
-import { saidOpen } from './http/warn-open.ts'
-import type { OptionTable } from './options.ts'
+} from './faces/kit/options.ts'
+import type { FaceContext, FaceEndpoint } from './faces/kit/routes.ts'
 import {
   PLATFORM_OPTIONS,
   PLATFORM_SWITCHES,
   type PlatformOptions,
   type PlatformSwitches,
-} from './platform/context.ts'
-import { createPlatformGroup } from './platform/group.ts'
-import { type AgentEngine, internalsOf } from './runs/index.ts'
-import { createThreadsGroup, THREADS_OPTIONS, type ThreadsOptions } from './threads/index.ts'
-import { VERSION } from './version.ts'
+} from './faces/rest/context.ts'
+import { createPlatformGroup } from './faces/rest/group.ts'
+import { createThreadsGroup, THREADS_OPTIONS, type ThreadsOptions } from './faces/threads/index.ts'
+import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './ops/devtools/context.ts'
+import { loadDevtools } from './ops/devtools/on-demand.ts'
 
 /** The parts of a server, one for each face. */
 export interface ServerFaces extends FaceOptions {
@@ -175,7 +175,7 @@ function documentGroup(
   const { authenticate } = setup
   const security = authenticate && (authenticate.schemes ?? { bearer: { type: 'http', scheme: 'bearer' } })
   const serve: FaceEndpoint<FaceContext> = async (_, call) =>
-    (await import('./face/openapi.ts')).serveDocument(call, groups, { version: VERSION, security })
+    (await import('./faces/kit/openapi.ts')).serveDocument(call, groups, { version: VERSION, security })
   return createFace(setup, {
     basePath,
     routes: [['GET', '/openapi.json', 'public', serve]],

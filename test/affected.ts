@@ -3,7 +3,7 @@
  *
  *   npm run test:affected                 what differs from HEAD, with files that git does not know
  *   npm run test:affected -- --base main  what differs from main
- *   npm run test:affected -- src/openai/chat/post.ts
+ *   npm run test:affected -- src/faces/openai/chat/post.ts
  *
  * A test is touched if it imports a changed file, directly or through others. Two rules stand beside the imports: see `PARTS` and `READ`.
  */
@@ -17,11 +17,11 @@ import { closureOf } from './kit/imports.ts'
  * change of it only where its own tests do.
  */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  'src/threads/': ['test/threads/', 'test/conformance/'],
-  'src/platform/': ['test/platform/'],
-  'src/a2a/': ['test/a2a/', 'test/doors/'],
+  'src/faces/threads/': ['test/threads/', 'test/conformance/'],
+  'src/faces/rest/': ['test/platform/'],
+  'src/faces/a2a/': ['test/a2a/', 'test/doors/'],
   'src/control-plane/': ['test/control-plane/'],
-  'src/devtools/': ['test/devtools/'],
+  'src/ops/devtools/': ['test/devtools/'],
 }
 
 /** What tests read as files. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { uuid7 } from '../src/ids.ts'
+import { uuid7 } from '../src/core/ids.ts'
 
 afterEach(() => void vi.useRealTimers())
 

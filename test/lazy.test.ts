@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { iterateLater } from '../src/lazy.ts'
+import { iterateLater } from '../src/core/lazy.ts'
 
 /** Counts what is called of an iterator whose `next` waits until it is left. */
 function watched() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest } from '../src/nearest.ts'
+import { nearest } from '../src/core/nearest.ts'
 
 test('a misspelled name is found, and another word is not', () => {
   expect(nearest('message', ['messages', 'values'])).toBe('messages')

@@ -6,8 +6,6 @@ import { toExpress } from '../adapters/express.ts'
 import { toFastify } from '../adapters/fastify.ts'
 import { toNext } from '../adapters/next.ts'
 import { acceptSockets, serve, toNode } from '../adapters/node.ts'
-import { signCards } from '../src/a2a/card/signature.ts'
-import { a2aAgent, createA2AHandler } from '../src/a2a/index.ts'
 import { langgraph } from '../src/agents/langgraph/langgraph.ts'
 import { checkpointerAudits, graphStoreAudits, serverAudits, storeAudits } from '../src/audit/index.ts'
 import { verifyJwt } from '../src/control-plane/api/authentication/jwt.ts'
@@ -16,7 +14,9 @@ import { commandDeployer } from '../src/control-plane/deployers/command/command.
 import { kubernetesDeployer } from '../src/control-plane/deployers/kubernetes/kubernetes.ts'
 import { processDeployer } from '../src/control-plane/deployers/process/process.ts'
 import { apiKeys, createControlPlaneHandler } from '../src/control-plane/index.ts'
-import { createDevtoolsHandler } from '../src/devtools/index.ts'
+import { signCards } from '../src/faces/a2a/card/signature.ts'
+import { a2aAgent, createA2AHandler } from '../src/faces/a2a/index.ts'
+import { createPlatformHandler } from '../src/faces/rest/index.ts'
 import {
   AgentwireError,
   createAgentEngine,
@@ -26,16 +26,16 @@ import {
   memoryCheckpointer,
   memoryStore,
 } from '../src/index.ts'
-import { openTelemetry } from '../src/opentelemetry/opentelemetry.ts'
-import { createPlatformHandler } from '../src/platform/index.ts'
+import { observeModelStream, startLlmRun } from '../src/models/tracing/index.ts'
+import { langsmithSink } from '../src/models/tracing/sinks/langsmith.ts'
+import { openTelemetrySink } from '../src/models/tracing/sinks/opentelemetry.ts'
+import { expressThreadMetadata } from '../src/models/tracing/thread/middleware.ts'
+import { createDevtoolsHandler } from '../src/ops/devtools/index.ts'
+import { openTelemetry } from '../src/ops/opentelemetry/opentelemetry.ts'
 import { openStorage } from '../src/storage/open.ts'
 import { postgresStorage } from '../src/storage/postgres/postgres.ts'
 import { redisStorage } from '../src/storage/redis/redis.ts'
 import { sqliteStorage } from '../src/storage/sqlite/sqlite.ts'
-import { observeModelStream, startLlmRun } from '../src/tracing/index.ts'
-import { langsmithSink } from '../src/tracing/sinks/langsmith.ts'
-import { openTelemetrySink } from '../src/tracing/sinks/opentelemetry.ts'
-import { expressThreadMetadata } from '../src/tracing/thread/middleware.ts'
 
 const agents = { agent: defineAgent({ run() {} }) }
 const engine = createAgentEngine({ agents })

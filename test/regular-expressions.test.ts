@@ -18,7 +18,7 @@ const COMPUTED: Readonly<Record<string, string>> = {
     "the server's own paths as alternatives of fixed texts",
   'src/control-plane/schema/text.ts': 'the patterns of wire/, which are literals and checked there',
   'src/control-plane/secrets/mask.ts': 'alternatives of fixed texts',
-  'src/http/cors.ts': "the operator's expression, tried on an Origin header (16 KiB)",
+  'src/core/http/cors.ts': "the operator's expression, tried on an Origin header (16 KiB)",
   'src/storage/checkpointer/serde.ts': 'restores a value of an agent, and tries nothing',
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { backoff, jitter, pause, sleep, startTimer } from '../src/time.ts'
+import { backoff, jitter, pause, sleep, startTimer } from '../src/core/time.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
-import type { SocketSession } from '../../src/http/sockets/socket.ts'
-import type { Ticker } from '../../src/http/ticker.ts'
+import type { SocketSession } from '../../src/core/http/sockets/socket.ts'
+import type { Ticker } from '../../src/core/http/ticker.ts'
 
 /** How long a client may take to close a socket that the server closes, in milliseconds. */
 const CLOSE_MS = 2_000

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../src/errors.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
 import type { NodeRequest } from './types.ts'
 
 /** Limits for draining an unread upload, so that its sender can read the response. */

@@ -1,4 +1,4 @@
-import { HttpError } from '../../src/http/errors.ts'
+import { HttpError } from '../../src/core/http/errors.ts'
 import { bodyStream } from './body.ts'
 import type { Client } from './client.ts'
 import { type Forwarded, header, requestUrl } from './target.ts'

@@ -1,4 +1,4 @@
-import { knownBody } from '../../src/http/respond.ts'
+import { knownBody } from '../../src/core/http/respond.ts'
 import { discardUpload } from './body.ts'
 import type { Client } from './client.ts'
 import type { NodeRequest, NodeResponse } from './types.ts'

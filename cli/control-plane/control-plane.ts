@@ -1,7 +1,7 @@
 import { serve } from '../../adapters/node/serve.ts'
 import { apiKeys } from '../../src/control-plane/api/authentication/authentication.ts'
 import { createControlPlaneHandler } from '../../src/control-plane/handler.ts'
-import { AgentwireError } from '../../src/errors.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
 import { openStorage, withoutPassword } from '../../src/storage/open.ts'
 import { explain } from '../report.ts'
 import type { ExitCode, Terminal } from '../terminal.ts'

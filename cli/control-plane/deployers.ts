@@ -1,7 +1,7 @@
 import type { CommandDeployerOptions } from '../../src/control-plane/deployers/command/command.ts'
 import type { Deployer } from '../../src/control-plane/deployers/deployer.ts'
 import type { KubernetesTimes } from '../../src/control-plane/deployers/kubernetes/options.ts'
-import { AgentwireError } from '../../src/errors.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
 import { COMMAND_CONFIG, KUBERNETES_CONFIG, readDeployerConfig } from './deployer-config.ts'
 import type { DeployerSettings, ProcessSettings } from './settings.ts'
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { VERSION } from '../../src/version.ts'
+import { VERSION } from '../../src/core/version.ts'
 import { type Choices, CLIENTS, KEYS } from './choices.ts'
 import { dockerfileOf, dockerignoreOf } from './docker.ts'
 import type { Manager } from './install.ts'

@@ -1,8 +1,8 @@
 import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent, tool } from '../../src/agents/function/define-agent.ts'
-import type { Model } from '../../src/formats/models.ts'
+import { sleep } from '../../src/core/time.ts'
 import { textOf } from '../../src/messages/index.ts'
-import { sleep } from '../../src/time.ts'
+import type { Model } from '../../src/models/formats/models.ts'
 import type { ShownAgent } from './shown.ts'
 
 /** The agents that the page offers: one with a model and tools, and one that is a function. */

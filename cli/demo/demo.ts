@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../src/errors.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
 import { parseCommandLine, portOf } from '../options.ts'
 import { explain } from '../report.ts'
 import { openPage } from '../serve/open-page.ts'

@@ -1,4 +1,4 @@
-import type { WebHandler } from '../../src/http/index.ts'
+import type { WebHandler } from '../../src/core/http/index.ts'
 import { CHAT } from './page/compiled.ts'
 
 /** The server with the chat at its root. */

@@ -1,5 +1,5 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
-import { anthropic, type Model, openai } from '../../src/formats/models.ts'
+import { anthropic, type Model, openai } from '../../src/models/formats/models.ts'
 import { UsageError } from '../terminal.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -1,7 +1,7 @@
-import type { Model, ModelInput } from '../../src/formats/models.ts'
+import { type ScriptedReply, scriptedModel } from '../../src/agents/testing/index.ts'
+import { sleep } from '../../src/core/time.ts'
 import { textOf } from '../../src/messages/index.ts'
-import { type ScriptedReply, scriptedModel } from '../../src/testing/index.ts'
-import { sleep } from '../../src/time.ts'
+import type { Model, ModelInput } from '../../src/models/formats/models.ts'
 import { LONG_STORY, MARKDOWN } from './texts.ts'
 
 /** The delay before each word, in milliseconds: about 45 words a second. */

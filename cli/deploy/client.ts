@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../src/errors.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** The options of every command that calls a control plane. */

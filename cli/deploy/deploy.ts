@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, relative, resolve } from 'node:path'
 import { workspaceOf } from '../../src/control-plane/deployers/process/workspaces.ts'
-import { AgentwireError } from '../../src/errors.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
 import { parseCommandLine } from '../options.ts'
 import { explain, size } from '../report.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../src/errors.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
 import { openStorage, withoutPassword } from '../../src/storage/open.ts'
 import { explain, findingsOf } from '../report.ts'
 import type { Terminal } from '../terminal.ts'

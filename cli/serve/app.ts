@@ -7,7 +7,7 @@ import {
   type Principal,
   stripBase,
   type WebHandler,
-} from '../../src/http/index.ts'
+} from '../../src/core/http/index.ts'
 import { ConfigError } from './config-reader.ts'
 
 /** An app that a project serves in addition to its agents: a Hono app, or anything else with `fetch`. */

@@ -1,10 +1,10 @@
-import { AgentwireError } from '../../src/errors.ts'
-import type { Authenticate } from '../../src/http/index.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
+import type { Authenticate } from '../../src/core/http/index.ts'
 import {
   type LangGraphAuth,
   type LangGraphAuthOptions,
   langgraphAuth,
-} from '../../src/platform/auth/langgraph-auth.ts'
+} from '../../src/faces/rest/auth/langgraph-auth.ts'
 import { ConfigError } from './config-reader.ts'
 
 /** The server options of the section `auth`. */

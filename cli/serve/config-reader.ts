@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { AgentwireError } from '../../src/errors.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
 
 /** An export of a project file. */
 export interface ExportPath {

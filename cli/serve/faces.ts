@@ -1,6 +1,6 @@
 import { LOOPBACK } from '../../adapters/node/serve.ts'
-import { combine, type WebHandler, withCors } from '../../src/http/index.ts'
-import type { AgentEngine } from '../../src/runs/index.ts'
+import { combine, type WebHandler, withCors } from '../../src/core/http/index.ts'
+import type { AgentEngine } from '../../src/engine/index.ts'
 import { createAgentServer } from '../../src/server.ts'
 import { type AppLike, type AppOptions, appHandler } from './app.ts'
 import { engineWithHeaders } from './headers.ts'

@@ -1,4 +1,4 @@
-import type { AgentEngine, StoredConfig } from '../../src/runs/index.ts'
+import type { AgentEngine, StoredConfig } from '../../src/engine/index.ts'
 import type { HttpSection } from './http-section.ts'
 
 /** The headers in `config.configurable` without the section, as in LangGraph's own server. */

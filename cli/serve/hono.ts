@@ -5,7 +5,7 @@ import {
   stripBase,
   type WebHandler,
   withBearer,
-} from '../../src/http/index.ts'
+} from '../../src/core/http/index.ts'
 import { type AppLike, type AppOptions, callerOf, withoutPrefix } from './app.ts'
 
 /** The part of a Hono app that is used. Its package is the project's own. */

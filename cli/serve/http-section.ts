@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { LangGraphCors } from '../../src/http/index.ts'
+import type { LangGraphCors } from '../../src/core/http/index.ts'
 import { type ExportPath, exportPath, optional, section, strings, wrong } from './config-reader.ts'
 
 export interface HttpSection {

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { WebHandler } from '../../src/http/index.ts'
+import type { WebHandler } from '../../src/core/http/index.ts'
 
 /** Highest level first, as in `LOG_LEVEL`, with the names of LangGraph's logger. */
 const LEVELS = [

@@ -1,4 +1,4 @@
-import type { WebHandler } from '../../src/http/index.ts'
+import type { WebHandler } from '../../src/core/http/index.ts'
 
 /** Where LangGraph SDK clients that were created without a URL find the server in their process. */
 const FETCH = Symbol.for('langgraph_api:fetch')

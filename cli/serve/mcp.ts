@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { LOOPBACK } from '../../adapters/node/serve.ts'
-import type { FaceSetup } from '../../src/face/create-face.ts'
-import { originCheck, type WebHandler } from '../../src/http/index.ts'
-import { mcp } from '../../src/mcp/group.ts'
+import { originCheck, type WebHandler } from '../../src/core/http/index.ts'
+import type { FaceSetup } from '../../src/faces/kit/create-face.ts'
+import { mcp } from '../../src/faces/mcp/group.ts'
 import type { HttpSection } from './http-section.ts'
 
 const PACKAGE = '@modelcontextprotocol/server'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { Agent } from '../../src/agents/agent.ts'
-import type { GraphStoreLike, GraphStoreOptions } from '../../src/graph-store/index.ts'
+import type { GraphStoreLike, GraphStoreOptions } from '../../src/storage/graph-store/index.ts'
 import type { Checkpointer } from '../../src/storage/index.ts'
 import { agentOf } from './agents.ts'
 import { type AppLike, appOf } from './app.ts'

@@ -1,6 +1,6 @@
 import { serve } from '../../adapters/node/serve.ts'
-import type { WebHandler } from '../../src/http/index.ts'
-import { createAgentEngine } from '../../src/runs/index.ts'
+import type { WebHandler } from '../../src/core/http/index.ts'
+import { createAgentEngine } from '../../src/engine/index.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../../src/storage/open.ts'
 import { type FacesOptions, facesOf } from './faces.ts'
 import { keepRunning } from './keep-running.ts'

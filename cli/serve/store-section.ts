@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { GraphStoreLike, GraphStoreOptions } from '../../src/graph-store/index.ts'
+import type { GraphStoreLike, GraphStoreOptions } from '../../src/storage/graph-store/index.ts'
 import {
   ConfigError,
   type ExportPath,

@@ -1,4 +1,4 @@
-import type { ServerInfo } from '../../src/platform/index.ts'
+import type { ServerInfo } from '../../src/faces/rest/index.ts'
 import { langgraphVersion } from './langgraph-version.ts'
 
 /** The fields of `GET /info` that come from a project's folder and the environment. */

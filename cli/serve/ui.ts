@@ -9,7 +9,7 @@ import {
   HttpError,
   publicBase,
   type WebHandler,
-} from '../../src/http/index.ts'
+} from '../../src/core/http/index.ts'
 import type { Config } from './config.ts'
 
 interface Bundler {

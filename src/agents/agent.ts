@@ -1,8 +1,8 @@
-import type { AgentEvent } from '../events/index.ts'
-import type { GraphStore } from '../graph-store/index.ts'
-import type { Principal } from '../principal.ts'
+import type { Principal } from '../core/principal.ts'
+import type { AgentEvent } from '../messages/thread-events/index.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import type { Serde } from '../storage/checkpointer/serde.ts'
+import type { GraphStore } from '../storage/graph-store/index.ts'
 import type { AgentDescription } from './description.ts'
 import type { AgentProfile } from './profile.ts'
 

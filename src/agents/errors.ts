@@ -1,4 +1,4 @@
-import { AgentwireError } from '../errors.ts'
+import { AgentwireError } from '../core/errors.ts'
 
 /** Values, a node or an answer that an agent cannot accept. The message says which and why. */
 export class AgentInputError extends AgentwireError {

@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../events/index.ts'
 import { defined, type Fields, isRecord, sameJson } from '../messages/record.ts'
+import type { AgentEvent } from '../messages/thread-events/index.ts'
 import { appendDelta } from '../messages/wire/decode-events.ts'
 import { CUT_OFF } from './cancelled.ts'
 

@@ -1,4 +1,4 @@
-import { uuid7 } from '../ids.ts'
+import { uuid7 } from '../core/ids.ts'
 import type { WireMessage } from '../messages/index.ts'
 import { isRecord, itemsOf } from '../messages/record.ts'
 

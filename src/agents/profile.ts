@@ -1,6 +1,6 @@
-import { AgentwireError } from '../errors.ts'
+import { AgentwireError } from '../core/errors.ts'
+import type { OptionTable } from '../core/options.ts'
 import { defined, isRecord } from '../messages/record.ts'
-import type { OptionTable } from '../options.ts'
 
 /** The capabilities that an agent publishes to other agents, in its A2A card. */
 export interface AgentProfile {

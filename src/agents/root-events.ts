@@ -1,4 +1,4 @@
-import type { AgentEvent, CheckpointData } from '../events/index.ts'
+import type { AgentEvent, CheckpointData } from '../messages/thread-events/index.ts'
 import type { PendingInterrupt, StateSnapshot } from './agent.ts'
 
 /** Requests an answer. The protocol names the value `payload`; LangGraph's clients read `value`. */

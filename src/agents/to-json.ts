@@ -1,5 +1,5 @@
-import { encodeBase64 } from '../formats/reading/base64.ts'
 import { typeOfClass } from '../messages/wire/classes.ts'
+import { encodeBase64 } from '../models/formats/reading/base64.ts'
 import { isImmutable } from '../storage/checkpointer/shared.ts'
 
 /**

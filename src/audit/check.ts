@@ -1,4 +1,4 @@
-import { AgentwireError } from '../errors.ts'
+import { AgentwireError } from '../core/errors.ts'
 
 /** An audit failed. The message says what was checked, what was expected, and what was found. */
 export class AuditError extends AgentwireError {

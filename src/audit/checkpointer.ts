@@ -1,4 +1,4 @@
-import { checkOptions, type OptionTable } from '../options.ts'
+import { checkOptions, type OptionTable } from '../core/options.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../storage/checkpointer/fenced.ts'
 import type { Store } from '../storage/store/store.ts'

@@ -1,5 +1,5 @@
-import type { GraphStore, GraphStoreLike } from '../graph-store/index.ts'
-import { checkOptions, type OptionTable } from '../options.ts'
+import { checkOptions, type OptionTable } from '../core/options.ts'
+import type { GraphStore, GraphStoreLike } from '../storage/graph-store/index.ts'
 import { batchRules } from './graph-store/batches.ts'
 import { itemRules } from './graph-store/items.ts'
 import { namespaceRules } from './graph-store/namespaces.ts'

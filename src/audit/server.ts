@@ -1,4 +1,4 @@
-import { checkOptions, type OptionTable } from '../options.ts'
+import { checkOptions, type OptionTable } from '../core/options.ts'
 import { AuditError, within } from './check.ts'
 import { type AuditedAgents, openAuditContext } from './server/context.ts'
 import type { AuditLevel, Need, ServerRule } from './server/rule.ts'

@@ -1,4 +1,4 @@
-import { checkOptions, type OptionTable } from '../options.ts'
+import { checkOptions, type OptionTable } from '../core/options.ts'
 import type { Guard, Op, Store } from '../storage/store/store.ts'
 import { eventually } from './check.ts'
 import type { Rule } from './rules.ts'

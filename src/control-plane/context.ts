@@ -1,4 +1,4 @@
-import type { OnError } from '../http/index.ts'
+import type { OnError } from '../core/http/index.ts'
 import type { Store } from '../storage/index.ts'
 import type { AuthService } from './auth/methods.ts'
 import type { Deployer } from './deployers/deployer.ts'

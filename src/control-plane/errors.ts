@@ -1,5 +1,5 @@
-import { AgentwireError } from '../errors.ts'
-import { HttpError, type HttpErrorOptions } from '../http/index.ts'
+import { AgentwireError } from '../core/errors.ts'
+import { HttpError, type HttpErrorOptions } from '../core/http/index.ts'
 import type { Problem } from './schema/problem.ts'
 
 /** An error response with `{ "detail": "…" }`. */

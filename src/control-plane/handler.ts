@@ -1,4 +1,4 @@
-import { AgentwireError, logError } from '../errors.ts'
+import { AgentwireError, logError } from '../core/errors.ts'
 import {
   type Authenticate,
   CORS,
@@ -7,8 +7,8 @@ import {
   type OnError,
   type WebHandler,
   withCors,
-} from '../http/index.ts'
-import { checkOptions, type OptionTable, STORAGE_PARTS } from '../options.ts'
+} from '../core/http/index.ts'
+import { checkOptions, type OptionTable, STORAGE_PARTS } from '../core/options.ts'
 import type { Store } from '../storage/index.ts'
 import { memoryOnDemand } from '../storage/memory/on-demand.ts'
 import { createApi } from './api/create-api.ts'

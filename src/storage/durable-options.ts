@@ -1,4 +1,4 @@
-import type { OptionTable } from '../options.ts'
+import type { OptionTable } from '../core/options.ts'
 import type { DurableStorageOptions } from './durable.ts'
 import type { StorageCounts } from './store/report.ts'
 

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../errors.ts'
+import { AgentwireError } from '../core/errors.ts'
 
 /** A guard of a commit failed. Nothing was written: read again and decide again. */
 export class ConflictError extends AgentwireError {

@@ -1,5 +1,5 @@
-import { AgentwireError } from '../errors.ts'
-import { checkOptions, type OptionTable } from '../options.ts'
+import { AgentwireError } from '../core/errors.ts'
+import { checkOptions, type OptionTable } from '../core/options.ts'
 import type { Checkpointer } from './checkpointer/checkpointer.ts'
 import type { DurableStorage, DurableStorageOptions } from './durable.ts'
 import { assertReadable, schemeOf } from './storage-url.ts'

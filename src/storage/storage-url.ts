@@ -1,4 +1,4 @@
-import { AgentwireError } from '../errors.ts'
+import { AgentwireError } from '../core/errors.ts'
 
 /** At least two letters: a Windows drive is not a scheme. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i

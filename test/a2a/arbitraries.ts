@@ -10,7 +10,7 @@ import type {
   TaskList,
   TaskPushConfig,
   TaskState,
-} from '../../src/a2a/model.ts'
+} from '../../src/faces/a2a/model.ts'
 
 const STATES: readonly TaskState[] = [
   'submitted',

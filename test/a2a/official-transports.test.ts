@@ -8,8 +8,8 @@ import {
   TaskNotFoundError as TaskNotFoundError03,
 } from 'a2a-sdk-03/client'
 import { expect, test } from 'vitest'
-import { A2AError } from '../../src/a2a/errors.ts'
-import type { StreamEntry } from '../../src/a2a/model.ts'
+import { A2AError } from '../../src/faces/a2a/errors.ts'
+import type { StreamEntry } from '../../src/faces/a2a/model.ts'
 import { serve, TASK, URL_OF_AGENT, V03_MESSAGE } from './fake-operations.ts'
 
 type Own = Parameters<typeof serve>[0]

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { v1 as dialectV1 } from '../../src/a2a/dialects/v1.ts'
-import * as v1Readers from '../../src/a2a/dialects/v1-read.ts'
-import { v03 as dialectV03 } from '../../src/a2a/dialects/v03.ts'
-import * as v03Readers from '../../src/a2a/dialects/v03-read.ts'
-import { A2AError } from '../../src/a2a/errors.ts'
+import { v1 as dialectV1 } from '../../src/faces/a2a/dialects/v1.ts'
+import * as v1Readers from '../../src/faces/a2a/dialects/v1-read.ts'
+import { v03 as dialectV03 } from '../../src/faces/a2a/dialects/v03.ts'
+import * as v03Readers from '../../src/faces/a2a/dialects/v03-read.ts'
+import { A2AError } from '../../src/faces/a2a/errors.ts'
 
 const v1 = { ...dialectV1, ...v1Readers }
 const v03 = { ...dialectV03, ...v03Readers }

@@ -1,6 +1,6 @@
 import { useStream } from '@langchain/react'
 import { createRoot } from 'react-dom/client'
-import { useOpenThread } from '../../src/react/index.ts'
+import { useOpenThread } from '../../src/clients/react/index.ts'
 
 /** The React line of docs/react.md, on a page of another origin than the server. */
 function Chat({ apiUrl }: { readonly apiUrl: string }) {

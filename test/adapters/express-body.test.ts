@@ -4,8 +4,8 @@ import express from 'express'
 import express4 from 'express4'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { toExpress } from '../../adapters/express.ts'
+import { openAi } from '../../src/faces/openai/index.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
-import { openAi } from '../../src/openai/index.ts'
 import { openServer } from '../kit/listen.ts'
 
 const agent = defineAgent({ run: async ({ message }) => void (await message('hello')) })

@@ -7,7 +7,7 @@ import { toExpress } from '../../adapters/express.ts'
 import { toFastify } from '../../adapters/fastify.ts'
 import { toHono } from '../../adapters/hono.ts'
 import { toNext } from '../../adapters/next.ts'
-import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
+import type { HandlerContext, WebHandler } from '../../src/core/http/types.ts'
 import { openServer } from '../kit/listen.ts'
 
 function handlerOf(answer: (request: Request, context: HandlerContext) => Promise<Response>): WebHandler {

@@ -2,9 +2,9 @@ import { request as httpRequest } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type ServeOptions, serve } from '../../adapters/node/serve.ts'
+import { mcp } from '../../src/faces/mcp/index.ts'
+import { openAi } from '../../src/faces/openai/index.ts'
 import { createAgentServer, defineAgent, type ServerOptions } from '../../src/index.ts'
-import { mcp } from '../../src/mcp/index.ts'
-import { openAi } from '../../src/openai/index.ts'
 
 const agent = defineAgent({ run: async ({ message }) => void (await message('hello')) })
 

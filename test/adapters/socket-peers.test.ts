@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createTicker, type Ticker } from '../../src/http/index.ts'
+import { createTicker, type Ticker } from '../../src/core/http/index.ts'
 import { defineAgent } from '../../src/index.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { isTerminal, type WireEvent } from '../kit/events.ts'

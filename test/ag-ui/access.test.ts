@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createAgUiHandler } from '../../src/ag-ui/index.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { createAgUiHandler } from '../../src/faces/ag-ui/index.ts'
 import { createAgentServer } from '../../src/index.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
 import type { Json } from '../kit/events.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { AgUiEvent } from '../../src/ag-ui/events.ts'
-import { toClient } from '../../src/ag-ui/messages.ts'
-import { createStateTeller } from '../../src/ag-ui/state.ts'
-import { createWriter } from '../../src/ag-ui/write.ts'
-import type { AnswerDetail } from '../../src/face/index.ts'
+import type { AgUiEvent } from '../../src/faces/ag-ui/events.ts'
+import { toClient } from '../../src/faces/ag-ui/messages.ts'
+import { createStateTeller } from '../../src/faces/ag-ui/state.ts'
+import { createWriter } from '../../src/faces/ag-ui/write.ts'
+import type { AnswerDetail } from '../../src/faces/kit/index.ts'
 import type { Message } from '../../src/messages/index.ts'
 
 const writerOf = (before: readonly Message[] = [], subagents = true) => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { AgentEvent } from '../../src/events/index.ts'
+import type { AgentEvent } from '../../src/messages/thread-events/index.ts'
 
 interface Block {
   readonly type: string

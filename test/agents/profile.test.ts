@@ -3,7 +3,7 @@ import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { AgentProfile } from '../../src/agents/profile.ts'
-import { AgentwireError } from '../../src/errors.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
 import { calculator } from '../fixtures/graphs.ts'
 
 const skill = { id: 'weather', name: 'Weather', description: 'Tells the weather.', tags: ['weather'] }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { serve } from '../../adapters/node.ts'
 import { openSite } from '../../examples/use-chat/site.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { aiSdk } from '../../src/ai-sdk/index.ts'
+import { aiSdk } from '../../src/faces/ai-sdk/index.ts'
 import { type Agent, createAgentServer, defineAgent } from '../../src/index.ts'
 import { chat as chatGraph, supervised } from '../fixtures/graphs.ts'
 import { executablePath, launchBrowser } from '../kit/browser.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { aiSdk } from '../../src/ai-sdk/index.ts'
+import { aiSdk } from '../../src/faces/ai-sdk/index.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
 import { calculator, chat as chatGraph, inOrder, supervised, toolAgent } from '../fixtures/graphs.ts'
 import type { Json } from '../kit/events.ts'

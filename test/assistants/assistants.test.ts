@@ -13,8 +13,8 @@ import {
   searchAssistants,
   setLatestVersion,
   systemAssistantId,
-} from '../../src/assistants/index.ts'
-import { namedAssistant } from '../../src/face/assistants.ts'
+} from '../../src/engine/assistants/index.ts'
+import { namedAssistant } from '../../src/faces/kit/assistants.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { PLACES } from '../kit/databases.ts'

@@ -5,8 +5,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { AIMessageChunk } from '@langchain/core/messages'
 import { build } from 'esbuild'
-import type * as Formats from '../../src/formats/index.ts'
 import type * as Messages from '../../src/messages/index.ts'
+import type * as Formats from '../../src/models/formats/index.ts'
 import { type Bench, least, median, type Row, runAlone, takeTurns, times } from './support/report.ts'
 
 /**
@@ -171,7 +171,7 @@ async function load(): Promise<Modules> {
   process.on('exit', () => rmSync(outdir, { recursive: true, force: true }))
   await build({
     stdin: {
-      contents: `export * as formats from './src/formats/index.ts'; export * as messages from './src/messages/index.ts'`,
+      contents: `export * as formats from './src/models/formats/index.ts'; export * as messages from './src/messages/index.ts'`,
       resolveDir: ROOT,
     },
     outfile: join(outdir, 'formats.mjs'),

@@ -1,6 +1,6 @@
-import { createAssistant } from '../../src/assistants/index.ts'
+import { createAssistant } from '../../src/engine/assistants/index.ts'
+import { putAnswer } from '../../src/engine/records/records.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
-import { putAnswer } from '../../src/runs/records/records.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { BACKENDS } from '../kit/backends.ts'

@@ -1,5 +1,5 @@
+import { openAi } from '../../src/faces/openai/index.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
-import { openAi } from '../../src/openai/index.ts'
 import { type Bench, median, runAlone, times } from './support/report.ts'
 
 /** Measures the CPU time of a streamed answer at the door of OpenAI's clients, against the streaming protocol's, in one process without sockets. */

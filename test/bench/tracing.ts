@@ -6,7 +6,7 @@ import { AIMessageChunk } from '@langchain/core/messages'
 import { build } from 'esbuild'
 import { wrapAnthropic } from 'langsmith/wrappers/anthropic'
 import { wrapOpenAI } from 'langsmith/wrappers/openai'
-import type * as Tracing from '../../src/tracing/index.ts'
+import type * as Tracing from '../../src/models/tracing/index.ts'
 import { type Bench, least, type Row, runAlone, takeTurns, times } from './support/report.ts'
 
 /**
@@ -23,7 +23,7 @@ async function load(): Promise<typeof Tracing> {
   const outdir = join(FILE, '..')
   mkdirSync(outdir, { recursive: true })
   process.on('exit', () => rmSync(outdir, { recursive: true, force: true }))
-  const entryPoints = [join(ROOT, 'src/tracing/index.ts')]
+  const entryPoints = [join(ROOT, 'src/models/tracing/index.ts')]
   await build({
     entryPoints,
     outfile: FILE,

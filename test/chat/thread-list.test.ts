@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { byDay, timeName } from '../../examples/chat/lib/thread-list.ts'
-import type { ThreadEntry } from '../../src/react/index.ts'
+import type { ThreadEntry } from '../../src/clients/react/index.ts'
 
 const now = new Date(2026, 10, 22, 14, 0)
 const entry = (title: string, updatedAt: Date): ThreadEntry => ({

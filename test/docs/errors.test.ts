@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
-import { AgentwireError } from '../../src/errors.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
 import { root } from '../package/package.ts'
 import { read } from './fences.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, onTestFailed, test } from 'vitest'
-import { loadRun, loadThread } from '../../src/runs/records/records.ts'
+import { loadRun, loadThread } from '../../src/engine/records/records.ts'
 import type { OpenedStorage } from '../../src/storage/open.ts'
 import { request } from '../kit/client.ts'
 import { isEndOf } from '../kit/events.ts'

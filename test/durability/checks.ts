@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { topicOf } from '../../src/runs/log/frame.ts'
-import { loadRun, loadThread } from '../../src/runs/records/records.ts'
+import { topicOf } from '../../src/engine/log/frame.ts'
+import { loadRun, loadThread } from '../../src/engine/records/records.ts'
 import type { CheckpointTuple } from '../../src/storage/checkpointer/checkpointer.ts'
 import type { OpenedStorage } from '../../src/storage/open.ts'
 import { isEndOf, tokenOf, type WireEvent } from '../kit/events.ts'

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import type { MultitaskStrategy } from '../../src/runs/records/records.ts'
-import { isEnded, loadRun } from '../../src/runs/records/records.ts'
+import type { MultitaskStrategy } from '../../src/engine/records/records.ts'
+import { isEnded, loadRun } from '../../src/engine/records/records.ts'
 import { sendCommand } from '../kit/client.ts'
 import { hasEnded } from '../kit/events.ts'
 import type { TokensInput } from './agents.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { reachOf } from '../../src/egress/address.ts'
-import { checkAddresses, checkUrl } from '../../src/egress/check-url.ts'
-import { createDelivery } from '../../src/egress/delivery.ts'
-import { DeliveryError } from '../../src/egress/errors.ts'
+import { reachOf } from '../../src/core/egress/address.ts'
+import { checkAddresses, checkUrl } from '../../src/core/egress/check-url.ts'
+import { createDelivery } from '../../src/core/egress/delivery.ts'
+import { DeliveryError } from '../../src/core/egress/errors.ts'
 
 /** Why a URL is refused, or undefined. */
 function refusal(

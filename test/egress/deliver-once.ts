@@ -1,4 +1,4 @@
-import { createDelivery } from '../../src/egress/delivery.ts'
+import { createDelivery } from '../../src/core/egress/delivery.ts'
 
 /** Posts to each of the URLs, all of whose names are on loopback, and prints what came of it. */
 const deliver = createDelivery({ allowLoopback: true, lookup: async () => ['127.0.0.1'] })

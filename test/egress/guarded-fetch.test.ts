@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { DeliveryError } from '../../src/egress/errors.ts'
-import { createGuardedFetch } from '../../src/egress/guarded-fetch.ts'
-import type { DeliveryOptions } from '../../src/egress/requests.ts'
+import type { DeliveryError } from '../../src/core/egress/errors.ts'
+import { createGuardedFetch } from '../../src/core/egress/guarded-fetch.ts'
+import type { DeliveryOptions } from '../../src/core/egress/requests.ts'
 import { listen } from '../kit/listen.ts'
 
 async function receiver(answer: RequestListener) {

@@ -3,9 +3,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { createFold, type Folded, type LogGap, type ThreadEvent } from '../../src/events/index.ts'
+import { type AgentEngine, headOf } from '../../src/engine/index.ts'
 import { decodeMessage, type Message, textOf } from '../../src/messages/index.ts'
-import { type AgentEngine, headOf } from '../../src/runs/index.ts'
+import {
+  createFold,
+  type Folded,
+  type LogGap,
+  type ThreadEvent,
+} from '../../src/messages/thread-events/index.ts'
 import { calculator, chat, researchers, twoApprovals } from '../fixtures/graphs.ts'
 import { engineOf } from '../kit/engine.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPendingCalls, withClientTools } from '../../src/face/client-tools.ts'
+import { createPendingCalls, withClientTools } from '../../src/faces/kit/client-tools.ts'
 
 const weather = {
   type: 'function',

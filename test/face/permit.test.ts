@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Auth } from '@langchain/langgraph-sdk/auth'
 import { describe, expect, test } from 'vitest'
+import { openAi } from '../../src/faces/openai/index.ts'
+import { langgraphAuth } from '../../src/faces/rest/index.ts'
 import { defineAgent } from '../../src/index.ts'
-import { openAi } from '../../src/openai/index.ts'
-import { langgraphAuth } from '../../src/platform/index.ts'
 import { request } from '../kit/client.ts'
 import { serveAgents } from '../kit/host.ts'
 

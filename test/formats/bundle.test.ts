@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
-import { formats } from '../../src/formats/index.ts'
+import { formats } from '../../src/models/formats/index.ts'
 
 const ROOT = new URL('../..', import.meta.url).pathname
 
@@ -34,7 +34,7 @@ const CEILING = 8
 const CEILINGS: Readonly<Record<string, number>> = { langchain: 9.6, generic: 9.4 }
 
 test('a bundle that imports one format contains no other', async () => {
-  const entry = await bundled(`export * from './src/formats/index.ts'`)
+  const entry = await bundled(`export * from './src/models/formats/index.ts'`)
   // Mistral's and Bedrock's readers use those of OpenAI and Anthropic.
   const beneath: Readonly<Record<string, string>> = {
     mistral: 'openaiChat',

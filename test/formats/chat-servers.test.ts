@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { detectFormat, formats, openaiChat } from '../../src/formats/index.ts'
+import { detectFormat, formats, openaiChat } from '../../src/models/formats/index.ts'
 import { streamed, whole } from './helpers.ts'
 
 const chunk = (delta: object, of: object = {}, others: object = {}) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openaiChat } from '../../src/formats/index.ts'
+import { openaiChat } from '../../src/models/formats/index.ts'
 
 const usageOf = (usage: unknown, others: object = {}) =>
   openaiChat.readResponse({ choices: [{ index: 0, message: { content: '' } }], usage, ...others })

@@ -14,7 +14,7 @@ import {
   openaiChat,
   openaiResponses,
   vercel,
-} from '../../src/formats/index.ts'
+} from '../../src/models/formats/index.ts'
 import { args, count, interleave, name, picks, pieces, rawArgs, text, unknown } from './arbitraries.ts'
 import { bedrockConverse as converseExamples, toInvoke } from './examples/bedrock.ts'
 import { cohere as cohereExamples } from './examples/cohere.ts'

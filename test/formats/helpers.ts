@@ -1,5 +1,5 @@
-import type { Format, ModelResponse } from '../../src/formats/index.ts'
 import { createAccumulator, type MessageEvent } from '../../src/messages/index.ts'
+import type { Format, ModelResponse } from '../../src/models/formats/index.ts'
 
 /** Freezes a value and everything in it, so that writing to it throws. */
 export function frozen<Value>(value: Value): Value {

@@ -9,7 +9,7 @@ import {
   type ModelResponse,
   openaiChat,
   openaiResponses,
-} from '../../src/formats/index.ts'
+} from '../../src/models/formats/index.ts'
 import { accumulated, whole } from './helpers.ts'
 import {
   CHAT,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formats, gemini, generic, langchain, ollama, vercel } from '../../src/formats/index.ts'
+import { formats, gemini, generic, langchain, ollama, vercel } from '../../src/models/formats/index.ts'
 
 /** Large enough that time that grows with the square of it does not pass. */
 const MANY = 20_000

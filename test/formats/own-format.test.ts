@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { detectFormat, type Format, formats, generic } from '../../src/formats/index.ts'
+import { detectFormat, type Format, formats, generic } from '../../src/models/formats/index.ts'
 import { streamed } from './helpers.ts'
 
 interface Reply {

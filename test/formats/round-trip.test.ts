@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { ContentBlock, Message } from '../../src/messages/index.ts'
 import {
   anthropicMessages,
   anthropicTarget,
@@ -14,9 +15,8 @@ import {
   type Target,
   vercel,
   vercelTarget,
-} from '../../src/formats/index.ts'
-import type { ContentBlock, Message } from '../../src/messages/index.ts'
-import { platformTarget } from '../../src/tracing/convert/platform.ts'
+} from '../../src/models/formats/index.ts'
+import { platformTarget } from '../../src/models/tracing/convert/platform.ts'
 import { args, name, text } from './arbitraries.ts'
 import { frozen, viaJson } from './helpers.ts'
 

@@ -4,7 +4,7 @@ import { convertArrayToReadableStream, MockLanguageModelV3 } from 'ai/test'
 import OpenAI from 'openai'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { anthropicMessages, openaiChat, openaiResponses, vercel } from '../../src/formats/index.ts'
+import { anthropicMessages, openaiChat, openaiResponses, vercel } from '../../src/models/formats/index.ts'
 import { accumulated, streamed, whole } from './helpers.ts'
 import {
   CHAT,

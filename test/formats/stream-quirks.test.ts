@@ -12,7 +12,7 @@ import {
   openaiChat,
   openaiResponses,
   vercel,
-} from '../../src/formats/index.ts'
+} from '../../src/models/formats/index.ts'
 import { streamed, whole } from './helpers.ts'
 
 /** Streams as servers of the providers' shapes really send them, apart from what the providers document. */

@@ -1,7 +1,11 @@
 import { InMemoryStore } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import { type GraphStoreAuditOptions, graphStoreAudits } from '../../src/audit/graph-store.ts'
-import { createGraphStore, type GraphStore, type GraphStoreOptions } from '../../src/graph-store/index.ts'
+import {
+  createGraphStore,
+  type GraphStore,
+  type GraphStoreOptions,
+} from '../../src/storage/graph-store/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { DATABASES } from '../kit/databases.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createGraphStore } from '../../src/graph-store/index.ts'
+import { createGraphStore } from '../../src/storage/graph-store/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 

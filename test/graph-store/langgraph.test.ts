@@ -12,9 +12,9 @@ import { ToolNode } from '@langchain/langgraph/prebuilt'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { GraphStoreLike } from '../../src/graph-store/index.ts'
+import { internalsOf } from '../../src/engine/index.ts'
 import { createAgentEngine, defineAgent } from '../../src/index.ts'
-import { internalsOf } from '../../src/runs/index.ts'
+import type { GraphStoreLike } from '../../src/storage/graph-store/index.ts'
 import { engineOf } from '../kit/engine.ts'
 
 const State = Annotation.Root({

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createGraphStore, type GraphStore, type GraphStoreOperation } from '../../src/graph-store/index.ts'
+import {
+  createGraphStore,
+  type GraphStore,
+  type GraphStoreOperation,
+} from '../../src/storage/graph-store/index.ts'
 import { DATABASES } from '../kit/databases.ts'
 
 /** What a store for graphs is, in a few lines: items in a list, the last changed at its end. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { HttpError, readJson } from '../../src/http/index.ts'
+import { HttpError, readJson } from '../../src/core/http/index.ts'
 
 const encoder = new TextEncoder()
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { combine, createHandler, type HandlerOptions, json, type Route } from '../../src/http/index.ts'
+import { combine, createHandler, type HandlerOptions, json, type Route } from '../../src/core/http/index.ts'
 
 /** A handler whose endpoints answer with the name of the handler. */
 function group(name: string, rows: readonly string[], options: Partial<HandlerOptions> = {}) {

@@ -12,7 +12,7 @@ import {
   sseResponse,
   type WebHandler,
   withCors,
-} from '../../src/http/index.ts'
+} from '../../src/core/http/index.ts'
 import { createAgentServer, createThreadsHandler, defineAgent } from '../../src/index.ts'
 
 const APP = 'https://app.example.com'

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { AgentwireError } from '../../src/errors.ts'
-import { errorResponse, HttpError, reportError } from '../../src/http/index.ts'
+import { AgentwireError } from '../../src/core/errors.ts'
+import { errorResponse, HttpError, reportError } from '../../src/core/http/index.ts'
 import { ConflictError, UnavailableError } from '../../src/storage/errors.ts'
 import { turns } from '../kit/wait.ts'
 

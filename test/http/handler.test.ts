@@ -10,7 +10,7 @@ import {
   type Principal,
   type Route,
   sseResponse,
-} from '../../src/http/index.ts'
+} from '../../src/core/http/index.ts'
 import { turns } from '../kit/wait.ts'
 
 function request(path: string, init?: RequestInit): Request {

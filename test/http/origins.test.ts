@@ -6,7 +6,7 @@ import {
   json,
   type Route,
   withCors,
-} from '../../src/http/index.ts'
+} from '../../src/core/http/index.ts'
 
 const OWN = 'https://app.example.com'
 const OTHER = 'https://evil.example'

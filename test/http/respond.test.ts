@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { empty, json, jsonList, knownBody } from '../../src/http/index.ts'
+import { empty, json, jsonList, knownBody } from '../../src/core/http/index.ts'
 
 describe('json', () => {
   test('sends the value with its type and its length in bytes', async () => {
@@ -115,8 +115,8 @@ describe('knownBody', () => {
   })
 
   test('is known to another copy of this library', async () => {
-    const copyUrl = '../../src/http/respond.ts?copy'
-    const copy: typeof import('../../src/http/respond.ts') = await import(/* @vite-ignore */ copyUrl)
+    const copyUrl = '../../src/core/http/respond.ts?copy'
+    const copy: typeof import('../../src/core/http/respond.ts') = await import(/* @vite-ignore */ copyUrl)
     expect(copy.knownBody).not.toBe(knownBody)
     expect(copy.knownBody(json('seen'))).toBe('"seen"')
   })

@@ -5,9 +5,9 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { toExpress } from '../../adapters/express.ts'
 import { toNext } from '../../adapters/next.ts'
 import { serve } from '../../adapters/node.ts'
-import { aiSdk } from '../../src/ai-sdk/index.ts'
+import { aiSdk } from '../../src/faces/ai-sdk/index.ts'
+import { openAi } from '../../src/faces/openai/index.ts'
 import { createAgentServer, defineAgent, type ServerOptions } from '../../src/index.ts'
-import { openAi } from '../../src/openai/index.ts'
 import { openServer } from '../kit/listen.ts'
 
 const agent = defineAgent({ run: async ({ message }) => void (await message('hello')) })

@@ -8,7 +8,7 @@ import {
   type Method,
   type Route,
   stripBase,
-} from '../../src/http/index.ts'
+} from '../../src/core/http/index.ts'
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 

@@ -9,7 +9,7 @@ import {
   type SseEvent,
   type StreamSource,
   sseResponse,
-} from '../../src/http/index.ts'
+} from '../../src/core/http/index.ts'
 import { turns } from '../kit/wait.ts'
 
 const decoder = new TextDecoder()

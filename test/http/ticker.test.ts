@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createTicker } from '../../src/http/index.ts'
+import { createTicker } from '../../src/core/http/index.ts'
 
 describe('createTicker', () => {
   beforeEach(() => void vi.useFakeTimers())

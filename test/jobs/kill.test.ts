@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { COLLECTION, putJobOp } from '../../src/jobs/job.ts'
+import { COLLECTION, putJobOp } from '../../src/storage/jobs/job.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { BACKENDS } from '../kit/backends.ts'
 import { bundleOf } from '../kit/bundle.ts'

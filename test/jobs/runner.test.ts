@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
-import { DeliveryError } from '../../src/egress/errors.ts'
-import { COLLECTION, putJobOp } from '../../src/jobs/job.ts'
-import type { JobKind } from '../../src/jobs/kind.ts'
-import { createJobRunner } from '../../src/jobs/runner.ts'
+import { DeliveryError } from '../../src/core/egress/errors.ts'
+import { pause } from '../../src/core/time.ts'
+import { COLLECTION, putJobOp } from '../../src/storage/jobs/job.ts'
+import type { JobKind } from '../../src/storage/jobs/kind.ts'
+import { createJobRunner } from '../../src/storage/jobs/runner.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
-import { pause } from '../../src/time.ts'
 
 afterEach(() => {
   vi.useRealTimers()

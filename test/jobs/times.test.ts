@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { DeliveryError } from '../../src/egress/errors.ts'
-import { COLLECTION, putJobOp } from '../../src/jobs/job.ts'
-import type { JobHandler } from '../../src/jobs/kind.ts'
+import { DeliveryError } from '../../src/core/egress/errors.ts'
+import { COLLECTION, putJobOp } from '../../src/storage/jobs/job.ts'
+import type { JobHandler } from '../../src/storage/jobs/kind.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { programs } from '../kit/program.ts'
@@ -277,9 +277,9 @@ describe('many jobs', () => {
 
 test('jobs do not keep their process alive', async () => {
   const code = `
-    import { putJobOp } from './src/jobs/job.ts'
-    import { createJobs } from './src/jobs/jobs.ts'
-    import { RETRY_FOR_A_DAY } from './src/jobs/retry-rule.ts'
+    import { putJobOp } from './src/storage/jobs/job.ts'
+    import { createJobs } from './src/storage/jobs/jobs.ts'
+    import { RETRY_FOR_A_DAY } from './src/storage/jobs/retry-rule.ts'
     import { memoryStore } from './src/storage/memory/store.ts'
     const inner = memoryStore()
     const store = { ...inner, capabilities: { ...inner.capabilities, shared: true } }

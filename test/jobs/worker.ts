@@ -1,5 +1,5 @@
-import { createDelivery } from '../../src/egress/delivery.ts'
-import { createJobs } from '../../src/jobs/jobs.ts'
+import { createDelivery } from '../../src/core/egress/delivery.ts'
+import { createJobs } from '../../src/storage/jobs/jobs.ts'
 import { openStorage } from '../../src/storage/open.ts'
 
 /** A process that works on jobs, until it is killed: each delivers the numbers up to a goal, from where it was saved. */

@@ -37,7 +37,7 @@ export function counted<Place extends { readonly store: object; readonly checkpo
   const note = (name: string): void => {
     calls.made.push(name)
     const lines = (new Error().stack ?? '').split('\n').slice(3)
-    const own = lines.filter((line) => /\/src\//.test(line) && !/\/src\/(storage|time|http)\b/.test(line))
+    const own = lines.filter((line) => /\/src\//.test(line) && !/\/src\/(storage|core)\b/.test(line))
     calls.from.push(
       own
         .map((line) => line.replace(/.*at (?:async )?(.*?) ?\(?.*\/src\/(.*?):(\d+):\d+\)?$/, '$1 $2:$3'))

@@ -7,7 +7,7 @@ import {
   createAgentEngine,
   type Subscription,
   subscribe,
-} from '../../src/runs/index.ts'
+} from '../../src/engine/index.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { ALL_CHANNELS } from './channels.ts'

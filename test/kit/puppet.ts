@@ -1,5 +1,5 @@
 import type { Agent, AgentTask } from '../../src/agents/agent.ts'
-import type { AgentEvent } from '../../src/events/index.ts'
+import type { AgentEvent } from '../../src/messages/thread-events/index.ts'
 
 /** An agent that the test drives step by step. */
 export interface Puppet {

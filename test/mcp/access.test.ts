@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { createMcpHandler, mcp } from '../../src/faces/mcp/index.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
-import { createMcpHandler, mcp } from '../../src/mcp/index.ts'
 import { echo } from '../a2a/served-agents.ts'
 import { connect, rpc, served } from './served.ts'
 

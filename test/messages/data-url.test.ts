@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { userMessage } from '../../src/ai-sdk/intent.ts'
-import { openaiChat } from '../../src/formats/index.ts'
+import { userMessage } from '../../src/faces/ai-sdk/intent.ts'
+import { contentOf } from '../../src/faces/openai/content.ts'
 import { splitDataUrl } from '../../src/messages/data-url.ts'
 import { decodeBlock } from '../../src/messages/index.ts'
-import { contentOf } from '../../src/openai/content.ts'
+import { openaiChat } from '../../src/models/formats/index.ts'
 
 /** A page or a server may be sent any of them, so that reading one must not hold up the others. */
 const LARGE = [

@@ -3,9 +3,9 @@
  *
  *   node test/mutation/run.mjs                          the lines changed since HEAD, with untracked files
  *   node test/mutation/run.mjs --base main              the lines changed since main
- *   node test/mutation/run.mjs src/runs/log             a folder or a file
- *   node test/mutation/run.mjs src/runs --sample 400    declarations of it, drawn at random, of about 400 lines
- *   node test/mutation/run.mjs src/http test/http       with these tests only
+ *   node test/mutation/run.mjs src/engine/log           a folder or a file
+ *   node test/mutation/run.mjs src/engine --sample 400    declarations of it, drawn at random, of about 400 lines
+ *   node test/mutation/run.mjs src/core/http test/http  with these tests only
  *   node test/mutation/run.mjs src/storage/redis --servers   with the tests that need Redis or Postgres, which take long
  *
  * Without named tests, those of the folder of `test` run that has the name of the folder of `src`. `--seed N` draws a sample again.
@@ -163,14 +163,26 @@ function changedLines(base) {
   return found
 }
 
+/** Tests are below the name of a part, without that of its group: `src/faces/a2a` has `test/a2a`. These have another name. */
+const TESTS = new Map([
+  ['engine', 'runs'],
+  ['kit', 'face'],
+  ['rest', 'platform'],
+])
+const GROUPS = ['core', 'models', 'faces', 'clients', 'ops']
+
 /**
- * `src/runs/log/frame.ts` has its tests below `test/runs`.
+ * `src/engine/log/frame.ts` has its tests below `test/runs`.
  *
  * @param {readonly string[]} places
  */
 function nearestTests(places) {
-  const folders = new Set(places.map((one) => one.replace(/^src\//, '').split('/')[0] ?? ''))
-  return [...folders]
+  const names = places.map((one) => {
+    const [group = '', part = group] = one.replace(/^src\//, '').split('/')
+    return GROUPS.includes(group) ? part : group
+  })
+  return [...new Set(names)]
+    .map((name) => TESTS.get(name) ?? name)
     .map((name) => (name.includes('.ts') ? `test/${name.replace(/\.ts.*/, '.test.ts')}` : `test/${name}`))
     .filter((path) => existsSync(join(ROOT, path)))
 }

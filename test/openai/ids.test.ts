@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { idOf, partsOf } from '../../src/openai/ids.ts'
+import { idOf, partsOf } from '../../src/faces/openai/ids.ts'
 
 test('an id gives back its parts, and no other id does', () => {
   const part = fc.oneof(fc.uuid(), fc.string({ minLength: 1, unit: 'grapheme' }), fc.nat().map(String))

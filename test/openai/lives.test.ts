@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { openAi } from '../../src/faces/openai/index.ts'
 import { type Agent, type AgentEngine, createAgentServer, defineAgent, textOf } from '../../src/index.ts'
-import { openAi } from '../../src/openai/index.ts'
 import { expire } from '../kit/conversation.ts'
 import type { Json } from '../kit/events.ts'
 import { killable, type Place, sharedMemory } from '../kit/shared.ts'

@@ -8,7 +8,7 @@ import {
   type Store,
   UnavailableError,
 } from '../../src/index.ts'
-import { createRunSpans } from '../../src/opentelemetry/spans.ts'
+import { createRunSpans } from '../../src/ops/opentelemetry/spans.ts'
 import { CALLER_ID, gate, type Recorder, recorder, TRACE_ID, TRACEPARENT } from './telemetry.ts'
 
 const LEASE_MS = 200

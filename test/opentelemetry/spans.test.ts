@@ -3,10 +3,10 @@ import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } fr
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { ModelCall } from '../../src/face/index.ts'
-import { openaiChat } from '../../src/formats/index.ts'
+import type { ModelCall } from '../../src/faces/kit/index.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
-import { parseTraceparent } from '../../src/opentelemetry/traceparent.ts'
+import { openaiChat } from '../../src/models/formats/index.ts'
+import { parseTraceparent } from '../../src/ops/opentelemetry/traceparent.ts'
 import { EVENTS } from './events.ts'
 import { CALLER_ID, gate, recorder, serveObserved, TRACE_ID, TRACEPARENT } from './telemetry.ts'
 

@@ -14,7 +14,7 @@ import {
   type OwnEngineOptions,
   type ServerEvent,
 } from '../../src/index.ts'
-import { type OpenTelemetry, openTelemetry } from '../../src/opentelemetry/opentelemetry.ts'
+import { type OpenTelemetry, openTelemetry } from '../../src/ops/opentelemetry/opentelemetry.ts'
 
 /** A reader that collects when it is asked, and at no other time. */
 export class ManualReader extends MetricReader {

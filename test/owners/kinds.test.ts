@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { ownerOf, reaches } from '../../src/core/principal.ts'
 import { defineAgent, type Principal } from '../../src/index.ts'
-import { ownerOf, reaches } from '../../src/principal.ts'
 import { serve } from '../control-plane/support/served.ts'
 import { request } from '../kit/client.ts'
 import { PLACES } from '../kit/databases.ts'

@@ -7,7 +7,7 @@ import { chatScript } from '../../pages.config.ts'
 import config from '../../rolldown.config.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const PAGE = ['main.tsx', 'model/graph-layout.ts'].map((file) => `${ROOT}src/devtools/page/${file}`)
+const PAGE = ['main.tsx', 'model/graph-layout.ts'].map((file) => `${ROOT}src/ops/devtools/page/${file}`)
 
 const inEntries = (): readonly string[] => {
   const external = [config].flat()[0]!.external as RegExp

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createPlatformGroup } from '../../src/faces/rest/group.ts'
 import type { WebHandler } from '../../src/index.ts'
-import { createPlatformGroup } from '../../src/platform/group.ts'
 import { engineOf } from '../kit/engine.ts'
 import { puppet } from '../kit/puppet.ts'
 import { runs } from '../kit/runs.ts'

@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, HumanMessage } from '@langchain/core/messages'
 import { describe, expect, test } from 'vitest'
-import { hasReached, viewOf, withFirst } from '../../src/react/first-state.ts'
+import { hasReached, viewOf, withFirst } from '../../src/clients/react/first-state.ts'
 
 const ai = (id: string, content: string) => new AIMessage({ id, content })
 const human = (id: string, content: string) => new HumanMessage({ id, content })

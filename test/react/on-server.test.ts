@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import * as hooks from '../../src/react/index.ts'
+import * as hooks from '../../src/clients/react/index.ts'
 
 // Outside of a component the hooks of React throw: these are called as a render of Next's server calls them, with another React.
 test('on a server the hooks give what a page begins with, without React', async () => {

@@ -10,7 +10,7 @@ import {
   useThread,
   useThreads,
   useUploads,
-} from '../../src/react/index.ts'
+} from '../../src/clients/react/index.ts'
 
 const query = new URLSearchParams(location.search)
 const client = createAgentClient({ apiUrl: query.get('api') ?? '' })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { ThreadEntry } from '../../src/react/index.ts'
-import { threadRequests } from '../../src/react/requests.ts'
-import { createThreadStore, searchThreads } from '../../src/react/threads.ts'
+import type { ThreadEntry } from '../../src/clients/react/index.ts'
+import { threadRequests } from '../../src/clients/react/requests.ts'
+import { createThreadStore, searchThreads } from '../../src/clients/react/threads.ts'
 
 const entry = (title: string): ThreadEntry => ({
   id: title,

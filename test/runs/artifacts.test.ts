@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
-import type { AgentEngine } from '../../src/runs/index.ts'
+import type { AgentEngine } from '../../src/engine/index.ts'
 import { artifactsIn, artifactsOf, payloads } from '../agents/artifacts.ts'
 import { threadClient } from '../kit/client.ts'
 import { DATABASES } from '../kit/databases.ts'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
-import type { LoggedEvent } from '../../src/events/index.ts'
+import { sleep } from '../../src/core/time.ts'
+import { type AgentEngine, createAgentEngine, RunError, type ThreadRecord } from '../../src/engine/index.ts'
+import { readLog } from '../../src/engine/log/decode.ts'
 import { textOf } from '../../src/messages/index.ts'
-import { type AgentEngine, createAgentEngine, RunError, type ThreadRecord } from '../../src/runs/index.ts'
-import { readLog } from '../../src/runs/log/decode.ts'
-import { sleep } from '../../src/time.ts'
+import type { LoggedEvent } from '../../src/messages/thread-events/index.ts'
 import { type Place, SHARED } from '../kit/shared.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { internalsOf, subscribe } from '../../src/runs/index.ts'
+import { internalsOf, subscribe } from '../../src/engine/index.ts'
 import { engineOf, readUntil, start } from '../kit/engine.ts'
 import { isTerminal } from '../kit/events.ts'
 import { custom, puppet } from '../kit/puppet.ts'

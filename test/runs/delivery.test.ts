@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Subscription, subscribe } from '../../src/runs/index.ts'
+import { type Subscription, subscribe } from '../../src/engine/index.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'

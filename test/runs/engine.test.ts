@@ -1,6 +1,8 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { nextTurn } from '../../src/core/time.ts'
+import { headOf, internalsOf, subscribe } from '../../src/engine/index.ts'
 import {
   type AgentEngine,
   createAgentServer,
@@ -9,9 +11,7 @@ import {
   type ThreadEvent,
   textOf,
 } from '../../src/index.ts'
-import { headOf, internalsOf, subscribe } from '../../src/runs/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
-import { nextTurn } from '../../src/time.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'

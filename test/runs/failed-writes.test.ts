@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { subscribe } from '../../src/runs/index.ts'
+import { subscribe } from '../../src/engine/index.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Change, Store } from '../../src/storage/store/store.ts'

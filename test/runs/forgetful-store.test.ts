@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import Redis from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
-import { subscribe } from '../../src/runs/index.ts'
+import { subscribe } from '../../src/engine/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { redisStorage } from '../../src/storage/redis/redis.ts'
 import type { Store } from '../../src/storage/store/store.ts'

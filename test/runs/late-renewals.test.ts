@@ -1,7 +1,7 @@
 import { emptyCheckpoint } from '@langchain/langgraph-checkpoint'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Agent, AgentTask } from '../../src/agents/agent.ts'
-import type { AgentEngineOptions } from '../../src/runs/index.ts'
+import type { AgentEngineOptions } from '../../src/engine/index.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { engineOf, start } from '../kit/engine.ts'
 import { custom, puppet } from '../kit/puppet.ts'

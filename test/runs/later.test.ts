@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type AgentEngine, RunError } from '../../src/runs/index.ts'
+import { type AgentEngine, RunError } from '../../src/engine/index.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { BACKENDS } from '../kit/backends.ts'
 import { engineOf, start } from '../kit/engine.ts'

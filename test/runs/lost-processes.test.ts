@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { loadRun } from '../../src/runs/records/records.ts'
+import { loadRun } from '../../src/engine/records/records.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { engineOf, start } from '../kit/engine.ts'

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { MultitaskStrategy } from '../../src/face/index.ts'
-import { openaiChat } from '../../src/formats/index.ts'
+import type { MultitaskStrategy } from '../../src/faces/kit/index.ts'
 import {
   type AgentEngine,
   type AgentEngineOptions,
@@ -12,6 +11,7 @@ import {
   defineAgent,
   type ServerEvent,
 } from '../../src/index.ts'
+import { openaiChat } from '../../src/models/formats/index.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { approval } from '../fixtures/graphs.ts'
@@ -371,7 +371,7 @@ test('an observer that throws, rejects or never settles changes nothing', async 
 })
 
 test('the status of a run is written in one place', () => {
-  const folder = 'src/runs'
+  const folder = 'src/engine'
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   )

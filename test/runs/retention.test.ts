@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
-import { type AgentEngine, headOf, subscribe } from '../../src/runs/index.ts'
+import { type AgentEngine, headOf, subscribe } from '../../src/engine/index.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
 import { custom, puppet } from '../kit/puppet.ts'

@@ -3,14 +3,19 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { createFold, type Folded, type LogGap, type ThreadEvent } from '../../src/events/index.ts'
-import { decodeMessage, type Message, textOf } from '../../src/messages/index.ts'
 import {
   type AgentEngine,
   type AgentEngineOptions,
   headOf,
   type ThreadSnapshot,
-} from '../../src/runs/index.ts'
+} from '../../src/engine/index.ts'
+import { decodeMessage, type Message, textOf } from '../../src/messages/index.ts'
+import {
+  createFold,
+  type Folded,
+  type LogGap,
+  type ThreadEvent,
+} from '../../src/messages/thread-events/index.ts'
 import { approval, calculator, chat, researchers, twoApprovals } from '../fixtures/graphs.ts'
 import { PLACES } from '../kit/databases.ts'
 import { engineOf } from '../kit/engine.ts'

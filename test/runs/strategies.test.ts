@@ -1,7 +1,7 @@
 import { Annotation, StateGraph } from '@langchain/langgraph'
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { AgentEngine } from '../../src/runs/index.ts'
+import type { AgentEngine } from '../../src/engine/index.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
 import { isTerminal, rootStates } from '../kit/events.ts'
 import { custom, puppet } from '../kit/puppet.ts'

@@ -8,8 +8,8 @@ import {
 } from '@langchain/langgraph'
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import type { AgentEngine } from '../../src/engine/index.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
-import type { AgentEngine } from '../../src/runs/index.ts'
 import { engineOf, start } from '../kit/engine.ts'
 import { gate } from '../kit/wait.ts'
 

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { expect, expectTypeOf, test } from 'vitest'
-import * as schemas from '../../src/schemas/schemas.ts'
+import * as schemas from '../../src/faces/schemas/schemas.ts'
 import { serve } from '../threads/local.ts'
 
 const check = (schema: StandardSchemaV1, value: unknown) => schema['~standard'].validate(value)

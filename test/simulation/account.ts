@@ -1,4 +1,4 @@
-import type { RunRecord, ThreadRecord } from '../../src/runs/records/records.ts'
+import type { RunRecord, ThreadRecord } from '../../src/engine/records/records.ts'
 import type { Change, Committed, Op } from '../../src/storage/store/store.ts'
 import type { PutCheckpoint, Watcher } from './database.ts'
 import type { World } from './world.ts'

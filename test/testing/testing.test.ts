@@ -1,6 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
+import {
+  approve,
+  reject,
+  type ScriptedReply,
+  scriptedModel,
+  toolCallsOf,
+} from '../../src/agents/testing/index.ts'
 import { createAgentEngine, defineAgent, tool } from '../../src/index.ts'
-import { approve, reject, type ScriptedReply, scriptedModel, toolCallsOf } from '../../src/testing/index.ts'
 
 function engineOf(script: readonly ScriptedReply[]) {
   const model = scriptedModel(script)

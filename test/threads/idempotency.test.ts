@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { type AgentEngine, createAgentEngine } from '../../src/runs/index.ts'
+import { type AgentEngine, createAgentEngine } from '../../src/engine/index.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
 import { type Answer, request } from '../kit/client.ts'
 import { isRoot } from '../kit/events.ts'

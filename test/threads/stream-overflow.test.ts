@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { subscribe } from '../../src/engine/index.ts'
 import { memoryCheckpointer, memoryStore } from '../../src/index.ts'
-import { subscribe } from '../../src/runs/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, readUntil, start } from '../kit/engine.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
-import { readBy } from '../../src/face/body.ts'
-import { parse, type Schema } from '../../src/face/parse.ts'
-import { map, record } from '../../src/face/schema.ts'
+import { readBy } from '../../src/faces/kit/body.ts'
+import { parse, type Schema } from '../../src/faces/kit/parse.ts'
+import { map, record } from '../../src/faces/kit/schema.ts'
 import {
   commandSchema,
   historySchema,
@@ -11,7 +11,7 @@ import {
   runStartSchema,
   streamSchema,
   threadSearchSchema,
-} from '../../src/threads/wire.ts'
+} from '../../src/faces/threads/wire.ts'
 
 const messageOf = (schema: Schema, value: unknown): string => {
   try {

@@ -5,7 +5,7 @@ import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { jsonSchema, streamText } from 'ai'
 import { convertArrayToReadableStream, MockLanguageModelV3 } from 'ai/test'
 import { expect, onTestFinished, test } from 'vitest'
-import { type ModelCallRecord, observeModelStream } from '../../src/tracing/index.ts'
+import { type ModelCallRecord, observeModelStream } from '../../src/models/tracing/index.ts'
 
 /** The real streams of libraries are observed. */
 

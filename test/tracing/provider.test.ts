@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { convertModelCall } from '../../src/tracing/index.ts'
+import { convertModelCall } from '../../src/models/tracing/index.ts'
 
 test.each<[string, object]>([
   [

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { memorySink, type Sink, startLlmRun, type TracedRun } from '../../src/tracing/index.ts'
+import { memorySink, type Sink, startLlmRun, type TracedRun } from '../../src/models/tracing/index.ts'
 
 const request = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] }
 const response = {

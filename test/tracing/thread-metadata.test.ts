@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { threadMetadata } from '../../src/tracing/index.ts'
+import { threadMetadata } from '../../src/models/tracing/index.ts'
 
 const rpc = (metadata?: unknown) => ({
   jsonrpc: '2.0',

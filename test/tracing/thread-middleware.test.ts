@@ -8,13 +8,13 @@ import { Hono } from 'hono'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { toExpress } from '../../adapters/express.ts'
 import { toFastify } from '../../adapters/fastify.ts'
-import type { WebHandler } from '../../src/http/types.ts'
+import type { WebHandler } from '../../src/core/http/types.ts'
 import {
   expressThreadMetadata,
   fastifyThreadMetadata,
   honoThreadMetadata,
   nextThreadMetadata,
-} from '../../src/tracing/thread/middleware.ts'
+} from '../../src/models/tracing/thread/middleware.ts'
 import { listen, openServer } from '../kit/listen.ts'
 
 const attached: string[] = []

@@ -9,10 +9,10 @@ import type { ChatCompletionChunk } from 'openai/resources'
 import type { Stream } from 'openai/streaming'
 import { expectTypeOf, test } from 'vitest'
 import type { Writer } from '../../src/agents/function/define-agent.ts'
-import { type convertModelCall, observeModelStream } from '../../src/tracing/index.ts'
-import type { langsmithSink } from '../../src/tracing/sinks/langsmith.ts'
-import type { openTelemetrySink } from '../../src/tracing/sinks/opentelemetry.ts'
-import type { fastifyThreadMetadata, honoThreadMetadata } from '../../src/tracing/thread/middleware.ts'
+import { type convertModelCall, observeModelStream } from '../../src/models/tracing/index.ts'
+import type { langsmithSink } from '../../src/models/tracing/sinks/langsmith.ts'
+import type { openTelemetrySink } from '../../src/models/tracing/sinks/opentelemetry.ts'
+import type { fastifyThreadMetadata, honoThreadMetadata } from '../../src/models/tracing/thread/middleware.ts'
 
 type ModelStream = Parameters<Writer['model']>[0]
 type Sdk = {

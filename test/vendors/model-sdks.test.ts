@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-bedrock-runtime'
 import { GoogleGenAI } from '@google/genai'
 import { expect, onTestFinished, test } from 'vitest'
-import { bedrockConverse, bedrockInvoke, gemini } from '../../src/formats/index.ts'
+import { bedrockConverse, bedrockInvoke, gemini } from '../../src/models/formats/index.ts'
 import { eventFrame } from '../formats/event-frame.ts'
 import { accumulated, streamed, viaJson, whole } from '../formats/helpers.ts'
 import { createReplay } from '../formats/recorded.ts'

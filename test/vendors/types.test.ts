@@ -10,8 +10,8 @@ import type {
 import type { GenerateContentParameters, GenerateContentResponse } from '@google/genai'
 import { expect, expectTypeOf, test } from 'vitest'
 import type { Writer } from '../../src/agents/function/define-agent.ts'
-import { bedrockConverse, type Format, gemini } from '../../src/formats/index.ts'
-import { observeModelStream } from '../../src/tracing/index.ts'
+import { bedrockConverse, type Format, gemini } from '../../src/models/formats/index.ts'
+import { observeModelStream } from '../../src/models/tracing/index.ts'
 
 /** The SDKs' types of requests, responses and chunks. */
 type Sdk = [

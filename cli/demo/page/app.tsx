@@ -1,5 +1,10 @@
 import { useState } from 'react'
-import { createAgentClient, useOpenThread, useReachable, useThreads } from '../../../src/react/index.ts'
+import {
+  createAgentClient,
+  useOpenThread,
+  useReachable,
+  useThreads,
+} from '../../../src/clients/react/index.ts'
 import { AGENTS, type ShownAgent } from '../shown.ts'
 import { Conversation } from './conversation.tsx'
 

@@ -1,5 +1,5 @@
 import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef } from 'react'
-import { type AgentClient, useAgentStream } from '../../../src/react/index.ts'
+import { type AgentClient, useAgentStream } from '../../../src/clients/react/index.ts'
 import { AGENTS, type ShownAgent } from '../shown.ts'
 import { Message, type ShownMessage } from './message.tsx'
 import { inWords, Question } from './question.tsx'

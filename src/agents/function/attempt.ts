@@ -1,4 +1,4 @@
-import type { AgentEvent, LifecycleData, TaskData } from '../../events/index.ts'
+import type { AgentEvent, LifecycleData, TaskData } from '../../messages/thread-events/index.ts'
 import type { AgentTask, StateAddress } from '../agent.ts'
 import { cancelledResults } from '../cancelled.ts'
 import { rejectionOf, textOfThrown } from '../errors.ts'

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { uuid7 } from '../../ids.ts'
+import { uuid7 } from '../../core/ids.ts'
 import { defined } from '../../messages/record.ts'
 import type { AgentTask, RunInput, StateAddress } from '../agent.ts'
 import { isPartial } from '../cancelled.ts'

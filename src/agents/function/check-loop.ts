@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import type { LoopOptions } from './types.ts'
 
 /** The names of tools that every provider takes. */

@@ -1,5 +1,5 @@
-import type { CheckpointData } from '../../events/index.ts'
 import type { Fields } from '../../messages/record.ts'
+import type { CheckpointData } from '../../messages/thread-events/index.ts'
 import type {
   ChannelVersion,
   CheckpointMetadata,

@@ -1,5 +1,5 @@
-import { AgentwireError } from '../../errors.ts'
-import type { AgentEvent } from '../../events/index.ts'
+import { AgentwireError } from '../../core/errors.ts'
+import type { AgentEvent } from '../../messages/thread-events/index.ts'
 
 interface Step {
   readonly work: () => Promise<readonly AgentEvent[]>

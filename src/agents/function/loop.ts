@@ -1,4 +1,4 @@
-import type { ToolSchema } from '../../formats/calls/model.ts'
+import type { ToolSchema } from '../../models/formats/calls/model.ts'
 import { runToolCalls } from './tool-calls.ts'
 import type { LoopOptions, Subagent, Writer } from './types.ts'
 

@@ -4,7 +4,7 @@ import {
   type CheckpointData,
   type EventData,
   type EventMethod,
-} from '../../events/index.ts'
+} from '../../messages/thread-events/index.ts'
 import type { Channels, CheckpointChain, CheckpointDetails } from './checkpoints.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { CallLog, CompletedCall } from './journal/call-log.ts'

@@ -1,4 +1,4 @@
-import { uuid7 } from '../../ids.ts'
+import { uuid7 } from '../../core/ids.ts'
 import type { Fields } from '../../messages/record.ts'
 import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import { readOnly } from '../../storage/checkpointer/shared.ts'

@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../events/index.ts'
 import { type Fields, isRecord } from '../../messages/record.ts'
+import type { AgentEvent } from '../../messages/thread-events/index.ts'
 import type { Agent, AgentTask, SnapshotTask, StateSnapshot } from '../agent.ts'
 
 /** The fields of a `humanInTheLoopMiddleware` question, with the names of LangChain's Python middleware. */

@@ -1,5 +1,10 @@
-import { type AgentEvent, agentEvent, type EventData, type EventMethod } from '../../events/index.ts'
 import { defined, type Fields, isRecord } from '../../messages/record.ts'
+import {
+  type AgentEvent,
+  agentEvent,
+  type EventData,
+  type EventMethod,
+} from '../../messages/thread-events/index.ts'
 import { createMessageNormalizer } from '../message-order.ts'
 import { inputRequested } from '../root-events.ts'
 import { toJson } from '../to-json.ts'

@@ -1,11 +1,11 @@
-import { AgentwireError } from '../../errors.ts'
-import type { GraphStore } from '../../graph-store/index.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import type { Fields } from '../../messages/record.ts'
 import type {
   CheckpointConfig,
   Checkpointer,
   CheckpointMetadata,
 } from '../../storage/checkpointer/checkpointer.ts'
+import type { GraphStore } from '../../storage/graph-store/index.ts'
 import { withVersions } from './saver-views.ts'
 
 /** The part of a compiled graph (`Pregel`, `@langchain/langgraph` 1.4 and later) that this folder uses. */

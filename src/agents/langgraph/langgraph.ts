@@ -1,4 +1,4 @@
-import { checkOptions, type OptionTable } from '../../options.ts'
+import { checkOptions, type OptionTable } from '../../core/options.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Agent, ContextRequest } from '../agent.ts'
 import { AGENT_PROFILE, type AgentProfile, profileOf } from '../profile.ts'
@@ -8,7 +8,7 @@ import { langchainSerde } from './serde.ts'
 import { stateOf } from './state.ts'
 import { requireVersion } from './version.ts'
 
-export type * from '../../graph-store/types.ts'
+export type * from '../../storage/graph-store/types.ts'
 export type { CompiledGraphLike, LangGraphAgent } from './graph.ts'
 
 /** The options of `langgraph`. */

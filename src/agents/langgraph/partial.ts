@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../events/index.ts'
+import type { AgentEvent } from '../../messages/thread-events/index.ts'
 import type {
   CheckpointConfig,
   Checkpointer,

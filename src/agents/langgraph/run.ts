@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../events/index.ts'
 import { defined, type Fields, filterFields } from '../../messages/record.ts'
+import type { AgentEvent } from '../../messages/thread-events/index.ts'
 import type { AgentTask } from '../agent.ts'
 import { answeringSaver } from './answered.ts'
 import { commandFor } from './command.ts'

@@ -1,6 +1,6 @@
+import { eventLoopTurns, sleep } from '../../core/time.ts'
 import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { FencedError } from '../../storage/errors.ts'
-import { eventLoopTurns, sleep } from '../../time.ts'
 
 /**
  * LangGraph requests the next version of a channel from its checkpointer, which our contract does not

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import type { CheckpointConfig } from '../../storage/checkpointer/checkpointer.ts'
 import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate, StepUpdate } from '../agent.ts'
 import { configOf, historyOf } from '../checkpoint-config.ts'

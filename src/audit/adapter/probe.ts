@@ -1,8 +1,8 @@
-import { createHandler } from '../../http/handler.ts'
-import { json } from '../../http/respond.ts'
-import { encodeSse, SSE_HEADERS, sseResponse } from '../../http/sse.ts'
-import { createTicker } from '../../http/ticker.ts'
-import type { Call, HandlerContext, WebHandler } from '../../http/types.ts'
+import { createHandler } from '../../core/http/handler.ts'
+import { json } from '../../core/http/respond.ts'
+import { encodeSse, SSE_HEADERS, sseResponse } from '../../core/http/sse.ts'
+import { createTicker } from '../../core/http/ticker.ts'
+import type { Call, HandlerContext, WebHandler } from '../../core/http/types.ts'
 import { createSources, type Source, type Sources } from './sources.ts'
 
 /** Part of every error that the probe throws. It must not reach a client. */

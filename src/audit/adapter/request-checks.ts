@@ -1,4 +1,4 @@
-import { NO_ROUTE } from '../../http/handler.ts'
+import { NO_ROUTE } from '../../core/http/handler.ts'
 import { equal, hold } from '../check.ts'
 import { type Bench, type Check, check, head } from './bench.ts'
 import { readEcho } from './body-checks.ts'

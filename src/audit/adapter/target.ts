@@ -1,4 +1,4 @@
-import type { WebHandler } from '../../http/types.ts'
+import type { WebHandler } from '../../core/http/types.ts'
 
 /** An adapter under audit: it serves a handler with a server framework. */
 export interface AdapterTarget {

@@ -1,4 +1,4 @@
-import type { GraphStoreItem } from '../../graph-store/index.ts'
+import type { GraphStoreItem } from '../../storage/graph-store/index.ts'
 import { equal, rejection } from '../check.ts'
 import { type Checks, rulesOf } from '../rules.ts'
 import type { GraphStoreContext } from './rule.ts'

@@ -1,4 +1,4 @@
-import type { GraphStore, GraphStoreNamespaceOptions } from '../../graph-store/index.ts'
+import type { GraphStore, GraphStoreNamespaceOptions } from '../../storage/graph-store/index.ts'
 import { equal } from '../check.ts'
 import { type Checks, rulesOf } from '../rules.ts'
 import type { GraphStoreContext } from './rule.ts'

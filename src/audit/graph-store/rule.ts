@@ -1,4 +1,4 @@
-import type { GraphStore, GraphStoreItem } from '../../graph-store/index.ts'
+import type { GraphStore, GraphStoreItem } from '../../storage/graph-store/index.ts'
 
 /** The options of a store with similarity search. */
 export interface GraphStoreIndex {

@@ -1,4 +1,4 @@
-import type { GraphStoreSearchItem } from '../../graph-store/index.ts'
+import type { GraphStoreSearchItem } from '../../storage/graph-store/index.ts'
 import { equal, hold } from '../check.ts'
 import { type Checks, rulesOf } from '../rules.ts'
 import type { GraphStoreContext } from './rule.ts'

@@ -1,4 +1,4 @@
-import { empty, jsonText, type ResponseOptions } from '../../http/index.ts'
+import { empty, jsonText, type ResponseOptions } from '../../core/http/index.ts'
 import { refusal } from '../errors.ts'
 
 /** A strong validator for a response (RFC 9110 §8.8.3): different texts have different validators. */

@@ -8,7 +8,7 @@ import {
   json,
   type Route,
   type WebHandler,
-} from '../../http/index.ts'
+} from '../../core/http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { pageRoute } from '../page/route.ts'
 import { validated } from './conditional.ts'

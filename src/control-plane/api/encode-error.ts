@@ -5,7 +5,7 @@ import {
   type OnError,
   reportError,
   toHttpError,
-} from '../../http/index.ts'
+} from '../../core/http/index.ts'
 import { InvalidRequest } from '../errors.ts'
 
 /**

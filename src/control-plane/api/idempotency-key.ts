@@ -1,6 +1,6 @@
-import type { Call } from '../../http/index.ts'
-import { uuidOf } from '../../ids.ts'
-import { ownerOf } from '../../principal.ts'
+import type { Call } from '../../core/http/index.ts'
+import { uuidOf } from '../../core/ids.ts'
+import { ownerOf } from '../../core/principal.ts'
 import { refusal } from '../errors.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import type { Call } from '../../http/index.ts'
+import type { Call } from '../../core/http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -1,4 +1,4 @@
-import type { Call } from '../../http/index.ts'
+import type { Call } from '../../core/http/index.ts'
 import { InvalidRequest } from '../errors.ts'
 import { check, defaultOf, MISSING } from '../schema/check.ts'
 import { createFindings, type Findings } from '../schema/findings.ts'

@@ -1,4 +1,4 @@
-import { uuid7 } from '../../ids.ts'
+import { uuid7 } from '../../core/ids.ts'
 import type { Store } from '../../storage/index.ts'
 import { refusal } from '../errors.ts'
 import { retryConflicts } from '../records/docs.ts'

@@ -1,5 +1,5 @@
-import { AgentwireError } from '../../errors.ts'
-import type { HttpError } from '../../http/index.ts'
+import { AgentwireError } from '../../core/errors.ts'
+import type { HttpError } from '../../core/http/index.ts'
 import { refusal } from '../errors.ts'
 
 /** A request to a provider failed. The message only quotes an OAuth error code, so that it can be logged. */

@@ -1,5 +1,5 @@
-import { createGuardedFetch } from '../../egress/guarded-fetch.ts'
-import { checkOptions, type OptionTable } from '../../options.ts'
+import { createGuardedFetch } from '../../core/egress/guarded-fetch.ts'
+import { checkOptions, type OptionTable } from '../../core/options.ts'
 import { completeFlow } from './flows/complete.ts'
 import { type AuthService, methodsOf } from './methods.ts'
 import { createOAuthClient } from './oauth-client.ts'

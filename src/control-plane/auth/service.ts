@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import type { OnError } from '../../http/index.ts'
+import type { OnError } from '../../core/http/index.ts'
 import type { Store } from '../../storage/index.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import type { AUTHENTICATE } from '../wire/auth.ts'

@@ -1,4 +1,4 @@
-import { uuidOf } from '../../ids.ts'
+import { uuidOf } from '../../core/ids.ts'
 import type { Guard, Store } from '../../storage/index.ts'
 import { listAll } from '../../storage/store/pages.ts'
 import { unchanged as docUnchanged, type Stored, stored } from '../records/docs.ts'

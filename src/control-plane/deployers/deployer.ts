@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import type { Json } from '../../storage/index.ts'
 import type { SecretReference, Source, SourceConfig, SourceRevisionConfig } from '../records/records.ts'
 

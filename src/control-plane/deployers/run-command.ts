@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { within } from '../../time.ts'
+import { within } from '../../core/time.ts'
 import { DeployError } from './deployer.ts'
 import { type Ended, type SupervisedCommand, spawnSupervised } from './supervised.ts'
 

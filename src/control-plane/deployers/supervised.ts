@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { stat } from 'node:fs/promises'
-import { sleep } from '../../time.ts'
+import { sleep } from '../../core/time.ts'
 import { DeployError } from './deployer.ts'
 import { groupRuns, MARK, type ProcessGroup, signalGroup } from './process-group.ts'
 import { type Reaper, theReaper } from './reaper.ts'

@@ -1,5 +1,5 @@
-import { concatBytes } from '../../bytes.ts'
-import { encodeSse, type StreamSource } from '../../http/index.ts'
+import { concatBytes } from '../../core/bytes.ts'
+import { encodeSse, type StreamSource } from '../../core/http/index.ts'
 import { watchChanges } from '../../storage/coordination/changes.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { type LogPlace, partitionOf as logPartitionOf } from '../logs/logs.ts'

@@ -1,6 +1,6 @@
-import { type OnError, reportError } from '../../http/index.ts'
+import { type OnError, reportError } from '../../core/http/index.ts'
+import { within } from '../../core/time.ts'
 import type { Store } from '../../storage/store/store.ts'
-import { within } from '../../time.ts'
 import { type LogLimits, type LogPlace, type Logs, partitionOf } from './logs.ts'
 import { readLogs } from './read.ts'
 import { createLogWriter, type LogWriter } from './writer.ts'

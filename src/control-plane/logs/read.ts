@@ -1,5 +1,5 @@
+import { nextTurn } from '../../core/time.ts'
 import type { Store } from '../../storage/store/store.ts'
-import { nextTurn } from '../../time.ts'
 import { refusal } from '../errors.ts'
 import { decodeLines, type NumberedLine } from './entry.ts'
 import { LOG_LEVELS, type LogLine, type LogPage, type LogPlace, type LogQuery, partitionOf } from './logs.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { reportError, sseResponse } from '../../http/index.ts'
+import { reportError, sseResponse } from '../../core/http/index.ts'
 import { onAbort } from '../api/on-abort.ts'
 import { refusal } from '../errors.ts'
 import { parseCursor } from '../events/cursor.ts'

@@ -1,4 +1,4 @@
-import { ownerOf } from '../../principal.ts'
+import { ownerOf } from '../../core/principal.ts'
 import { operation, tagged } from '../api/operation.ts'
 import { refusal } from '../errors.ts'
 import { INTEGRATION_LIST, INTEGRATION_PATH, REPOSITORY_LIST } from '../wire/integrations.ts'

@@ -1,4 +1,4 @@
-import { ownerOf } from '../../principal.ts'
+import { ownerOf } from '../../core/principal.ts'
 import { checkMatch } from '../api/conditional.ts'
 import { operation, tagged } from '../api/operation.ts'
 import type { ControlPlaneContext } from '../context.ts'

@@ -1,5 +1,5 @@
-import type { Call } from '../../http/index.ts'
-import { ownerOf } from '../../principal.ts'
+import type { Call } from '../../core/http/index.ts'
+import { ownerOf } from '../../core/principal.ts'
 import { checkMatch, hasChanged } from '../api/conditional.ts'
 import {
   type Input,

@@ -1,4 +1,4 @@
-import type { Route } from '../../http/index.ts'
+import type { Route } from '../../core/http/index.ts'
 
 /**
  * The page of a deployment, which the vendor's command-line tools link to. It is the same for all deployments

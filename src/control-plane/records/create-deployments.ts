@@ -1,4 +1,4 @@
-import { uuid7 } from '../../ids.ts'
+import { uuid7 } from '../../core/ids.ts'
 import { changedWithin } from '../../storage/coordination/changes.ts'
 import { ConflictError, type Guard, type Store } from '../../storage/index.ts'
 import { noDeployment, refusal } from '../errors.ts'

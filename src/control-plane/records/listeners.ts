@@ -1,4 +1,4 @@
-import { uuid7 } from '../../ids.ts'
+import { uuid7 } from '../../core/ids.ts'
 import { ConflictError, type Op, type Store } from '../../storage/index.ts'
 import { listFitting, pagesOf } from '../../storage/store/pages.ts'
 import { refusal } from '../errors.ts'

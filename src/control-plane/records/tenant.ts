@@ -1,5 +1,5 @@
-import { uuidOf } from '../../ids.ts'
-import { nameOf } from '../../principal.ts'
+import { uuidOf } from '../../core/ids.ts'
+import { nameOf } from '../../core/principal.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 

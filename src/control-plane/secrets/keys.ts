@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import { fromBase64, toBase64Url } from './base64.ts'
 
 /** The keys derived from one key of the embedder, so that no two uses share a key. */

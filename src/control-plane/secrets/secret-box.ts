@@ -1,5 +1,5 @@
-import { concatBytes } from '../../bytes.ts'
-import { AgentwireError } from '../../errors.ts'
+import { concatBytes } from '../../core/bytes.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import type { SealedSecret } from '../records/records.ts'
 import { fromBase64, toBase64Url } from './base64.ts'
 import { deriveKeys, type Keys, readKeys } from './keys.ts'

@@ -1,4 +1,4 @@
-import type { OnError } from '../../http/index.ts'
+import type { OnError } from '../../core/http/index.ts'
 import type { KeyedSemaphore } from '../../storage/coordination/keyed-semaphore.ts'
 import type { Store } from '../../storage/index.ts'
 import {

@@ -1,4 +1,4 @@
-import { reportError } from '../../http/index.ts'
+import { reportError } from '../../core/http/index.ts'
 import { type DeployContext, DeployError, type Running } from '../deployers/deployer.ts'
 import type { LogPlace } from '../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord, RunningServer } from '../records/records.ts'

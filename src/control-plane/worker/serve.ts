@@ -1,4 +1,4 @@
-import { reportError } from '../../http/index.ts'
+import { reportError } from '../../core/http/index.ts'
 import { DeployError, type Running } from '../deployers/deployer.ts'
 import { isLeaving } from '../records/create-deployments.ts'
 import type { RunningServer } from '../records/records.ts'

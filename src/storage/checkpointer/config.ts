@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import type { ChannelVersion, Checkpoint, CheckpointConfig } from './checkpointer.ts'
 
 /** Each task has one write to each of these channels, at a fixed index. The last write wins. */

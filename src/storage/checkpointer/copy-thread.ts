@@ -1,4 +1,4 @@
-import { eventLoopTurns } from '../../time.ts'
+import { eventLoopTurns } from '../../core/time.ts'
 import type { ChannelVersion, Checkpointer, CheckpointMetadata, CheckpointTuple } from './checkpointer.ts'
 
 export interface ThreadCopy {

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 
 const MESSAGE = /* @__PURE__ */ Symbol.for('langchain.message')
 const ABSENT = /* @__PURE__ */ Symbol('absent')

@@ -1,4 +1,4 @@
-import { eventLoopTurns } from '../../time.ts'
+import { eventLoopTurns } from '../../core/time.ts'
 import type {
   ChannelVersion,
   Checkpoint,

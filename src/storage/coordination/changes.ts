@@ -1,4 +1,4 @@
-import { pause } from '../../time.ts'
+import { pause } from '../../core/time.ts'
 import type { PartitionChange, Store } from '../store/store.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { jitter, startTimer, within } from '../../time.ts'
+import { jitter, startTimer, within } from '../../core/time.ts'
 import { FencedError } from '../errors.ts'
 
 export interface LeaseOptions {

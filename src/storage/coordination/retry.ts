@@ -1,4 +1,4 @@
-import { backoff, pause, sleep } from '../../time.ts'
+import { backoff, pause, sleep } from '../../core/time.ts'
 import { ConflictError } from '../errors.ts'
 
 const MAX_CONFLICTS = 100

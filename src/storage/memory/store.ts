@@ -1,4 +1,4 @@
-import { checkOptions, type OptionTable } from '../../options.ts'
+import { checkOptions, type OptionTable } from '../../core/options.ts'
 import { UnavailableError } from '../errors.ts'
 import { changeBy, checkChange, checkFence, leaseOf, type PreparedOp, prepareOps } from '../store/commit.ts'
 import { createListeners } from '../store/listeners.ts'

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import { createNames, type Names } from './names.ts'
 import { AS_TEXT, type PostgresPoolClient } from './pool.ts'
 import { CHECKPOINT_FUNCTIONS, CHECKPOINT_TABLES } from './saver/sql-checkpoints.ts'

@@ -1,4 +1,4 @@
-import { nextTurn } from '../../time.ts'
+import { nextTurn } from '../../core/time.ts'
 import { UnavailableError } from '../errors.ts'
 import type { Row } from './pool.ts'
 import { sqlStateOf } from './unavailable.ts'

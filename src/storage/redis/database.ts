@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import { inTime, Late } from '../deadline.ts'
 import { closed, UnavailableError } from '../errors.ts'
 import { once } from '../once.ts'

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import { toText } from '../text.ts'
 
 export interface PartitionKeys {

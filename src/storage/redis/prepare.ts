@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import type { Send } from './database.ts'
 import type { Keys } from './keys.ts'
 import { toUtf8 } from './store/entries.ts'

@@ -1,5 +1,5 @@
-import { AgentwireError } from '../../errors.ts'
-import { sleep } from '../../time.ts'
+import { AgentwireError } from '../../core/errors.ts'
+import { sleep } from '../../core/time.ts'
 import { closed, UnavailableError } from '../errors.ts'
 import { type Connection, createConnection, type SqliteDatabase } from './connection.ts'
 import { configure, isMigrated, migrate, type Synchronous } from './migrate.ts'

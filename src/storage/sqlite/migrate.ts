@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import type { Connection } from './connection.ts'
 import { migrations } from './migrations.ts'
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import type { SqliteDatabase } from './connection.ts'
 
 interface DatabaseConstructor {

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import { ConflictError, FencedError, UnavailableError } from '../errors.ts'
 import type { Change, DocIndex, Guard, LeaseRecord, Op, PartitionChange } from './store.ts'
 

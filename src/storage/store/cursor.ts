@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
 import type { Doc, DocPage, ListQuery } from './store.ts'
 
 /** Where a page of documents ended: the sort key, then what breaks ties. */

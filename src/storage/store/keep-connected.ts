@@ -1,4 +1,4 @@
-import { backoff, pause } from '../../time.ts'
+import { backoff, pause } from '../../core/time.ts'
 import { inTime } from '../deadline.ts'
 
 /** A connection that receives notifications of other processes. It ends once, by itself or by `close`. */

@@ -1,4 +1,4 @@
-import { concatBytes } from '../../bytes.ts'
+import { concatBytes } from '../../core/bytes.ts'
 import { emptyBatch } from './log-pages.ts'
 import type { LogBatch, LogEvent, LogOrigin, ReadQuery } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { nextTurn } from '../../time.ts'
+import { nextTurn } from '../../core/time.ts'
 import type { Doc, ListQuery, Store } from './store.ts'
 
 const PAGE = 200

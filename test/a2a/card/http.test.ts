@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { toExpress } from '../../../adapters/express.ts'
 import { toNext } from '../../../adapters/next.ts'
 import { toNode } from '../../../adapters/node.ts'
-import type { WebHandler } from '../../../src/http/index.ts'
+import type { WebHandler } from '../../../src/core/http/index.ts'
 import { openServer } from '../../kit/listen.ts'
 import { askCard, type CardServerOptions, cardServer, echo, readCard, WELL_KNOWN } from './cards.ts'
 

@@ -2,7 +2,7 @@ import { type AgentCard, verifyAgentCardSignature } from '@a2a-js/sdk'
 import fc from 'fast-check'
 import { exportJWK, flattenedVerify, generateKeyPair } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
-import { canonical, signCards } from '../../../src/a2a/card/signature.ts'
+import { canonical, signCards } from '../../../src/faces/a2a/card/signature.ts'
 import { type CardServerOptions, cardServer, readCard } from './cards.ts'
 
 const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })

@@ -17,12 +17,12 @@ import type {
 } from 'a2a-sdk-03'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { v1 as dialectV1 } from '../../../src/a2a/dialects/v1.ts'
-import * as v1Readers from '../../../src/a2a/dialects/v1-read.ts'
-import { writeList } from '../../../src/a2a/dialects/v1-write.ts'
-import { v03 as dialectV03 } from '../../../src/a2a/dialects/v03.ts'
-import * as v03Readers from '../../../src/a2a/dialects/v03-read.ts'
-import type { Artifact, Task as ModelTask, SendRequest, StreamItem } from '../../../src/a2a/model.ts'
+import { v1 as dialectV1 } from '../../../src/faces/a2a/dialects/v1.ts'
+import * as v1Readers from '../../../src/faces/a2a/dialects/v1-read.ts'
+import { writeList } from '../../../src/faces/a2a/dialects/v1-write.ts'
+import { v03 as dialectV03 } from '../../../src/faces/a2a/dialects/v03.ts'
+import * as v03Readers from '../../../src/faces/a2a/dialects/v03-read.ts'
+import type { Artifact, Task as ModelTask, SendRequest, StreamItem } from '../../../src/faces/a2a/model.ts'
 import * as arbitrary from '../arbitraries.ts'
 
 const v1 = { ...dialectV1, ...v1Readers }

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type A2AAgent, a2aAgent } from '../../../src/a2a/remote/agent.ts'
+import { type A2AAgent, a2aAgent } from '../../../src/faces/a2a/remote/agent.ts'
 import { type Agent, type AgentEngine, defineAgent } from '../../../src/index.ts'
 import { messagesIn } from '../../agents/run.ts'
 import { engineOf, start } from '../../kit/engine.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { a2aAgent } from '../../../src/a2a/index.ts'
+import { a2aAgent } from '../../../src/faces/a2a/index.ts'
 import { defineAgent } from '../../../src/index.ts'
 import { clientOf, serve, stateOf, textOf, VERSIONS } from '../served.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Artifact, StreamItem, TaskState } from '../../../src/a2a/model.ts'
-import { createReply, type Outcome, type StreamedProgress } from '../../../src/a2a/remote/reply.ts'
+import type { Artifact, StreamItem, TaskState } from '../../../src/faces/a2a/model.ts'
+import { createReply, type Outcome, type StreamedProgress } from '../../../src/faces/a2a/remote/reply.ts'
 
 const PLACE = { taskId: 't', contextId: 'c' }
 

@@ -11,9 +11,9 @@ import { DefaultRequestHandler as HandlerV03, InMemoryTaskStore as StoreV03 } fr
 import { jsonRpcHandler as rpcV03, UserBuilder as UsersV03 } from 'a2a-sdk-03/server/express'
 import express from 'express'
 import { onTestFinished } from 'vitest'
-import { v1 } from '../../../src/a2a/dialects/v1.ts'
-import { v03 } from '../../../src/a2a/dialects/v03.ts'
-import type { A2AMessage, Part, StreamItem, TaskState } from '../../../src/a2a/model.ts'
+import { v1 } from '../../../src/faces/a2a/dialects/v1.ts'
+import { v03 } from '../../../src/faces/a2a/dialects/v03.ts'
+import type { A2AMessage, Part, StreamItem, TaskState } from '../../../src/faces/a2a/model.ts'
 import type { Json } from '../../kit/events.ts'
 import { listen } from '../../kit/listen.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { A2A_ERROR_CODES } from '../../../src/a2a/errors.ts'
+import { A2A_ERROR_CODES } from '../../../src/faces/a2a/errors.ts'
 import { runs } from '../../kit/runs.ts'
 import { eventsOf, serve } from '../fake-operations.ts'
 import { broken, call } from '../requests.ts'

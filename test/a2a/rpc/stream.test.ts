@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { A2AError } from '../../../src/a2a/errors.ts'
-import type { StreamEntry } from '../../../src/a2a/model.ts'
-import type { A2ACall } from '../../../src/a2a/operations/operations.ts'
-import { SSE_HEADERS } from '../../../src/http/index.ts'
+import { SSE_HEADERS } from '../../../src/core/http/index.ts'
+import { A2AError } from '../../../src/faces/a2a/errors.ts'
+import type { StreamEntry } from '../../../src/faces/a2a/model.ts'
+import type { A2ACall } from '../../../src/faces/a2a/operations/operations.ts'
 import { eventually, gate, turns } from '../../kit/wait.ts'
 import {
   entry,

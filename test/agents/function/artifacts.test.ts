@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Agent } from '../../../src/agents/agent.ts'
 import { defineAgent, type Writer } from '../../../src/agents/function/define-agent.ts'
-import type { AgentEvent } from '../../../src/events/index.ts'
 import type { ContentBlock } from '../../../src/messages/index.ts'
+import type { AgentEvent } from '../../../src/messages/thread-events/index.ts'
 import { artifactsIn, artifactsOf, payloads } from '../artifacts.ts'
 import { answers, ask, input, newThread, outline, run, stateOf, type Thread, taskOf } from '../run.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineAgent } from '../../../src/agents/function/define-agent.ts'
-import type { AgentEvent } from '../../../src/events/index.ts'
 import { decodeMessage, type Message, textOf } from '../../../src/messages/index.ts'
+import type { AgentEvent } from '../../../src/messages/thread-events/index.ts'
 import { gate } from '../../kit/wait.ts'
 import { ask, collect, messagesIn, newThread, outline, run, stateOf } from '../run.ts'
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import type { Agent } from '../../../src/agents/agent.ts'
 import { AgentInputError } from '../../../src/agents/errors.ts'
 import { defineAgent } from '../../../src/agents/function/define-agent.ts'
-import type { AgentEvent } from '../../../src/events/index.ts'
 import { textOf } from '../../../src/messages/index.ts'
+import type { AgentEvent } from '../../../src/messages/thread-events/index.ts'
 import {
   answers,
   ask,

@@ -4,14 +4,14 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import * as z3 from 'zod/v3'
 import type { ModelAgentDefinition } from '../../../src/agents/function/types.ts'
-import { createAgentEngine, defineAgent, runToolCalls, type Subagent, tool } from '../../../src/index.ts'
 import {
   approve,
   reject,
   type ScriptedReply,
   scriptedModel,
   toolCallsOf,
-} from '../../../src/testing/index.ts'
+} from '../../../src/agents/testing/index.ts'
+import { createAgentEngine, defineAgent, runToolCalls, type Subagent, tool } from '../../../src/index.ts'
 import { gate } from '../../kit/wait.ts'
 
 const refund = tool({
@@ -367,7 +367,7 @@ test('a copy of the loop needs only what the package exports, and runs the same'
   const named = [...source.matchAll(/^import (?:type )?\{([^}]*)\}/gm)].flatMap(([, names]) =>
     names!.split(',').map((name) => name.trim()),
   )
-  const exported = read('index.ts') + read('formats/models.ts')
+  const exported = read('index.ts') + read('models/formats/models.ts')
   expect(named.filter((name) => !new RegExp(`\\b${name},`).test(exported))).toEqual([])
   const copied = source.replace(/^import .*$/gm, '').replaceAll('export ', '')
   const { outputText } = ts.transpileModule(`${copied}\nreturn runLoop`, {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defineAgent, type ToolContext, type Writer } from '../../../src/agents/function/define-agent.ts'
-import type { AgentEvent } from '../../../src/events/index.ts'
+import type { AgentEvent } from '../../../src/messages/thread-events/index.ts'
 import { artifactsIn, artifactsOf } from '../artifacts.ts'
 import { answers, collect, input, messagesIn, newThread, run, type Thread } from '../run.ts'
 

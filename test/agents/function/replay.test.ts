@@ -3,10 +3,10 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import type { Agent, RunInput } from '../../../src/agents/agent.ts'
 import { type AgentDefinition, defineAgent } from '../../../src/agents/function/define-agent.ts'
-import type { AgentEvent } from '../../../src/events/index.ts'
-import { openaiChat } from '../../../src/formats/index.ts'
-import { openai } from '../../../src/formats/models.ts'
 import { type Message, textOf } from '../../../src/messages/index.ts'
+import type { AgentEvent } from '../../../src/messages/thread-events/index.ts'
+import { openaiChat } from '../../../src/models/formats/index.ts'
+import { openai } from '../../../src/models/formats/models.ts'
 import { gate } from '../../kit/wait.ts'
 import {
   answers,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineAgent } from '../../../src/agents/function/define-agent.ts'
 import type { StepContext } from '../../../src/agents/function/types.ts'
-import type { AgentEvent } from '../../../src/events/index.ts'
+import type { AgentEvent } from '../../../src/messages/thread-events/index.ts'
 import { gate } from '../../kit/wait.ts'
 import { answers, ask, input, messagesIn, newThread, outline, run, stateOf, taskOf } from '../run.ts'
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { AgentRejection } from '../../../src/agents/errors.ts'
 import { defineAgent } from '../../../src/agents/function/define-agent.ts'
 import { runToolCalls, type ToolCallHandlers } from '../../../src/agents/function/tool-calls.ts'
-import type { AgentEvent } from '../../../src/events/index.ts'
-import { openaiChat } from '../../../src/formats/index.ts'
+import type { AgentEvent } from '../../../src/messages/thread-events/index.ts'
+import { openaiChat } from '../../../src/models/formats/index.ts'
 import { answers, ask, messagesIn, newThread, run, stateOf, type Thread } from '../run.ts'
 
 type Wanted = readonly [name: string, args: unknown]

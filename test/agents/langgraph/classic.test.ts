@@ -2,7 +2,7 @@ import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { readMessages, readToolCalls } from '../../../src/audit/server/transcript.ts'
-import type { AgentEvent } from '../../../src/events/index.ts'
+import type { AgentEvent } from '../../../src/messages/thread-events/index.ts'
 import {
   calculator,
   chat,

@@ -11,7 +11,7 @@ import {
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { mapMembers } from '../../../src/agents/langgraph/saver-views.ts'
-import { AgentwireError } from '../../../src/errors.ts'
+import { AgentwireError } from '../../../src/core/errors.ts'
 import type { Checkpointer } from '../../../src/storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
 import { calculator, endless, fanOut, Notes, nestedApproval, threeSteps } from '../../fixtures/graphs.ts'

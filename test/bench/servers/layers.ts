@@ -1,7 +1,7 @@
 import type { Agent, StreamModesRun } from '../../../src/agents/agent.ts'
+import { subscribe } from '../../../src/engine/index.ts'
 import type { AgentServer } from '../../../src/index.ts'
 import { memoryCheckpointer } from '../../../src/index.ts'
-import { subscribe } from '../../../src/runs/index.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'
 
 /** What a short run is made of: the same work with one more layer each. */

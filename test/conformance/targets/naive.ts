@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
-import type { WebHandler } from '../../../src/http/types.ts'
+import type { WebHandler } from '../../../src/core/http/types.ts'
 import { openServer } from '../../kit/listen.ts'
 import { connect } from '../connect.ts'
 import { allBut } from './capabilities.ts'

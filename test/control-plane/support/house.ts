@@ -8,7 +8,7 @@ import { createUploads } from '../../../src/control-plane/records/uploads/upload
 import { createSecretBox, type SecretBox } from '../../../src/control-plane/secrets/secret-box.ts'
 import type { WorkerTimes } from '../../../src/control-plane/worker/context.ts'
 import { createWorker, type Worker } from '../../../src/control-plane/worker/worker.ts'
-import { uuid7 } from '../../../src/ids.ts'
+import { uuid7 } from '../../../src/core/ids.ts'
 import { memoryStore, type Store } from '../../../src/storage/index.ts'
 
 const KEY = btoa('k'.repeat(32))

@@ -1,5 +1,5 @@
 import { HttpAgent, type Interrupt } from '@ag-ui/client'
-import { agUi } from '../../../src/ag-ui/index.ts'
+import { agUi } from '../../../src/faces/ag-ui/index.ts'
 import type { Json } from '../../kit/events.ts'
 import type { Door, Shown } from '../door.ts'
 

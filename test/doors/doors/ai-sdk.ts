@@ -1,5 +1,5 @@
 import { lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai'
-import { aiSdk } from '../../../src/ai-sdk/index.ts'
+import { aiSdk } from '../../../src/faces/ai-sdk/index.ts'
 import { openChat } from '../../ai-sdk/clients.ts'
 import type { Json } from '../../kit/events.ts'
 import { eventually } from '../../kit/wait.ts'

@@ -1,4 +1,4 @@
-import { mcp } from '../../../src/mcp/index.ts'
+import { mcp } from '../../../src/faces/mcp/index.ts'
 import type { Json } from '../../kit/events.ts'
 import { connect, textOf, threadOf } from '../../mcp/served.ts'
 import type { Door, Place, Shown } from '../door.ts'

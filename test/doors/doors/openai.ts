@@ -1,8 +1,8 @@
 import OpenAI from 'openai'
-import { uuidOf } from '../../../src/ids.ts'
-import { partsOf } from '../../../src/openai/ids.ts'
-import { openAi } from '../../../src/openai/index.ts'
-import { readChat } from '../../../src/openai/input.ts'
+import { uuidOf } from '../../../src/core/ids.ts'
+import { partsOf } from '../../../src/faces/openai/ids.ts'
+import { openAi } from '../../../src/faces/openai/index.ts'
+import { readChat } from '../../../src/faces/openai/input.ts'
 import type { Json } from '../../kit/events.ts'
 import type { Door, Place, Shown } from '../door.ts'
 

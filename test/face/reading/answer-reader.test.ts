@@ -4,10 +4,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../../src/agents/agent.ts'
 import { defineAgent } from '../../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
-import type { LogGap, ThreadEvent } from '../../../src/events/index.ts'
-import { ANSWER_EVENTS, type AnswerItem, createAnswerReader } from '../../../src/face/index.ts'
+import type { AgentEngine } from '../../../src/engine/index.ts'
+import { ANSWER_EVENTS, type AnswerItem, createAnswerReader } from '../../../src/faces/kit/index.ts'
 import { decodeMessage, type Message, textOf } from '../../../src/messages/index.ts'
-import type { AgentEngine } from '../../../src/runs/index.ts'
+import type { LogGap, ThreadEvent } from '../../../src/messages/thread-events/index.ts'
 import {
   approval,
   calculator,

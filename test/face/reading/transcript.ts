@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { AnswerItem, CallRef, MessageRef } from '../../../src/face/index.ts'
+import type { AnswerItem, CallRef, MessageRef } from '../../../src/faces/kit/index.ts'
 
 /** What a client has that follows the items. */
 export interface Transcript {

@@ -1,7 +1,7 @@
 import type { MockLanguageModelV3 } from 'ai/test'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { aiSdk } from '../../../src/formats/models.ts'
 import type { Message } from '../../../src/messages/index.ts'
+import { aiSdk } from '../../../src/models/formats/models.ts'
 
 /** What a model of version 3 gets. */
 type Prompt = Parameters<MockLanguageModelV3['doStream']>[0]['prompt']

@@ -1,8 +1,8 @@
 import { expect, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import type { Model } from '../../../src/formats/models.ts'
+import { toolCallsOf } from '../../../src/agents/testing/index.ts'
 import { createAgentEngine, defineAgent, tool } from '../../../src/index.ts'
-import { toolCallsOf } from '../../../src/testing/index.ts'
+import type { Model } from '../../../src/models/formats/models.ts'
 import type { Said } from './provider.ts'
 
 /** What a provider says in `converse`: a call and an answer with its result, then an answer in the next turn. */

@@ -8,7 +8,13 @@ import { createOpenAI as openai7 } from 'ai-sdk-openai-4'
 import OpenAI from 'openai'
 import type OpenAI7 from 'openai7'
 import { expect, onTestFinished, test } from 'vitest'
-import { aiSdk, anthropic, openai, openaiCompatible, openaiResponses } from '../../../src/formats/models.ts'
+import {
+  aiSdk,
+  anthropic,
+  openai,
+  openaiCompatible,
+  openaiResponses,
+} from '../../../src/models/formats/models.ts'
 import {
   anthropicRefusals,
   geminiRefusals,

@@ -1,3 +1,4 @@
+import type { Message } from '../../../src/messages/index.ts'
 import {
   anthropicMessages,
   bedrockConverse,
@@ -9,8 +10,7 @@ import {
   openaiChat,
   openaiResponses,
   vercel,
-} from '../../../src/formats/index.ts'
-import type { Message } from '../../../src/messages/index.ts'
+} from '../../../src/models/formats/index.ts'
 
 /* Conversations as they stand in the requests of each provider's clients, with all that the provider gave. */
 

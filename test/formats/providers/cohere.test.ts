@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { cohere } from '../../../src/formats/index.ts'
+import { cohere } from '../../../src/models/formats/index.ts'
 import { frozen, streamed, whole } from '../helpers.ts'
 
 const source = { type: 'document', id: 'doc:0', document: { title: 'D' } }

@@ -2,7 +2,7 @@ import { AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage } f
 import { ChatGenerationChunk } from '@langchain/core/outputs'
 import { ChatPromptTemplate } from '@langchain/core/prompts'
 import { expect, test } from 'vitest'
-import { langchain, langchainTarget, openaiChat } from '../../../src/formats/index.ts'
+import { langchain, langchainTarget, openaiChat } from '../../../src/models/formats/index.ts'
 import { frozen, streamed, viaJson, whole } from '../helpers.ts'
 
 const messageOf = (value: unknown) => langchain.readResponse(value).messages[0]!

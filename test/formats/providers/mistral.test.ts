@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mistral } from '../../../src/formats/index.ts'
+import { mistral } from '../../../src/models/formats/index.ts'
 import { frozen, streamed, whole } from '../helpers.ts'
 
 const response = (message: object, others: object = {}) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ollama } from '../../../src/formats/index.ts'
+import { ollama } from '../../../src/models/formats/index.ts'
 import { frozen, streamed, whole } from '../helpers.ts'
 
 const about = { model: 'llama', created_at: 'T' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openaiChat } from '../../../src/formats/index.ts'
+import { openaiChat } from '../../../src/models/formats/index.ts'
 import { eventsOf, frozen, streamed, whole } from '../helpers.ts'
 
 const response = (message: object, others: object = {}) => ({

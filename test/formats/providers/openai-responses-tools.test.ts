@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { openaiResponses, responsesTarget } from '../../../src/formats/index.ts'
-import * as models from '../../../src/formats/models.ts'
+import { openaiResponses, responsesTarget } from '../../../src/models/formats/index.ts'
+import * as models from '../../../src/models/formats/models.ts'
 import { frozen, streamed, viaJson, whole } from '../helpers.ts'
 
 const response = (...output: object[]) => ({ object: 'response', status: 'completed', output })

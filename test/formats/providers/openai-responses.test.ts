@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openaiResponses } from '../../../src/formats/index.ts'
+import { openaiResponses } from '../../../src/models/formats/index.ts'
 import { eventsOf, frozen, streamed, whole } from '../helpers.ts'
 
 const usage = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joinBase64 } from '../../../src/formats/reading/base64.ts'
+import { joinBase64 } from '../../../src/models/formats/reading/base64.ts'
 
 const bytes = fc.uint8Array({ maxLength: 12 }).map((array) => String.fromCharCode(...array))
 

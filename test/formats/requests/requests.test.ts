@@ -1,12 +1,18 @@
 import { expect, test } from 'vitest'
+import type { ContentBlock, Message } from '../../../src/messages/index.ts'
 import {
   anthropicMessages,
   type Format,
   openaiChat,
   openaiResponses as responses,
-} from '../../../src/formats/index.ts'
-import { aiSdk, anthropic, type ModelApi, openai, openaiResponses } from '../../../src/formats/models.ts'
-import type { ContentBlock, Message } from '../../../src/messages/index.ts'
+} from '../../../src/models/formats/index.ts'
+import {
+  aiSdk,
+  anthropic,
+  type ModelApi,
+  openai,
+  openaiResponses,
+} from '../../../src/models/formats/models.ts'
 import { frozen, viaJson } from '../helpers.ts'
 
 /** The content that every shape can express. */

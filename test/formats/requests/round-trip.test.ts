@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { ContentBlock, Message } from '../../../src/messages/index.ts'
 import {
   aiSdk,
   anthropic,
@@ -9,8 +10,7 @@ import {
   type ModelApi,
   openai,
   openaiResponses,
-} from '../../../src/formats/models.ts'
-import type { ContentBlock, Message } from '../../../src/messages/index.ts'
+} from '../../../src/models/formats/models.ts'
 import { text as anyText, args, name } from '../arbitraries.ts'
 import { frozen, viaJson } from '../helpers.ts'
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import type { ContentBlock, Message } from '../../../src/messages/index.ts'
 import {
   aiSdk,
   anthropic,
@@ -12,8 +13,7 @@ import {
   openai,
   openaiCompatible,
   openaiResponses,
-} from '../../../src/formats/models.ts'
-import type { ContentBlock, Message } from '../../../src/messages/index.ts'
+} from '../../../src/models/formats/models.ts'
 import { frozen } from '../helpers.ts'
 
 const say = (text: string): ContentBlock => ({ type: 'text', text })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { ContentBlock, Message } from '../../../src/messages/index.ts'
 import {
   anthropicMessages,
   anthropicTarget,
@@ -14,10 +15,9 @@ import {
   type Target,
   vercel,
   vercelTarget,
-} from '../../../src/formats/index.ts'
-import type { ContentBlock, Message } from '../../../src/messages/index.ts'
-import { convertModelCall } from '../../../src/tracing/convert/convert.ts'
-import { platformTarget } from '../../../src/tracing/convert/platform.ts'
+} from '../../../src/models/formats/index.ts'
+import { convertModelCall } from '../../../src/models/tracing/convert/convert.ts'
+import { platformTarget } from '../../../src/models/tracing/convert/platform.ts'
 import { formats } from '../examples.ts'
 import { frozen, viaJson, whole } from '../helpers.ts'
 

@@ -14,8 +14,8 @@ import {
   openaiChat,
   openaiResponses,
   vercel,
-} from '../../../src/formats/index.ts'
-import { observeModelStream } from '../../../src/tracing/index.ts'
+} from '../../../src/models/formats/index.ts'
+import { observeModelStream } from '../../../src/models/tracing/index.ts'
 import { frozen } from '../helpers.ts'
 
 type Model = InstanceType<typeof MockLanguageModelV3>

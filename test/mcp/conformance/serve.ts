@@ -1,7 +1,7 @@
 /** Serves the agents of the conformance suite until it is stopped. Prints the URL. */
 import { serve } from '../../../adapters/node.ts'
+import { mcp } from '../../../src/faces/mcp/index.ts'
 import { createAgentServer } from '../../../src/index.ts'
-import { mcp } from '../../../src/mcp/index.ts'
 import { agents } from './agents.ts'
 
 const server = createAgentServer({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { equalitiesOf, filterOf, type MetadataFilter, passes } from '../../../src/metadata-filter.ts'
+import { equalitiesOf, filterOf, type MetadataFilter, passes } from '../../../src/core/metadata-filter.ts'
 
 const scalar = fc.oneof(fc.constantFrom('a', 'b', '', 0, 1, true, false, null), fc.string())
 const key = fc.constantFrom('owner', 'team', 'tags', 'constructor', '__proto__', 'toString')

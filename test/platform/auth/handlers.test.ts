@@ -1,7 +1,7 @@
 import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth'
 import { describe, expect, test } from 'vitest'
+import { langgraphAuth } from '../../../src/faces/rest/index.ts'
 import { type AgentServer, createAgentServer, defineAgent } from '../../../src/index.ts'
-import { langgraphAuth } from '../../../src/platform/index.ts'
 import { request } from '../../kit/client.ts'
 import { serveAgents } from '../../kit/host.ts'
 import { bearer, clientOf, knowing, USERS } from './users.ts'

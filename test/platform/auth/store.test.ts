@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { langgraphAuth } from '../../../src/faces/rest/index.ts'
 import { defineAgent } from '../../../src/index.ts'
-import { langgraphAuth } from '../../../src/platform/index.ts'
 import { serveAgents } from '../../kit/host.ts'
 import { clientOf, knowing, owning } from './users.ts'
 

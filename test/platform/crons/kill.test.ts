@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { clockOf, findCron } from '../../../src/platform/crons/records.ts'
-import { accessOf } from '../../../src/principal.ts'
+import { accessOf } from '../../../src/core/principal.ts'
+import { clockOf, findCron } from '../../../src/faces/rest/crons/records.ts'
 import { openStorage } from '../../../src/storage/open.ts'
 import { BACKENDS } from '../../kit/backends.ts'
 import { bundleOf } from '../../kit/bundle.ts'

@@ -1,8 +1,8 @@
+import { cronJobs } from '../../../src/faces/rest/crons/crons.ts'
+import { startCronRun } from '../../../src/faces/rest/crons/start.ts'
+import { createWebhooks } from '../../../src/faces/rest/runs/webhooks.ts'
 import { createAgentEngine, defineAgent } from '../../../src/index.ts'
-import { createJobs } from '../../../src/jobs/jobs.ts'
-import { cronJobs } from '../../../src/platform/crons/crons.ts'
-import { startCronRun } from '../../../src/platform/crons/start.ts'
-import { createWebhooks } from '../../../src/platform/runs/webhooks.ts'
+import { createJobs } from '../../../src/storage/jobs/jobs.ts'
 import { openStorage } from '../../../src/storage/open.ts'
 
 /** A process that starts runs of crons until it is killed. With `HANGS` it has started them, but never comes to note them. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { toJson } from '../../../src/agents/to-json.ts'
-import { numberedFrames } from '../../../src/platform/frames/read-frames.ts'
-import type { AgentEngine } from '../../../src/runs/index.ts'
+import type { AgentEngine } from '../../../src/engine/index.ts'
+import { numberedFrames } from '../../../src/faces/rest/frames/read-frames.ts'
 import {
   calculator,
   chat,

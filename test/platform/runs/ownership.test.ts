@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { RUN_ROUTES } from '../../../src/faces/rest/runs/routes.ts'
 import { type Authenticate, type Authorize, defineAgent, type Principal } from '../../../src/index.ts'
-import { RUN_ROUTES } from '../../../src/platform/runs/routes.ts'
 import { request } from '../../kit/client.ts'
 import { serveAgents } from '../../kit/host.ts'
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Appender, createAppender } from '../../../src/runs/log/appender.ts'
-import { readLog } from '../../../src/runs/log/decode.ts'
-import { createLogWatchers } from '../../../src/runs/log/watchers.ts'
+import { nextTurn } from '../../../src/core/time.ts'
+import { type Appender, createAppender } from '../../../src/engine/log/appender.ts'
+import { readLog } from '../../../src/engine/log/decode.ts'
+import { createLogWatchers } from '../../../src/engine/log/watchers.ts'
 import { ConflictError, UnavailableError } from '../../../src/storage/errors.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
-import { nextTurn } from '../../../src/time.ts'
 
 type Step = 'push' | 'flush' | 'commit' | 'turn' | 'wait'
 /** How the store takes a commit: it writes it, now or later, writes it and loses the answer, or refuses it. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { persist } from '../../../src/runs/log/appender.ts'
+import { persist } from '../../../src/engine/log/appender.ts'
 import { ConflictError, FencedError, UnavailableError } from '../../../src/storage/errors.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { AgentEvent } from '../../../src/events/index.ts'
-import { encodeFrame, eventId, parseEventId, pendingEvent, topicOf } from '../../../src/runs/log/frame.ts'
+import { encodeFrame, eventId, parseEventId, pendingEvent, topicOf } from '../../../src/engine/log/frame.ts'
+import type { AgentEvent } from '../../../src/messages/thread-events/index.ts'
 
 const topic = (method: AgentEvent['method'], data: unknown, namespace: string[] = []) =>
   topicOf({ topic: pendingEvent({ method, namespace, data } as AgentEvent, 'r').topic, token: 3 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type AgentEngine, headOf, subscribe } from '../../../src/runs/index.ts'
+import { type AgentEngine, headOf, subscribe } from '../../../src/engine/index.ts'
 import { memoryStorage } from '../../../src/storage/memory/storage.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'

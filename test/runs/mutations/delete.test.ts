@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../../src/agents/agent.ts'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
-import { subscribe } from '../../../src/runs/index.ts'
+import { subscribe } from '../../../src/engine/index.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
 import { threeSteps } from '../../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
-import { subscribe } from '../../../src/runs/index.ts'
+import { subscribe } from '../../../src/engine/index.ts'
 import { approval } from '../../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'
 import { engineOf, recordOf, start, transcript } from '../../kit/engine.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newThread, putThread, type ThreadRecord } from '../../../src/runs/records/records.ts'
+import { newThread, putThread, type ThreadRecord } from '../../../src/engine/records/records.ts'
 
 const entry = (startsAt?: number) => ({
   runId: 'r',

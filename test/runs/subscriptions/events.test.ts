@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readToEnd } from '../../../src/runs/index.ts'
-import type { RunToEnd } from '../../../src/runs/subscriptions/events.ts'
+import { readToEnd } from '../../../src/engine/index.ts'
+import type { RunToEnd } from '../../../src/engine/subscriptions/events.ts'
 import { engineOf, start } from '../../kit/engine.ts'
 import { custom, puppet } from '../../kit/puppet.ts'
 import { sharedMemory } from '../../kit/shared.ts'

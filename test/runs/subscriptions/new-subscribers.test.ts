@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
-import { subscribe, type ThreadRecord } from '../../../src/runs/index.ts'
+import { subscribe, type ThreadRecord } from '../../../src/engine/index.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 import { threeSteps } from '../../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'

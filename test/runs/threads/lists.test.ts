@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { ownerOf } from '../../../src/principal.ts'
-import { newThread, putThread, type ThreadRecord } from '../../../src/runs/records/records.ts'
+import { ownerOf } from '../../../src/core/principal.ts'
+import { newThread, putThread, type ThreadRecord } from '../../../src/engine/records/records.ts'
 import type { Store } from '../../../src/storage/store/store.ts'
 import { PLACES } from '../../kit/databases.ts'
 import { engineOf } from '../../kit/engine.ts'

@@ -11,8 +11,8 @@ import {
   internalsOf,
   listAnswers,
   untilAnswered,
-} from '../../../src/runs/index.ts'
-import { loadRun, type RunRecord, type ThreadRecord } from '../../../src/runs/records/records.ts'
+} from '../../../src/engine/index.ts'
+import { loadRun, type RunRecord, type ThreadRecord } from '../../../src/engine/records/records.ts'
 import { openStorage } from '../../../src/storage/open.ts'
 import { BACKENDS } from '../../kit/backends.ts'
 import { engineOf, recordOf } from '../../kit/engine.ts'

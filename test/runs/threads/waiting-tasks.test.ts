@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { defineAgent } from '../../../src/agents/function/define-agent.ts'
-import { cancelAnswer, untilAnswered } from '../../../src/runs/index.ts'
+import { cancelAnswer, untilAnswered } from '../../../src/engine/index.ts'
 import { DATABASES } from '../../kit/databases.ts'
 import { engineOf } from '../../kit/engine.ts'
 

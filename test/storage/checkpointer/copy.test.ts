@@ -4,7 +4,7 @@ import { Send } from '@langchain/langgraph'
 import { DeltaSnapshot } from '@langchain/langgraph-checkpoint'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { AgentwireError } from '../../../src/errors.ts'
+import { AgentwireError } from '../../../src/core/errors.ts'
 import { copy, equalsCopy } from '../../../src/storage/checkpointer/copy.ts'
 
 fc.configureGlobal({ seed: 1 })

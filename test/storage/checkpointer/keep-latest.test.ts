@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mapMembers } from '../../../src/agents/langgraph/saver-views.ts'
 import { checkpointerAudits } from '../../../src/audit/checkpointer.ts'
-import { watchedCheckpointer } from '../../../src/runs/execution/saver/watched-saver.ts'
+import { watchedCheckpointer } from '../../../src/engine/execution/saver/watched-saver.ts'
 import type { Checkpointer } from '../../../src/storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../../../src/storage/checkpointer/fenced.ts'
 import { labelledCheckpointer } from '../../../src/storage/checkpointer/labelled.ts'

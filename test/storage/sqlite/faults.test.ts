@@ -1,6 +1,6 @@
 import Database from 'libsql'
 import { describe, expect, test } from 'vitest'
-import { AgentwireError } from '../../../src/errors.ts'
+import { AgentwireError } from '../../../src/core/errors.ts'
 import { UnavailableError } from '../../../src/storage/errors.ts'
 import { openFile } from '../../../src/storage/sqlite/open.ts'
 import { type SqliteDatabase, sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkLlmRun, convertModelCall } from '../../../src/tracing/index.ts'
+import { checkLlmRun, convertModelCall } from '../../../src/models/tracing/index.ts'
 
 const good = {
   run_type: 'llm',

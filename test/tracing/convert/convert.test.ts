@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { defineFormat } from '../../../src/formats/reading/define.ts'
-import { convertModelCall, partitionUsage, TracingError } from '../../../src/tracing/index.ts'
+import { defineFormat } from '../../../src/models/formats/reading/define.ts'
+import { convertModelCall, partitionUsage, TracingError } from '../../../src/models/tracing/index.ts'
 import { frozen, viaJson } from '../../formats/helpers.ts'
 
 const chatRequest = frozen({

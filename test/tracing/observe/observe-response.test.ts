@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import { convertModelCall, type ModelCallRecord, TracingError } from '../../../src/tracing/index.ts'
-import { observeModelResponse } from '../../../src/tracing/observe/observe-response.ts'
+import { convertModelCall, type ModelCallRecord, TracingError } from '../../../src/models/tracing/index.ts'
+import { observeModelResponse } from '../../../src/models/tracing/observe/observe-response.ts'
 
 const delta = (delta: object, finish_reason: string | null = null) => ({
   id: 'c1',

@@ -12,7 +12,7 @@ import {
   observeModelStream,
   startLlmRun,
   TracingError,
-} from '../../../src/tracing/index.ts'
+} from '../../../src/models/tracing/index.ts'
 import { frozen } from '../../formats/helpers.ts'
 
 setFlagsFromString('--expose-gc')

@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Client } from 'langsmith'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { startLlmRun } from '../../../src/tracing/index.ts'
-import { langsmithSink } from '../../../src/tracing/sinks/langsmith.ts'
+import { startLlmRun } from '../../../src/models/tracing/index.ts'
+import { langsmithSink } from '../../../src/models/tracing/sinks/langsmith.ts'
 
 /** A server that accepts runs one by one and keeps the requests. */
 async function intake(status = 200) {

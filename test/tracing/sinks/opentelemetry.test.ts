@@ -3,12 +3,17 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeUsage, type Message } from '../../../src/messages/index.ts'
-import { convertModelCall, memorySink, startLlmRun, type TracedRun } from '../../../src/tracing/index.ts'
+import {
+  convertModelCall,
+  memorySink,
+  startLlmRun,
+  type TracedRun,
+} from '../../../src/models/tracing/index.ts'
 import {
   genAiAttributes,
   openTelemetrySink,
   readGenAiAttributes,
-} from '../../../src/tracing/sinks/opentelemetry.ts'
+} from '../../../src/models/tracing/sinks/opentelemetry.ts'
 import { formats } from '../../formats/examples.ts'
 import { frozen, viaJson } from '../../formats/helpers.ts'
 import { runs } from '../../kit/runs.ts'

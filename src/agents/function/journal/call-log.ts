@@ -1,5 +1,5 @@
-import { AgentwireError } from '../../../errors.ts'
-import { sleep } from '../../../time.ts'
+import { AgentwireError } from '../../../core/errors.ts'
+import { sleep } from '../../../core/time.ts'
 import { AgentRejection, textOfThrown } from '../../errors.ts'
 import type { Channels } from '../checkpoints.ts'
 import type { State } from '../state.ts'

@@ -1,4 +1,4 @@
-import { formatUuid } from '../../../ids.ts'
+import { formatUuid } from '../../../core/ids.ts'
 import type { CheckpointTuple } from '../../../storage/checkpointer/checkpointer.ts'
 import type { Channels, CheckpointChain } from '../checkpoints.ts'
 import { publicState, type State } from '../state.ts'

@@ -1,6 +1,6 @@
-import { agentEvent, type EventData } from '../../../events/index.ts'
 import { encodeMessage, type Message, textOf } from '../../../messages/index.ts'
 import { type Fields, itemsOf } from '../../../messages/record.ts'
+import { agentEvent, type EventData } from '../../../messages/thread-events/index.ts'
 import { toJson } from '../../to-json.ts'
 import { type CallIdentity, type CompletedCall, errorOf } from '../journal/call-log.ts'
 import { answerWrites, digestOf } from '../journal/journal.ts'

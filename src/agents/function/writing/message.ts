@@ -1,4 +1,3 @@
-import type { AgentEvent } from '../../../events/index.ts'
 import {
   type ContentBlock,
   createMessageEncoder,
@@ -12,6 +11,7 @@ import {
   type WireMessageEvent,
 } from '../../../messages/index.ts'
 import { defined } from '../../../messages/record.ts'
+import type { AgentEvent } from '../../../messages/thread-events/index.ts'
 import { CUT_OFF, partialMessage } from '../../cancelled.ts'
 import { createMessageNormalizer } from '../../message-order.ts'
 import { handled } from '../event-queue.ts'

@@ -1,5 +1,4 @@
-import { AgentwireError } from '../../../errors.ts'
-import type { Format } from '../../../formats/format.ts'
+import { AgentwireError } from '../../../core/errors.ts'
 import {
   type ContentBlock,
   createAccumulator,
@@ -9,10 +8,11 @@ import {
   type Usage,
 } from '../../../messages/index.ts'
 import { defined } from '../../../messages/record.ts'
-import { textOfError } from '../../../tracing/errors.ts'
-import { isContent } from '../../../tracing/observe/first-token.ts'
-import { iterate } from '../../../tracing/observe/iterate.ts'
-import type { Run } from '../../../tracing/run.ts'
+import type { Format } from '../../../models/formats/format.ts'
+import { textOfError } from '../../../models/tracing/errors.ts'
+import { isContent } from '../../../models/tracing/observe/first-token.ts'
+import { iterate } from '../../../models/tracing/observe/iterate.ts'
+import type { Run } from '../../../models/tracing/run.ts'
 import type { ModelCall } from '../../agent.ts'
 import { type CompletedCall, errorOf } from '../journal/call-log.ts'
 import { callIdOf, isSuspended, nextPath, rejectSuspended, replayedCall, type Scope } from '../scope.ts'

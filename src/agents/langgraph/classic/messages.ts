@@ -1,4 +1,3 @@
-import { langchain } from '../../../formats/providers/langchain.ts'
 import {
   createMessageEncoder,
   decodeMessage,
@@ -7,6 +6,7 @@ import {
   type WireMessageEvent,
 } from '../../../messages/index.ts'
 import { defined } from '../../../messages/record.ts'
+import { langchain } from '../../../models/formats/providers/langchain.ts'
 import { toJson } from '../../to-json.ts'
 import type { EngineEvent } from '../graph.ts'
 import type { CallWatch } from './calls.ts'

@@ -1,7 +1,7 @@
-import { toHex } from '../../../bytes.ts'
-import { AgentwireError } from '../../../errors.ts'
-import { type Authenticate, HttpError, type Principal } from '../../../http/index.ts'
-import { checkOptions, type Table } from '../../../options.ts'
+import { toHex } from '../../../core/bytes.ts'
+import { AgentwireError } from '../../../core/errors.ts'
+import { type Authenticate, HttpError, type Principal } from '../../../core/http/index.ts'
+import { checkOptions, type Table } from '../../../core/options.ts'
 
 /** The owner of a key or token. */
 export interface Caller {

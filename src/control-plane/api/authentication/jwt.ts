@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
-import { AgentwireError } from '../../../errors.ts'
-import { checkOptions, type OptionTable } from '../../../options.ts'
+import { AgentwireError } from '../../../core/errors.ts'
+import { checkOptions, type OptionTable } from '../../../core/options.ts'
 import { algorithmsOf, type VerifyKey, type WebKey } from './algorithms.ts'
 import type { Caller, VerifyToken } from './authentication.ts'
 

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../../errors.ts'
+import { AgentwireError } from '../../../core/errors.ts'
 import type { JsonSchema } from '../../schema/json-schema.ts'
 
 /** A schema in the document, which may have `$ref` and alternatives. */

@@ -1,4 +1,4 @@
-import { json, type Route } from '../../../http/index.ts'
+import { json, type Route } from '../../../core/http/index.ts'
 import type { Operation } from '../operation.ts'
 import type { OpenApiDocument } from './document.ts'
 

@@ -1,4 +1,4 @@
-import { uuid7 } from '../../../ids.ts'
+import { uuid7 } from '../../../core/ids.ts'
 import { refusal } from '../../errors.ts'
 import { callbackUrl, endpointsOf } from '../providers/endpoints.ts'
 import type { FlowRecord, ProviderRecord } from '../records.ts'

@@ -1,6 +1,6 @@
-import { checkUrl } from '../../../egress/check-url.ts'
-import { DeliveryError } from '../../../egress/errors.ts'
-import { uuidOf } from '../../../ids.ts'
+import { checkUrl } from '../../../core/egress/check-url.ts'
+import { DeliveryError } from '../../../core/egress/errors.ts'
+import { uuidOf } from '../../../core/ids.ts'
 import { refusal } from '../../errors.ts'
 import type { ProviderRecord } from '../records.ts'
 

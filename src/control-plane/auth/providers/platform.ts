@@ -1,4 +1,4 @@
-import type { OptionTable } from '../../../options.ts'
+import type { OptionTable } from '../../../core/options.ts'
 import {
   type ClientAuthMethod,
   PROVIDER_DEFAULTS,

@@ -1,4 +1,4 @@
-import { uuid7 } from '../../../ids.ts'
+import { uuid7 } from '../../../core/ids.ts'
 import type { Op } from '../../../storage/index.ts'
 import type { TokenEventRecord, TokenEventType, TokenRecord } from '../records.ts'
 import { EVENTS, put } from '../stored.ts'

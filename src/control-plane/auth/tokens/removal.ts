@@ -1,4 +1,4 @@
-import { HttpError, reportError } from '../../../http/index.ts'
+import { HttpError, reportError } from '../../../core/http/index.ts'
 import { refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
 import { ProviderError } from '../errors.ts'

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { uuid7 } from '../../../ids.ts'
+import { uuid7 } from '../../../core/ids.ts'
 import type { Op, Store } from '../../../storage/index.ts'
 import { retryConflicts } from '../../records/docs.ts'
 import type { Given } from '../../wire/names.ts'

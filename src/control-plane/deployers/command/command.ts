@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
-import { checkOptions } from '../../../options.ts'
+import { checkOptions } from '../../../core/options.ts'
 import type { Json } from '../../../storage/index.ts'
 import {
   type DeployContext,

@@ -1,4 +1,4 @@
-import type { OptionTable } from '../../../options.ts'
+import type { OptionTable } from '../../../core/options.ts'
 import type { Source } from '../../records/records.ts'
 
 /** A program and its arguments. No shell interprets them. */

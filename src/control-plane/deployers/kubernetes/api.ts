@@ -6,7 +6,7 @@ import type {
   V1Service,
   V2HorizontalPodAutoscaler,
 } from '@kubernetes/client-node'
-import { backoff, sleep } from '../../../time.ts'
+import { backoff, sleep } from '../../../core/time.ts'
 import { DeployError } from '../deployer.ts'
 import type { KubernetesClient, KubernetesRequest } from './client.ts'
 import type { KubernetesTimes } from './options.ts'

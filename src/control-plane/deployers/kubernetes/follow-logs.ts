@@ -1,4 +1,4 @@
-import { pause } from '../../../time.ts'
+import { pause } from '../../../core/time.ts'
 import { DeployError, type LogLevel } from '../deployer.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'
 import { containersOf } from './pods.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { checkOptions } from '../../../options.ts'
-import { sleep } from '../../../time.ts'
+import { checkOptions } from '../../../core/options.ts'
+import { sleep } from '../../../core/time.ts'
 import { type DeployContext, DeployError, type Deployer, type Running } from '../deployer.ts'
 import { createApi, type KubernetesApi } from './api.ts'
 import { clientOf, defaultClient } from './client.ts'

@@ -1,4 +1,4 @@
-import type { OptionTable } from '../../../options.ts'
+import type { OptionTable } from '../../../core/options.ts'
 import type { KubeConfigLike, KubernetesClient } from './client.ts'
 
 /** Where and how deployments run. */

@@ -1,4 +1,4 @@
-import { backoff, sleep } from '../../../time.ts'
+import { backoff, sleep } from '../../../core/time.ts'
 import { maskSecrets } from '../../secrets/mask.ts'
 import { DeployError, type PhaseContext } from '../deployer.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'

@@ -1,4 +1,4 @@
-import { sleep } from '../../../time.ts'
+import { sleep } from '../../../core/time.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'
 import { ATTEMPT_ANNOTATION, REVISION_ANNOTATION, type Scope, WORKLOAD_LABEL } from './names.ts'
 

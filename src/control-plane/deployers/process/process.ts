@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { checkOptions, type OptionTable } from '../../../options.ts'
+import { checkOptions, type OptionTable } from '../../../core/options.ts'
 import type { Json } from '../../../storage/index.ts'
 import { maskSecrets } from '../../secrets/mask.ts'
 import {

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../../errors.ts'
+import { AgentwireError } from '../../../core/errors.ts'
 import { fromBase64, toBase64 } from '../../secrets/base64.ts'
 
 const PREFIX = 'whsec_'

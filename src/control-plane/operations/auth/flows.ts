@@ -1,4 +1,4 @@
-import { type Call, HttpError } from '../../../http/index.ts'
+import { type Call, HttpError } from '../../../core/http/index.ts'
 import { operation, tagged } from '../../api/operation.ts'
 import type { ProviderAnswer } from '../../auth/oauth-client.ts'
 import type { Authenticated } from '../../auth/service.ts'

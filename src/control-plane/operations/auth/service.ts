@@ -1,5 +1,5 @@
-import type { Call } from '../../../http/index.ts'
-import { ownerOf, type Principal } from '../../../principal.ts'
+import type { Call } from '../../../core/http/index.ts'
+import { ownerOf, type Principal } from '../../../core/principal.ts'
 import {
   type Input,
   type Method,

@@ -1,4 +1,4 @@
-import { uuid7 } from '../../../ids.ts'
+import { uuid7 } from '../../../core/ids.ts'
 import type { RequestKey } from '../../api/idempotency-key.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { InvalidRequest, refusal } from '../../errors.ts'

@@ -1,4 +1,4 @@
-import { ownerOf } from '../../../principal.ts'
+import { ownerOf } from '../../../core/principal.ts'
 import { requestKey } from '../../api/idempotency-key.ts'
 import { operation, tagged } from '../../api/operation.ts'
 import { InvalidRequest, noDeployment } from '../../errors.ts'

@@ -1,4 +1,4 @@
-import type { HttpError } from '../../../http/index.ts'
+import type { HttpError } from '../../../core/http/index.ts'
 import { refusal } from '../../errors.ts'
 
 /** The largest upload, in bytes. */

@@ -1,4 +1,4 @@
-import { concatBytes } from '../../../bytes.ts'
+import { concatBytes } from '../../../core/bytes.ts'
 import { checkGuard, checkLease, guardedAppend, type PreparedOp, wholeMs } from '../../store/commit.ts'
 import { chunksOf } from '../../store/log-layout.ts'
 import type { Guard } from '../../store/store.ts'

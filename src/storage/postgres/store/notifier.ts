@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { sleep } from '../../../time.ts'
+import { sleep } from '../../../core/time.ts'
 import { during, keepConnected, type ListeningConnection, PING_EVERY } from '../../store/keep-connected.ts'
 import { changeOf, createListeners, EVERYTHING, markOf } from '../../store/listeners.ts'
 import type { PartitionChange, PartitionListener } from '../../store/store.ts'

@@ -1,4 +1,4 @@
-import { AgentwireError } from '../../../errors.ts'
+import { AgentwireError } from '../../../core/errors.ts'
 import { assertReadable } from '../../storage-url.ts'
 import type { Connections } from '../connection.ts'
 import { fromIoredis, type IoredisClient, isIoredis } from './ioredis.ts'

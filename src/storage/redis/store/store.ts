@@ -1,4 +1,4 @@
-import { concatBytes } from '../../../bytes.ts'
+import { concatBytes } from '../../../core/bytes.ts'
 import type { StoreCalls } from '../../durable-storage.ts'
 import { UnavailableError } from '../../errors.ts'
 import { changeBy, type PreparedOp, prepareOps } from '../../store/commit.ts'

@@ -1,4 +1,4 @@
-import { concatBytes } from '../../../bytes.ts'
+import { concatBytes } from '../../../core/bytes.ts'
 import { type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
 import type { LogBatch, ReadQuery } from '../../store/store.ts'
 import { toText } from '../../text.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DeployError } from '../../../../src/control-plane/deployers/deployer.ts'
-import { AgentwireError } from '../../../../src/errors.ts'
+import { AgentwireError } from '../../../../src/core/errors.ts'
 import { eventually } from '../../../kit/wait.ts'
 import { contextOf, deployers, deployRevision, settled } from './drive.ts'
 import { type FakeApi, type Fault, fakeApis, type Recorded } from './fake-api.ts'

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { createFrameReader } from '../../../../src/devtools/page/model/frames.ts'
-import { createLog } from '../../../../src/devtools/page/model/log.ts'
 import { createAgentServer, defineAgent } from '../../../../src/index.ts'
+import { createFrameReader } from '../../../../src/ops/devtools/page/model/frames.ts'
+import { createLog } from '../../../../src/ops/devtools/page/model/log.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 
@@ -22,7 +22,7 @@ async function pageOf() {
     requests.push(path)
     return server.fetch(new Request(`http://in.process${path}`, init))
   })
-  const { entriesIn, fetchEvents } = await import('../../../../src/devtools/page/data/events.ts')
+  const { entriesIn, fetchEvents } = await import('../../../../src/ops/devtools/page/data/events.ts')
   return { server, requests, entriesIn, fetchEvents }
 }
 

@@ -6,7 +6,7 @@ import {
   readStops,
   stoppingNodes,
   toggled,
-} from '../../../../src/devtools/page/model/breakpoints.ts'
+} from '../../../../src/ops/devtools/page/model/breakpoints.ts'
 
 test('breakpoints are set and taken away on each side of a node', () => {
   const before = toggled(NO_STOPS, 'before', 'write')

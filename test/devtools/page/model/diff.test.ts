@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { diff, pathText } from '../../../../src/devtools/page/model/diff.ts'
+import { diff, pathText } from '../../../../src/ops/devtools/page/model/diff.ts'
 
 const lines = (before: unknown, after: unknown) =>
   diff(before, after).map(({ kind, path }) => `${kind} ${pathText(path)}`)

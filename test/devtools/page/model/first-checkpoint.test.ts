@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { firstCheckpointOf } from '../../../../src/devtools/page/model/first-checkpoint.ts'
-import type { CheckpointRow } from '../../../../src/devtools/wire.ts'
+import { firstCheckpointOf } from '../../../../src/ops/devtools/page/model/first-checkpoint.ts'
+import type { CheckpointRow } from '../../../../src/ops/devtools/wire.ts'
 
 const row = (id: number, task: string): CheckpointRow => ({
   checkpoint_id: `${id}`,

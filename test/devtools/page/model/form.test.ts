@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { fieldsOf, inputOf, takesMessages } from '../../../../src/devtools/page/model/form.ts'
+import { fieldsOf, inputOf, takesMessages } from '../../../../src/ops/devtools/page/model/form.ts'
 
 const schema = z.toJSONSchema(
   z.object({

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createFrameReader } from '../../../../src/devtools/page/model/frames.ts'
-import { createClock, createLog, matches } from '../../../../src/devtools/page/model/log.ts'
+import { createFrameReader } from '../../../../src/ops/devtools/page/model/frames.ts'
+import { createClock, createLog, matches } from '../../../../src/ops/devtools/page/model/log.ts'
 
 const encoder = new TextEncoder()
 const BOUNDS = { events: 100_000, bytes: 1e9 }

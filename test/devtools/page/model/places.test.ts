@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { langgraph } from '../../../../src/agents/langgraph/langgraph.ts'
-import { createPlaces } from '../../../../src/devtools/page/model/places.ts'
 import { defineAgent } from '../../../../src/index.ts'
+import { createPlaces } from '../../../../src/ops/devtools/page/model/places.ts'
 import { fanOut } from '../../../fixtures/graphs.ts'
 import { trips } from '../../trips.ts'
 import { readRun } from './read-run.ts'

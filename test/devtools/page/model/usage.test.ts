@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { costText } from '../../../../src/devtools/page/model/text.ts'
-import { callOf, totalsOf } from '../../../../src/devtools/page/model/usage.ts'
+import { costText } from '../../../../src/ops/devtools/page/model/text.ts'
+import { callOf, totalsOf } from '../../../../src/ops/devtools/page/model/usage.ts'
 import { CACHED, LARGE, THINKING } from '../../trips.ts'
 
 const prices = {

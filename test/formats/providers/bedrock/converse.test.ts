@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bedrockConverse } from '../../../../src/formats/index.ts'
+import { bedrockConverse } from '../../../../src/models/formats/index.ts'
 import { frozen, streamed, whole } from '../../helpers.ts'
 
 const BYTES = new Uint8Array([1, 2, 3, 4])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bedrockInvoke } from '../../../../src/formats/index.ts'
+import { bedrockInvoke } from '../../../../src/models/formats/index.ts'
 import { streamed } from '../../helpers.ts'
 
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { gemini } from '../../../../src/formats/index.ts'
+import { gemini } from '../../../../src/models/formats/index.ts'
 import { frozen, streamed, whole } from '../../helpers.ts'
 
 const response = (parts: readonly object[], others: object = {}) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { geminiInteractions } from '../../../../src/formats/index.ts'
+import { geminiInteractions } from '../../../../src/models/formats/index.ts'
 import { frozen, streamed, whole } from '../../helpers.ts'
 
 const interaction = (steps: readonly object[], others: object = {}) => ({

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { vercel, vercelTarget } from '../../../../src/formats/index.ts'
-import { aiSdk } from '../../../../src/formats/models.ts'
-import { readUsage } from '../../../../src/formats/providers/vercel/usage.ts'
 import type { ContentBlock } from '../../../../src/messages/index.ts'
+import { vercel, vercelTarget } from '../../../../src/models/formats/index.ts'
+import { aiSdk } from '../../../../src/models/formats/models.ts'
+import { readUsage } from '../../../../src/models/formats/providers/vercel/usage.ts'
 import { eventsOf, frozen, streamed, whole } from '../../helpers.ts'
 
 const read = (response: object) => whole(vercel, { finishReason: 'stop', ...response }).messages[0]!

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { watchedCheckpointer } from '../../../../src/runs/execution/saver/watched-saver.ts'
+import { watchedCheckpointer } from '../../../../src/engine/execution/saver/watched-saver.ts'
 import type { Checkpointer } from '../../../../src/storage/checkpointer/checkpointer.ts'
 
 const fault = new Error('The disk is full.')

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Server, Socket } from 'node:net'
-import { sleep } from '../../../../time.ts'
+import { sleep } from '../../../../core/time.ts'
 import { DeployError } from '../../deployer.ts'
 import type { Backend } from './backend.ts'
 import { forbidden, forward, notRunning } from './forward.ts'

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { within } from '../../../../time.ts'
+import { within } from '../../../../core/time.ts'
 import { DeployError, type DeploymentContext } from '../../deployer.ts'
 import { readLines } from '../../run-command.ts'
 import { type SupervisedCommand, spawnSupervised } from '../../supervised.ts'

@@ -1,5 +1,5 @@
 import { get } from 'node:http'
-import { pause } from '../../../../time.ts'
+import { pause } from '../../../../core/time.ts'
 import { DeployError } from '../../deployer.ts'
 import type { Ended } from '../../supervised.ts'
 import { BACKEND_HOST } from '../proxy/backend.ts'

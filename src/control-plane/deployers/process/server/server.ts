@@ -1,4 +1,4 @@
-import { sleep } from '../../../../time.ts'
+import { sleep } from '../../../../core/time.ts'
 import { createBackend } from '../proxy/backend.ts'
 import { type Child, type ServerOptions, startChild } from './child.ts'
 import { describe } from './ready.ts'

@@ -1,4 +1,4 @@
-import { pause } from '../../../../time.ts'
+import { pause } from '../../../../core/time.ts'
 import { DeployError, type DeploymentContext } from '../../deployer.ts'
 import { openProxy, type ProxyOptions, type ReverseProxy } from '../proxy/proxy.ts'
 import type { ServerOptions } from './child.ts'

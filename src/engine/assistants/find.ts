@@ -1,0 +1,81 @@
+import { isUuid } from '../../core/ids.ts'
+import { passes } from '../../core/metadata-filter.ts'
+import { accessOf, type Principal } from '../../core/principal.ts'
+import { type AgentEngine, internalsOf, RunError } from '../index.ts'
+import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
+import { graphOfId, idOfGraph, systemAssistant } from './system.ts'
+import { isUnnamed } from './unnamed.ts'
+
+/** The assistant id that `@langchain/react` and its siblings send if an app sets none: the server chooses. */
+/** The agent with a name, which may be an alias or leave the choice to the server. */
+export function graphNamed(engine: AgentEngine, name: string): string | undefined {
+  const { aliases, defaultAgent } = internalsOf(engine)
+  const graphId = isUnnamed(engine, name) ? defaultAgent : (aliases.get(name) ?? name)
+  return graphId !== undefined && engine.agents.has(graphId) ? graphId : undefined
+}
+
+/**
+ * The resource name of an assistant for `authorize`: its graph for the name or the system assistant of a graph,
+ * otherwise the id as sent.
+ */
+export const resourceNamed = async (engine: AgentEngine, idOrName: string): Promise<string> =>
+  graphNamed(engine, idOrName) ?? (await graphOfId(engine, idOrName.toLowerCase())) ?? idOrName
+
+/**
+ * Finds the assistant that a principal names: by the UUID of an assistant, or by the name or alias of a
+ * graph, which refers to its system assistant. Undefined if it does not exist, or if the principal's filter
+ * hides it and it is not a system assistant.
+ */
+export const findAssistant = async (
+  engine: AgentEngine,
+  principal: Principal | null | undefined,
+  idOrName: string,
+): Promise<AssistantRecord | undefined> => (await readAssistant(engine, principal, idOrName))?.record
+
+/**
+ * Like `findAssistant`, for reading or changing it. Throws `no_such_assistant`, also if the filter hides a
+ * system assistant.
+ */
+export async function requireAssistant(
+  engine: AgentEngine,
+  principal: Principal | null | undefined,
+  idOrName: string,
+): Promise<AssistantRecord> {
+  const found = await findAssistant(engine, principal, idOrName)
+  if (found && isShown(principal, found)) return found
+  throw noSuchAssistant()
+}
+
+/**
+ * Whether the principal's filter allows an assistant. A principal that may run a graph may run its system
+ * assistant even if it is hidden.
+ */
+export const isShown = (
+  principal: Principal | null | undefined,
+  { metadata }: Pick<AssistantRecord, 'metadata'>,
+): boolean => passes(accessOf(principal).metadataFilter, metadata)
+
+/** Clients check for this text. */
+export const noSuchAssistant = (): RunError => new RunError('no_such_assistant', 'Assistant not found')
+
+/** An assistant with the version of its document. An unchanged system assistant has no document. */
+export async function readAssistant(
+  engine: AgentEngine,
+  principal: Principal | null | undefined,
+  idOrName: string,
+): Promise<{ readonly record: StoredAssistant; readonly docVersion?: number } | undefined> {
+  const { owner, metadataFilter } = accessOf(principal)
+  const named = graphNamed(engine, idOrName)
+  if (named === undefined && !isUuid(idOrName)) return undefined
+  const id = named === undefined ? idOrName.toLowerCase() : await idOfGraph(engine, named)
+  const doc = await internalsOf(engine).store.get(placeOf(owner, id), ASSISTANTS, id)
+  if (doc) {
+    const record = recordOf(doc)
+    const isThere = record.isSystem
+      ? engine.agents.has(record.graphId)
+      : passes(metadataFilter, record.metadata)
+    return isThere ? { record, docVersion: doc.version } : undefined
+  }
+  const graphId = named ?? (await graphOfId(engine, id))
+  return graphId === undefined ? undefined : { record: await systemAssistant(engine, owner, graphId) }
+}

@@ -1,0 +1,129 @@
+import type { Agent } from '../agents/agent.ts'
+import { logError } from '../core/errors.ts'
+import { uuid7 } from '../core/ids.ts'
+import { later, lazy } from '../core/lazy.ts'
+import { createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
+import { graphStoresOf } from '../storage/graph-store/index.ts'
+import { memoryOnDemand } from '../storage/memory/on-demand.ts'
+import { watchStore } from './availability.ts'
+import type { ErrorReporter, RunContext } from './context.ts'
+import { RunError } from './errors.ts'
+import { errorMessageOf } from './failures.ts'
+import { limitsOf, slotPolicy } from './limits.ts'
+import { createLogWatchers } from './log/watchers.ts'
+import { createObserver } from './observe.ts'
+import type { AgentEngineOptions } from './options.ts'
+import { createStoreClock } from './records/store-clock.ts'
+import { createWakeUps } from './records/wake-ups.ts'
+import { warnEphemeralStore } from './threads/savers.ts'
+
+const startDue = /* @__PURE__ */ later(() => import('./execution/start-next.ts'), 'startDue')
+
+const LEASE_TTL_MS = 15_000
+/** A lease in a store of a single process never needs to expire. */
+const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
+
+/**
+ * The state of an engine: its options with defaults, and the state that its runs share. Throws `RunError`
+ * `invalid_argument`.
+ */
+export function createContext(
+  options: AgentEngineOptions,
+  recover: (context: RunContext, threadId: string) => Promise<void>,
+): RunContext {
+  const agents = agentsOf(options?.agents)
+  assertDefaultAgent(agents, options.defaultAgent)
+  const aliases = aliasesOf(agents, options.aliases)
+  const memory = lazy(memoryOnDemand)
+  const unobserved = options.store ?? memory().store
+  const checkpointer = options.checkpointer ?? memory().checkpointer
+  const limits = limitsOf(options.limits)
+  warnEphemeralStore(unobserved, { agents, checkpointer })
+  const report = reporterOf(options.onError)
+  const observe = createObserver(options.observe, (error) => report(error, {}))
+  const { shared } = unobserved.capabilities
+  const leaseTtlMs = options.leaseTtlMs ?? LEASE_TTL_MS
+  // Leases are renewed this often.
+  const { store, wasAway } = shared
+    ? watchStore(unobserved, leaseTtlMs / 3, observe)
+    : { store: unobserved, wasAway: () => false }
+  // Created when a request needs them: Workers forbid both while a module is loaded.
+  const instance = lazy(uuid7)
+  const closing = lazy(() => new AbortController())
+  const context: RunContext = {
+    store,
+    checkpointer,
+    wasAway,
+    storeNow: createStoreClock(store),
+    graphStores: graphStoresOf(store, options.graphStore),
+    agents,
+    aliases,
+    get defaultAgent() {
+      const [first] = agents.keys()
+      return options.defaultAgent ?? (agents.size === 1 ? first : undefined)
+    },
+    get instance() {
+      return instance()
+    },
+    leaseTtlMs: shared ? leaseTtlMs : NO_EXPIRY_MS,
+    retryForMs: shared ? leaseTtlMs : 0,
+    cancelGraceMs: options.cancelGraceMs ?? 1_000,
+    drainMs: options.drainMs ?? 0,
+    limits,
+    slots: createKeyedSemaphore(slotPolicy(limits)),
+    waitingForSlot: new Map(),
+    watchers: createLogWatchers(store),
+    sweepMs: options.sweepMs ?? 60_000,
+    recover: (threadId) => recover(context, threadId),
+    wakeUps: createWakeUps((threadId) => void startDue(context, threadId)),
+    active: new Map(),
+    executing: new Map(),
+    pending: new Set(),
+    report,
+    errorMessage: errorMessageOf(options.errorMessage),
+    observe,
+    get closing() {
+      return closing()
+    },
+  }
+  return context
+}
+
+/** Assigns an id to every error. A failing `onError` is ignored, because there is nowhere to report it. */
+function reporterOf(onError: ErrorReporter = logError): RunContext['report'] {
+  return (error, origin) => {
+    const id = crypto.randomUUID()
+    const call = async () => onError(error, { ...origin, id })
+    call().catch(() => {})
+    return id
+  }
+}
+
+function agentsOf(given: AgentEngineOptions['agents'] | undefined): ReadonlyMap<string, Agent> {
+  if (!globalThis.crypto) throw new RunError('not_supported', 'agentwire requires Node 20.20 or newer.')
+  const agents = given instanceof Map ? given : new Map<string, Agent>(Object.entries(given ?? {}))
+  if (agents.size === 0) throw new RunError('invalid_argument', 'The server needs at least one agent.')
+  for (const [name, agent] of agents) {
+    if (typeof agent?.getHistory === 'function') continue
+    const message = `agents.${name} is not an agent (${typeof agent}): use langgraph(graph) or defineAgent({ run }).`
+    throw new RunError('invalid_argument', message)
+  }
+  return agents
+}
+
+function aliasesOf(
+  agents: ReadonlyMap<string, Agent>,
+  given: AgentEngineOptions['aliases'] = {},
+): ReadonlyMap<string, string> {
+  for (const [name, id] of Object.entries(given)) {
+    if (agents.has(id) && !agents.has(name)) continue
+    const message = `aliases.${name}: ${agents.has(name) ? 'it is the name of an agent' : `unknown agent ${JSON.stringify(id)}`}.`
+    throw new RunError('invalid_argument', message)
+  }
+  return new Map(Object.entries(given))
+}
+
+function assertDefaultAgent(agents: ReadonlyMap<string, Agent>, named: string | undefined): void {
+  if (named === undefined || agents.has(named)) return
+  throw new RunError('invalid_argument', `defaultAgent ${JSON.stringify(named)} is not one of the agents.`)
+}

@@ -1,0 +1,134 @@
+import { later } from '../core/lazy.ts'
+import { checkOptions, STORAGE_PARTS } from '../core/options.ts'
+import { type Access, ownerOf } from '../core/principal.ts'
+import type { AgentEngine } from './agent-engine.ts'
+import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
+import { createAttach } from './attach.ts'
+import { asPrincipal, bind, type CallerRequest } from './bound.ts'
+import { checked } from './check-request.ts'
+import { close } from './close.ts'
+import type { RunContext } from './context.ts'
+import { createContext } from './create-context.ts'
+import type { EventForm } from './log/form.ts'
+import { startMaintenance } from './maintenance.ts'
+import { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
+import type { CancelAction } from './records/records.ts'
+import { answersOf, inputOf } from './request-config.ts'
+import type { Owned, ThreadEvents } from './requests.ts'
+import type { ThreadListQuery } from './threads/lists.ts'
+import type { readHistory as historyOf } from './threads/state.ts'
+import type { OwnedThread } from './threads/threads.ts'
+
+const startRun = /* @__PURE__ */ later(() => import('./execution/start.ts'), 'startRun')
+const acceptRun = /* @__PURE__ */ later(() => import('./execution/start.ts'), 'acceptRun')
+const cancelRun = /* @__PURE__ */ later(() => import('./execution/cancel.ts'), 'cancelRun')
+const requireRun = /* @__PURE__ */ later(() => import('./threads/threads.ts'), 'requireRun')
+const readState = /* @__PURE__ */ later(() => import('./threads/state.ts'), 'readState')
+const recoverThread = /* @__PURE__ */ later(() => import('./execution/recover.ts'), 'recoverThread')
+const finishOrphanedWork = /* @__PURE__ */ later(() => import('./orphaned-work.ts'), 'finishOrphanedWork')
+const deleteExpired = /* @__PURE__ */ later(() => import('./orphaned-work.ts'), 'deleteExpired')
+const countThreads = /* @__PURE__ */ later(() => import('./threads/lists.ts'), 'countThreads')
+const followFound = /* @__PURE__ */ later(() => import('./answers/follow.ts'), 'followFound')
+const followStarted = /* @__PURE__ */ later(() => import('./answers/follow.ts'), 'followStarted')
+const measure = /* @__PURE__ */ later(() => import('./measure.ts'), 'measure')
+const runToEnd = /* @__PURE__ */ later(() => import('./answers/run-to-end.ts'), 'runToEnd')
+const cancelAnswer = /* @__PURE__ */ later(() => import('./answers/cancel.ts'), 'cancelAnswer')
+
+/**
+ * Creates an engine. Throws `AgentwireError` `invalid_argument` for unknown or invalid options, and
+ * `RunError` `invalid_argument` for invalid agents or aliases.
+ */
+export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
+  checkOptions('createAgentEngine', options, ENGINE_OPTIONS, STORAGE_PARTS)
+  return openEngine(options)
+}
+
+/** Like `createAgentEngine`, for options that were validated and may contain others. */
+export function openEngine(options: AgentEngineOptions): AgentEngine {
+  const context = createContext(options, recoverThread)
+  const maintain = startMaintenance(context, { finishOrphanedWork, deleteExpired })
+  const { attach, close: closeAttached } = createAttach(context)
+  const bound = { context, maintain, attach }
+  const as =
+    <Request extends Access, Result>(method: (context: RunContext, request: Request) => Result) =>
+    (request: CallerRequest<Request>): Result =>
+      asPrincipal(bound, method, request)
+  const startAs = as(startRun)
+  const waitAs = as(later(() => import('./subscriptions/result.ts'), 'waitForResult'))
+  const engine: AgentEngine = bind<AgentEngine>(
+    {
+      agents: context.agents,
+      graphStore(principal) {
+        maintain()
+        return context.graphStores.of(ownerOf(principal))
+      },
+      start: async (request) => startAs(inputOf(checked('start', request))),
+      respond: async (request) => startAs(answersOf(checked('respond', request))),
+      wait: async (run) => waitAs(checked('wait', run)),
+      run: (request) => runToEnd(engine, request),
+      cancel: as(cancelOwn),
+      follow: as(follow) as AgentEngine['follow'],
+      findAnswer: as(later(() => import('./answers/find.ts'), 'findAnswer')),
+      snapshot: as(later(() => import('./answers/snapshot.ts'), 'readSnapshot')),
+      events: as(readEvents) as AgentEngine['events'],
+      findThread: as(later(() => import('./threads/threads.ts'), 'findThread')),
+      createThread: as(later(() => import('./mutations/write-record.ts'), 'createThread')),
+      patchThread: as(later(() => import('./mutations/write-record.ts'), 'patchThread')),
+      copyThread: as(later(() => import('./mutations/copy-thread.ts'), 'copyThread')),
+      deleteThread: as(later(() => import('./mutations/delete-thread.ts'), 'deleteThread')),
+      listThreads: (query = {}) => as(listThreads)(query),
+      countThreads: (query = {}) => as(countThreads)(query),
+      getRun: as(later(() => import('./threads/runs.ts'), 'getRun')),
+      listRuns: as(later(() => import('./threads/list-runs.ts'), 'listOwnRuns')),
+      deleteRun: as(later(() => import('./mutations/delete-run.ts'), 'deleteRun')),
+      readState: (thread, query) => readState(context, thread, query),
+      readHistory: (thread, query, history) => readHistory(context, thread, query, history),
+      writeState: as(later(() => import('./mutations/write-state.ts'), 'writeState')),
+      checkpointBefore: as(later(() => import('./answers/checkpoint-before.ts'), 'checkpointBefore')),
+      measure: () => measure(context),
+      async close() {
+        // Attached parts use the engine, so they close first.
+        await closeAttached()
+        await close(context)
+      },
+    },
+    bound,
+  )
+  return engine
+}
+
+async function* readEvents(context: RunContext, request: Owned<ThreadEvents> & EventForm) {
+  yield* (await import('./subscriptions/events.ts')).readEvents(context, request)
+}
+
+async function* readHistory(...asked: Parameters<typeof historyOf>) {
+  yield* (await import('./threads/state.ts')).readHistory(...asked)
+}
+
+async function* listThreads(context: RunContext, query: ThreadListQuery) {
+  yield* (await import('./threads/lists.ts')).listThreads(context, query)
+}
+
+type Followed = (BeginAnswer | FindAnswer) & EventForm & Access
+
+async function follow(context: RunContext, request: Followed) {
+  if (!('start' in request) && !('respond' in request)) return followFound(context, request)
+  const { threadId, principal, owner, metadataFilter } = request
+  const asked = { threadId, principal, owner, metadataFilter }
+  const run =
+    'start' in request
+      ? inputOf({ ...request.start, ...asked, answer: request.start.answer ?? { details: {} } })
+      : answersOf({ ...request.respond, ...asked })
+  return followStarted(context, request, await acceptRun(context, { ...run, ...asked }))
+}
+
+type Cancelled = { readonly runId: string; readonly action?: CancelAction } | { readonly answerId: string }
+
+async function cancelOwn(context: RunContext, what: OwnedThread & Cancelled): Promise<void> {
+  if ('answerId' in what) {
+    await cancelAnswer(context, what)
+    return
+  }
+  await requireRun(context, what)
+  await cancelRun(context, what.threadId, what.runId, what.action ?? 'interrupt')
+}

@@ -1,0 +1,140 @@
+import type { LogGap, LoggedEvent, ThreadEvent } from '../../messages/thread-events/index.ts'
+import type { LogBatch, ReadQuery, Store } from '../../storage/store/store.ts'
+import type { Matcher } from './frame.ts'
+import {
+  eventId,
+  type FrameBody,
+  readFrame,
+  readSynthetic,
+  SUPERSEDED,
+  type Topic,
+  topicOf,
+  UNUSED,
+} from './frame.ts'
+
+class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
+  readonly type = 'event'
+  readonly eventId: string
+  readonly method: string
+  readonly namespace: readonly string[]
+  readonly runId: string
+  readonly superseded?: true
+  readonly seq: number
+  readonly #frame: Uint8Array
+  #body: FrameBody | undefined
+
+  constructor({ method, namespace, runId, detail, token }: Topic, seq: number, frame: Uint8Array) {
+    this.eventId = eventId(token, seq)
+    this.method = method
+    this.namespace = namespace
+    this.runId = runId
+    this.seq = seq
+    this.#frame = frame
+    if ((detail === SUPERSEDED || detail === UNUSED) && method !== 'custom') this.superseded = true
+  }
+
+  get #read(): FrameBody {
+    this.#body ??= readFrame(this.#frame)
+    return this.#body
+  }
+
+  get json(): string {
+    return this.#read.json
+  }
+
+  get data(): unknown {
+    return JSON.parse(this.json)
+  }
+
+  get timestamp(): number {
+    return this.#read.timestamp
+  }
+
+  get node(): string | undefined {
+    return this.#read.node
+  }
+}
+
+/** Asserts that an event's data match its method, because writers of the log ensure it. */
+const loggedEvent = (topic: Topic, seq: number, frame: Uint8Array): LoggedEvent =>
+  new EventOfLog(topic, seq, frame) as unknown as LoggedEvent
+
+/** The wanted events of a batch. */
+export function decodeBatch(
+  { bytes, offsets, count, origins, originOf, first }: LogBatch,
+  wanted: Matcher,
+): readonly LoggedEvent[] {
+  const events: LoggedEvent[] = []
+  for (let i = 0; i < count; i++) {
+    const topic = topicOf(origins[originOf[i]!]!)
+    if (wanted(topic)) events.push(loggedEvent(topic, first + i, bytes.subarray(offsets[i], offsets[i + 1])))
+  }
+  return events
+}
+
+/** An event without its JSON text, for code outside this library. */
+export function plainEvent(event: ThreadEvent): ThreadEvent {
+  const { type, eventId, seq, method, namespace, node, timestamp, runId, data, superseded } = event
+  return {
+    type,
+    eventId,
+    seq,
+    method,
+    namespace,
+    ...(node !== undefined && { node }),
+    timestamp,
+    runId,
+    data,
+    ...(superseded && { superseded }),
+  } as ThreadEvent
+}
+
+/** The events of frames created for one subscriber: a gap, a synthetic state. */
+export const decodeFrames = (frames: readonly Uint8Array[]): readonly (LoggedEvent | LogGap)[] =>
+  frames.map((frame) => {
+    const json = readSynthetic(frame)
+    if (json.type === 'gap') return { type: 'gap', after: json.after, firstRetained: json.first_retained }
+    const { type, event_id: eventId, seq, method, params } = json
+    return {
+      type,
+      eventId,
+      seq,
+      method,
+      ...params,
+      runId: '',
+      json: JSON.stringify(params.data),
+    } as LoggedEvent
+  })
+
+/** The wanted events currently in a log, after a sequence number. */
+export async function* readLog(
+  store: Store,
+  threadId: string,
+  wanted: Matcher,
+  after = 0,
+): AsyncGenerator<LoggedEvent> {
+  for await (const events of readLogBatches(logReader(store, threadId), wanted, after))
+    for (const event of events) yield event
+}
+
+export type BatchReader = (query: ReadQuery) => Promise<LogBatch>
+
+export const logReader =
+  (store: Store, threadId: string): BatchReader =>
+  (query) =>
+    store.read(threadId, query)
+
+/** The same, in the batches that the reads return. */
+export async function* readLogBatches(
+  read: BatchReader,
+  wanted: Matcher,
+  after: number,
+): AsyncGenerator<readonly LoggedEvent[]> {
+  for (;;) {
+    const batch = await read({ after })
+    if (batch.count === 0) return
+    yield decodeBatch(batch, wanted)
+    after = batch.first + batch.count - 1
+    if (after >= batch.head) return
+  }
+}

@@ -1,0 +1,35 @@
+import type { OptionTable } from '../../core/options.ts'
+import { type A2ACardOptions, CARD_OPTIONS } from './card/options.ts'
+import { type A2APushOptions, PUSH_OPTIONS } from './push/pushes.ts'
+
+/**
+ * `artifacts` sends the answer as chunks of an artifact. `messages` sends its text so far in each status,
+ * like LangGraph's server.
+ */
+export type StreamForm = 'artifacts' | 'messages'
+
+/** The options of A2A. */
+export interface A2AOptions {
+  /** How push notifications are delivered. False: the server sends none. Default: to public addresses. */
+  readonly push?: A2APushOptions | false | undefined
+  /** The contents of the cards, in addition to the agents' profiles. */
+  readonly card?: A2ACardOptions | undefined
+  /**
+   * The prefix of the routes, such as `/api` for `/api/a2a/…` and `/api/.well-known/agent-card.json`.
+   * Default: none.
+   */
+  readonly basePath?: string | undefined
+  /**
+   * How an answer is streamed. `artifacts`: as chunks of its artifact. `messages`: like LangGraph's server,
+   * with the text so far in the message of each status, and the complete artifact at the end. Default:
+   * `artifacts`.
+   */
+  readonly stream?: StreamForm | undefined
+}
+
+export const A2A_OPTIONS: OptionTable<A2AOptions> = {
+  push: ['false', PUSH_OPTIONS],
+  card: CARD_OPTIONS,
+  basePath: 'string',
+  stream: 'string',
+}

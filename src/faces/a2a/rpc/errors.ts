@@ -1,0 +1,103 @@
+import { AgentInputError } from '../../../agents/errors.ts'
+import { errorResponse, HttpError, json, toHttpError } from '../../../core/http/index.ts'
+import { RunError, type RunErrorCode } from '../../../engine/index.ts'
+import { A2A_ERROR_CODES, A2AError, type A2AErrorCode } from '../errors.ts'
+
+/** The A2A code of engine errors. All others are `invalid_params`. */
+const OF_RUNS: Readonly<Partial<Record<RunErrorCode, A2AErrorCode>>> = {
+  no_such_thread: 'task_not_found',
+  no_such_run: 'task_not_found',
+  no_such_task: 'task_not_found',
+  task_ended: 'unsupported_operation',
+  thread_busy: 'unsupported_operation',
+  not_supported: 'unsupported_operation',
+}
+
+/** The A2A code of errors from reading a body. */
+const OF_BODIES: Readonly<Partial<Record<string, A2AErrorCode>>> = {
+  invalid_json: 'parse_error',
+  invalid_encoding: 'parse_error',
+  incomplete_body: 'parse_error',
+  payload_too_large: 'invalid_request',
+  too_deep: 'invalid_request',
+}
+
+/** The only engine error that the client should retry and that is not reported. */
+const closingOf = (error: unknown): HttpError | undefined =>
+  error instanceof RunError && error.code === 'closing'
+    ? new HttpError(503, 'closing', error.message, { headers: { 'retry-after': '1' } })
+    : undefined
+
+/** An error that the client can fix. Undefined for any other. */
+function refusalOf(error: unknown): A2AError | undefined {
+  if (error instanceof A2AError) return error
+  if (error instanceof AgentInputError) return new A2AError('invalid_params', error.message)
+  if (error instanceof RunError) return new A2AError(OF_RUNS[error.code] ?? 'invalid_params', error.message)
+  if (error instanceof HttpError && error.status < 500)
+    return new A2AError(OF_BODIES[error.code] ?? 'invalid_params', error.message)
+  return undefined
+}
+
+/**
+ * These stay plain HTTP, because both versions of A2A leave authentication and the agent's address to HTTP.
+ */
+export const isHttpOnly = (error: unknown): boolean =>
+  error instanceof HttpError && [401, 403, 404].includes(error.status)
+
+/**
+ * An error as JSON-RPC. The status is 200, except for errors that a client or proxy should see without
+ * reading the body.
+ */
+export interface RpcFailure {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly code: A2AErrorCode
+  readonly error: { readonly code: number; readonly message: string; readonly data: readonly unknown[] }
+}
+
+/**
+ * `report` passes an error that is the server's fault to its operator, and returns the reference for the
+ * client.
+ */
+export function failureOf(error: unknown, report: (error: unknown) => string): RpcFailure {
+  const closing = closingOf(error)
+  if (closing) return failure(new A2AError('internal_error', closing.message), 503, closing.headers)
+  const refusal = refusalOf(error)
+  if (refusal) {
+    const isTooLarge = error instanceof HttpError && error.status === 413
+    return failure(refusal, isTooLarge ? 413 : 200)
+  }
+  const { status, message, headers } = toHttpError(error)
+  const internal = new A2AError('internal_error', `${message} Reference: ${report(error)}.`)
+  return failure(internal, status === 500 ? 200 : status, headers)
+}
+
+const DETAIL = 'type.googleapis.com/google.rpc.'
+
+function failure(error: A2AError, status: number, headers: RpcFailure['headers'] = {}): RpcFailure {
+  const { code, message, details } = error
+  const info = {
+    '@type': `${DETAIL}ErrorInfo`,
+    reason: code.toUpperCase(),
+    domain: 'a2a-protocol.org',
+    metadata: details,
+  }
+  const { field } = details
+  const violation = {
+    '@type': `${DETAIL}BadRequest`,
+    fieldViolations: [{ field, description: message }],
+  }
+  const data = field === undefined ? [info] : [info, violation]
+  return { status, headers, code, error: { code: A2A_ERROR_CODES[code], message, data } }
+}
+
+/** Errors of this group outside JSON-RPC, such as those of the card: `{ error, message }` with a status. */
+export function encodeA2AError(error: unknown): Response | undefined {
+  if (error instanceof HttpError) return undefined
+  const closing = closingOf(error)
+  if (closing) return errorResponse(closing)
+  const refusal = refusalOf(error)
+  if (!refusal) return undefined
+  const { code, message } = refusal
+  return json({ error: code, message }, { status: code.endsWith('not_found') ? 404 : 400 })
+}

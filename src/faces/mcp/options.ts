@@ -1,0 +1,86 @@
+import { AgentwireError } from '../../core/errors.ts'
+import { checkOptions, type OptionTable } from '../../core/options.ts'
+
+export interface McpOptions {
+  /** The path prefix, such as `/api` for `/api/mcp`. Default: none. */
+  readonly basePath?: string | undefined
+  /** The ids of the agents that are tools. Default: all. */
+  readonly agents?: readonly string[] | undefined
+  /**
+   * Whether assistants that clients created over REST are also tools: the caller's newest 100. Default:
+   * false.
+   */
+  readonly stored?: boolean | undefined
+  /**
+   * The arguments of tools. `message`: a text if the agent keeps messages, otherwise the agent's input
+   * schema. `schema`: always the input schema, even if it is a list of messages. Default: `message`.
+   */
+  readonly input?: 'message' | 'schema' | undefined
+  /**
+   * Whether callers can continue a conversation with the argument `threadId`, which each answer returns.
+   * Default: true.
+   */
+  readonly threads?: boolean | undefined
+  /** Whether there is a tool `answer_question`, for clients that cannot show forms. Default: true. */
+  readonly answers?: boolean | undefined
+  /**
+   * When a long call becomes a task, for clients that can follow tasks. False: never. Default: after 5
+   * seconds.
+   */
+  readonly tasks?: McpTaskOptions | false | undefined
+  /** The server's name, as hosts show it. Default: `agentwire`. */
+  readonly name?: string | undefined
+  /** Instructions for models about the tools of this server. Default: none. */
+  readonly instructions?: string | undefined
+  /** Where callers get the tokens that `authenticate` accepts. Default: not published. */
+  readonly protectedResource?: McpResource | undefined
+}
+
+export interface McpTaskOptions {
+  /** How long a call may take before it becomes a task, in milliseconds. Default: 5000. */
+  readonly afterMs?: number | undefined
+  /** The recommended polling interval of a task, in milliseconds. Default: 2000. */
+  readonly pollIntervalMs?: number | undefined
+}
+
+/** The metadata of a protected resource (RFC 9728, §2). */
+export interface McpResource {
+  /** The token issuers, such as `https://login.example.com`. At least one. */
+  readonly authorizationServers: readonly string[]
+  /** The scopes that clients may request. Default: not published. */
+  readonly scopes?: readonly string[] | undefined
+  /** The URL that tokens are issued for. Default: the URL that the client called. */
+  readonly resource?: string | undefined
+}
+
+const MCP_OPTIONS: OptionTable<McpOptions> = {
+  basePath: 'string',
+  agents: 'list',
+  stored: 'boolean',
+  input: 'string',
+  threads: 'boolean',
+  answers: 'boolean',
+  tasks: ['false', { afterMs: 'number', pollIntervalMs: 'positive' } satisfies OptionTable<McpTaskOptions>],
+  name: 'string',
+  instructions: 'string',
+  protectedResource: {
+    authorizationServers: ['required', 'list'],
+    scopes: 'list',
+    resource: 'string',
+  } satisfies OptionTable<McpResource>,
+}
+
+/** Throws `AgentwireError` (`invalid_argument`). */
+export function checkMcpOptions(name: string, options: McpOptions): void {
+  checkOptions(name, options, MCP_OPTIONS)
+  const { input, protectedResource } = options
+  if (input !== undefined && input !== 'message' && input !== 'schema')
+    throw new AgentwireError('invalid_argument', `${name}: input must be "message" or "schema".`)
+  const isIssuer = (one: unknown): boolean => typeof one === 'string' && URL.canParse(one)
+  const { authorizationServers: issuers = [] } = protectedResource ?? {}
+  if (protectedResource && (issuers.length === 0 || !issuers.every(isIssuer)))
+    throw new AgentwireError(
+      'invalid_argument',
+      `${name}: protectedResource.authorizationServers must be a list of URLs.`,
+    )
+}

@@ -1,0 +1,142 @@
+import type { Agent } from '../../agents/agent.ts'
+import type { JsonSchema } from '../../agents/description.ts'
+import { HttpError } from '../../core/http/index.ts'
+import { type AssistantRecord, searchAssistants } from '../../engine/assistants/index.ts'
+import { permit } from '../kit/access.ts'
+import type { McpCall, McpContext } from './context.ts'
+import { inputOf, outputSchemaOf } from './schemas.ts'
+import { withTypes } from './typed-schema.ts'
+
+/** An assistant as a tool. */
+export interface AssistantTool {
+  readonly name: string
+  /** The id that permissions use: the graph id, or the assistant's own id if a client created it. */
+  readonly assistantId: string
+  readonly graphId: string
+  readonly agent: Agent
+  /** The stored assistant. Absent for the graph's own. */
+  readonly made?: AssistantRecord | undefined
+}
+
+/** The tool that answers the questions of other tools. */
+export const ANSWER_TOOL = 'answer_question'
+
+/** Hosts add a prefix, such as `mcp__server__`, and models accept at most 64 characters. */
+const MAX_NAME = 40
+const MAX_STORED = 100
+
+/** Every model provider accepts these characters. One name that it refuses disables a host's connection. */
+const legalName = (name: string): string => name.replace(/[^\w-]/g, '_').slice(0, MAX_NAME) || '_'
+
+/** The tools of the agents. If two ids become the same tool name, the second name gets a number. */
+function graphTools({ engine: { agents }, options }: McpContext): readonly AssistantTool[] {
+  const taken = new Set([ANSWER_TOOL])
+  const all = [...agents].map(([graphId, agent]): AssistantTool => {
+    const legal = legalName(graphId)
+    let name = legal
+    for (let n = 2; taken.has(name); n++) name = `${legal.slice(0, MAX_NAME - 4)}_${n}`
+    taken.add(name)
+    return { name, assistantId: graphId, graphId, agent }
+  })
+  return options.agents ? all.filter(({ graphId }) => options.agents!.includes(graphId)) : all
+}
+
+/** The tools of stored assistants. Their names end with the end of their ids. */
+async function storedAssistantTools({ context, call }: McpCall): Promise<readonly AssistantTool[]> {
+  const { engine, authorize, options } = context
+  const permitted = await unlessForbidden(permit(authorize, call, 'assistants:search', {}))
+  if (!options.stored || !permitted) return []
+  const page = { offset: 0, limit: MAX_STORED, fits: ({ isSystem }: AssistantRecord) => !isSystem }
+  const { items } = await searchAssistants(engine, permitted.principal, page)
+  return items.flatMap((made): readonly AssistantTool[] => {
+    const { assistantId, graphId, name } = made
+    const agent = engine.agents.get(graphId)
+    const unique = `${legalName(name).slice(0, MAX_NAME - 13)}_${assistantId.slice(-12)}`
+    const isTool = options.agents?.includes(graphId) ?? true
+    return agent && isTool ? [{ name: unique, assistantId, graphId, agent, made }] : []
+  })
+}
+
+async function unlessForbidden<T>(permission: Promise<T>): Promise<T | undefined> {
+  try {
+    return await permission
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 403) return undefined
+    throw error
+  }
+}
+
+/** The tool with this name. The caller's permission is checked when it runs. */
+export async function findTool(asked: McpCall, name: string): Promise<AssistantTool | undefined> {
+  const named = (tool: AssistantTool): boolean => tool.name === name
+  return (
+    graphTools(asked.context).find(named) ??
+    (asked.context.options.stored ? await storedAssistantTools(asked) : []).find(named)
+  )
+}
+
+/** The tool of a graph, which reads the graph's answers. */
+export const toolOfGraph = (context: McpContext, graphId: string): AssistantTool | undefined =>
+  graphTools(context).find((tool) => tool.graphId === graphId)
+
+interface ToolList {
+  readonly tools: {
+    name: string
+    title?: string
+    description: string
+    inputSchema: { [key: string]: unknown; type: 'object' }
+    outputSchema?: { [key: string]: unknown; type: 'object' }
+  }[]
+}
+
+/** `tools/list`: the assistants that the caller may read, always in the same order. */
+export async function listTools(asked: McpCall): Promise<ToolList> {
+  const { context, call } = asked
+  const { authorize, options } = context
+  const readable = graphTools(context).map(async (tool) => {
+    const { assistantId } = tool
+    return (await unlessForbidden(permit(authorize, call, 'assistants:read', { assistantId }))) ? [tool] : []
+  })
+  const shown = [
+    ...(await Promise.all(readable)).flat(),
+    ...(options.stored ? await storedAssistantTools(asked) : []),
+  ]
+  const tools = await Promise.all(
+    shown.map(async ({ name, agent, graphId, made }) => {
+      const { schema } = await inputOf(agent, options)
+      const output = await outputSchemaOf(agent, options)
+      const title = made?.name ?? agent.name
+      return {
+        name,
+        ...(title !== undefined && { title }),
+        description:
+          made?.description ??
+          agent.description ??
+          `Runs the assistant ${JSON.stringify(made?.name ?? graphId)}.`,
+        inputSchema: { ...withTypes(schema), type: 'object' as const },
+        ...(output && { outputSchema: { ...output, type: 'object' as const } }),
+      }
+    }),
+  )
+  const answers = options.answers !== false && tools.length > 0 ? [answerTool] : []
+  return { tools: [...tools, ...answers] }
+}
+
+const answerTool = {
+  name: ANSWER_TOOL,
+  title: 'Answer a question',
+  description:
+    'Answers what an assistant has asked in the result of another tool, so that it goes on. Ask the user first where the answer is theirs.',
+  inputSchema: {
+    type: 'object' as const,
+    properties: {
+      threadId: { type: 'string', description: 'The threadId that the question came with.' },
+      questionId: { type: 'string', description: 'The questionId, where several questions were asked.' },
+      answer: {
+        type: 'string',
+        description: 'What the question asks for: a text, or JSON where its schema says an object.',
+      },
+    },
+    required: ['threadId', 'answer'],
+  } satisfies JsonSchema,
+}

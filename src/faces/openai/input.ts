@@ -1,0 +1,212 @@
+import { uuid7 } from '../../core/ids.ts'
+import { toWireMessage, type WireMessage } from '../../messages/index.ts'
+import { contentOf, outputOf, plainText } from './content.ts'
+import { badRequest } from './errors.ts'
+import { partsOf } from './ids.ts'
+import { withoutTemplate } from './templates.ts'
+import type { ChatMessage, InputItem } from './wire.ts'
+
+/** A client's answer to one question. */
+export interface GivenAnswer {
+  readonly threadId: string
+  readonly questionId: string
+  /** The function's output, or the decision on one of the actions. */
+  readonly given:
+    | { readonly text: string }
+    | { readonly action: number; readonly approve: boolean; readonly reason: string | undefined }
+}
+
+/** The input of a request. */
+export interface Input {
+  /** In LangChain's flat form. The last one has an id, which locates the messages after it. */
+  readonly messages: readonly WireMessage[]
+  /**
+   * The answers at the end of the input. If there are any, `messages` are only the ones that come with them.
+   */
+  readonly answers: readonly GivenAnswer[]
+  /** The response that the last referenced item belongs to. The messages are the ones after it. */
+  readonly base: { readonly threadId: string; readonly runId: string } | undefined
+  /** The client's input of each turn, in order, for comparison with the thread's turns. */
+  readonly turns: readonly Turn[]
+}
+
+/** What a client has sent between two messages of the assistant. */
+export interface Turn {
+  /** All of it, as JSON. */
+  readonly full: string
+  /** The user's messages alone. */
+  readonly spoken: string
+  /** The first of the user's messages. Several follow each other where an answer has failed. */
+  readonly opening: string
+  readonly hasOutput: boolean
+  /** The position of its first message in `messages`. */
+  readonly at: number
+}
+
+/** A chat's messages, which are its whole history. */
+export function readChat(messages: readonly ChatMessage[]): Input {
+  const reading = createReading()
+  for (const message of messages) {
+    const { role, content, name, tool_call_id: callId } = message
+    if (role === 'tool' || role === 'function') reading.output(callId ?? name ?? '', content)
+    else reading.message(role, content, callsOf(message))
+  }
+  return reading.input()
+}
+
+/** The calls of a chat's message: of functions, of custom tools, and in the form before tools. */
+function callsOf({ tool_calls: calls = [], function_call: only }: ChatMessage): readonly Call[] {
+  const all = calls.flatMap(({ id, function: called, custom }) => {
+    if (called) return [callOf(id, called.name, called.arguments)]
+    return custom ? [callOf(id, custom.name, { input: custom.input })] : []
+  })
+  return only ? [...all, callOf(only.name, only.name, only.arguments)] : all
+}
+
+const callOf = (id: string | undefined, name: string, args: unknown): Call => ({
+  id: id || name,
+  function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args ?? {}) },
+})
+
+const ROLES = ['system', 'developer', 'user', 'assistant'] as const
+
+/** A response's input. Items that no agent can use, such as searches of a provider, are left out. */
+export function readItems(input: string | readonly (string | InputItem)[] = []): Input {
+  const reading = createReading()
+  const items = typeof input === 'string' ? [input] : input
+  for (const given of items) {
+    const item: InputItem = typeof given === 'string' ? { role: 'user', content: given } : given
+    switch (item.type ?? 'message') {
+      case 'message': {
+        const { role: named = 'user', content } = item
+        const role = ROLES.find((one) => one === named)
+        if (role) reading.message(role, content, [])
+        else if (named === 'tool') reading.output(item.tool_call_id ?? item.call_id ?? '', content)
+        break
+      }
+      case 'function_call':
+        reading.call(callOf(item.call_id, item.name ?? '', item.arguments))
+        break
+      case 'custom_tool_call':
+        reading.call(callOf(item.call_id, item.name ?? '', { input: item.input }))
+        break
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        reading.output(item.call_id ?? '', item.output)
+        break
+      case 'mcp_approval_response':
+        reading.decision(item.approval_request_id ?? '', item.approve ?? false, item.reason)
+        break
+      case 'item_reference':
+        reading.reference(item.id ?? '')
+        break
+    }
+  }
+  return reading.input()
+}
+
+/** A call in the form of chat completions. */
+interface Call {
+  readonly id: string
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+interface Written {
+  readonly role: string
+  readonly content: string | readonly object[]
+  readonly tool_calls?: readonly Call[]
+  readonly tool_call_id?: string
+}
+
+/** The thread and question of a call, if the call is one of this face's. */
+const questionIn = (callId: string): readonly string[] | undefined => partsOf('call', callId)
+
+function createReading() {
+  let written: Written[] = []
+  let answers: GivenAnswer[] = []
+  let base: Input['base']
+  const turns: Turn[] = []
+  let isTurnOpen = false
+
+  /** After an agent message, earlier answers are no longer new. */
+  function spoken(): void {
+    answers = []
+    isTurnOpen = false
+  }
+
+  function brought(what: unknown, isOutput: boolean): void {
+    const text = JSON.stringify(what)
+    const opened = isTurnOpen ? turns.pop() : undefined
+    const before = opened ?? {
+      full: '',
+      spoken: '',
+      opening: '',
+      hasOutput: false,
+      at: firstAfterAssistant(),
+    }
+    turns.push({
+      ...before,
+      full: `${before.full}\n${text}`,
+      spoken: isOutput ? before.spoken : `${before.spoken}\n${text}`,
+      opening: before.opening || (isOutput ? '' : text),
+      hasOutput: before.hasOutput || isOutput,
+    })
+    isTurnOpen = true
+  }
+
+  const firstAfterAssistant = () => written.findLastIndex(({ role }) => role === 'assistant') + 1
+
+  function answer(of: readonly string[], given: GivenAnswer['given']): void {
+    // The question's thread already has everything before it.
+    if (answers.length === 0) written = []
+    answers.push({ threadId: of[0]!, questionId: of[1]!, given })
+  }
+
+  return {
+    message(role: (typeof ROLES)[number], given: unknown, calls: readonly Call[]) {
+      const content = contentOf(given)
+      if (role === 'assistant') {
+        spoken()
+        const own = calls.filter(({ id }) => !questionIn(id))
+        if (own.length > 0 || content.length > 0) written.push({ role, content, tool_calls: own })
+        return
+      }
+      // Clients change their instructions from turn to turn.
+      if (role === 'user') brought(contentOf(withoutTemplate(given)), false)
+      written.push({ role, content })
+    },
+    call(call: Call) {
+      spoken()
+      if (questionIn(call.id)) return
+      const last = written.at(-1)
+      if (last?.role !== 'assistant') written.push({ role: 'assistant', content: '', tool_calls: [call] })
+      else written[written.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] }
+    },
+    output(callId: string, output: unknown) {
+      const given = outputOf(output)
+      brought([callId, given], true)
+      const question = questionIn(callId)
+      if (question) answer(question, { text: plainText(given) })
+      else written.push({ role: 'tool', content: contentOf(given), tool_call_id: callId })
+    },
+    decision(requestId: string, approve: boolean, reason: string | undefined) {
+      const request = partsOf('mcpr', requestId)
+      if (!request) throw badRequest('input: approval_request_id is none of this server.')
+      answer(request, { action: Number(request[2]), approve, reason })
+    },
+    reference(id: string) {
+      const [threadId, runId] =
+        partsOf('msg', id) ?? partsOf('rs', id) ?? partsOf('fc', id) ?? partsOf('mcpr', id) ?? []
+      if (threadId === undefined || runId === undefined)
+        throw badRequest('input: item_reference names no item of this server.')
+      spoken()
+      // An approval request names its question, and its answer follows.
+      if (!id.startsWith('mcpr_')) base = { threadId, runId }
+      written = []
+    },
+    input(): Input {
+      const messages = written.map((one) => ({ ...toWireMessage(one)!, id: uuid7() }))
+      return { messages, answers, base, turns }
+    },
+  }
+}

@@ -1,0 +1,76 @@
+import { json } from '../../../core/http/index.ts'
+import type { ThreadRecord } from '../../../engine/index.ts'
+import { bodyOf } from '../../kit/body.ts'
+import { numberParam } from '../../kit/lists.ts'
+import type { FaceCall } from '../../kit/routes.ts'
+import type { OpenAiContext } from '../context.ts'
+import { conversationOf } from '../conversations.ts'
+import { badRequest, noSuchItem } from '../errors.ts'
+import { idOf } from '../ids.ts'
+import { itemsSchema } from '../wire.ts'
+import { addItems, deleteKept, keptItems } from './kept.ts'
+import { type Item, itemsOfState } from './state.ts'
+
+/** `GET /v1/conversations/{id}/items?limit&order&after`: newest first by default. */
+export async function listItems(context: OpenAiContext, call: FaceCall): Promise<Response> {
+  const { thread } = await conversationOf(context, call, 'threads:read')
+  return json(pageOf(call, await itemsOf(context, thread)))
+}
+
+/** `POST /v1/conversations/{id}/items`. */
+export async function postItems(context: OpenAiContext, call: FaceCall): Promise<Response> {
+  const { items } = await bodyOf(itemsSchema, call)
+  const { thread } = await conversationOf(context, call, 'threads:update')
+  return json(listOf(await addItems(context.engine, thread.threadId, items), false))
+}
+
+/** `GET /v1/conversations/{id}/items/{item_id}`. */
+export async function getItem(context: OpenAiContext, call: FaceCall): Promise<Response> {
+  const { thread } = await conversationOf(context, call, 'threads:read')
+  const id = call.params.item_id ?? ''
+  const item = (await itemsOf(context, thread)).find((one) => one.id === id)
+  if (!item) throw noSuchItem(id)
+  return json(item)
+}
+
+/** `DELETE /v1/conversations/{id}/items/{item_id}`, of an item that no response has taken. */
+export async function deleteItem(context: OpenAiContext, call: FaceCall): Promise<Response> {
+  const { thread } = await conversationOf(context, call, 'threads:update')
+  const id = call.params.item_id ?? ''
+  if (!(await deleteKept(context.engine, thread.threadId, id))) {
+    if ((await itemsOf(context, thread)).some((one) => one.id === id))
+      throw badRequest('item_id: a message of the state of an agent cannot be deleted here.')
+    throw noSuchItem(id)
+  }
+  const { threadId, createdAt } = thread
+  const created_at = Math.floor(createdAt / 1_000)
+  return json({ id: idOf('conv', threadId), object: 'conversation', created_at, metadata: {} })
+}
+
+async function itemsOf({ engine }: OpenAiContext, thread: ThreadRecord): Promise<readonly Item[]> {
+  const [state, kept] = await Promise.all([engine.readState(thread), keptItems(engine, thread.threadId)])
+  return [...itemsOfState(state?.values.messages), ...kept]
+}
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+
+/** A page of items, which are in the order of the conversation. */
+export function pageOf(call: FaceCall, items: readonly Item[]) {
+  const params = call.url.searchParams
+  const all = params.get('order') === 'asc' ? items : items.toReversed()
+  const after = params.get('after')
+  const begin = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1
+  if (after !== null && begin === 0) throw badRequest('after: expected the id of an item.')
+  const limit = numberParam(call, 'limit', DEFAULT_LIMIT, MAX_LIMIT)
+  const data = all.slice(begin, begin + limit)
+  return listOf(data, begin + data.length < all.length)
+}
+
+const listOf = (data: readonly Item[], has_more: boolean) => ({
+  object: 'list',
+  data,
+  first_id: data[0]?.id ?? null,
+  last_id: data.at(-1)?.id ?? null,
+  has_more,
+})

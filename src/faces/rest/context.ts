@@ -1,0 +1,47 @@
+import type { OptionTable } from '../../core/options.ts'
+import type { FaceContext } from '../kit/routes.ts'
+import type { infoOf, ServerInfo } from './info.ts'
+import { WEBHOOK_OPTIONS, type WebhookOptions, type Webhooks } from './runs/webhooks.ts'
+
+/** The context for starting runs. */
+export interface StartContext extends FaceContext {
+  readonly webhooks: Webhooks
+}
+
+/** The context of every endpoint in this group. */
+export interface PlatformContext extends StartContext {
+  /** The response of `GET /info`. */
+  readonly info: ReturnType<typeof infoOf>
+}
+
+export interface PlatformOptions {
+  /** The path prefix, such as `/api` for `/api/assistants/…`. Default: that of the threads. */
+  readonly basePath?: string | undefined
+  /** How the webhooks of runs are delivered. Default: only to public addresses. */
+  readonly webhooks?: WebhookOptions | undefined
+  /** Fields of `GET /info` that the server cannot determine itself. Default: none. */
+  readonly surroundings?: ServerInfo | undefined
+}
+
+export const PLATFORM_OPTIONS: OptionTable<PlatformOptions> = {
+  basePath: 'string',
+  webhooks: WEBHOOK_OPTIONS,
+  surroundings: 'object',
+}
+
+/** Parts to leave out, as in the section `http` of a `langgraph.json`. Default of each: false. */
+export interface PlatformSwitches {
+  readonly disable_assistants?: boolean | undefined
+  /** Runs and crons. */
+  readonly disable_runs?: boolean | undefined
+  readonly disable_store?: boolean | undefined
+  /** `/ok` and `/info`, and the server's `/openapi.json`. */
+  readonly disable_meta?: boolean | undefined
+}
+
+export const PLATFORM_SWITCHES: OptionTable<PlatformSwitches> = {
+  disable_assistants: 'boolean',
+  disable_runs: 'boolean',
+  disable_store: 'boolean',
+  disable_meta: 'boolean',
+}

@@ -1,0 +1,150 @@
+import { AgentwireError } from '../../../core/errors.ts'
+import { type OnError, reportError } from '../../../core/http/index.ts'
+import { uuidOf } from '../../../core/ids.ts'
+import { type AgentEngine, type CommandKey, internalsOf, RunError } from '../../../engine/index.ts'
+import { retryConflicts } from '../../../engine/records/update.ts'
+import { ConflictError, UnavailableError } from '../../../storage/errors.ts'
+import type { JobHandler } from '../../../storage/jobs/kind.ts'
+import type { Store } from '../../../storage/store/store.ts'
+import { finishOp } from './finish.ts'
+import {
+  type CronRecord,
+  clockOf,
+  type LastRun,
+  loadCron,
+  removeCron,
+  replaceCron,
+  type StoredCron,
+} from './records.ts'
+import { dueDates } from './schedule.ts'
+
+/** A run that a cron starts when it is due. Repeating the same command starts no second run. */
+export interface DueRun {
+  readonly threadId: string
+  readonly command: CommandKey
+  /** The cron's metadata, with its id and due time. */
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+export interface CronContext {
+  readonly engine: AgentEngine
+  readonly onError: OnError | undefined
+  readonly startRun: (cron: CronRecord, run: DueRun) => Promise<{ readonly runId: string }>
+}
+
+/** The maximum number of missed dates that are counted. */
+const MAX_MISSED = 1_000
+
+/**
+ * Starts the run of a due cron, and schedules its next date. If a process is lost, another repeats its work:
+ * the run has the same thread and idempotency key, so it starts once. If no process ran at a due date, its
+ * run starts late. Later dates that have also passed get no run and are counted as missed.
+ */
+export const fireCron =
+  (context: CronContext): JobHandler =>
+  async ({ partition, id }) => {
+    const { store, observe } = internalsOf(context.engine)
+    const cron = await loadCron(store, partition, id)
+    if (!cron || cron.record.nextRun === null) return
+    const { nextRun: due, assistantId, owner } = cron.record
+    const at = await clockOf(store)
+    // This clock reading may be slightly behind the one that made the job due.
+    if (due > at) {
+      await replaceCron(store, cron, cron.record).catch(unlessConflict)
+      return
+    }
+    const { next, missed } = await datesAfter(cron.record, due, at)
+    const { error, threadId, runId } = await start(context, cron.record, due)
+    if (error !== undefined && isThreadGone(cron.record, error)) await removeCron(store, cron)
+    else {
+      const told = error === undefined ? null : sentenceOf(context, error, threadId)
+      const lastRun: LastRun = { due, at, missed, runId, threadId, error: told }
+      if (!(await retryConflicts(() => settle(store, cron, lastRun, next)))) return
+    }
+    observe({
+      type: 'cron.due',
+      cronId: id,
+      assistantId,
+      owner,
+      threadId,
+      runId,
+      dueAt: due,
+      missed,
+      error,
+      at,
+    })
+  }
+
+interface Outcome extends Pick<LastRun, 'threadId' | 'runId'> {
+  readonly error?: unknown
+}
+
+/**
+ * Starts the run. A rejection is the outcome of this date. If the store is unavailable or the process is
+ * closing, it throws, so that the date fires again.
+ */
+async function start({ startRun }: CronContext, cron: CronRecord, due: number): Promise<Outcome> {
+  const { cronId } = cron
+  const key = `cron ${cronId} ${due}`
+  const threadId = cron.threadId ?? (await uuidOf(key))
+  const metadata = { ...cron.metadata, cron_id: cronId, cron_due_at: new Date(due).toISOString() }
+  try {
+    const { runId } = await startRun(cron, { threadId, command: { key, fingerprint: key }, metadata })
+    return { threadId, runId }
+  } catch (error) {
+    if (error instanceof UnavailableError || (error instanceof RunError && error.code === 'closing'))
+      throw error
+    return { threadId: cron.threadId, runId: null, error }
+  }
+}
+
+/** The first date after now, and the number of dates between `due` and it. */
+async function datesAfter(cron: CronRecord, due: number, now: number) {
+  const [first] = await dueDates(cron, due)
+  if (first === undefined || first > now) return { next: first ?? null, missed: 0 }
+  const dates = await dueDates(cron, due, MAX_MISSED)
+  const missed = dates.filter((date) => date <= now).length
+  const [next] = await dueDates(cron, now)
+  return { next: next ?? null, missed }
+}
+
+/** Stores the outcome of a date, and the next date. False if another process has done so. */
+async function settle(
+  store: Store,
+  { partition, record: { cronId, threadId, onRunCompleted, owner } }: StoredCron,
+  lastRun: LastRun,
+  next: number | null,
+): Promise<boolean> {
+  const goes = threadId === null && onRunCompleted === 'delete' && lastRun.runId !== null
+  const ops = goes ? [finishOp({ threadId: lastRun.threadId!, runId: lastRun.runId, owner })] : []
+  const cron = await loadCron(store, partition, cronId)
+  if (!cron) {
+    // The cron was deleted after its run had started.
+    if (goes) await store.commit(partition, { ops })
+    return true
+  }
+  const { record } = cron
+  const isDue = record.nextRun === lastRun.due
+  if (!isDue && record.lastRun?.due === lastRun.due) return false
+  // If the cron was changed since, it already has another date.
+  await replaceCron(store, cron, { ...record, nextRun: isDue ? next : record.nextRun, lastRun }, ops)
+  return true
+}
+
+/** A cron that was changed meanwhile has a new job. */
+const unlessConflict = (error: unknown): void => {
+  if (!(error instanceof ConflictError)) throw error
+}
+
+/** If a cron's thread was deleted or has another owner, the cron is deleted too. */
+const isThreadGone = ({ threadId }: CronRecord, error: unknown): boolean =>
+  threadId !== null && error instanceof RunError && error.code === 'no_such_thread'
+
+/**
+ * Why no run was started, for the owner. The message of an error that is not ours could contain anything, so
+ * it is not shown.
+ */
+function sentenceOf({ onError }: CronContext, error: unknown, threadId: string | null): string {
+  if (error instanceof AgentwireError) return error.message
+  return `The run could not be started. Error ${reportError(error, onError, { threadId: threadId ?? undefined })}.`
+}

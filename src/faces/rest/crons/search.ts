@@ -1,0 +1,96 @@
+import { json } from '../../../core/http/index.ts'
+import { passes } from '../../../core/metadata-filter.ts'
+import { accessOf } from '../../../core/principal.ts'
+import { internalsOf } from '../../../engine/index.ts'
+import { bodyOf } from '../../kit/body.ts'
+import { containing } from '../../kit/contains.ts'
+import { pageHeaders, withFields } from '../../kit/lists.ts'
+import type { Read } from '../../kit/parse.ts'
+import type { FaceCall } from '../../kit/routes.ts'
+import type { PlatformContext } from '../context.ts'
+import { dateOf, presentCron } from './present.ts'
+import {
+  type CronFilter,
+  type CronOrder,
+  type CronRecord,
+  clockOf,
+  countCrons,
+  listCrons,
+} from './records.ts'
+import { assistantOf } from './start.ts'
+import { cronSearchSchema } from './wire.ts'
+
+type Query = Read<typeof cronSearchSchema>
+
+const ORDER = {
+  cron_id: 'cronId',
+  assistant_id: 'assistantId',
+  thread_id: 'threadId',
+  created_at: 'createdAt',
+  updated_at: 'updatedAt',
+  next_run_date: 'nextRun',
+} as const satisfies Record<string, CronOrder>
+
+/** The maximum number of crons that a search by metadata reads. */
+const MAX_LOOKED_AT = 10_000
+
+/** `POST /runs/crons/search`: newest first. */
+export async function searchCrons(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const query = await bodyOf(cronSearchSchema, call)
+  const { limit = 10, offset = 0, select } = query
+  const { crons, total } = await find(context, call, query, offset, limit)
+  const now = select?.includes('now') ? dateOf(await clockOf(internalsOf(context.engine).store)) : undefined
+  const shown = crons.map((cron) =>
+    withFields({ ...presentCron(cron), ...(now !== undefined && { now }) }, select),
+  )
+  return json(shown, { headers: pageHeaders(total, offset + limit) })
+}
+
+/** `POST /runs/crons/count`. */
+export async function getCronCount(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const query = await bodyOf(cronSearchSchema, call)
+  return json((await find(context, call, query, 0, 0)).total)
+}
+
+interface Page {
+  readonly crons: readonly CronRecord[]
+  readonly total: number
+}
+
+/** The store pages and counts. A metadata filter is applied to each cron. */
+async function find(
+  context: PlatformContext,
+  call: FaceCall,
+  query: Query,
+  offset: number,
+  limit: number,
+): Promise<Page> {
+  const { store } = internalsOf(context.engine)
+  const { assistant_id, thread_id: threadId, enabled, metadata = {}, sort_by = 'created_at' } = query
+  const { owner, metadataFilter } = accessOf(call.principal)
+  const filter: CronFilter = {
+    owner,
+    assistantId:
+      assistant_id === undefined
+        ? undefined
+        : (await assistantOf(context, call.principal, assistant_id)).assistantId,
+    threadId,
+    enabled,
+  }
+  const order = { orderBy: ORDER[sort_by], ascending: query.sort_order === 'asc' }
+  const isAll = Object.keys(metadata).length === 0
+  const hasMetadata = containing(metadata)
+  const crons: CronRecord[] = []
+  if (isAll && !metadataFilter) {
+    for await (const cron of listCrons(store, { ...filter, ...order, offset, limit })) crons.push(cron)
+    return { crons, total: await countCrons(store, filter) }
+  }
+  let total = 0
+  const looksAt = isAll ? Number.POSITIVE_INFINITY : MAX_LOOKED_AT
+  for await (const cron of listCrons(store, { ...filter, ...order, offset: 0, limit: looksAt })) {
+    if (!passes(metadataFilter, cron.metadata) || !hasMetadata(cron.metadata)) continue
+    if (total >= offset && crons.length < limit) crons.push(cron)
+    total += 1
+  }
+  return { crons, total }
+}

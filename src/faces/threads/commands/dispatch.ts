@@ -1,0 +1,135 @@
+import { AgentwireError } from '../../../core/errors.ts'
+import { json, originOf } from '../../../core/http/index.ts'
+import { nearest } from '../../../core/nearest.ts'
+import { withoutMetadataFilter } from '../../../core/principal.ts'
+import { internalsOf } from '../../../engine/index.ts'
+import { permit, type ThreadAction } from '../../kit/access.ts'
+import { namedAssistant } from '../../kit/assistants.ts'
+import { bodyOf } from '../../kit/body.ts'
+import type { Answer } from '../../kit/errors.ts'
+import { commandKey } from '../../kit/idempotency-key.ts'
+import type { FaceCall } from '../../kit/routes.ts'
+import type { ThreadsContext } from '../context.ts'
+import { answerOfError, ProtocolError } from '../errors.ts'
+import { endpoints } from '../on-demand.ts'
+import { schemas } from '../schemas.ts'
+import type { CommandFunction, CommandResult } from './command.ts'
+import { inputInject, inputRespond, runStart, stateFork } from './runs.ts'
+
+/** A command's permission, which is checked before anything is read, and its function. */
+type CommandRow = readonly [action: ThreadAction, run: CommandFunction]
+
+const later =
+  (name: 'stateGet' | 'listCheckpoints' | 'getTree'): CommandFunction =>
+  async (command) =>
+    (await endpoints())[name](command)
+
+const COMMANDS: ReadonlyMap<string, CommandRow> = new Map([
+  ['run.start', ['runs:create', runStart]],
+  ['input.respond', ['runs:create', inputRespond]],
+  ['input.inject', ['threads:update', inputInject]],
+  ['state.get', ['threads:read', /* @__PURE__ */ later('stateGet')]],
+  ['state.listCheckpoints', ['threads:read', /* @__PURE__ */ later('listCheckpoints')]],
+  ['state.fork', ['runs:create', stateFork]],
+  ['agent.getTree', ['threads:read', /* @__PURE__ */ later('getTree')]],
+])
+
+const overSocket = async (): Promise<never> => {
+  throw new ProtocolError(
+    'not_supported',
+    'Subscriptions need a web socket. Over HTTP, POST the filter to …/stream/events.',
+  )
+}
+
+const NO_SUBSCRIPTIONS: TransportCommands = new Map([
+  ['subscription.subscribe', overSocket],
+  ['subscription.unsubscribe', overSocket],
+  ['subscription.reconnect', overSocket],
+])
+
+/** Commands of a transport, in addition to those of the thread. They need no permission of their own. */
+export type TransportCommands = ReadonlyMap<string, (params: unknown) => Promise<CommandResult>>
+
+/**
+ * `POST …/commands`: answers one command with `CommandResponse` or `ErrorResponse` of the protocol. A
+ * rejected command gets HTTP 200; only a body that is not a command gets 400.
+ */
+export async function postCommand(context: ThreadsContext, call: FaceCall): Promise<Response> {
+  const answer = await answerCommand(context, call, NO_SUBSCRIPTIONS)
+  return json(answer.body, answer)
+}
+
+/** The answer to the command in the body of a call. A web socket makes one such call for each message. */
+export async function answerCommand(
+  context: ThreadsContext,
+  call: FaceCall,
+  more: TransportCommands,
+): Promise<Answer> {
+  let id: number | string | null = null
+  try {
+    const { id: given, method, params } = await bodyOf((await schemas()).commandSchema, call)
+    id = given
+    const { result, appliedThroughSeq } = await dispatch(context, call, { method, params, more })
+    const thread_id = call.threadId
+    const meta =
+      appliedThroughSeq === undefined ? { thread_id } : { thread_id, applied_through_seq: appliedThroughSeq }
+    return { status: 200, body: { type: 'success', id, result, meta } }
+  } catch (error) {
+    const answer = answerOfError(id, error, context.onError, originOf(call.request, call.params))
+    const code = error instanceof AgentwireError ? error.code : 'internal_error'
+    const { method } = call.request
+    internalsOf(context.engine).observe({
+      type: 'request.refused',
+      method,
+      route: call.route,
+      status: answer.status,
+      code,
+      at: Date.now(),
+    })
+    return answer
+  }
+}
+
+async function dispatch(
+  { engine, authorize }: ThreadsContext,
+  call: FaceCall,
+  {
+    method,
+    params,
+    more,
+  }: { readonly method: string; readonly params: unknown; readonly more: TransportCommands },
+): Promise<CommandResult> {
+  const { threadId } = call
+  const row = COMMANDS.get(method)
+  if (row) {
+    const [action, run] = row
+    const id = assistantIdOf(params)
+    const asked = await namedAssistant(engine, withoutMetadataFilter(call.principal), id)
+    const resource = { threadId, assistantId: asked.graphId }
+    const { principal, json } = await permit(authorize, call, action, resource, async () => params)
+    // The permission may hide an assistant.
+    const named = asked.assistant ? await namedAssistant(engine, principal, id) : asked
+    return run({
+      engine,
+      named,
+      threadId,
+      principal,
+      params: await json(),
+      request: call.request,
+      traceparent: call.request.headers.get('traceparent'),
+      key: () => commandKey(call, method, params),
+    })
+  }
+  const own = more.get(method)
+  if (own) return own(params)
+  const meant = nearest(method, [...COMMANDS.keys(), ...more.keys()])
+  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
+  throw new ProtocolError('unknown_command', `Unknown command ${JSON.stringify(method)}.${hint}`)
+}
+
+/** The assistant id of a command. Read from unvalidated params, because the permission is checked first. */
+function assistantIdOf(params: unknown): string | undefined {
+  const { assistant_id, assistantId } = (params ?? {}) as Readonly<Record<string, unknown>>
+  const named = assistant_id ?? assistantId
+  return typeof named === 'string' ? named : undefined
+}

@@ -1,0 +1,69 @@
+import type { PendingInterrupt, SnapshotTask, StateSnapshot } from '../../agents/agent.ts'
+import type { ThreadState } from '../../agents/thread-state.ts'
+import { metadataOf, type ThreadRecord, unanswered } from '../../engine/index.ts'
+
+/** The state of a thread without checkpoints. */
+export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState => ({
+  values: {},
+  next: [],
+  tasks: [],
+  metadata: { thread_id: threadId },
+  created_at: new Date(createdAt).toISOString(),
+  checkpoint: { thread_id: threadId, checkpoint_id: null, checkpoint_ns: '', checkpoint_map: null },
+  parent_checkpoint: null,
+})
+
+/** The title that a client set, otherwise the text of the first human message. */
+export const shownTitle = ({ metadata, title }: ThreadRecord): string | null =>
+  typeof metadata.title === 'string' ? metadata.title : title
+
+/** A thread as the SDK's `Thread`, with its newest state if there is one. */
+export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undefined) => ({
+  thread_id: thread.threadId,
+  created_at: new Date(thread.createdAt).toISOString(),
+  updated_at: new Date(thread.updatedAt).toISOString(),
+  state_updated_at: new Date(thread.stateUpdatedAt).toISOString(),
+  metadata: {
+    ...metadataOf(thread),
+    ...(thread.title !== null && { title: thread.metadata.title ?? thread.title }),
+  },
+  status: thread.status,
+  values: state?.values ?? null,
+  interrupts: presentInterrupts(thread, state),
+  config: thread.config ?? {},
+  error: thread.error,
+})
+
+/**
+ * The interrupts of every task of the newest checkpoint, in the format of the reference servers. If the state
+ * cannot be read, the last segment of an interrupt's namespace contains the task's id, and an interrupt of
+ * the root is keyed by its own id.
+ */
+function presentInterrupts(thread: ThreadRecord, state: StateSnapshot | undefined) {
+  const tasks: readonly Pick<SnapshotTask, 'id' | 'interrupts'>[] =
+    state?.tasks ??
+    thread.interrupts.map(({ id, value, namespace }) => ({
+      id: namespace.at(-1)?.split(':').at(-1) ?? id,
+      interrupts: [{ id, value }],
+    }))
+  const byTask: Record<string, PendingInterrupt[]> = Object.create(null)
+  for (const { id, interrupts } of tasks) byTask[id] = [...(byTask[id] ?? []), ...openOf(thread, interrupts)]
+  return byTask
+}
+
+/** The open interrupts of a task: runs may have answers that are not in the checkpoint yet. */
+function openOf(thread: ThreadRecord, interrupts: SnapshotTask['interrupts']): SnapshotTask['interrupts'] {
+  if (thread.activeRunId === null || interrupts.length === 0) return interrupts
+  const open = new Set(unanswered(thread).map(({ id }) => id))
+  return interrupts.filter(({ id }) => open.has(id))
+}
+
+/** The newest state without the interrupts for which runs have answers. */
+export const withOpenInterrupts = (thread: ThreadRecord, snapshot: StateSnapshot): StateSnapshot => ({
+  ...snapshot,
+  tasks: snapshot.tasks.map((task) => ({
+    ...task,
+    interrupts: openOf(thread, task.interrupts),
+    state: task.state && withOpenInterrupts(thread, task.state),
+  })),
+})

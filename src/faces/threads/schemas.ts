@@ -1,0 +1,3 @@
+import { lazy } from '../../core/lazy.ts'
+
+export const schemas = /* @__PURE__ */ lazy(() => import('./wire.ts'))

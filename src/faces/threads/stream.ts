@@ -1,0 +1,25 @@
+import { sseResponse } from '../../core/http/index.ts'
+import { subscribe } from '../../engine/index.ts'
+import { bodyOf } from '../kit/body.ts'
+import { reporterOf } from '../kit/errors.ts'
+import type { FaceCall } from '../kit/routes.ts'
+import type { ThreadsContext } from './context.ts'
+import { schemas } from './schemas.ts'
+import { subscribingOf } from './socket/subscribing.ts'
+
+/**
+ * `POST …/stream` and `…/stream/events`: the thread's past and future events that match the filter, for all
+ * runs. The stream never ends by itself, because clients treat an end as final. It waits for a thread that
+ * does not exist yet. A deleted thread is 404, so that clients stop reconnecting.
+ */
+export async function postStream(context: ThreadsContext, call: FaceCall): Promise<Response> {
+  const asked = subscribingOf(await bodyOf((await schemas()).streamSchema, call), call.request)
+  const subscription = subscribe(context.engine, {
+    threadId: call.threadId,
+    principal: call.principal,
+    ...asked,
+    lastEventId: call.request.headers.get('last-event-id') ?? asked.lastEventId,
+  })
+  await subscription.ready()
+  return sseResponse(subscription, { signal: call.signal, onError: reporterOf(context, call) })
+}

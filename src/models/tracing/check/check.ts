@@ -1,0 +1,83 @@
+import { isRecord } from '../../../messages/record.ts'
+import { type Fields, fieldsOf } from '../../formats/reading/fields.ts'
+import type { Finding, Requirement } from './finding.ts'
+import { checkMessages } from './messages.ts'
+import { checkUsage } from './usage.ts'
+
+/** A run as logged by any library. */
+export interface CheckedRun {
+  readonly run_type?: unknown
+  readonly inputs?: unknown
+  readonly outputs?: unknown
+  readonly error?: unknown
+  readonly extra?: unknown
+}
+
+/**
+ * Reports the requirements of a model-call trace that a run misses, and the errors in its messages and
+ * counts. A correct run has no findings.
+ */
+export function checkLlmRun(run: CheckedRun): readonly Finding[] {
+  const { run_type, inputs, outputs, error, extra } = fieldsOf(run)
+  const metadata = fieldsOf(fieldsOf(extra).metadata)
+  const findings: Finding[] = []
+  const addMissing = (requirement: Requirement, path: string, message: string) =>
+    void findings.push({ path, message, requirement })
+
+  if (run_type !== 'llm')
+    addMissing(
+      'run type',
+      'run_type',
+      `Is ${show(run_type)}, not "llm": the run is not shown as a model call, with tokens and costs.`,
+    )
+  if (!isInput(inputs))
+    addMissing(
+      'message format',
+      'inputs',
+      'Has no `messages` list, `prompt` text or `input`: it is shown as raw JSON. Convert it with convertModelCall.',
+    )
+  if (!isOutput(outputs) && !error)
+    addMissing(
+      'message format',
+      'outputs',
+      'Has none of `messages`, `choices`, `message`, or `role` and `content`: the answer is shown as raw JSON. Convert it with convertModelCall.',
+    )
+  for (const key of ['ls_provider', 'ls_model_name'])
+    if (typeof metadata[key] !== 'string' || metadata[key] === '')
+      addMissing('provider and model', `extra.metadata.${key}`, 'Is missing: no costs are computed.')
+  const [usage, path] = usageOf(metadata, outputs)
+  if (usage !== undefined) for (const finding of checkUsage(usage, path)) findings.push(finding)
+  else if (!error)
+    addMissing(
+      'token counts',
+      path,
+      'Is missing: token counts are not shown, or only estimated. OpenAI streams report usage only with `stream_options: { include_usage: true }`.',
+    )
+  // Messages in a provider's shape follow other rules.
+  if (metadata.ls_message_format === undefined)
+    for (const finding of checkMessages(inputs, outputs)) findings.push(finding)
+  return findings
+}
+
+function usageOf(metadata: Fields, outputs: unknown): [usage: unknown, path: string] {
+  const { usage_metadata: usage } = fieldsOf(outputs)
+  if (usage !== undefined) return [usage, 'outputs.usage_metadata']
+  return [metadata.usage_metadata, 'extra.metadata.usage_metadata']
+}
+
+function isInput(inputs: unknown): boolean {
+  const { messages, prompt, input } = fieldsOf(inputs)
+  return (
+    Array.isArray(messages) || typeof prompt === 'string' || typeof input === 'string' || Array.isArray(input)
+  )
+}
+
+function isOutput(outputs: unknown): boolean {
+  if (Array.isArray(outputs)) return outputs.length === 2 && typeof outputs[0] === 'string'
+  const { messages, choices, message, role, content, output, generations } = fieldsOf(outputs)
+  if ([messages, choices, output, generations].some((list) => Array.isArray(list) && list.length > 0))
+    return true
+  return isRecord(message) || (typeof role === 'string' && content !== undefined)
+}
+
+const show = (value: unknown): string => (value === undefined ? 'missing' : JSON.stringify(value))

@@ -1,0 +1,153 @@
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import type { RunEvent, ServerEvent } from '../../engine/index.ts'
+import {
+  endingAttributes,
+  modelCallAttributes,
+  type RunEndEvent,
+  type RunEventOf,
+  runErrorTypeOf,
+  secondsBetween,
+} from './attributes.ts'
+import { parseTraceparent } from './traceparent.ts'
+
+/** A frozen process may never see the end of a run. Its span must not stay open forever. */
+const MAX_OPEN_SPANS = 10_000
+
+/** Why the span of an attempt ends before its run does. */
+type AttemptEnd = 'handed_over' | 'fenced' | 'taken_over' | 'forgotten'
+
+/** Creates a span for every attempt of a run, and a child span for every model call. */
+export function createRunSpans(tracer: Tracer, maxOpen = MAX_OPEN_SPANS): (event: ServerEvent) => void {
+  /** By run id, oldest first. */
+  const open = new Map<string, Span>()
+
+  return (event) => {
+    switch (event.type) {
+      case 'run.started': {
+        const wait = { 'agentwire.run.attempt': 1, 'agentwire.run.wait_time': event.waitedMs / 1000 }
+        return keep(event, startRun(event, event.at, wait))
+      }
+      case 'run.taken_over': {
+        const attributes = { 'agentwire.run.attempt': event.attempt }
+        const earlier = endAttempt(event.runId, event.at, 'taken_over')?.spanContext()
+        return keep(event, startRun(event, event.at, attributes, earlier ?? callerOf(event)))
+      }
+      case 'run.handed_over':
+      case 'run.fenced':
+        return void endAttempt(event.runId, event.at, event.type === 'run.fenced' ? 'fenced' : 'handed_over')
+      case 'run.model_called':
+        return addModelCall(event)
+      case 'run.interrupted':
+      case 'run.ended':
+        return endRun(event)
+    }
+  }
+
+  function startRun(event: RunEvent, startedAt: number, attributes: Attributes, linked?: SpanContext): Span {
+    const options = {
+      kind: SpanKind.INTERNAL,
+      startTime: new Date(startedAt),
+      attributes: {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.name': event.assistantId,
+        ...idsOf(event),
+        ...attributes,
+      },
+      links: linked ? [{ context: linked }] : [],
+    }
+    return tracer.startSpan(`invoke_agent ${event.assistantId}`, options, parentOf(event))
+  }
+
+  function keep({ runId, at }: RunEvent, span: Span): void {
+    open.set(runId, span)
+    const [oldest] = open.keys()
+    if (open.size > maxOpen) endAttempt(oldest!, at, 'forgotten')
+  }
+
+  function endAttempt(runId: string, at: number, end: AttemptEnd): Span | undefined {
+    const span = open.get(runId)
+    open.delete(runId)
+    span?.setAttribute('agentwire.run.attempt.end', end).end(new Date(at))
+    return span
+  }
+
+  function endRun(event: RunEndEvent): void {
+    const { runId, at, durationMs, usage, status } = event
+    const known = open.get(runId)
+    open.delete(runId)
+    // A run that was dropped while it was queued has no span.
+    if (!known && durationMs === null) return
+    // Otherwise the process that executed the run is lost, together with its span.
+    const span = known ?? startRun(event, at - durationMs!, {}, callerOf(event))
+    span.setAttributes({ ...endingAttributes(event), ...usageOf(usage) })
+    if (status === 'error' && event.type === 'run.ended') addError(span, event)
+    span.end(new Date(at))
+  }
+
+  function addModelCall(event: RunEventOf<'run.model_called'>): void {
+    const { call, runId } = event
+    const { startedAt, firstTokenAt, endedAt, model, finishReason, usage, error } = call
+    const run = open.get(runId)
+    const options = {
+      kind: SpanKind.CLIENT,
+      startTime: new Date(startedAt),
+      attributes: {
+        ...modelCallAttributes(call),
+        ...idsOf(event),
+        ...usageOf(usage),
+        ...(finishReason !== undefined && { 'gen_ai.response.finish_reasons': [spell(finishReason)] }),
+        ...(firstTokenAt !== null && {
+          'gen_ai.response.time_to_first_chunk': secondsBetween(startedAt, firstTokenAt),
+        }),
+      },
+    }
+    const name = model === undefined ? 'chat' : `chat ${model}`
+    const span = tracer.startSpan(name, options, run ? trace.setSpan(ROOT_CONTEXT, run) : parentOf(event))
+    if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error })
+    span.end(new Date(endedAt))
+  }
+}
+
+/** A finish reason as the semantic conventions spell it. */
+const spell = (reason: string): string =>
+  reason === 'toolCalls' ? 'tool_call' : reason === 'contentFilter' ? 'content_filter' : reason
+
+const callerOf = ({ traceparent }: RunEvent): SpanContext | undefined => parseTraceparent(traceparent)
+
+/**
+ * The caller's span, or none. Never the active span: a queued run starts in the async context of the run
+ * before it, which may belong to another request.
+ */
+function parentOf(event: RunEvent): Context {
+  const caller = callerOf(event)
+  return caller ? trace.setSpanContext(ROOT_CONTEXT, caller) : ROOT_CONTEXT
+}
+
+const idsOf = ({ threadId, runId }: RunEvent): Attributes => ({
+  'gen_ai.conversation.id': threadId,
+  'agentwire.run.id': runId,
+})
+
+const usageOf = (usage: RunEndEvent['usage'] | undefined): Attributes =>
+  usage
+    ? { 'gen_ai.usage.input_tokens': usage.inputTokens, 'gen_ai.usage.output_tokens': usage.outputTokens }
+    : {}
+
+function addError(span: Span, event: RunEventOf<'run.ended'>): void {
+  const { error, at } = event
+  const isError = error instanceof Error
+  span.setAttribute('error.type', runErrorTypeOf(event))
+  const text = isError ? error.message : typeof error === 'string' ? error : undefined
+  span.setStatus({ code: SpanStatusCode.ERROR, ...(text !== undefined && { message: text }) })
+  if (isError || typeof error === 'string') span.recordException(error, new Date(at))
+}

@@ -1,0 +1,146 @@
+import type { Deliver } from '../../core/egress/delivery.ts'
+import { DeliveryError } from '../../core/egress/errors.ts'
+import { AgentwireError } from '../../core/errors.ts'
+import { nextTurn } from '../../core/time.ts'
+import type { KeyedSemaphore } from '../coordination/keyed-semaphore.ts'
+import { FencedError } from '../errors.ts'
+import type { Claim } from './claim.ts'
+import type { Job } from './job.ts'
+import type { JobKind, JobReporter, JobTools, Undelivered } from './kind.ts'
+import { nextDelay } from './retry-rule.ts'
+
+export interface WorkContext {
+  readonly kinds: ReadonlyMap<string, JobKind>
+  /** By host. */
+  readonly slots: KeyedSemaphore<string>
+  readonly report: JobReporter
+  readonly onUndelivered: (undelivered: Undelivered, kind: JobKind) => void
+  readonly now: () => number
+  /** Whether the runner is closing, after which no delivery starts. */
+  readonly isClosing: () => boolean
+  /** Makes the runner search for the job again in `ms` milliseconds. */
+  readonly lookIn: (ms: number) => void
+}
+
+export interface Work {
+  readonly claim: Claim
+  /** Settles when the handler has stopped and the claim is over. Never rejects. */
+  readonly done: Promise<void>
+  /** Stops the handler when it is neither delivering nor saving, if it has not returned. */
+  stopWhenIdle(): Promise<void>
+  /** Releases the job of a handler that does not stop, so that others can continue it. Never rejects. */
+  giveBack(): Promise<void>
+}
+
+/** Runs the handler of a claimed job. */
+export function startWork(context: WorkContext, claim: Claim): Work {
+  const { slots, isClosing, report, now, lookIn } = context
+  const kind = context.kinds.get(claim.job.kind)!
+  const jobNow = (): Job => ({ partition: claim.partition, id: claim.id, data: claim.job.data })
+  let busy = 0
+  let host: string | undefined
+
+  async function stopWhenIdle(): Promise<void> {
+    // A handler that finished a delivery may save or return in this turn.
+    await nextTurn()
+    if (busy === 0) claim.stop()
+  }
+
+  async function during<T>(step: () => Promise<T>): Promise<T> {
+    busy++
+    try {
+      return await step()
+    } finally {
+      busy--
+      if (isClosing()) void stopWhenIdle()
+    }
+  }
+
+  function giveUp(code: string, message: string, cause: unknown): void {
+    const failures = claim.job.failures + 1
+    const error = new AgentwireError(code, message, { cause })
+    context.onUndelivered({ job: jobNow(), kind: claim.job.kind, host, failures, error }, kind)
+  }
+
+  const tools: JobTools = {
+    signal: claim.signal,
+    save: (data) => during(() => claim.save(data)),
+    skip: (error) =>
+      giveUp('delivery_refused', `A delivery of kind ${claim.job.kind} was permanently rejected.`, error),
+    async deliver(request) {
+      if (isClosing()) claim.stop()
+      host = hostOf(request.url)
+      const release = await slots.acquire(host, claim.signal)
+      try {
+        return await during(async () => {
+          // The claim then lasts longer than the delivery, and a removed job is not delivered.
+          await claim.renew()
+          return delivererOf(kind)({ ...request, signal: claim.signal })
+        })
+      } finally {
+        release()
+      }
+    },
+  }
+
+  async function work(): Promise<void> {
+    const failure = await failureOf(() => kind.handle(jobNow(), tools))
+    if (claim.isOver) return
+    if (claim.signal.aborted) await claim.end(claim.job, 0)
+    else if (failure) await fail(failure.error)
+    else await claim.end(undefined)
+  }
+
+  /** Stores the failure and the time of the next attempt, or gives the job up. */
+  async function fail(error: unknown): Promise<void> {
+    const { job } = claim
+    const failures = job.failures + 1
+    const failingSince = job.failingSince ?? now()
+    const failingMs = now() - failingSince
+    const delay = nextDelay(kind.retry, { error, failures: job.failures, failingMs })
+    if (delay === undefined) {
+      await claim.end(undefined)
+      const message = `Gave up on a job of kind ${job.kind} after ${failures} failures in ${Math.round(failingMs / 1_000)} seconds.`
+      giveUp('job_given_up', message, error)
+      return
+    }
+    if (!(error instanceof DeliveryError)) report(error, jobNow(), kind)
+    await claim.end({ ...job, failures, failingSince }, delay)
+    lookIn(delay)
+  }
+
+  /**
+   * Reports the error if a claim could not be ended. The job stays, and is due when the claim has expired.
+   */
+  async function untilOver(end: () => Promise<void>): Promise<void> {
+    try {
+      await end()
+    } catch (error) {
+      if (!(error instanceof FencedError)) report(error, jobNow(), kind)
+    }
+  }
+
+  return {
+    claim,
+    done: untilOver(work),
+    stopWhenIdle,
+    giveBack: () => untilOver(() => claim.end(claim.job, 0)),
+  }
+}
+
+async function failureOf(attempt: () => Promise<void>): Promise<{ readonly error: unknown } | undefined> {
+  try {
+    await attempt()
+    return undefined
+  } catch (error) {
+    return { error }
+  }
+}
+
+function delivererOf({ deliver }: JobKind): Deliver {
+  if (deliver) return deliver
+  throw new TypeError('Jobs of this kind do not deliver anything.')
+}
+
+/** The receivers that share slots. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)

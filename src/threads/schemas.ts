@@ -1,3 +1,0 @@
-import { lazy } from '../lazy.ts'
-
-export const schemas = /* @__PURE__ */ lazy(() => import('./wire.ts'))
