@@ -4,15 +4,13 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { entries, root } from './package.ts'
 
-/** The names that a file of declarations exports, types marked as such. */
+/** The names that a file of declarations exports. */
 function namesOf(file: string): readonly string[] {
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest)
   return source.statements
     .flatMap((statement) =>
       ts.isExportDeclaration(statement) && statement.exportClause && ts.isNamedExports(statement.exportClause)
-        ? statement.exportClause.elements.map(
-            ({ isTypeOnly, name }) => `${isTypeOnly || statement.isTypeOnly ? 'type ' : ''}${name.text}`,
-          )
+        ? statement.exportClause.elements.map(({ name }) => name.text)
         : [],
     )
     .sort()
