@@ -116,9 +116,14 @@ function missing(
  * Runs the audits and returns their results in the order of `serverAudits`. It does not reject. A server
  * conforms if every result whose level is MUST has passed or was skipped.
  */
-export async function runServerAudits(options: RunServerAuditsOptions): Promise<readonly AuditResult[]> {
-  const { concurrency = 4 } = options
-  const audits = serverAudits(options)
+export const runServerAudits = (options: RunServerAuditsOptions): Promise<readonly AuditResult[]> =>
+  runAudits(serverAudits(options), options.concurrency)
+
+/** The results of audits in their order, so many at once. */
+export async function runAudits(
+  audits: readonly ServerAudit[],
+  concurrency = 4,
+): Promise<readonly AuditResult[]> {
   const results: AuditResult[] = []
   let next = 0
   const work = async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test, vi } from 'vitest'
-import { serverAudits } from '../../src/audit/index.ts'
+import { runAudits, serverAudits } from '../../src/audit/server.ts'
 import { createAgentServer } from '../../src/index.ts'
 import { unexpectedErrors } from '../kit/errors.ts'
 import { chosen } from '../threads/sdk/targets.ts'
@@ -36,17 +36,8 @@ test.each(targets.map((target) => [target.name, target] as const))(
       const options = { baseUrl: origin, headers, webSocketFactory, ...audited, timeoutMs: 100_000 }
       const audits = serverAudits(options).filter(({ rule }) => WIRE_RULES.test(rule))
       expect(audits.length).toBeGreaterThan(40)
-      const broken: string[] = []
-      // As many at once as `runServerAudits` takes here.
-      const waiting = [...audits]
-      const work = async (): Promise<void> => {
-        for (let audit = waiting.shift(); audit; audit = waiting.shift()) {
-          const { rule, fn } = audit
-          await fn().catch((error: unknown) => void broken.push(`${rule}: ${error}`))
-        }
-      }
-      await Promise.all(Array.from({ length: 8 }, work))
-      expect(broken).toEqual([])
+      const broken = (await runAudits(audits, 8)).filter(({ passed }) => !passed)
+      expect(broken.map(({ rule, detail }) => `${rule}: ${detail}`)).toEqual([])
       expect(errors).toEqual([])
     } finally {
       await close()

@@ -1,7 +1,7 @@
 import type { WebHandler } from '../../src/index.ts'
 import type { Json } from '../kit/events.ts'
 
-/** What is the answer of a request, for the requests that follow: JSON where it is some, and the text. */
+/** The answer of a request, which later requests may take ids from: its text, and its JSON if it is JSON. */
 export interface Answer {
   readonly json: Json
   readonly text: string
@@ -24,20 +24,22 @@ export interface Recorder {
 export function recorder(server: Pick<WebHandler, 'fetch'>): Recorder {
   const parts: string[] = []
   const ask: Ask = async (method, path, body, { headers = {}, until } = {}) => {
+    const sent = typeof body === 'string' ? body : JSON.stringify(body)
     const request = new Request(`http://127.0.0.1${path}`, {
       method,
       headers: {
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(sent !== undefined && { 'content-type': 'application/json' }),
         accept: 'application/json, text/event-stream',
         ...headers,
       },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(sent !== undefined && { body: sent }),
     })
     const response = await server.fetch(request)
     const text = until && response.ok ? await readUntil(response, until) : await response.text()
-    const sent = body === undefined ? '' : `\n${typeof body === 'string' ? body : JSON.stringify(body)}`
     const kind = response.headers.get('content-type')?.split(';')[0] ?? ''
-    parts.push(`> ${method} ${path}${sent}\n< ${response.status} ${kind}\n${text}`)
+    parts.push(
+      `> ${method} ${path}${sent === undefined ? '' : `\n${sent}`}\n< ${response.status} ${kind}\n${text}`,
+    )
     return { text, json: kind === 'application/json' ? JSON.parse(text) : undefined }
   }
   return { ask, transcript: () => `${normalised(parts.join('\n\n'))}\n` }
