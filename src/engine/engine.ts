@@ -1,4 +1,4 @@
-import { later } from '../core/lazy.ts'
+import { later, lazy } from '../core/lazy.ts'
 import { checkOptions, STORAGE_PARTS } from '../core/options.ts'
 import { type Access, ownerOf } from '../core/principal.ts'
 import type { AgentEngine } from './agent-engine.ts'
@@ -97,16 +97,20 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
   return engine
 }
 
+const events = /* @__PURE__ */ lazy(() => import('./subscriptions/events.ts'))
+const states = /* @__PURE__ */ lazy(() => import('./threads/state.ts'))
+const lists = /* @__PURE__ */ lazy(() => import('./threads/lists.ts'))
+
 async function* readEvents(context: RunContext, request: Owned<ThreadEvents> & EventForm) {
-  yield* (await import('./subscriptions/events.ts')).readEvents(context, request)
+  yield* (await events()).readEvents(context, request)
 }
 
 async function* readHistory(...asked: Parameters<typeof historyOf>) {
-  yield* (await import('./threads/state.ts')).readHistory(...asked)
+  yield* (await states()).readHistory(...asked)
 }
 
 async function* listThreads(context: RunContext, query: ThreadListQuery) {
-  yield* (await import('./threads/lists.ts')).listThreads(context, query)
+  yield* (await lists()).listThreads(context, query)
 }
 
 type Followed = (BeginAnswer | FindAnswer) & EventForm & Access

@@ -63,7 +63,8 @@ describe('the examples', () => {
         const [origin] = ORIGIN.exec(await server.output(ORIGIN))!
         const client = tsx(pathOf(name, 'client.ts'), origin!)
         onTestFinished(ended(client))
-        expect([await client.exit, client.text()]).toEqual([0, expect.stringMatching(/\S/)])
+        expect(await client.exit, `${client.text()}\n${server.text()}`).toBe(0)
+        expect(client.text()).toMatch(/\S/)
       },
     )
   })

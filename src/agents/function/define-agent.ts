@@ -88,10 +88,10 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
     inputKeys: namedKeys(schema),
     ...profileOf(definition),
     answersWith,
-    stream: (task) => iterateLater(async () => (await import('./attempt.ts')).attempt(runnable, task)),
+    stream: (task) => iterateLater(async () => (await attempts()).attempt(runnable, task)),
     async validateInput(value) {
       if (value === null || value === undefined) return
-      const { changeOf, readInput, reduce } = await import('./state.ts')
+      const { changeOf, readInput, reduce } = await states()
       await readInput(input, value)
       reduce({}, changeOf(value), uuid7)
     },
@@ -100,6 +100,13 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
   }
 }
 
+/** With what reads the state, which an interrupted run needs when it is answered. */
+const attempts = /* @__PURE__ */ lazy(async () => {
+  const [{ attempt }] = await Promise.all([import('./attempt.ts'), stateOf()])
+  return { attempt }
+})
+const states = /* @__PURE__ */ lazy(() => import('./state.ts'))
+const loops = /* @__PURE__ */ lazy(() => import('./loop.ts'))
 const stateOf = /* @__PURE__ */ lazy(async () => (await import('./thread-state.ts')).threadState)
 
 /** What a function runs with is loaded with its first run, and what reads its state with the first read. */
@@ -112,7 +119,7 @@ const THREAD_STATE: typeof threadState = {
 
 /** The loop is loaded with the first run, so that agents without a model do not have it. */
 const loopOf = (definition: ModelAgentDefinition) => async (context: AgentContext<never>) => {
-  const { runLoop } = await import('./loop.ts')
+  const { runLoop } = await loops()
   await runLoop(context, definition)
 }
 

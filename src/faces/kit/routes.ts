@@ -1,5 +1,6 @@
 import type { Call, Endpoint, Method, OnError, Route, RouteKind } from '../../core/http/index.ts'
 import { warnOpen } from '../../core/http/warn-open.ts'
+import { lazy } from '../../core/lazy.ts'
 import { type AgentEngine, internalsOf } from '../../engine/index.ts'
 import { type Authorize, permit, type ThreadAction, type ThreadResource } from './access.ts'
 import { asking } from './asking.ts'
@@ -31,7 +32,8 @@ export type FaceEndpoint<Context extends FaceContext> = (
 export function onDemand<Context extends FaceContext>(
   load: () => Promise<FaceEndpoint<Context>>,
 ): FaceEndpoint<Context> {
-  return async (context, call) => (await load())(context, call)
+  const loaded = lazy(load)
+  return async (context, call) => (await loaded())(context, call)
 }
 
 /**

@@ -37,8 +37,36 @@ export function createOpenSockets(): OpenSockets {
   }
 }
 
+/** The commands that are being carried out, by thread. */
+export interface PendingCommands {
+  /** Carries out a command. */
+  run<Result>(threadId: string, command: () => Promise<Result>): Promise<Result>
+  /** Resolves when the commands that a thread had at this moment are done, and at once if it had none. */
+  settled(threadId: string): Promise<unknown>
+}
+
+export function createPendingCommands(): PendingCommands {
+  const pending = new Map<string, Set<Promise<unknown>>>()
+  return {
+    async run(threadId, command) {
+      const ofThread = pending.get(threadId) ?? new Set()
+      pending.set(threadId, ofThread)
+      const running = command()
+      ofThread.add(running)
+      try {
+        return await running
+      } finally {
+        ofThread.delete(running)
+        if (ofThread.size === 0) pending.delete(threadId)
+      }
+    },
+    settled: (threadId) => Promise.allSettled(pending.get(threadId) ?? []),
+  }
+}
+
 /** The context of every endpoint in this group. */
 export interface ThreadsContext extends FaceContext {
+  readonly commands: PendingCommands
   /** The open web sockets. */
   readonly sockets: OpenSockets
   readonly maxBodyBytes: number

@@ -1,9 +1,15 @@
 import { type Call, DEFAULT_MAX_BODY_BYTES, type WebHandler } from '../../core/http/index.ts'
+import { lazy } from '../../core/lazy.ts'
 import type { ThreadResource } from '../kit/access.ts'
 import { createFace, type FaceSetup } from '../kit/create-face.ts'
 import { PAGE_HEADERS } from '../kit/lists.ts'
 import { type FaceEndpoint, type FaceRoute, onDemand } from '../kit/routes.ts'
-import { createOpenSockets, type ThreadsContext, type ThreadsOptions } from './context.ts'
+import {
+  createOpenSockets,
+  createPendingCommands,
+  type ThreadsContext,
+  type ThreadsOptions,
+} from './context.ts'
 import { endpoints } from './on-demand.ts'
 
 /** The Agent Streaming Protocol over HTTP: a route table over the engine. */
@@ -13,7 +19,11 @@ export function createThreadsGroup(setup: FaceSetup, { basePath }: ThreadsOption
     basePath,
     routes: ROUTES,
     describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
-    context: { sockets, maxBodyBytes: setup.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES },
+    context: {
+      sockets,
+      commands: createPendingCommands(),
+      maxBodyBytes: setup.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+    },
     textErrors: true,
     protocolHeaders: { response: PAGE_HEADERS },
     onClose: sockets.leave,
@@ -31,10 +41,16 @@ const endpoint = (name: Named): Endpoint => onDemand(async () => (await endpoint
 const namedThread = async (context: ThreadsContext, call: Call): Promise<ThreadResource> =>
   (await endpoints()).namedThread(context, call)
 
-const postCommand: Endpoint = /* @__PURE__ */ onDemand(
-  async () => (await import('./commands/dispatch.ts')).postCommand,
-)
-const postStream: Endpoint = /* @__PURE__ */ onDemand(async () => (await import('./stream.ts')).postStream)
+// Loaded together: clients open a stream with their first command.
+const exchange = /* @__PURE__ */ lazy(async () => {
+  const [{ postCommand }, { postStream }] = await Promise.all([
+    import('./commands/dispatch.ts'),
+    import('./stream.ts'),
+  ])
+  return { postCommand, postStream }
+})
+const postCommand: Endpoint = /* @__PURE__ */ onDemand(async () => (await exchange()).postCommand)
+const postStream: Endpoint = /* @__PURE__ */ onDemand(async () => (await exchange()).postStream)
 const cancelRun: Endpoint = /* @__PURE__ */ onDemand(
   async () => (await import('../kit/cancel-run.ts')).cancelRun,
 )

@@ -69,8 +69,10 @@ export async function answerCommand(
   try {
     const { id: given, method, params } = await bodyOf((await schemas()).commandSchema, call)
     id = given
-    const { result, appliedThroughSeq } = await dispatch(context, call, { method, params, more })
     const thread_id = call.threadId
+    const { result, appliedThroughSeq } = await context.commands.run(thread_id, () =>
+      dispatch(context, call, { method, params, more }),
+    )
     const meta =
       appliedThroughSeq === undefined ? { thread_id } : { thread_id, applied_through_seq: appliedThroughSeq }
     return { status: 200, body: { type: 'success', id, result, meta } }
