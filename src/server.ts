@@ -208,7 +208,7 @@ function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): O
   // Only a bundle without the package beside it has none.
   const load = () => (group ??= loadDevtools().then(create, () => undefined))
   return {
-    routes: [],
+    routes: async () => [],
     async handle(request, context) {
       if (!request.url.includes('/devtools')) return undefined
       const loaded = await load()

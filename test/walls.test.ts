@@ -89,6 +89,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/engine',
   ],
   'src/faces/kit': [
+    'src/core/lazy',
     'src/core/options',
     'src/core/errors',
     'src/core/time',

@@ -37,7 +37,7 @@ export function appHandler(app: AppLike, { prefix, authenticate }: AppOptions): 
     fetch,
     handle: async (request, context) =>
       stripBase(new URL(request.url).pathname, prefix) === undefined ? undefined : fetch(request, context),
-    routes: [],
+    routes: async () => [],
     close: async () => {},
   }
 }

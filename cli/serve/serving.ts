@@ -123,7 +123,7 @@ function serverOf(first: Project, { store, ...storage }: OpenedStorage, options:
   })
   let faces = facesOf(first, engine, options)
   const handler: WebHandler = {
-    routes: faces.routes,
+    routes: () => faces.routes(),
     cors: true,
     get isOpen() {
       return faces.isOpen

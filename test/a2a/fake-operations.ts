@@ -6,7 +6,8 @@ import type { StreamEntry, Task } from '../../src/faces/a2a/model.ts'
 import type { A2ACall, Operations } from '../../src/faces/a2a/operations/operations.ts'
 import { encodeA2AError } from '../../src/faces/a2a/rpc/errors.ts'
 import { postRpc } from '../../src/faces/a2a/rpc/post.ts'
-import { guardRoutes } from '../../src/faces/kit/routes.ts'
+import { guardRoutes } from '../../src/faces/kit/guard.ts'
+import { route } from '../../src/faces/kit/routes.ts'
 import { engineOf } from '../kit/engine.ts'
 
 export const URL_OF_AGENT = 'http://127.0.0.1/a2a/helper'
@@ -96,7 +97,9 @@ export function serve(own: Partial<Given> = {}, options: Partial<HandlerOptions>
   const onError = (error: unknown) => reported.push(error)
   const context = { engine, authorize: undefined, onError, card: {} } as unknown as A2AContext
   const server = createHandler({
-    routes: guardRoutes(context, [['POST', '/a2a/:assistant_id', null, postRpc(operations)]]),
+    routes: guardRoutes(context, [
+      route('POST', '/a2a/:assistant_id', { permission: null, run: postRpc(operations) }),
+    ]),
     encodeError: encodeA2AError,
     onError,
     ...options,

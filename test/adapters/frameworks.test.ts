@@ -12,7 +12,7 @@ import { openServer } from '../kit/listen.ts'
 
 function handlerOf(answer: (request: Request, context: HandlerContext) => Promise<Response>): WebHandler {
   const ask = (request: Request, context: HandlerContext = {}) => answer(request, context)
-  return { routes: [], fetch: ask, handle: ask, close: async () => {} }
+  return { routes: async () => [], fetch: ask, handle: ask, close: async () => {} }
 }
 
 const urls = handlerOf(async (request) => new Response(request.url))

@@ -20,7 +20,7 @@ afterEach(async () => {
 function handlerOf(handle: Ask): WebHandler {
   const fetch: WebHandler['fetch'] = async (request, context) =>
     (await handle(request, context)) ?? new Response('ours', { status: 404 })
-  return { routes: [], handle, fetch, close: async () => {} }
+  return { routes: async () => [], handle, fetch, close: async () => {} }
 }
 
 const texts = handlerOf(async (request, context) =>

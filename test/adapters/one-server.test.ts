@@ -11,7 +11,7 @@ function handler(name: string): WebHandler & { readonly closed: boolean } {
   return {
     fetch,
     handle: fetch,
-    routes: [],
+    routes: async () => [],
     get closed() {
       return closed
     },

@@ -11,7 +11,7 @@ import { openStorage } from '../../src/storage/open.ts'
 import { listen } from '../kit/listen.ts'
 
 function handlerOf(answer: () => Promise<Response>, close = async () => {}): WebHandler {
-  return { routes: [], fetch: answer, handle: answer, close }
+  return { routes: async () => [], fetch: answer, handle: answer, close }
 }
 
 const print = vi.spyOn(console, 'log').mockImplementation(() => {})

@@ -38,7 +38,7 @@ test('the page is one document of at most 50 KiB, and its policy lets nothing el
 test('nothing is there by default', async () => {
   const server = createAgentServer({ agents, authenticate })
   expect((await ask(server, '/devtools')).status).toBe(404)
-  expect(server.routes.some(([, pattern]) => pattern.includes('devtools'))).toBe(false)
+  expect((await server.routes()).some(([, pattern]) => pattern.includes('devtools'))).toBe(false)
   await server.close()
 })
 

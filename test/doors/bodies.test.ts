@@ -145,7 +145,8 @@ async function rig(place: Place) {
     ),
   )
   // The routes of the devtools are not part of the document.
-  const others = createDevtoolsGroup({ engine: server.engine }).routes.map(([method, pattern]) => ({
+  const devtools = await createDevtoolsGroup({ engine: server.engine }).routes()
+  const others = devtools.map(([method, pattern]) => ({
     method,
     path: pattern.replace(/:(\w+)/g, '{$1}'),
     schema: {},

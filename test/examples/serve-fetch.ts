@@ -5,6 +5,11 @@ import { toNode } from 'agentwire/node'
 import { openServer } from '../kit/listen.ts'
 
 const { default: exported } = await import(pathToFileURL(process.argv[2]!).href)
-const handler = { fetch: exported.fetch, handle: exported.fetch, routes: [], close: async () => {} }
+const handler = {
+  fetch: exported.fetch,
+  handle: exported.fetch,
+  routes: async () => [],
+  close: async () => {},
+}
 const { origin } = await openServer(createServer(toNode(handler)))
 console.log(origin)

@@ -57,8 +57,8 @@ describe('combine', () => {
     expect(await messageOf('/mount')).toContain('serves /mount/x, /mount/a, /mount/shared, ')
   })
 
-  test('has the routes of all handlers', () => {
-    expect(both.routes).toEqual([...first.routes, ...second.routes])
+  test('has the routes of all handlers', async () => {
+    expect(await both.routes()).toEqual([...(await first.routes()), ...(await second.routes())])
   })
 
   test('passes the context on', async () => {

@@ -322,7 +322,7 @@ describe('a server of agents', () => {
 
   test('has a preflight for every route', async () => {
     const server = createAgentServer({ agents, authenticate, http: { cors: { origins: [APP] } } })
-    for (const [method, pattern] of server.routes) {
+    for (const [method, pattern] of await server.routes()) {
       const response = await preflight(server, pattern.replaceAll(':', ''), {
         'access-control-request-method': method,
       })

@@ -8,10 +8,12 @@ const server = createAgentServer({
 const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
   server.fetch(new Request(`http://127.0.0.1${path}`, { method, headers }))
 
+const routes = await server.routes()
+
 /** Each path, with a name for each parameter. */
-const PATHS = [...new Set(server.routes.map(([, pattern]) => pattern))].map((pattern) => ({
+const PATHS = [...new Set(routes.map(([, pattern]) => pattern))].map((pattern) => ({
   path: pattern.replaceAll(/:\w+/g, 'name'),
-  methods: server.routes.filter(([, other]) => other === pattern).map(([method]) => method),
+  methods: routes.filter(([, other]) => other === pattern).map(([method]) => method),
 }))
 
 describe.each(PATHS)('$path', ({ path, methods }) => {

@@ -66,7 +66,7 @@ test('of every route of the platform, another owner gets nothing and changes not
     agents: { ask: langgraph(approval()) },
     authenticate: ({ headers }) => ({ id: headers.get('authorization') ?? 'nobody' }),
   })
-  const routes = createPlatformGroup({ engine: host.server.engine }).routes
+  const routes = await createPlatformGroup({ engine: host.server.engine }).routes()
   expect(routes.map(([method, pattern]) => `${method} ${pattern}`).sort()).toEqual(
     [...Object.keys(ANSWERS), ...OWN].sort(),
   )

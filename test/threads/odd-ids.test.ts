@@ -67,7 +67,7 @@ describe('odd thread ids', () => {
 
   test.each(refused)('%s is refused with 400 by every route', async (_, segment) => {
     const { server, errors, written } = serve()
-    for (const [method, pattern] of server.routes) {
+    for (const [method, pattern] of await server.routes()) {
       if (!pattern.includes(':thread_id')) continue
       const path = pattern.replace(':thread_id', segment).replace(/:\w+/g, 'x')
       const body = method === 'GET' || method === 'DELETE' ? undefined : JSON.stringify(bodyFor(pattern))

@@ -123,7 +123,7 @@ const MAKES_THREADS = new Set(['POST /threads/:thread_id/state', 'POST /threads'
 
 test('every route is in the tables', async () => {
   const host = await serve()
-  const routes = host.server.routes.map(([method, pattern]) => `${method} ${pattern}`)
+  const routes = (await host.server.routes()).map(([method, pattern]) => `${method} ${pattern}`)
   const others = [COMMAND_ROUTE, ...A2A_ROUTES, ...PLATFORM_ROUTES, ...SOCKET_ROUTES]
   expect(routes.sort()).toEqual([...Object.keys(REQUESTS), ...others].sort())
 })

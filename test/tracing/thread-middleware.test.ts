@@ -31,7 +31,7 @@ const body = JSON.stringify({
 const json = { 'content-type': 'application/json' }
 
 const echo = async (request: Request) => new Response(await request.text())
-const handler: WebHandler = { routes: [], fetch: echo, handle: echo, close: async () => {} }
+const handler: WebHandler = { routes: async () => [], fetch: echo, handle: echo, close: async () => {} }
 
 beforeEach(() => void (attached.length = 0))
 

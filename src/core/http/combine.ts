@@ -29,7 +29,7 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
     return errorResponse(notFound(mountPaths(basePath), request))
   }
   return {
-    routes: handlers.flatMap((handler) => handler.routes),
+    routes: async () => (await Promise.all(handlers.map((handler) => handler.routes()))).flat(),
     cors: handlers.some(({ cors }) => cors),
     isOpen: handlers.some(({ isOpen }) => isOpen),
     requirePrincipal() {

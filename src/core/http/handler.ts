@@ -13,13 +13,15 @@ import {
 import { untilExpiry } from './expiry.ts'
 import { calledUrl, rejectWithoutPreflight } from './origins.ts'
 import { empty } from './respond.ts'
-import { createRouter, normalizeBase, stripBase } from './router.ts'
+import { normalizeBase, stripBase } from './router.ts'
 import type { SecuritySchemes } from './security.ts'
 import { isHandshake, withBearer } from './sockets/socket.ts'
+import { tableOf } from './table.ts'
 import type {
   Authenticated,
   Call,
   HandlerContext,
+  LaterRows,
   Principal,
   ProtocolHeaders,
   Route,
@@ -60,7 +62,7 @@ export interface Refusal {
 }
 
 export interface HandlerOptions {
-  readonly routes: readonly Route[]
+  readonly routes: readonly Route[] | LaterRows<Route>
   /**
    * The prefix of every route, such as `/api`. The host's `context.basePath` takes precedence. Default none.
    */
@@ -97,14 +99,14 @@ export interface HandlerOptions {
  * `handle` never throw or reject.
  */
 export function createHandler(options: HandlerOptions): WebHandler {
-  const { routes, onError } = options
-  const router = createRouter(routes)
+  const { onError } = options
+  const { routerOf, routes, paths } = tableOf(options.routes)
   let closing: Promise<void> | undefined
   let byHost = false
 
   const mountPaths = (basePath?: string): string[] => {
     const base = normalizeBase(basePath || options.basePath || '')
-    return routes.map(([, pattern]) => `${base}/${pattern.split('/')[1]}`)
+    return paths.map((path) => `${base}/${path.split('/')[1]}`)
   }
 
   const handle = async (given: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
@@ -116,8 +118,9 @@ export function createHandler(options: HandlerOptions): WebHandler {
       const url = calledUrl(request, context)
       const pathname = stripBase(url.pathname, context.basePath || options.basePath || '')
       if (pathname === undefined) return undefined
-      const match = router.match(request.method, pathname)
-      if (match.kind === 'none') return undefined
+      const router = routerOf(pathname)
+      const match = router && ('match' in router ? router : await router).match(request.method, pathname)
+      if (!match || match.kind === 'none') return undefined
       if (closing !== undefined) {
         const headers = { 'retry-after': '1' }
         throw new HttpError(503, 'closed', 'This server is shutting down.', { headers })

@@ -69,6 +69,7 @@ export type {
   Call,
   Endpoint,
   HandlerContext,
+  LaterRows,
   Method,
   Principal,
   ProtocolHeaders,

@@ -83,6 +83,12 @@ export type RouteKind = 'public' | 'socket' | 'asset'
 /** A row of a route table: method, pattern such as `/threads/:thread_id/state`, endpoint. */
 export type Route = readonly [method: Method, pattern: string, endpoint: Endpoint, kind?: RouteKind]
 
+/** Rows that are loaded with the first request to one of these paths, such as `/v1`, or below it. */
+export interface LaterRows<Row> {
+  readonly below: readonly string[]
+  readonly load: () => Promise<readonly Row[]>
+}
+
 /** The headers of a protocol that pages of other origins send and read, in addition to those of HTTP. */
 export interface ProtocolHeaders {
   /** Request headers of its clients and its documentation. */
@@ -97,7 +103,8 @@ export interface WebHandler {
   readonly fetch: (request: Request, context?: HandlerContext) => Promise<Response>
   /** Like `fetch`, but returns `undefined` if no route matches, so that the host can handle the request. */
   readonly handle: (request: Request, context?: HandlerContext) => Promise<Response | undefined>
-  readonly routes: readonly Route[]
+  /** Lists its routes, which may have to be loaded. */
+  readonly routes: () => Promise<readonly Route[]>
   /** Describes its routes for a server's OpenAPI document. */
   readonly describe?: (() => Promise<RouteDescriptions>) | undefined
   /**

@@ -32,9 +32,9 @@ export async function permitted(
   const agent = engine.agents.get(assistantId)
   if (!agent) throw noSuchAgent(call)
   const resource = { threadId: threadIdOf(threadId), assistantId }
-  const { principal, body } = await permit(context.authorize, call, action, resource, call.json)
+  const { principal, fields } = await permit(context.authorize, call, action, resource, call.json)
   if (!reachesAssistant(principal, named)) throw noSuchAgent(call)
-  const { metadata } = (body ?? {}) as Pick<AgUiCall, 'metadata'>
+  const { metadata } = (fields ?? {}) as Pick<AgUiCall, 'metadata'>
   return {
     context,
     call: { ...call, threadId, principal },

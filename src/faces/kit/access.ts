@@ -71,7 +71,7 @@ export interface Permitted {
   /** The principal to act as. It carries the filter to the engine. */
   readonly principal: Principal | null
   /** The fields that replace those of the request. */
-  readonly body: Permission['body']
+  readonly fields: Permission['body']
   /** The request with these fields. */
   readonly json: ReadSent
 }
@@ -90,13 +90,13 @@ export async function permit<Asked extends Pick<Call, 'principal'>>(
   const { principal } = call
   const answer = authorize ? await authorize(principal, action, resource, sent) : true
   if (!answer) throw new HttpError(403, 'permission_denied', `Not permitted: ${action}.`)
-  if (answer === true) return { ...call, principal, body: undefined, json: sent }
+  if (answer === true) return { ...call, principal, fields: undefined, json: sent }
   const { filter, body } = answer
   const metadataFilter = filter && filterOf(filter)
   return {
     ...call,
     principal: principal && withAccess(principal, { metadataFilter }),
-    body,
+    fields: body,
     json: async () => bodyAs(await sent(), body),
   }
 }

@@ -45,7 +45,7 @@ export function asking<Context extends Asking>(
       { threadId, assistantId },
       sent,
     )
-    const { metadata } = (permitted.body ?? {}) as Pick<RunRequest, 'metadata'>
+    const { metadata } = (permitted.fields ?? {}) as Pick<RunRequest, 'metadata'>
     return { principal: permitted.principal, metadata: metadata && threadMetadata(engine, metadata) }
   }
   return { ...context, authorize: remembering, engine: withPermit(engine, permitRun) }

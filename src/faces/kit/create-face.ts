@@ -2,18 +2,21 @@ import {
   createHandler,
   type EncodeError,
   type HandlerOptions,
+  type LaterRows,
   type RouteDescriptions,
   type SecuritySchemes,
   upgrading,
   type WebHandler,
   withCors,
 } from '../../core/http/index.ts'
+import { lazy } from '../../core/lazy.ts'
 import type { Table } from '../../core/options.ts'
 import { type AgentEngine, internalsOf } from '../../engine/index.ts'
 import type { Authorize } from './access.ts'
 import { encodeRunError } from './errors.ts'
+import { guardRoutes } from './guard.ts'
 import { checkFace, type EngineChoice, engineOf, type FaceOptions, groupOptions } from './options.ts'
-import { type FaceContext, type FaceRoute, guardRoutes } from './routes.ts'
+import { type FaceContext, type FaceRoute, type FaceRow, rowOf } from './routes.ts'
 
 /** What a server passes to each of its faces. */
 export interface FaceSetup
@@ -29,8 +32,9 @@ export interface Face<Context extends FaceContext = FaceContext>
   extends Pick<HandlerOptions, 'basePath' | 'parseJson' | 'textErrors' | 'protocolHeaders' | 'errorsBelow'> {
   /** Encodes errors for the protocol. Default: `{ error, message }` with the HTTP status of the error. */
   readonly encodeError?: EncodeError | undefined
-  readonly routes: readonly FaceRoute<Context>[]
-  /** The requests and responses of the routes, for `GET /openapi.json`. Loaded on demand. */
+  /** The routes, or the paths that they begin with and the function that loads them with the first request below one. */
+  readonly routes: readonly (FaceRow<Context> | FaceRoute<Context>)[] | LaterRows<FaceRow<Context>>
+  /** The requests and responses of routes without `summary`. */
   readonly describe?: (() => Promise<RouteDescriptions>) | undefined
   /** What the endpoints get in addition to the engine. Default: nothing. */
   readonly context?: Omit<Context, keyof FaceContext> | undefined
@@ -56,6 +60,8 @@ export function createFace<Context extends FaceContext = FaceContext>(
 ): WebHandler {
   const { routes, context, onRequest, encodeError = encodeRunError } = face
   const whole = { engine, authorize, onError, ...context } as Context
+  const load = lazy(async () => ('load' in routes ? routes.load() : routes.map(rowOf)))
+  const guard = (rows: readonly FaceRow<Context>[]) => guardRoutes(whole, rows, onRequest)
   const handler = createHandler({
     basePath: face.basePath,
     parseJson: face.parseJson,
@@ -69,7 +75,8 @@ export function createFace<Context extends FaceContext = FaceContext>(
     maxBodyBytes,
     onError,
     encodeError,
-    routes: guardRoutes(whole, routes, onRequest),
+    routes:
+      'load' in routes ? { ...routes, load: async () => guard(await load()) } : guard(routes.map(rowOf)),
     onRefuse: (refusal) =>
       internalsOf(engine).observe({ type: 'request.refused', ...refusal, at: Date.now() }),
     async onClose() {
@@ -77,7 +84,11 @@ export function createFace<Context extends FaceContext = FaceContext>(
       await onClose?.()
     },
   })
-  return { ...handler, describe: face.describe, isOpen: authenticate === undefined }
+  const describe = async () => ({
+    ...(await import('./describe.ts')).describeRows(await load()),
+    ...(await face.describe?.()),
+  })
+  return { ...handler, describe, isOpen: authenticate === undefined }
 }
 
 /** The headers that carry the API keys of `authenticate`. */

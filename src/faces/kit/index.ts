@@ -160,5 +160,8 @@ export {
   type FaceContext,
   type FaceEndpoint,
   type FaceRoute,
+  type FaceRow,
   onDemand,
+  type RouteFields,
+  route,
 } from './routes.ts'

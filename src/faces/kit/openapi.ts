@@ -9,9 +9,15 @@ import {
   type WebHandler,
 } from '../../core/http/index.ts'
 
-interface Described {
+type Group = Omit<WebHandler, 'fetch'>
+
+interface Listed {
+  readonly group: Group
   readonly routes: readonly Route[]
   readonly descriptions: RouteDescriptions
+}
+
+interface Described extends Omit<Listed, 'group'> {
   /** The prefix of the routes, if it differs from that of the document. */
   readonly base?: string | undefined
 }
@@ -23,8 +29,6 @@ interface DocumentOptions {
   /** The schemes of callers. Undefined if anyone can call. */
   readonly security: SecuritySchemes | undefined
 }
-
-type Group = Omit<WebHandler, 'fetch'>
 
 const PATH = '/openapi.json'
 
@@ -38,17 +42,19 @@ export async function serveDocument(
   { version, security }: Omit<DocumentOptions, 'base'>,
 ): Promise<Response> {
   const base = url.pathname.slice(0, -PATH.length)
+  const listed = await Promise.all(
+    groups.map(async (group): Promise<Listed> => {
+      const [routes, descriptions] = await Promise.all([group.routes(), group.describe?.()])
+      return { group, routes, descriptions: descriptions ?? {} }
+    }),
+  )
   // If a host mounts the server, the host decides the prefix of all groups.
-  const isMounted = base !== baseOf(groups.find(servesDocument))
-  const own = groups.filter((group) => group.describe || !servesDocument(group))
-  const described = own.map(async (group) => ({
-    routes: group.routes,
-    descriptions: (await group.describe?.()) ?? {},
-    base: isMounted ? undefined : baseOf(group),
-  }))
-  const document = documentOf(await Promise.all(described), { version, base, security })
-  for (const group of groups.filter((group) => !own.includes(group))) {
-    const answer = await group.handle(new Request(new URL(`${baseOf(group) ?? ''}${PATH}`, url)))
+  const isMounted = base !== baseOf(listed.find(servesDocument))
+  const own = listed.filter((one) => Object.keys(one.descriptions).length > 0 || !servesDocument(one))
+  const described = own.map((one) => ({ ...one, base: isMounted ? undefined : baseOf(one) }))
+  const document = documentOf(described, { version, base, security })
+  for (const one of listed.filter((one) => !own.includes(one))) {
+    const answer = await one.group.handle(new Request(new URL(`${baseOf(one) ?? ''}${PATH}`, url)))
     const { paths, components } = (await answer?.json()) ?? {}
     Object.assign(document.paths, paths)
     Object.assign(document.components.schemas, components?.schemas)
@@ -57,12 +63,12 @@ export async function serveDocument(
   return json(document)
 }
 
-const servesDocument = ({ routes }: Group): boolean =>
+const servesDocument = ({ routes }: Listed): boolean =>
   routes.some(([method, pattern]) => method === 'GET' && pattern === PATH)
 
-function baseOf(group: Group | undefined): string | undefined {
-  const [first] = group?.routes ?? []
-  return first && group?.mountPaths?.()[0]?.slice(0, -`/${first[1].split('/')[1]}`.length)
+function baseOf(listed: Listed | undefined): string | undefined {
+  const [first] = listed?.routes ?? []
+  return first && listed?.group.mountPaths?.()[0]?.slice(0, -`/${first[1].split('/')[1]}`.length)
 }
 
 /**

@@ -1,10 +1,7 @@
-import type { Call, Endpoint, Method, OnError, Route, RouteKind } from '../../core/http/index.ts'
-import { warnOpen } from '../../core/http/warn-open.ts'
+import type { Call, JsonSchema, Method, OnError } from '../../core/http/index.ts'
 import { lazy } from '../../core/lazy.ts'
-import { type AgentEngine, internalsOf } from '../../engine/index.ts'
-import { type Authorize, permit, type ThreadAction, type ThreadResource } from './access.ts'
-import { asking } from './asking.ts'
-import { threadIdOf } from './ids.ts'
+import type { AgentEngine } from '../../engine/index.ts'
+import type { Authorize, ThreadAction, ThreadResource } from './access.ts'
 
 /** What the endpoints of every face get. */
 export interface FaceContext {
@@ -14,74 +11,94 @@ export interface FaceContext {
   readonly onError: OnError | undefined
 }
 
-/** A call about one thread. `threadId` is empty for routes without one. */
-export interface FaceCall extends Call {
+/** A call about one thread. */
+export interface FaceCall<Body = unknown> extends Call {
+  /** Empty for routes without one. */
   readonly threadId: string
+  /** The checked body. Undefined if the row has no schema for it: `json()` reads it. */
+  readonly body: Body
 }
 
 /** Answers one request of a face. */
-export type FaceEndpoint<Context extends FaceContext> = (
+export type FaceEndpoint<Context extends FaceContext, Body = unknown> = (
   context: Context,
-  call: FaceCall,
+  call: FaceCall<Body>,
 ) => Promise<Response>
 
+/** A schema of zod 4. */
+export interface BodySchema<Body> {
+  readonly _zod: { readonly output: Body }
+}
+
+/** What a route accepts and returns, as JSON Schema that may contain schemas of zod. */
+export interface RouteFields<Context extends FaceContext, Body> {
+  /**
+   * Checked before anything is read. Null if `run` checks a permission itself, because it depends on the body, and
+   * `public` if anyone can call the route without credentials.
+   */
+  readonly permission: ThreadAction | 'public' | null
+  /** The resource of the permission, if the path does not contain it. */
+  readonly resource?: ((context: Context, call: Call) => Promise<ThreadResource>) | undefined
+  /** One sentence for `GET /openapi.json`. */
+  readonly summary?: string | undefined
+  /** The query parameters by name. */
+  readonly query?: Readonly<Record<string, JsonSchema>> | undefined
+  /**
+   * Checks the body after the permission and gives it to `run`. A function only describes a body that `run` reads
+   * itself; its argument converts schemas of zod.
+   */
+  readonly body?: BodySchema<Body> | ((toJson: (schema: object) => JsonSchema) => JsonSchema) | undefined
+  /** The response bodies by status; null for an empty body. Errors are added automatically. */
+  readonly answers?: Readonly<Record<number, object | null>> | undefined
+  /**
+   * Whether the 200 response is a stream of server-sent events, instead of JSON or as an alternative.
+   * Default: false.
+   */
+  readonly streams?: boolean | undefined
+  readonly run: FaceEndpoint<Context, Body>
+}
+
+/** A route of a face: everything that the server knows about it. The method `SOCKET` is the handshake of a web socket. */
+export interface FaceRow<Context extends FaceContext> extends RouteFields<Context, never> {
+  readonly method: Method | 'SOCKET'
+  readonly path: string
+}
+
 /**
- * An endpoint whose code is loaded on its first call, because many servers never call it. Mark each use as
- * pure, so that bundlers can drop an unused table.
+ * A route of a face.
+ *
+ * @example
+ * ```ts
+ * const health = route('GET', '/health', { permission: 'public', run: async () => json({ ok: true }) })
+ * ```
  */
+export const route = <Context extends FaceContext, Body = undefined>(
+  method: Method | 'SOCKET',
+  path: string,
+  fields: RouteFields<Context, Body>,
+): FaceRow<Context> => ({ method, path, ...(fields as unknown as RouteFields<Context, never>) })
+
+/** A row as faces wrote it before `route`. */
+export type FaceRoute<Context extends FaceContext> = readonly [
+  method: Method | 'SOCKET',
+  pattern: string,
+  permission: ThreadAction | 'public' | null,
+  run: FaceEndpoint<Context>,
+  resource?: (context: Context, call: Call) => Promise<ThreadResource>,
+]
+
+export const rowOf = <Context extends FaceContext>(
+  given: FaceRow<Context> | FaceRoute<Context>,
+): FaceRow<Context> => {
+  if ('run' in given) return given
+  const [method, path, permission, run, resource] = given
+  return route(method, path, { permission, run, resource })
+}
+
+/** An endpoint whose code is loaded on its first call. Mark each use as pure, so that bundlers can drop an unused table. */
 export function onDemand<Context extends FaceContext>(
   load: () => Promise<FaceEndpoint<Context>>,
 ): FaceEndpoint<Context> {
   const loaded = lazy(load)
   return async (context, call) => (await loaded())(context, call)
-}
-
-/**
- * A row of a face's route table. The permission `action` is checked before anything is read. It is null if
- * the endpoint checks a permission itself, because it depends on the body, and `public` if anyone can call
- * the route without credentials. `resourceOf` returns the resource if the path does not contain it. The
- * method `SOCKET` is the handshake of a web socket.
- */
-export type FaceRoute<Context extends FaceContext> = readonly [
-  method: Method | 'SOCKET',
-  pattern: string,
-  action: ThreadAction | 'public' | null,
-  endpoint: FaceEndpoint<Context>,
-  resourceOf?: (context: Context, call: Call) => Promise<ThreadResource>,
-]
-
-export const guardRoutes = <Context extends FaceContext>(
-  context: Context,
-  routes: readonly FaceRoute<Context>[],
-  onRequest?: () => void,
-): readonly Route[] =>
-  routes.map((route) => {
-    const [method, pattern, action] = route
-    const kind: RouteKind | undefined =
-      method === 'SOCKET' ? 'socket' : action === 'public' ? 'public' : undefined
-    return [method === 'SOCKET' ? 'GET' : method, pattern, guarded(context, route, onRequest), kind]
-  })
-
-function guarded<Context extends FaceContext>(
-  whole: Context,
-  [method, pattern, action, endpoint, resourceOf]: FaceRoute<Context>,
-  onRequest: (() => void) | undefined,
-): Endpoint {
-  const isOfThread = pattern.includes('/:thread_id')
-  return async (call) => {
-    onRequest?.()
-    if (action !== 'public' && call.principal === null) warnOpen()
-    // Every message over a socket is a call of its own: see `asking`.
-    const context = method === 'SOCKET' ? whole : asking(whole, call)
-    const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
-    let permitted = call
-    if (action !== null && action !== 'public' && context.authorize) {
-      const resource = resourceOf ? await resourceOf(context, call) : isOfThread ? { threadId } : {}
-      permitted = await permit(context.authorize, call, action, resource, call.json)
-    }
-    const response = await endpoint(context, { ...permitted, threadId })
-    const work = internalsOf(context.engine).working(threadId)
-    if (work) call.waitUntil(work)
-    return response
-  }
 }

@@ -62,7 +62,7 @@ async function begin(asked: McpCall, tool: AssistantTool, args: Fields): Promise
   const named = await namedAssistant(engine, principal, assistantId)
   if (named.graphId !== graphId || !reachesAssistant(principal, named))
     throw invalidParams(`There is no tool ${JSON.stringify(tool.name)}.`)
-  const { metadata } = (permitted.body ?? {}) as { readonly metadata?: Fields }
+  const { metadata } = (permitted.fields ?? {}) as { readonly metadata?: Fields }
   const thread = given === undefined ? undefined : await engine.findThread({ threadId, principal })
   if (given !== undefined && !thread)
     throw new RunError(

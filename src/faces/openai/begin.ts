@@ -22,9 +22,9 @@ import { ANSWER_EVENTS } from '../kit/reading/answer-reader.ts'
 import type { FaceCall } from '../kit/routes.ts'
 import { runSettings } from '../kit/run-config.ts'
 import { titleOf } from '../kit/title.ts'
-import type { OpenAiContext } from './context.ts'
 import { badRequest, noSuchModel } from './errors.ts'
 import type { Input } from './input.ts'
+import type { OpenAiContext } from './options.ts'
 import { answersTo } from './questions.ts'
 import { requestOf } from './request.ts'
 
@@ -74,7 +74,7 @@ export async function admit(
   if (principal !== asked.principal) await modelOf(context, principal, name)
   const body = await asked.json()
   const [command, request] = await Promise.all([commandKey(call, call.route, body), digestOf(call, body)])
-  const metadata = permitted.body?.metadata as Admitted['metadata']
+  const metadata = permitted.fields?.metadata as Admitted['metadata']
   return { call, principal, metadata, command, request }
 }
 

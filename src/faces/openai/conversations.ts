@@ -3,15 +3,14 @@ import { uuid7 } from '../../core/ids.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { ThreadRecord } from '../../engine/index.ts'
 import { permit, type ThreadAction } from '../kit/access.ts'
-import { bodyOf } from '../kit/body.ts'
 import { threadIdOf } from '../kit/ids.ts'
 import type { FaceCall } from '../kit/routes.ts'
-import type { OpenAiContext } from './context.ts'
 import { noSuchConversation } from './errors.ts'
 import { idOf } from './ids.ts'
 import { addItems } from './items/kept.ts'
+import type { OpenAiContext } from './options.ts'
 import { threadOfConversation } from './responses/post.ts'
-import { conversationPatchSchema, conversationSchema } from './wire.ts'
+import type { ConversationBody, ConversationPatch } from './wire.ts'
 
 /** A conversation is a thread. Its items are the messages of the thread's state. */
 
@@ -30,12 +29,12 @@ const present = ({ threadId, createdAt, metadata }: ThreadRecord) => ({
 /** `POST /v1/conversations`. */
 export async function postConversation(
   { engine, authorize }: OpenAiContext,
-  call: FaceCall,
+  call: FaceCall<ConversationBody>,
 ): Promise<Response> {
-  const { metadata, items = [] } = await bodyOf(conversationSchema, call)
+  const { metadata, items = [] } = call.body
   const threadId = uuid7()
   const permitted = await permit(authorize, call, 'threads:create', { threadId }, call.json)
-  const own = { ...metadata, ...(permitted.body?.metadata as object | undefined) }
+  const own = { ...metadata, ...(permitted.fields?.metadata as object | undefined) }
   const thread = await engine.createThread({ threadId, principal: permitted.principal, metadata: own })
   if (items.length > 0) await addItems(engine, threadId, items)
   return json(present(thread!))
@@ -58,9 +57,9 @@ export async function conversationOf(
 ): Promise<Found> {
   const id = call.params.conversation_id ?? ''
   const threadId = threadIdOf(threadOfConversation(id))
-  const { principal, body } = await permit(authorize, call, action, { threadId }, call.json)
+  const { principal, fields } = await permit(authorize, call, action, { threadId }, call.json)
   const thread = await engine.findThread({ threadId, principal })
-  if (thread) return { thread, principal, metadata: (body?.metadata ?? {}) as Metadata }
+  if (thread) return { thread, principal, metadata: (fields?.metadata ?? {}) as Metadata }
   throw noSuchConversation(id)
 }
 
@@ -70,8 +69,11 @@ export async function getConversation(context: OpenAiContext, call: FaceCall): P
 }
 
 /** `POST /v1/conversations/{id}` with metadata. */
-export async function patchConversation(context: OpenAiContext, call: FaceCall): Promise<Response> {
-  const { metadata } = await bodyOf(conversationPatchSchema, call)
+export async function patchConversation(
+  context: OpenAiContext,
+  call: FaceCall<ConversationPatch>,
+): Promise<Response> {
+  const { metadata } = call.body
   const { thread, principal, metadata: own } = await conversationOf(context, call, 'threads:update')
   const { threadId } = thread
   const patch = { threadId, principal, metadata: { ...metadata, ...own } }

@@ -1,3 +1,2 @@
-export { openAi } from './group.ts'
-export { createOpenAiHandler } from './handler.ts'
+export { createOpenAiHandler, openAi } from './face.ts'
 export type { OpenAiOptions } from './options.ts'

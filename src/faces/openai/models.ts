@@ -4,8 +4,8 @@ import { type AssistantRecord, findAssistant, searchAssistants } from '../../eng
 import { permit } from '../kit/access.ts'
 import type { FaceCall } from '../kit/routes.ts'
 import { modelOf } from './begin.ts'
-import type { OpenAiContext } from './context.ts'
 import { noSuchModel } from './errors.ts'
+import type { OpenAiContext } from './options.ts'
 
 const MAX_MODELS = 1_000
 

@@ -1,4 +1,5 @@
 import type { OptionTable } from '../../core/options.ts'
+import type { FaceContext } from '../kit/routes.ts'
 
 export interface OpenAiOptions {
   /** The path prefix, such as `/api` for `/api/v1/…`. Default: none. */
@@ -26,4 +27,9 @@ export const OPENAI_OPTIONS: OptionTable<OpenAiOptions> = {
   cancelOnLeave: 'boolean',
   questionTool: 'string',
   configurable: 'function',
+}
+
+/** The context of every endpoint of this face. */
+export interface OpenAiContext extends FaceContext {
+  readonly options: OpenAiOptions
 }

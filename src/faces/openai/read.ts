@@ -4,7 +4,7 @@ import type { AnswerItem } from '../kit/reading/answer-item.ts'
 import { createAnswerReader } from '../kit/reading/answer-reader.ts'
 import type { FaceCall } from '../kit/routes.ts'
 import { eventsOfRun, type StartedRun } from './begin.ts'
-import type { OpenAiContext } from './context.ts'
+import type { OpenAiContext } from './options.ts'
 
 /** Writes the answer of a run in one of the two protocols. */
 export interface RunWriter {

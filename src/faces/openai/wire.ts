@@ -117,3 +117,7 @@ export type ChatMessage = Read<typeof chatMessage>
 export type ChatBody = Read<typeof chatSchema>
 export type InputItem = Read<typeof inputItem>
 export type ResponseBody = Read<typeof responseSchema>
+export type ConversationBody = Read<typeof conversationSchema>
+export type ConversationPatch = Read<typeof conversationPatchSchema>
+export type ItemsBody = Read<typeof itemsSchema>
+export type TokensBody = Read<typeof tokensSchema>

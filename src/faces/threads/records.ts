@@ -99,8 +99,8 @@ async function createWithSteps(
 export async function copyThread(context: FaceContext, call: FaceCall): Promise<Response> {
   const { engine, authorize } = context
   const { threadId, principal } = call
-  const { body } = await permit(authorize, call, 'threads:create', {})
-  const metadata = body?.metadata as Readonly<Record<string, unknown>> | undefined
+  const { fields } = await permit(authorize, call, 'threads:create', {})
+  const metadata = fields?.metadata as Readonly<Record<string, unknown>> | undefined
   try {
     const copy = await engine.copyThread({ threadId, principal, newThreadId: uuid7() })
     // Only this request knows the copy.

@@ -3,7 +3,8 @@ import { createHandler, type HandlerOptions, type WebHandler } from '../../../sr
 import { getCard } from '../../../src/faces/a2a/card/get-card.ts'
 import { type A2ACardOptions, cardSettings } from '../../../src/faces/a2a/card/options.ts'
 import type { A2AContext } from '../../../src/faces/a2a/context.ts'
-import { guardRoutes } from '../../../src/faces/kit/routes.ts'
+import { guardRoutes } from '../../../src/faces/kit/guard.ts'
+import { route } from '../../../src/faces/kit/routes.ts'
 import { type Agent, createAgentEngine, defineAgent } from '../../../src/index.ts'
 
 export const WELL_KNOWN = '/.well-known/agent-card.json'
@@ -31,10 +32,10 @@ export function cardServer(options: CardServerOptions = {}): WebHandler & { read
     card: cardSettings(card, { authenticate: handler.authenticate, pushNotifications }),
   }
   const routes = guardRoutes<A2AContext>(context, [
-    ['GET', WELL_KNOWN, 'public', getCard],
-    ['GET', `/a2a/:assistant_id${WELL_KNOWN}`, 'public', getCard],
-    ['GET', '/a2a/:assistant_id', 'public', getCard],
-    ['GET', '/a2a/:assistant_id/guarded', 'threads:read', getCard],
+    route('GET', WELL_KNOWN, { permission: 'public', run: getCard }),
+    route('GET', `/a2a/:assistant_id${WELL_KNOWN}`, { permission: 'public', run: getCard }),
+    route('GET', '/a2a/:assistant_id', { permission: 'public', run: getCard }),
+    route('GET', '/a2a/:assistant_id/guarded', { permission: 'threads:read', run: getCard }),
   ])
   onTestFinished(() => engine.close())
   return { ...createHandler({ ...handler, routes }), context }

@@ -30,7 +30,13 @@ function* frames(id: number): Generator<Uint8Array> {
     yield encoder.encode(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
 }
 
-const handler: WebHandler = { fetch, handle: fetch, routes: [], mountPaths: () => [], close: async () => {} }
+const handler: WebHandler = {
+  fetch,
+  handle: fetch,
+  routes: async () => [],
+  mountPaths: () => [],
+  close: async () => {},
+}
 
 await serveCalls(createServer(toNode(handler)), {
   answerWith(given: object) {

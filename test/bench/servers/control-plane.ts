@@ -57,7 +57,7 @@ const handler = createControlPlaneHandler({
 /** Only answers, with the JSON of a revision. */
 let answer: unknown
 const answerIt = async (): Promise<Response> => Response.json(answer)
-const bare: WebHandler = { fetch: answerIt, handle: answerIt, routes: [], close: async () => {} }
+const bare: WebHandler = { fetch: answerIt, handle: answerIt, routes: async () => [], close: async () => {} }
 
 interface Revision {
   readonly path: string

@@ -21,6 +21,12 @@ async function fetch(request: Request): Promise<Response> {
   })
 }
 
-const handler: WebHandler = { fetch, handle: fetch, routes: [], mountPaths: () => [], close: async () => {} }
+const handler: WebHandler = {
+  fetch,
+  handle: fetch,
+  routes: async () => [],
+  mountPaths: () => [],
+  close: async () => {},
+}
 
 await serveCalls(createServer(toNode(handler)), { waitRuns: waitRuns(handler), roundTrips })

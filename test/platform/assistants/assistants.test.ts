@@ -286,7 +286,7 @@ describe('ownership', () => {
   test('another owner’s assistant is not found by any route, and in no list', async () => {
     const { host, assistants, bobs } = await serve()
     const { assistant_id } = await assistants.create({ graphId: 'agent', name: 'secret' })
-    const routes = host.server.routes.map(([method, pattern]) => `${method} ${pattern}`)
+    const routes = (await host.server.routes()).map(([method, pattern]) => `${method} ${pattern}`)
     expect(routes.filter((route) => route.includes('/assistants/:assistant_id')).sort()).toEqual(
       Object.keys(OF_ONE)
         .map((route) => route.replace(' ', ' /assistants/:assistant_id').replace('/child', '/:namespace'))

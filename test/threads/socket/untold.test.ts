@@ -28,7 +28,7 @@ async function peerOf(
   // Node has no response of the status 101.
   vi.stubGlobal('Response', class {})
   const answer = async () => response
-  await upgrading({ routes: [], handle: answer, fetch: answer, close: async () => {} }).fetch(
+  await upgrading({ routes: async () => [], handle: answer, fetch: answer, close: async () => {} }).fetch(
     new Request('http://localhost/'),
   )
   return peer!

@@ -95,7 +95,7 @@ export async function permittedCall(
   const resource = { threadId, assistantId }
   const permitted = await permit(context.authorize, call.call, action, resource, async () => body)
   if (!reachesAssistant(permitted.principal, context)) throw noSuchAssistant(context.engine)
-  const { metadata } = (permitted.body ?? {}) as Pick<PermittedCall, 'metadata'>
+  const { metadata } = (permitted.fields ?? {}) as Pick<PermittedCall, 'metadata'>
   return { call: { ...call, call: { ...call.call, principal: permitted.principal } }, metadata }
 }
 

@@ -2,7 +2,6 @@ import { json, SSE_HEADERS } from '../../../core/http/index.ts'
 import { uuid7 } from '../../../core/ids.ts'
 import { withoutMetadataFilter } from '../../../core/principal.ts'
 import { internalsOf, lookAtThread, questionsBeforeInput, type ThreadLook } from '../../../engine/index.ts'
-import { bodyOf } from '../../kit/body.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import {
   admit,
@@ -16,14 +15,14 @@ import {
   startedBefore,
 } from '../begin.ts'
 import { plainText } from '../content.ts'
-import type { OpenAiContext } from '../context.ts'
 import { failedRun } from '../errors.ts'
 import { type Input, readChat } from '../input.ts'
+import type { OpenAiContext } from '../options.ts'
 import { answerIn, questionText } from '../questions.ts'
 import { readRun, streamRun } from '../read.ts'
 import { clientToolsOf } from '../request.ts'
 import { withoutTemplate } from '../templates.ts'
-import { type ChatBody, chatSchema } from '../wire.ts'
+import type { ChatBody } from '../wire.ts'
 import { type ChatThread, chatThreadOf } from './threads.ts'
 import { digestsOf, knownTurn, putTurn, type TurnDigest } from './turns.ts'
 import { type ChatHead, createChatWriter } from './writer.ts'
@@ -37,8 +36,8 @@ interface ChatDetails {
 }
 
 /** `POST /v1/chat/completions`. */
-export async function postChat(context: OpenAiContext, asked: FaceCall): Promise<Response> {
-  const body = await bodyOf(chatSchema, asked)
+export async function postChat(context: OpenAiContext, asked: FaceCall<ChatBody>): Promise<Response> {
+  const { body } = asked
   const given = readChat(body.messages)
   const model = await modelOf(context, withoutMetadataFilter(asked.principal), body.model)
   const digests = await digestsOf(given.turns)

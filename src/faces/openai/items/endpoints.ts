@@ -1,13 +1,12 @@
 import { json } from '../../../core/http/index.ts'
 import type { ThreadRecord } from '../../../engine/index.ts'
-import { bodyOf } from '../../kit/body.ts'
 import { numberParam } from '../../kit/lists.ts'
 import type { FaceCall } from '../../kit/routes.ts'
-import type { OpenAiContext } from '../context.ts'
 import { conversationOf } from '../conversations.ts'
 import { badRequest, noSuchItem } from '../errors.ts'
 import { idOf } from '../ids.ts'
-import { itemsSchema } from '../wire.ts'
+import type { OpenAiContext } from '../options.ts'
+import type { ItemsBody } from '../wire.ts'
 import { addItems, deleteKept, keptItems } from './kept.ts'
 import { type Item, itemsOfState } from './state.ts'
 
@@ -18,8 +17,8 @@ export async function listItems(context: OpenAiContext, call: FaceCall): Promise
 }
 
 /** `POST /v1/conversations/{id}/items`. */
-export async function postItems(context: OpenAiContext, call: FaceCall): Promise<Response> {
-  const { items } = await bodyOf(itemsSchema, call)
+export async function postItems(context: OpenAiContext, call: FaceCall<ItemsBody>): Promise<Response> {
+  const { items } = call.body
   const { thread } = await conversationOf(context, call, 'threads:update')
   return json(listOf(await addItems(context.engine, thread.threadId, items), false))
 }

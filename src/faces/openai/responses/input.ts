@@ -1,12 +1,11 @@
 import { json } from '../../../core/http/index.ts'
 import { itemsOf } from '../../../messages/record.ts'
-import { bodyOf } from '../../kit/body.ts'
 import type { FaceCall } from '../../kit/routes.ts'
-import type { OpenAiContext } from '../context.ts'
 import { pageOf } from '../items/endpoints.ts'
 import { itemsOfState } from '../items/state.ts'
+import type { OpenAiContext } from '../options.ts'
 import { messagesOfRun } from '../state.ts'
-import { tokensSchema } from '../wire.ts'
+import type { TokensBody } from '../wire.ts'
 import { keptResponse } from './kept.ts'
 
 /** `GET /v1/responses/{id}/input_items`: the messages of the conversation up to the answer. */
@@ -28,8 +27,8 @@ export async function listInputItems(context: OpenAiContext, call: FaceCall): Pr
 const CHARACTERS = 4
 
 /** `POST /v1/responses/input_tokens`: an estimate, because agents choose their models and prompts themselves. */
-export async function countTokens(_: OpenAiContext, call: FaceCall): Promise<Response> {
-  const { input = '', instructions = '', tools = [] } = await bodyOf(tokensSchema, call)
+export async function countTokens(_: OpenAiContext, { body }: FaceCall<TokensBody>): Promise<Response> {
+  const { input = '', instructions = '', tools = [] } = body
   const text = typeof input === 'string' ? input : JSON.stringify(input)
   const length = text.length + instructions.length + (tools.length > 0 ? JSON.stringify(tools).length : 0)
   return json({ object: 'response.input_tokens', input_tokens: Math.ceil(length / CHARACTERS) })

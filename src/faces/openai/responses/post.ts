@@ -2,7 +2,6 @@ import { json } from '../../../core/http/index.ts'
 import { withoutMetadataFilter } from '../../../core/principal.ts'
 import { lookAtThread, type ThreadLook } from '../../../engine/index.ts'
 import { itemsOf } from '../../../messages/record.ts'
-import { bodyOf } from '../../kit/body.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import {
   admit,
@@ -16,14 +15,14 @@ import {
   type StartPosition,
   startedBefore,
 } from '../begin.ts'
-import type { OpenAiContext } from '../context.ts'
 import { badRequest, noSuchConversation, noSuchResponse } from '../errors.ts'
 import { idOf, partsOf } from '../ids.ts'
 import { type Input, readItems } from '../input.ts'
 import { type KeptItem, keptItems, takeItems } from '../items/kept.ts'
+import type { OpenAiContext } from '../options.ts'
 import { readRun, streamRun } from '../read.ts'
 import { clientToolsOf } from '../request.ts'
-import { type InputItem, type ResponseBody, responseSchema } from '../wire.ts'
+import type { InputItem, ResponseBody } from '../wire.ts'
 import { echoOf, type ResponseDetails, takesApprovals } from './model.ts'
 import { createResponseWriter, type ResponseHead } from './writer.ts'
 
@@ -31,8 +30,8 @@ import { createResponseWriter, type ResponseHead } from './writer.ts'
 const INSTRUCTIONS = 'instructions'
 
 /** `POST /v1/responses`. */
-export async function postResponse(context: OpenAiContext, asked: FaceCall): Promise<Response> {
-  const body = await bodyOf(responseSchema, asked)
+export async function postResponse(context: OpenAiContext, asked: FaceCall<ResponseBody>): Promise<Response> {
+  const { body } = asked
   const { stream = false, background = false, store = true } = body
   if (background && !store) throw badRequest('background: a response in the background is stored.')
   const given = withInstructions(readItems(body.input), body.instructions)
