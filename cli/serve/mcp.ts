@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { LOOPBACK } from '../../adapters/node/serve.ts'
 import { originCheck, type WebHandler } from '../../src/core/http/index.ts'
 import type { FaceSetup } from '../../src/faces/kit/create-face.ts'
-import { mcp } from '../../src/faces/mcp/group.ts'
+import { mcp } from '../../src/faces/mcp/face.ts'
 import type { HttpSection } from './http-section.ts'
 
 const PACKAGE = '@modelcontextprotocol/server'

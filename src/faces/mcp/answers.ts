@@ -8,7 +8,7 @@ import {
   openQuestions,
 } from '../../engine/index.ts'
 import { permit, type ThreadAction } from '../kit/access.ts'
-import type { McpCall } from './context.ts'
+import type { McpCall } from './call.ts'
 
 /** An answer that the caller is permitted to use. */
 export interface PermittedAnswer {

@@ -1,2 +1,2 @@
-export { createMcpHandler, mcp } from './group.ts'
+export { createMcpHandler, mcp } from './face.ts'
 export type { McpOptions, McpResource, McpTaskOptions } from './options.ts'

@@ -1,5 +1,6 @@
 import { AgentwireError } from '../../core/errors.ts'
 import { checkOptions, type OptionTable } from '../../core/options.ts'
+import type { FaceContext } from '../kit/routes.ts'
 
 export interface McpOptions {
   /** The path prefix, such as `/api` for `/api/mcp`. Default: none. */
@@ -51,6 +52,14 @@ export interface McpResource {
   readonly scopes?: readonly string[] | undefined
   /** The URL that tokens are issued for. Default: the URL that the client called. */
   readonly resource?: string | undefined
+}
+
+/** The context of every endpoint of this face. */
+export interface McpContext extends FaceContext {
+  readonly options: McpOptions
+  /** Whether callers must authenticate. */
+  readonly isGuarded: boolean
+  readonly allowsOrigin: (origin: string) => boolean
 }
 
 const MCP_OPTIONS: OptionTable<McpOptions> = {

@@ -1,6 +1,6 @@
 import { HttpError, isLocalHost } from '../../core/http/index.ts'
 import type { FaceCall } from '../kit/routes.ts'
-import type { McpContext } from './context.ts'
+import type { McpContext } from './options.ts'
 
 /**
  * Throws 403 for a page of another origin, unless the page is on this machine or `http.cors` lists its

@@ -7,16 +7,10 @@ import {
   type WebHandler,
 } from '../../core/http/index.ts'
 import type { FaceCall } from '../kit/routes.ts'
-import type { McpContext } from './context.ts'
-import type { McpOptions } from './options.ts'
+import type { McpContext, McpOptions } from './options.ts'
 
-const WELL_KNOWN = '/.well-known/oauth-protected-resource'
-
-/**
- * The paths where clients look for the metadata: with the server's path and without it. Source: RFC 9728,
- * §3.1.
- */
-export const METADATA: readonly string[] = [`${WELL_KNOWN}/mcp`, WELL_KNOWN]
+/** Where clients look for the metadata, with the server's path after it and without. Source: RFC 9728, §3.1. */
+export const WELL_KNOWN = '/.well-known/oauth-protected-resource'
 
 /**
  * `GET /.well-known/oauth-protected-resource/mcp`: the issuers of tokens for this server. Pages of any origin

@@ -3,7 +3,7 @@ import type { OpenInterrupt } from '../../engine/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { promptText } from '../kit/prompt.ts'
 import { type Approval, approvalsOf } from '../kit/reading/approvals.ts'
-import type { Fields } from './context.ts'
+import type { Fields } from './call.ts'
 import { checkOf } from './schemas.ts'
 
 /** An interrupt as a form for a client: a flat object of strings, numbers, booleans and choices. */

@@ -1,12 +1,9 @@
 import { upgrading, type WebHandler } from '../../core/http/index.ts'
-import { lazy } from '../../core/lazy.ts'
 import { createFace, type FaceSetup, standalone } from '../kit/create-face.ts'
 import type { EngineChoice, FaceOptions } from '../kit/options.ts'
-import { type FaceEndpoint, type FaceRoute, onDemand } from '../kit/routes.ts'
-import type { McpContext } from './context.ts'
-import { encodeMcpError, missingPackage } from './http-errors.ts'
-import { checkMcpOptions, type McpOptions } from './options.ts'
-import { challenging, getMetadata, METADATA } from './protected-resource.ts'
+import { encodeMcpError } from './http-errors.ts'
+import { checkMcpOptions, type McpContext, type McpOptions } from './options.ts'
+import { challenging, WELL_KNOWN } from './protected-resource.ts'
 
 /**
  * Agents as tools of the Model Context Protocol, under `/mcp`, for `createAgentServer({ agents, faces:
@@ -32,8 +29,13 @@ function createMcpGroup(setup: FaceSetup, options: McpOptions): WebHandler {
   const { basePath, protectedResource } = options
   const face = createFace<McpContext>(setup, {
     basePath,
-    routes: [MCP, ...(protectedResource ? METADATA.map(metadataRoute) : [])],
-    describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
+    routes: {
+      below: ['/mcp', ...(protectedResource ? [WELL_KNOWN] : [])],
+      async load() {
+        const { MCP, METADATA } = await import('./routes.ts')
+        return protectedResource ? [MCP, ...METADATA] : [MCP]
+      },
+    },
     context: {
       options,
       isGuarded: setup.authenticate !== undefined,
@@ -47,20 +49,3 @@ function createMcpGroup(setup: FaceSetup, options: McpOptions): WebHandler {
   })
   return protectedResource ? challenging(face, options) : face
 }
-
-const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts').catch(missingPackage))
-
-/** Each method has its own permission. */
-const MCP: FaceRoute<McpContext> = [
-  'POST',
-  '/mcp',
-  null,
-  /* @__PURE__ */ onDemand(async () => (await endpoints()).postMcp),
-]
-
-const metadataRoute = (pattern: string): FaceRoute<McpContext> => [
-  'GET',
-  pattern,
-  'public',
-  getMetadata satisfies FaceEndpoint<McpContext>,
-]

@@ -1,13 +1,6 @@
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server'
-import type { FaceCall, FaceContext } from '../kit/routes.ts'
-import type { McpOptions } from './options.ts'
-
-export interface McpContext extends FaceContext {
-  readonly options: McpOptions
-  /** Whether callers must authenticate. */
-  readonly isGuarded: boolean
-  readonly allowsOrigin: (origin: string) => boolean
-}
+import type { FaceCall } from '../kit/routes.ts'
+import type { McpContext } from './options.ts'
 
 /** One request of MCP. */
 export interface McpCall {
