@@ -10,19 +10,16 @@ import {
 } from '../../engine/index.ts'
 import { decodeMessage, type Message } from '../../messages/index.ts'
 import { isRecord, itemsOf } from '../../messages/record.ts'
-import { bodyOf } from '../kit/body.ts'
 import { ANSWER_EVENTS } from '../kit/reading/answer-reader.ts'
 import { requireThread, threadNotFound } from '../kit/require-thread.ts'
 import type { FaceCall } from '../kit/routes.ts'
 import { askedOf, withAsked } from './asked.ts'
-import type { AiSdkContext } from './context.ts'
+import type { AiSdkContext } from './options.ts'
 import { filesOf, openCalls, partsOf, replyId, type Shape, type Turn, turnsOf, usageOf } from './parts.ts'
 import { chunkResponse, followWhole } from './stream.ts'
 import type { ChatMessage, ChatPart } from './ui-message.ts'
-import { stopSchema } from './wire.ts'
+import type { StopBody } from './wire.ts'
 import { createChunkWriter } from './writer.ts'
-
-export { postChat } from './post-chat.ts'
 
 /**
  * `GET /chat/{id}/stream`: the answer that is active or waits for the user, from its start. 204 if there is
@@ -80,10 +77,10 @@ function answeredUser({ details }: AnswerRecord): string | undefined {
  * `POST /chat/{id}/stop`: stops the active answer or dismisses its questions, and responds when it has ended.
  * With `messageId`, only the answer of that assistant message: a late click does not stop the next one.
  */
-export async function postStop(context: AiSdkContext, call: FaceCall): Promise<Response> {
+export async function postStop(context: AiSdkContext, call: FaceCall<StopBody>): Promise<Response> {
   const { engine } = context
   const { threadId, principal, signal } = call
-  const { messageId } = await bodyOf(stopSchema, call)
+  const { messageId } = call.body
   const thread = await requireThread(context, call)
   const active = await engine.findAnswer({ threadId, principal, thread })
   const userId = active && answeredUser(active.record)

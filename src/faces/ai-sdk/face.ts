@@ -1,11 +1,9 @@
 import { asText, errorResponse, type WebHandler } from '../../core/http/index.ts'
-import { lazy } from '../../core/lazy.ts'
 import { checkOptions } from '../../core/options.ts'
-import { createFace, type FaceSetup } from '../kit/create-face.ts'
+import { createFace, type FaceSetup, standalone } from '../kit/create-face.ts'
 import { encodeRunError } from '../kit/errors.ts'
-import { type FaceRoute, onDemand } from '../kit/routes.ts'
-import type { AiSdkContext } from './context.ts'
-import { AI_SDK_OPTIONS, type AiSdkOptions } from './options.ts'
+import type { EngineChoice, FaceOptions } from '../kit/options.ts'
+import { AI_SDK_OPTIONS, type AiSdkContext, type AiSdkOptions } from './options.ts'
 
 /**
  * The routes for the AI SDK's `useChat`, over a server's threads: `POST /api/chat`, `GET
@@ -26,8 +24,7 @@ export function createAiSdkGroup(setup: FaceSetup, options: AiSdkOptions = {}): 
   const ofClient = new Set(clientTools.map((tool) => tool.function.name))
   return createFace<AiSdkContext>(setup, {
     basePath,
-    routes: ROUTES,
-    describe: async () => (await import('./describe.ts')).DESCRIPTIONS,
+    routes: { below: ['/chat'], load: async () => (await import('./routes.ts')).ROUTES },
     protocolHeaders: { response: ['x-vercel-ai-ui-message-stream'] },
     context: { options, shape: { isDynamic: tools !== 'static', ofClient } },
     // Pages show the body of an error response to their users.
@@ -36,27 +33,10 @@ export function createAiSdkGroup(setup: FaceSetup, options: AiSdkOptions = {}): 
   })
 }
 
-const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts'))
-
-const ROUTES: readonly FaceRoute<AiSdkContext>[] = [
-  // The thread is in the body.
-  ['POST', '/chat', null, /* @__PURE__ */ onDemand(async () => (await endpoints()).postChat)],
-  [
-    'GET',
-    '/chat/:thread_id',
-    'threads:read',
-    /* @__PURE__ */ onDemand(async () => (await endpoints()).getMessages),
-  ],
-  [
-    'GET',
-    '/chat/:thread_id/stream',
-    'threads:stream',
-    /* @__PURE__ */ onDemand(async () => (await endpoints()).getStream),
-  ],
-  [
-    'POST',
-    '/chat/:thread_id/stop',
-    'runs:cancel',
-    /* @__PURE__ */ onDemand(async () => (await endpoints()).postStop),
-  ],
-]
+/** The AI SDK handler alone, over an engine or the options for one. */
+export const createAiSdkHandler = (
+  options: FaceOptions & EngineChoice & { readonly aiSdk?: AiSdkOptions | undefined },
+): WebHandler =>
+  standalone('createAiSdkHandler', options, { aiSdk: AI_SDK_OPTIONS }, (setup) =>
+    createAiSdkGroup(setup, options.aiSdk),
+  )

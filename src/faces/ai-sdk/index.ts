@@ -1,4 +1,3 @@
 export type { ClientTool } from '../../agents/model-request.ts'
-export { aiSdk } from './group.ts'
-export { createAiSdkHandler } from './handler.ts'
+export { aiSdk, createAiSdkHandler } from './face.ts'
 export type { AiSdkOptions } from './options.ts'

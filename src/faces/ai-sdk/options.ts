@@ -1,5 +1,7 @@
 import type { ClientTool } from '../../agents/model-request.ts'
 import type { OptionTable } from '../../core/options.ts'
+import type { FaceContext } from '../kit/routes.ts'
+import type { Shape } from './parts.ts'
 
 export interface AiSdkOptions {
   /** The prefix of `/chat`. Default: `/api`, the prefix that `useChat` uses. */
@@ -26,4 +28,10 @@ export const AI_SDK_OPTIONS: OptionTable<AiSdkOptions> = {
   assistantId: 'string',
   tools: 'string',
   clientTools: 'list',
+}
+
+/** The context of every endpoint of this face. */
+export interface AiSdkContext extends FaceContext {
+  readonly options: AiSdkOptions
+  readonly shape: Shape
 }

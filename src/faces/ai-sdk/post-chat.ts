@@ -18,7 +18,7 @@ import {
 import type { WireMessage } from '../../messages/index.ts'
 import { permit } from '../kit/access.ts'
 import { namedAssistant, reachesAssistant } from '../kit/assistants.ts'
-import { readBy } from '../kit/body.ts'
+import { bodyOf, readBy } from '../kit/body.ts'
 import { withClientTools } from '../kit/client-tools.ts'
 import { isThreadId } from '../kit/ids.ts'
 import { ANSWER_EVENTS } from '../kit/reading/answer-reader.ts'
@@ -28,8 +28,8 @@ import { runSettings } from '../kit/run-config.ts'
 import { titleOf } from '../kit/title.ts'
 import { givenAnswers, type Reply, toolMessages } from './answers.ts'
 import { askedOf } from './asked.ts'
-import type { AiSdkContext } from './context.ts'
 import { type Intent, intentOf, invalid, userMessage } from './intent.ts'
+import type { AiSdkContext } from './options.ts'
 import { lastTurn, type OpenCall, openCalls, replyId, type Turn, turnsOf } from './parts.ts'
 import { chunkResponse, type Followed, followOn, type OpenAnswer } from './stream.ts'
 import { type ChatBody, chatSchema, messageSchema, type SentMessage } from './wire.ts'
@@ -52,20 +52,18 @@ interface Chat {
  * `POST /chat`: sends or edits a message, regenerates an answer, or continues an answer that waits for the
  * user.
  */
-export async function postChat(context: AiSdkContext, call: FaceCall): Promise<Response> {
+export async function postChat(context: AiSdkContext, call: FaceCall<ChatBody>): Promise<Response> {
   return chunkResponse(context, call, async (signal) => begin(await chatOf(context, { ...call, signal })))
 }
 
-async function chatOf(context: AiSdkContext, asked: FaceCall): Promise<Chat> {
+async function chatOf(context: AiSdkContext, asked: FaceCall<ChatBody>): Promise<Chat> {
   const { engine, authorize, options } = context
-  const refuse = (why: string) => invalid(why)
-  const sent = readBy(chatSchema, (await asked.json()) ?? {}, refuse)
-  const { id: threadId, assistantId: wanted } = sent
+  const { id: threadId, assistantId: wanted } = asked.body
   if (!isThreadId(threadId)) throw invalid('id: expected 1 to 512 characters, such as a UUID')
   const assistantId = options.assistantId ?? wanted
   const permitted = await permit(authorize, asked, 'runs:create', { threadId, assistantId }, asked.json)
   const call = { ...permitted, threadId }
-  const body = readBy(chatSchema, await permitted.json(), refuse)
+  const body = await bodyOf(chatSchema, permitted)
   const named = await namedAssistant(engine, call.principal, assistantId)
   if (!reachesAssistant(call.principal, named))
     throw new HttpError(404, 'not_found', 'There is no such assistant.')

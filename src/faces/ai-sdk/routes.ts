@@ -1,19 +1,21 @@
-import type { RouteDescriptions } from '../../core/http/index.ts'
-import { inputOf } from '../kit/json-schema.ts'
+import { type FaceRow, route } from '../kit/routes.ts'
+import { getMessages, getStream, postStop } from './endpoints.ts'
+import type { AiSdkContext } from './options.ts'
+import { postChat } from './post-chat.ts'
 import { chatSchema, stopSchema } from './wire.ts'
 
-/**
- * The routes of the AI SDK's chats for the OpenAPI document. The package `ai` defines the messages and
- * chunks.
- */
-export const DESCRIPTIONS: RouteDescriptions = {
-  'POST /chat': {
+/** The package `ai` defines the messages and chunks. */
+export const ROUTES: readonly FaceRow<AiSdkContext>[] = [
+  route('POST', '/chat', {
+    // The thread is in the body.
+    permission: null,
     summary: 'Send a message of a chat, edit one, regenerate an answer, or continue one.',
-    body: inputOf(chatSchema),
-    answers: {},
+    body: chatSchema,
     streams: true,
-  },
-  'GET /chat/:thread_id': {
+    run: postChat,
+  }),
+  route('GET', '/chat/:thread_id', {
+    permission: 'threads:read',
     summary: 'Get the messages of a chat.',
     answers: {
       200: {
@@ -30,15 +32,20 @@ export const DESCRIPTIONS: RouteDescriptions = {
         },
       },
     },
-  },
-  'GET /chat/:thread_id/stream': {
+    run: getMessages,
+  }),
+  route('GET', '/chat/:thread_id/stream', {
+    permission: 'threads:stream',
     summary: 'Stream the active answer from its beginning.',
     answers: { 204: null },
     streams: true,
-  },
-  'POST /chat/:thread_id/stop': {
+    run: getStream,
+  }),
+  route('POST', '/chat/:thread_id/stop', {
+    permission: 'runs:cancel',
     summary: 'Stop the active answer.',
-    body: inputOf(stopSchema),
+    body: stopSchema,
     answers: { 204: null },
-  },
-}
+    run: postStop,
+  }),
+]

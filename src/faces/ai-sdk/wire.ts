@@ -47,6 +47,7 @@ export const chatSchema = object({
 export const stopSchema = object({ messageId: z.optional(z.string()) })
 
 export type ChatBody = Read<typeof chatSchema>
+export type StopBody = Read<typeof stopSchema>
 export type SentMessage = Read<typeof messageSchema>
 export type SentPart = Read<typeof partSchema>
 
