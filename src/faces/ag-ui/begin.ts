@@ -21,7 +21,7 @@ import type { AgUiCall } from './call.ts'
 import { answersTo, BREAKPOINT } from './interrupts.ts'
 import { messagesIn, toolMessage, userMessage, waitingCalls } from './messages.ts'
 import { isKeyOfRun } from './state.ts'
-import { incomingMessage, type RunAgentInput } from './wire.ts'
+import { incomingMessage, type RunInput } from './wire.ts'
 
 /**
  * An answer to read, starting with the run that a request has started, or that an earlier identical request
@@ -39,7 +39,7 @@ export interface StartedRun {
  */
 export async function begin(
   { context, call, agent, assistantId, assistant, metadata }: AgUiCall,
-  input: RunAgentInput,
+  input: RunInput,
   signal: AbortSignal,
 ): Promise<StartedRun | undefined> {
   const { engine, options } = context
@@ -147,12 +147,12 @@ export async function begin(
  * After a client-side tool, a page may send another message under the same run id, so the id alone is not a
  * key.
  */
-async function keyOf({ runId, messages = [], resume = [] }: RunAgentInput): Promise<CommandKey> {
+async function keyOf({ runId, messages = [], resume = [] }: RunInput): Promise<CommandKey> {
   const fingerprint = await uuidOf([runId, messages.length, messages.at(-1) ?? null, resume])
   return { key: `ag-ui:${fingerprint}`, fingerprint }
 }
 
-type Sent = NonNullable<RunAgentInput['messages']>
+type Sent = NonNullable<RunInput['messages']>
 
 /**
  * Whether the client has a message of the thread. Tool results are matched by call id, because their own ids

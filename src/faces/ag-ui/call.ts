@@ -5,7 +5,7 @@ import { permit, type ThreadAction } from '../kit/access.ts'
 import { type NamedAssistant, namedAssistant, reachesAssistant } from '../kit/assistants.ts'
 import { threadIdOf } from '../kit/ids.ts'
 import type { FaceCall } from '../kit/routes.ts'
-import type { AgUiContext } from './context.ts'
+import type { AgUiContext } from './options.ts'
 
 /** A permitted call to an agent about a thread. */
 export interface AgUiCall {

@@ -1,19 +1,18 @@
 import { json } from '../../core/http/index.ts'
 import { VERSION } from '../../core/version.ts'
 import { internalsOf } from '../../engine/index.ts'
-import { bodyOf } from '../kit/body.ts'
 import type { FaceCall } from '../kit/routes.ts'
 import { begin } from './begin.ts'
 import { permitted } from './call.ts'
 import { capabilitiesOf } from './capabilities.ts'
-import type { AgUiContext } from './context.ts'
 import { clientRunId, followRun, followThread } from './follow.ts'
+import type { AgUiContext } from './options.ts'
 import { eventStream } from './stream.ts'
-import { CONNECT_INPUT, RUN_INPUT, STOP_INPUT } from './wire.ts'
+import type { ConnectInput, RunInput, StopInput } from './wire.ts'
 
 /** `POST /ag-ui/{agent_id}`, and CopilotKit's `POST /ag-ui/agent/{agent_id}/run`. */
-export async function run(context: AgUiContext, given: FaceCall): Promise<Response> {
-  const input = await bodyOf(RUN_INPUT, given)
+export async function run(context: AgUiContext, given: FaceCall<RunInput>): Promise<Response> {
+  const input = given.body
   const { threadId } = input
   const call = await permitted(context, given, 'runs:create', threadId)
   const { engine } = context
@@ -34,8 +33,8 @@ export async function run(context: AgUiContext, given: FaceCall): Promise<Respon
  * `POST /ag-ui/agent/{agent_id}/connect`: the thread's messages and state, then its active answer. Sends no
  * event for an unknown thread.
  */
-export async function connect(context: AgUiContext, given: FaceCall): Promise<Response> {
-  const input = await bodyOf(CONNECT_INPUT, given)
+export async function connect(context: AgUiContext, given: FaceCall<ConnectInput>): Promise<Response> {
+  const input = given.body
   const { threadId } = input
   const call = await permitted(context, given, 'threads:stream', threadId)
   const { principal } = call.call
@@ -51,8 +50,8 @@ export async function connect(context: AgUiContext, given: FaceCall): Promise<Re
  * `POST /ag-ui/agent/{agent_id}/stop/{thread_id}`: stops the active answer, or the one of the run that the
  * page names.
  */
-export async function stop(context: AgUiContext, given: FaceCall): Promise<Response> {
-  const { runId } = await bodyOf(STOP_INPUT, given)
+export async function stop(context: AgUiContext, given: FaceCall<StopInput>): Promise<Response> {
+  const { runId } = given.body
   const { threadId } = given
   const call = await permitted(context, given, 'runs:cancel', threadId)
   const { engine } = context

@@ -1,3 +1,2 @@
-export { agUi } from './group.ts'
-export { createAgUiHandler } from './handler.ts'
+export { agUi, createAgUiHandler } from './face.ts'
 export type { AgUiOptions } from './options.ts'

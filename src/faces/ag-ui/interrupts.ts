@@ -2,9 +2,9 @@ import type { OpenInterrupt } from '../../engine/index.ts'
 import { defined, isRecord } from '../../messages/record.ts'
 import { promptText } from '../kit/prompt.ts'
 import { type Approval, approvalsOf, type WaitingCall } from '../kit/reading/approvals.ts'
-import type { RunAgentInput } from './wire.ts'
+import type { RunInput } from './wire.ts'
 
-type ResumeEntry = NonNullable<RunAgentInput['resume']>[number]
+type ResumeEntry = NonNullable<RunInput['resume']>[number]
 
 /** The question id for an agent that has stopped before a node without an interrupt. */
 export const BREAKPOINT = 'breakpoint'

@@ -1,4 +1,5 @@
 import type { OptionTable } from '../../core/options.ts'
+import type { FaceContext } from '../kit/routes.ts'
 
 export interface AgUiOptions {
   /** The path prefix, such as `/api` for `/api/ag-ui/…`. Default: none. */
@@ -30,4 +31,9 @@ export const AG_UI_OPTIONS: OptionTable<AgUiOptions> = {
   clientState: ['boolean', 'list'],
   edits: 'string',
   cancelOnLeave: 'boolean',
+}
+
+/** The context of every endpoint of this face. */
+export interface AgUiContext extends FaceContext {
+  readonly options: AgUiOptions
 }

@@ -1,36 +1,21 @@
-import type { RouteDescription, RouteDescriptions } from '../../core/http/index.ts'
-import { inputOf } from '../kit/json-schema.ts'
-import { CONNECT_INPUT, RUN_INPUT, STOP_INPUT } from './wire.ts'
+import { type FaceRow, type RouteFields, route } from '../kit/routes.ts'
+import { connect, info, run, stop } from './endpoints.ts'
+import type { AgUiContext } from './options.ts'
+import { CONNECT_INPUT, RUN_INPUT, type RunInput, STOP_INPUT } from './wire.ts'
 
-const run: RouteDescription = {
+const runAgent: RouteFields<AgUiContext, RunInput> = {
+  // The thread is in the body.
+  permission: null,
   summary: 'Run an agent, and send the events of AG-UI.',
-  body: inputOf(RUN_INPUT),
-  answers: {},
+  body: RUN_INPUT,
   streams: true,
+  run,
 }
 
-/** The routes of AG-UI, for the OpenAPI document. */
-export const DESCRIPTIONS: RouteDescriptions = {
-  'POST /ag-ui/:agent_id': run,
-  'POST /ag-ui/agent/:agent_id/run': run,
-  'POST /ag-ui/agent/:agent_id/connect': {
-    summary: 'Send a thread as it is, then the events of the active answer.',
-    body: inputOf(CONNECT_INPUT),
-    answers: {},
-    streams: true,
-  },
-  'POST /ag-ui/agent/:agent_id/stop/:thread_id': {
-    summary: 'Stop the active answer.',
-    body: inputOf(STOP_INPUT),
-    answers: {
-      200: {
-        type: 'object',
-        properties: { stopped: { type: 'boolean' }, message: { type: 'string' } },
-        required: ['stopped'],
-      },
-    },
-  },
-  'GET /ag-ui/info': {
+export const ROUTES: readonly FaceRow<AgUiContext>[] = [
+  route('POST', '/ag-ui/:agent_id', runAgent),
+  route('GET', '/ag-ui/info', {
+    permission: 'assistants:search',
     summary: "Get the agents of the server, for CopilotKit's pages.",
     answers: {
       200: {
@@ -39,5 +24,27 @@ export const DESCRIPTIONS: RouteDescriptions = {
         required: ['version', 'agents', 'mode'],
       },
     },
-  },
-}
+    run: info,
+  }),
+  route('POST', '/ag-ui/agent/:agent_id/run', runAgent),
+  route('POST', '/ag-ui/agent/:agent_id/connect', {
+    permission: null,
+    summary: 'Send a thread as it is, then the events of the active answer.',
+    body: CONNECT_INPUT,
+    streams: true,
+    run: connect,
+  }),
+  route('POST', '/ag-ui/agent/:agent_id/stop/:thread_id', {
+    permission: null,
+    summary: 'Stop the active answer.',
+    body: STOP_INPUT,
+    answers: {
+      200: {
+        type: 'object',
+        properties: { stopped: { type: 'boolean' }, message: { type: 'string' } },
+        required: ['stopped'],
+      },
+    },
+    run: stop,
+  }),
+]

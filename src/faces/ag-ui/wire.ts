@@ -63,6 +63,8 @@ export const CONNECT_INPUT = object(client)
 /** From CopilotKit: the run that its page has started, if it knows one. */
 export const STOP_INPUT = object({ runId: z.optional(text) })
 
-export type RunAgentInput = z.output<typeof RUN_INPUT>
+export type RunInput = z.output<typeof RUN_INPUT>
+export type ConnectInput = z.output<typeof CONNECT_INPUT>
+export type StopInput = z.output<typeof STOP_INPUT>
 export type IncomingMessage = z.output<typeof incomingMessage>
 export type ContentPart = z.output<typeof part>
