@@ -27,6 +27,10 @@ const load = (name) => import(/* @vite-ignore */ /* webpackIgnore: true */ /* tu
 export const loadDevtools = () => load('agentwire/devtools')
 `
 
+/** What checks the bodies of the streaming protocol, which `agentwire/schemas` has without a server. */
+const SCHEMAS =
+  /\/node_modules\/zod\/|\/src\/faces\/(?:kit\/(?:schema|parse)|threads\/(?:wire|answers|extract))\.ts$/
+
 /** The file of the devtools' page, which both copies of the package know by its name. */
 const PAGE = 'devtools-page'
 const modules = { ...entry, [PAGE]: 'src/ops/devtools/page/compiled.ts' }
@@ -110,9 +114,11 @@ async function sharedModules(): Promise<readonly (readonly [name: string, module
     'engine/subscriptions/events',
     'engine/threads/state',
   )
-  const threads = ofSources('faces/threads/commands/dispatch', 'faces/threads/stream')
+  const rows = ofSources('faces/threads/routes', 'faces/kit/answer-row')
+  const bodies = new Set([...rows].filter((id) => SCHEMAS.test(id)))
+  const threads = new Set([...rows].filter((id) => !bodies.has(id)))
+  const otherFaces = ofSources(...['ai-sdk', 'ag-ui', 'openai'].map((name) => `faces/${name}/routes`))
   const functions = ofSources('agents/function/attempt', 'agents/function/thread-state')
-  const bodies = ofSources('faces/threads/wire')
   const soon = new Set([...imported, ...run, ...threads])
   const ofStages = [
     ['start-messages', intersection(start, withMessages)],
@@ -122,7 +128,8 @@ async function sharedModules(): Promise<readonly (readonly [name: string, module
     ['import-storage', intersection(soon, withStorage)],
     ['import-server', imported],
     ['run-server', run],
-    ['run-faces', intersection(threads, withFaces)],
+    ['run-kit', intersection(threads, ofEntries('devtools', 'face'))],
+    ['run-faces', intersection(threads, new Set([...withFaces, ...otherFaces]))],
     ['run-threads', threads],
     ['run-agent', intersection(functions, withGraphs)],
     ['run-function', functions],

@@ -1,4 +1,3 @@
 export { THREADS_OPTIONS, type ThreadsOptions } from './context.ts'
 export { ProtocolError, type ProtocolErrorCode } from './errors.ts'
-export { createThreadsGroup } from './group.ts'
-export { createThreadsHandler } from './handler.ts'
+export { createThreadsGroup, createThreadsHandler } from './face.ts'

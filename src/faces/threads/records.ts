@@ -17,14 +17,17 @@ import { bodyOf } from '../kit/body.ts'
 import { commandKey } from '../kit/idempotency-key.ts'
 import { threadIdOf } from '../kit/ids.ts'
 import { numberParam } from '../kit/lists.ts'
-import type { Read } from '../kit/parse.ts'
 import { requireThread, threadNotFound } from '../kit/require-thread.ts'
 import type { FaceCall, FaceContext } from '../kit/routes.ts'
 import { threadMetadata } from '../kit/thread-metadata.ts'
 import { newestState } from './newest-state.ts'
 import { presentThread, shownTitle } from './present.ts'
-import { schemas } from './schemas.ts'
-import type { threadCreateSchema } from './wire.ts'
+import {
+  type ThreadCreateBody,
+  type ThreadPatchBody,
+  type ThreadPruneBody,
+  threadCreateSchema,
+} from './wire.ts'
 
 /** `GET /threads`: `[{ id, title, updatedAt, status }]` for a sidebar, newest first. */
 export async function getThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
@@ -41,11 +44,18 @@ export async function getThreads({ engine }: FaceContext, call: FaceCall): Promi
 
 /** The resource of `POST /threads`: the thread id, unless the server chooses it, and the thread's agent. */
 export async function namedThread(
-  { engine }: FaceContext,
+  context: FaceContext,
   call: Pick<FaceCall, 'json' | 'principal'>,
 ): Promise<ThreadResource> {
-  const { thread_id, metadata } = await bodyOf((await schemas()).threadCreateSchema, call)
-  const assistantId = await boundGraph(engine, call.principal, metadata)
+  return threadNamedBy(context, call, await bodyOf(threadCreateSchema, call))
+}
+
+async function threadNamedBy(
+  { engine }: FaceContext,
+  { principal }: Pick<FaceCall, 'principal'>,
+  { thread_id, metadata }: ThreadCreateBody,
+): Promise<ThreadResource> {
+  const assistantId = await boundGraph(engine, principal, metadata)
   return {
     ...(thread_id !== undefined && { threadId: threadIdOf(thread_id) }),
     ...(assistantId !== undefined && { assistantId }),
@@ -53,13 +63,13 @@ export async function namedThread(
 }
 
 /** `POST /threads`. */
-export async function postThread(context: FaceContext, call: FaceCall): Promise<Response> {
+export async function postThread(context: FaceContext, call: FaceCall<ThreadCreateBody>): Promise<Response> {
   const { engine } = context
-  const { metadata, if_exists, ttl, supersteps } = await bodyOf((await schemas()).threadCreateSchema, call)
+  const { metadata, if_exists, ttl, supersteps } = call.body
   const { principal } = call
   const command = await commandKey(call, 'POST threads', await call.json())
   const newId = () => (command ? uuidOf([namesOwnerOf(principal), command.key]) : uuid7())
-  const named = await namedThread(context, call)
+  const named = await threadNamedBy(context, call, call.body)
   const threadId = named.threadId ?? (await newId())
   const known = { assistantId: named.assistantId, metadata: threadMetadata(engine, metadata), ttl }
   const created =
@@ -85,7 +95,7 @@ async function createWithSteps(
   engine: AgentEngine,
   thread: ThreadAddress,
   newThread: Pick<NewThreadRequest, 'assistantId' | 'metadata' | 'ttl'>,
-  supersteps: NonNullable<Read<typeof threadCreateSchema>['supersteps']>,
+  supersteps: NonNullable<ThreadCreateBody['supersteps']>,
 ): Promise<ThreadRecord | undefined> {
   if (await engine.findThread(thread)) return undefined
   const steps = supersteps.map(({ updates }) =>
@@ -117,8 +127,11 @@ export async function copyThread(context: FaceContext, call: FaceCall): Promise<
 /**
  * `POST /threads/prune`: deletes the caller's threads among the ids, or shortens them to their newest state.
  */
-export async function pruneThreads({ engine, authorize }: FaceContext, call: FaceCall): Promise<Response> {
-  const { thread_ids, strategy } = await bodyOf((await schemas()).threadPruneSchema, call)
+export async function pruneThreads(
+  { engine, authorize }: FaceContext,
+  call: FaceCall<ThreadPruneBody>,
+): Promise<Response> {
+  const { thread_ids, strategy } = call.body
   const threads: ThreadAddress[] = []
   for (const threadId of new Set(thread_ids.map(threadIdOf))) {
     const { principal } = await permit(authorize, call, 'threads:delete', { threadId })
@@ -143,8 +156,11 @@ export async function getThread({ engine }: FaceContext, call: FaceCall): Promis
 }
 
 /** `PATCH /threads/{thread_id}`: merges metadata. */
-export async function patchThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
-  const { metadata, ttl } = await bodyOf((await schemas()).threadPatchSchema, call)
+export async function patchThread(
+  { engine }: FaceContext,
+  call: FaceCall<ThreadPatchBody>,
+): Promise<Response> {
+  const { metadata, ttl } = call.body
   const { threadId, principal } = call
   const merged = threadMetadata(engine, metadata)
   const patched = await engine.patchThread({ threadId, principal, metadata: merged, ttl })

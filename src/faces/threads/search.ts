@@ -9,7 +9,6 @@ import {
   metadataOf,
   type ThreadRecord,
 } from '../../engine/index.ts'
-import { bodyOf } from '../kit/body.ts'
 import { containing } from '../kit/contains.ts'
 import { reporterOf } from '../kit/errors.ts'
 import { mapSome, pageHeaders, withFields } from '../kit/lists.ts'
@@ -19,7 +18,6 @@ import type { ThreadsContext } from './context.ts'
 import { valueAt } from './extract.ts'
 import { newestState } from './newest-state.ts'
 import { presentThread } from './present.ts'
-import { schemas } from './schemas.ts'
 import type { threadSearchSchema } from './wire.ts'
 
 type Query = Read<typeof threadSearchSchema>
@@ -40,9 +38,9 @@ const MAX_KEPT = 20
 /**
  * `POST /threads/search`. States are only read if a requested field comes from them, and while they are sent.
  */
-export async function searchThreads(context: ThreadsContext, call: FaceCall): Promise<Response> {
+export async function searchThreads(context: ThreadsContext, call: FaceCall<Query>): Promise<Response> {
   const { engine } = context
-  const query = await bodyOf((await schemas()).threadSearchSchema, call)
+  const query = call.body
   const { limit = 10, offset = 0, select, extract } = query
   const { items, total } = await find(context, call, query, offset, limit)
   const selected = select && new Set(select)
@@ -64,9 +62,8 @@ export async function searchThreads(context: ThreadsContext, call: FaceCall): Pr
 }
 
 /** `POST /threads/count`. */
-export async function countThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
-  const query = await bodyOf((await schemas()).threadSearchSchema, call)
-  return json((await find({ engine }, call, query, Number.POSITIVE_INFINITY, 0)).total)
+export async function countThreads({ engine }: FaceContext, call: FaceCall<Query>): Promise<Response> {
+  return json((await find({ engine }, call, call.body, Number.POSITIVE_INFINITY, 0)).total)
 }
 
 interface Found {

@@ -8,7 +8,6 @@ import {
   type ThreadRecord,
 } from '../../engine/index.ts'
 import { itemsOf } from '../../messages/record.ts'
-import { bodyOf } from '../kit/body.ts'
 import { reporterOf } from '../kit/errors.ts'
 import { commandKey } from '../kit/idempotency-key.ts'
 import { numberParam, withFields } from '../kit/lists.ts'
@@ -17,7 +16,7 @@ import type { FaceCall, FaceContext } from '../kit/routes.ts'
 import { titleOf } from '../kit/title.ts'
 import type { ThreadsContext } from './context.ts'
 import { emptyState, withOpenInterrupts } from './present.ts'
-import { schemas } from './schemas.ts'
+import type { CheckpointStateBody, HistoryBody, StateMetadataBody, StateWriteBody } from './wire.ts'
 
 /** `GET …/state[/{checkpoint_id}]`: 404 for an unknown thread, so that clients create it. */
 export async function getState(context: FaceContext, call: FaceCall): Promise<Response> {
@@ -33,8 +32,11 @@ export async function getState(context: FaceContext, call: FaceCall): Promise<Re
 }
 
 /** `POST …/state/checkpoint`: the state at a checkpoint that the body names. */
-export async function postCheckpointState(context: FaceContext, call: FaceCall): Promise<Response> {
-  const { checkpoint = {}, subgraphs, select } = await bodyOf((await schemas()).checkpointStateSchema, call)
+export async function postCheckpointState(
+  context: FaceContext,
+  call: FaceCall<CheckpointStateBody>,
+): Promise<Response> {
+  const { checkpoint = {}, subgraphs, select } = call.body
   const { checkpoint_id: checkpointId, checkpoint_ns: checkpointNs } = checkpoint
   const state = await stateAt(context, call, { checkpointId, checkpointNs, subgraphs })
   return json(withFields(state, select))
@@ -81,12 +83,9 @@ const markActive = (thread: ThreadRecord, state: ThreadState): ThreadState =>
   thread.activeRunId !== null && state.next.length === 0 ? { ...state, next: ['__start__'] } : state
 
 /** `POST …/state`: writes values from outside a run, and creates the thread if it does not exist. */
-export async function postState({ engine }: FaceContext, call: FaceCall): Promise<Response> {
+export async function postState({ engine }: FaceContext, call: FaceCall<StateWriteBody>): Promise<Response> {
   const { threadId, principal } = call
-  const { values, checkpoint, checkpoint_id, as_node } = await bodyOf(
-    (await schemas()).stateWriteSchema,
-    call,
-  )
+  const { values, checkpoint, checkpoint_id, as_node } = call.body
   const checkpointNs = checkpoint?.checkpoint_ns
   const { checkpointId } = await engine.writeState({
     threadId,
@@ -106,22 +105,19 @@ export async function postState({ engine }: FaceContext, call: FaceCall): Promis
 }
 
 /** `PATCH …/state`: merges keys into the metadata of the newest checkpoint. */
-export async function patchState({ engine }: FaceContext, call: FaceCall): Promise<Response> {
-  const { threadId, principal } = call
-  const { metadata } = await bodyOf((await schemas()).stateMetadataSchema, call)
+export async function patchState(
+  { engine }: FaceContext,
+  call: FaceCall<StateMetadataBody>,
+): Promise<Response> {
+  const { threadId, principal, body } = call
+  const { metadata } = body
   await patchMetadata(engine, { threadId, principal, metadata })
   return empty(204)
 }
 
 /** `POST …/history`. */
-export async function postHistory(context: ThreadsContext, call: FaceCall): Promise<Response> {
-  const {
-    limit = 10,
-    before,
-    metadata,
-    checkpoint,
-    select,
-  } = await bodyOf((await schemas()).historySchema, call)
+export async function postHistory(context: ThreadsContext, call: FaceCall<HistoryBody>): Promise<Response> {
+  const { limit = 10, before, metadata, checkpoint, select } = call.body
   return history(context, call, checkpoint?.checkpoint_ns, { limit, before, filter: metadata }, select)
 }
 

@@ -1,11 +1,10 @@
 import { sseResponse } from '../../core/http/index.ts'
 import { subscribe } from '../../engine/index.ts'
-import { bodyOf } from '../kit/body.ts'
 import { reporterOf } from '../kit/errors.ts'
 import type { FaceCall } from '../kit/routes.ts'
 import type { ThreadsContext } from './context.ts'
-import { schemas } from './schemas.ts'
 import { subscribingOf } from './socket/subscribing.ts'
+import type { StreamParams } from './wire.ts'
 
 /**
  * `POST …/stream` and `…/stream/events`: the thread's past and future events that match the filter, for all
@@ -15,8 +14,8 @@ import { subscribingOf } from './socket/subscribing.ts'
  * A client that answers an interrupt opens its stream at the same time. The stream then begins with the new
  * run: the client would take the end of the run before for the end of its own.
  */
-export async function postStream(context: ThreadsContext, call: FaceCall): Promise<Response> {
-  const asked = subscribingOf(await bodyOf((await schemas()).streamSchema, call), call.request)
+export async function postStream(context: ThreadsContext, call: FaceCall<StreamParams>): Promise<Response> {
+  const asked = subscribingOf(call.body, call.request)
   await context.commands.settled(call.threadId)
   const subscription = subscribe(context.engine, {
     threadId: call.threadId,

@@ -237,3 +237,11 @@ export const threadSearchSchema = params({
   sort_by: z.optional(z.enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])),
   sort_order: z.optional(z.enum(['asc', 'desc'])),
 })
+
+export type StateWriteBody = Read<typeof stateWriteSchema>
+export type StateMetadataBody = Read<typeof stateMetadataSchema>
+export type CheckpointStateBody = Read<typeof checkpointStateSchema>
+export type HistoryBody = Read<typeof historySchema>
+export type ThreadPruneBody = Read<typeof threadPruneSchema>
+export type ThreadCreateBody = Read<typeof threadCreateSchema>
+export type ThreadPatchBody = Read<typeof threadPatchSchema>

@@ -11,27 +11,22 @@ import { commandKey } from '../../kit/idempotency-key.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import type { ThreadsContext } from '../context.ts'
 import { answerOfError, ProtocolError } from '../errors.ts'
-import { endpoints } from '../on-demand.ts'
-import { schemas } from '../schemas.ts'
+import { commandSchema } from '../wire.ts'
 import type { CommandFunction, CommandResult } from './command.ts'
 import { inputInject, inputRespond, runStart, stateFork } from './runs.ts'
+import { getTree, listCheckpoints, stateGet } from './state.ts'
 
 /** A command's permission, which is checked before anything is read, and its function. */
 type CommandRow = readonly [action: ThreadAction, run: CommandFunction]
-
-const later =
-  (name: 'stateGet' | 'listCheckpoints' | 'getTree'): CommandFunction =>
-  async (command) =>
-    (await endpoints())[name](command)
 
 const COMMANDS: ReadonlyMap<string, CommandRow> = new Map([
   ['run.start', ['runs:create', runStart]],
   ['input.respond', ['runs:create', inputRespond]],
   ['input.inject', ['threads:update', inputInject]],
-  ['state.get', ['threads:read', /* @__PURE__ */ later('stateGet')]],
-  ['state.listCheckpoints', ['threads:read', /* @__PURE__ */ later('listCheckpoints')]],
+  ['state.get', ['threads:read', stateGet]],
+  ['state.listCheckpoints', ['threads:read', listCheckpoints]],
   ['state.fork', ['runs:create', stateFork]],
-  ['agent.getTree', ['threads:read', /* @__PURE__ */ later('getTree')]],
+  ['agent.getTree', ['threads:read', getTree]],
 ])
 
 const overSocket = async (): Promise<never> => {
@@ -67,7 +62,7 @@ export async function answerCommand(
 ): Promise<Answer> {
   let id: number | string | null = null
   try {
-    const { id: given, method, params } = await bodyOf((await schemas()).commandSchema, call)
+    const { id: given, method, params } = await bodyOf(commandSchema, call)
     id = given
     const thread_id = call.threadId
     const { result, appliedThroughSeq } = await context.commands.run(thread_id, () =>

@@ -12,15 +12,12 @@ import { forkPoint, type RunConfigWire, runSettings } from '../../kit/run-config
 import { threadMetadata } from '../../kit/thread-metadata.ts'
 import { titleOf } from '../../kit/title.ts'
 import { ProtocolError } from '../errors.ts'
-import { schemas } from '../schemas.ts'
+import { inputInjectSchema, inputRespondSchema, runStartSchema, stateForkSchema } from '../wire.ts'
 import { type Command, type CommandResult, parse, requireThread } from './command.ts'
 
 /** `run.start`: starts a new run or a fork, or answers the interrupt of an interrupted thread. */
 export async function runStart(command: Command): Promise<CommandResult> {
-  const { input, config, metadata, multitask_strategy } = parse(
-    (await schemas()).runStartSchema,
-    command.params,
-  )
+  const { input, config, metadata, multitask_strategy } = parse(runStartSchema, command.params)
   const { graphId, assistant } = command.named
   const started = await command.engine.start({
     ...(await common(command, config, metadata)),
@@ -37,7 +34,7 @@ export async function runStart(command: Command): Promise<CommandResult> {
 
 /** `state.fork`: starts a run from an earlier checkpoint. */
 export async function stateFork(command: Command): Promise<CommandResult> {
-  const { checkpoint_id, input, config } = parse((await schemas()).stateForkSchema, command.params)
+  const { checkpoint_id, input, config } = parse(stateForkSchema, command.params)
   const started = await command.engine.start({
     ...(await common(command, config)),
     input,
@@ -53,7 +50,7 @@ export async function stateFork(command: Command): Promise<CommandResult> {
  */
 export async function inputRespond(command: Command): Promise<CommandResult> {
   const { interrupt_id, response, responses, update, goto, config, metadata } = parse(
-    (await schemas()).inputRespondSchema,
+    inputRespondSchema,
     command.params,
   )
   const answers = answersOf(responses ?? (interrupt_id === undefined ? [] : [{ interrupt_id, response }]))
@@ -71,7 +68,7 @@ export async function inputRespond(command: Command): Promise<CommandResult> {
  * an interrupt is open.
  */
 export async function inputInject(command: Command): Promise<CommandResult> {
-  const { message } = parse((await schemas()).inputInjectSchema, command.params)
+  const { message } = parse(inputInjectSchema, command.params)
   const { engine, threadId, principal } = command
   const thread = await requireThread(command)
   const key = await command.key()

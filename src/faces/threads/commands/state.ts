@@ -1,11 +1,11 @@
 import { type RunTree, readTree } from '../../../engine/index.ts'
 import { ProtocolError } from '../errors.ts'
-import { schemas } from '../schemas.ts'
+import { getTreeSchema, listCheckpointsSchema, stateGetSchema } from '../wire.ts'
 import { type Command, type CommandResult, namespaceKey, parse, requireThread } from './command.ts'
 
 /** `state.get`: all values of a namespace, or those of the given keys. */
 export async function stateGet(command: Command): Promise<CommandResult> {
-  const { namespace, keys } = parse((await schemas()).stateGetSchema, command.params)
+  const { namespace, keys } = parse(stateGetSchema, command.params)
   const thread = await requireThread(command)
   const checkpointNs = namespaceKey(namespace)
   const snapshot = await command.engine.readState(thread, { checkpointNs })
@@ -29,7 +29,7 @@ export async function stateGet(command: Command): Promise<CommandResult> {
  * without reading every state.
  */
 export async function listCheckpoints(command: Command): Promise<CommandResult> {
-  const { namespace, limit = 100, before } = parse((await schemas()).listCheckpointsSchema, command.params)
+  const { namespace, limit = 100, before } = parse(listCheckpointsSchema, command.params)
   const thread = await requireThread(command)
   const checkpoints: unknown[] = []
   const history = command.engine.readHistory(
@@ -52,7 +52,7 @@ export async function listCheckpoints(command: Command): Promise<CommandResult> 
 
 /** `agent.getTree`: the agents of a run. Default: the newest run. */
 export async function getTree(command: Command): Promise<CommandResult> {
-  const { run_id } = parse((await schemas()).getTreeSchema, command.params)
+  const { run_id } = parse(getTreeSchema, command.params)
   const thread = await requireThread(command)
   const runId = run_id ?? thread.lastRunId
   const tree = runId === null ? undefined : await readTree(command.engine, thread, runId)

@@ -3,7 +3,7 @@ import type { FaceCall } from '../../kit/routes.ts'
 import { parse } from '../commands/command.ts'
 import type { TransportCommands } from '../commands/dispatch.ts'
 import { ProtocolError } from '../errors.ts'
-import { schemas } from '../schemas.ts'
+import { reconnectSchema, streamSchema, unsubscribeSchema } from '../wire.ts'
 import { subscribingOf } from './subscribing.ts'
 import { filterOf, type Subscribing, type Subscriptions } from './subscriptions.ts'
 
@@ -17,8 +17,7 @@ export function subscriptionCommands(
   subscriptions: Subscriptions,
   later: (start: () => void) => void,
 ): TransportCommands {
-  const asked = async (params: unknown) =>
-    subscribingOf(parse((await schemas()).streamSchema, params), request)
+  const asked = async (params: unknown) => subscribingOf(parse(streamSchema, params), request)
   const open = async (subscribing: Subscribing): Promise<string> => {
     const { id, start } = await subscriptions.open(subscribing)
     later(start)
@@ -32,7 +31,7 @@ export function subscriptionCommands(
     [
       'subscription.unsubscribe',
       async (params: unknown) => {
-        const { subscription_id } = parse((await schemas()).unsubscribeSchema, params)
+        const { subscription_id } = parse(unsubscribeSchema, params)
         if (subscriptions.close(subscription_id)) return { result: {} }
         throw new ProtocolError('no_such_subscription', 'This socket has no subscription with this id.')
       },
@@ -40,11 +39,7 @@ export function subscriptionCommands(
     [
       'subscription.reconnect',
       async (params: unknown) => {
-        const {
-          run_id,
-          last_event_id,
-          subscriptions: ids = [],
-        } = parse((await schemas()).reconnectSchema, params)
+        const { run_id, last_event_id, subscriptions: ids = [] } = parse(reconnectSchema, params)
         const thread = await engine.findThread({ threadId, principal })
         const tree = thread && (await readTree(engine, thread, run_id))
         if (!tree) throw new ProtocolError('no_such_run', 'Run not found on this thread.')

@@ -1,0 +1,185 @@
+import * as z from 'zod/mini'
+import { later } from '../../core/lazy.ts'
+import { cancelRun } from '../kit/cancel-run.ts'
+import { type FaceRow, type RouteFields, route } from '../kit/routes.ts'
+import * as answers from './answers.ts'
+import { postCommand } from './commands/dispatch.ts'
+import type { ThreadsContext } from './context.ts'
+import {
+  copyThread,
+  deleteThread,
+  getThread,
+  getThreads,
+  namedThread,
+  patchThread,
+  postThread,
+  pruneThreads,
+} from './records.ts'
+import { countThreads, searchThreads } from './search.ts'
+import { getHistory, getState, patchState, postCheckpointState, postHistory, postState } from './state.ts'
+import { postStream } from './stream.ts'
+import * as wire from './wire.ts'
+
+const text = { type: 'string' }
+const flag = { type: 'boolean' }
+const count = { type: 'integer', minimum: 0 }
+const listOf = (items: object) => ({ type: 'array', items })
+
+const { thread, threadState } = answers
+const someOfState = z.partial(threadState)
+
+const subscribe: RouteFields<ThreadsContext, wire.StreamParams> = {
+  permission: 'threads:stream',
+  summary: 'Subscribe to the events of a thread.',
+  body: wire.streamSchema,
+  streams: true,
+  run: postStream,
+}
+const openSocket: RouteFields<ThreadsContext, undefined> = {
+  permission: 'threads:stream',
+  // Few clients open one.
+  run: later(() => import('./socket/open.ts'), 'openSocket'),
+}
+const readState = {
+  permission: 'threads:read',
+  summary: 'Get the state of a thread.',
+  query: { subgraphs: flag, select: text },
+  answers: { 200: someOfState },
+  run: getState,
+} as const
+
+export const ROUTES: readonly FaceRow<ThreadsContext>[] = [
+  route('POST', '/threads/:thread_id/commands', {
+    // Each command has its own permission, and its errors are answers.
+    permission: null,
+    summary: 'Send a command, such as run.start. Each method has its own params.',
+    body: (toJson) => ({
+      ...toJson(wire.commandSchema),
+      oneOf: Object.entries({
+        'run.start': wire.runStartSchema,
+        'input.respond': wire.inputRespondSchema,
+        'input.inject': wire.inputInjectSchema,
+        'state.get': wire.stateGetSchema,
+        'state.listCheckpoints': wire.listCheckpointsSchema,
+        'state.fork': wire.stateForkSchema,
+        'agent.getTree': wire.getTreeSchema,
+      }).map(([method, schema]) => ({
+        properties: { method: { const: method }, params: { anyOf: [toJson(schema), { type: 'null' }] } },
+      })),
+    }),
+    answers: { 200: answers.commandAnswer },
+    run: postCommand,
+  }),
+  route('POST', '/threads/:thread_id/stream', subscribe),
+  route('POST', '/threads/:thread_id/stream/events', subscribe),
+  route('SOCKET', '/threads/:thread_id/stream', openSocket),
+  route('SOCKET', '/threads/:thread_id/stream/events', openSocket),
+  route('GET', '/threads/:thread_id/state', { ...readState, query: { ...readState.query, streamed: flag } }),
+  route('POST', '/threads/:thread_id/state', {
+    permission: 'threads:update',
+    summary: 'Write values into the state of a thread.',
+    body: wire.stateWriteSchema,
+    answers: { 200: z.extend(threadState, { configurable: threadState.shape.checkpoint }) },
+    run: postState,
+  }),
+  route('PATCH', '/threads/:thread_id/state', {
+    permission: 'threads:update',
+    summary: 'Merge metadata into the newest checkpoint.',
+    body: wire.stateMetadataSchema,
+    answers: { 204: null },
+    run: patchState,
+  }),
+  route('POST', '/threads/:thread_id/state/checkpoint', {
+    permission: 'threads:read',
+    summary: 'Get the state at a checkpoint.',
+    body: wire.checkpointStateSchema,
+    answers: { 200: someOfState },
+    run: postCheckpointState,
+  }),
+  route('GET', '/threads/:thread_id/state/:checkpoint_id', readState),
+  route('POST', '/threads/:thread_id/history', {
+    permission: 'threads:read',
+    summary: 'Get the states of a thread, newest first.',
+    body: wire.historySchema,
+    answers: { 200: listOf(someOfState) },
+    run: postHistory,
+  }),
+  route('GET', '/threads/:thread_id/history', {
+    permission: 'threads:read',
+    summary: 'Get the states of a thread, newest first.',
+    query: { limit: count, before: text },
+    answers: { 200: listOf(threadState) },
+    run: getHistory,
+  }),
+  route('POST', '/threads/:thread_id/runs/:run_id/cancel', {
+    permission: 'runs:cancel',
+    summary: 'Cancel a run.',
+    query: { wait: flag, action: { enum: ['interrupt', 'rollback'] } },
+    answers: { 202: null, 204: null },
+    run: cancelRun,
+  }),
+  route('GET', '/threads', {
+    permission: 'threads:list',
+    summary: 'List threads with their titles.',
+    query: { limit: count, offset: count },
+    answers: { 200: listOf(answers.threadTitle) },
+    run: getThreads,
+  }),
+  route('POST', '/threads', {
+    permission: 'threads:create',
+    resource: namedThread,
+    summary: 'Create a thread.',
+    body: wire.threadCreateSchema,
+    answers: { 200: thread },
+    run: postThread,
+  }),
+  route('POST', '/threads/search', {
+    permission: 'threads:list',
+    summary: 'Search threads.',
+    body: wire.threadSearchSchema,
+    answers: {
+      200: listOf(z.partial(z.extend(thread, { extracted: z.record(z.string(), z.unknown()) }))),
+    },
+    run: searchThreads,
+  }),
+  route('POST', '/threads/count', {
+    permission: 'threads:list',
+    summary: 'Count threads.',
+    body: wire.threadSearchSchema,
+    answers: { 200: count },
+    run: countThreads,
+  }),
+  route('POST', '/threads/prune', {
+    // Each thread has its own permission.
+    permission: null,
+    summary: 'Delete threads, or shorten them to their newest state.',
+    body: wire.threadPruneSchema,
+    answers: { 200: z.object({ pruned_count: z.int() }) },
+    run: pruneThreads,
+  }),
+  route('POST', '/threads/:thread_id/copy', {
+    permission: 'threads:read',
+    summary: 'Copy a thread.',
+    answers: { 200: thread },
+    run: copyThread,
+  }),
+  route('GET', '/threads/:thread_id', {
+    permission: 'threads:read',
+    summary: 'Get a thread.',
+    answers: { 200: thread },
+    run: getThread,
+  }),
+  route('PATCH', '/threads/:thread_id', {
+    permission: 'threads:update',
+    summary: 'Merge metadata into a thread.',
+    body: wire.threadPatchSchema,
+    answers: { 200: thread, 204: null },
+    run: patchThread,
+  }),
+  route('DELETE', '/threads/:thread_id', {
+    permission: 'threads:delete',
+    summary: 'Delete a thread.',
+    answers: { 204: null },
+    run: deleteThread,
+  }),
+]
