@@ -8,7 +8,7 @@ export type {
   SignCard,
 } from './card/options.ts'
 export { A2A_ERROR_CODES, A2AError, type A2AErrorCode } from './errors.ts'
-export { createA2AHandler } from './handler.ts'
+export { createA2AHandler } from './face.ts'
 export type { TaskState } from './model.ts'
 export type { A2AOptions, StreamForm } from './options.ts'
 export type { A2APushOptions } from './push/pushes.ts'

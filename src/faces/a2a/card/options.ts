@@ -150,3 +150,6 @@ const BEARER: SecuritySchemes = { bearer: { type: 'http', scheme: 'bearer' } }
 function refuse(path: string, why: string): never {
   throw new AgentwireError('invalid_argument', `a2a.card.${path} ${why}.`)
 }
+
+/** Where clients look for an agent card, below the server's path and below that of an agent. */
+export const WELL_KNOWN = '/.well-known/agent-card.json'

@@ -1,6 +1,11 @@
-import type { RouteDescription, RouteDescriptions } from '../../core/http/index.ts'
+import { type FaceRow, type RouteFields, route } from '../kit/routes.ts'
+import { getCard } from './card/get-card.ts'
+import { WELL_KNOWN } from './card/options.ts'
+import type { A2AContext } from './context.ts'
+import { postMessage } from './rpc/post-message.ts'
 
-const card: RouteDescription = {
+const card: RouteFields<A2AContext, undefined> = {
+  permission: 'public',
   summary: 'Get the agent card.',
   answers: {
     200: {
@@ -9,23 +14,22 @@ const card: RouteDescription = {
       required: ['name', 'version', 'skills'],
     },
   },
+  run: getCard,
 }
 
 const id = { type: ['string', 'integer', 'null'] }
 const jsonrpc = { const: '2.0' }
 
-/**
- * The descriptions of the A2A routes for the OpenAPI document. The A2A specification describes each method's
- * params and result.
- */
-export const DESCRIPTIONS: RouteDescriptions = {
-  'POST /a2a/:assistant_id': {
+export const ROUTES: readonly FaceRow<A2AContext>[] = [
+  route('POST', '/a2a/:assistant_id', {
+    // Each method has its own permission. The A2A specification describes the params and results.
+    permission: null,
     summary: 'Call a method of A2A 0.3 or 1.0 over JSON-RPC.',
-    body: {
+    body: () => ({
       type: 'object',
       properties: { jsonrpc, id, method: { type: 'string', minLength: 1 }, params: {} },
       required: ['jsonrpc', 'id', 'method'],
-    },
+    }),
     answers: {
       200: {
         type: 'object',
@@ -35,8 +39,9 @@ export const DESCRIPTIONS: RouteDescriptions = {
       },
     },
     streams: true,
-  },
-  'GET /a2a/:assistant_id': card,
-  'GET /a2a/:assistant_id/.well-known/agent-card.json': card,
-  'GET /.well-known/agent-card.json': card,
-}
+    run: postMessage,
+  }),
+  route('GET', '/a2a/:assistant_id', card),
+  route('GET', `/a2a/:assistant_id${WELL_KNOWN}`, card),
+  route('GET', WELL_KNOWN, card),
+]

@@ -1,16 +1,13 @@
-import { withoutMetadataFilter } from '../../core/principal.ts'
-import { namedAssistant } from '../kit/assistants.ts'
-import type { FaceCall } from '../kit/routes.ts'
-import { extendedCard } from './card/get-card.ts'
-import type { A2AContext } from './context.ts'
-import { noSuchAssistant } from './errors.ts'
-import { deletePush, getPush, listPush, setPush } from './operations/push.ts'
-import { send, stream } from './operations/send.ts'
-import { cancelTask, getTask, listTasks, subscribe } from './operations/tasks.ts'
-import { postRpc } from './rpc/post.ts'
-
-export { getCard } from './card/get-card.ts'
-export { followForPush } from './push/follower.ts'
+import { withoutMetadataFilter } from '../../../core/principal.ts'
+import { namedAssistant } from '../../kit/assistants.ts'
+import type { FaceCall } from '../../kit/routes.ts'
+import { extendedCard } from '../card/get-card.ts'
+import type { A2AContext } from '../context.ts'
+import { noSuchAssistant } from '../errors.ts'
+import { deletePush, getPush, listPush, setPush } from '../operations/push.ts'
+import { send, stream } from '../operations/send.ts'
+import { cancelTask, getTask, listTasks, subscribe } from '../operations/tasks.ts'
+import { postRpc } from './post.ts'
 
 const ask = postRpc({
   send,
