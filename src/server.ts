@@ -20,14 +20,14 @@ import {
   type OwnEngine,
   type SharedEngine,
 } from './faces/kit/options.ts'
-import type { FaceContext, FaceEndpoint } from './faces/kit/routes.ts'
+import { route } from './faces/kit/routes.ts'
 import {
   PLATFORM_OPTIONS,
   PLATFORM_SWITCHES,
   type PlatformOptions,
   type PlatformSwitches,
 } from './faces/rest/context.ts'
-import { createPlatformGroup } from './faces/rest/group.ts'
+import { createPlatformGroup } from './faces/rest/face.ts'
 import { createThreadsGroup, THREADS_OPTIONS, type ThreadsOptions } from './faces/threads/index.ts'
 import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './ops/devtools/context.ts'
 import { loadDevtools } from './ops/devtools/on-demand.ts'
@@ -174,15 +174,14 @@ function documentGroup(
 ): WebHandler {
   const { authenticate } = setup
   const security = authenticate && (authenticate.schemes ?? { bearer: { type: 'http', scheme: 'bearer' } })
-  const serve: FaceEndpoint<FaceContext> = async (_, call) =>
-    (await import('./faces/kit/openapi.ts')).serveDocument(call, groups, { version: VERSION, security })
-  return createFace(setup, {
-    basePath,
-    routes: [['GET', '/openapi.json', 'public', serve]],
-    describe: async () => ({
-      'GET /openapi.json': { summary: 'Get this document.', answers: { 200: { type: 'object' } } },
-    }),
+  const document = route('GET', '/openapi.json', {
+    permission: 'public',
+    summary: 'Get this document.',
+    answers: { 200: { type: 'object' } },
+    run: async (_, call) =>
+      (await import('./faces/kit/openapi.ts')).serveDocument(call, groups, { version: VERSION, security }),
   })
+  return createFace(setup, { basePath, routes: [document] })
 }
 
 /** A handler that loads the devtools on the first request that may be for them. */

@@ -4,17 +4,29 @@ import {
   createFace,
   type FaceCall,
   type FaceContext,
-  type FaceRoute,
+  type FaceRow,
   type FaceSetup,
   reporterOf,
   requireThread,
+  route,
   sourceOf,
   streamResponse,
 } from 'agentwire/face'
 
-const ROUTES: readonly FaceRoute<FaceContext>[] = [
-  ['POST', '/lines/:thread_id', 'runs:create', postText],
-  ['GET', '/lines/:thread_id', 'threads:stream', getLines],
+const ROUTES: readonly FaceRow<FaceContext>[] = [
+  route('POST', '/lines/:thread_id', {
+    permission: 'runs:create',
+    summary: 'Start an answer, and stream its events.',
+    streams: true,
+    run: postText,
+  }),
+  route('GET', '/lines/:thread_id', {
+    permission: 'threads:stream',
+    summary: 'Stream the events of a thread.',
+    query: { after: { type: 'integer' } },
+    streams: true,
+    run: getLines,
+  }),
 ]
 
 export const lines = (setup: FaceSetup) => createFace(setup, { routes: ROUTES })

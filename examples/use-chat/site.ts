@@ -1,6 +1,6 @@
 /** The page as a face of the server: one document with its script. */
 import { fileURLToPath } from 'node:url'
-import { createFace, type FaceSetup } from 'agentwire/face'
+import { createFace, type FaceSetup, route } from 'agentwire/face'
 import { build } from 'esbuild'
 
 const DOCUMENT = `<!doctype html>
@@ -30,8 +30,11 @@ export async function openSite() {
   return (setup: FaceSetup) =>
     createFace(setup, {
       routes: [
-        ['GET', '/', 'public', serve('text/html', DOCUMENT)],
-        ['GET', '/page.js', 'public', serve('text/javascript', outputFiles[0]!.text)],
+        route('GET', '/', { permission: 'public', run: serve('text/html', DOCUMENT) }),
+        route('GET', '/page.js', {
+          permission: 'public',
+          run: serve('text/javascript', outputFiles[0]!.text),
+        }),
       ],
     })
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lines } from '../../examples/face/face.ts'
 import type { StartedTarget } from '../../src/audit/index.ts'
-import { createFace, createFaceHandler, type FaceSetup, json } from '../../src/faces/kit/index.ts'
+import { createFace, createFaceHandler, type FaceSetup, json, route } from '../../src/faces/kit/index.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
 import { targets } from '../conformance/targets/index.ts'
 import { unexpectedErrors } from '../kit/errors.ts'
@@ -112,7 +112,9 @@ test('every face of a server can be turned off', async () => {
   const agents = { echo: defineAgent({ run: async () => {} }) }
   const paths = { threads: '/threads', platform: '/info', a2a: '/a2a/echo', faces: '/health' }
   const health = (setup: FaceSetup) =>
-    createFace(setup, { routes: [['GET', '/health', 'public', async () => json({ ok: true })]] })
+    createFace(setup, {
+      routes: [route('GET', '/health', { permission: 'public', run: async () => json({ ok: true }) })],
+    })
   for (const off of ['threads', 'platform', 'a2a'] as const) {
     const server = createAgentServer({
       agents,
@@ -142,7 +144,9 @@ test('a face alone has an engine of its own, and its options are checked', async
   const health = (setup: FaceSetup) =>
     createFace<Health>(setup, {
       basePath: '/in',
-      routes: [['GET', '/health', 'public', async ({ name }) => json({ name })]],
+      routes: [
+        route('GET', '/health', { permission: 'public', run: async ({ name }: Health) => json({ name }) }),
+      ],
       context: { name: 'echo' },
     })
   expect(() => createFaceHandler({ agents: { echo }, authentcate: () => null } as never, health)).toThrow(
@@ -161,14 +165,12 @@ test('an error of a face that nobody expects is reported with its id, and says n
   const failing = (setup: FaceSetup) =>
     createFace(setup, {
       routes: [
-        [
-          'GET',
-          '/fails',
-          'public',
-          async () => {
+        route('GET', '/fails', {
+          permission: 'public',
+          async run() {
             throw new Error('the password is 1234')
           },
-        ],
+        }),
       ],
     })
   const handler = createFaceHandler(

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { runServerAudits } from '../../src/audit/index.ts'
 import { createControlPlaneHandler } from '../../src/control-plane/index.ts'
-import { createFace, type FaceSetup } from '../../src/faces/kit/index.ts'
+import { createFace, type FaceSetup, route } from '../../src/faces/kit/index.ts'
 import { createAgentServer, type WebHandler } from '../../src/index.ts'
 import { audited, functions } from '../conformance/audited/agents.ts'
 import { scriptedDeployer } from '../control-plane/support/scripted-deployer.ts'
@@ -88,10 +88,14 @@ test('a face describes its own routes, and the control plane adds its document',
   const face = (setup: FaceSetup) =>
     createFace(setup, {
       routes: [
-        ['GET', '/mine/:id', 'public', async () => new Response()],
-        ['GET', '/plain', 'public', async () => new Response()],
+        route('GET', '/mine/:id', {
+          permission: 'public',
+          summary: 'Mine.',
+          answers: { 200: { type: 'string' } },
+          run: async () => new Response(),
+        }),
+        route('GET', '/plain', { permission: 'public', run: async () => new Response() }),
       ],
-      describe: async () => ({ 'GET /mine/:id': { summary: 'Mine.', answers: { 200: { type: 'string' } } } }),
     })
   const controlPlane = createControlPlaneHandler({
     deployer: scriptedDeployer(),

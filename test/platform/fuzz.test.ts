@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createPlatformGroup } from '../../src/faces/rest/group.ts'
+import { createPlatformGroup } from '../../src/faces/rest/face.ts'
 import type { WebHandler } from '../../src/index.ts'
 import { engineOf } from '../kit/engine.ts'
 import { puppet } from '../kit/puppet.ts'

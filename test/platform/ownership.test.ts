@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { createPlatformGroup } from '../../src/faces/rest/group.ts'
+import { createPlatformGroup } from '../../src/faces/rest/face.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { request } from '../kit/client.ts'
 import { serveAgents } from '../kit/host.ts'

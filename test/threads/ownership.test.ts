@@ -112,7 +112,7 @@ const PLATFORM_ROUTES = [
   'POST /runs/crons/search',
   'POST /runs/crons/count',
   ...[...RUN_ROUTES, ...ASSISTANT_ROUTES, ...STORE_ROUTES, ...THREAD_ROUTES].map(
-    ([method, pattern]) => `${method} ${pattern}`,
+    ({ method, path }) => `${method} ${path}`,
   ),
 ]
 /** Their rules are in the tests of web sockets. */

@@ -7,6 +7,7 @@ import {
   type FaceSetup,
   json,
   requireThread,
+  route,
 } from 'agentwire/face'
 import { decodeMessage, textOf } from 'agentwire/messages'
 
@@ -32,7 +33,7 @@ interface TitleContext extends FaceContext {
  */
 export const titles = (model: BaseChatModel) => (setup: FaceSetup) =>
   createFace<TitleContext>(setup, {
-    routes: [['POST', '/threads/:thread_id/title', 'threads:update', postTitle]],
+    routes: [route('POST', '/threads/:thread_id/title', { permission: 'threads:update', run: postTitle })],
     context: { model, making: new Map() },
   })
 

@@ -62,7 +62,7 @@ export interface Refusal {
 }
 
 export interface HandlerOptions {
-  readonly routes: readonly Route[] | LaterRows<Route>
+  readonly routes: readonly (Route | LaterRows<Route>)[]
   /**
    * The prefix of every route, such as `/api`. The host's `context.basePath` takes precedence. Default none.
    */
@@ -119,8 +119,8 @@ export function createHandler(options: HandlerOptions): WebHandler {
       const pathname = stripBase(url.pathname, context.basePath || options.basePath || '')
       if (pathname === undefined) return undefined
       const router = routerOf(pathname)
-      const match = router && ('match' in router ? router : await router).match(request.method, pathname)
-      if (!match || match.kind === 'none') return undefined
+      const match = ('match' in router ? router : await router).match(request.method, pathname)
+      if (match.kind === 'none') return undefined
       if (closing !== undefined) {
         const headers = { 'retry-after': '1' }
         throw new HttpError(503, 'closed', 'This server is shutting down.', { headers })

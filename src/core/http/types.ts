@@ -86,6 +86,7 @@ export type Route = readonly [method: Method, pattern: string, endpoint: Endpoin
 /** Rows that are loaded with the first request to one of these paths, such as `/v1`, or below it. */
 export interface LaterRows<Row> {
   readonly below: readonly string[]
+  /** Called again by requests that arrive before the rows do. */
   readonly load: () => Promise<readonly Row[]>
 }
 

@@ -19,10 +19,7 @@ export function createA2AGroup(setup: FaceSetup, options: A2AOptions = {}): WebH
   const card = cardSettings(options.card, { authenticate, pushNotifications: push !== undefined })
   return createFace<A2AContext>(setup, {
     basePath: options.basePath,
-    routes: {
-      below: ['/a2a', WELL_KNOWN],
-      load: async () => (await import('./routes.ts')).ROUTES,
-    },
+    routes: [{ below: ['/a2a', WELL_KNOWN], load: async () => (await import('./routes.ts')).ROUTES }],
     context: { authenticate, options, card, push },
     encodeError: encodeA2AError,
     protocolHeaders: A2A_HEADERS,

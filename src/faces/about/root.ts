@@ -1,6 +1,7 @@
 import { json, type WebHandler } from '../../core/http/index.ts'
 import { publicOrigin } from '../../core/http/public-base.ts'
 import { createFace, type FaceSetup } from '../kit/create-face.ts'
+import { route } from '../kit/routes.ts'
 import type { ServerAbout } from './about.ts'
 
 /**
@@ -18,11 +19,9 @@ export function withRoot(
   const root = createFace(setup, {
     basePath,
     routes: [
-      [
-        'GET',
-        '/',
-        null,
-        async (_, call) => {
+      route('GET', '/', {
+        permission: null,
+        async run(_, call) {
           const mount = call.url.pathname.replace(/\/$/, '')
           const url = publicOrigin(call.request.headers, call.url).origin + mount
           const headers = { vary: 'accept', 'cache-control': 'no-store' }
@@ -40,7 +39,7 @@ export function withRoot(
             },
           })
         },
-      ],
+      }),
     ],
   })
   const isRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD'

@@ -22,7 +22,7 @@ export function agUi(options: AgUiOptions = {}): (setup: FaceSetup) => WebHandle
 export const createAgUiGroup = (setup: FaceSetup, options: AgUiOptions = {}): WebHandler =>
   createFace<AgUiContext>(setup, {
     basePath: options.basePath,
-    routes: { below: ['/ag-ui'], load: async () => (await import('./routes.ts')).ROUTES },
+    routes: [{ below: ['/ag-ui'], load: async () => (await import('./routes.ts')).ROUTES }],
     context: { options },
   })
 

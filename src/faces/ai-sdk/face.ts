@@ -24,7 +24,7 @@ export function createAiSdkGroup(setup: FaceSetup, options: AiSdkOptions = {}): 
   const ofClient = new Set(clientTools.map((tool) => tool.function.name))
   return createFace<AiSdkContext>(setup, {
     basePath,
-    routes: { below: ['/chat'], load: async () => (await import('./routes.ts')).ROUTES },
+    routes: [{ below: ['/chat'], load: async () => (await import('./routes.ts')).ROUTES }],
     protocolHeaders: { response: ['x-vercel-ai-ui-message-stream'] },
     context: { options, shape: { isDynamic: tools !== 'static', ofClient } },
     // Pages show the body of an error response to their users.

@@ -3,20 +3,19 @@ import {
   type EncodeError,
   type HandlerOptions,
   type LaterRows,
-  type RouteDescriptions,
+  type Route,
   type SecuritySchemes,
   upgrading,
   type WebHandler,
   withCors,
 } from '../../core/http/index.ts'
-import { lazy } from '../../core/lazy.ts'
 import type { Table } from '../../core/options.ts'
 import { type AgentEngine, internalsOf } from '../../engine/index.ts'
 import type { Authorize } from './access.ts'
 import { encodeRunError } from './errors.ts'
 import { guardRoutes } from './guard.ts'
 import { checkFace, type EngineChoice, engineOf, type FaceOptions, groupOptions } from './options.ts'
-import { type FaceContext, type FaceRoute, type FaceRow, rowOf } from './routes.ts'
+import type { FaceContext, FaceRow } from './routes.ts'
 
 /** What a server passes to each of its faces. */
 export interface FaceSetup
@@ -32,10 +31,8 @@ export interface Face<Context extends FaceContext = FaceContext>
   extends Pick<HandlerOptions, 'basePath' | 'parseJson' | 'textErrors' | 'protocolHeaders' | 'errorsBelow'> {
   /** Encodes errors for the protocol. Default: `{ error, message }` with the HTTP status of the error. */
   readonly encodeError?: EncodeError | undefined
-  /** The routes, or the paths that they begin with and the function that loads them with the first request below one. */
-  readonly routes: readonly (FaceRow<Context> | FaceRoute<Context>)[] | LaterRows<FaceRow<Context>>
-  /** The requests and responses of routes without `summary`. */
-  readonly describe?: (() => Promise<RouteDescriptions>) | undefined
+  /** The routes. Those of a part are loaded with the first request to one of its paths, or below it. */
+  readonly routes: readonly (FaceRow<Context> | LaterRows<FaceRow<Context>>)[]
   /** What the endpoints get in addition to the engine. Default: nothing. */
   readonly context?: Omit<Context, keyof FaceContext> | undefined
   /** Called before each request that matches a route, such as to start background work of the face. */
@@ -50,7 +47,7 @@ export interface Face<Context extends FaceContext = FaceContext>
  * @example
  * ```ts
  * const echo = (setup: FaceSetup) =>
- *   createFace(setup, { routes: [['GET', '/echo', 'public', async () => json({ ok: true })]] })
+ *   createFace(setup, { routes: [route('GET', '/echo', { permission: 'public', run: async () => json({ ok: true }) })] })
  * const server = createAgentServer({ agents, faces: [echo] })
  * ```
  */
@@ -60,7 +57,6 @@ export function createFace<Context extends FaceContext = FaceContext>(
 ): WebHandler {
   const { routes, context, onRequest, encodeError = encodeRunError } = face
   const whole = { engine, authorize, onError, ...context } as Context
-  const load = lazy(async () => ('load' in routes ? routes.load() : routes.map(rowOf)))
   const guard = (rows: readonly FaceRow<Context>[]) => guardRoutes(whole, rows, onRequest)
   const handler = createHandler({
     basePath: face.basePath,
@@ -75,8 +71,9 @@ export function createFace<Context extends FaceContext = FaceContext>(
     maxBodyBytes,
     onError,
     encodeError,
-    routes:
-      'load' in routes ? { ...routes, load: async () => guard(await load()) } : guard(routes.map(rowOf)),
+    routes: routes.flatMap((row): readonly (Route | LaterRows<Route>)[] =>
+      'load' in row ? [{ ...row, load: async () => guard(await row.load()) }] : guard([row]),
+    ),
     onRefuse: (refusal) =>
       internalsOf(engine).observe({ type: 'request.refused', ...refusal, at: Date.now() }),
     async onClose() {
@@ -84,10 +81,10 @@ export function createFace<Context extends FaceContext = FaceContext>(
       await onClose?.()
     },
   })
-  const describe = async () => ({
-    ...(await import('./describe.ts')).describeRows(await load()),
-    ...(await face.describe?.()),
-  })
+  const describe = async () => {
+    const rows = await Promise.all(routes.map(async (row) => ('load' in row ? row.load() : [row])))
+    return (await import('./describe.ts')).describeRows(rows.flat())
+  }
   return { ...handler, describe, isOpen: authenticate === undefined }
 }
 

@@ -159,9 +159,7 @@ export {
   type FaceCall,
   type FaceContext,
   type FaceEndpoint,
-  type FaceRoute,
   type FaceRow,
-  onDemand,
   type RouteFields,
   route,
 } from './routes.ts'

@@ -1,5 +1,4 @@
 import type { Call, JsonSchema, Method, OnError } from '../../core/http/index.ts'
-import { lazy } from '../../core/lazy.ts'
 import type { AgentEngine } from '../../engine/index.ts'
 import type { Authorize, ThreadAction, ThreadResource } from './access.ts'
 
@@ -42,7 +41,7 @@ export interface RouteFields<Context extends FaceContext, Body> {
   /** One sentence for `GET /openapi.json`. */
   readonly summary?: string | undefined
   /** The query parameters by name. */
-  readonly query?: Readonly<Record<string, JsonSchema>> | undefined
+  readonly query?: Readonly<Record<string, object>> | undefined
   /**
    * Checks the body after the permission and gives it to `run`. A function only describes a body that `run` reads
    * itself; its argument converts schemas of zod.
@@ -77,28 +76,3 @@ export const route = <Context extends FaceContext, Body = undefined>(
   path: string,
   fields: RouteFields<Context, Body>,
 ): FaceRow<Context> => ({ method, path, ...(fields as unknown as RouteFields<Context, never>) })
-
-/** A row as faces wrote it before `route`. */
-export type FaceRoute<Context extends FaceContext> = readonly [
-  method: Method | 'SOCKET',
-  pattern: string,
-  permission: ThreadAction | 'public' | null,
-  run: FaceEndpoint<Context>,
-  resource?: (context: Context, call: Call) => Promise<ThreadResource>,
-]
-
-export const rowOf = <Context extends FaceContext>(
-  given: FaceRow<Context> | FaceRoute<Context>,
-): FaceRow<Context> => {
-  if ('run' in given) return given
-  const [method, path, permission, run, resource] = given
-  return route(method, path, { permission, run, resource })
-}
-
-/** An endpoint whose code is loaded on its first call. Mark each use as pure, so that bundlers can drop an unused table. */
-export function onDemand<Context extends FaceContext>(
-  load: () => Promise<FaceEndpoint<Context>>,
-): FaceEndpoint<Context> {
-  const loaded = lazy(load)
-  return async (context, call) => (await loaded())(context, call)
-}

@@ -29,13 +29,12 @@ function createMcpGroup(setup: FaceSetup, options: McpOptions): WebHandler {
   const { basePath, protectedResource } = options
   const face = createFace<McpContext>(setup, {
     basePath,
-    routes: {
-      below: ['/mcp', ...(protectedResource ? [WELL_KNOWN] : [])],
-      async load() {
-        const { MCP, METADATA } = await import('./routes.ts')
-        return protectedResource ? [MCP, ...METADATA] : [MCP]
-      },
-    },
+    routes: [
+      { below: ['/mcp'], load: async () => [(await import('./routes.ts')).MCP] },
+      ...(protectedResource
+        ? [{ below: [WELL_KNOWN], load: async () => (await import('./routes.ts')).METADATA }]
+        : []),
+    ],
     context: {
       options,
       isGuarded: setup.authenticate !== undefined,

@@ -20,7 +20,7 @@ export function openAi(options: OpenAiOptions = {}): (setup: FaceSetup) => WebHa
     createFace<OpenAiContext>(setup, {
       basePath: options.basePath,
       errorsBelow: '/v1',
-      routes: { below: ['/v1'], load: async () => (await import('./routes.ts')).ROUTES },
+      routes: [{ below: ['/v1'], load: async () => (await import('./routes.ts')).ROUTES }],
       protocolHeaders: { request: [...THREAD_HEADERS, ...CLIENT_HEADERS] },
       context: { options },
       encodeError: errorEncoder(setup.onError),

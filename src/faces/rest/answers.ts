@@ -90,10 +90,3 @@ export const item = z.object({
   updated_at: date,
   score: z.optional(z.number()),
 })
-
-export const info = z.object({
-  version: z.string(),
-  langgraph_js_version: z.optional(z.nullable(z.string())),
-  context: z.literal('js'),
-  flags: z.record(z.string(), z.boolean()),
-})

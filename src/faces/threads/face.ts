@@ -15,7 +15,7 @@ export function createThreadsGroup(setup: FaceSetup, { basePath }: ThreadsOption
   const sockets = createOpenSockets()
   return createFace<ThreadsContext>(setup, {
     basePath,
-    routes: { below: ['/threads'], load: async () => (await import('./routes.ts')).ROUTES },
+    routes: [{ below: ['/threads'], load: async () => (await import('./routes.ts')).ROUTES }],
     context: {
       sockets,
       commands: createPendingCommands(),

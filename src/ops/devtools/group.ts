@@ -1,7 +1,7 @@
 import type { Call, Principal, WebHandler } from '../../core/http/index.ts'
 import { resourceNamed } from '../../engine/assistants/index.ts'
 import { createFace, type FaceSetup } from '../../faces/kit/create-face.ts'
-import type { FaceRoute } from '../../faces/kit/routes.ts'
+import { type FaceRow, route } from '../../faces/kit/routes.ts'
 import { postAnswers, postCancel, postFork, postRun } from './actions.ts'
 import { getCheckpoint, getCheckpoints } from './checkpoints.ts'
 import type { DevtoolsContext, DevtoolsOptions } from './context.ts'
@@ -27,21 +27,29 @@ const agentOf = async ({ engine }: DevtoolsContext, { params }: Call) => ({
 
 const THREAD = '/devtools/api/threads/:thread_id'
 
-const ROUTES: readonly FaceRoute<DevtoolsContext>[] = [
-  ['GET', '/devtools', 'threads:list', getPage],
-  ['GET', '/devtools/api/layout', 'threads:list', getLayout],
-  ['GET', '/devtools/api/server', 'threads:list', getServer],
-  ['GET', '/devtools/api/work', 'threads:list', getWork],
-  ['GET', '/devtools/api/store', 'threads:list', getStore],
-  ['GET', '/devtools/api/agents/:assistant_id/graph', 'assistants:read', getGraph, agentOf],
-  ['GET', '/devtools/api/agents/:assistant_id/input', 'assistants:read', getInput, agentOf],
-  ['GET', '/devtools/api/threads', 'threads:list', getThreads],
-  ['GET', THREAD, 'threads:read', getThread],
-  ['GET', `${THREAD}/log`, 'threads:stream', getLog],
-  ['GET', `${THREAD}/checkpoints`, 'threads:read', getCheckpoints],
-  ['GET', `${THREAD}/checkpoints/:checkpoint_id`, 'threads:read', getCheckpoint],
-  ['POST', `${THREAD}/runs`, 'runs:create', postRun],
-  ['POST', `${THREAD}/answers`, 'runs:create', postAnswers],
-  ['POST', `${THREAD}/forks`, 'runs:create', postFork],
-  ['POST', `${THREAD}/runs/:run_id/cancel`, 'runs:cancel', postCancel],
+const ROUTES: readonly FaceRow<DevtoolsContext>[] = [
+  route('GET', '/devtools', { permission: 'threads:list', run: getPage }),
+  route('GET', '/devtools/api/layout', { permission: 'threads:list', run: getLayout }),
+  route('GET', '/devtools/api/server', { permission: 'threads:list', run: getServer }),
+  route('GET', '/devtools/api/work', { permission: 'threads:list', run: getWork }),
+  route('GET', '/devtools/api/store', { permission: 'threads:list', run: getStore }),
+  route('GET', '/devtools/api/agents/:assistant_id/graph', {
+    permission: 'assistants:read',
+    resource: agentOf,
+    run: getGraph,
+  }),
+  route('GET', '/devtools/api/agents/:assistant_id/input', {
+    permission: 'assistants:read',
+    resource: agentOf,
+    run: getInput,
+  }),
+  route('GET', '/devtools/api/threads', { permission: 'threads:list', run: getThreads }),
+  route('GET', THREAD, { permission: 'threads:read', run: getThread }),
+  route('GET', `${THREAD}/log`, { permission: 'threads:stream', run: getLog }),
+  route('GET', `${THREAD}/checkpoints`, { permission: 'threads:read', run: getCheckpoints }),
+  route('GET', `${THREAD}/checkpoints/:checkpoint_id`, { permission: 'threads:read', run: getCheckpoint }),
+  route('POST', `${THREAD}/runs`, { permission: 'runs:create', run: postRun }),
+  route('POST', `${THREAD}/answers`, { permission: 'runs:create', run: postAnswers }),
+  route('POST', `${THREAD}/forks`, { permission: 'runs:create', run: postFork }),
+  route('POST', `${THREAD}/runs/:run_id/cancel`, { permission: 'runs:cancel', run: postCancel }),
 ]

@@ -46,7 +46,7 @@ const OWN_RUN_REQUESTS: typeof REQUESTS = {
 /** Their runs have threads of their own: there is nothing of another owner that they could name. */
 const OWN_THREADS = ['POST /runs', 'POST /runs/wait', 'POST /runs/stream', 'POST /runs/batch']
 
-const ROUTES = RUN_ROUTES.map(([method, pattern]) => `${method} ${pattern}`)
+const ROUTES = RUN_ROUTES.map(({ method, path }) => `${method} ${path}`)
 
 test('every route of runs is in the tables', () => {
   const known = [...Object.keys({ ...REQUESTS, ...OWN_RUN_REQUESTS }), ...OWN_THREADS]
@@ -101,8 +101,8 @@ test('the permission of each route is asked for before anything is read', async 
   })
   asked.push('from here on')
   for (const route of ROUTES) expect([route, (await send('ann', route)).status]).toEqual([route, 403])
-  const actions = RUN_ROUTES.map(([method, pattern, action]) => [
-    pattern.endsWith('/batch') ? 'runs:create' : action,
+  const actions = RUN_ROUTES.map(({ method, path: pattern, permission }) => [
+    pattern.endsWith('/batch') ? 'runs:create' : permission,
     method === 'POST' && !/cancel/.test(pattern) ? 'a' : undefined,
     /thread_id|^\/runs\/cancel/.test(pattern) ? 'anns' : pattern.includes('run_id') ? own.run_id : undefined,
   ])

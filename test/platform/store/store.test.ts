@@ -125,7 +125,7 @@ describe('two users', () => {
     await bob.deleteItem(['notes', 'ann'], 'k')
     await bob.putItem(['notes', 'ann'], 'k', { secret: 'not yours' })
     expect((await ann.getItem(['notes', 'ann'], 'k'))?.value).toEqual({ secret: 'ann' })
-    for (const [method, path] of STORE_ROUTES) {
+    for (const { method, path } of STORE_ROUTES) {
       const { status } = await send(method, path, method === 'GET' ? undefined : { namespace_prefix: [] })
       expect([method, path, status]).toEqual([method, path, 401])
     }

@@ -23,12 +23,12 @@ import type { Read } from '../../kit/parse.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import {
-  assistantCountSchema,
+  type assistantCountSchema,
   assistantCreateSchema,
-  assistantLatestSchema,
+  type assistantLatestSchema,
   assistantPatchSchema,
-  assistantSearchSchema,
-  assistantVersionsSchema,
+  type assistantSearchSchema,
+  type assistantVersionsSchema,
   ORDERS,
   presentAssistant,
   presentVersion,
@@ -49,8 +49,11 @@ export async function namedGraph({ engine }: PlatformContext, call: Call): Promi
 }
 
 /** `POST /assistants`. */
-export async function postAssistant({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
-  const body = await bodyOf(assistantCreateSchema, call)
+export async function postAssistant(
+  { engine }: PlatformContext,
+  call: FaceCall<Read<typeof assistantCreateSchema>>,
+): Promise<Response> {
+  const body = call.body
   const { assistant_id: assistantId, graph_id: graphId, if_exists, ...fields } = body
   const { principal } = call
   const made = await createAssistant(engine, principal, { ...fields, assistantId, graphId } as NewAssistant)
@@ -67,9 +70,12 @@ export async function getAssistant({ engine }: PlatformContext, call: FaceCall):
 }
 
 /** `PATCH /assistants/{assistant_id}`: creates a new version. */
-export async function patchOne(context: PlatformContext, call: FaceCall): Promise<Response> {
+export async function patchOne(
+  context: PlatformContext,
+  call: FaceCall<Read<typeof assistantPatchSchema>>,
+): Promise<Response> {
   const { engine, authorize } = context
-  const { graph_id: graphId } = await bodyOf(assistantPatchSchema, call)
+  const { graph_id: graphId } = call.body
   const resource = { assistantId: graphId && (graphNamed(engine, graphId) ?? graphId) }
   const permitted = graphId ? await permit(authorize, call, 'assistants:update', resource, call.json) : call
   const { graph_id: _, ...fields } = await bodyOf(assistantPatchSchema, permitted)
@@ -106,8 +112,11 @@ async function deleteThreads({ engine, authorize }: PlatformContext, call: FaceC
 }
 
 /** `POST /assistants/search`. */
-export async function search({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
-  const query = await bodyOf(assistantSearchSchema, call)
+export async function search(
+  { engine }: PlatformContext,
+  call: FaceCall<Read<typeof assistantSearchSchema>>,
+): Promise<Response> {
+  const query = call.body
   const { limit = 10, offset = 0, sort_by = 'created_at', sort_order, select } = query
   const { items, total } = await searchAssistants(engine, call.principal, {
     ...filterOf(query),
@@ -121,14 +130,20 @@ export async function search({ engine }: PlatformContext, call: FaceCall): Promi
 }
 
 /** `POST /assistants/count`. */
-export async function count({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
-  const query = await bodyOf(assistantCountSchema, call)
+export async function count(
+  { engine }: PlatformContext,
+  call: FaceCall<Read<typeof assistantCountSchema>>,
+): Promise<Response> {
+  const query = call.body
   return json(await countAssistants(engine, call.principal, filterOf(query)))
 }
 
 /** `POST /assistants/{assistant_id}/versions`. */
-export async function versions({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
-  const { limit = 10, offset = 0, metadata } = await bodyOf(assistantVersionsSchema, call)
+export async function versions(
+  { engine }: PlatformContext,
+  call: FaceCall<Read<typeof assistantVersionsSchema>>,
+): Promise<Response> {
+  const { limit = 10, offset = 0, metadata } = call.body
   const hasMetadata = containing(metadata ?? {})
   const fits = (version: AssistantRecord) => hasMetadata(version.metadata)
   const found = await listVersions(engine, call.principal, assistantIdOf(call), { fits, limit, offset })
@@ -136,8 +151,11 @@ export async function versions({ engine }: PlatformContext, call: FaceCall): Pro
 }
 
 /** `POST /assistants/{assistant_id}/latest`. */
-export async function latest({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
-  const { version } = await bodyOf(assistantLatestSchema, call)
+export async function latest(
+  { engine }: PlatformContext,
+  call: FaceCall<Read<typeof assistantLatestSchema>>,
+): Promise<Response> {
+  const { version } = call.body
   return json(presentAssistant(await setLatestVersion(engine, call.principal, assistantIdOf(call), version)))
 }
 

@@ -1,97 +1,121 @@
-import type { Call } from '../../../core/http/index.ts'
-import { lazy } from '../../../core/lazy.ts'
-import { type FaceRoute, onDemand } from '../../kit/routes.ts'
+import * as z from 'zod/mini'
+import { type FaceRow, route } from '../../kit/routes.ts'
+import * as answers from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
+import { getGraph, getSchemas, getSubgraphs } from './describe.ts'
+import {
+  count,
+  deleteOne,
+  getAssistant,
+  latest,
+  namedAssistant,
+  namedGraph,
+  patchOne,
+  postAssistant,
+  search,
+  versions,
+} from './records.ts'
+import {
+  assistantCountSchema,
+  assistantCreateSchema,
+  assistantLatestSchema,
+  assistantPatchSchema,
+  assistantSearchSchema,
+  assistantVersionsSchema,
+} from './wire.ts'
 
-const records = /* @__PURE__ */ lazy(() => import('./records.ts'))
-const descriptions = /* @__PURE__ */ lazy(() => import('./describe.ts'))
+const { assistant } = answers
+const flag = { type: 'boolean' }
+const integer = { type: 'integer', minimum: 0 }
+const listOf = (items: object) => ({ type: 'array', items })
 
-const namedAssistant = async (context: PlatformContext, call: Call) =>
-  (await records()).namedAssistant(context, call)
-const namedGraph = async (context: PlatformContext, call: Call) => (await records()).namedGraph(context, call)
+const subgraphs = {
+  permission: 'assistants:read',
+  resource: namedAssistant,
+  summary: 'Get the schemas of the subgraphs of an assistant.',
+  query: { recurse: flag },
+  answers: { 200: z.record(z.string(), answers.graphSchemas) },
+  run: getSubgraphs,
+} as const
 
 /** Assistants: graphs with their own config, context and metadata, in versions. */
-export const ASSISTANT_ROUTES: readonly FaceRoute<PlatformContext>[] = [
-  [
-    'POST',
-    '/assistants',
-    'assistants:create',
-    /* @__PURE__ */ onDemand(async () => (await records()).postAssistant),
-    namedGraph,
-  ],
-  [
-    'POST',
-    '/assistants/search',
-    'assistants:search',
-    /* @__PURE__ */ onDemand(async () => (await records()).search),
-  ],
-  [
-    'POST',
-    '/assistants/count',
-    'assistants:search',
-    /* @__PURE__ */ onDemand(async () => (await records()).count),
-  ],
-  [
-    'GET',
-    '/assistants/:assistant_id',
-    'assistants:read',
-    /* @__PURE__ */ onDemand(async () => (await records()).getAssistant),
-    namedAssistant,
-  ],
-  [
-    'PATCH',
-    '/assistants/:assistant_id',
-    'assistants:update',
-    /* @__PURE__ */ onDemand(async () => (await records()).patchOne),
-    namedAssistant,
-  ],
-  [
-    'DELETE',
-    '/assistants/:assistant_id',
-    'assistants:delete',
-    /* @__PURE__ */ onDemand(async () => (await records()).deleteOne),
-    namedAssistant,
-  ],
-  [
-    'GET',
-    '/assistants/:assistant_id/graph',
-    'assistants:read',
-    /* @__PURE__ */ onDemand(async () => (await descriptions()).getGraph),
-    namedAssistant,
-  ],
-  [
-    'GET',
-    '/assistants/:assistant_id/schemas',
-    'assistants:read',
-    /* @__PURE__ */ onDemand(async () => (await descriptions()).getSchemas),
-    namedAssistant,
-  ],
-  [
-    'GET',
-    '/assistants/:assistant_id/subgraphs',
-    'assistants:read',
-    /* @__PURE__ */ onDemand(async () => (await descriptions()).getSubgraphs),
-    namedAssistant,
-  ],
-  [
-    'GET',
-    '/assistants/:assistant_id/subgraphs/:namespace',
-    'assistants:read',
-    /* @__PURE__ */ onDemand(async () => (await descriptions()).getSubgraphs),
-    namedAssistant,
-  ],
-  [
-    'POST',
-    '/assistants/:assistant_id/versions',
-    'assistants:read',
-    /* @__PURE__ */ onDemand(async () => (await records()).versions),
-    namedAssistant,
-  ],
-  [
-    'POST',
-    '/assistants/:assistant_id/latest',
-    'assistants:update',
-    /* @__PURE__ */ onDemand(async () => (await records()).latest),
-    namedAssistant,
-  ],
+export const ASSISTANT_ROUTES: readonly FaceRow<PlatformContext>[] = [
+  route('POST', '/assistants', {
+    permission: 'assistants:create',
+    resource: namedGraph,
+    summary: 'Create an assistant.',
+    body: assistantCreateSchema,
+    answers: { 200: assistant },
+    run: postAssistant,
+  }),
+  route('POST', '/assistants/search', {
+    permission: 'assistants:search',
+    summary: 'Search assistants.',
+    body: assistantSearchSchema,
+    answers: { 200: listOf(z.partial(assistant)) },
+    run: search,
+  }),
+  route('POST', '/assistants/count', {
+    permission: 'assistants:search',
+    summary: 'Count assistants.',
+    body: assistantCountSchema,
+    answers: { 200: integer },
+    run: count,
+  }),
+  route('GET', '/assistants/:assistant_id', {
+    permission: 'assistants:read',
+    resource: namedAssistant,
+    summary: 'Get an assistant.',
+    answers: { 200: assistant },
+    run: getAssistant,
+  }),
+  route('PATCH', '/assistants/:assistant_id', {
+    permission: 'assistants:update',
+    resource: namedAssistant,
+    summary: 'Create a new version of an assistant.',
+    body: assistantPatchSchema,
+    answers: { 200: assistant },
+    run: patchOne,
+  }),
+  route('DELETE', '/assistants/:assistant_id', {
+    permission: 'assistants:delete',
+    resource: namedAssistant,
+    summary: 'Delete an assistant.',
+    query: { delete_threads: flag },
+    answers: { 200: listOf({ type: 'string' }) },
+    run: deleteOne,
+  }),
+  route('GET', '/assistants/:assistant_id/graph', {
+    permission: 'assistants:read',
+    resource: namedAssistant,
+    summary: 'Draw the graph of an assistant.',
+    query: { xray: { anyOf: [flag, integer] } },
+    answers: { 200: answers.drawing },
+    run: getGraph,
+  }),
+  route('GET', '/assistants/:assistant_id/schemas', {
+    permission: 'assistants:read',
+    resource: namedAssistant,
+    summary: 'Get the schemas of an assistant.',
+    answers: { 200: z.extend(answers.graphSchemas, { graph_id: z.string() }) },
+    run: getSchemas,
+  }),
+  route('GET', '/assistants/:assistant_id/subgraphs', subgraphs),
+  route('GET', '/assistants/:assistant_id/subgraphs/:namespace', subgraphs),
+  route('POST', '/assistants/:assistant_id/versions', {
+    permission: 'assistants:read',
+    resource: namedAssistant,
+    summary: 'List the versions of an assistant.',
+    body: assistantVersionsSchema,
+    answers: { 200: listOf(answers.assistantVersion) },
+    run: versions,
+  }),
+  route('POST', '/assistants/:assistant_id/latest', {
+    permission: 'assistants:update',
+    resource: namedAssistant,
+    summary: 'Set the latest version of an assistant.',
+    body: assistantLatestSchema,
+    answers: { 200: assistant },
+    run: latest,
+  }),
 ]

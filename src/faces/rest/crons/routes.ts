@@ -1,26 +1,55 @@
-import type { Call } from '../../../core/http/index.ts'
-import type { ThreadResource } from '../../kit/access.ts'
-import { type FaceRoute, onDemand } from '../../kit/routes.ts'
+import * as z from 'zod/mini'
+import { later } from '../../../core/lazy.ts'
+import { type FaceRow, type RouteFields, route } from '../../kit/routes.ts'
+import * as answers from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
+import { cronSchema, cronSearchSchema } from './wire.ts'
 
-type Endpoints = Pick<
-  typeof import('./handlers.ts'),
-  'postCron' | 'patchCron' | 'deleteCron' | 'searchCrons' | 'getCronCount'
->
+const handlers = () => import('./handlers.ts')
+const namedCron = later(handlers, 'namedCron')
 
-const endpoint = (name: keyof Endpoints) =>
-  onDemand<PlatformContext>(async () => (await import('./handlers.ts'))[name])
-
-const namedCron = async (context: PlatformContext, call: Call): Promise<ThreadResource> =>
-  (await import('./handlers.ts')).namedCron(context, call)
+const postCron: RouteFields<PlatformContext, undefined> = {
+  // The assistant is in the body, and creating a cron needs two permissions.
+  permission: null,
+  summary: 'Create a cron: a run that is started by a schedule. The other fields are those of a run.',
+  body: (toJson) => toJson(cronSchema),
+  answers: { 200: answers.cron },
+  run: later(handlers, 'postCron'),
+}
 
 /** Runs that are started repeatedly, on a schedule. */
-export const CRON_ROUTES: readonly FaceRoute<PlatformContext>[] = [
-  // The assistant is in the body, and creating a cron needs two permissions.
-  ['POST', '/runs/crons', null, /* @__PURE__ */ endpoint('postCron')],
-  ['POST', '/threads/:thread_id/runs/crons', null, /* @__PURE__ */ endpoint('postCron')],
-  ['PATCH', '/runs/crons/:cron_id', 'crons:update', /* @__PURE__ */ endpoint('patchCron'), namedCron],
-  ['DELETE', '/runs/crons/:cron_id', 'crons:delete', /* @__PURE__ */ endpoint('deleteCron'), namedCron],
-  ['POST', '/runs/crons/search', 'crons:search', /* @__PURE__ */ endpoint('searchCrons')],
-  ['POST', '/runs/crons/count', 'crons:search', /* @__PURE__ */ endpoint('getCronCount')],
+export const CRON_ROUTES: readonly FaceRow<PlatformContext>[] = [
+  route('POST', '/runs/crons', postCron),
+  route('POST', '/threads/:thread_id/runs/crons', postCron),
+  route('PATCH', '/runs/crons/:cron_id', {
+    permission: 'crons:update',
+    resource: namedCron,
+    summary: 'Update a cron.',
+    body: (toJson) => toJson(cronSchema),
+    answers: { 200: answers.cron },
+    run: later(handlers, 'patchCron'),
+  }),
+  route('DELETE', '/runs/crons/:cron_id', {
+    permission: 'crons:delete',
+    resource: namedCron,
+    summary: 'Delete a cron.',
+    answers: { 204: null },
+    run: later(handlers, 'deleteCron'),
+  }),
+  route('POST', '/runs/crons/search', {
+    permission: 'crons:search',
+    summary: 'Search crons.',
+    body: cronSearchSchema,
+    answers: {
+      200: { type: 'array', items: z.partial(z.extend(answers.cron, { now: z.iso.datetime() })) },
+    },
+    run: later(handlers, 'searchCrons'),
+  }),
+  route('POST', '/runs/crons/count', {
+    permission: 'crons:search',
+    summary: 'Count crons.',
+    body: cronSearchSchema,
+    answers: { 200: { type: 'integer', minimum: 0 } },
+    run: later(handlers, 'getCronCount'),
+  }),
 ]

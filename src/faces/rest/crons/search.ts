@@ -2,7 +2,6 @@ import { json } from '../../../core/http/index.ts'
 import { passes } from '../../../core/metadata-filter.ts'
 import { accessOf } from '../../../core/principal.ts'
 import { internalsOf } from '../../../engine/index.ts'
-import { bodyOf } from '../../kit/body.ts'
 import { containing } from '../../kit/contains.ts'
 import { pageHeaders, withFields } from '../../kit/lists.ts'
 import type { Read } from '../../kit/parse.ts'
@@ -18,7 +17,7 @@ import {
   listCrons,
 } from './records.ts'
 import { assistantOf } from './start.ts'
-import { cronSearchSchema } from './wire.ts'
+import type { cronSearchSchema } from './wire.ts'
 
 type Query = Read<typeof cronSearchSchema>
 
@@ -35,8 +34,8 @@ const ORDER = {
 const MAX_LOOKED_AT = 10_000
 
 /** `POST /runs/crons/search`: newest first. */
-export async function searchCrons(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const query = await bodyOf(cronSearchSchema, call)
+export async function searchCrons(context: PlatformContext, call: FaceCall<Query>): Promise<Response> {
+  const query = call.body
   const { limit = 10, offset = 0, select } = query
   const { crons, total } = await find(context, call, query, offset, limit)
   const now = select?.includes('now') ? dateOf(await clockOf(internalsOf(context.engine).store)) : undefined
@@ -47,9 +46,8 @@ export async function searchCrons(context: PlatformContext, call: FaceCall): Pro
 }
 
 /** `POST /runs/crons/count`. */
-export async function getCronCount(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const query = await bodyOf(cronSearchSchema, call)
-  return json((await find(context, call, query, 0, 0)).total)
+export async function getCronCount(context: PlatformContext, call: FaceCall<Query>): Promise<Response> {
+  return json((await find(context, call, call.body, 0, 0)).total)
 }
 
 interface Page {

@@ -18,31 +18,30 @@ import type { FaceCall } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { outcomeOf, withState } from '../frames/outcome.ts'
 import { presentRun } from './present.ts'
-import { schemas } from './schemas.ts'
 import { planRun, type RunOrder, type StartedRun, startPlatformRun } from './start-run.ts'
 import { whenEnded } from './wait.ts'
-import type { RunCreate } from './wire.ts'
+import { type RunCreate, runCreateSchema } from './wire.ts'
 
 /** The `authorize` resource of a body that creates a run. */
 export async function namedRun(
   { engine }: PlatformContext,
   call: Pick<FaceCall, 'json' | 'params'>,
 ): Promise<ThreadResource> {
-  const { assistant_id: named } = await bodyOf((await schemas()).runCreateSchema, call)
+  const { assistant_id: named } = await bodyOf(runCreateSchema, call)
   const { thread_id: threadId } = call.params
   return { assistantId: await resourceNamed(engine, named), ...(threadId !== undefined && { threadId }) }
 }
 
 /** `POST …/runs`: starts a run without waiting for it. */
-export async function postRun(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const run = await startRun(context, call, await bodyOf((await schemas()).runCreateSchema, call))
+export async function postRun(context: PlatformContext, call: FaceCall<RunCreate>): Promise<Response> {
+  const run = await startRun(context, call, call.body)
   if (run.deletedBy === 'starter') void dispose(context, call, run, context.engine.wait(run))
   return json(presentRun(await recordOf(context, run)), { headers: locationOf(call, run) })
 }
 
 /** `POST …/runs/wait`: starts a run and responds with its outcome. */
-export async function postRunAndWait(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const body = await bodyOf((await schemas()).runCreateSchema, call)
+export async function postRunAndWait(context: PlatformContext, call: FaceCall<RunCreate>): Promise<Response> {
+  const { body } = call
   const run = await startRun(context, call, body)
   const outcome = outcomeOf(context.engine, run, run.appliedThroughSeq).then((ended) =>
     withState(context.engine, run, ended),
@@ -57,8 +56,6 @@ const PLANS_AT_ONCE = 8
 
 /** `POST /runs/batch`: starts runs with their own threads, or none if one is rejected. */
 export async function postBatch(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const { batchSchema, runCreateSchema } = await schemas()
-  await bodyOf(batchSchema, call)
   const bodies = (await call.json()) as readonly unknown[]
   const plans: (() => Promise<StartedRun>)[] = []
   for await (const plan of mapSome(bodies, PLANS_AT_ONCE, async (body) => {

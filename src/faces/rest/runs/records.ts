@@ -17,9 +17,8 @@ import type { PlatformContext } from '../context.ts'
 import { outcomeOf } from '../frames/outcome.ts'
 import { cancelWhenGone, isCancelledByLeaving, reconnectHeaders } from './create.ts'
 import { detailsOf, presentRun, statusOf } from './present.ts'
-import { schemas } from './schemas.ts'
 import { whenEnded } from './wait.ts'
-import type { CancelMany } from './wire.ts'
+import { type CancelMany, cancelManySchema, statusSchema } from './wire.ts'
 
 const MAX_PAGE = 1_000
 
@@ -29,10 +28,7 @@ export async function getRuns({ engine }: PlatformContext, call: FaceCall): Prom
   const offset = numberParam(call, 'offset', 0, Number.MAX_SAFE_INTEGER)
   const { searchParams } = call.url
   const named = searchParams.get('status')
-  const status =
-    named === null || named === ''
-      ? undefined
-      : readBy((await schemas()).statusSchema, named, refused('status'))
+  const status = named === null || named === '' ? undefined : readBy(statusSchema, named, refused('status'))
   const hasMetadata = containing(metadataOf(searchParams.get('metadata')))
   const accept = (run: RunRecord): boolean =>
     (status === undefined || statusOf(run) === status) && hasMetadata(detailsOf(run).metadata)
@@ -74,11 +70,10 @@ export async function joinRun(context: PlatformContext, call: FaceCall): Promise
 }
 
 /** `POST /runs/cancel?action`: cancels runs by id, or those of a status on one thread or on all. */
-export async function cancelRuns({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
-  const asked = await bodyOf((await schemas()).cancelManySchema, call)
+export async function cancelRuns({ engine }: PlatformContext, call: FaceCall<CancelMany>): Promise<Response> {
   const action = call.url.searchParams.get('action') === 'rollback' ? 'rollback' : 'interrupt'
   const { principal } = call
-  for await (const [threadId, runId] of askedRuns(engine, call, asked)) {
+  for await (const [threadId, runId] of askedRuns(engine, call, call.body)) {
     try {
       await engine.cancel({ threadId, runId, principal, action })
     } catch (error) {
@@ -148,6 +143,6 @@ export const namedInBody = async (
   _: PlatformContext,
   call: Pick<FaceCall, 'json'>,
 ): Promise<ThreadResource> => {
-  const { thread_id } = await bodyOf((await schemas()).cancelManySchema, call)
+  const { thread_id } = await bodyOf(cancelManySchema, call)
   return thread_id === undefined ? {} : { threadId: threadIdOf(thread_id) }
 }

@@ -1,84 +1,127 @@
-import type { Call } from '../../../core/http/index.ts'
-import { lazy } from '../../../core/lazy.ts'
+import * as z from 'zod/mini'
 import type { ThreadResource } from '../../kit/access.ts'
 import { cancelRun } from '../../kit/cancel-run.ts'
 import { threadIdOf } from '../../kit/ids.ts'
-import { type FaceCall, type FaceEndpoint, type FaceRoute, onDemand } from '../../kit/routes.ts'
+import { type FaceCall, type FaceRow, type RouteFields, route } from '../../kit/routes.ts'
+import * as answers from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
+import { namedRun, postBatch, postRun, postRunAndWait } from './create.ts'
+import { cancelRuns, deleteRun, getRun, getRuns, joinRun, namedInBody } from './records.ts'
+import { joinStream, postRunAndStream } from './stream.ts'
+import * as wire from './wire.ts'
 
-type Endpoint = FaceEndpoint<PlatformContext>
+type Fields<Body = undefined> = RouteFields<PlatformContext, Body>
 
-const endpoints = /* @__PURE__ */ lazy(() => import('./endpoints.ts'))
+const flag = { type: 'boolean' }
+const count = { type: 'integer', minimum: 0 }
+const text = { type: 'string' }
+const listOf = (items: object) => ({ type: 'array', items })
+const action = { enum: ['interrupt', 'rollback'] }
 
-type Endpoints = Omit<Awaited<ReturnType<typeof endpoints>>, 'namedRun' | 'namedInBody'>
-
-const endpoint = (name: keyof Endpoints): Endpoint => onDemand(async () => (await endpoints())[name])
-
-const streams = () => import('./stream.ts')
-const postRunAndStream: Endpoint = /* @__PURE__ */ onDemand(async () => (await streams()).postRunAndStream)
-const joinStream: Endpoint = /* @__PURE__ */ onDemand(async () => (await streams()).joinStream)
+const creates = { permission: 'runs:create', resource: namedRun, body: wire.runCreateSchema } as const
+const create: Fields<wire.RunCreate> = {
+  ...creates,
+  summary: 'Start a run.',
+  answers: { 200: answers.run },
+  run: postRun,
+}
+const createAndWait: Fields<wire.RunCreate> = {
+  ...creates,
+  summary: 'Start a run, and answer with the values that it ends with.',
+  answers: { 200: {} },
+  run: postRunAndWait,
+}
+const createAndStream: Fields<wire.RunCreate> = {
+  ...creates,
+  summary: 'Start a run, and stream it.',
+  streams: true,
+  run: postRunAndStream,
+}
+const get: Fields = {
+  permission: 'runs:read',
+  summary: 'Get a run.',
+  answers: { 200: answers.run },
+  run: getRun,
+}
+const remove: Fields = {
+  permission: 'runs:delete',
+  summary: 'Delete a run.',
+  answers: { 204: null },
+  run: deleteRun,
+}
+const join: Fields = {
+  permission: 'runs:read',
+  summary: 'Wait for a run, and answer with the values that it ends with.',
+  query: { cancel_on_disconnect: flag },
+  answers: { 200: {} },
+  run: joinRun,
+}
+const stream: Fields = {
+  permission: 'runs:read',
+  summary: 'Stream a run.',
+  query: { stream_mode: wire.modesSchema, cancel_on_disconnect: flag },
+  streams: true,
+  run: joinStream,
+}
 
 /** A run with its own thread has the same id as the thread. */
 const ownThread = ({ params }: Pick<FaceCall, 'params'>): string => threadIdOf(params.run_id!)
 
-const onOwnThread =
-  (endpoint: Endpoint): Endpoint =>
-  (context, call) =>
-    endpoint(context, { ...call, threadId: ownThread(call) })
-
-const namedThread = async (_: PlatformContext, call: Pick<FaceCall, 'params'>): Promise<ThreadResource> => ({
-  threadId: ownThread(call),
+const onOwnThread = ({ run, ...fields }: Fields): Fields => ({
+  ...fields,
+  resource: async (_, call): Promise<ThreadResource> => ({ threadId: ownThread(call) }),
+  run: (context, call) => run(context, { ...call, threadId: ownThread(call) }),
 })
 
-const namedRun = async (context: PlatformContext, call: Call): Promise<ThreadResource> =>
-  (await endpoints()).namedRun(context, call)
-
-const namedInBody = async (context: PlatformContext, call: Call): Promise<ThreadResource> =>
-  (await endpoints()).namedInBody(context, call)
-
 /** Runs on threads, and with their own threads. The threads' face has the route that cancels one run. */
-export const RUN_ROUTES: readonly FaceRoute<PlatformContext>[] = [
-  ['POST', '/threads/:thread_id/runs', 'runs:create', /* @__PURE__ */ endpoint('postRun'), namedRun],
-  [
+export const RUN_ROUTES: readonly FaceRow<PlatformContext>[] = [
+  route('POST', '/threads/:thread_id/runs', create),
+  route('POST', '/threads/:thread_id/runs/wait', createAndWait),
+  route('POST', '/threads/:thread_id/runs/stream', createAndStream),
+  route('GET', '/threads/:thread_id/runs', {
+    permission: 'runs:read',
+    summary: 'List the runs of a thread.',
+    query: { limit: count, offset: count, status: wire.statusSchema, metadata: text, select: text },
+    answers: { 200: listOf(z.partial(answers.run)) },
+    run: getRuns,
+  }),
+  route('GET', '/threads/:thread_id/runs/:run_id', get),
+  route('DELETE', '/threads/:thread_id/runs/:run_id', remove),
+  route('GET', '/threads/:thread_id/runs/:run_id/join', join),
+  route('GET', '/threads/:thread_id/runs/:run_id/stream', stream),
+  route('POST', '/runs', create),
+  route('POST', '/runs/wait', createAndWait),
+  route('POST', '/runs/stream', createAndStream),
+  route('POST', '/runs/batch', {
+    // Each of its runs has a permission of its own.
+    permission: null,
+    summary: 'Start runs with threads of their own.',
+    body: wire.batchSchema,
+    answers: { 200: listOf(answers.run) },
+    run: postBatch,
+  }),
+  route('POST', '/runs/cancel', {
+    permission: 'runs:cancel',
+    resource: namedInBody,
+    summary: 'Cancel runs.',
+    query: { action },
+    body: wire.cancelManySchema,
+    answers: { 204: null },
+    run: cancelRuns,
+  }),
+  route('GET', '/runs/:run_id', onOwnThread(get)),
+  route('DELETE', '/runs/:run_id', onOwnThread(remove)),
+  route('GET', '/runs/:run_id/join', onOwnThread(join)),
+  route('GET', '/runs/:run_id/stream', onOwnThread(stream)),
+  route(
     'POST',
-    '/threads/:thread_id/runs/wait',
-    'runs:create',
-    /* @__PURE__ */ endpoint('postRunAndWait'),
-    namedRun,
-  ],
-  ['POST', '/threads/:thread_id/runs/stream', 'runs:create', postRunAndStream, namedRun],
-  ['GET', '/threads/:thread_id/runs', 'runs:read', /* @__PURE__ */ endpoint('getRuns')],
-  ['GET', '/threads/:thread_id/runs/:run_id', 'runs:read', /* @__PURE__ */ endpoint('getRun')],
-  ['DELETE', '/threads/:thread_id/runs/:run_id', 'runs:delete', /* @__PURE__ */ endpoint('deleteRun')],
-  ['GET', '/threads/:thread_id/runs/:run_id/join', 'runs:read', /* @__PURE__ */ endpoint('joinRun')],
-  ['GET', '/threads/:thread_id/runs/:run_id/stream', 'runs:read', joinStream],
-  ['POST', '/runs', 'runs:create', /* @__PURE__ */ endpoint('postRun'), namedRun],
-  ['POST', '/runs/wait', 'runs:create', /* @__PURE__ */ endpoint('postRunAndWait'), namedRun],
-  ['POST', '/runs/stream', 'runs:create', postRunAndStream, namedRun],
-  // Each of its runs has a permission of its own.
-  ['POST', '/runs/batch', null, /* @__PURE__ */ endpoint('postBatch')],
-  ['POST', '/runs/cancel', 'runs:cancel', /* @__PURE__ */ endpoint('cancelRuns'), namedInBody],
-  [
-    'GET',
-    '/runs/:run_id',
-    'runs:read',
-    /* @__PURE__ */ onOwnThread(/* @__PURE__ */ endpoint('getRun')),
-    namedThread,
-  ],
-  [
-    'DELETE',
-    '/runs/:run_id',
-    'runs:delete',
-    /* @__PURE__ */ onOwnThread(/* @__PURE__ */ endpoint('deleteRun')),
-    namedThread,
-  ],
-  [
-    'GET',
-    '/runs/:run_id/join',
-    'runs:read',
-    /* @__PURE__ */ onOwnThread(/* @__PURE__ */ endpoint('joinRun')),
-    namedThread,
-  ],
-  ['GET', '/runs/:run_id/stream', 'runs:read', /* @__PURE__ */ onOwnThread(joinStream), namedThread],
-  ['POST', '/runs/:run_id/cancel', 'runs:cancel', /* @__PURE__ */ onOwnThread(cancelRun), namedThread],
+    '/runs/:run_id/cancel',
+    onOwnThread({
+      permission: 'runs:cancel',
+      summary: 'Cancel a run.',
+      query: { wait: flag, action },
+      answers: { 202: null, 204: null },
+      run: cancelRun,
+    }),
+  ),
 ]

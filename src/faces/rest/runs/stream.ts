@@ -1,15 +1,18 @@
 import { encodeSse, HttpError, type StreamSource, sseResponse } from '../../../core/http/index.ts'
-import { bodyOf, readBy } from '../../kit/body.ts'
+import { readBy } from '../../kit/body.ts'
 import { reporterOf } from '../../kit/errors.ts'
 import type { FaceCall } from '../../kit/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { readFrames } from '../frames/read-frames.ts'
 import { cancel, dispose, isCancelledByLeaving, locationOf, reconnectHeaders, startRun } from './create.ts'
-import { schemas } from './schemas.ts'
+import { modesSchema, type RunCreate } from './wire.ts'
 
 /** `POST …/runs/stream`: starts a run, and sends its frames until it has ended. */
-export async function postRunAndStream(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const body = await bodyOf((await schemas()).runCreateSchema, call)
+export async function postRunAndStream(
+  context: PlatformContext,
+  call: FaceCall<RunCreate>,
+): Promise<Response> {
+  const { body } = call
   const { on_disconnect, stream_mode, stream_subgraphs } = body
   const run = await startRun(context, call, body)
   const frames = readFrames(context, {
@@ -40,7 +43,7 @@ export async function postRunAndStream(context: PlatformContext, call: FaceCall)
 export async function joinStream(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
   const asked = call.url.searchParams.getAll('stream_mode').filter((mode) => mode !== '')
-  const modes = asked.length === 0 ? undefined : readBy((await schemas()).modesSchema, asked, refused)
+  const modes = asked.length === 0 ? undefined : readBy(modesSchema, asked, refused)
   const lastEventId = call.request.headers.get('last-event-id') ?? undefined
   const run = { threadId, runId: call.params.run_id!, principal }
   const options = { signal: call.signal, onError: reporterOf(context, call) }

@@ -6,8 +6,6 @@ import type { PlatformContext } from '../context.ts'
 import { ask, assertLabels, assertNamespace, fieldsOf, storeOf } from './access.ts'
 import { itemSchema, namespacesSchema, presentItem, putSchema, searchSchema } from './wire.ts'
 
-export { resourceOf } from './access.ts'
-
 type StoreEndpoint = (context: PlatformContext, call: FaceCall) => Promise<Response>
 
 const read = async <S extends Schema>(schema: S, call: FaceCall): Promise<Read<S>> =>
