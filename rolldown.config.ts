@@ -28,8 +28,7 @@ export const loadDevtools = () => load('agentwire/devtools')
 `
 
 /** What checks the bodies of the streaming protocol, which `agentwire/schemas` has without a server. */
-const SCHEMAS =
-  /\/node_modules\/zod\/|\/src\/faces\/(?:kit\/(?:schema|parse)|threads\/(?:wire|answers|extract))\.ts$/
+const SCHEMAS = /\/node_modules\/zod\/|\/src\/faces\/(?:kit\/schema|threads\/(?:wire|answers|extract))\.ts$/
 
 /** The file of the devtools' page, which both copies of the package know by its name. */
 const PAGE = 'devtools-page'
@@ -114,10 +113,15 @@ async function sharedModules(): Promise<readonly (readonly [name: string, module
     'engine/subscriptions/events',
     'engine/threads/state',
   )
-  const rows = ofSources('faces/threads/routes', 'faces/kit/answer-row')
+  const row = ofSources('faces/kit/answer-row')
+  const rows = new Set([...row, ...ofSources('faces/threads/routes')])
   const bodies = new Set([...rows].filter((id) => SCHEMAS.test(id)))
   const threads = new Set([...rows].filter((id) => !bodies.has(id)))
-  const otherFaces = ofSources(...['ai-sdk', 'ag-ui', 'openai'].map((name) => `faces/${name}/routes`))
+  const shared = new Set([
+    ...withFaces,
+    ...ofEntries('devtools', 'face'),
+    ...ofSources(...['ai-sdk', 'ag-ui', 'openai'].map((name) => `faces/${name}/routes`)),
+  ])
   const functions = ofSources('agents/function/attempt', 'agents/function/thread-state')
   const soon = new Set([...imported, ...run, ...threads])
   const ofStages = [
@@ -127,9 +131,10 @@ async function sharedModules(): Promise<readonly (readonly [name: string, module
     ['import-messages', intersection(soon, withMessages)],
     ['import-storage', intersection(soon, withStorage)],
     ['import-server', imported],
+    ['run-parse', new Set([...row].filter((id) => id.endsWith('/src/faces/kit/parse.ts')))],
+    ['run-row', row],
     ['run-server', run],
-    ['run-kit', intersection(threads, ofEntries('devtools', 'face'))],
-    ['run-faces', intersection(threads, new Set([...withFaces, ...otherFaces]))],
+    ['run-faces', intersection(threads, shared)],
     ['run-threads', threads],
     ['run-agent', intersection(functions, withGraphs)],
     ['run-function', functions],

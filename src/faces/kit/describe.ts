@@ -4,11 +4,11 @@ import type { Schema } from './parse.ts'
 import type { FaceContext, FaceRow } from './routes.ts'
 
 /** What rows accept and return, for the OpenAPI document. A socket is described by its path alone. */
-export const describeRows = <Context extends FaceContext>(
+export const describeRows = async <Context extends FaceContext>(
   rows: readonly FaceRow<Context>[],
-): RouteDescriptions => Object.fromEntries(rows.flatMap(descriptionOf))
+): Promise<RouteDescriptions> => Object.fromEntries((await Promise.all(rows.map(descriptionOf))).flat())
 
-function descriptionOf<Context extends FaceContext>({
+async function descriptionOf<Context extends FaceContext>({
   method,
   path,
   summary,
@@ -16,13 +16,16 @@ function descriptionOf<Context extends FaceContext>({
   body,
   answers = {},
   streams,
-}: FaceRow<Context>): readonly (readonly [string, RouteDescription])[] {
+}: FaceRow<Context>): Promise<readonly (readonly [string, RouteDescription])[]> {
   if (method === 'SOCKET' || summary === undefined) return []
   const description = {
     summary,
     query: asJson(query, inputOf) as RouteDescription['query'],
     body: typeof body === 'function' ? body(asInput) : body && asInput(body),
-    answers: asJson(answers, outputOf) as RouteDescription['answers'],
+    answers: asJson(
+      typeof answers === 'function' ? await answers() : answers,
+      outputOf,
+    ) as RouteDescription['answers'],
     streams,
   }
   return [[`${method} ${path}`, description]]

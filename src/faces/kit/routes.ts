@@ -29,6 +29,8 @@ export interface BodySchema<Body> {
   readonly _zod: { readonly output: Body }
 }
 
+type Answers = Readonly<Record<number, object | null>>
+
 /** What a route accepts and returns, as JSON Schema that may contain schemas of zod. */
 export interface RouteFields<Context extends FaceContext, Body> {
   /**
@@ -47,8 +49,11 @@ export interface RouteFields<Context extends FaceContext, Body> {
    * itself; its argument converts schemas of zod.
    */
   readonly body?: BodySchema<Body> | ((toJson: (schema: object) => JsonSchema) => JsonSchema) | undefined
-  /** The response bodies by status; null for an empty body. Errors are added automatically. */
-  readonly answers?: Readonly<Record<number, object | null>> | undefined
+  /**
+   * The response bodies by status; null for an empty body. Errors are added automatically. A function loads schemas that
+   * only the document needs.
+   */
+  readonly answers?: Answers | (() => Promise<Answers>) | undefined
   /**
    * Whether the 200 response is a stream of server-sent events, instead of JSON or as an alternative.
    * Default: false.

@@ -2,31 +2,29 @@ import * as z from 'zod/mini'
 import { later } from '../../core/lazy.ts'
 import { cancelRun } from '../kit/cancel-run.ts'
 import { type FaceRow, type RouteFields, route } from '../kit/routes.ts'
-import * as answers from './answers.ts'
+import type * as schemas from './answers.ts'
 import { postCommand } from './commands/dispatch.ts'
 import type { ThreadsContext } from './context.ts'
-import {
-  copyThread,
-  deleteThread,
-  getThread,
-  getThreads,
-  namedThread,
-  patchThread,
-  postThread,
-  pruneThreads,
-} from './records.ts'
-import { countThreads, searchThreads } from './search.ts'
-import { getHistory, getState, patchState, postCheckpointState, postHistory, postState } from './state.ts'
 import { postStream } from './stream.ts'
 import * as wire from './wire.ts'
+
+// A first command does not need these.
+const records = () => import('./records.ts')
+const search = () => import('./search.ts')
+const state = () => import('./state.ts')
 
 const text = { type: 'string' }
 const flag = { type: 'boolean' }
 const count = { type: 'integer', minimum: 0 }
 const listOf = (items: object) => ({ type: 'array', items })
 
-const { thread, threadState } = answers
-const someOfState = z.partial(threadState)
+/** Answers with schemas that are loaded with the document. */
+const answered =
+  (answersOf: (loaded: typeof schemas) => Readonly<Record<number, object | null>>) => async () =>
+    answersOf(await import('./answers.ts'))
+
+const answersThread = answered(({ thread }) => ({ 200: thread }))
+const answersSomeOfState = answered(({ threadState }) => ({ 200: z.partial(threadState) }))
 
 const subscribe: RouteFields<ThreadsContext, wire.StreamParams> = {
   permission: 'threads:stream',
@@ -44,8 +42,8 @@ const readState = {
   permission: 'threads:read',
   summary: 'Get the state of a thread.',
   query: { subgraphs: flag, select: text },
-  answers: { 200: someOfState },
-  run: getState,
+  answers: answersSomeOfState,
+  run: later(state, 'getState'),
 } as const
 
 export const ROUTES: readonly FaceRow<ThreadsContext>[] = [
@@ -67,7 +65,7 @@ export const ROUTES: readonly FaceRow<ThreadsContext>[] = [
         properties: { method: { const: method }, params: { anyOf: [toJson(schema), { type: 'null' }] } },
       })),
     }),
-    answers: { 200: answers.commandAnswer },
+    answers: answered(({ commandAnswer }) => ({ 200: commandAnswer })),
     run: postCommand,
   }),
   route('POST', '/threads/:thread_id/stream', subscribe),
@@ -79,37 +77,39 @@ export const ROUTES: readonly FaceRow<ThreadsContext>[] = [
     permission: 'threads:update',
     summary: 'Write values into the state of a thread.',
     body: wire.stateWriteSchema,
-    answers: { 200: z.extend(threadState, { configurable: threadState.shape.checkpoint }) },
-    run: postState,
+    answers: answered(({ threadState }) => ({
+      200: z.extend(threadState, { configurable: threadState.shape.checkpoint }),
+    })),
+    run: later(state, 'postState'),
   }),
   route('PATCH', '/threads/:thread_id/state', {
     permission: 'threads:update',
     summary: 'Merge metadata into the newest checkpoint.',
     body: wire.stateMetadataSchema,
     answers: { 204: null },
-    run: patchState,
+    run: later(state, 'patchState'),
   }),
   route('POST', '/threads/:thread_id/state/checkpoint', {
     permission: 'threads:read',
     summary: 'Get the state at a checkpoint.',
     body: wire.checkpointStateSchema,
-    answers: { 200: someOfState },
-    run: postCheckpointState,
+    answers: answersSomeOfState,
+    run: later(state, 'postCheckpointState'),
   }),
   route('GET', '/threads/:thread_id/state/:checkpoint_id', readState),
   route('POST', '/threads/:thread_id/history', {
     permission: 'threads:read',
     summary: 'Get the states of a thread, newest first.',
     body: wire.historySchema,
-    answers: { 200: listOf(someOfState) },
-    run: postHistory,
+    answers: answered(({ threadState }) => ({ 200: listOf(z.partial(threadState)) })),
+    run: later(state, 'postHistory'),
   }),
   route('GET', '/threads/:thread_id/history', {
     permission: 'threads:read',
     summary: 'Get the states of a thread, newest first.',
     query: { limit: count, before: text },
-    answers: { 200: listOf(threadState) },
-    run: getHistory,
+    answers: answered(({ threadState }) => ({ 200: listOf(threadState) })),
+    run: later(state, 'getHistory'),
   }),
   route('POST', '/threads/:thread_id/runs/:run_id/cancel', {
     permission: 'runs:cancel',
@@ -122,64 +122,64 @@ export const ROUTES: readonly FaceRow<ThreadsContext>[] = [
     permission: 'threads:list',
     summary: 'List threads with their titles.',
     query: { limit: count, offset: count },
-    answers: { 200: listOf(answers.threadTitle) },
-    run: getThreads,
+    answers: answered(({ threadTitle }) => ({ 200: listOf(threadTitle) })),
+    run: later(records, 'getThreads'),
   }),
   route('POST', '/threads', {
     permission: 'threads:create',
-    resource: namedThread,
+    resource: later(records, 'namedThread'),
     summary: 'Create a thread.',
     body: wire.threadCreateSchema,
-    answers: { 200: thread },
-    run: postThread,
+    answers: answersThread,
+    run: later(records, 'postThread'),
   }),
   route('POST', '/threads/search', {
     permission: 'threads:list',
     summary: 'Search threads.',
     body: wire.threadSearchSchema,
-    answers: {
+    answers: answered(({ thread }) => ({
       200: listOf(z.partial(z.extend(thread, { extracted: z.record(z.string(), z.unknown()) }))),
-    },
-    run: searchThreads,
+    })),
+    run: later(search, 'searchThreads'),
   }),
   route('POST', '/threads/count', {
     permission: 'threads:list',
     summary: 'Count threads.',
     body: wire.threadSearchSchema,
     answers: { 200: count },
-    run: countThreads,
+    run: later(search, 'countThreads'),
   }),
   route('POST', '/threads/prune', {
     // Each thread has its own permission.
     permission: null,
     summary: 'Delete threads, or shorten them to their newest state.',
     body: wire.threadPruneSchema,
-    answers: { 200: z.object({ pruned_count: z.int() }) },
-    run: pruneThreads,
+    answers: answered(() => ({ 200: z.object({ pruned_count: z.int() }) })),
+    run: later(records, 'pruneThreads'),
   }),
   route('POST', '/threads/:thread_id/copy', {
     permission: 'threads:read',
     summary: 'Copy a thread.',
-    answers: { 200: thread },
-    run: copyThread,
+    answers: answersThread,
+    run: later(records, 'copyThread'),
   }),
   route('GET', '/threads/:thread_id', {
     permission: 'threads:read',
     summary: 'Get a thread.',
-    answers: { 200: thread },
-    run: getThread,
+    answers: answersThread,
+    run: later(records, 'getThread'),
   }),
   route('PATCH', '/threads/:thread_id', {
     permission: 'threads:update',
     summary: 'Merge metadata into a thread.',
     body: wire.threadPatchSchema,
-    answers: { 200: thread, 204: null },
-    run: patchThread,
+    answers: answered(({ thread }) => ({ 200: thread, 204: null })),
+    run: later(records, 'patchThread'),
   }),
   route('DELETE', '/threads/:thread_id', {
     permission: 'threads:delete',
     summary: 'Delete a thread.',
     answers: { 204: null },
-    run: deleteThread,
+    run: later(records, 'deleteThread'),
   }),
 ]

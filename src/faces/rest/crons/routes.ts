@@ -1,11 +1,13 @@
 import * as z from 'zod/mini'
 import { later } from '../../../core/lazy.ts'
 import { type FaceRow, type RouteFields, route } from '../../kit/routes.ts'
-import * as answers from '../answers.ts'
 import type { PlatformContext } from '../context.ts'
 import { cronSchema, cronSearchSchema } from './wire.ts'
 
 const handlers = () => import('./handlers.ts')
+/** The schema of a cron is loaded with the document. */
+const answersCron = async () => ({ 200: (await import('../answers.ts')).cron })
+
 const namedCron = later(handlers, 'namedCron')
 
 const postCron: RouteFields<PlatformContext, undefined> = {
@@ -13,7 +15,7 @@ const postCron: RouteFields<PlatformContext, undefined> = {
   permission: null,
   summary: 'Create a cron: a run that is started by a schedule. The other fields are those of a run.',
   body: (toJson) => toJson(cronSchema),
-  answers: { 200: answers.cron },
+  answers: answersCron,
   run: later(handlers, 'postCron'),
 }
 
@@ -26,7 +28,7 @@ export const CRON_ROUTES: readonly FaceRow<PlatformContext>[] = [
     resource: namedCron,
     summary: 'Update a cron.',
     body: (toJson) => toJson(cronSchema),
-    answers: { 200: answers.cron },
+    answers: answersCron,
     run: later(handlers, 'patchCron'),
   }),
   route('DELETE', '/runs/crons/:cron_id', {
@@ -40,8 +42,9 @@ export const CRON_ROUTES: readonly FaceRow<PlatformContext>[] = [
     permission: 'crons:search',
     summary: 'Search crons.',
     body: cronSearchSchema,
-    answers: {
-      200: { type: 'array', items: z.partial(z.extend(answers.cron, { now: z.iso.datetime() })) },
+    answers: async () => {
+      const { cron } = await import('../answers.ts')
+      return { 200: { type: 'array', items: z.partial(z.extend(cron, { now: z.iso.datetime() })) } }
     },
     run: later(handlers, 'searchCrons'),
   }),
