@@ -86,6 +86,8 @@ export interface Database {
   goAway(ms: number): void
   /** How long it was away. */
   awayMs(): number
+  /** How many writes it has forgotten. */
+  forgottenWrites(): number
   /** Forgets the last writes, as a database without `fsync` that is killed. Gives how many they are. */
   forget(lastMs: number): Promise<number>
 }
@@ -116,6 +118,7 @@ export function createDatabase(
   const token = Symbol('database')
   let replayedAt: number | undefined
   let awayMs = 0
+  let forgottenWrites = 0
   const open = () => createStorage({ now: () => Math.floor(replayedAt ?? world.wallNow()) })
   let storage = open()
   let writes: Write[] = []
@@ -306,10 +309,12 @@ export function createDatabase(
       awayMs += ms
     },
     awayMs: () => awayMs,
+    forgottenWrites: () => forgottenWrites,
     async forget(lastMs) {
       const kept = writes.filter(({ at }) => at < world.wallNow() - lastMs)
       const lost = writes.length - kept.length
       writes = kept
+      forgottenWrites += lost
       storage = open()
       watcher.forgotten(lastMs)
       for (const { at, again } of kept) {

@@ -99,6 +99,8 @@ const PER_RUN = 40
 const PER_COMMAND = 14
 /** What an instance tries in a second while the database is away. */
 const PER_AWAY_SECOND = 10
+/** What led to a write that the database has forgotten. */
+const PER_FORGOTTEN = 3
 
 /** What the whole course asked the database for. */
 function requireBudget({ world, cluster, account, readers, plan, database }: End): void {
@@ -110,7 +112,8 @@ function requireBudget({ world, cluster, account, readers, plan, database }: End
   const reads = readers.readers.length * (seconds * 2 + events)
   const commands = account.commands.length * PER_COMMAND
   const retries = plan.size * (database.awayMs() / 1_000) * PER_AWAY_SECOND
-  const most = cluster.births() * PER_INSTANCE + runs * PER_RUN + commands + looks + reads + retries
+  const again = database.forgottenWrites() * PER_FORGOTTEN
+  const most = cluster.births() * PER_INSTANCE + runs * PER_RUN + commands + looks + reads + retries + again
   if (cluster.calls() > most)
     violate(`the course made ${cluster.calls()} calls, and ${Math.round(most)} are due`)
 }

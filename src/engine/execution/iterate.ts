@@ -133,7 +133,8 @@ async function eventsOf(
 ): Promise<readonly AgentEvent[]> {
   const agent = agentOf(context, assistantId)
   const at = { threadId, checkpointer: checkpointerOf(context, agent), checkpointId }
-  const snapshot = await saverInTime(context, agent.getState(at))
+  const read = () => agent.getState(at)
+  const snapshot = await saverInTime(context, retryUnavailable(context.retryForMs, read))
   return snapshot ? stateEvents(snapshot) : []
 }
 
