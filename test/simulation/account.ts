@@ -46,6 +46,8 @@ export interface RunAccount {
   readonly runId: string
   command: Command | undefined
   record: RunRecord | undefined
+  /** Whether its input was taken as the answer to a question. */
+  isAnswer: boolean
   begunAt: number | undefined
   endedAt: number | undefined
   /** The state that its last event tells. */
@@ -98,6 +100,10 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
   const harmedAt: number[] = []
   /** The times whose writes were forgotten, in virtual milliseconds. */
   const forgotten: { readonly from: number; readonly to: number }[] = []
+  /** The runs whose last checkpoint the database may have forgotten: they have saved none since. */
+  const withoutLast = new Set<string>()
+  /** The checkpoints that were saved, those included that the database has forgotten. */
+  const everSaved = new Set<string>()
 
   function thread(threadId: string): ThreadAccount {
     const known = threads.get(threadId)
@@ -129,6 +135,7 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
       runId,
       command: undefined,
       record: undefined,
+      isAnswer: false,
       begunAt: undefined,
       endedAt: undefined,
       end: undefined,
@@ -173,6 +180,7 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     if (before?.cancel && record.attempts > before.attempts)
       violate(`run ${record.runId} of ${of.threadId} is continued after it was cancelled`)
     run.record = record
+    if (record.start.kind === 'resume') run.isAnswer = true
   }
 
   function recordThread(of: ThreadAccount, record: ThreadRecord): void {
@@ -248,6 +256,9 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
       if ((parentId ?? null) !== due)
         violate(`run ${runId} of ${of.threadId} saves ${id} on ${parentId}, not on ${due}`)
       active!.last = id
+      // What the database still has is told again where it forgets.
+      if (!everSaved.has(id)) withoutLast.delete(runId)
+      everSaved.add(id)
     } else {
       if (active) violate(`a state ${id} of ${of.threadId} is written during run ${active.runId}`)
       of.head = id
@@ -276,6 +287,9 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     if (Number(n) !== earlier) violate(`${id} of ${threadId} has step ${added} after [${before}]`)
     // Whoever continues from a state does not tell its steps again.
     const payload = `"mark":${mark},"n":${n},`
+    // The database may have forgotten what was told before the state was saved.
+    const asked = commands.find((command) => String(command.mark) === mark)
+    if (forgotten.some(({ to }) => asked !== undefined && asked.sentAt <= to)) return
     if (!log.some(({ method, text }) => method === 'custom' && text.includes(payload)))
       violate(`${id} of ${threadId} has step ${added}, of which the log tells nothing`)
   }
@@ -355,6 +369,7 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     forgotten(lastMs) {
       forgotten.push({ from: world.now() - lastMs, to: world.now() })
       for (const of of threads.values()) {
+        if (of.active) withoutLast.add(of.active.runId)
         clear(of)
         of.forgotten = 0
         of.lease = undefined
@@ -373,6 +388,8 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     /** Whether the database may have forgotten what a command did: it was not answered before the times that are forgotten. */
     mayBeForgotten: ({ sentAt, answeredAt = Number.POSITIVE_INFINITY }: Command): boolean =>
       forgotten.some(({ from, to }) => sentAt <= to && answeredAt >= from),
+    /** Whether a run may have ended without its last checkpoint, which the database has forgotten: its log does not show it. */
+    mayLackLast: ({ runId }: RunAccount): boolean => withoutLast.has(runId),
   }
 }
 
