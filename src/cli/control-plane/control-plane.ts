@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { serve } from '../../../adapters/node/serve.ts'
 import { apiKeys } from '../../control-plane/api/authentication/authentication.ts'
 import { createControlPlaneHandler } from '../../control-plane/handler.ts'
@@ -7,7 +9,6 @@ import { explain } from '../report.ts'
 import type { ExitCode, Terminal } from '../terminal.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { openDeployer } from './deployers.ts'
-import { instanceIn } from './instance.ts'
 import {
   CONTROL_PLANE_USAGE,
   type ControlPlaneSettings,
@@ -71,6 +72,21 @@ async function start(settings: ControlPlaneSettings) {
     await storage.close()
     throw error
   }
+}
+
+/**
+ * The name of the instance that owns a folder of sources and builds. It is created once and stored in the
+ * folder.
+ */
+function instanceIn(dir: string): string {
+  const file = join(dir, 'instance')
+  mkdirSync(dir, { recursive: true })
+  try {
+    writeFileSync(file, crypto.randomUUID(), { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return readFileSync(file, 'utf8')
 }
 
 function toText(

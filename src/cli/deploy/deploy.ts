@@ -15,7 +15,7 @@ import {
   pageOf,
   revisionsOf,
 } from './client.ts'
-import { followRevision } from './follow.ts'
+import { followRevision } from './events.ts'
 import { packProject } from './pack.ts'
 
 const DEPLOY_USAGE = `agentwire deploy  uploads this project to a control plane, and waits until it is deployed

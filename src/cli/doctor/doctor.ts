@@ -1,12 +1,15 @@
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { AgentwireError } from '../../core/errors.ts'
+import { openStorage, withoutPassword } from '../../storage/open.ts'
 import { parseCommandLine, portOf } from '../options.ts'
+import { explain, findingsOf } from '../report.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
 import type { Check } from './check.ts'
-import { databaseChecks } from './databases.ts'
 import { packageChecks } from './packages.ts'
-import { portChecks } from './ports.ts'
 import { serverChecks } from './running.ts'
 
 const DOCTOR_USAGE = `agentwire doctor  checks this machine, this folder and a running server, and says what to do
@@ -87,5 +90,58 @@ function headersOf(lines: readonly string[]): Headers {
     return headers
   } catch {
     throw new UsageError('--header must be a name, a colon and a value, such as "authorization: Bearer …".')
+  }
+}
+
+const VARIABLES = ['STORAGE_URL', 'DATABASE_URL', 'REDIS_URL']
+
+/** Checks each database that the environment names. */
+async function databaseChecks(env: Terminal['env']): Promise<readonly Check[]> {
+  const named = VARIABLES.filter((name) => env[name])
+  const checks = await Promise.all(named.map((name) => databaseCheck(name, env[name]!)))
+  if (named.length > 0) return checks.flat()
+  const text = `None of ${VARIABLES.join(', ')} is set, here or in .env. Unless your code opens a database, the threads are lost when the process ends.`
+  return [{ check: 'storage', level: 'warning', text }]
+}
+
+async function databaseCheck(name: string, url: string): Promise<readonly Check[]> {
+  const where = `${name} (${withoutPassword(url)})`
+  try {
+    const storage = await openStorage(url)
+    try {
+      const findings = findingsOf(await storage.report())
+      return findings.map(({ level, text }) => ({ check: 'storage', level, text: `${where}: ${text}` }))
+    } finally {
+      await storage.close()
+    }
+  } catch (error) {
+    if (!(error instanceof AgentwireError)) throw error
+    return [{ check: 'storage', level: 'problem', text: `${where}: ${explain(error)}` }]
+  }
+}
+
+/** Checks whether a server could listen on each port of this machine. */
+const portChecks = (ports: readonly number[]): Promise<readonly Check[]> => Promise.all(ports.map(portCheck))
+
+async function portCheck(port: number): Promise<Check> {
+  const code = await listenOnce(port)
+  if (code === undefined) return { check: 'port', level: 'ok', text: `Port ${port} is free.` }
+  const text =
+    code === 'EADDRINUSE'
+      ? `Port ${port} is in use: stop the program that listens there, or choose another port. If it is your server, pass its --url.`
+      : `Nobody can listen on port ${port} (${code}): choose another port.`
+  return { check: 'port', level: 'warning', text }
+}
+
+/** The code of the error, if there is one. */
+async function listenOnce(port: number): Promise<string | undefined> {
+  const server = createServer()
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+    server.close()
+    await once(server, 'close')
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown'
   }
 }

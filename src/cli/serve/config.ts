@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { createRequire } from 'node:module'
+import { basename, dirname, join, resolve } from 'node:path'
 import * as z from 'zod/mini'
 import {
   ConfigError,
@@ -13,7 +14,6 @@ import {
 } from './config-reader.ts'
 import { HTTP_SECTION, type HttpSection } from './http-section.ts'
 import { STORE_SECTION, type StoreSection } from './store-section.ts'
-import { UI_CONFIG, UI_FILES, type UiSection, uiOf } from './ui-section.ts'
 
 /**
  * The sections of `langgraph.json` that `agentwire serve` reads. The others are for builds and other servers.
@@ -77,6 +77,13 @@ const GRAPH = z.union([
   ),
 ])
 
+const UI_FILES = z.pipe(
+  z.transform((value: unknown): unknown => value ?? {}),
+  z.record(z.string(), z.string()),
+)
+
+const UI_CONFIG = section({ shared: z.optional(strings) })
+
 const CONFIG = z.looseObject({
   graphs: z
     .record(z.string(), GRAPH)
@@ -135,4 +142,36 @@ function unsupportedOf(sections: {
       ? []
       : ['webhooks: runs can call any public address, and the headers of this section are not sent.']),
   ]
+}
+
+/** The sections `ui` and `ui_config` of a config. */
+interface UiSection {
+  /** Component files, by the names that clients request. */
+  readonly files: Readonly<Record<string, string>>
+  /** Packages that pages provide, instead of a copy in each bundle. */
+  readonly shared: readonly string[]
+  /** The path of the bundler of LangGraph's own server, if the project has it. */
+  readonly bundler: string | undefined
+}
+
+function uiOf(
+  folder: string,
+  {
+    ui,
+    ui_config,
+  }: { readonly ui: z.output<typeof UI_FILES>; readonly ui_config: z.output<typeof UI_CONFIG> },
+): UiSection {
+  return {
+    files: ui,
+    shared: ui_config.shared ?? [],
+    bundler: Object.keys(ui).length === 0 ? undefined : bundlerOf(folder),
+  }
+}
+
+function bundlerOf(folder: string): string | undefined {
+  try {
+    return createRequire(join(folder, 'package.json')).resolve('@langchain/langgraph-ui')
+  } catch {
+    return undefined
+  }
 }

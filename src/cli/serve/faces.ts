@@ -1,13 +1,14 @@
 import { LOOPBACK } from '../../../adapters/node/serve.ts'
 import { combine, type WebHandler, withCors } from '../../core/http/index.ts'
 import type { AgentEngine } from '../../engine/index.ts'
+import type { ServerInfo } from '../../faces/rest/index.ts'
 import { createAgentServer } from '../../server.ts'
 import { type AppLike, type AppOptions, appHandler } from './app.ts'
 import { engineWithHeaders } from './headers.ts'
 import { aroundHono, isHono } from './hono.ts'
+import { langgraphVersion } from './langgraph.ts'
 import { mcpFaces } from './mcp.ts'
 import type { Project } from './project.ts'
-import { surroundingsOf } from './surroundings.ts'
 import { uiHandler } from './ui.ts'
 
 export interface FacesOptions {
@@ -57,6 +58,12 @@ export function facesOf(
   const served = app ? withApp(own, app, { prefix, authenticate }) : own
   return withCors(served, http.cors ?? LOOPBACK)
 }
+
+/** The fields of `GET /info` that come from a project's folder and the environment. */
+const surroundingsOf = (folder: string): ServerInfo => ({
+  langgraph_js_version: langgraphVersion(folder) ?? null,
+  langsmith: Boolean(process.env.LANGSMITH_API_KEY ?? process.env.LANGCHAIN_API_KEY),
+})
 
 /**
  * A handler with the app of its project. The routes of a Hono app come first, and its middleware sees every

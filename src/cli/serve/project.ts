@@ -1,18 +1,24 @@
-import { basename } from 'node:path'
-import type { Agent } from '../../agents/agent.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import * as z from 'zod/mini'
+import type { Agent, AgentDefaults } from '../../agents/agent.ts'
+import { AgentwireError } from '../../core/errors.ts'
+import type { Authenticate } from '../../core/http/index.ts'
+import {
+  type LangGraphAuth,
+  type LangGraphAuthOptions,
+  langgraphAuth,
+} from '../../faces/rest/auth/langgraph-auth.ts'
 import type { GraphStoreLike, GraphStoreOptions } from '../../storage/graph-store/index.ts'
 import type { Checkpointer } from '../../storage/index.ts'
 import { agentOf } from './agents.ts'
 import { type AppLike, appOf } from './app.ts'
-import { authOf, type ProjectAuth } from './auth.ts'
 import { type Config, readConfig } from './config.ts'
-import { ConfigError } from './config-reader.ts'
-import { defaultsOf } from './defaults.ts'
-import { envFileOf, environment } from './environment.ts'
+import { ConfigError, readBy } from './config-reader.ts'
 import { graphTypes } from './graph-types.ts'
-import { checkLangGraph } from './langgraph-version.ts'
+import { checkLangGraph, shareLangGraph } from './langgraph.ts'
 import { type Modules, projectModules } from './modules.ts'
-import { shareLangGraph } from './share-langgraph.ts'
 import { graphStoreOf } from './store-section.ts'
 
 /** A project in the state of its files at one time. */
@@ -104,3 +110,101 @@ async function checkpointerOf(value: unknown, config: string): Promise<Checkpoin
     `${config}: checkpointer.path does not name a checkpointer: the export has no getTuple method.`,
   )
 }
+
+/** The server options of the section `auth`. */
+type ProjectAuth = Pick<LangGraphAuthOptions, 'authenticate'> & Partial<LangGraphAuthOptions>
+
+/**
+ * An `Auth`, or the `authenticate` function of a server. Throws `ConfigError` for anything else.
+ */
+function authOf(value: unknown, where: string): ProjectAuth {
+  if (typeof value === 'function') return { authenticate: value as Authenticate }
+  try {
+    return langgraphAuth(value as LangGraphAuth)
+  } catch (error) {
+    if (!(error instanceof AgentwireError)) throw error
+    throw new ConfigError(`${where} ${error.message}`)
+  }
+}
+
+/**
+ * Configuration of the assistants of graphs from the environment, by graph name. `LANGGRAPH_CONFIG` is JSON
+ * such as `{"agent":{"configurable":{"model":"small"},"context":{"user":"ann"}}}`. Throws `ConfigError`.
+ */
+function defaultsOf(text: string | undefined): (graph: string) => AgentDefaults | undefined {
+  if (!text) return () => undefined
+  const read = <S extends z.ZodMiniType>(schema: S, value: unknown): z.output<S> =>
+    readBy(schema, value, { file: 'LANGGRAPH_CONFIG', whole: 'the variable' })
+  const all = read(z.looseObject({}), parse(text))
+  return (graph) => {
+    if (!Object.hasOwn(all, graph)) return undefined
+    const { [graph]: defaults } = read(z.object({ [graph]: DEFAULTS }), all)
+    const { context, ...config } = defaults!
+    return { config, ...(context !== undefined && { context }) }
+  }
+}
+
+const DEFAULTS = z.looseObject({ context: z.optional(z.looseObject({})) })
+
+/** Text that is not JSON is not an object, and the reader reports that. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Adds the section `env` of a config to an environment. Earlier values of the environment win. Call the
+ * returned `apply` again after an edit: values that came from the section change, and removed ones are unset.
+ */
+function environment(target: NodeJS.ProcessEnv) {
+  const own = new Set(Object.keys(target))
+  let applied: readonly string[] = []
+  return {
+    /** Returns what is missing without being a mistake, as a sentence. */
+    apply(config: Config): string | undefined {
+      const missing = missingFile(config)
+      const variables = missing ? {} : variablesOf(config, target)
+      for (const name of applied) if (!own.has(name)) delete target[name]
+      applied = Object.keys(variables)
+      for (const name of applied) if (!own.has(name)) target[name] = variables[name]
+      return missing
+    },
+  }
+}
+
+/** The absolute path of the file with the variables, if it is a file. */
+const envFileOf = ({ env, folder }: Config): string | undefined =>
+  typeof env === 'string' ? resolve(folder, env) : undefined
+
+/**
+ * Templates name a `.env` that is not in their repository: the environment may already have its variables.
+ */
+function missingFile(config: Config): string | undefined {
+  const file = envFileOf(config)
+  if (file === undefined || existsSync(file)) return undefined
+  return `env names ${config.env}, but that file does not exist: set its variables in the environment.`
+}
+
+function variablesOf(config: Config, target: NodeJS.ProcessEnv): NodeJS.Dict<string> {
+  const { env, path } = config
+  if (isList(env)) {
+    const missing = env.filter((name) => target[name] === undefined)
+    if (missing.length === 0) return {}
+    throw new ConfigError(
+      `${basename(path)}: env requires ${missing.join(', ')} to be set in the environment.`,
+    )
+  }
+  const file = envFileOf(config)
+  if (file === undefined) return env as Readonly<Record<string, string>>
+  try {
+    return parseEnv(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    const message = `${basename(path)}: cannot read ${file}, named by env: ${(cause as Error).message}`
+    throw new ConfigError(message)
+  }
+}
+
+const isList = (env: Config['env']): env is readonly string[] => Array.isArray(env)

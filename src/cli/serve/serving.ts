@@ -3,9 +3,7 @@ import type { WebHandler } from '../../core/http/index.ts'
 import { createAgentEngine } from '../../engine/index.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../../storage/open.ts'
 import { type FacesOptions, facesOf } from './faces.ts'
-import { keepRunning } from './keep-running.ts'
 import { type Log, logged, registerLog } from './log.ts'
-import { bindLoopback } from './loopback.ts'
 import { type Project, projectLoader } from './project.ts'
 import { watchSources } from './watch.ts'
 
@@ -183,5 +181,41 @@ function reloading(first: Project, { load, show, onReload }: Reloading): () => v
   return () => {
     stopped = true
     stop()
+  }
+}
+
+/**
+ * Prints uncaught errors of the project instead of ending the process: during editing, a mistake should cost
+ * neither the threads in memory nor the server.
+ */
+function keepRunning(problem: (error: unknown) => void): void {
+  process.on('uncaughtException', problem)
+  process.on('unhandledRejection', problem)
+}
+
+/** Where LangGraph SDK clients that were created without a URL find the server in their process. */
+const FETCH = Symbol.for('langgraph_api:fetch')
+const URL_OF_SERVER = Symbol.for('langgraph_api:url')
+
+interface Loopback {
+  [FETCH]?: typeof fetch | undefined
+  [URL_OF_SERVER]?: string | undefined
+}
+
+/**
+ * Lets project code call this server with `new Client()`, without the network. Returns a function that ends
+ * this.
+ */
+function bindLoopback(handler: WebHandler, url: string): () => void {
+  const places = globalThis as Loopback
+  const loopback: typeof fetch = (input, init) =>
+    handler.fetch(new Request(input, init), { signal: init?.signal ?? undefined })
+  places[FETCH] = loopback
+  places[URL_OF_SERVER] = url
+  return () => {
+    // Another server in this process may have taken its place.
+    if (places[FETCH] !== loopback) return
+    delete places[FETCH]
+    delete places[URL_OF_SERVER]
   }
 }
