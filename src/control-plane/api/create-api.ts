@@ -16,12 +16,11 @@ import {
 } from '../../core/http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { InvalidRequest } from '../errors.ts'
-import { pageRoute } from '../page/route.ts'
 import { check, defaultOf, MISSING } from '../schema/check.ts'
 import { createFindings, type Findings } from '../schema/findings.ts'
 import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
 import { validated } from './conditional.ts'
-import { documentRoute } from './document/route.ts'
+import type { OpenApiDocument } from './document.ts'
 import type { Operation, OperationSpec, Reply } from './operation.ts'
 
 export interface ApiOptions
@@ -157,4 +156,36 @@ export function parseJson(text: string): unknown {
       { type: 'json_invalid', loc: ['body'], msg: 'JSON decode error', input: {}, ctx },
     ])
   }
+}
+
+/**
+ * The page of a deployment, which the vendor's command-line tools link to. It is the same for all deployments
+ * and therefore public: it requests its data from the API with its user's key. Its code is loaded with the
+ * first request.
+ */
+const pageRoute: Route = [
+  'GET',
+  '/o/:tenant_id/host/deployments/:deployment_id',
+  async () => (await import('../page/page.ts')).deploymentPage(),
+  'public',
+]
+
+const DOCUMENT = '/openapi.json'
+
+/** The public route of the OpenAPI document. Its code is loaded with the first request. */
+function documentRoute(operations: readonly Operation[]): Route {
+  let known: Promise<OpenApiDocument> | undefined
+  return [
+    'GET',
+    DOCUMENT,
+    async ({ url: { pathname } }) => {
+      const document = await (known ??= import('./document.ts').then(({ documentOf }) =>
+        documentOf(operations),
+      ))
+      // Where the API is mounted.
+      const url = pathname.slice(0, pathname.lastIndexOf(DOCUMENT)) || '/'
+      return json({ ...document, servers: [{ url }] })
+    },
+    'public',
+  ]
 }

@@ -1,7 +1,7 @@
-import { AgentwireError } from '../../../core/errors.ts'
-import { type JsonSchema, jsonSchemaOf } from '../../schema/json-schema.ts'
-import { ERROR } from '../../wire/common.ts'
-import type { Operation, OperationSpec } from '../operation.ts'
+import { AgentwireError } from '../../core/errors.ts'
+import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
+import { ERROR } from '../wire/common.ts'
+import type { Operation, OperationSpec } from './operation.ts'
 
 export interface OpenApiDocument {
   readonly openapi: '3.1.0'
