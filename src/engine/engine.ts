@@ -80,7 +80,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       listThreads: (query = {}) => as(listThreads)(query),
       countThreads: (query = {}) => as(countThreads)(query),
       getRun: as(later(() => import('./threads/runs.ts'), 'getRun')),
-      listRuns: as(later(() => import('./threads/list-runs.ts'), 'listOwnRuns')),
+      listRuns: as(later(() => import('./threads/runs.ts'), 'listOwnRuns')),
       deleteRun: as(later(() => import('./mutations/delete-run.ts'), 'deleteRun')),
       readState: (thread, query) => readState(context, thread, query),
       readHistory: (thread, query, history) => readHistory(context, thread, query, history),
