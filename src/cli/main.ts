@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { askLine } from './ask-line.ts'
 import { run } from './run.ts'
+import { askLine } from './terminal.ts'
 
 const ask = (question: string): Promise<string> => askLine(question, process.stdin, process.stdout)
 
