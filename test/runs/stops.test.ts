@@ -5,9 +5,14 @@ import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { AgentEngine } from '../../src/engine/index.ts'
+import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
+import { UnavailableError } from '../../src/storage/errors.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
 import { PLACES } from '../kit/databases.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
 import type { Place } from '../kit/shared.ts'
+import { gate } from '../kit/wait.ts'
 
 const STEPS = 10
 /** So much text is added in a step that a few steps fill the queue of a log. */
@@ -128,4 +133,42 @@ describe.each(PLACES)('over $name, of a storage that is slow', ({ open }) => {
       },
     )
   })
+})
+
+test('a state that was written during a stop is told, though the first read of it fails', async () => {
+  const storage = memoryCheckpointer()
+  const writing = gate()
+  const stopped = gate()
+  let puts = 0
+  let failures = 0
+  const checkpointer: Checkpointer = Object.assign(Object.create(storage), {
+    withFence: undefined,
+    async put(...args: Parameters<Checkpointer['put']>) {
+      if (++puts === 3) {
+        writing.open()
+        await stopped.opened
+      }
+      return storage.put(...args)
+    },
+    async getTuple(config: Parameters<Checkpointer['getTuple']>[0]) {
+      if (puts >= 3 && failures++ === 0) throw new UnavailableError('Away.', { written: 'no' })
+      return storage.getTuple(config)
+    },
+  })
+  const store = memoryStore()
+  // Calls of a store over a network are tried again.
+  const capabilities = { ...store.capabilities, shared: true }
+  const place = { store: { ...store, capabilities }, checkpointer }
+  const engine = engineOf({ a: quickFunction }, { ...place, cancelGraceMs: 10 })
+  onTestFinished(() => engine.close())
+  const run = { threadId: 't', ...(await start(engine, 't')) }
+  await writing.opened
+  await engine.cancel(run)
+  // The agent is given up before its write has settled.
+  await sleep(50)
+  stopped.open()
+  const { told, written } = await stepsOf(engine, place, 't')
+  expect(written).toHaveLength(3)
+  expect(failures).toBeGreaterThan(1)
+  expect(told.at(-1)).toBe(written.at(-1))
 })

@@ -9,9 +9,12 @@ import {
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { AgentEngine } from '../../src/engine/index.ts'
+import type { ThreadRecord } from '../../src/engine/records/records.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
+import type { Store } from '../../src/storage/store/store.ts'
 import { engineOf, start } from '../kit/engine.ts'
-import { gate } from '../kit/wait.ts'
+import { gate, turns } from '../kit/wait.ts'
 
 /**
  * Asks its questions one after the other, and notes the answers. The answer `hang` makes it wait until it is stopped, and `hang later`
@@ -137,3 +140,40 @@ test.each([
     expect((await stateOf(engine)).values).toMatchObject({ answers: ['one', 'two'] })
   },
 )
+
+/** A store in which a rolled-back thread's second answer is noted only after the state that it led to is the head. */
+function lateAnswers() {
+  const store = memoryStore()
+  const { opened: moved, open } = gate()
+  const late: Store = {
+    ...store,
+    async commit(threadId, change) {
+      const [op] = change.ops
+      const record =
+        op?.op === 'put' && op.collection === 'threads' ? (op.value as Partial<ThreadRecord>) : {}
+      const keeps = JSON.stringify(record.restoredWrites ?? []).includes('hang later')
+      if (keeps) await moved
+      const committed = await store.commit(threadId, change)
+      if (record.restoredCheckpointId === null) open()
+      return committed
+    },
+  }
+  return { store: late, moved }
+}
+
+test('an answer that is written late does not set a thread back to the state before it', async () => {
+  const asker = graph()
+  const { store, moved } = lateAnswers()
+  const engine = engineOf({ a: asker.agent }, { store })
+  const { runId } = await start(engine, 't')
+  await engine.wait({ threadId: 't', runId })
+  expect(await answer(engine, 'one')).toEqual(['second?'])
+  expect(await undo(engine, asker, 'hang')).toEqual(['second?'])
+  const [question] = (await engine.findThread({ threadId: 't' }))!.interrupts
+  const last = await engine.respond({ threadId: 't', answers: { [question!.id]: 'hang later' } })
+  await moved
+  await turns(50)
+  expect((await stateOf(engine)).values).toMatchObject({ answers: ['one', 'hang later'] })
+  await engine.cancel({ threadId: 't', runId: last.runId, action: 'interrupt' })
+  await engine.wait({ threadId: 't', runId: last.runId })
+})

@@ -98,6 +98,10 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
   const harmedAt: number[] = []
   /** The times whose writes were forgotten, in virtual milliseconds. */
   const forgotten: { readonly from: number; readonly to: number }[] = []
+  /** The runs whose last checkpoint the database may have forgotten: they have saved none since. */
+  const withoutLast = new Set<string>()
+  /** The checkpoints that were saved, those included that the database has forgotten. */
+  const everSaved = new Set<string>()
 
   function thread(threadId: string): ThreadAccount {
     const known = threads.get(threadId)
@@ -248,6 +252,9 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
       if ((parentId ?? null) !== due)
         violate(`run ${runId} of ${of.threadId} saves ${id} on ${parentId}, not on ${due}`)
       active!.last = id
+      // What the database still has is told again where it forgets.
+      if (!everSaved.has(id)) withoutLast.delete(runId)
+      everSaved.add(id)
     } else {
       if (active) violate(`a state ${id} of ${of.threadId} is written during run ${active.runId}`)
       of.head = id
@@ -355,6 +362,7 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     forgotten(lastMs) {
       forgotten.push({ from: world.now() - lastMs, to: world.now() })
       for (const of of threads.values()) {
+        if (of.active) withoutLast.add(of.active.runId)
         clear(of)
         of.forgotten = 0
         of.lease = undefined
@@ -373,6 +381,8 @@ export function createAccount(world: World, fail: (violation: unknown) => void) 
     /** Whether the database may have forgotten what a command did: it was not answered before the times that are forgotten. */
     mayBeForgotten: ({ sentAt, answeredAt = Number.POSITIVE_INFINITY }: Command): boolean =>
       forgotten.some(({ from, to }) => sentAt <= to && answeredAt >= from),
+    /** Whether a run may have ended without its last checkpoint, which the database has forgotten: its log does not show it. */
+    mayLackLast: ({ runId }: RunAccount): boolean => withoutLast.has(runId),
   }
 }
 

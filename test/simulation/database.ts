@@ -76,6 +76,8 @@ export interface Database {
   readonly weather: Weather
   /** Called when a write of a process has taken effect, before it is told. */
   onWrite: (process: Process) => void
+  /** Called when a checkpoint has been written, before it is told. */
+  onCheckpoint: () => void
   /** What it holds, without delays or failures. */
   readonly store: Store
   readonly checkpointer: Checkpointer
@@ -84,6 +86,8 @@ export interface Database {
   goAway(ms: number): void
   /** How long it was away. */
   awayMs(): number
+  /** How many writes it has forgotten. */
+  forgottenWrites(): number
   /** Forgets the last writes, as a database without `fsync` that is killed. Gives how many they are. */
   forget(lastMs: number): Promise<number>
 }
@@ -96,7 +100,7 @@ export interface Connection {
 }
 
 /** The time limit of a call, as every store over a network has one, in milliseconds. */
-const DEADLINE_MS = 5_000
+export const CALL_LIMIT_MS = 5_000
 
 interface Write {
   readonly at: number
@@ -114,6 +118,7 @@ export function createDatabase(
   const token = Symbol('database')
   let replayedAt: number | undefined
   let awayMs = 0
+  let forgottenWrites = 0
   const open = () => createStorage({ now: () => Math.floor(replayedAt ?? world.wallNow()) })
   let storage = open()
   let writes: Write[] = []
@@ -167,7 +172,7 @@ export function createDatabase(
         const back = (settle: () => void): void => {
           world.after(delay(), process, settle)
         }
-        const cancelDeadline = world.after(DEADLINE_MS, process, () =>
+        const cancelDeadline = world.after(CALL_LIMIT_MS, process, () =>
           fail('no answer', isWrite ? 'unknown' : 'no'),
         )
         const arrive = async (): Promise<void> => {
@@ -259,9 +264,11 @@ export function createDatabase(
             if (namespace === '')
               watcher.put({ threadId, id: checkpoint.id, parentId, checkpoint: kept, runId })
           }
-          return call(`put ${threadId} ${checkpoint.id} on ${parentId}`, true, () =>
-            write((opened) => on(opened).put(config, kept, about, versions), tell),
-          )
+          return call(`put ${threadId} ${checkpoint.id} on ${parentId}`, true, async () => {
+            const saved = await write((opened) => on(opened).put(config, kept, about, versions), tell)
+            self.onCheckpoint()
+            return saved
+          })
         },
         putWrites(config, given, taskId) {
           const kept = copy(given) as typeof given
@@ -289,6 +296,7 @@ export function createDatabase(
   const self: Database = {
     weather,
     onWrite() {},
+    onCheckpoint() {},
     get store() {
       return storage.store
     },
@@ -301,10 +309,12 @@ export function createDatabase(
       awayMs += ms
     },
     awayMs: () => awayMs,
+    forgottenWrites: () => forgottenWrites,
     async forget(lastMs) {
       const kept = writes.filter(({ at }) => at < world.wallNow() - lastMs)
       const lost = writes.length - kept.length
       writes = kept
+      forgottenWrites += lost
       storage = open()
       watcher.forgotten(lastMs)
       for (const { at, again } of kept) {

@@ -8,7 +8,7 @@ import {
 } from './account.ts'
 import type { Conversation, createClients } from './clients.ts'
 import type { Cluster, Trace } from './cluster.ts'
-import type { Database } from './database.ts'
+import { CALL_LIMIT_MS, type Database } from './database.ts'
 import type { Plan } from './plan.ts'
 import type { createReaders } from './readers.ts'
 import type { World } from './world.ts'
@@ -36,7 +36,8 @@ export async function checkEnd(end: End): Promise<void> {
   readers.hurry()
   await readers.renew(conversations)
   for (const of of conversations) await clients.readState(of)
-  const complete = world.now() + 5_000
+  // A call that has hung is given up after its time limit. Its reader comes back then.
+  const complete = world.now() + CALL_LIMIT_MS + 5_000
   for (;;) {
     const difference = readers.readers.map(readers.differenceOf).find((one) => one !== undefined)
     if (difference === undefined) break
@@ -69,8 +70,11 @@ async function settled({ world, account, plan, conversations }: End): Promise<vo
   for (;;) {
     const busy = [...account.threads.values()].filter(isBusy)
     if (busy.length === 0) return
+    const running = Math.max(...busy.filter((one) => one.active).map((one) => one.changedAt), 0)
     for (const { threadId, changedAt, record, active } of busy) {
-      const restMs = world.now() - Math.max(since, changedAt)
+      // A run waits for the end of others where only so many may run at once.
+      const waitsFor = active || plan.runs > 1 ? 0 : running
+      const restMs = world.now() - Math.max(since, changedAt, waitsFor)
       if (restMs > 2 * plan.leaseTtlMs + stepMs + STEP_MS)
         violate(
           `${threadId} does not get on for ${Math.round(restMs)} ms: active ${active?.runId}, waiting ${record?.queue.length}, ${record?.status}${record?.deleting ? ', deleting' : ''}`,
@@ -95,6 +99,8 @@ const PER_RUN = 40
 const PER_COMMAND = 14
 /** What an instance tries in a second while the database is away. */
 const PER_AWAY_SECOND = 10
+/** What led to a write that the database has forgotten. */
+const PER_FORGOTTEN = 3
 
 /** What the whole course asked the database for. */
 function requireBudget({ world, cluster, account, readers, plan, database }: End): void {
@@ -106,7 +112,8 @@ function requireBudget({ world, cluster, account, readers, plan, database }: End
   const reads = readers.readers.length * (seconds * 2 + events)
   const commands = account.commands.length * PER_COMMAND
   const retries = plan.size * (database.awayMs() / 1_000) * PER_AWAY_SECOND
-  const most = cluster.births() * PER_INSTANCE + runs * PER_RUN + commands + looks + reads + retries
+  const again = database.forgottenWrites() * PER_FORGOTTEN
+  const most = cluster.births() * PER_INSTANCE + runs * PER_RUN + commands + looks + reads + retries + again
   if (cluster.calls() > most)
     violate(`the course made ${cluster.calls()} calls, and ${Math.round(most)} are due`)
 }
@@ -131,7 +138,7 @@ function checkThread(end: End, thread: ThreadAccount): void {
     if (end.account.mayBeForgotten(command)) continue
     if (!thread.runs.has(command.runId)) violate(`run ${command.runId} of command ${command.mark} is lost`)
   }
-  requireTold(thread)
+  requireTold(end.account, thread)
   // Answers are taken once.
   const answers = log.length === 0 ? [] : entriesAtHead(thread).flatMap((entry) => entry.split('=')[1] ?? [])
   const twice = answers.find((answer, i) => answers.indexOf(answer) !== i)
@@ -142,11 +149,12 @@ function checkThread(end: End, thread: ThreadAccount): void {
 }
 
 /** What its last run left in the state is what its events told last. */
-function requireTold({ threadId, log, saved, head, runs }: ThreadAccount): void {
+function requireTold(account: Account, { threadId, log, saved, head, runs }: ThreadAccount): void {
   const writer = head === null ? undefined : saved.get(head)?.runId
   const last = [...runs.values()].findLast(({ begunAt }) => begunAt !== undefined)
   // What a lost process saved last it could not tell any more.
   if (writer === undefined || last?.runId !== writer || last.isRolledBack || last.end === 'failed') return
+  if (account.mayLackLast(last)) return
   const told = log.findLast(
     ({ method, text, runId }) =>
       method === 'values' && runId === writer && JSON.parse(text).params.namespace.length === 0,
@@ -211,6 +219,7 @@ function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
     if (!asks && record.cancel === null && isQuiet) violate(`${said} was stopped by nobody`)
     return
   }
+  if (end.account.mayLackLast(run)) return
   const saved = run.last === undefined ? undefined : thread.saved.get(run.last)
   const entries = saved?.entries ?? []
   if (saved && saved.openCalls.length > 0)

@@ -60,10 +60,16 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
     }
   }
 
-  async function forget(): Promise<void> {
-    const lost = await database.forget(random.between(0, 2_000))
+  async function forget(lastMs: number): Promise<void> {
+    const lost = await database.forget(lastMs)
     trace('db', `forgets ${lost} writes`)
     onForget()
+  }
+
+  /** A checkpoint that its process believes to be written, and nothing else. */
+  function forgetCheckpoint(): void {
+    database.onCheckpoint = () => {}
+    under.push(forget(0))
   }
 
   const strike: Readonly<Record<Misfortune, () => void>> = {
@@ -101,7 +107,10 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
         late: random.pick([0, 0.3]),
         doubled: random.pick([0, 0.3]),
       }),
-    forget: () => void under.push(forget()),
+    forget() {
+      if (random.chance(0.7)) under.push(forget(random.between(0, 2_000)))
+      else database.onCheckpoint = forgetCheckpoint
+    },
   }
 
   return {
@@ -118,6 +127,7 @@ export function createMisfortunes({ world, cluster, database, plan, trace, onFor
     end(): void {
       change(FAIR)
       ambushes.length = 0
+      database.onCheckpoint = () => {}
       cluster.resume()
       cluster.startAll()
       trace('course', 'nothing goes wrong any more')

@@ -133,7 +133,8 @@ async function eventsOf(
 ): Promise<readonly AgentEvent[]> {
   const agent = agentOf(context, assistantId)
   const at = { threadId, checkpointer: checkpointerOf(context, agent), checkpointId }
-  const snapshot = await saverInTime(context, agent.getState(at))
+  const read = () => agent.getState(at)
+  const snapshot = await saverInTime(context, retryUnavailable(context.retryForMs, read))
   return snapshot ? stateEvents(snapshot) : []
 }
 
@@ -203,21 +204,32 @@ function openAgent(
 function asHead(context: RunContext, thread: ThreadRecord, token: number, inner: Checkpointer): Checkpointer {
   const { threadId, restoredCheckpointId } = thread
   let isNoted = false
-  let { restoredWrites } = thread
-  const change = (changed: Pick<ThreadRecord, 'restoredCheckpointId' | 'restoredWrites'>) =>
-    updateThread(context.store, threadId, (now) => ({ ...now, ...changed }), {
-      guards: [{ guard: 'fence', token }],
-    })
-  const note = () => change({ restoredCheckpointId: null, restoredWrites: undefined })
+  const guards = [{ guard: 'fence', token }] as const
+  const note = () =>
+    updateThread(
+      context.store,
+      threadId,
+      (now) => ({ ...now, restoredCheckpointId: null, restoredWrites: undefined }),
+      { guards },
+    )
+  const keep = (taskId: string, writes: Parameters<Checkpointer['putWrites']>[1]) =>
+    updateThread(
+      context.store,
+      threadId,
+      (now) => {
+        // Writes may be late, after the run's first checkpoint has become the head.
+        if (now.restoredCheckpointId !== restoredCheckpointId || !now.restoredWrites) return undefined
+        const restoredWrites = withTaskWrites(now.restoredWrites, taskId, writes)
+        return restoredWrites && { ...now, restoredWrites }
+      },
+      { guards },
+    )
   return overlay(withoutUndone(inner, thread), (saver) => ({
     async putWrites(config, writes, taskId) {
       await saver.putWrites(config, writes, taskId)
       const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
-      if (namespace || id !== restoredCheckpointId || !restoredWrites) return
-      const next = withTaskWrites(restoredWrites, taskId, writes)
-      if (!next) return
-      restoredWrites = next
-      await retryUnavailable(context.retryForMs, () => change({ restoredCheckpointId, restoredWrites: next }))
+      if (isNoted || namespace || id !== restoredCheckpointId || !withTaskWrites([], taskId, writes)) return
+      await retryUnavailable(context.retryForMs, () => keep(taskId, writes))
     },
     async put(config, ...rest) {
       const saved = await saver.put(config, ...rest)
