@@ -206,13 +206,18 @@ function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): O
     return loaded
   }
   // Only a bundle without the package beside it has none.
-  const load = () => (group ??= loadDevtools().then(create, () => undefined))
+  let missing: HttpError | undefined
+  const load = () =>
+    (group ??= loadDevtools().then(create, (cause) => {
+      missing = notBundled(cause)
+      return undefined
+    }))
   return {
     routes: [],
     async handle(request, context) {
       if (!request.url.includes('/devtools')) return undefined
       const loaded = await load()
-      return loaded ? loaded.handle(request, context) : errorResponse(notBundled(), setup.onError)
+      return loaded ? loaded.handle(request, context) : errorResponse(missing, setup.onError)
     },
     requirePrincipal() {
       byHost = true
@@ -225,9 +230,10 @@ function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): O
   }
 }
 
-const notBundled = (): HttpError =>
+const notBundled = (cause: unknown): HttpError =>
   new HttpError(
     501,
     'not_bundled',
     'The devtools are not in this bundle. Run npm install agentwire beside it, or mount createDevtoolsHandler of agentwire/devtools. See docs/devtools.md.',
+    { cause },
   )

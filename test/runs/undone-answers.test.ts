@@ -48,12 +48,14 @@ function graph(): Asker {
       }
       return { answers }
     })
+    .addNode('pass', () => ({}))
     .addNode('after', async ({ answers }, { signal }: LangGraphRunnableConfig) => {
       if (answers.at(-1) === 'hang later') await waitFor(signal!)
       return {}
     })
     .addEdge(START, 'ask')
-    .addEdge('ask', 'after')
+    .addEdge('ask', 'pass')
+    .addEdge('pass', 'after')
     .addEdge('after', END)
     .compile()
   return { agent: langgraph(compiled), hangs }

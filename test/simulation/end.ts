@@ -60,8 +60,11 @@ export async function checkEnd(end: End): Promise<void> {
   if (leases.length > 0) violate(`a lease is left: ${JSON.stringify(leases)}`)
 }
 
-const isBusy = ({ record, active }: ThreadAccount): boolean =>
-  active !== undefined || (record !== undefined && (record.queue.length > 0 || record.deleting))
+/** A lease that a lost process left is found once it has expired. */
+const isBusy = ({ record, active, lease }: ThreadAccount): boolean =>
+  active !== undefined ||
+  lease !== undefined ||
+  (record !== undefined && (record.queue.length > 0 || record.deleting))
 
 /** Settles when nothing runs or waits. A thread that has work must get on within two leases. */
 async function settled({ world, account, plan, conversations }: End): Promise<void> {
@@ -204,7 +207,7 @@ function checkRun(end: End, thread: ThreadAccount, run: RunAccount): void {
   if (!begun) {
     // Its question was answered, or the state that it forks from was deleted.
     const isFork = command.checkpointId !== undefined && thread.wasCleared
-    const isWithdrawn = isFork || command.kind === 'respond' || record.start.kind === 'resume'
+    const isWithdrawn = isFork || command.kind === 'respond' || run.isAnswer
     if (stops.length === 0 && !isWithdrawn) violate(`${said} never began, and nobody dropped it`)
     return
   }

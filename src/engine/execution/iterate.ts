@@ -197,13 +197,14 @@ function openAgent(
 }
 
 /**
- * A view of a run's checkpointer that makes the run's first checkpoint the head of a thread whose head was
- * restored by a rollback. The record is changed after the checkpoint is written: if the process is lost
- * between the two, `hasWritten` finds the checkpoint.
+ * A view of a run's checkpointer that makes the run's states the head of a thread whose head was restored by
+ * a rollback. The record is changed after the second checkpoint: that it was written proves that the database
+ * still has the first, without which the newest state would be that of the run that was undone. `hasWritten`
+ * finds the first one if the run ends or its process is lost before.
  */
 function asHead(context: RunContext, thread: ThreadRecord, token: number, inner: Checkpointer): Checkpointer {
   const { threadId, restoredCheckpointId } = thread
-  let isNoted = false
+  let puts = 0
   const guards = [{ guard: 'fence', token }] as const
   const note = () =>
     updateThread(
@@ -217,7 +218,7 @@ function asHead(context: RunContext, thread: ThreadRecord, token: number, inner:
       context.store,
       threadId,
       (now) => {
-        // Writes may be late, after the run's first checkpoint has become the head.
+        // Writes may be late, after a checkpoint of the run has become the head.
         if (now.restoredCheckpointId !== restoredCheckpointId || !now.restoredWrites) return undefined
         const restoredWrites = withTaskWrites(now.restoredWrites, taskId, writes)
         return restoredWrites && { ...now, restoredWrites }
@@ -228,14 +229,14 @@ function asHead(context: RunContext, thread: ThreadRecord, token: number, inner:
     async putWrites(config, writes, taskId) {
       await saver.putWrites(config, writes, taskId)
       const { checkpoint_ns: namespace, checkpoint_id: id } = config.configurable ?? {}
-      if (isNoted || namespace || id !== restoredCheckpointId || !withTaskWrites([], taskId, writes)) return
+      if (puts > 1 || namespace || id !== restoredCheckpointId || !withTaskWrites([], taskId, writes)) return
       await retryUnavailable(context.retryForMs, () => keep(taskId, writes))
     },
     async put(config, ...rest) {
       const saved = await saver.put(config, ...rest)
-      if (isNoted || config.configurable?.checkpoint_ns) return saved
-      await retryUnavailable(context.retryForMs, note)
-      isNoted = true
+      if (config.configurable?.checkpoint_ns) return saved
+      puts++
+      if (puts === 2) await retryUnavailable(context.retryForMs, note)
       return saved
     },
   }))
