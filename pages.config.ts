@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
-import type { CompiledChat } from './cli/demo/page/compiled.ts'
+import type { CompiledChat } from './src/cli/demo/page/compiled.ts'
 import type { CompiledPage } from './src/ops/devtools/page/compiled.ts'
 
 const folderOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 const ROOT = folderOf('.')
 const DEVTOOLS = folderOf('./src/ops/devtools/page/')
-const CHAT = folderOf('./cli/demo/page/')
+const CHAT = folderOf('./src/cli/demo/page/')
 
 /** The modules whose exports the compiled pages take the place of. */
 const MODULES: readonly (readonly [module: RegExp, text: () => Promise<string>])[] = [
@@ -17,7 +17,7 @@ const MODULES: readonly (readonly [module: RegExp, text: () => Promise<string>])
     async () => `export const PAGE = ${JSON.stringify(await compile())}`,
   ],
   [
-    /\/cli\/demo\/page\/compiled\.ts$/,
+    /\/src\/cli\/demo\/page\/compiled\.ts$/,
     async () => `export const CHAT = ${JSON.stringify(await compileChat())}`,
   ],
 ]

@@ -42,7 +42,7 @@ export const { entry } = {
     hono: 'adapters/hono.ts',
     next: 'adapters/next.ts',
     'thread-metadata': 'src/models/tracing/thread/middleware.ts',
-    cli: 'cli/main.ts',
+    cli: 'src/cli/main.ts',
   },
 } as const satisfies Options
 

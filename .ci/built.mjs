@@ -8,7 +8,6 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCES = [
   'src',
   'adapters',
-  'cli',
   'pages.config.ts',
   'rolldown.config.ts',
   'tsup.config.ts',

@@ -26,7 +26,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 
 /** What tests read as files. */
 const READ: readonly (readonly [read: RegExp, tests: readonly string[]])[] = [
-  [/^(?:src|adapters|cli)\//, ['test/walls.test.ts']],
+  [/^(?:src|adapters)\//, ['test/walls.test.ts']],
   [/\.md$|^docs\/|^examples\//, ['test/docs.test.ts', 'test/docs/']],
   [/^(?:package\.json|tsconfig.*|.*\.config\.ts)$/, ['test/version.test.ts', 'test/walls.test.ts']],
 ]
@@ -45,9 +45,9 @@ const changed =
       ]
 
 const partOf = (path: string) => Object.keys(PARTS).find((folder) => path.startsWith(folder))
-/** A part is entered from its own files and from tests, but not from those of other parts. */
+/** A part is entered from its own files and from tests, but not from those of other parts. The command line uses parts as tests do. */
 const follows = (to: string, from: string) =>
-  !from.startsWith('src/') || partOf(to) === undefined || partOf(to) === partOf(from)
+  !/^src\/(?!cli\/)/.test(from) || partOf(to) === undefined || partOf(to) === partOf(from)
 
 const { source, alone } = groups()
 const touched = [...source, ...alone].filter((test) => {

@@ -24,6 +24,9 @@ const OF_LISTS = new Set([
 
 /** Lists whose length no client chooses, and what bounds it. */
 const BOUNDED: Readonly<Record<string, string>> = {
+  'src/cli/create/create.ts max': 'the choices of a question',
+  'src/cli/deploy/manage.ts max': 'the rows that a terminal is shown',
+  'src/cli/serve/log.ts assign': 'what one call of the log is given',
   'src/engine/assistants/merge.ts assign': 'an assistant, its thread and a request',
   'src/control-plane/api/authentication/authentication.ts assign': 'the ways to authenticate',
   'src/control-plane/handler.ts fromCharCode': '32 bytes',

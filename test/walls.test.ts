@@ -290,7 +290,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/control-plane',
   ],
   adapters: ['src/core/options', 'src/core/errors', 'src/core/http'],
-  cli: [
+  'src/cli': [
     'src/core/version',
     'src/core/nearest',
     'adapters',
@@ -322,14 +322,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The files that may load a package at run time. Types of any package may be imported by all. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   'eventsource-parser':
-    /^src\/(models\/tracing\/observe\/observe-response\.ts$|faces\/a2a\/|audit\/)|^cli\/(deploy\/|demo\/provider\.ts$)/,
+    /^src\/(models\/tracing\/observe\/observe-response\.ts$|faces\/a2a\/|audit\/)|^src\/cli\/(deploy\/|demo\/provider\.ts$)/,
   jose: /^src\/(faces\/a2a\/card\/signature|control-plane\/api\/authentication\/jwt)\.ts$/,
   '@modelcontextprotocol/server': /^src\/faces\/mcp\//,
   oauth4webapi: /^src\/control-plane\/auth\/oauth-client\.ts$/,
-  'modern-tar': /^(?:src\/control-plane\/deployers\/process|cli\/deploy)\//,
+  'modern-tar': /^src\/(?:control-plane\/deployers\/process|cli\/deploy)\//,
   '@kubernetes/client-node': /^src\/control-plane\/deployers\/kubernetes\//,
   // The files of a project, and its own copies of tsx, of the parser of types and of the bundler of components.
-  '(computed)': /^cli\/serve\/(graph-types|modules|typescript|ui)\.ts$/,
+  '(computed)': /^src\/cli\/serve\/(graph-types|modules|typescript|ui)\.ts$/,
   langsmith: /^src\/models\/tracing\/sinks\/langsmith\.ts$/,
   '@opentelemetry/api': /^src\/(models\/tracing\/sinks\/opentelemetry\.ts$|ops\/opentelemetry\/)/,
   '@langchain/langgraph': /^src\/agents\/langgraph\//,
@@ -341,12 +341,12 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   hono: /^adapters\/hono\.ts$/,
   ws: /^adapters\/node\/sockets\.ts$/,
   // The build puts them into what is published: nobody installs them.
-  zod: /^(cli|src\/(faces|storage\/graph-store|audit|control-plane))\//,
+  zod: /^src\/(cli|faces|storage\/graph-store|audit|control-plane)\//,
   '@langchain/core': /^src\/clients\/react\//,
   '@langchain/react': /^src\/clients\/react\//,
-  react: /^(src\/clients\/react|cli\/demo\/page)\//,
-  'react-dom': /^cli\/demo\/page\//,
-  marked: /^cli\/demo\/page\//,
+  react: /^src\/(clients\/react|cli\/demo\/page)\//,
+  'react-dom': /^src\/cli\/demo\/page\//,
+  marked: /^src\/cli\/demo\/page\//,
   preact: /^src\/ops\/devtools\/page\//,
   '@dagrejs/dagre': /^src\/ops\/devtools\/page\/model\/graph-layout\.ts$/,
   rfc6902: /^src\/faces\/ag-ui\/state\.ts$/,
@@ -355,7 +355,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
 /** The files that may speak to Node itself. */
 const NODE_FILES = [
   /^adapters\/node(\.ts$|\/)/,
-  /^cli\//,
+  /^src\/cli\//,
   /^src\/storage\/(sqlite|postgres|redis)\//,
   /^src\/control-plane\/deployers\//,
   // Reaches Node's modules without importing them: docs/decisions/0010-pinned-requests.md.
@@ -376,7 +376,7 @@ const NODE_GLOBALS = new Set([
 ])
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const files = ['src', 'adapters', 'cli'].flatMap(sourceFiles).map(readSource)
+const files = ['src', 'adapters'].flatMap(sourceFiles).map(readSource)
 
 test('every file belongs to a module', () => {
   expect(files.filter((file) => LAYERS[file.part] === undefined).map((file) => file.path)).toEqual([])
@@ -424,7 +424,7 @@ test('folders that share a parent have no circle of imports', () => {
   for (const { path, imports } of files) {
     for (const { target } of imports) {
       if (target === undefined) continue
-      const [parent, from, to] = forkOf(path, target)
+      const [parent, from, to] = forkOf(floorOfPath(path), floorOfPath(target))
       if (!from.folder || !to.folder) continue
       const graph = graphs.get(parent) ?? new Map<string, string[]>()
       graphs.set(parent, graph.set(from.name, [...(graph.get(from.name) ?? []), to.name]))
@@ -497,6 +497,9 @@ test('the walls notice what they forbid', () => {
     ),
   ).toEqual(['a -> b -> c -> a'])
 })
+
+/** The command line uses the adapters, which use the rest of `src`: it is a floor of its own. */
+const floorOfPath = (path: string): string => path.replace(/^src\/cli\//, 'cli/')
 
 interface Node {
   readonly name: string

@@ -5,7 +5,7 @@ import { type RequirementId, requirements } from './adapter/requirements.ts'
 import { responseChecks } from './adapter/response-checks.ts'
 import { streamChecks } from './adapter/stream-checks.ts'
 import type { AdapterTarget } from './adapter/target.ts'
-import type { Audit } from './types.ts'
+import type { Audit } from './rules.ts'
 
 const CHECKS: Readonly<Record<RequirementId, Check>> = {
   ...requestChecks,

@@ -4,12 +4,18 @@ import { fencedCheckpointer } from '../storage/checkpointer/fenced.ts'
 import type { Store } from '../storage/store/store.ts'
 import { fenceRules } from './checkpointer/fence.ts'
 import { keepLatestRules } from './checkpointer/keep-latest.ts'
-import { leasesOf, memoryLeases } from './checkpointer/leases.ts'
-import { at, type CheckpointerContext, idOf, putDraft, valuesAt } from './checkpointer/rule.ts'
+import {
+  at,
+  type CheckpointerContext,
+  idOf,
+  leasesOf,
+  memoryLeases,
+  putDraft,
+  valuesAt,
+} from './checkpointer/rule.ts'
 import { threadRules } from './checkpointer/threads.ts'
 import { valueRules } from './checkpointer/values.ts'
-import type { Rule } from './rules.ts'
-import type { Audit } from './types.ts'
+import type { Audit, Rule } from './rules.ts'
 
 export interface CheckpointerAuditOptions {
   /**

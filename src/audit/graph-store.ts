@@ -7,7 +7,7 @@ import { type GraphStoreContext, type GraphStoreIndex, INDEX } from './graph-sto
 import { searchRules } from './graph-store/search.ts'
 import { similarityRules } from './graph-store/similarity.ts'
 import { ttlRules } from './graph-store/ttl.ts'
-import type { Audit } from './types.ts'
+import type { Audit } from './rules.ts'
 
 export interface GraphStoreAuditOptions {
   /** Returns an empty store. */

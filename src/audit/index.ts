@@ -15,6 +15,7 @@ export {
 } from './checkpointer.ts'
 export type { GraphStoreIndex } from './graph-store/rule.ts'
 export { type GraphStoreAuditOptions, graphStoreAudits } from './graph-store.ts'
+export type { Audit } from './rules.ts'
 export type { AuditedAgents } from './server/context.ts'
 export type { AuditLevel } from './server/rule.ts'
 export type { AuditedSocket, AuditedSocketEvent, WebSocketFactory } from './server/socket.ts'
@@ -27,4 +28,3 @@ export {
   serverAudits,
 } from './server.ts'
 export { type StoreAuditOptions, storeAudits } from './store.ts'
-export type { Audit } from './types.ts'

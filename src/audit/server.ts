@@ -1,10 +1,10 @@
 import { checkOptions, type OptionTable } from '../core/options.ts'
 import { AuditError, within } from './check.ts'
+import type { Audit } from './rules.ts'
 import { type AuditedAgents, openAuditContext } from './server/context.ts'
 import type { AuditLevel, Need, ServerRule } from './server/rule.ts'
 import { serverRules } from './server/rules.ts'
 import type { WebSocketFactory } from './server/socket.ts'
-import type { Audit } from './types.ts'
 
 export interface ServerAuditOptions {
   /** The base URL of the protocol's routes, such as `http://127.0.0.1:2024` or `https://example.com/api`. */

@@ -1,7 +1,7 @@
 import { checkOptions, type OptionTable } from '../core/options.ts'
 import type { Guard, Op, Store } from '../storage/store/store.ts'
 import { eventually } from './check.ts'
-import type { Rule } from './rules.ts'
+import type { Audit, Rule } from './rules.ts'
 import { outcome } from './store/claims.ts'
 import { commitRules } from './store/commits.ts'
 import { documentRules } from './store/documents.ts'
@@ -14,7 +14,6 @@ import type { StoreContext } from './store/rule.ts'
 import { compareWithModel, randomSteps } from './store/sequences.ts'
 import { sharedRules } from './store/shared.ts'
 import { watchRules } from './store/watch.ts'
-import type { Audit } from './types.ts'
 
 export interface StoreAuditOptions {
   /** Opens the store. It may contain other data. Each audit closes what it opens. */

@@ -20,8 +20,8 @@ import type {
   WholeRun,
   WholeRunRequest,
 } from './requests.ts'
-import type { RunListQuery } from './threads/list-runs.ts'
 import type { ThreadListQuery } from './threads/lists.ts'
+import type { RunListQuery } from './threads/runs.ts'
 import type { StateQuery } from './threads/state.ts'
 
 /** Which threads of a principal to list. */

@@ -5,6 +5,7 @@ import { later, lazy } from '../core/lazy.ts'
 import { createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import { graphStoresOf } from '../storage/graph-store/index.ts'
 import { memoryOnDemand } from '../storage/memory/on-demand.ts'
+import type { Store } from '../storage/store/store.ts'
 import { watchStore } from './availability.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
@@ -13,7 +14,6 @@ import { limitsOf, slotPolicy } from './limits.ts'
 import { createLogWatchers } from './log/watchers.ts'
 import { createObserver } from './observe.ts'
 import type { AgentEngineOptions } from './options.ts'
-import { createStoreClock } from './records/store-clock.ts'
 import { createWakeUps } from './records/wake-ups.ts'
 import { warnEphemeralStore } from './threads/savers.ts'
 
@@ -126,4 +126,22 @@ function aliasesOf(
 function assertDefaultAgent(agents: ReadonlyMap<string, Agent>, named: string | undefined): void {
   if (named === undefined || agents.has(named)) return
   throw new RunError('invalid_argument', `defaultAgent ${JSON.stringify(named)} is not one of the agents.`)
+}
+
+/** How long the offset of a store's clock is cached, in milliseconds. */
+const KEPT_MS = 10_000
+
+/**
+ * The clock of a store, in milliseconds since 1970, for values that need not be read with a partition. A
+ * shared store is asked from time to time, a store of this process on every call.
+ */
+function createStoreClock(store: Store): (partition: string) => Promise<number> {
+  let known: { readonly now: number; readonly at: number } | undefined
+  return async (partition) => {
+    const passed = known ? performance.now() - known.at : KEPT_MS
+    if (known && passed < KEPT_MS) return known.now + Math.round(passed)
+    const { now } = await store.inspect(partition)
+    if (store.capabilities.shared) known = { now, at: performance.now() }
+    return now
+  }
 }

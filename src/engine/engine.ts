@@ -1,20 +1,21 @@
 import { later, lazy } from '../core/lazy.ts'
 import { checkOptions, STORAGE_PARTS } from '../core/options.ts'
-import { type Access, ownerOf } from '../core/principal.ts'
+import { type Access, ownerOf, userOf } from '../core/principal.ts'
+import { sleep, within } from '../core/time.ts'
 import type { AgentEngine } from './agent-engine.ts'
 import type { BeginAnswer, FindAnswer } from './answers/answer.ts'
 import { createAttach } from './attach.ts'
 import { asPrincipal, bind, type CallerRequest } from './bound.ts'
 import { checked } from './check-request.ts'
-import { close } from './close.ts'
-import type { RunContext } from './context.ts'
+import { closeReason, type RunContext } from './context.ts'
 import { createContext } from './create-context.ts'
+import { deadlineOf } from './deadlines.ts'
+import { RunError } from './errors.ts'
 import type { EventForm } from './log/form.ts'
 import { startMaintenance } from './maintenance.ts'
 import { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
-import type { CancelAction } from './records/records.ts'
-import { answersOf, inputOf } from './request-config.ts'
-import type { Owned, ThreadEvents } from './requests.ts'
+import type { CancelAction, StoredConfig, ThreadRecord } from './records/records.ts'
+import type { Answers, Owned, RunRequest, ThreadEvents } from './requests.ts'
 import type { ThreadListQuery } from './threads/lists.ts'
 import type { readHistory as historyOf } from './threads/state.ts'
 import type { OwnedThread } from './threads/threads.ts'
@@ -79,7 +80,7 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
       listThreads: (query = {}) => as(listThreads)(query),
       countThreads: (query = {}) => as(countThreads)(query),
       getRun: as(later(() => import('./threads/runs.ts'), 'getRun')),
-      listRuns: as(later(() => import('./threads/list-runs.ts'), 'listOwnRuns')),
+      listRuns: as(later(() => import('./threads/runs.ts'), 'listOwnRuns')),
       deleteRun: as(later(() => import('./mutations/delete-run.ts'), 'deleteRun')),
       readState: (thread, query) => readState(context, thread, query),
       readHistory: (thread, query, history) => readHistory(context, thread, query, history),
@@ -126,6 +127,41 @@ async function follow(context: RunContext, request: Followed) {
   return followStarted(context, request, await acceptRun(context, { ...run, ...asked }))
 }
 
+/** The config of a run with the principal that requests it, under the names of LangGraph's own servers. */
+function configOf({ principal, config }: Pick<RunRequest, 'principal' | 'config'>): StoredConfig | undefined {
+  if (!principal) return config
+  const user = userOf(principal)
+  const caller = {
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: principal.id,
+    ...(Array.isArray(user.permissions) && { langgraph_auth_permissions: user.permissions }),
+  }
+  return { ...config, configurable: { ...config?.configurable, ...caller } }
+}
+
+/** A request to start a run with an input. */
+const inputOf = ({ input = null, ...request }: RunRequest) =>
+  ({ ...request, ...settingsFor(request), start: { kind: 'input', value: input } }) as const
+
+/** A request to start a run with answers to questions. */
+const answersOf = ({ answers, update, goto, ...request }: Answers) =>
+  ({ ...request, ...settingsFor(request), start: { kind: 'resume', answers, update, goto } }) as const
+
+/** The config, or a function if it depends on the thread. */
+function settingsFor({
+  principal,
+  config,
+  settingsOf,
+}: Pick<RunRequest, 'principal' | 'config' | 'settingsOf'>) {
+  if (!settingsOf) return { config: configOf({ principal, config }) }
+  return {
+    async settingsOf(thread: ThreadRecord) {
+      const settings = await settingsOf(thread)
+      return { ...settings, config: configOf({ principal, config: settings.config }) }
+    },
+  }
+}
+
 type Cancelled = { readonly runId: string; readonly action?: CancelAction } | { readonly answerId: string }
 
 async function cancelOwn(context: RunContext, what: OwnedThread & Cancelled): Promise<void> {
@@ -135,4 +171,32 @@ async function cancelOwn(context: RunContext, what: OwnedThread & Cancelled): Pr
   }
   await requireRun(context, what)
   await cancelRun(context, what.threadId, what.runId, what.action ?? 'interrupt')
+}
+
+/**
+ * Lets runs finish for `drainMs`, then stops them: a run that another process can continue is handed over,
+ * any other ends as interrupted. Finally it ends every subscription with an error, so that clients reconnect
+ * elsewhere. A store or checkpointer that does not respond delays it only for a while: the leases of such
+ * runs expire, and other processes find them.
+ */
+async function close(context: RunContext): Promise<void> {
+  const { active, closing, pending, drainMs, cancelGraceMs, wakeUps } = context
+  closing.abort()
+  wakeUps.close()
+  if (drainMs > 0 && active.size > 0) {
+    await within(drainMs, Promise.all([...active.values()].map((run) => run.done)))
+  }
+  for (const run of active.values()) run.stop(closeReason(context, run.assistantId))
+  // An agent gets its time to stop, and the end of its run the time of one checkpointer call and one store
+  // call.
+  const end = performance.now() + cancelGraceMs + 2 * deadlineOf(context)
+  do {
+    await within(end - performance.now(), Promise.allSettled(pending))
+    // A claim that was just written is executed, and stopped immediately, in this turn of the event loop.
+    await sleep(0)
+  } while (pending.size > 0 && performance.now() < end)
+  if (pending.size > 0) {
+    context.report(new Error('The server closed while the store or a checkpointer was not responding.'), {})
+  }
+  context.watchers.close(new RunError('closing', 'The server is shutting down.'))
 }

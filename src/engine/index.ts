@@ -93,8 +93,8 @@ export {
   listQueued,
   type ThreadInspection,
 } from './threads/inspect.ts'
-export type { RunListQuery } from './threads/list-runs.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
 export { type LookQuery, receiptIn } from './threads/look.ts'
+export type { RunListQuery } from './threads/runs.ts'
 export type { StateQuery } from './threads/state.ts'
 export type { RunTree } from './threads/tree.ts'

@@ -18,7 +18,7 @@ const sources = join(folder, 'sources')
 const allow = ['--allow-repository', `${pathToFileURL(sources).href}/`]
 
 const agentwire = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
-  start(process.execPath, [...typescript('cli/main.ts'), 'control-plane', ...args], {
+  start(process.execPath, [...typescript('src/cli/main.ts'), 'control-plane', ...args], {
     ...process.env,
     STORAGE_URL: undefined,
     PORT: undefined,

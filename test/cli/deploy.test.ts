@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packProject } from '../../cli/deploy/pack.ts'
-import { run } from '../../cli/run.ts'
+import { packProject } from '../../src/cli/deploy/pack.ts'
+import { run } from '../../src/cli/run.ts'
 import { KEY, serveControlPlane, writeProject } from '../control-plane/support/deploying.ts'
 import { chat, write } from './projects.ts'
 

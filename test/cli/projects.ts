@@ -34,7 +34,7 @@ export function commandLine() {
   const folders: string[] = []
   beforeAll(() =>
     build({
-      entryPoints: [join(root, 'cli/main.ts')],
+      entryPoints: [join(root, 'src/cli/main.ts')],
       outfile: program,
       bundle: true,
       packages: 'external',

@@ -1,6 +1,6 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { expect, test } from 'vitest'
-import { readConfig } from '../../cli/serve/config.ts'
+import { readConfig } from '../../src/cli/serve/config.ts'
 import { commandLine, GRAPH, write } from './projects.ts'
 
 const { project, serve } = commandLine()

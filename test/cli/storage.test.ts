@@ -328,7 +328,7 @@ async function fill(url: string): Promise<void> {
 
 async function bundle(outfile: string): Promise<void> {
   await build({
-    entryPoints: { [parse(outfile).name]: join(root, 'cli/main.ts') },
+    entryPoints: { [parse(outfile).name]: join(root, 'src/cli/main.ts') },
     outdir: dirname(outfile),
     outExtension: { '.js': '.mjs' },
     bundle: true,

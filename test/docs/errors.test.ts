@@ -21,7 +21,7 @@ function codesIn(source: string): string[] {
   ].map((code) => code.trim())
 }
 
-const sources = ['src', 'cli', 'adapters'].flatMap((folder) =>
+const sources = ['src', 'adapters'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
     .map((path) => `${folder}/${path}`),

@@ -8,7 +8,7 @@ import { build, type Loader, type Plugin } from 'esbuild'
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** Below `node_modules`, so that packages are found as from the project. */
 const BUNDLES = join(ROOT, 'node_modules/.cache/agentwire/programs')
-const SOURCES = ['src', 'adapters', 'cli', 'test', 'examples', 'package.json']
+const SOURCES = ['src', 'adapters', 'test', 'examples', 'package.json']
 
 const bundles = new Map<string, Promise<string>>()
 

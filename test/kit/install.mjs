@@ -67,7 +67,6 @@ export function copySources(folder) {
   for (const name of [
     'src',
     'adapters',
-    'cli',
     'test',
     'examples',
     'docs',

@@ -37,12 +37,12 @@ const { values, positionals } = parseArgs({
     workers: { type: 'string', default: '2' },
   },
 })
-const sources = positionals.filter((one) => /^(src|adapters|cli)\b/.test(one))
+const sources = positionals.filter((one) => /^(src|adapters)\b/.test(one))
 const named = positionals.filter((one) => one.startsWith('test/'))
 
 const ranges = sources.length > 0 ? inFolders(sources) : changedLines(values.base)
 if (ranges.length === 0) {
-  console.log('Nothing to mutate: no line of src, adapters or cli has changed.')
+  console.log('Nothing to mutate: no line of src or adapters has changed.')
   process.exit(0)
 }
 const tests = named.length > 0 ? named : nearestTests(ranges)
@@ -150,8 +150,8 @@ function declarations(file) {
  * @param {string} base
  */
 function changedLines(base) {
-  const changed = git('diff', '-U0', '--no-color', base, '--', 'src', 'adapters', 'cli')
-  const found = git('ls-files', '--others', '--exclude-standard', 'src', 'adapters', 'cli').filter(isSource)
+  const changed = git('diff', '-U0', '--no-color', base, '--', 'src', 'adapters')
+  const found = git('ls-files', '--others', '--exclude-standard', 'src', 'adapters').filter(isSource)
   let file = ''
   for (const line of changed) {
     if (line.startsWith('+++ ')) file = line.slice('+++ b/'.length)

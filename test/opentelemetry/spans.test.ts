@@ -6,7 +6,7 @@ import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { ModelCall } from '../../src/faces/kit/index.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
 import { openaiChat } from '../../src/models/formats/index.ts'
-import { parseTraceparent } from '../../src/ops/opentelemetry/traceparent.ts'
+import { parseTraceparent } from '../../src/ops/opentelemetry/spans.ts'
 import { EVENTS } from './events.ts'
 import { CALLER_ID, gate, recorder, serveObserved, TRACE_ID, TRACEPARENT } from './telemetry.ts'
 

@@ -20,7 +20,6 @@ const LIBRARY = join(APP, 'node_modules/agentwire')
 const SOURCES = [
   'src',
   'adapters',
-  'cli',
   'pages.config.ts',
   'rolldown.config.ts',
   'tsup.config.ts',

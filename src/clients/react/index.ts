@@ -3,13 +3,17 @@ export { type AgentClient, type AgentClientOptions, createAgentClient } from './
 export type { Connection } from './connection.ts'
 export type { FirstState } from './first-state.ts'
 export type { Observable } from './observable.ts'
+export { type OpenThread, useOpenThread } from './open-thread.ts'
 export type { ThreadEntry } from './requests.ts'
 export { type Removal, searchThreads, type ThreadList, type ThreadStore } from './threads.ts'
 export {
   contentOf,
   type Upload,
   type UploadBlock,
+  type UploadOptions,
   type UploadProblem,
+  type UseUploads,
+  useUploads,
 } from './uploads.ts'
 export {
   type AgentStream,
@@ -18,7 +22,5 @@ export {
   type UseAgentStream,
   useAgentStream,
 } from './use-agent-stream.ts'
-export { type OpenThread, useOpenThread } from './use-open-thread.ts'
 export { type QueuedMessage, useQueue } from './use-queue.ts'
 export { useReachable, useThread, useThreads } from './use-threads.ts'
-export { type UploadOptions, type UseUploads, useUploads } from './use-uploads.ts'

@@ -1,12 +1,15 @@
-import { HttpAgentServerAdapter, useStream } from '@langchain/react'
-import { useMemo } from 'react'
+import {
+  type AnyStream,
+  HttpAgentServerAdapter,
+  STREAM_CONTROLLER,
+  useStream,
+  useSubmissionQueue,
+} from '@langchain/react'
+import { useEffect, useMemo, useRef } from 'react'
 import type { AgentClient } from './client.ts'
-import { type FirstState, viewOf } from './first-state.ts'
+import { type FirstState, useFirstState, viewOf } from './first-state.ts'
 import { isServer } from './on-server.ts'
-import { useFirstState } from './use-first-state.ts'
-import { useHandOver } from './use-hand-over.ts'
-import { useInStep } from './use-in-step.ts'
-import { useStop } from './use-stop.ts'
+import { requester, type ThreadEntry, threadPath } from './requests.ts'
 import { useThread } from './use-threads.ts'
 
 export interface AgentStreamOptions {
@@ -133,4 +136,104 @@ function useStreamOnPage<State extends object>(
       await stream.respondAll(responses)
     },
   }
+}
+
+/**
+ * Sends queued messages to the server when the user opens another conversation, reloads or closes the page.
+ * The SDK keeps them in the page, so they would be lost. The server runs them in order after the current run.
+ */
+function useHandOver(
+  { apiUrl, fetch }: AgentClient,
+  stream: AnyStream,
+  assistantId: string | undefined,
+): void {
+  const { entries, clear } = useSubmissionQueue(stream)
+  const { threadId } = stream
+  const latest = useRef({ entries, clear, threadId, assistantId })
+  latest.current = { entries, clear, threadId, assistantId }
+
+  useEffect(() => {
+    const request = requester(apiUrl, fetch)
+    const handOver = async (isLeaving: boolean): Promise<void> => {
+      const { entries, clear, threadId, assistantId } = latest.current
+      if (threadId === null || entries.length === 0) return
+      void clear()
+      for (const { values: input, options = {} } of entries) {
+        const { config, metadata } = options
+        const params = { assistant_id: assistantId, input, config, metadata, multitask_strategy: 'enqueue' }
+        const body = { id: 1, method: 'run.start', params }
+        const path = `${threadPath(threadId)}/commands`
+        const sent = request('POST', path, { body, isLasting: true }).catch(console.warn)
+        // A page that goes away cannot wait for a response. Otherwise, waiting keeps the order.
+        if (!isLeaving) await sent
+      }
+    }
+    const leave = (): void => void handOver(true)
+    addEventListener('pagehide', leave)
+    return () => {
+      removeEventListener('pagehide', leave)
+      void handOver(false)
+    }
+  }, [apiUrl, fetch])
+}
+
+/**
+ * Synchronizes a conversation with the list of threads. A thread without a run has no stream, and no event
+ * reports that an interrupt was answered elsewhere. So the state is read again when the list reports a
+ * change.
+ */
+function useInStep(
+  { threads }: AgentClient,
+  stream: AnyStream,
+  thread: ThreadEntry | null | undefined,
+): void {
+  const { isLoading } = stream
+  const controller = stream[STREAM_CONTROLLER]
+  const asks = stream.interrupts.length > 0
+  const updatedAt = thread?.updatedAt.getTime()
+  const seen = useRef(updatedAt)
+  // The first run opens the stream, which stays open and reports all later runs.
+  const hasStream = useRef(false)
+  const wasLoading = useRef(false)
+
+  useEffect(() => {
+    hasStream.current ||= isLoading
+    const isNews = updatedAt !== undefined && seen.current !== undefined && updatedAt !== seen.current
+    seen.current = updatedAt
+    if (isNews && !hasStream.current) void controller.hydrate()
+  }, [controller, updatedAt, isLoading])
+
+  useEffect(() => {
+    if (isLoading === wasLoading.current) return
+    wasLoading.current = isLoading
+    void threads.changed().catch(console.warn)
+    if (!isLoading && asks) void controller.hydrate()
+  }, [threads, controller, isLoading, asks])
+}
+
+/**
+ * Cancels all runs of a thread, whichever client started them. `useStream().stop()` only cancels a run that
+ * this page started: after a reload, it only stops listening. The page keeps listening, and learns from the
+ * stream that the run has ended, like every other page.
+ */
+function useStop(
+  { threads }: AgentClient,
+  { isLoading, threadId }: AnyStream,
+  thread: ThreadEntry | null | undefined,
+): { readonly isRunning: boolean; readonly stop: () => Promise<void> } {
+  // A page that is loaded during a run knows it from the thread before the stream reports it.
+  const isBusy = thread?.status === 'busy'
+  const isWanted = useRef(false)
+
+  // A user may stop before the message that starts the run has been sent.
+  useEffect(() => {
+    if (!isLoading) isWanted.current = false
+    else if (isWanted.current && isBusy && threadId !== null) threads.stop(threadId).catch(console.warn)
+  }, [threads, isLoading, isBusy, threadId])
+
+  const stop = async (): Promise<void> => {
+    isWanted.current = true
+    if (threadId !== null) await threads.stop(threadId)
+  }
+  return { isRunning: isLoading || isBusy, stop }
 }

@@ -1,22 +1,27 @@
 import {
   type Call,
   createHandler,
+  type EncodeError,
   empty,
   type HandlerOptions,
+  type HttpError,
   isJsonType,
   isResponse,
   json,
+  type OnError,
   type Route,
+  reportError,
+  toHttpError,
   type WebHandler,
 } from '../../core/http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
-import { pageRoute } from '../page/route.ts'
+import { InvalidRequest } from '../errors.ts'
+import { check, defaultOf, MISSING } from '../schema/check.ts'
+import { createFindings, type Findings } from '../schema/findings.ts'
+import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
 import { validated } from './conditional.ts'
-import { documentRoute } from './document/route.ts'
-import { encodeErrors } from './encode-error.ts'
-import type { Operation, Reply } from './operation.ts'
-import { parseJson } from './parse-json.ts'
-import { readRequest } from './read-request.ts'
+import type { OpenApiDocument } from './document.ts'
+import type { Operation, OperationSpec, Reply } from './operation.ts'
 
 export interface ApiOptions
   extends Pick<HandlerOptions, 'authenticate' | 'basePath' | 'maxBodyBytes' | 'onClose'> {
@@ -65,4 +70,122 @@ function answer({ method, responses }: Operation, request: Request, reply: Reply
   return method === 'GET' || method === 'PATCH'
     ? validated(request, body, { status, headers })
     : json(body, { status, headers })
+}
+
+/**
+ * Encodes every error as `{ "detail": … }`: a list of problems for 422, otherwise a string. From status 500
+ * on, it has the `id` that `onError` received.
+ */
+const encodeErrors =
+  (onError: OnError | undefined): EncodeError =>
+  (error, call, origin) => {
+    if (error instanceof InvalidRequest) return json({ detail: error.problems }, { status: 422 })
+    const known = toHttpError(error)
+    const { status, headers } = known
+    const detail = detailOf(known, call === undefined)
+    if (status < 500) return json({ detail }, { status, headers })
+    const id = reportError(error, onError, origin)
+    return json({ detail, id }, { status, headers })
+  }
+
+/** FastAPI's own text, if it has one. */
+function detailOf({ status, code, message }: HttpError, isUnrouted: boolean): string {
+  if (status === 404 && isUnrouted) return 'Not Found'
+  if (code === 'method_not_allowed') return 'Method Not Allowed'
+  if (code === 'invalid_encoding') return 'There was an error parsing the body'
+  if (code === 'internal_error') return 'Internal Server Error'
+  return message
+}
+
+/** The parsed path, query and body of a request. Throws `InvalidRequest` with all problems, in this order. */
+function readRequest(spec: OperationSpec, call: Call, body: unknown) {
+  const findings = createFindings()
+  const input = {
+    params: readParams(spec, call.params, findings),
+    query: spec.query ? readQuery(jsonSchemaOf(spec.query), call.url.searchParams, findings) : {},
+    body: readBody(spec, body, findings),
+  }
+  if (findings.problems.length > 0) throw new InvalidRequest(findings.problems)
+  return input
+}
+
+function readParams(spec: OperationSpec, params: Call['params'], findings: Findings) {
+  const schemas = spec.params ? jsonSchemaOf(spec.params).properties! : {}
+  const read: Record<string, unknown> = {}
+  // Their names come from the route's pattern.
+  for (const name in params) {
+    const schema = schemas[name]
+    read[name] = schema ? check(schema, params[name], ['path', name], findings) : params[name]
+  }
+  return read
+}
+
+function readQuery({ properties = {}, required }: JsonSchema, given: URLSearchParams, findings: Findings) {
+  const read: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(properties)) {
+    const values = given.getAll(name)
+    const loc = ['query', name]
+    if (values.length > 0) {
+      // If a parameter is repeated, the last one counts.
+      read[name] = check(schema, isList(schema) ? values : values.at(-1), loc, findings)
+    } else if (schema.default !== undefined) read[name] = defaultOf(schema)
+    else if (required?.includes(name)) findings.add(MISSING, loc, null)
+  }
+  return read
+}
+
+const isList = (schema: JsonSchema): boolean =>
+  schema.anyOf ? isList(schema.anyOf[0]) : schema.type === 'array'
+
+function readBody({ body: schema, bodyOptional }: OperationSpec, body: unknown, findings: Findings): unknown {
+  if (schema === undefined) return undefined
+  // `null` counts as no body.
+  const given = body ?? (bodyOptional ? {} : undefined)
+  if (given === undefined) return findings.add(MISSING, ['body'], null)
+  return check(jsonSchemaOf(schema), given, ['body'], findings)
+}
+
+/** The value of a JSON text. Throws `InvalidRequest` for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The runtime's own message may quote the body, including a secret.
+    const ctx = { error: 'The body is not JSON' }
+    throw new InvalidRequest([
+      { type: 'json_invalid', loc: ['body'], msg: 'JSON decode error', input: {}, ctx },
+    ])
+  }
+}
+
+/**
+ * The page of a deployment, which the vendor's command-line tools link to. It is the same for all deployments
+ * and therefore public: it requests its data from the API with its user's key. Its code is loaded with the
+ * first request.
+ */
+const pageRoute: Route = [
+  'GET',
+  '/o/:tenant_id/host/deployments/:deployment_id',
+  async () => (await import('../page/page.ts')).deploymentPage(),
+  'public',
+]
+
+const DOCUMENT = '/openapi.json'
+
+/** The public route of the OpenAPI document. Its code is loaded with the first request. */
+function documentRoute(operations: readonly Operation[]): Route {
+  let known: Promise<OpenApiDocument> | undefined
+  return [
+    'GET',
+    DOCUMENT,
+    async ({ url: { pathname } }) => {
+      const document = await (known ??= import('./document.ts').then(({ documentOf }) =>
+        documentOf(operations),
+      ))
+      // Where the API is mounted.
+      const url = pathname.slice(0, pathname.lastIndexOf(DOCUMENT)) || '/'
+      return json({ ...document, servers: [{ url }] })
+    },
+    'public',
+  ]
 }

@@ -2,10 +2,10 @@ import { concatBytes } from '../../core/bytes.ts'
 import { encodeSse, type StreamSource } from '../../core/http/index.ts'
 import { watchChanges } from '../../storage/coordination/changes.ts'
 import type { ControlPlaneContext } from '../context.ts'
+import { refusal } from '../errors.ts'
 import { type LogPlace, partitionOf as logPartitionOf } from '../logs/logs.ts'
 import type { DeploymentRecord } from '../records/records.ts'
 import { partitionOf } from '../records/stored.ts'
-import { type Cursor, formatCursor } from './cursor.ts'
 import { type EventPage, type EventType, mergePages, readLinePage, readStatusPage } from './pages.ts'
 
 export interface EventStreamOptions {
@@ -97,5 +97,36 @@ export function deploymentEvents(
       isOver = true
       changes.close()
     },
+  }
+}
+
+/** A reader's position: its last sequence number in each log. */
+export interface Cursor {
+  readonly status: number
+  readonly build: number
+  readonly deploy: number
+  /** The revision of the build log. Null before the first revision. */
+  readonly revisionId: string | null
+}
+
+const FORM = /^(\d{1,15})\.(\d{1,15})\.(\d{1,15})\.([\da-f-]{36})?$/
+
+/** A cursor's text, which is the `id` of its event. */
+export const formatCursor = ({ status, build, deploy, revisionId }: Cursor): string =>
+  `${status}.${build}.${deploy}.${revisionId ?? ''}`
+
+/** Throws 400 for an invalid cursor. */
+export function parseCursor(text: string): Cursor {
+  const [, status, build, deploy, revisionId] = FORM.exec(text) ?? []
+  if (status === undefined)
+    throw refusal(
+      400,
+      "Last-Event-ID: expected the 'id' of an event of this stream. Omit it to start from the beginning.",
+    )
+  return {
+    status: Number(status),
+    build: Number(build),
+    deploy: Number(deploy),
+    revisionId: revisionId ?? null,
   }
 }

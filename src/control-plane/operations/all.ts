@@ -8,8 +8,7 @@ import { uploadOperations } from './deployments/uploads.ts'
 import { streamEvents } from './events.ts'
 import { integrationOperations } from './integrations.ts'
 import { listenerOperations } from './listeners.ts'
-import { logOperations } from './logs/logs.ts'
-import { projectLogOperations } from './logs/project-logs.ts'
+import { logOperations, projectLogOperations } from './logs/logs.ts'
 
 /** All operations except those of the auth service, in document order. */
 export const OPERATIONS: readonly Operation[] = [

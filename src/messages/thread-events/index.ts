@@ -1,4 +1,3 @@
-export { agentEvent } from './agent-event.ts'
 export { createCallScopes } from './call-scopes.ts'
 export type {
   AgentEvent,
@@ -12,6 +11,7 @@ export type {
   ToolData,
   UpdateData,
 } from './event-data.ts'
+export { agentEvent } from './event-data.ts'
 export {
   createFold,
   type Fold,

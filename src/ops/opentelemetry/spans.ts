@@ -1,11 +1,13 @@
 import {
   type Attributes,
   type Context,
+  isSpanContextValid,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
   SpanKind,
   SpanStatusCode,
+  TraceFlags,
   type Tracer,
   trace,
 } from '@opentelemetry/api'
@@ -18,7 +20,6 @@ import {
   runErrorTypeOf,
   secondsBetween,
 } from './attributes.ts'
-import { parseTraceparent } from './traceparent.ts'
 
 /** A frozen process may never see the end of a run. Its span must not stay open forever. */
 const MAX_OPEN_SPANS = 10_000
@@ -150,4 +151,18 @@ function addError(span: Span, event: RunEventOf<'run.ended'>): void {
   const text = isError ? error.message : typeof error === 'string' ? error : undefined
   span.setStatus({ code: SpanStatusCode.ERROR, ...(text !== undefined && { message: text }) })
   if (isError || typeof error === 'string') span.recordException(error, new Date(at))
+}
+
+const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/
+
+/**
+ * The caller's span, from a W3C `traceparent` header. Undefined if the header is missing or invalid, as the
+ * specification requires. Later versions may append fields to those of version 00.
+ */
+export function parseTraceparent(header: string | null): SpanContext | undefined {
+  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header ?? '') ?? []
+  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined
+  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED
+  const caller = { traceId, spanId, traceFlags, isRemote: true }
+  return isSpanContextValid(caller) ? caller : undefined
 }

@@ -1,7 +1,15 @@
+import { checkOptions, type OptionTable } from '../../core/options.ts'
 import type { Store } from '../store/store.ts'
 import type { Owner } from './layout.ts'
 import type { NamespaceItems } from './read.ts'
-import type { GraphStore, GraphStoreMatch, GraphStoreOperation, GraphStoreOptions } from './types.ts'
+import type {
+  GraphStore,
+  GraphStoreLike,
+  GraphStoreMatch,
+  GraphStoreOperation,
+  GraphStoreOptions,
+  GraphStoreTtl,
+} from './types.ts'
 
 /** Loaded with the first operation. */
 let operations: Promise<typeof import('./batch.ts')> | undefined
@@ -38,3 +46,27 @@ export function createGraphStore(store: Store, owner: Owner, options: GraphStore
 
 const matchOf = (matchType: GraphStoreMatch['matchType'], path: string[] | undefined): GraphStoreMatch[] =>
   path ? [{ matchType, path }] : []
+
+const TTL: OptionTable<GraphStoreTtl> = { defaultTtl: 'number', refreshOnRead: 'boolean' }
+
+const GRAPH_STORE_OPTIONS: OptionTable<GraphStoreOptions> = {
+  embed: 'function',
+  dims: 'number',
+  fields: 'list',
+  ttl: TTL,
+}
+
+/** The graph stores of a server: one for each owner, or a given one that all owners share. */
+export interface GraphStores {
+  readonly isShared: boolean
+  of(owner: Owner): GraphStore
+}
+
+export function graphStoresOf(
+  store: Store,
+  given: GraphStoreLike | GraphStoreOptions | undefined,
+): GraphStores {
+  if (given && 'batch' in given) return { isShared: true, of: () => given as unknown as GraphStore }
+  checkOptions('createAgentEngine: graphStore', given ?? {}, GRAPH_STORE_OPTIONS)
+  return { isShared: false, of: (owner) => createGraphStore(store, owner, given) }
+}

@@ -4,11 +4,10 @@ import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
-import { askLine } from '../../../cli/ask-line.ts'
-import { exampleReader } from '../../../cli/create/examples.ts'
-import { projectOf } from '../../../cli/create/project.ts'
-import { run } from '../../../cli/run.ts'
-import { Canceled } from '../../../cli/terminal.ts'
+import { exampleReader } from '../../../src/cli/create/examples.ts'
+import { projectOf } from '../../../src/cli/create/project.ts'
+import { run } from '../../../src/cli/run.ts'
+import { askLine, Canceled } from '../../../src/cli/terminal.ts'
 import { programs } from '../../kit/program.ts'
 import { root } from '../../package/package.ts'
 import { write } from '../projects.ts'
@@ -90,7 +89,7 @@ test('the langgraph.json of a project is served with the authentication of the p
   const args = ['serve', '--config', join(place, 'langgraph.json'), '--port', '0', '--json']
   const served = start(
     process.execPath,
-    ['--import', 'tsx', join(root, 'cli/main.ts'), ...args],
+    ['--import', 'tsx', join(root, 'src/cli/main.ts'), ...args],
     { ...env, AGENT_USERS: 'ada:secret', STORAGE_URL: 'memory:' },
     place,
   )

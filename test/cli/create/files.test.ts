@@ -1,10 +1,10 @@
 /** What each project of `agentwire create` has: everything that it needs, and nothing that was not chosen. */
 import { posix } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Choices } from '../../../cli/create/choices.ts'
-import { exampleReader } from '../../../cli/create/examples.ts'
-import { type ProjectFiles, projectOf } from '../../../cli/create/project.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
+import type { Choices } from '../../../src/cli/create/choices.ts'
+import { exampleReader } from '../../../src/cli/create/examples.ts'
+import { type ProjectFiles, projectOf } from '../../../src/cli/create/project.ts'
 import { ALL, nameOf } from './templates.ts'
 
 const read = exampleReader()

@@ -1,4 +1,4 @@
-import { CHOICES, type Choices } from '../../../cli/create/choices.ts'
+import { CHOICES, type Choices } from '../../../src/cli/create/choices.ts'
 
 const YES_NO = [true, false]
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseJson } from '../../../src/control-plane/api/parse-json.ts'
+import { parseJson } from '../../../src/control-plane/api/create-api.ts'
 import { InvalidRequest } from '../../../src/control-plane/errors.ts'
 
 test('what is no JSON is refused without a word of it', () => {

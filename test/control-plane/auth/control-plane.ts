@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import { serve } from '../../../adapters/node.ts'
 import { createApi } from '../../../src/control-plane/api/create-api.ts'
-import { documentOf } from '../../../src/control-plane/api/document/document.ts'
+import { documentOf } from '../../../src/control-plane/api/document.ts'
 import { type TokenVaultOptions, tokenVault } from '../../../src/control-plane/auth/oauth.ts'
 import { openVault } from '../../../src/control-plane/auth/token-vault.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'

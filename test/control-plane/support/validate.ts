@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { OpenApiDocument } from '../../../src/control-plane/api/document/document.ts'
+import type { OpenApiDocument } from '../../../src/control-plane/api/document.ts'
 
 /**
  * Checks answers against a served document: the path, the method, the status, the media type and the body have to be in it. `basePath`

@@ -1,13 +1,13 @@
 import { encodeMessage, type Message, textOf } from '../../../messages/index.ts'
 import { type Fields, itemsOf } from '../../../messages/record.ts'
 import { agentEvent, type EventData } from '../../../messages/thread-events/index.ts'
+import { AgentInputError } from '../../errors.ts'
 import { toJson } from '../../to-json.ts'
 import { type CallIdentity, type CompletedCall, errorOf } from '../journal/call-log.ts'
 import { answerWrites, digestOf } from '../journal/journal.ts'
 import { type CallBatch, callIdOf, idOf, isSuspended, nextPath, replayedCall, type Scope } from '../scope.ts'
 import { frozenCopy, insertAnswer, messagesOf } from '../state.ts'
 import type { CallOptions } from '../types.ts'
-import { checkReturned } from '../unread.ts'
 import { openDraft } from './message.ts'
 
 export interface Call {
@@ -100,6 +100,16 @@ export async function settled<T>(
   }
   await settle(result === undefined ? {} : { result: frozenCopy(result) }, result)
   return result
+}
+
+const GENERATORS: ReadonlySet<string> = new Set(['[object Generator]', '[object AsyncGenerator]'])
+
+/** Throws if a function returned a generator, whose body would never run. */
+function checkReturned(what: string, returned: unknown): void {
+  if (GENERATORS.has(Object.prototype.toString.call(returned)))
+    throw new AgentInputError(
+      `${what} returned a generator. Nothing reads what it yields: use an async function, and message(text) or output(text) of its context.`,
+    )
 }
 
 /** Returns the call's result in an earlier attempt, in its turn. */

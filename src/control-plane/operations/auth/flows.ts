@@ -15,7 +15,6 @@ import {
   WAITED,
 } from '../../wire/auth.ts'
 import { given } from '../../wire/names.ts'
-import { htmlPage } from './page.ts'
 import { AUTH_TAG, authOf, authOperation, baseUrlOf, callerOf, NO_STORE } from './service.ts'
 
 /** The longest time that a client may wait, in seconds. */
@@ -148,3 +147,28 @@ async function finish(
     return htmlPage(failure.status, 'Not signed in', failure.message)
   }
 }
+
+/** A page for a user whom a provider has redirected back. It loads and runs nothing from other origins. */
+function htmlPage(status: number, title: string, text: string): Response {
+  const page = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head>
+<body><main><h1>${escaped(title)}</h1><p>${escaped(text)}</p></main></body>
+</html>
+`
+  return new Response(page, {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy':
+        "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      'x-content-type-options': 'nosniff',
+      // The page's URL contains the code.
+      'referrer-policy': 'no-referrer',
+    },
+  })
+}
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

@@ -1,9 +1,20 @@
-import { operation, tagged } from '../../api/operation.ts'
-import { presentLine } from '../../present/log.ts'
+import { operation, type Reply, tagged } from '../../api/operation.ts'
+import type { ControlPlaneContext } from '../../context.ts'
+import { presentLine, presentProjectLine } from '../../present/log.ts'
+import type { DeploymentRecord } from '../../records/records.ts'
 import { DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
-import { DEPLOYMENT_LOGS, LIST_DEPLOYMENT_LOGS, LOG_ITEMS, LOG_PAGE, REVISION_LOGS } from '../../wire/logs.ts'
+import {
+  DEPLOYMENT_LOGS,
+  LIST_DEPLOYMENT_LOGS,
+  LOG_ITEMS,
+  LOG_PAGE,
+  PROJECT_LOG_PAGE,
+  PROJECT_LOGS,
+  type ProjectLogsBody,
+  REVISION_LOGS,
+} from '../../wire/logs.ts'
 import { findDeployment, onDeployment, onRevision, revisionOfDeployment } from '../on-deployment.ts'
-import { readLogs } from './read-logs.ts'
+import { type LogRequest, readLogs } from './read-logs.ts'
 
 export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   onRevision(
@@ -44,5 +55,48 @@ export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       })
       return { body: { items: lines.map(presentLine), next_cursor: next } }
     },
+  ),
+])
+
+const SPEC = {
+  body: PROJECT_LOGS,
+  bodyOptional: true,
+  responses: { 200: PROJECT_LOG_PAGE },
+  errors: [400, 404],
+} as const
+const DEFAULT_LIMIT = 50
+
+async function projectLogs(
+  context: ControlPlaneContext,
+  deployment: DeploymentRecord,
+  which: Pick<LogRequest, 'type' | 'revision'>,
+  body: ProjectLogsBody,
+): Promise<Reply> {
+  const request = { ...body, ...which, limit: body.limit ?? DEFAULT_LIMIT }
+  const { lines, next } = await readLogs(context, deployment, request)
+  return { body: { logs: lines.map(presentProjectLine), next_offset: next } }
+}
+
+/** The version 1 routes, which all command-line tools call. A project is a deployment. */
+export const projectLogOperations = /* @__PURE__ */ tagged('Projects (v1)', [
+  onRevision(
+    'POST /v1/projects/{deployment_id}/revisions/{revision_id}/build_logs',
+    'Get Build Logs',
+    SPEC,
+    async (context, { deployment, revision }, { body }) =>
+      projectLogs(context, deployment, { type: 'build', revision }, body),
+  ),
+  onRevision(
+    'POST /v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs',
+    'Get Revision Deploy Logs',
+    SPEC,
+    async (context, { deployment, revision }, { body }) =>
+      projectLogs(context, deployment, { type: 'deploy', revision }, body),
+  ),
+  onDeployment(
+    'POST /v1/projects/{deployment_id}/deploy_logs',
+    'Get Deploy Logs',
+    SPEC,
+    async (context, deployment, { body }) => projectLogs(context, deployment, { type: 'deploy' }, body),
   ),
 ])

@@ -1,7 +1,7 @@
 import type { Annotation, ContentBlock, MediaBlock, Message } from '../../../messages/index.ts'
 import { asIs, dropUndefined, nonEmpty } from '../writing/fields.ts'
-import { writeFinishReason } from './finish-reason.ts'
 import type { Target } from './target.ts'
+import { writeFinishReason } from './target.ts'
 
 /** Anthropic Messages: a request has `system` and `messages`, a response is one message. */
 export const anthropicTarget: Target = {

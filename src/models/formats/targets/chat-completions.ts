@@ -1,8 +1,7 @@
 import type { ContentBlock, InvalidToolCallBlock, Message, ToolCallBlock } from '../../../messages/index.ts'
 import { argsOf, asIs, dropUndefined, nonEmpty, urlOf, writeCitation } from '../writing/fields.ts'
-import { writeFinishReason } from './finish-reason.ts'
-import { spelledRole } from './role.ts'
 import type { Target } from './target.ts'
+import { spelledRole, writeFinishReason } from './target.ts'
 
 /** OpenAI Chat Completions: a request has `messages`, a response has `choices` with a `message` each. */
 export const completionsTarget: Target = {

@@ -1,8 +1,8 @@
 import type { ContentBlock, Message } from '../../../messages/index.ts'
 import { RESULT_FIELDS } from '../providers/openai-responses.ts'
 import { argsOf, asIs, dropUndefined, urlOf, writeCitation } from '../writing/fields.ts'
-import { spelledRole } from './role.ts'
 import type { Target } from './target.ts'
+import { spelledRole } from './target.ts'
 
 /** OpenAI Responses: a request has `instructions` and the items of `input`, a response those of `output`. */
 export const responsesTarget: Target = {

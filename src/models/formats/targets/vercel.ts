@@ -1,7 +1,7 @@
 import type { Annotation, ContentBlock, Message } from '../../../messages/index.ts'
 import { asIs, dropUndefined } from '../writing/fields.ts'
-import { writeFinishReason } from './finish-reason.ts'
 import type { Target } from './target.ts'
+import { writeFinishReason } from './target.ts'
 
 /** Vercel's AI SDK: a request has model messages, a response is one message with the parts of a result. */
 export const vercelTarget: Target = {

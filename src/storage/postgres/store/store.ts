@@ -11,7 +11,6 @@ import type { Row } from '../pool.ts'
 import { fromText, keyOf, readNames } from '../text.ts'
 import { encodeAppend, encodeChange, sortedBy, throwRefusal } from './change.ts'
 import type { Notifier } from './notifier.ts'
-import { expireLogs } from './retention.ts'
 import { NOW_ONCE } from './sql-store.ts'
 
 const SWEEP_BATCH = 1_000
@@ -156,6 +155,30 @@ export function createStore(database: Database, notifier: Notifier, retention: R
       await expireLogs(database, retention)
     },
   }
+}
+
+/** Logs per transaction. */
+const LIMIT = 200
+
+/**
+ * The policy of `applyRetention`, in the server-side functions `expire` and `evict`, because a sweep would
+ * otherwise fetch a row for each thread. Their lock admits one process at a time, so nothing is counted
+ * twice.
+ */
+async function expireLogs(
+  { call }: Database,
+  { maxThreadBytes, maxTotalBytes, maxAgeMs }: RetentionOptions,
+): Promise<void> {
+  const whole = (value: number | undefined) => (value === undefined ? null : Math.floor(value))
+  async function resultOf(name: string, ...values: unknown[]): Promise<string | null> {
+    return (await call(name, values, { mutates: true }))[0]!.value!
+  }
+  if (maxThreadBytes !== undefined || maxAgeMs !== undefined) {
+    for (let after: string | null = ''; after !== null; )
+      after = await resultOf('expire', after, whole(maxAgeMs), whole(maxThreadBytes), LIMIT)
+  }
+  if (maxTotalBytes === undefined) return
+  while ((await resultOf('evict', whole(maxTotalBytes), LIMIT)) === 't');
 }
 
 /** From a row with the columns of `SCHEMA`. */

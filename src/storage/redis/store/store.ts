@@ -36,14 +36,12 @@ import {
   readDocument,
   toUtf8,
 } from './entries.ts'
-import { expiredLeases } from './leases.ts'
+import { expiredLeases, expireLogs, sweepDocuments } from './expiry.ts'
 import { listDocuments } from './list.ts'
 import type { Notifier } from './notifier.ts'
-import { expireLogs } from './retention.ts'
 import { APPEND, COMMIT } from './scripts-commit.ts'
 import { INSPECT, READ, TRIM } from './scripts-store.ts'
 import { forgetGone, goneOf, settleCommits, unsettledEntry } from './settle.ts'
-import { sweepDocuments } from './sweep.ts'
 
 const EVENTS: PartitionChange = { log: true, docs: false }
 

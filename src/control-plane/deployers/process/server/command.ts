@@ -32,5 +32,5 @@ function ownProgram(): readonly string[] {
   if (!here.endsWith('.ts')) return [join(dirname(here), 'cli.js')]
   // Sources need a loader, which cannot be resolved by name from the server's folder.
   const loader = pathToFileURL(modules.createRequire(here).resolve('tsx')).href
-  return ['--import', loader, join(dirname(here), '../../../../../cli/main.ts')]
+  return ['--import', loader, join(dirname(here), '../../../../cli/main.ts')]
 }

@@ -48,11 +48,6 @@ interface WireGap {
   readonly first_retained: number
 }
 
-export interface LogBounds {
-  readonly events: number
-  readonly bytes: number
-}
-
 /** The events of one thread, the newest ones: what is beyond the bounds is dropped, oldest first. */
 export interface Log {
   readonly entries: readonly LogEntry[]
@@ -75,7 +70,7 @@ export interface Arrival {
 /** Dropping from the front of an array moves all of it, so it is done in parts of this many events. */
 const DROP = 1_000
 
-export function createLog(bounds: LogBounds, after = 0): Log {
+export function createLog(bounds: { readonly events: number; readonly bytes: number }, after = 0): Log {
   let entries: LogEntry[] = []
   let dropped = 0
   let bytes = 0

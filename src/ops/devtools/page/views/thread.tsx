@@ -1,19 +1,19 @@
 /** @jsxImportSource preact */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ThreadDetail } from '../../wire.ts'
+import type { CheckpointRow, ThreadDetail } from '../../wire.ts'
 import { threadPath } from '../data/api.ts'
-import { go, routeTo, usePolled } from '../data/hooks.ts'
+import { go, routeTo, useAsked, usePolled } from '../data/hooks.ts'
 import { useKeys } from '../data/keys.ts'
+import { startRun } from '../data/runs.ts'
 import { useLog, useStart } from '../data/use-log.ts'
 import type { WireEvent } from '../model/log.ts'
 import { ConversationView } from './conversation.tsx'
 import { GraphView } from './graph.tsx'
 import { InterruptsView } from './interrupts.tsx'
 import { LogView } from './log.tsx'
-import { BackLink, Empty, Id, Problem, RunProblem, Status } from './parts.tsx'
+import { Action, BackLink, Empty, Id, Problem, RunProblem, Status } from './parts.tsx'
 import { RunsView } from './runs.tsx'
 import { StateView } from './state.tsx'
-import { isStopped, Stopped } from './stopped.tsx'
 import { TimelineView } from './timeline.tsx'
 
 const TABS = [
@@ -106,5 +106,33 @@ export function ThreadView({ threadId, tab, place }: ThreadViewProps) {
         {tab === 'runs' && <RunsView thread={thread} onDone={refresh} />}
       </div>
     </article>
+  )
+}
+
+interface StoppedProps {
+  readonly thread: ThreadDetail
+  readonly onDone: () => void
+}
+
+/** Whether the thread waits to be continued, and asks nothing. */
+const isStopped = ({ status, open_interrupts, active_run_id, queued }: ThreadDetail): boolean =>
+  status === 'interrupted' && open_interrupts.length === 0 && active_run_id === null && queued === 0
+
+/** A run that stopped at a breakpoint, and a button to continue it. */
+function Stopped({ thread, onDone }: StoppedProps) {
+  const path = `${threadPath(thread.thread_id)}/checkpoints?limit=1`
+  const { data } = useAsked<readonly CheckpointRow[]>(path, thread.log.head)
+  const next = data?.[0]?.next ?? []
+  const goOn = async () => {
+    await startRun(thread, { input: null })
+    onDone()
+  }
+  return (
+    <p class="stopped line wrap">
+      <span role="status">Stopped at a breakpoint{next.length > 0 && `, before ${next.join(', ')}`}</span>
+      <Action kind="primary" run={goOn}>
+        Continue
+      </Action>
+    </p>
   )
 }

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs'
+import * as z from 'zod/mini'
+import type { CommandDeployerOptions } from '../../control-plane/deployers/command/command.ts'
+import type { Deployer } from '../../control-plane/deployers/deployer.ts'
+import type { KubernetesTimes } from '../../control-plane/deployers/kubernetes/options.ts'
+import { check } from '../../control-plane/schema/check.ts'
+import { createFindings } from '../../control-plane/schema/findings.ts'
+import { jsonSchemaOf } from '../../control-plane/schema/json-schema.ts'
+import { mapOf } from '../../control-plane/wire/common.ts'
+import { SOURCE } from '../../control-plane/wire/source.ts'
+import { AgentwireError } from '../../core/errors.ts'
+import { ConfigError } from '../serve/config-reader.ts'
+import type { DeployerSettings, ProcessSettings } from './settings.ts'
+
+/** Loads the chosen deployer with its packages. Throws `AgentwireError` for unknown options. */
+export async function openDeployer(settings: DeployerSettings): Promise<Deployer> {
+  try {
+    return await open(settings)
+  } catch (cause) {
+    if (cause instanceof AgentwireError || !(cause instanceof TypeError)) throw cause
+    throw new AgentwireError('invalid_argument', cause.message, { cause })
+  }
+}
+
+async function open(settings: DeployerSettings): Promise<Deployer> {
+  if (settings.name === 'process') return openProcess(settings)
+  if (settings.name === 'command') {
+    const { commandDeployer } = await import('../../control-plane/deployers/command/command.ts')
+    const config = readDeployerConfig(settings.config, COMMAND_CONFIG)
+    // The schema requires a program in each list.
+    return commandDeployer(config as unknown as CommandDeployerOptions)
+  }
+  const { kubernetesDeployer } = await import('../../control-plane/deployers/kubernetes/kubernetes.ts')
+  const { times, ...config } = readDeployerConfig(settings.config, KUBERNETES_CONFIG)
+  return kubernetesDeployer({ ...config, times: times as Partial<KubernetesTimes> | undefined })
+}
+
+async function openProcess(settings: ProcessSettings): Promise<Deployer> {
+  const { processDeployer } = await import('../../control-plane/deployers/process/process.ts')
+  const { dir, allowUploads, allowRepositories, hostname, ports, agentKeys: apiKeys } = settings
+  const deployer = processDeployer({ dir, allowRepositories, hostname, ports, apiKeys })
+  return allowUploads ? deployer : withoutUploads(deployer)
+}
+
+function withoutUploads(deployer: Deployer): Deployer {
+  return {
+    ...deployer,
+    takesUploads: false,
+    refuses: (request) =>
+      request.source === 'internal_source'
+        ? 'This control plane does not accept uploads: it was started without --allow-uploads.'
+        : deployer.refuses(request),
+  }
+}
+
+const STRING = z.string().check(z.minLength(1))
+const STRINGS = z.optional(z.array(STRING))
+const FLAG = z.optional(z.boolean())
+const COUNT = z.optional(z.int().check(z.gte(0)))
+const PROGRAM = z.array(z.string()).check(z.minLength(1))
+const OTHER_PROGRAM = z.optional(PROGRAM)
+
+/** The options of `commandDeployer` that JSON can express. */
+const COMMAND_CONFIG = z.object({
+  prepare: OTHER_PROGRAM,
+  build: OTHER_PROGRAM,
+  deploy: PROGRAM,
+  promote: OTHER_PROGRAM,
+  stop: PROGRAM,
+  destroy: PROGRAM,
+  sources: z.optional(z.array(SOURCE)),
+  secretsFor: z.optional(z.array(z.enum(['prepare', 'build', 'deploy', 'promote']))),
+  cwd: z.optional(STRING),
+  env: z.optional(mapOf(z.string())),
+  graceMs: COUNT,
+})
+
+/** The options of `kubernetesDeployer` that JSON can express. */
+const KUBERNETES_CONFIG = z.object({
+  namespace: STRING,
+  namespaces: STRINGS,
+  port: z.optional(z.int().check(z.gte(1), z.lte(65_535))),
+  revisionHistory: COUNT,
+  followLogs: FLAG,
+  allow: z.optional(
+    z.object({
+      volumes: STRINGS,
+      capabilities: STRINGS,
+      privileged: FLAG,
+      hostPorts: FLAG,
+      serviceAccounts: STRINGS,
+    }),
+  ),
+  times: z.optional(
+    z.object({
+      progressDeadlineSeconds: z.optional(z.int().check(z.gte(1))),
+      drainMs: COUNT,
+      lookMs: COUNT,
+      mostLookMs: COUNT,
+      requestMs: COUNT,
+      retryMs: COUNT,
+      retryForMs: COUNT,
+    }),
+  ),
+})
+
+/** The options in a JSON file. Throws `ConfigError`, which names the file and what is wrong. */
+function readDeployerConfig<S extends z.ZodMiniType>(file: string, schema: S): z.output<S> {
+  const value = readJson(file)
+  const jsonSchema = jsonSchemaOf(schema)
+  const names = Object.keys(jsonSchema.properties ?? {})
+  const unknown = Object.keys(Object(value)).filter((name) => !names.includes(name))
+  if (unknown.length > 0)
+    throw new ConfigError(
+      `${file}: unknown option ${unknown.join(', ')}. Known options: ${names.join(', ')}.`,
+    )
+  const findings = createFindings()
+  const checked = check(jsonSchema, value, [], findings)
+  if (findings.problems.length === 0) return checked as z.output<S>
+  const told = findings.problems.map(({ loc, msg }) => `${loc.join('.') || 'the whole value'}: ${msg}`)
+  throw new ConfigError(`${file}: ${told.join('; ')}.`)
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw new ConfigError(`${file} cannot be read: ${(cause as Error).message}.`, { cause })
+  }
+}

@@ -1,0 +1,133 @@
+import { type FormEvent, type KeyboardEvent, useLayoutEffect, useRef } from 'react'
+import { type AgentClient, useAgentStream } from '../../../clients/react/index.ts'
+import { AGENTS, type ShownAgent } from '../shown.ts'
+import { Message, type ShownMessage } from './message.tsx'
+import { inWords, Question } from './question.tsx'
+
+interface ConversationProps {
+  readonly client: AgentClient
+  readonly threadId: string | undefined
+  readonly onThreadId: (threadId: string) => void
+  /** The agent of a new chat. */
+  readonly agent: ShownAgent
+  readonly onAgent: (agent: ShownAgent) => void
+}
+
+/** The messages of a thread, the questions of its agent, and a field to write in. */
+export function Conversation({ client, threadId, onThreadId, agent, onAgent }: ConversationProps) {
+  const { stream, isRunning, isAsking, stop, answer } = useAgentStream(client, {
+    threadId,
+    onThreadId,
+    // A thread keeps its agent.
+    ...(threadId === undefined && { assistantId: agent.name }),
+  })
+  const messages = stream.messages as readonly ShownMessage[]
+  const log = useEnd()
+  const say = (text: string) => {
+    const [question] = isAsking ? stream.interrupts : []
+    if (question?.id !== undefined && inWords(question.value)) void answer({ [question.id]: text })
+    else void stream.submit({ messages: [{ type: 'human', content: text }] })
+  }
+  const isNew = threadId === undefined && messages.length === 0
+  return (
+    <>
+      <div className="log" ref={log} role="log" aria-label="Messages">
+        {isNew && <Hints agent={agent} onAgent={onAgent} onChoose={say} />}
+        {messages.map((message, at) => (
+          <Message key={message.id ?? at} message={message} all={messages} />
+        ))}
+        {isAsking &&
+          stream.interrupts.map(({ id, value }) => (
+            <Question key={id} value={value} onAnswer={(given) => void answer({ [id!]: given })} />
+          ))}
+        {stream.error ? <p role="alert">{wordsOf(stream.error)}</p> : null}
+      </div>
+      <Composer isRunning={isRunning} onSend={say} onStop={() => void stop()} />
+    </>
+  )
+}
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+interface HintsProps {
+  readonly agent: ShownAgent
+  readonly onAgent: (agent: ShownAgent) => void
+  readonly onChoose: (text: string) => void
+}
+
+function Hints({ agent, onAgent, onChoose }: HintsProps) {
+  return (
+    <section className="hints" aria-label="Messages to try">
+      <label>
+        Agent{' '}
+        <select
+          value={agent.name}
+          onChange={({ currentTarget }) => onAgent(AGENTS[currentTarget.selectedIndex] ?? agent)}
+        >
+          {AGENTS.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      {agent.hints.map((hint) => (
+        <button key={hint} type="button" onClick={() => onChoose(hint)}>
+          {hint}
+        </button>
+      ))}
+    </section>
+  )
+}
+
+interface ComposerProps {
+  readonly isRunning: boolean
+  readonly onSend: (text: string) => void
+  readonly onStop: () => void
+}
+
+function Composer({ isRunning, onSend, onStop }: ComposerProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  const send = (event: FormEvent) => {
+    event.preventDefault()
+    const text = field.current!.value.trim()
+    if (isRunning || text === '') return
+    field.current!.value = ''
+    onSend(text)
+  }
+  return (
+    <form onSubmit={send}>
+      <textarea ref={field} rows={2} aria-label="Message" placeholder="Message" onKeyDown={sendOnEnter} />
+      {isRunning ? (
+        <button type="button" onClick={onStop}>
+          Stop
+        </button>
+      ) : (
+        <button type="submit">Send</button>
+      )}
+    </form>
+  )
+}
+
+/** Enter does not send while it completes a word of an input method. */
+function sendOnEnter(event: KeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+  event.preventDefault()
+  event.currentTarget.form!.requestSubmit()
+}
+
+/** A part that stays at its end while more comes, unless somebody has scrolled up. */
+function useEnd() {
+  const part = useRef<HTMLDivElement>(null)
+  const isAtEnd = useRef(true)
+  useLayoutEffect(() => {
+    const { current } = part
+    const note = () => {
+      isAtEnd.current = current!.scrollHeight - current!.scrollTop - current!.clientHeight < 40
+    }
+    current!.addEventListener('scroll', note, { passive: true })
+    return () => current!.removeEventListener('scroll', note)
+  }, [])
+  useLayoutEffect(() => {
+    if (isAtEnd.current) part.current!.scrollTop = part.current!.scrollHeight
+  })
+  return part
+}

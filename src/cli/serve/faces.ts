@@ -1,0 +1,110 @@
+import { LOOPBACK } from '../../../adapters/node/serve.ts'
+import { combine, type WebHandler, withCors } from '../../core/http/index.ts'
+import type { AgentEngine } from '../../engine/index.ts'
+import type { ServerInfo } from '../../faces/rest/index.ts'
+import { createAgentServer } from '../../server.ts'
+import { type AppLike, type AppOptions, appHandler } from './app.ts'
+import { engineWithHeaders } from './headers.ts'
+import { aroundHono, isHono } from './hono.ts'
+import { langgraphVersion } from './langgraph.ts'
+import { mcpFaces } from './mcp.ts'
+import type { Project } from './project.ts'
+import { uiHandler } from './ui.ts'
+
+export interface FacesOptions {
+  /** Turns A2A off, whatever the config says. */
+  readonly withoutA2A: boolean
+  /** Serves the devtools at `/devtools`. */
+  readonly devtools: boolean
+}
+
+/** What a project serves over an engine, according to the sections `http` and `auth` of its config. */
+export function facesOf(
+  { config, auth, app, apps }: Project,
+  engine: AgentEngine,
+  { withoutA2A, devtools }: FacesOptions,
+): WebHandler {
+  const { http, folder, ui } = config
+  const { disabled, mountPrefix: prefix } = http
+  const agents = createAgentServer({
+    engine: engineWithHeaders(engine, http.configurableHeaders),
+    platform: {
+      surroundings: surroundingsOf(folder),
+      // Routes of the app may be webhooks.
+      webhooks: { local: (request) => served.fetch(request) },
+    },
+    a2a: withoutA2A || disabled.has('a2a') ? false : {},
+    devtools,
+    faces: mcpFaces(http),
+    http: {
+      disable_assistants: disabled.has('assistants'),
+      disable_meta: disabled.has('meta'),
+      disable_runs: disabled.has('runs'),
+      disable_store: disabled.has('store'),
+    },
+    ...auth,
+  })
+  const authenticate = http.authenticatesApp ? auth?.authenticate : undefined
+  const handlers = [
+    below(prefix, without(disabled, agents)),
+    // The parent process requests /ok without the prefix.
+    ...(prefix === '' ? [] : [onlyMeta(agents)]),
+    ...apps.map((one) => appHandler(one.app, { prefix: prefix + one.path, authenticate })),
+    ...(ui.bundler === undefined
+      ? []
+      : [below(prefix, uiHandler(config, { bundler: ui.bundler, authenticate: auth?.authenticate }))]),
+  ]
+  const own = combine(handlers)
+  const served = app ? withApp(own, app, { prefix, authenticate }) : own
+  return withCors(served, http.cors ?? LOOPBACK)
+}
+
+/** The fields of `GET /info` that come from a project's folder and the environment. */
+const surroundingsOf = (folder: string): ServerInfo => ({
+  langgraph_js_version: langgraphVersion(folder) ?? null,
+  langsmith: Boolean(process.env.LANGSMITH_API_KEY ?? process.env.LANGCHAIN_API_KEY),
+})
+
+/**
+ * A handler with the app of its project. The routes of a Hono app come first, and its middleware sees every
+ * request, as on LangGraph's own servers. The routes of other apps are unknown, so they receive the paths
+ * that the handler does not serve.
+ */
+const withApp = (handler: WebHandler, app: AppLike, options: AppOptions): WebHandler =>
+  isHono(app) ? aroundHono(handler, app, options) : combine([handler, appHandler(app, options)])
+
+/** The handler at a prefix. */
+function below(prefix: string, handler: WebHandler): WebHandler {
+  if (prefix === '') return handler
+  return {
+    ...handler,
+    handle: (request, context) => handler.handle(request, { ...context, basePath: prefix }),
+    fetch: (request, context) => handler.fetch(request, { ...context, basePath: prefix }),
+    mountPaths: () => handler.mountPaths?.(prefix) ?? [],
+  }
+}
+
+/** The handler for `/ok` and `/info` only. */
+const onlyMeta = (handler: WebHandler): WebHandler => ({
+  ...handler,
+  handle: async (request, context) =>
+    META.has(new URL(request.url).pathname) ? handler.handle(request, context) : undefined,
+  mountPaths: () => [],
+})
+
+const META: ReadonlySet<string> = new Set(['/ok', '/info'])
+
+const RUNS = /\/threads\/[^/]+\/(commands|stream|runs)(\/|$)/
+const THREADS = /\/threads(\/|$)/
+
+/** Runs are also commands and streams of the protocol. Threads are everything else below `/threads`. */
+function without(disabled: Project['config']['http']['disabled'], handler: WebHandler): WebHandler {
+  const isDisabled = (path: string): boolean =>
+    RUNS.test(path) ? disabled.has('runs') : THREADS.test(path) && disabled.has('threads')
+  if (!disabled.has('runs') && !disabled.has('threads')) return handler
+  return {
+    ...handler,
+    handle: async (request, context) =>
+      isDisabled(new URL(request.url).pathname) ? undefined : handler.handle(request, context),
+  }
+}

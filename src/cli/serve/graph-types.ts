@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import type { AgentDescription, AgentSchemas } from '../../agents/description.ts'
+import type { Config, GraphEntry } from './config.ts'
+import { keptTypes } from './kept-types.ts'
+import { type FoundSchemas, schemasFromTypes, type TypedGraph } from './type-schemas.ts'
+import { compilerFor } from './typescript.ts'
+
+/** Schemas of a graph and its subgraphs, named `graph|child`, or `|child` if only the node is known. */
+type Typed = Readonly<
+  Record<string, { readonly [Key in keyof AgentSchemas]?: AgentSchemas[Key] | undefined }>
+>
+
+interface Spec {
+  readonly sourceFile: string
+  readonly exportSymbol: string
+}
+
+interface Parser {
+  getStaticGraphSchema(
+    specs: Readonly<Record<string, Spec>>,
+    options: { readonly timeoutMs: number },
+  ): Promise<Readonly<Record<string, Typed>>>
+}
+
+/** Adds what a graph's types say to its description. */
+export type DescribeTypes = (entry: GraphEntry, description: AgentDescription) => AgentDescription
+
+interface GraphTypes {
+  readonly describe: DescribeTypes
+  /** Reads the types now, because it takes longer than clients wait for an answer. Never rejects. */
+  readonly readAhead: () => void
+}
+
+/** Reading types compiles the project. In milliseconds. */
+const TIMEOUT_MS = 120_000
+
+/**
+ * Adds the shapes that graphs do not know at run time, such as those of an `Annotation`, from the types of
+ * their sources. It uses the parser of LangGraph's own server in projects that have
+ * `@langchain/langgraph-api`, otherwise the project's compiler.
+ */
+export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>): GraphTypes {
+  let reading: ReturnType<Parser['getStaticGraphSchema']> | undefined
+  // All graphs at once, because that takes no longer than one of them.
+  const read = () => (reading ??= readTypes(folder, graphs.filter(isTyped)))
+  const filled = async ({ name }: GraphEntry, path: string, known: AgentSchemas): Promise<AgentSchemas> => {
+    if (Object.values(known).some((schema) => schema !== null)) return known
+    const typed = (await read())[name] ?? {}
+    const node = path.slice(path.lastIndexOf('|') + 1)
+    const {
+      input = null,
+      output = null,
+      state = null,
+      config = null,
+    } = typed[path] ?? typed[`|${node}`] ?? {}
+    return { input, output, state, config }
+  }
+  const describe: DescribeTypes = (entry, description) => ({
+    drawing: (options) => description.drawing(options),
+    schemas: async () => filled(entry, entry.symbol, await description.schemas()),
+    async subgraphs(options) {
+      const found = Object.entries(await description.subgraphs(options))
+      const schemas = found.map(async ([path, known]) => {
+        return [path, await filled(entry, `${entry.symbol}|${path}`, known)] as const
+      })
+      return Object.fromEntries(await Promise.all(schemas))
+    },
+  })
+  return { describe, readAhead: () => void read() }
+}
+
+const isTyped = ({ file }: GraphEntry): boolean => /\.[cm]?tsx?$/.test(file)
+
+/** Empty if the project has neither parser nor compiler, or types that they cannot read. */
+async function readTypes(folder: string, graphs: readonly GraphEntry[]) {
+  const parser = parserOf(folder)
+  const compiler = compilerFor(join(folder, 'package.json'))
+  if ((parser ?? compiler) === undefined || graphs.length === 0) return {}
+  const specs = graphs.map(({ name, file, symbol }) => {
+    return [name, { sourceFile: resolve(folder, file), exportSymbol: symbol }] as const
+  })
+  try {
+    if (parser === undefined) return await compiledSchemas(compiler!, folder, graphs)
+    const { getStaticGraphSchema } = (await import(pathToFileURL(parser).href)) as Parser
+    return await getStaticGraphSchema(Object.fromEntries(specs), { timeoutMs: TIMEOUT_MS })
+  } catch (error) {
+    console.error('agentwire: could not read the types of the graphs; their schemas will be null.', error)
+    return {}
+  }
+}
+
+async function compiledSchemas(
+  compiler: string,
+  folder: string,
+  graphs: readonly GraphEntry[],
+): Promise<Readonly<Record<string, Typed>>> {
+  const typed = graphs.map(({ name, file, symbol }) => ({ name, file: resolve(folder, file), symbol }))
+  const read = () => compileInThread(compiler, folder, typed)
+  const { graphs: own, nodes } = await keptTypes(folder, [compiler, typed, String(schemasFromTypes)], read)
+  const ofNodes = Object.entries(nodes).map(([node, schemas]) => [`|${node}`, schemas] as const)
+  return Object.fromEntries(
+    graphs.map(({ name, symbol }) => [name, Object.fromEntries([...ofNodes, [symbol, own[name] ?? {}]])]),
+  )
+}
+
+/** In a thread, because compiling a project blocks a CPU for seconds. */
+async function compileInThread(
+  compiler: string,
+  folder: string,
+  graphs: readonly TypedGraph[],
+): Promise<FoundSchemas> {
+  // Some TypeScript loaders name functions with a helper.
+  const code = `
+    const __name = (one) => one
+    const { parentPort, workerData: { compiler, folder, graphs } } = require('node:worker_threads')
+    parentPort.postMessage((${schemasFromTypes})(require(compiler), folder, graphs))`
+  const worker = new Worker(code, {
+    eval: true,
+    execArgv: [],
+    workerData: { compiler, folder, graphs },
+  })
+  // A server that is stopped does not wait for it.
+  worker.unref()
+  try {
+    const [found] = await once(worker, 'message', { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    return found as FoundSchemas
+  } finally {
+    await worker.terminate()
+  }
+}
+
+function parserOf(folder: string): string | undefined {
+  try {
+    return createRequire(join(folder, 'package.json')).resolve('@langchain/langgraph-api/schema')
+  } catch {
+    return undefined
+  }
+}

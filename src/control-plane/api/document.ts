@@ -1,0 +1,239 @@
+import { AgentwireError } from '../../core/errors.ts'
+import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
+import { ERROR } from '../wire/common.ts'
+import type { Operation, OperationSpec } from './operation.ts'
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0'
+  readonly info: { readonly title: string; readonly description: string; readonly version: string }
+  readonly servers?: readonly { readonly url: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, DocumentSchema>>
+    readonly securitySchemes: typeof SECURITY_SCHEMES
+  }
+}
+
+type DocumentOperation = ReturnType<typeof describe>
+type Content = Readonly<Record<string, { readonly schema: DocumentSchema }>>
+
+interface DocumentResponse {
+  readonly description: string
+  readonly content?: Content
+}
+
+const JSON_TYPE = 'application/json'
+
+/** The OpenAPI document of the operations that are not hidden. The same operations give the same document. */
+export function documentOf(operations: readonly Operation[]): OpenApiDocument {
+  const components = createComponents(VALIDATION_ERRORS)
+  const paths: Record<string, Record<string, DocumentOperation>> = {}
+  for (const operation of operations) {
+    if (operation.isHidden) continue
+    const path = (paths[operation.path] ??= {})
+    path[operation.method.toLowerCase()] = describe(operation, components)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'agentwire control plane API',
+      description:
+        'Creates deployments of agents, builds and rolls out their revisions, and reads their logs.',
+      version: '0.1.0',
+    },
+    paths,
+    components: { schemas: components.schemas(), securitySchemes: SECURITY_SCHEMES },
+  }
+}
+
+function describe(spec: Operation, { refer }: Components) {
+  const parameters = parametersOf(spec, refer)
+  const body = spec.body && {
+    required: !spec.bodyOptional,
+    content: { [JSON_TYPE]: { schema: refer(jsonSchemaOf(spec.body)) } } as Content,
+  }
+  const error = refer(jsonSchemaOf(ERROR))
+  const isChecked = body !== undefined || parameters.some((parameter) => parameter.in !== 'header')
+  return {
+    tags: spec.tag === undefined ? [] : [spec.tag],
+    summary: spec.summary,
+    ...(spec.description && { description: spec.description }),
+    operationId: operationIdOf(spec),
+    security: spec.isPublic ? [] : Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: body }),
+    responses: {
+      ...(isChecked && { 422: response(422, { $ref: '#/components/schemas/HTTPValidationError' }) }),
+      ...(isValidated(spec) && { 304: { description: descriptionOf(304) } }),
+      ...Object.fromEntries(spec.errors?.map((status) => [status, response(status, error)]) ?? []),
+      ...Object.fromEntries(
+        Object.entries(spec.responses).map(([status, given]) => [
+          status,
+          declared(Number(status), given, refer),
+        ]),
+      ),
+      default: response('default', error),
+    } as Readonly<Record<string, DocumentResponse>>,
+  }
+}
+
+/** Whether its responses have an `ETag` that a client may send as `If-None-Match`. */
+const isValidated = ({ method, responses: { 200: body } }: Operation): boolean =>
+  method === 'GET' && body !== undefined && body !== null && !('mediaType' in body)
+
+/** As FastAPI builds it from the function's name, the path and the method. */
+function operationIdOf({ summary, path, method }: Operation): string {
+  const name = summary.toLowerCase().replaceAll(/\W+/g, '_')
+  return `${name}${path.replaceAll(/\W/g, '_')}_${method.toLowerCase()}`
+}
+
+function parametersOf(spec: Operation, refer: Components['refer']) {
+  const known = spec.params ? jsonSchemaOf(spec.params).properties : {}
+  const { properties = {}, required }: JsonSchema = spec.query ? jsonSchemaOf(spec.query) : {}
+  const inPath = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name: name!,
+    in: 'path' as const,
+    required: true,
+    schema: refer(known?.[name!] ?? { type: 'string' }),
+  }))
+  const inQuery = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query' as const,
+    required: required?.includes(name) ?? false,
+    schema: refer(schema),
+  }))
+  const inHeader = Object.entries(spec.headers ?? {}).map(([name, description]) => ({
+    name,
+    in: 'header' as const,
+    required: false,
+    schema: { type: 'string', description } as DocumentSchema,
+  }))
+  return [...inPath, ...inQuery, ...inHeader].map((parameter) => {
+    const { description } = parameter.schema
+    return { ...parameter, ...(description && { description }) }
+  })
+}
+
+function declared(
+  status: number,
+  given: OperationSpec['responses'][number],
+  refer: Components['refer'],
+): DocumentResponse {
+  if (given === null || given === undefined) return { description: descriptionOf(status) }
+  if (!('mediaType' in given)) return response(status, refer(jsonSchemaOf(given)))
+  return {
+    description: descriptionOf(status),
+    content: { [given.mediaType]: { schema: { type: 'string' } } },
+  }
+}
+
+const response = (status: number | 'default', schema: DocumentSchema) => ({
+  description: descriptionOf(status),
+  content: { [JSON_TYPE]: { schema } },
+})
+
+const descriptionOf = (status: number | 'default'): string =>
+  DESCRIPTIONS[status] ?? (Number(status) < 300 ? 'Successful Response' : 'Error')
+
+const DESCRIPTIONS: Readonly<Record<number | string, string>> = {
+  207: 'Partly done',
+  302: 'Redirect',
+  303: 'Redirect',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  422: 'Validation Error',
+  default: 'Any other error',
+}
+
+/** Names of components have no spaces (OpenAPI 3.1, §4.8.7). */
+const SECURITY_SCHEMES = {
+  ApiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+  TenantId: { type: 'apiKey', in: 'header', name: 'X-Tenant-Id' },
+  BearerAuth: { type: 'http', scheme: 'bearer' },
+} as const
+
+const VALIDATION_ERRORS: Readonly<Record<string, DocumentSchema>> = {
+  HTTPValidationError: {
+    title: 'HTTPValidationError',
+    type: 'object',
+    properties: { detail: { type: 'array', items: { $ref: '#/components/schemas/ValidationError' } } },
+    required: ['detail'],
+  },
+  ValidationError: {
+    title: 'ValidationError',
+    type: 'object',
+    properties: {
+      type: { type: 'string', description: 'Such as `missing` or `int_parsing`.' },
+      loc: {
+        type: 'array',
+        items: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+        description: '`path`, `query` or `body`, then the names and indexes that lead to the value.',
+      },
+      msg: { type: 'string' },
+      input: { description: 'The value that was sent, cut where it is long, and without secrets.' },
+      ctx: { type: 'object' },
+    },
+    required: ['type', 'loc', 'msg'],
+  },
+}
+
+/** A schema in the document, which may have `$ref` and alternatives. */
+interface DocumentSchema extends Omit<JsonSchema, 'items' | 'properties' | 'additionalProperties' | 'anyOf'> {
+  readonly $ref?: string
+  readonly items?: DocumentSchema
+  readonly properties?: Readonly<Record<string, DocumentSchema>>
+  readonly additionalProperties?: DocumentSchema | true
+  readonly anyOf?: readonly DocumentSchema[]
+}
+
+/** The titled schemas of a document. Each is listed once under `components.schemas`. */
+function createComponents(own: Readonly<Record<string, DocumentSchema>>) {
+  const schemas = new Map(Object.entries(own))
+
+  /**
+   * The schema with a reference for every titled one. Throws if two different schemas have the same title.
+   */
+  function refer(schema: JsonSchema): DocumentSchema {
+    const written = write(schema)
+    const { title } = schema
+    if (title === undefined) return written
+    const other = schemas.get(title)
+    if (other && JSON.stringify(other) !== JSON.stringify(written))
+      throw new AgentwireError('duplicate_title', `Two schemas of the API are called ${title}.`)
+    schemas.set(title, written)
+    return { $ref: `#/components/schemas/${title}` }
+  }
+
+  function write({
+    items,
+    properties,
+    additionalProperties: more,
+    anyOf,
+    ...rest
+  }: JsonSchema): DocumentSchema {
+    const { requiredWithout: _, ...written } = rest
+    const members = Object.entries(properties ?? {}).map(([name, member]) => [name, refer(member)] as const)
+    return {
+      ...written,
+      ...(items && { items: refer(items) }),
+      ...(properties && { properties: Object.fromEntries(members) }),
+      ...(more && { additionalProperties: more === true || refer(more) }),
+      ...(anyOf && { anyOf: anyOf.map(refer) }),
+    }
+  }
+
+  return {
+    refer,
+    /** In alphabetical order. */
+    schemas: (): Readonly<Record<string, DocumentSchema>> =>
+      Object.fromEntries([...schemas].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))),
+  }
+}
+
+type Components = ReturnType<typeof createComponents>
