@@ -11,6 +11,7 @@ import type {
   TaskPushConfig,
   TaskState,
 } from '../../src/faces/a2a/model.ts'
+import { anyCharacter } from '../kit/arbitraries.ts'
 
 const STATES: readonly TaskState[] = [
   'submitted',
@@ -41,7 +42,7 @@ const bytes = fc.uint8Array({ maxLength: 40 }).map((array) => Buffer.from(array)
 /** Parts that both dialects can say. */
 export const part: fc.Arbitrary<Part> = fc.oneof(
   record<Part & { kind: 'text' }>(
-    { kind: fc.constant('text' as const), text: fc.string({ unit: 'binary' }) },
+    { kind: fc.constant('text' as const), text: fc.string({ unit: anyCharacter }) },
     { metadata },
   ),
   record<Part & { kind: 'data' }>({ kind: fc.constant('data' as const), data: metadata }, { metadata }),

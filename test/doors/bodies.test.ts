@@ -184,9 +184,21 @@ async function rig(place: Place) {
       await rest()
       return answer
     })
-    const own = calls.from.filter((from) => !from.includes('measure')).length
     const { status, text: answer } = result
-    return { name, shape, length: text.length, longest: Math.round(longest), calls: own, status, answer }
+    const most = MAX_CALLS + (CALLS_FOR_ITEMS[name] ?? 0)
+    // Those of measurements are told apart only where all are too many.
+    const own =
+      calls.made.length > most ? calls.from().filter((from) => !from.includes('measure')) : calls.made
+    return {
+      name,
+      shape,
+      length: text.length,
+      longest: Math.round(longest),
+      calls: own.length,
+      isCostly: own.length > most,
+      status,
+      answer,
+    }
   }
 
   return { routes, costOf, errors }
@@ -231,8 +243,7 @@ test.each(PLACES)(
         for (let size = LARGEST * 0.95; size === LARGEST * 0.95 || cost.status === 413; size /= 2)
           cost = await costOf(one.route, one.body, size)
       if (cost.status < 400) taken.push(one)
-      const calls = MAX_CALLS + (CALLS_FOR_ITEMS[one.route.name] ?? 0)
-      if (cost.longest > MAX_TURN || cost.calls > calls || cost.status >= 500)
+      if (cost.longest > MAX_TURN || cost.isCostly || cost.status >= 500)
         wrong.push({ ...cost, answer: cost.answer.slice(0, 200) })
     }
     expect(wrong).toEqual([])

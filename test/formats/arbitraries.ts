@@ -1,11 +1,12 @@
 import fc from 'fast-check'
+import { anyCharacter } from '../kit/arbitraries.ts'
 import { runs } from '../kit/runs.ts'
 
 /** The number of runs of each property. */
 export const RUNS = runs(120)
 
 /** Text with characters that can be split in the middle. */
-export const text = fc.string({ minLength: 1, maxLength: 24, unit: 'binary' })
+export const text = fc.string({ minLength: 1, maxLength: 24, unit: anyCharacter })
 
 export const name = fc.constantFrom('add', 'look_up', 'f', 'constructor')
 

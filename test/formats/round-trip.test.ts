@@ -17,6 +17,7 @@ import {
   vercelTarget,
 } from '../../src/models/formats/index.ts'
 import { platformTarget } from '../../src/models/tracing/convert/platform.ts'
+import { anyUrl } from '../kit/arbitraries.ts'
 import { args, name, text } from './arbitraries.ts'
 import { frozen, viaJson } from './helpers.ts'
 
@@ -33,13 +34,13 @@ const cutOff = fc.record({
 
 const source = (mimeType: string) =>
   fc.oneof(
-    fc.record({ url: fc.webUrl(), mimeType: fc.constant(mimeType) }),
+    fc.record({ url: anyUrl(), mimeType: fc.constant(mimeType) }),
     fc.record({ base64: fc.constantFrom('AAAA', 'iVBORw=='), mimeType: fc.constant(mimeType) }),
   )
 const image = source('image/png').map((source) => ({ type: 'image' as const, ...source }))
 const file = source('application/pdf').map((source) => ({ type: 'file' as const, ...source }))
 const audio = fc.constant({ type: 'audio' as const, base64: 'AAAA', mimeType: 'audio/wav' })
-const video = fc.webUrl().map((url) => ({ type: 'video' as const, url, mimeType: 'video/mp4' }))
+const video = anyUrl().map((url) => ({ type: 'video' as const, url, mimeType: 'video/mp4' }))
 
 /** A conversation in which every call is answered. */
 const conversation: fc.Arbitrary<Message[]> = fc

@@ -2,7 +2,7 @@
 export interface Calls {
   readonly made: string[]
   /** Where each call came from, innermost first, as far as it is this library's own code. */
-  readonly from: string[]
+  from(): string[]
 }
 
 /** Methods that are no work of the storage: they register a listener, or tell about it. */
@@ -33,16 +33,12 @@ export interface CountedStorage<Place> {
 export function counted<Place extends { readonly store: object; readonly checkpointer: object }>(
   place: Place,
 ): CountedStorage<Place> {
-  const calls: Calls = { made: [], from: [] }
+  // The stack of an error becomes text when it is read, which takes longer than most calls.
+  const stacks: Error[] = []
+  const calls: Calls = { made: [], from: () => stacks.map(fromOf) }
   const note = (name: string): void => {
     calls.made.push(name)
-    const lines = (new Error().stack ?? '').split('\n').slice(3)
-    const own = lines.filter((line) => /\/src\//.test(line) && !/\/src\/(storage|core)\b/.test(line))
-    calls.from.push(
-      own
-        .map((line) => line.replace(/.*at (?:async )?(.*?) ?\(?.*\/src\/(.*?):(\d+):\d+\)?$/, '$1 $2:$3'))
-        .join(' < '),
-    )
+    stacks.push(new Error())
   }
   const watched = <Whole extends object>(whole: Whole, methods: readonly string[], prefix: string): Whole =>
     new Proxy(whole, {
@@ -68,7 +64,15 @@ export function counted<Place extends { readonly store: object; readonly checkpo
     calls,
     reset() {
       calls.made.length = 0
-      calls.from.length = 0
+      stacks.length = 0
     },
   }
+}
+
+function fromOf({ stack = '' }: Error): string {
+  const lines = stack.split('\n').slice(3)
+  return lines
+    .filter((line) => /\/src\//.test(line) && !/\/src\/(storage|core)\b/.test(line))
+    .map((line) => line.replace(/.*at (?:async )?(.*?) ?\(?.*\/src\/(.*?):(\d+):\d+\)?$/, '$1 $2:$3'))
+    .join(' < ')
 }

@@ -181,7 +181,8 @@ export async function callsOf(
     reset()
     await work()
     await atRest(calls)
-    return { made: [...calls.made], from: [...calls.from] }
+    const from = calls.from()
+    return { made: [...calls.made], from: () => from }
   } finally {
     await server.close()
   }

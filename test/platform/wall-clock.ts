@@ -9,10 +9,24 @@ function wallClock(zone: string) {
     hour: 'numeric',
     minute: 'numeric',
   })
+  // Schedules of a zone ask about the same minutes, each of them several times.
+  const known = new Map<number, { readonly day: number; readonly ofDay: number }>()
   return (instant: number) => {
+    const before = known.get(instant)
+    if (before) return before
     const parts = new Map(format.formatToParts(instant).map(({ type, value }) => [type, Number(value)]))
-    return { day: parts.get('day')!, hour: parts.get('hour')!, minute: parts.get('minute')! }
+    const shown = { day: parts.get('day')!, ofDay: parts.get('hour')! * 60 + parts.get('minute')! }
+    known.set(instant, shown)
+    return shown
   }
+}
+
+const clocks = new Map<string, ReturnType<typeof wallClock>>()
+
+function clockOf(zone: string): ReturnType<typeof wallClock> {
+  const clock = clocks.get(zone) ?? wallClock(zone)
+  clocks.set(zone, clock)
+  return clock
 }
 
 const values = (field: string, end: number): ReadonlySet<number> =>
@@ -34,14 +48,14 @@ export function dueByTheClock(schedule: string, zone: string, from: number, to: 
   const [minuteField = '', hourField = ''] = schedule.split(' ')
   const isInterval = /[*/]/.test(minuteField + hourField)
   const [minutes, hours] = [values(minuteField, 59), values(hourField, 23)]
-  const shows = wallClock(zone)
-  const minutesOf = (instant: number) => shows(instant).hour * 60 + shows(instant).minute
+  const shows = clockOf(zone)
   const isMeant = (ofDay: number) => hours.has(Math.floor(ofDay / 60)) && minutes.has(ofDay % 60)
   const shown = new Set<string>()
   const due: number[] = []
   for (let at = from - 24 * 60 * MINUTE; at <= to; at += MINUTE) {
-    const [ofDay, before] = [minutesOf(at), minutesOf(at - MINUTE)]
-    const name = `${shows(at).day} ${ofDay}`
+    const { day, ofDay } = shows(at)
+    const before = shows(at - MINUTE).ofDay
+    const name = `${day} ${ofDay}`
     const skipped = Array.from({ length: Math.max(0, ofDay - before - 1) }, (_, i) => before + 1 + i)
     const isDue = isInterval ? isMeant(ofDay) : (isMeant(ofDay) && !shown.has(name)) || skipped.some(isMeant)
     shown.add(name)

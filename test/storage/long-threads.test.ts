@@ -12,7 +12,7 @@ import { turnsDuring } from '../kit/turns.ts'
 
 /** Threads as many runs leave them, and as one long chat does. */
 const SHAPES = [
-  { checkpoints: 3_000, messages: 20 },
+  { checkpoints: 1_500, messages: 20 },
   { checkpoints: 40, messages: 1_000 },
 ]
 
@@ -101,14 +101,14 @@ test.each(cases)(
   },
 )
 
-test('a copy of 2,000 checkpoints keeps its lease while another instance works in the same file', async () => {
+test('a copy of 1,000 checkpoints keeps its lease while another instance works in the same file', async () => {
   const open = sharedFile()
   const { reporters } = unexpectedErrors()
   const options = { agents: { chat: langgraph(chat()) }, leaseTtlMs: 5_000, ...reporters }
   const places = [open(), open()] as const
   const [a, b] = places.map((place) => createAgentServer({ ...options, ...place }).engine)
   onTestFinished(async () => void (await Promise.all([a!.close(), b!.close()])))
-  const checkpoints = 2_000
+  const checkpoints = 1_000
   await a!.createThread({ threadId: 'long', metadata: { graph_id: 'chat' } })
   await fill(places[0].checkpointer, 'long', { checkpoints, messages: 20 })
 

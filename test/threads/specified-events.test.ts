@@ -76,6 +76,9 @@ const transcripts = await Promise.all(
   agents.map(async ([name, agent, input]) => [name, await eventsOf(agent, input)] as const),
 )
 
+/** Files of the compiler and of the specification, which each check reads. */
+const sources = new Map<string, ts.SourceFile | undefined>()
+
 /** Where the events of the specification's own types are not met, in the words of the compiler. */
 function complaintsAbout(events: readonly unknown[]): readonly string[] {
   const name = fileURLToPath(new URL('events.ts', import.meta.url))
@@ -87,6 +90,7 @@ function complaintsAbout(events: readonly unknown[]): readonly string[] {
     skipLibCheck: true,
     types: [],
     target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts'],
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
   }
@@ -94,8 +98,11 @@ function complaintsAbout(events: readonly unknown[]): readonly string[] {
   const { getSourceFile, fileExists, readFile } = host
   host.fileExists = (path) => path === name || fileExists(path)
   host.readFile = (path) => (path === name ? text : readFile(path))
-  host.getSourceFile = (path, ...rest) =>
-    path === name ? ts.createSourceFile(path, text, ts.ScriptTarget.ES2022) : getSourceFile(path, ...rest)
+  host.getSourceFile = (path, ...rest) => {
+    if (path === name) return ts.createSourceFile(path, text, ts.ScriptTarget.ES2022)
+    if (!sources.has(path)) sources.set(path, getSourceFile(path, ...rest))
+    return sources.get(path)
+  }
   const program = ts.createProgram([name], options, host)
   const source = program.getSourceFile(name)!
   return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(

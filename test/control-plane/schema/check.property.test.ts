@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonSchema } from '../../../src/control-plane/schema/json-schema.ts'
 import type { Problem } from '../../../src/control-plane/schema/problem.ts'
+import { anyCharacter } from '../../kit/arbitraries.ts'
 import { runs } from '../../kit/runs.ts'
 import { checkValue } from '../support/check-value.ts'
 
@@ -75,7 +76,7 @@ const scalar = fc.oneof(
   fc
     .date({ noInvalidDate: true, min: new Date('0001-01-02'), max: new Date('9999-12-30') })
     .map((date) => date.toISOString()),
-  fc.string({ unit: 'binary', maxLength: 4 }),
+  fc.string({ unit: anyCharacter, maxLength: 4 }),
   fc.integer(),
 )
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({

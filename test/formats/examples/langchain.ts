@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { anyUrl } from '../../kit/arbitraries.ts'
 import { args, count, interleave, name, picks, pieces, rawArgs, text, unknown } from '../arbitraries.ts'
 import type { Example } from '../examples.ts'
 
@@ -34,7 +35,7 @@ const block = fc.oneof(
     status: fc.constantFrom('success', 'error'),
     output: unknown('result'),
   }),
-  fc.record({ type: fc.constant('image' as const), url: fc.webUrl(), mimeType: fc.constant('image/png') }),
+  fc.record({ type: fc.constant('image' as const), url: anyUrl(), mimeType: fc.constant('image/png') }),
   fc.record({ type: fc.constant('hologram' as const), depth: fc.nat() }),
 )
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { anyUrl } from '../../kit/arbitraries.ts'
 import { args, count, interleave, name, picks, pieces, rawArgs, text, unknown } from '../arbitraries.ts'
 import type { Example } from '../examples.ts'
 
@@ -26,7 +27,7 @@ const part = fc.oneof(
   fc.record({
     type: fc.constant('source' as const),
     sourceType: fc.constant('url'),
-    url: fc.webUrl(),
+    url: anyUrl(),
     title: fc.option(text, { nil: undefined }),
   }),
   fc.record({

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { type ContentBlock, decodeMessage, type Message } from '../../../src/messages/index.ts'
+import { anyCharacter } from '../../kit/arbitraries.ts'
 import { formats } from '../examples.ts'
 import { frozen, streamed, whole } from '../helpers.ts'
 import { histories, MEDIA, read } from './histories.ts'
@@ -9,7 +10,7 @@ import { histories, MEDIA, read } from './histories.ts'
 const word = fc.constantFrom('Hello.', 'And then?', 'Go on.', 'Why so?', 'Thanks!')
 const words = fc.oneof(
   { weight: 6, arbitrary: word },
-  fc.string({ maxLength: 12, unit: 'binary' }),
+  fc.string({ maxLength: 12, unit: anyCharacter }),
   fc.constantFrom('', ' ', '\n', 'ends with space ', '\n starts so', '{"role":"system"}'),
 )
 

@@ -11,6 +11,7 @@ import {
   openai,
   openaiResponses,
 } from '../../../src/models/formats/models.ts'
+import { anyUrl } from '../../kit/arbitraries.ts'
 import { text as anyText, args, name } from '../arbitraries.ts'
 import { frozen, viaJson } from '../helpers.ts'
 
@@ -21,15 +22,13 @@ const reasoning = fc.record({ type: fc.constant('reasoning' as const), text })
 const call = fc.record({ type: fc.constant('toolCall' as const), id: fc.uuid(), name, args })
 const source = (mimeType: string) =>
   fc.oneof(
-    fc.record({ url: fc.webUrl({ validSchemes: ['https'] }), mimeType: fc.constant(mimeType) }),
+    fc.record({ url: anyUrl(['https']), mimeType: fc.constant(mimeType) }),
     fc.record({ base64: fc.constantFrom('AAAA', 'AAAAAA=='), mimeType: fc.constant(mimeType) }),
   )
 const image = source('image/png').map((source) => ({ type: 'image' as const, ...source }))
 const file = source('application/pdf').map((source) => ({ type: 'file' as const, ...source }))
 const audio = fc.constant({ type: 'audio' as const, base64: 'AAAA', mimeType: 'audio/wav' })
-const video = fc
-  .webUrl({ validSchemes: ['https'] })
-  .map((url) => ({ type: 'video' as const, url, mimeType: 'video/mp4' }))
+const video = anyUrl(['https']).map((url) => ({ type: 'video' as const, url, mimeType: 'video/mp4' }))
 
 /** A conversation in which every call is answered. */
 const conversation: fc.Arbitrary<Message[]> = fc

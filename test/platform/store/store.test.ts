@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { STORE_ROUTES } from '../../../src/faces/rest/store/routes.ts'
 import { type Authenticate, createAgentServer, type OwnEngineOptions } from '../../../src/index.ts'
+import { anyCharacter } from '../../kit/arbitraries.ts'
 import { DATABASES } from '../../kit/databases.ts'
 import { serveAgents } from '../../kit/host.ts'
 
@@ -265,7 +266,7 @@ test('names of objects in a value come back as they were sent, and change no obj
 
 const text = fc.oneof(
   fc.string(),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.constantFrom('a', 'langgraph', '*', '\ud800'),
 )
 const json = fc.oneof(fc.array(text, { maxLength: 4 }), fc.jsonValue(), fc.constant(undefined))

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { kubernetesDeployer } from '../../../../src/control-plane/deployers/kubernetes/kubernetes.ts'
+import { anyCharacter } from '../../../kit/arbitraries.ts'
 import { contextOf, deployers, deployRevision } from './drive.ts'
 import { fakeApis } from './fake-api.ts'
 import { problemsOf } from './schemas.ts'
@@ -161,7 +162,7 @@ test('every resource_spec that keeps the rules becomes objects that the publishe
     fc.asyncProperty(
       specs,
       fc.string(),
-      fc.dictionary(fc.stringMatching(/^[A-Z_]{1,9}$/), fc.string({ unit: 'binary' })),
+      fc.dictionary(fc.stringMatching(/^[A-Z_]{1,9}$/), fc.string({ unit: anyCharacter })),
       async (spec, name, secrets) => {
         const resourceSpec = JSON.parse(JSON.stringify(spec))
         expect(refusesSpec(resourceSpec)).toBeUndefined()

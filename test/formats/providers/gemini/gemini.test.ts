@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { gemini } from '../../../../src/models/formats/index.ts'
+import { anyCharacter } from '../../../kit/arbitraries.ts'
 import { frozen, streamed, whole } from '../../helpers.ts'
 
 const response = (parts: readonly object[], others: object = {}) => ({
@@ -410,7 +411,7 @@ describe('a stream accumulates to the message of the whole response', () => {
     const value = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
         { maxDepth: 3 },
-        fc.string({ unit: 'binary', maxLength: 6 }),
+        fc.string({ unit: anyCharacter, maxLength: 6 }),
         fc.integer(),
         fc.boolean(),
         fc.constant(null),
