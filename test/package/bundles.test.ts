@@ -49,7 +49,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/formats': 29.5,
   'agentwire/models': 31.2,
   'agentwire/tracing': 40.75,
-  'agentwire/tracing/sse': 35.5,
+  'agentwire/tracing/sse': 35.52,
   'agentwire/tracing/langsmith': 1.7,
   'agentwire/tracing/opentelemetry': 33.5,
   'agentwire/a2a/signature': 1.9,

@@ -87,10 +87,10 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
     inputKeys: namedKeys(schema),
     ...profileOf(definition),
     answersWith,
-    stream: (task) => iterateLater(async () => (await attempts()).attempt(runnable, task)),
+    stream: (task) => iterateLater(async () => (await running()).attempt(runnable, task)),
     async validateInput(value) {
       if (value === null || value === undefined) return
-      const { changeOf, readInput, reduce } = await states()
+      const { changeOf, readInput, reduce } = await running()
       await readInput(input, value)
       reduce({}, changeOf(value), uuid7)
     },
@@ -128,16 +128,11 @@ function checkLoop(
   }
 }
 
-/** With what reads the state, which an interrupted run needs when it is answered. */
-const attempts = /* @__PURE__ */ lazy(async () => {
-  const [{ attempt }] = await Promise.all([import('./attempt.ts'), stateOf()])
-  return { attempt }
-})
-const states = /* @__PURE__ */ lazy(() => import('./state.ts'))
+const running = /* @__PURE__ */ lazy(() => import('./running.ts'))
 const loops = /* @__PURE__ */ lazy(() => import('./loop.ts'))
-const stateOf = /* @__PURE__ */ lazy(async () => (await import('./thread-state.ts')).threadState)
+const stateOf = async () => (await running()).threadState
 
-/** What a function runs with is loaded with its first run, and what reads its state with the first read. */
+/** What a function runs with, and what reads its state, is loaded with the first use of either. */
 const THREAD_STATE: typeof threadState = {
   getState: /* @__PURE__ */ later(stateOf, 'getState'),
   getHistory: (...asked) => iterateLater(async () => (await stateOf()).getHistory(...asked)),
