@@ -2,6 +2,7 @@ import type { Agent, RunInput } from '../../agents/agent.ts'
 import { toJson } from '../../agents/to-json.ts'
 import { uuid7 } from '../../core/ids.ts'
 import { accessOf, reaches } from '../../core/principal.ts'
+import { isRecord } from '../../messages/record.ts'
 import { isHeld } from '../../storage/coordination/leases.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
@@ -107,12 +108,9 @@ async function configOf(
   if (config.context !== undefined) return config
   const input = start.kind === 'input' ? start.value : undefined
   const made = toJson(await agent.context?.({ threadId, principal, request, input }))
-  const both = isObject(made) ? { ...context, ...made } : (made ?? context)
+  const both = isRecord(made) ? { ...context, ...made } : (made ?? context)
   return both === undefined ? config : { ...config, context: both }
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 async function admit(
   context: RunContext,

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { isRecord } from '../../messages/record.ts'
 import { CONTEXT, type Read, type Schema } from './parse.ts'
 
 /**
@@ -76,9 +77,6 @@ export function map<From extends Schema, To>(
   return z.pipe(schema, z.transform(change))
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /**
  * An object with these keys. Other keys are ignored. Null counts as absent if the schema of the key does not
  * accept it, because many clients send null for absent fields.
@@ -90,7 +88,7 @@ export function object<Shape extends z.core.$ZodShape>(
   const fields = Object.entries(shape).map(([key, schema]) => [key, takesNull(schema)] as const)
   const known = (value: unknown): unknown => {
     const given = prepare(value)
-    if (!isObject(given)) return given
+    if (!isRecord(given)) return given
     const own: Record<string, unknown> = {}
     for (const [key, nullable] of fields)
       if (Object.hasOwn(given, key) && given[key] !== undefined && (nullable || given[key] !== null))

@@ -1,8 +1,6 @@
 import { splitDataUrl } from '../../messages/data-url.ts'
 import { type ContentBlock, encodeBlock, type MediaType } from '../../messages/index.ts'
-import { defined, isRecord } from '../../messages/record.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { defined, type Fields, isRecord } from '../../messages/record.ts'
 
 /**
  * A message's content in the agents' format: a string or blocks. Parts that no agent can read are left out. A

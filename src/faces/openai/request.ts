@@ -1,7 +1,5 @@
 import type { ClientTool, ModelRequest, ResponseFormat } from '../../agents/model-request.ts'
-import { defined, isRecord, itemsOf } from '../../messages/record.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { defined, type Fields, isRecord, itemsOf } from '../../messages/record.ts'
 
 /** The functions in `tools` of both protocols. Tools that a provider runs, and custom tools, are left out. */
 export const clientToolsOf = ({ tools = [] }: { readonly tools?: readonly unknown[] | undefined }) =>

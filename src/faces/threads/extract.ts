@@ -1,3 +1,5 @@
+import { isRecord } from '../../messages/record.ts'
+
 /**
  * A path into JSON, such as `values.messages[-1].content`: keys and list indexes. Negative indexes count from
  * the end.
@@ -26,10 +28,7 @@ export function valueAt(json: unknown, path: JsonPath): unknown {
   let at = json
   for (const step of path) {
     if (typeof step === 'number') at = Array.isArray(at) ? at.at(step) : undefined
-    else at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
+    else at = isRecord(at) && Object.hasOwn(at, step) ? at[step] : undefined
   }
   return at ?? null
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -3,13 +3,14 @@ import { internalsOf, type StoredConfig } from '../../engine/index.ts'
 import type { FaceCall } from '../../faces/kit/routes.ts'
 import { runConfig } from '../../faces/kit/run-config.ts'
 import { titleOf } from '../../faces/kit/title.ts'
+import { isRecord } from '../../messages/record.ts'
 import type { DevtoolsContext } from './context.ts'
 import type { Answers, Breakpoints, Fork, NewRun, StartedRun } from './wire.ts'
 
 /** `POST …/api/threads/{thread_id}/answers`: answers interrupts by starting a run that resumes them. */
 export async function postAnswers(context: DevtoolsContext, call: FaceCall): Promise<Response> {
   const { answers, ...rest } = (await bodyOf(call)) as Partial<Answers>
-  if (!isObject(answers) || Object.keys(answers).length === 0)
+  if (!isRecord(answers) || Object.keys(answers).length === 0)
     throw invalid('answers: expected an object with at least one interrupt id.')
   const config = { configurable: {}, ...stopsOf(rest) }
   const { runId } = await context.engine.respond({ ...common(call), answers, config })
@@ -25,7 +26,7 @@ export async function postRun(context: DevtoolsContext, call: FaceCall): Promise
   if (assistantId !== undefined && (typeof assistantId !== 'string' || assistantId === ''))
     throw invalid('assistant_id: expected a string that is not empty.')
   if (input === undefined) throw invalid('input: expected a value.')
-  if (config !== undefined && !isObject(config)) throw invalid('config: expected an object.')
+  if (config !== undefined && !isRecord(config)) throw invalid('config: expected an object.')
   const stops = stopsOf(rest)
   const { engine } = context
   const { runId } = await engine.start({
@@ -90,11 +91,8 @@ function assertJson({ request }: FaceCall): void {
 async function bodyOf(call: FaceCall): Promise<object> {
   assertJson(call)
   const body = await call.json()
-  if (isObject(body)) return body
+  if (isRecord(body)) return body
   throw invalid('Expected an object.')
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const invalid = (message: string): HttpError => new HttpError(400, 'invalid_argument', message)

@@ -1,10 +1,9 @@
 import type { SecurityScheme } from '../../../core/http/index.ts'
+import type { Fields } from '../../../messages/record.ts'
 import type { A2ACard, SignCard } from './options.ts'
 
 /** The forms in which a card is sent. */
 export type CardShape = keyof typeof WRITERS
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** A card in wire form, with its signatures. */
 export async function writeCard(

@@ -1,10 +1,8 @@
 import type { Agent } from '../../../agents/agent.ts'
 import { type ContentBlock, encodeBlock, type MediaType } from '../../../messages/index.ts'
-import { filterFields, isRecord } from '../../../messages/record.ts'
+import { type Fields, filterFields, isRecord } from '../../../messages/record.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, Part } from '../model.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /**
  * Converts a message to an agent's input. Text and files become a message with the same id, data objects are
