@@ -7,7 +7,7 @@ import { closureOf, textOf } from './imports.ts'
 export interface Groups {
   /** Files that need nothing but Node. They share the processes of the workers, which load each module once. */
   readonly source: readonly string[]
-  /** The same, for files that measure memory or move the clock of ids: each has a process of its own. */
+  /** The same, for files that replace the clock or measure memory: each has a process of its own. */
   readonly alone: readonly string[]
   /** Files of `source` and `alone` once more, over Postgres and Redis in place of memory and SQLite, and those that need one of the two. */
   readonly servers: readonly string[]
@@ -25,9 +25,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const ELSEWHERE = /^test\/(?:package|vendors|chat\/page)\/|\/node_modules\//
 /** Packages of OpenTelemetry register themselves once for a process. */
 const REGISTERS = /^test\/opentelemetry\//
-const REPLACES_DATE = /vi\.useFakeTimers\((?!\{ toFake: (?!.*'Date'))|spyOn\(Date\b/
-/** The ids of a process increase, so a clock that was ahead in one file would date those of the next files. */
-const DATED_IDS: readonly string[] = ['src/core/ids.ts', 'src/agents/uuid6.ts']
+/** In a process with others, what is left of them would make timers of this clock. */
+const REPLACES_CLOCK = /vi\.useFakeTimers|spyOn\(Date\b/
 const MEASURES_MEMORY = /memoryUsage|WeakRef|\/gc\.ts/
 
 const BROWSER = 'test/kit/browser.ts'
@@ -70,10 +69,4 @@ export function groups(): Groups {
 }
 
 const isAlone = (file: string): boolean =>
-  REGISTERS.test(file) || MEASURES_MEMORY.test(textOf(file)) || movesIds(file)
-
-function movesIds(file: string): boolean {
-  if (!REPLACES_DATE.test(textOf(file))) return false
-  const loaded = closureOf(file)
-  return DATED_IDS.some((path) => loaded.has(path))
-}
+  REGISTERS.test(file) || REPLACES_CLOCK.test(textOf(file)) || MEASURES_MEMORY.test(textOf(file))

@@ -31,6 +31,7 @@ export {
   type IterableSource,
   json,
   type LangGraphCors,
+  type LaterRows,
   type Method,
   type OAuthFlow,
   type OAuthFlows,
@@ -156,6 +157,7 @@ export { ANSWER_EVENTS, type AnswerReader, createAnswerReader } from './reading/
 export { type Approval, approvalsOf, type WaitingCall } from './reading/approvals.ts'
 export { requireThread } from './require-thread.ts'
 export {
+  type BodySchema,
   type FaceCall,
   type FaceContext,
   type FaceEndpoint,
