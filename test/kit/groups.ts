@@ -25,7 +25,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const ELSEWHERE = /^test\/(?:package|vendors|chat\/page)\/|\/node_modules\//
 /** Packages of OpenTelemetry register themselves once for a process. */
 const REGISTERS = /^test\/opentelemetry\//
-/** In a process with others, what is left of them would make timers of this clock. */
+/** In a shared process, work that earlier files left behind would set timers on the replaced clock. */
 const REPLACES_CLOCK = /vi\.useFakeTimers|spyOn\(Date\b/
 const MEASURES_MEMORY = /memoryUsage|WeakRef|\/gc\.ts/
 

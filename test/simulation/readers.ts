@@ -125,7 +125,6 @@ export function createReaders({ world, cluster, account, trace, fail }: ReaderOp
     follow,
     readers,
     differenceOf,
-    /** From now on all of them read as fast as they can. */
     /** What they have read, or what a server still has in memory for them, may not exist any more. Others come at the end. */
     excuse(): void {
       mayBeGone = true
@@ -138,6 +137,7 @@ export function createReaders({ world, cluster, account, trace, fail }: ReaderOp
       await world.sleep(3_000)
       for (const of of conversations) follow(of, world.process(`r${of.threadId}.z`))
     },
+    /** From now on all of them read as fast as they can. */
     hurry(): void {
       isHurried = true
     },
