@@ -16,7 +16,7 @@ const COMPUTED: Readonly<Record<string, string>> = {
   'src/control-plane/auth/flows/state.ts': 'two UUIDs of a fixed length',
   'src/control-plane/deployers/process/hide-paths.ts':
     "the server's own paths as alternatives of fixed texts",
-  'src/control-plane/schema/text.ts': 'the patterns of wire/, which are literals and checked there',
+  'src/control-plane/wire/lax.ts': 'the patterns of wire/, which are literals and checked there',
   'src/control-plane/secrets/mask.ts': 'alternatives of fixed texts',
   'src/core/http/cors.ts': "the operator's expression, tried on an Origin header (16 KiB)",
   'src/storage/checkpointer/serde.ts': 'restores a value of an agent, and tries nothing',

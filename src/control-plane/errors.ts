@@ -1,6 +1,6 @@
 import { AgentwireError } from '../core/errors.ts'
 import { HttpError, type HttpErrorOptions } from '../core/http/index.ts'
-import type { Problem } from './schema/problem.ts'
+import type { Problem } from './wire/problems.ts'
 
 /** An error response with `{ "detail": "…" }`. */
 export const refusal = (status: number, detail: string, options?: HttpErrorOptions): HttpError =>

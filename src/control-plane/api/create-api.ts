@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini'
 import {
   type Call,
   createHandler,
@@ -16,12 +17,11 @@ import {
 } from '../../core/http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { InvalidRequest } from '../errors.ts'
-import { check, defaultOf, MISSING } from '../schema/check.ts'
-import { createFindings, type Findings } from '../schema/findings.ts'
-import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
+import { notesOf } from '../wire/common.ts'
+import { createFindings } from '../wire/problems.ts'
 import { validated } from './conditional.ts'
 import type { OpenApiDocument } from './document.ts'
-import type { Operation, OperationSpec, Reply } from './operation.ts'
+import type { AnyObject, Operation, OperationSpec, Reply } from './operation.ts'
 
 export interface ApiOptions
   extends Pick<HandlerOptions, 'authenticate' | 'basePath' | 'maxBodyBytes' | 'onClose'> {
@@ -98,51 +98,29 @@ function detailOf({ status, code, message }: HttpError, isUnrouted: boolean): st
 }
 
 /** The parsed path, query and body of a request. Throws `InvalidRequest` with all problems, in this order. */
-function readRequest(spec: OperationSpec, call: Call, body: unknown) {
+function readRequest({ params, query, body, bodyOptional }: OperationSpec, call: Call, sent: unknown) {
   const findings = createFindings()
+  const readEach = (part: string, schemas: AnyObject | undefined, given: (name: string) => unknown) =>
+    Object.fromEntries(
+      Object.entries(schemas?._zod.def.shape ?? {}).flatMap(([name, schema]) => {
+        const value = findings.read(schema as z.ZodMiniType, given(name), [part, name])
+        return value === undefined ? [] : [[name, value]]
+      }),
+    )
+  const search = (name: string) => {
+    const values = call.url.searchParams.getAll(name)
+    if (values.length > 0 && notesOf(query!._zod.def.shape[name]!).type === 'array') return values
+    // If a parameter is repeated, the last one counts.
+    return values.at(-1)
+  }
   const input = {
-    params: readParams(spec, call.params, findings),
-    query: spec.query ? readQuery(jsonSchemaOf(spec.query), call.url.searchParams, findings) : {},
-    body: readBody(spec, body, findings),
+    params: { ...call.params, ...readEach('path', params, (name) => call.params[name]) },
+    query: readEach('query', query, search),
+    // `null` counts as no body.
+    body: body && findings.read(body, sent ?? (bodyOptional ? {} : undefined), ['body']),
   }
   if (findings.problems.length > 0) throw new InvalidRequest(findings.problems)
   return input
-}
-
-function readParams(spec: OperationSpec, params: Call['params'], findings: Findings) {
-  const schemas = spec.params ? jsonSchemaOf(spec.params).properties! : {}
-  const read: Record<string, unknown> = {}
-  // Their names come from the route's pattern.
-  for (const name in params) {
-    const schema = schemas[name]
-    read[name] = schema ? check(schema, params[name], ['path', name], findings) : params[name]
-  }
-  return read
-}
-
-function readQuery({ properties = {}, required }: JsonSchema, given: URLSearchParams, findings: Findings) {
-  const read: Record<string, unknown> = {}
-  for (const [name, schema] of Object.entries(properties)) {
-    const values = given.getAll(name)
-    const loc = ['query', name]
-    if (values.length > 0) {
-      // If a parameter is repeated, the last one counts.
-      read[name] = check(schema, isList(schema) ? values : values.at(-1), loc, findings)
-    } else if (schema.default !== undefined) read[name] = defaultOf(schema)
-    else if (required?.includes(name)) findings.add(MISSING, loc, null)
-  }
-  return read
-}
-
-const isList = (schema: JsonSchema): boolean =>
-  schema.anyOf ? isList(schema.anyOf[0]) : schema.type === 'array'
-
-function readBody({ body: schema, bodyOptional }: OperationSpec, body: unknown, findings: Findings): unknown {
-  if (schema === undefined) return undefined
-  // `null` counts as no body.
-  const given = body ?? (bodyOptional ? {} : undefined)
-  if (given === undefined) return findings.add(MISSING, ['body'], null)
-  return check(jsonSchemaOf(schema), given, ['body'], findings)
 }
 
 /** The value of a JSON text. Throws `InvalidRequest` for any other text. */

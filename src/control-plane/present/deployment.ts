@@ -1,7 +1,7 @@
+import type { AnyObject } from '../api/operation.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { partitionOf } from '../records/stored.ts'
-import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
 import { MASK } from '../secrets/mask.ts'
 import { DEPLOYMENT } from '../wire/deployment.ts'
 import { REVISION } from '../wire/revision.ts'
@@ -13,7 +13,7 @@ export async function presentDeployment(context: ControlPlaneContext, deployment
   const { tiers, sourceConfig, url } = deployment
   return present(DEPLOYMENT, {
     ...deployment,
-    sourceConfig: whole(jsonSchemaOf(SOURCE_CONFIG), {
+    sourceConfig: whole(SOURCE_CONFIG, {
       ...sourceConfig,
       deployment_type: sourceConfig.deployment_type ?? 'prod',
       build_on_push: sourceConfig.build_on_push ?? false,
@@ -43,11 +43,13 @@ export const presentRevision = (revision: RevisionRecord) =>
   })
 
 const revisionConfigOf = ({ sourceRevisionConfig }: Pick<RevisionRecord, 'sourceRevisionConfig'>) =>
-  whole(jsonSchemaOf(SOURCE_REVISION_CONFIG_RESPONSE), sourceRevisionConfig)
+  whole(SOURCE_REVISION_CONFIG_RESPONSE, sourceRevisionConfig)
 
 /** A part that is stored with its wire names. Missing fields are null. */
-const whole = ({ properties }: JsonSchema, part: object) =>
-  Object.fromEntries(Object.keys(properties!).map((name) => [name, part[name as keyof typeof part] ?? null]))
+const whole = (schema: AnyObject, part: object) =>
+  Object.fromEntries(
+    Object.keys(schema._zod.def.shape).map((name) => [name, part[name as keyof typeof part] ?? null]),
+  )
 
 async function secretsOf({ secrets, showSecrets }: ControlPlaneContext, deployment: DeploymentRecord) {
   if (showSecrets === 'none') return []

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini'
 import type { AnyObject } from '../api/operation.ts'
-import { type JsonSchema, jsonSchemaOf } from '../schema/json-schema.ts'
+import { notesOf } from '../wire/common.ts'
 import { type Camel, camel } from '../wire/names.ts'
 
 /** Milliseconds since 1970 in the API's format. */
@@ -15,10 +15,11 @@ export const present = <S extends AnyObject>(
   record: { readonly [Name in keyof z.output<S> as Camel<Name>]: unknown },
 ): z.output<S> =>
   Object.fromEntries(
-    Object.entries(jsonSchemaOf(schema).properties!).map(([name, member]) => {
+    Object.entries(schema._zod.def.shape).map(([name, member]) => {
       const value = (record as Readonly<Record<string, unknown>>)[camel(name)] ?? null
-      return [name, isTime(member) && typeof value === 'number' ? isoTime(value) : value]
+      return [
+        name,
+        notesOf(member).format === 'date-time' && typeof value === 'number' ? isoTime(value) : value,
+      ]
     }),
   ) as z.output<S>
-
-const isTime = ({ format, anyOf }: JsonSchema): boolean => (anyOf?.[0] ?? { format }).format === 'date-time'

@@ -5,7 +5,7 @@ const FALSE = /* @__PURE__ */ z._default(t.BOOLEAN, false)
 const PARAMETERS = /* @__PURE__ */ t.mapOf(t.STRING)
 const PROVIDER_TYPE = /* @__PURE__ */ z.nullable(z.enum(['microsoft', 'salesforce', 'slack']))
 const CLIENT_AUTH = /* @__PURE__ */ z.enum(['none', 'client_secret_basic', 'client_secret_post'])
-const PROVIDER_NAME = /* @__PURE__ */ t.STRING.check(z.minLength(1), z.maxLength(255))
+const PROVIDER_NAME = /* @__PURE__ */ t.text({ minLength: 1, maxLength: 255 })
 
 export const PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderResponse', {
   id: t.STRING,
@@ -28,7 +28,7 @@ export const PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderResponse', {
   updated_at: t.TIME,
 })
 
-export const PROVIDERS = /* @__PURE__ */ z.array(PROVIDER)
+export const PROVIDERS = /* @__PURE__ */ t.list(PROVIDER)
 
 /** Provider fields that have the same names when a provider is created and changed. */
 const PROVIDER_OPTIONS = {

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { DEPLOYMENT_STATUSES } from '../records/records.ts'
-import { noted } from '../schema/json-schema.ts'
 import * as t from './common.ts'
 import {
   REVISION_CHANGE,
@@ -66,7 +65,7 @@ export const LIST_DEPLOYMENTS = /* @__PURE__ */ z.object({
   agent_environment: z.optional(t.STRING),
 })
 
-export const CREATE_DEPLOYMENT = /* @__PURE__ */ noted(
+export const CREATE_DEPLOYMENT = /* @__PURE__ */ t.requiredWithout(
   t.titled('DeploymentCreateRequest', {
     name: z.nullish(
       t.described(
@@ -81,7 +80,8 @@ export const CREATE_DEPLOYMENT = /* @__PURE__ */ noted(
     secrets: z.nullish(SECRETS),
     secret_references: z.nullish(SECRET_REFERENCES),
   }),
-  { requiredWithout: { name: 'agent' } },
+  'name',
+  'agent',
 )
 export type CreateBody = z.output<typeof CREATE_DEPLOYMENT>
 
@@ -105,7 +105,7 @@ export const RESOURCE_TIERS = /* @__PURE__ */ t.titled('ResourceTiersPatchReques
 })
 
 export const DEPLOYMENT_TIER = /* @__PURE__ */ t.titled('DeploymentTierPatchRequest', {
-  deployment_tier: t.STRING.check(z.minLength(1), z.maxLength(64)),
+  deployment_tier: t.text({ minLength: 1, maxLength: 64 }),
 })
 
 const DELETE_TRACING_PROJECT = /* @__PURE__ */ t.described(
@@ -116,13 +116,13 @@ const DELETE_TRACING_PROJECT = /* @__PURE__ */ t.described(
 export const DELETE_DEPLOYMENT = /* @__PURE__ */ z.object({ delete_tracing_project: DELETE_TRACING_PROJECT })
 
 export const BULK_DELETE = /* @__PURE__ */ z.object({
-  deployment_ids: z.array(t.UUID).check(z.minLength(1), z.maxLength(100)),
+  deployment_ids: t.list(t.UUID, { minItems: 1, maxItems: 100 }),
   delete_tracing_project: DELETE_TRACING_PROJECT,
 })
 
 export const BULK_DELETED = /* @__PURE__ */ t.titled('DeploymentsDeleted', {
-  deleted: z.array(t.UUID),
-  failed: z.array(t.titled('DeploymentNotDeleted', { deployment_id: t.UUID, detail: t.STRING })),
+  deleted: t.list(t.UUID),
+  failed: t.list(t.titled('DeploymentNotDeleted', { deployment_id: t.UUID, detail: t.STRING })),
 })
 
 export const FREE_COUNT = /* @__PURE__ */ t.titled('FreeDeploymentsCount', { count: t.INTEGER })
@@ -132,4 +132,4 @@ export const UPLOAD_URL = /* @__PURE__ */ t.titled('UploadUrl', {
   object_path: t.STRING,
 })
 export const UPLOAD_PATH = /* @__PURE__ */ z.object({ deployment_id: t.UUID, upload_id: t.UUID })
-export const UPLOAD = /* @__PURE__ */ z.object({ expires: z.int().check(z.gte(0)), signature: t.STRING })
+export const UPLOAD = /* @__PURE__ */ z.object({ expires: t.integer({ minimum: 0 }), signature: t.STRING })

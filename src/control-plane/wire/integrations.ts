@@ -27,11 +27,11 @@ export interface GitRepository {
 
 export const INTEGRATION_PATH = /* @__PURE__ */ z.object({ integration_id: t.UUID })
 
-export const INTEGRATION_LIST = /* @__PURE__ */ z.array(
+export const INTEGRATION_LIST = /* @__PURE__ */ t.list(
   t.titled('GithubIntegration', { id: t.UUID, installation_id: t.INTEGER, name: t.STRING }),
 )
 
-export const REPOSITORY_LIST = /* @__PURE__ */ z.array(
+export const REPOSITORY_LIST = /* @__PURE__ */ t.list(
   t.titled('GithubRepository', {
     host_integration_id: t.UUID,
     id: t.INTEGER,

@@ -29,12 +29,12 @@ const LOG_ENTRY = /* @__PURE__ */ t.titled('LogEntry', {
 })
 
 export const LOG_PAGE = /* @__PURE__ */ t.titled('LogsResponse', {
-  logs: z.array(LOG_ENTRY),
+  logs: t.list(LOG_ENTRY),
   next_offset: t.NULL_STRING,
 })
 
 export const LOG_ITEMS = /* @__PURE__ */ t.titled('DeploymentLogsResponse', {
-  items: z.array(LOG_ENTRY),
+  items: t.list(LOG_ENTRY),
   next_cursor: t.NULL_STRING,
 })
 
@@ -59,7 +59,7 @@ export const LIST_DEPLOYMENT_LOGS = /* @__PURE__ */ z.object({
 /** What the command-line tools send. Times are strings, or milliseconds since 1970. */
 export const PROJECT_LOGS = /* @__PURE__ */ t.titled('ProjectLogsRequest', {
   order: z.nullish(ORDER),
-  limit: z.nullish(z.int().check(z.gte(1), z.lte(1000))),
+  limit: z.nullish(t.integer({ minimum: 1, maximum: 1000 })),
   offset: t.OPT_STRING,
   level: z.nullish(LEVEL),
   query: t.OPT_STRING,
@@ -76,6 +76,6 @@ const PROJECT_LOG_ENTRY = /* @__PURE__ */ t.titled('ProjectLogEntry', {
 })
 
 export const PROJECT_LOG_PAGE = /* @__PURE__ */ t.titled('ProjectLogsResponse', {
-  logs: z.array(PROJECT_LOG_ENTRY),
+  logs: t.list(PROJECT_LOG_ENTRY),
   next_offset: t.NULL_STRING,
 })

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini'
-import { noted } from '../schema/json-schema.ts'
 import * as t from './common.ts'
 
 const COUNT = /* @__PURE__ */ z.nullish(t.INTEGER)
@@ -7,7 +6,7 @@ const STRING_MAP = /* @__PURE__ */ z.nullish(t.mapOf(t.STRING))
 
 /* @__NO_SIDE_EFFECTS__ */
 const cpu = (max: number, description: string) =>
-  z.nullish(t.described(z.number().check(z.gte(0.1), z.lte(max)), description))
+  z.nullish(t.described(t.number({ minimum: 0.1, maximum: max }), description))
 const CPU = /* @__PURE__ */ cpu(8, 'With one decimal.')
 const CPU_LIMIT = /* @__PURE__ */ cpu(16, 'With one decimal. Default: twice the request.')
 
@@ -17,7 +16,7 @@ const PART = /* @__PURE__ */ z.nullish(t.JSON_OBJECT)
 /** A Kubernetes object. Undeclared members are kept, because the deployer has to see them to reject them. */
 /* @__NO_SIDE_EFFECTS__ */
 const kubernetes = <Shape extends z.core.$ZodLooseShape>(title: string, shape: Shape) =>
-  noted(z.catchall(z.object(shape), t.JSON_VALUE), { title })
+  t.noted(z.catchall(z.object(shape), t.JSON_VALUE), { title })
 
 const VOLUME = /* @__PURE__ */ kubernetes('Volume', {
   name: z.optional(t.STRING),
@@ -39,7 +38,7 @@ const VOLUME_MOUNT = /* @__PURE__ */ kubernetes('VolumeMount', {
   readOnly: t.OPT_FLAG,
   subPathExpr: t.OPT_STRING,
 })
-const VOLUME_MOUNTS = /* @__PURE__ */ z.nullish(z.array(VOLUME_MOUNT))
+const VOLUME_MOUNTS = /* @__PURE__ */ z.nullish(t.list(VOLUME_MOUNT))
 
 const ENV_VAR = /* @__PURE__ */ kubernetes('EnvVar', { name: t.STRING, value: t.OPT_STRING, valueFrom: PART })
 
@@ -50,14 +49,14 @@ const CONTAINER = /* @__PURE__ */ kubernetes('Container', {
   command: t.OPT_STRINGS,
   args: t.OPT_STRINGS,
   workingDir: t.OPT_STRING,
-  env: z.nullish(z.array(ENV_VAR)),
-  envFrom: z.nullish(z.array(t.JSON_OBJECT)),
+  env: z.nullish(t.list(ENV_VAR)),
+  envFrom: z.nullish(t.list(t.JSON_OBJECT)),
   resources: z.nullish(kubernetes('ResourceRequirements', { limits: STRING_MAP, requests: STRING_MAP })),
   volumeMounts: VOLUME_MOUNTS,
   securityContext: PART,
   restartPolicy: t.OPT_STRING,
 })
-const CONTAINERS = /* @__PURE__ */ z.nullish(z.array(CONTAINER))
+const CONTAINERS = /* @__PURE__ */ z.nullish(t.list(CONTAINER))
 
 /** The resources of a deployment's servers. The deployer decides which of them it supports. */
 export const RESOURCE_SPEC = /* @__PURE__ */ t.titled('ResourceSpec', {
@@ -86,8 +85,8 @@ export const RESOURCE_SPEC = /* @__PURE__ */ t.titled('ResourceSpec', {
   labels: STRING_MAP,
   annotations: STRING_MAP,
   service_account_name: t.OPT_STRING,
-  image_pull_secrets: z.nullish(z.array(t.titled('ImagePullSecret', { name: t.STRING }))),
-  volumes: z.nullish(z.array(VOLUME)),
+  image_pull_secrets: z.nullish(t.list(t.titled('ImagePullSecret', { name: t.STRING }))),
+  volumes: z.nullish(t.list(VOLUME)),
   volume_mounts: VOLUME_MOUNTS,
   init_containers: CONTAINERS,
   sidecars: CONTAINERS,

@@ -25,7 +25,7 @@ export const REVISION = /* @__PURE__ */ t.titled('Revision', {
   deployment_id: z.optional(t.UUID),
   revision_number: z.optional(t.described(t.INTEGER, '1 for the first of its deployment.')),
   status_message: z.nullish(t.described(t.STRING, 'Why it has its status, where there is a reason to tell.')),
-  status_history: z.optional(t.described(z.array(STATUS_CHANGE), 'Oldest first.')),
+  status_history: z.optional(t.described(t.list(STATUS_CHANGE), 'Oldest first.')),
 })
 
 export const REVISION_PAGE = /* @__PURE__ */ t.pageOf('RevisionsList', REVISION)

@@ -26,6 +26,9 @@ export const REVISION_SOURCE_CONFIG = /* @__PURE__ */ t.titled('RevisionSourceCo
   build_command: t.OPT_STRING,
 })
 
+/** A literal, so that the tests look at it; JSON Schema does not escape slashes. */
+const HTTP_URL = /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[!-~]+$/.source.replaceAll('\\/', '/')
+
 export const SOURCE_CONFIG = /* @__PURE__ */ t.titled('SourceConfig', {
   integration_id: t.OPT_UUID,
   repo_url: t.OPT_STRING,
@@ -34,7 +37,7 @@ export const SOURCE_CONFIG = /* @__PURE__ */ t.titled('SourceConfig', {
   custom_url: z.nullish(
     t.described(
       // Clients make a link of it.
-      t.STRING.check(z.regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[!-~]+$/)),
+      t.text({ pattern: HTTP_URL }),
       'An address of http: or https:. Default: where the active revision runs.',
     ),
   ),
@@ -69,8 +72,8 @@ export const SOURCE_REVISION_CONFIG_RESPONSE = /* @__PURE__ */ t.titled('SourceR
 })
 
 // The format keeps the value out of the problems of a 422.
-export const SECRETS = /* @__PURE__ */ z.array(t.titled('Secret', { name: t.STRING, value: t.PASSWORD }))
-export const SECRET_REFERENCES = /* @__PURE__ */ z.array(
+export const SECRETS = /* @__PURE__ */ t.list(t.titled('Secret', { name: t.STRING, value: t.PASSWORD }))
+export const SECRET_REFERENCES = /* @__PURE__ */ t.list(
   t.titled('SecretReference', { name: t.STRING, secret_name: t.STRING, secret_key: t.STRING }),
 )
 

@@ -14,7 +14,7 @@ export const TOKEN_SUMMARY = /* @__PURE__ */ t.titled('OAuthTokenSummary', {
   updated_at: t.TIME,
 })
 
-export const TOKEN_SUMMARIES = /* @__PURE__ */ z.array(TOKEN_SUMMARY)
+export const TOKEN_SUMMARIES = /* @__PURE__ */ t.list(TOKEN_SUMMARY)
 
 export const OF_PROVIDER = /* @__PURE__ */ z.object({ provider_id: t.OPT_STRING })
 export const OF_ONE_PROVIDER = /* @__PURE__ */ z.object({ provider_id: t.STRING })
@@ -32,7 +32,7 @@ export const TOKENS_DELETED = /* @__PURE__ */ t.titled('TokensDeletedResponse', 
 export const HAS_TOKEN = /* @__PURE__ */ t.titled('TokenExistsResponse', { has_token: t.BOOLEAN })
 
 export const HAS_TOKENS_QUERY = /* @__PURE__ */ t.titled('TokenExistsBatchRequest', {
-  provider_ids: z.array(t.STRING).check(z.maxLength(1000)),
+  provider_ids: t.list(t.STRING, { maxItems: 1000 }),
 })
 
 export const HAS_TOKENS = /* @__PURE__ */ t.titled('TokenExistsBatchResponse', {
@@ -43,7 +43,7 @@ export const IMPORT_TOKEN = /* @__PURE__ */ t.titled('TokenImportRequest', {
   provider_id: t.STRING,
   access_token: t.PASSWORD,
   refresh_token: z.nullish(t.PASSWORD),
-  expires_in_seconds: z.nullish(z.int().check(z.gte(0), z.lte(10_000_000_000))),
+  expires_in_seconds: z.nullish(t.integer({ minimum: 0, maximum: 10_000_000_000 })),
   scopes: SCOPES,
   metadata: z.nullish(t.JSON_OBJECT),
   is_default: z._default(t.BOOLEAN, true),
@@ -70,7 +70,7 @@ export const TOKEN_EVENT = /* @__PURE__ */ t.titled('TokenEvent', {
   acknowledged_at: t.OPT_TIME,
 })
 
-export const TOKEN_EVENTS = /* @__PURE__ */ z.array(TOKEN_EVENT)
+export const TOKEN_EVENTS = /* @__PURE__ */ t.list(TOKEN_EVENT)
 
 export const CONNECTION = /* @__PURE__ */ t.titled('AgentConnection', {
   id: t.UUID,
@@ -84,7 +84,7 @@ export const CONNECTION = /* @__PURE__ */ t.titled('AgentConnection', {
   created_at: t.TIME,
 })
 
-export const CONNECTIONS = /* @__PURE__ */ t.titled('AgentConnectionsResponse', { data: z.array(CONNECTION) })
+export const CONNECTIONS = /* @__PURE__ */ t.titled('AgentConnectionsResponse', { data: t.list(CONNECTION) })
 
 export const CREATE_CONNECTION = /* @__PURE__ */ t.titled('AgentConnectionCreateRequest', {
   oauth_token_id: t.STRING,

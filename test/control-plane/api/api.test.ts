@@ -4,37 +4,29 @@ import { createApi } from '../../../src/control-plane/api/create-api.ts'
 import { operation } from '../../../src/control-plane/api/operation.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
 import { refusal } from '../../../src/control-plane/errors.ts'
-import { noted } from '../../../src/control-plane/schema/json-schema.ts'
+import * as t from '../../../src/control-plane/wire/common.ts'
 import { UnavailableError } from '../../../src/storage/index.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 
 const ID = '0b0c7d0e-1c2f-4a5b-8c9d-0123456789ab'
 
-const uuid = noted(z.string(), { format: 'uuid' })
-
-const thing = noted(
-  z.object({
-    name: z.string().check(z.minLength(1)),
-    size: z._default(z.int(), 3),
-    note: z.nullish(z.string()),
-    secrets: z._default(
-      z.array(z.object({ name: z.string(), value: noted(z.string(), { format: 'password' }) })),
-      [],
-    ),
-  }),
-  { title: 'Thing' },
-)
+const thing = t.titled('Thing', {
+  name: t.NOT_EMPTY,
+  size: z._default(t.INTEGER, 3),
+  note: t.OPT_STRING,
+  secrets: z._default(t.list(z.object({ name: t.STRING, value: t.PASSWORD })), []),
+})
 
 const putThing = operation(
   'PUT /things/{thing_id}/{part}',
   'Put Thing',
   {
     tag: 'Things',
-    params: z.object({ thing_id: uuid }),
+    params: z.object({ thing_id: t.UUID }),
     query: z.object({
-      limit: z._default(z.int().check(z.gte(1), z.lte(100)), 20),
-      text: z.nullish(z.string()),
-      ids: z.array(uuid).check(z.maxLength(2)),
+      limit: t.limited(100, 20),
+      text: t.OPT_STRING,
+      ids: t.list(t.UUID, { maxItems: 2 }),
     }),
     body: thing,
     responses: { 201: thing },
@@ -79,7 +71,7 @@ const search = operation(
   'Search',
   {
     tag: 'T',
-    body: z.object({ limit: z._default(z.int(), 5) }),
+    body: z.object({ limit: z._default(t.INTEGER, 5) }),
     bodyOptional: true,
     isPublic: true,
     responses: { 200: z.unknown() },

@@ -6,10 +6,8 @@ import type { NewRevision } from '../../records/deployments.ts'
 import type { DeploymentRecord } from '../../records/records.ts'
 import { partitionOf } from '../../records/stored.ts'
 import { tenantIdOf } from '../../records/tenant.ts'
-import { MISSING } from '../../schema/check.ts'
-import { createFindings } from '../../schema/findings.ts'
-import { jsonSchemaOf } from '../../schema/json-schema.ts'
 import { CREATE_DEPLOYMENT, type CreateBody } from '../../wire/deployment.ts'
+import { createFindings, MISSING } from '../../wire/problems.ts'
 import { checkListener } from '../listeners.ts'
 import { revisionOf, withoutNulls } from '../rules/change.ts'
 import { checkSecrets } from '../rules/secrets.ts'
@@ -88,7 +86,7 @@ function nameOf(body: CreateBody): string {
   const { name, agent } = body
   if (name == null && agent == null) {
     const findings = createFindings()
-    findings.add(MISSING, ['body', 'name'], body, jsonSchemaOf(CREATE_DEPLOYMENT))
+    findings.add(MISSING, ['body', 'name'], body, CREATE_DEPLOYMENT)
     throw new InvalidRequest(findings.problems)
   }
   const chosen = name ?? slug(`${agent!.agent_id}-${agent!.environment}`)
