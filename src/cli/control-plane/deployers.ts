@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as z from 'zod/mini'
-import type { AnyObject } from '../../control-plane/api/operation.ts'
+import type { AnyObject } from '../../control-plane/api/route.ts'
 import type { CommandDeployerOptions } from '../../control-plane/deployers/command/command.ts'
 import type { Deployer } from '../../control-plane/deployers/deployer.ts'
 import type { KubernetesTimes } from '../../control-plane/deployers/kubernetes/options.ts'

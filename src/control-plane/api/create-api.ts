@@ -21,7 +21,7 @@ import { notesOf } from '../wire/common.ts'
 import { createFindings } from '../wire/problems.ts'
 import { validated } from './conditional.ts'
 import type { OpenApiDocument } from './document.ts'
-import type { AnyObject, Operation, OperationSpec, Reply } from './operation.ts'
+import type { AnyObject, Operation, Reply } from './route.ts'
 
 export interface ApiOptions
   extends Pick<HandlerOptions, 'authenticate' | 'basePath' | 'maxBodyBytes' | 'onClose'> {
@@ -48,7 +48,7 @@ export function createApi({ operations, context, ...options }: ApiOptions): WebH
 /** The caller is authenticated before the body is read. */
 const routeOf = (operation: Operation, context: ControlPlaneContext): Route => [
   operation.method,
-  operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+  operation.path,
   async (call) => {
     const body = operation.body && (await bodyOf(call))
     const input = { ...readRequest(operation, call, body), call }
@@ -63,10 +63,10 @@ async function bodyOf(call: Call): Promise<unknown> {
   return type === null || isJsonType(type) ? call.json() : (await call.text()) || undefined
 }
 
-function answer({ method, responses }: Operation, request: Request, reply: Reply): Response {
+function answer({ method, answers }: Operation, request: Request, reply: Reply): Response {
   if (isResponse(reply)) return reply
-  const { status = Number(Object.keys(responses)[0]), body, headers } = reply
-  if (responses[status] === null || body === undefined) return empty(status, headers)
+  const { status = Number(Object.keys(answers)[0]), body, headers } = reply
+  if (answers[status] === null || body === undefined) return empty(status, headers)
   return method === 'GET' || method === 'PATCH'
     ? validated(request, body, { status, headers })
     : json(body, { status, headers })
@@ -98,7 +98,7 @@ function detailOf({ status, code, message }: HttpError, isUnrouted: boolean): st
 }
 
 /** The parsed path, query and body of a request. Throws `InvalidRequest` with all problems, in this order. */
-function readRequest({ params, query, body, bodyOptional }: OperationSpec, call: Call, sent: unknown) {
+function readRequest({ params, query, body, bodyOptional }: Operation, call: Call, sent: unknown) {
   const findings = createFindings()
   const readEach = (part: string, schemas: AnyObject | undefined, given: (name: string) => unknown) =>
     Object.fromEntries(

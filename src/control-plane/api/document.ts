@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import { AgentwireError } from '../../core/errors.ts'
 import { ERROR, ownNotesOf } from '../wire/common.ts'
 import type { Scalar } from '../wire/lax.ts'
-import type { Operation, OperationSpec } from './operation.ts'
+import type { Operation } from './route.ts'
 
 export interface OpenApiDocument {
   readonly openapi: '3.1.0'
@@ -31,7 +31,7 @@ export function documentOf(operations: readonly Operation[]): OpenApiDocument {
   const paths: Record<string, Record<string, DocumentOperation>> = {}
   for (const operation of operations) {
     if (operation.isHidden) continue
-    const path = (paths[operation.path] ??= {})
+    const path = (paths[pathOf(operation)] ??= {})
     path[operation.method.toLowerCase()] = describe(operation, components)
   }
   return {
@@ -68,7 +68,7 @@ function describe(spec: Operation, { refer }: Components) {
       ...(isValidated(spec) && { 304: { description: descriptionOf(304) } }),
       ...Object.fromEntries(spec.errors?.map((status) => [status, response(status, error)]) ?? []),
       ...Object.fromEntries(
-        Object.entries(spec.responses).map(([status, given]) => [
+        Object.entries(spec.answers).map(([status, given]) => [
           status,
           declared(Number(status), given, refer),
         ]),
@@ -79,18 +79,22 @@ function describe(spec: Operation, { refer }: Components) {
 }
 
 /** Whether its responses have an `ETag` that a client may send as `If-None-Match`. */
-const isValidated = ({ method, responses: { 200: body } }: Operation): boolean =>
+const isValidated = ({ method, answers: { 200: body } }: Operation): boolean =>
   method === 'GET' && body !== undefined && body !== null && !('mediaType' in body)
 
+/** With parameters in OpenAPI's form, such as `/v2/deployments/{deployment_id}`. */
+const pathOf = ({ path }: Operation): string => path.replaceAll(/:(\w+)/g, '{$1}')
+
 /** As FastAPI builds it from the function's name, the path and the method. */
-function operationIdOf({ summary, path, method }: Operation): string {
+function operationIdOf(operation: Operation): string {
+  const { summary, method } = operation
   const name = summary.toLowerCase().replaceAll(/\W+/g, '_')
-  return `${name}${path.replaceAll(/\W/g, '_')}_${method.toLowerCase()}`
+  return `${name}${pathOf(operation).replaceAll(/\W/g, '_')}_${method.toLowerCase()}`
 }
 
 function parametersOf(spec: Operation, refer: Components['refer']) {
   const known = spec.params?._zod.def.shape ?? {}
-  const inPath = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+  const inPath = [...spec.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name: name!,
     in: 'path' as const,
     required: true,
@@ -116,7 +120,7 @@ function parametersOf(spec: Operation, refer: Components['refer']) {
 
 function declared(
   status: number,
-  given: OperationSpec['responses'][number],
+  given: Operation['answers'][number],
   refer: Components['refer'],
 ): DocumentResponse {
   if (given === null || given === undefined) return { description: descriptionOf(status) }

@@ -1,51 +1,70 @@
-import type { Call } from '../../core/http/index.ts'
+import type * as z from 'zod/mini'
+import type { Call, Method } from '../../core/http/index.ts'
 import { ownerOf } from '../../core/principal.ts'
 import { checkMatch, hasChanged } from '../api/conditional.ts'
-import {
-  type Input,
-  type Method,
-  type Operation,
-  type OperationSpec,
-  operation,
-  type Reply,
-} from '../api/operation.ts'
+import { type AnyObject, type Fields, type Input, type Operation, type Reply, route } from '../api/route.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { noDeployment } from '../errors.ts'
 import { presentDeployment } from '../present/deployment.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { DEPLOYMENT_PATH, REVISION_PATH } from '../wire/common.ts'
 
+type OfDeployment<Path extends string, Query, Body, Found, Params> = Omit<
+  Fields<
+    never,
+    Query,
+    Body,
+    (context: ControlPlaneContext, found: Found, input: Input<Path, Params, Query, Body>) => Promise<Reply>
+  >,
+  'params'
+>
+
 /** An operation on a deployment. It responds with 404 if the caller has no such deployment. */
-/* @__NO_SIDE_EFFECTS__ */
-export const onDeployment = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
-  route: Route,
-  summary: string,
-  spec: S,
-  run: (context: ControlPlaneContext, deployment: DeploymentRecord, input: Input<Route, S>) => Promise<Reply>,
+export const onDeployment = <
+  const Path extends string,
+  Query extends AnyObject = never,
+  Body extends z.ZodMiniType = never,
+>(
+  method: Method,
+  path: Path,
+  { run, ...fields }: OfDeployment<Path, Query, Body, DeploymentRecord, typeof DEPLOYMENT_PATH>,
 ): Operation =>
-  operation(route, summary, { params: DEPLOYMENT_PATH, ...spec }, async (context, input) => {
-    const { deployment_id } = input.params as unknown as { readonly deployment_id: string }
-    return run(context, await findDeployment(context, input.call, deployment_id), input as never)
+  route(method, path as string as `${string}:deployment_id`, {
+    params: DEPLOYMENT_PATH,
+    ...fields,
+    run: async (context, input) =>
+      run(context, await findDeployment(context, input.call, input.params.deployment_id), input as never),
   })
 
 /**
  * An operation on a revision. It responds with the same 404 for a revision that the deployment does not have.
  */
-/* @__NO_SIDE_EFFECTS__ */
-export const onRevision = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
-  route: Route,
-  summary: string,
-  spec: S,
-  run: (
-    context: ControlPlaneContext,
-    found: { readonly deployment: DeploymentRecord; readonly revision: RevisionRecord },
-    input: Input<Route, S>,
-  ) => Promise<Reply>,
+export const onRevision = <
+  const Path extends string,
+  Query extends AnyObject = never,
+  Body extends z.ZodMiniType = never,
+>(
+  method: Method,
+  path: Path,
+  {
+    run,
+    ...fields
+  }: OfDeployment<
+    Path,
+    Query,
+    Body,
+    { readonly deployment: DeploymentRecord; readonly revision: RevisionRecord },
+    typeof REVISION_PATH
+  >,
 ): Operation =>
-  onDeployment(route, summary, { params: REVISION_PATH, ...spec }, async (context, deployment, input) => {
-    const { revision_id } = input.params as unknown as { readonly revision_id: string }
-    const revision = await revisionOfDeployment(context, deployment, revision_id)
-    return run(context, { deployment, revision }, input as never)
+  route(method, path as string as `${string}:deployment_id/:revision_id`, {
+    params: REVISION_PATH,
+    ...fields,
+    async run(context, input) {
+      const deployment = await findDeployment(context, input.call, input.params.deployment_id)
+      const revision = await revisionOfDeployment(context, deployment, input.params.revision_id)
+      return run(context, { deployment, revision }, input as never)
+    },
   })
 
 /** Throws 404 if the caller has no such deployment. */

@@ -1,4 +1,4 @@
-import type { AnyObject } from '../api/operation.ts'
+import type { AnyObject } from '../api/route.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { partitionOf } from '../records/stored.ts'

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import type { AnyObject } from '../api/operation.ts'
+import type { AnyObject } from '../api/route.ts'
 import { notesOf } from '../wire/common.ts'
 import { type Camel, camel } from '../wire/names.ts'
 

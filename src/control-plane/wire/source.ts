@@ -27,7 +27,7 @@ export const REVISION_SOURCE_CONFIG = /* @__PURE__ */ t.titled('RevisionSourceCo
 })
 
 /** A literal, so that the tests look at it; JSON Schema does not escape slashes. */
-const HTTP_URL = /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[!-~]+$/.source.replaceAll('\\/', '/')
+const HTTP_URL = /* @__PURE__ */ /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[!-~]+$/.source.replaceAll('\\/', '/')
 
 export const SOURCE_CONFIG = /* @__PURE__ */ t.titled('SourceConfig', {
   integration_id: t.OPT_UUID,

@@ -41,9 +41,12 @@ function fitting(schema: JsonSchema): fc.Arbitrary<unknown> {
 const segment = fc.webSegment().filter((text) => !/^\.{1,2}$/.test(text))
 
 /** All but streams, which do not end. */
-const targets = OPERATIONS.filter(({ responses }) =>
-  Object.values(responses).every((response) => response === null || !('mediaType' in response)),
-).map(({ method, path }) => ({ method, path, ...document.paths[path]![method.toLowerCase()]! }))
+const targets = OPERATIONS.filter(({ answers }) =>
+  Object.values(answers).every((answer) => answer === null || !('mediaType' in answer)),
+).map(({ method, path: pattern }) => {
+  const path = pattern.replaceAll(/:(\w+)/g, '{$1}')
+  return { method, path, ...document.paths[path]![method.toLowerCase()]! }
+})
 
 test('no request makes the server fail, whatever it has, and every answer is in the document', async () => {
   const served = serve()

@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest'
 import * as z from 'zod/mini'
-import { type Operation, operation } from '../../../src/control-plane/api/operation.ts'
+import { type Operation, route } from '../../../src/control-plane/api/route.ts'
 import * as t from '../../../src/control-plane/wire/common.ts'
 import type { Json } from '../../../src/storage/index.ts'
 
@@ -31,21 +31,18 @@ test('a member is there if it is required or has a default, and null only where 
 })
 
 test('an operation knows its input by its declaration', () => {
-  const declared = operation(
-    'POST /a/{one}/b/{two}',
-    'S',
-    {
-      tag: 'T',
-      params: z.object({ two: t.INTEGER }),
-      query: z.object({ limit: z._default(t.INTEGER, 1) }),
-      responses: { 204: null },
-    },
-    async (_, { params, query, body }) => {
+  const declared = route('POST', '/a/:one/b/:two', {
+    summary: 'S',
+    tag: 'T',
+    params: z.object({ two: t.INTEGER }),
+    query: z.object({ limit: z._default(t.INTEGER, 1) }),
+    answers: { 204: null },
+    run: async (_, { params, query, body }) => {
       expectTypeOf(params).toEqualTypeOf<{ readonly one: string; readonly two: number }>()
       expectTypeOf(query.limit).toEqualTypeOf<number>()
       expectTypeOf(body).toEqualTypeOf<undefined>()
       return {}
     },
-  )
+  })
   expectTypeOf(declared).toEqualTypeOf<Operation>()
 })

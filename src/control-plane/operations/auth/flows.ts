@@ -1,5 +1,5 @@
 import { type Call, HttpError } from '../../../core/http/index.ts'
-import { operation, tagged } from '../../api/operation.ts'
+import { route, tagged } from '../../api/route.ts'
 import type { ProviderAnswer } from '../../auth/oauth-client.ts'
 import type { Authenticated } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
@@ -15,7 +15,7 @@ import {
   WAITED,
 } from '../../wire/auth.ts'
 import { given } from '../../wire/names.ts'
-import { AUTH_TAG, authOf, authOperation, baseUrlOf, callerOf, NO_STORE } from './service.ts'
+import { AUTH_TAG, authOf, authRoute, baseUrlOf, callerOf, NO_STORE } from './service.ts'
 
 /** The longest time that a client may wait, in seconds. */
 const MAX_WAIT = 600
@@ -24,55 +24,43 @@ const PAGE = { mediaType: 'text/html' } as const
 const PAGES = { 200: PAGE, 302: null, 400: PAGE, 403: PAGE, 502: PAGE } as const
 
 export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
-  authOperation(
-    'POST /v2/auth/authenticate',
-    'Authenticate',
-    {
-      description: "Gives a user's token, refreshed where it has to be, or the URL where the user signs in.",
-      body: AUTHENTICATE,
-      responses: { 200: AUTHENTICATED },
-      errors: [400, 403, 404, 502],
-    },
-    async (auth, { call, body }) => {
+  authRoute('POST', '/v2/auth/authenticate', {
+    summary: 'Authenticate',
+    description: "Gives a user's token, refreshed where it has to be, or the URL where the user signs in.",
+    body: AUTHENTICATE,
+    answers: { 200: AUTHENTICATED },
+    errors: [400, 403, 404, 502],
+    run: async (auth, { call, body }) => {
       const answer = await auth.authenticate(given(body), baseUrlOf(auth, call))
       return { body: presentAuthenticated(answer), headers: NO_STORE }
     },
-  ),
-  authOperation(
-    'GET /v2/auth/wait/{auth_id}',
-    'Wait For Completion',
-    {
-      description: `Answers when the sign-in is over, after \`timeout\` seconds at the latest (at most ${MAX_WAIT}). 0 asks without waiting.`,
-      query: WAIT_QUERY,
-      responses: { 200: WAITED },
-    },
-    async (auth, { call, params, query }) => {
+  }),
+  authRoute('GET', '/v2/auth/wait/:auth_id', {
+    summary: 'Wait For Completion',
+    description: `Answers when the sign-in is over, after \`timeout\` seconds at the latest (at most ${MAX_WAIT}). 0 asks without waiting.`,
+    query: WAIT_QUERY,
+    answers: { 200: WAITED },
+    run: async (auth, { call, params, query }) => {
       const ms = Math.min(Math.max(query.timeout, 0), MAX_WAIT) * 1_000
       const { status, token = null, error = null } = await auth.wait(params.auth_id, ms, call.signal)
       return { body: { status, token, error }, headers: NO_STORE }
     },
-  ),
-  operation(
-    'GET /v2/auth/callback/{provider_id}',
-    'OAuth Callback',
-    {
-      description: 'Providers send the browser here. The signed `state` says which sign-in it is.',
-      query: CALLBACK_QUERY,
-      responses: PAGES,
-      isPublic: true,
-    },
-    (context, { call, params, query }) => finish(context, call, params.provider_id, query),
-  ),
-  operation(
-    'GET /v2/auth/setup/{provider_id}',
-    'OAuth Setup',
-    {
-      description: 'GitHub sends the browser here after an app was installed.',
-      query: SETUP_QUERY,
-      responses: PAGES,
-      isPublic: true,
-    },
-    async (context, { call, params, query }) => {
+  }),
+  route('GET', '/v2/auth/callback/:provider_id', {
+    summary: 'OAuth Callback',
+    description: 'Providers send the browser here. The signed `state` says which sign-in it is.',
+    query: CALLBACK_QUERY,
+    answers: PAGES,
+    isPublic: true,
+    run: (context, { call, params, query }) => finish(context, call, params.provider_id, query),
+  }),
+  route('GET', '/v2/auth/setup/:provider_id', {
+    summary: 'OAuth Setup',
+    description: 'GitHub sends the browser here after an app was installed.',
+    query: SETUP_QUERY,
+    answers: PAGES,
+    isPublic: true,
+    run: async (context, { call, params, query }) => {
       if (query.code !== undefined || query.error !== undefined)
         return finish(context, call, params.provider_id, query)
       authOf(context)
@@ -82,22 +70,18 @@ export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
         : 'The app is installed. You can close this window and sign in.'
       return htmlPage(200, isRequest ? 'Installation requested' : 'App installed', text)
     },
-  ),
-  authOperation(
-    'POST /v2/auth/callback/{provider_id}',
-    'Handle OAuth Callback',
-    {
-      description:
-        'For front ends that providers send the browser to. Only who began the sign-in may end it.',
-      body: CALLBACK_BODY,
-      responses: { 200: CALLBACK_DONE },
-      errors: [400, 403, 404, 502],
-    },
-    async (auth, { params: { provider_id }, body, call }) => {
+  }),
+  authRoute('POST', '/v2/auth/callback/:provider_id', {
+    summary: 'Handle OAuth Callback',
+    description: 'For front ends that providers send the browser to. Only who began the sign-in may end it.',
+    body: CALLBACK_BODY,
+    answers: { 200: CALLBACK_DONE },
+    errors: [400, 403, 404, 502],
+    run: async (auth, { params: { provider_id }, body, call }) => {
       await auth.complete(callerOf(call.principal), provider_id, given(body))
       return { body: { status: 'completed', provider_id } }
     },
-  ),
+  }),
 ])
 
 const presentAuthenticated = ({ status, flow, token, user }: Authenticated) => ({

@@ -1,13 +1,14 @@
-import type { Call } from '../../../core/http/index.ts'
+import type * as z from 'zod/mini'
+import type { Call, Method } from '../../../core/http/index.ts'
 import { ownerOf, type Principal } from '../../../core/principal.ts'
 import {
+  type AnyObject,
+  type Fields,
   type Input,
-  type Method,
   type Operation,
-  type OperationSpec,
-  operation,
   type Reply,
-} from '../../api/operation.ts'
+  route,
+} from '../../api/route.ts'
 import type { AuthService } from '../../auth/methods.ts'
 import type { AuthCaller } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
@@ -28,19 +29,33 @@ export const callerOf = (principal: Principal | null): AuthCaller => ({
 })
 
 /** An operation that receives the auth service for its caller. */
-/* @__NO_SIDE_EFFECTS__ */
-export const authOperation = <const Route extends `${Method} /${string}`, const S extends OperationSpec>(
-  route: Route,
-  summary: string,
-  spec: S,
-  run: (auth: CallerService, input: Input<Route, S>) => Promise<Reply>,
+export const authRoute = <
+  const Path extends string,
+  Query extends AnyObject = never,
+  Body extends z.ZodMiniType = never,
+>(
+  method: Method,
+  path: Path,
+  {
+    run,
+    ...fields
+  }: Fields<
+    never,
+    Query,
+    Body,
+    (
+      auth: AuthService & Awaited<ReturnType<AuthService['of']>>,
+      input: Input<Path, never, Query, Body>,
+    ) => Promise<Reply>
+  >,
 ): Operation =>
-  operation(route, summary, spec, async (context, input: Input<Route, S>) => {
-    const service = authOf(context)
-    return run({ ...service, ...(await service.of(callerOf(input.call.principal))) }, input)
+  route(method, path, {
+    ...fields,
+    async run(context, input) {
+      const service = authOf(context)
+      return run({ ...service, ...(await service.of(callerOf(input.call.principal))) }, input as never)
+    },
   })
-
-export type CallerService = AuthService & Awaited<ReturnType<AuthService['of']>>
 
 /** This control plane's URL for clients, with its prefix. */
 export function baseUrlOf({ publicUrl }: AuthService, { url }: Call): string {

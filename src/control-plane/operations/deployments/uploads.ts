@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../../core/errors.ts'
 import { publicBase } from '../../../core/http/index.ts'
 import { uuid7 } from '../../../core/ids.ts'
-import { operation, tagged } from '../../api/operation.ts'
+import { route, tagged } from '../../api/route.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { noDeployment, refusal } from '../../errors.ts'
 import { isLeaving } from '../../records/create-deployments.ts'
@@ -21,15 +21,12 @@ const signedText = (deploymentId: string, uploadId: string, expires: number): st
 const NO_UPLOADS = 'This server does not accept uploads: its deployer does not store them.'
 
 export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
-  onDeployment(
-    'POST /v2/deployments/{deployment_id}/upload-url',
-    'Create Upload URL',
-    {
-      description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
-      responses: { 200: UPLOAD_URL },
-      errors: [400, 404],
-    },
-    async (context, { id, source }, { call }) => {
+  onDeployment('POST', '/v2/deployments/:deployment_id/upload-url', {
+    summary: 'Create Upload URL',
+    description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
+    answers: { 200: UPLOAD_URL },
+    errors: [400, 404],
+    run: async (context, { id, source }, { call }) => {
       // A revision may have its own source, except in deployments of images that others have built.
       if (source === 'external_docker' || source === 'internal_template') {
         throw refusal(400, "Upload URLs are only available for 'internal_source' source deployments.")
@@ -43,21 +40,18 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
         body: { upload_url: publicBase(call) + path, object_path: pathOf({ deploymentId: id, uploadId }) },
       }
     },
-  ),
+  }),
   /** Public: the signed URL is the permission to upload. */
-  operation(
-    'PUT /v2/deployments/{deployment_id}/uploads/{upload_id}',
-    'Upload Source',
-    {
-      description:
-        'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
-      params: UPLOAD_PATH,
-      query: UPLOAD,
-      responses: { 200: null },
-      errors: [400, 403, 404, 409, 413],
-      isPublic: true,
-    },
-    async (context, { params, query, call: { request } }) => {
+  route('PUT', '/v2/deployments/:deployment_id/uploads/:upload_id', {
+    summary: 'Upload Source',
+    description:
+      'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
+    params: UPLOAD_PATH,
+    query: UPLOAD,
+    answers: { 200: null },
+    errors: [400, 403, 404, 409, 413],
+    isPublic: true,
+    run: async (context, { params, query, call: { request } }) => {
       const { deployment_id: id, upload_id } = params
       const { expires, signature } = query
       if (!(await context.secrets.verify(signedText(id, upload_id, expires), signature)))
@@ -77,17 +71,14 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       }
       return { body: null }
     },
-  ),
-  onDeployment(
-    'POST /v2/deployments/{deployment_id}/push-token',
-    'Create Push Token',
-    {
-      description:
-        'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
-      responses: { 200: PUSH_TOKEN },
-      errors: [400, 404],
-    },
-    async (context, { id, name, owner, source, latestRevisionId }, { call }) => {
+  }),
+  onDeployment('POST', '/v2/deployments/:deployment_id/push-token', {
+    summary: 'Create Push Token',
+    description:
+      'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
+    answers: { 200: PUSH_TOKEN },
+    errors: [400, 404],
+    run: async (context, { id, name, owner, source, latestRevisionId }, { call }) => {
       if (source !== 'internal_docker') {
         throw refusal(400, "Push tokens are only available for 'internal_docker' source deployments.")
       }
@@ -107,7 +98,7 @@ export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       })
       return { body: { token, registry_url: registryUrl } }
     },
-  ),
+  }),
 ])
 
 export const NOT_UPLOADED =

@@ -1,4 +1,4 @@
-import { operation, type Reply, tagged } from '../../api/operation.ts'
+import { type Reply, route, tagged } from '../../api/route.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { presentLine, presentProjectLine } from '../../present/log.ts'
 import type { DeploymentRecord } from '../../records/records.ts'
@@ -17,29 +17,32 @@ import { findDeployment, onDeployment, onRevision, revisionOfDeployment } from '
 import { type LogRequest, readLogs } from './read-logs.ts'
 
 export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
-  onRevision(
-    'GET /v2/deployments/{deployment_id}/revisions/{revision_id}/logs',
-    'Get Revision Logs',
-    { query: REVISION_LOGS, responses: { 200: LOG_PAGE }, errors: [400, 404] },
-    async (context, { deployment, revision }, { query }) => {
+  onRevision('GET', '/v2/deployments/:deployment_id/revisions/:revision_id/logs', {
+    summary: 'Get Revision Logs',
+    query: REVISION_LOGS,
+    answers: { 200: LOG_PAGE },
+    errors: [400, 404],
+    run: async (context, { deployment, revision }, { query }) => {
       const { lines, next } = await readLogs(context, deployment, { ...query, revision })
       return { body: { logs: lines.map(presentLine), next_offset: next } }
     },
-  ),
-  onDeployment(
-    'GET /v2/deployments/{deployment_id}/logs',
-    'Get Deployment Logs',
-    { query: DEPLOYMENT_LOGS, responses: { 200: LOG_PAGE }, errors: [400, 404] },
-    async (context, deployment, { query }) => {
+  }),
+  onDeployment('GET', '/v2/deployments/:deployment_id/logs', {
+    summary: 'Get Deployment Logs',
+    query: DEPLOYMENT_LOGS,
+    answers: { 200: LOG_PAGE },
+    errors: [400, 404],
+    run: async (context, deployment, { query }) => {
       const { lines, next } = await readLogs(context, deployment, query)
       return { body: { logs: lines.map(presentLine), next_offset: next } }
     },
-  ),
-  operation(
-    'GET /v2/deployment-logs',
-    'List Deployment Logs',
-    { query: LIST_DEPLOYMENT_LOGS, responses: { 200: LOG_ITEMS }, errors: [400, 404] },
-    async (context, { query, call }) => {
+  }),
+  route('GET', '/v2/deployment-logs', {
+    summary: 'List Deployment Logs',
+    query: LIST_DEPLOYMENT_LOGS,
+    answers: { 200: LOG_ITEMS },
+    errors: [400, 404],
+    run: async (context, { query, call }) => {
       const { deployment_id, revision_id, log_type, sort_order, page_size, cursor, ...rest } = query
       const deployment = await findDeployment(context, call, deployment_id)
       const { lines, next } = await readLogs(context, deployment, {
@@ -55,13 +58,13 @@ export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
       })
       return { body: { items: lines.map(presentLine), next_cursor: next } }
     },
-  ),
+  }),
 ])
 
 const SPEC = {
   body: PROJECT_LOGS,
   bodyOptional: true,
-  responses: { 200: PROJECT_LOG_PAGE },
+  answers: { 200: PROJECT_LOG_PAGE },
   errors: [400, 404],
 } as const
 const DEFAULT_LIMIT = 50
@@ -79,24 +82,21 @@ async function projectLogs(
 
 /** The version 1 routes, which all command-line tools call. A project is a deployment. */
 export const projectLogOperations = /* @__PURE__ */ tagged('Projects (v1)', [
-  onRevision(
-    'POST /v1/projects/{deployment_id}/revisions/{revision_id}/build_logs',
-    'Get Build Logs',
-    SPEC,
-    async (context, { deployment, revision }, { body }) =>
+  onRevision('POST', '/v1/projects/:deployment_id/revisions/:revision_id/build_logs', {
+    summary: 'Get Build Logs',
+    ...SPEC,
+    run: async (context, { deployment, revision }, { body }) =>
       projectLogs(context, deployment, { type: 'build', revision }, body),
-  ),
-  onRevision(
-    'POST /v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs',
-    'Get Revision Deploy Logs',
-    SPEC,
-    async (context, { deployment, revision }, { body }) =>
+  }),
+  onRevision('POST', '/v1/projects/:deployment_id/revisions/:revision_id/deploy_logs', {
+    summary: 'Get Revision Deploy Logs',
+    ...SPEC,
+    run: async (context, { deployment, revision }, { body }) =>
       projectLogs(context, deployment, { type: 'deploy', revision }, body),
-  ),
-  onDeployment(
-    'POST /v1/projects/{deployment_id}/deploy_logs',
-    'Get Deploy Logs',
-    SPEC,
-    async (context, deployment, { body }) => projectLogs(context, deployment, { type: 'deploy' }, body),
-  ),
+  }),
+  onDeployment('POST', '/v1/projects/:deployment_id/deploy_logs', {
+    summary: 'Get Deploy Logs',
+    ...SPEC,
+    run: async (context, deployment, { body }) => projectLogs(context, deployment, { type: 'deploy' }, body),
+  }),
 ])
