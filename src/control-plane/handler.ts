@@ -18,7 +18,6 @@ import type { Deployer } from './deployers/deployer.ts'
 import { createWebhooks, type WebhookOptions } from './events/webhooks/webhooks.ts'
 import { createLogs } from './logs/create-logs.ts'
 import type { LogLimits } from './logs/logs.ts'
-import { authOperations, OPERATIONS } from './operations/all.ts'
 import { createDeployments } from './records/create-deployments.ts'
 import { createUploads, type UploadLimits } from './records/uploads/uploads.ts'
 import { createSecretBox, type SecretBox } from './secrets/secret-box.ts'
@@ -191,7 +190,13 @@ export function createControlPlaneHandler(options: ControlPlaneOptions): Control
     closing: closing.signal,
   }
   const api = createApi({
-    operations: [...OPERATIONS, ...authOperations],
+    operations: {
+      below: ['/v1/integrations', '/v1/projects', '/v2'],
+      async load() {
+        const { authOperations, OPERATIONS } = await import('./operations/all.ts')
+        return [...OPERATIONS, ...authOperations]
+      },
+    },
     context,
     authenticate,
     basePath: options.basePath,

@@ -11,7 +11,7 @@ import { commaSeparated, onDeployment, revisionOfDeployment } from './on-deploym
 
 const TYPES: readonly EventType[] = ['status', 'build', 'deploy']
 
-export const streamEvents = /* @__PURE__ */ onDeployment('GET', '/v2/deployments/:deployment_id/events', {
+export const streamEvents = onDeployment('GET', '/v2/deployments/:deployment_id/events', {
   summary: 'Stream Events',
   tag: DEPLOYMENTS_TAG,
 

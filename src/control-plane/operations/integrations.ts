@@ -3,7 +3,6 @@ import { route, tagged } from '../api/route.ts'
 import { refusal } from '../errors.ts'
 import { INTEGRATION_LIST, INTEGRATION_PATH, REPOSITORY_LIST } from '../wire/integrations.ts'
 
-/* @__NO_SIDE_EFFECTS__ */
 const integrationsAt = (base: string) => [
   route('GET', `${base}/install`, {
     summary: 'List GitHub Integrations',
@@ -25,7 +24,7 @@ const integrationsAt = (base: string) => [
   }),
 ]
 
-export const integrationOperations = /* @__PURE__ */ tagged('Integrations (v1)', [
+export const integrationOperations = tagged('Integrations (v1)', [
   ...integrationsAt('/v1/integrations/github'),
   ...integrationsAt('/v1/integrations/forge/github'),
 ])

@@ -28,7 +28,7 @@ const presentListener = ({ createdAt, updatedAt, compute_config, ...listener }: 
 
 const noListener = (id: string) => refusal(404, `Listener ID ${id} not found.`)
 
-export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
+export const listenerOperations = tagged(TAG, [
   route('GET', '/v2/listeners', {
     summary: 'List Listeners',
     description: 'Newest first.',

@@ -1,13 +1,13 @@
 import * as z from 'zod/mini'
 import * as t from './common.ts'
 
-const FALSE = /* @__PURE__ */ z._default(t.BOOLEAN, false)
-const PARAMETERS = /* @__PURE__ */ t.mapOf(t.STRING)
-const PROVIDER_TYPE = /* @__PURE__ */ z.nullable(z.enum(['microsoft', 'salesforce', 'slack']))
-const CLIENT_AUTH = /* @__PURE__ */ z.enum(['none', 'client_secret_basic', 'client_secret_post'])
-const PROVIDER_NAME = /* @__PURE__ */ t.text({ minLength: 1, maxLength: 255 })
+const FALSE = z._default(t.BOOLEAN, false)
+const PARAMETERS = t.mapOf(t.STRING)
+const PROVIDER_TYPE = z.nullable(z.enum(['microsoft', 'salesforce', 'slack']))
+const CLIENT_AUTH = z.enum(['none', 'client_secret_basic', 'client_secret_post'])
+const PROVIDER_NAME = t.text({ minLength: 1, maxLength: 255 })
 
-export const PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderResponse', {
+export const PROVIDER = t.titled('OAuthProviderResponse', {
   id: t.STRING,
   organization_id: t.NULL_UUID,
   provider_id: t.STRING,
@@ -28,16 +28,16 @@ export const PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderResponse', {
   updated_at: t.TIME,
 })
 
-export const PROVIDERS = /* @__PURE__ */ t.list(PROVIDER)
+export const PROVIDERS = t.list(PROVIDER)
 
 /** Provider fields that have the same names when a provider is created and changed. */
 const PROVIDER_OPTIONS = {
-  authorization_params: /* @__PURE__ */ z.nullish(PARAMETERS),
+  authorization_params: z.nullish(PARAMETERS),
   allowed_redirect_uris: t.OPT_STRINGS,
   default_redirect_uri: t.OPT_STRING,
 } as const
 
-export const CREATE_PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderCreateRequest', {
+export const CREATE_PROVIDER = t.titled('OAuthProviderCreateRequest', {
   provider_id: PROVIDER_NAME,
   name: t.STRING,
   client_id: t.STRING,
@@ -51,7 +51,7 @@ export const CREATE_PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderCreateRequ
   ...PROVIDER_OPTIONS,
 })
 
-export const PATCH_PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderUpdateRequest', {
+export const PATCH_PROVIDER = t.titled('OAuthProviderUpdateRequest', {
   name: t.OPT_STRING,
   client_id: t.OPT_STRING,
   client_secret: z.nullish(t.PASSWORD),
@@ -62,15 +62,15 @@ export const PATCH_PROVIDER = /* @__PURE__ */ t.titled('OAuthProviderUpdateReque
   ...PROVIDER_OPTIONS,
 })
 
-export const MCP_DISCOVER = /* @__PURE__ */ t.titled('MCPDiscoverRequest', {
+export const MCP_DISCOVER = t.titled('MCPDiscoverRequest', {
   provider_id: PROVIDER_NAME,
   name: t.STRING,
   mcp_server_url: t.STRING,
 })
 
-export const MESSAGE = /* @__PURE__ */ t.titled('MessageResponse', { message: t.STRING })
+export const MESSAGE = t.titled('MessageResponse', { message: t.STRING })
 
-export const AUTHENTICATE = /* @__PURE__ */ t.titled('AuthenticateRequest', {
+export const AUTHENTICATE = t.titled('AuthenticateRequest', {
   provider: t.STRING,
   scopes: t.STRINGS,
   user_id: t.OPT_STRING,
@@ -84,7 +84,7 @@ export const AUTHENTICATE = /* @__PURE__ */ t.titled('AuthenticateRequest', {
   check_only: FALSE,
 })
 
-export const AUTHENTICATED = /* @__PURE__ */ t.titled('AuthenticateResponse', {
+export const AUTHENTICATED = t.titled('AuthenticateResponse', {
   status: z.enum(['completed', 'pending', 'connection_required', 'token_expired']),
   url: t.OPT_STRING,
   auth_id: t.OPT_STRING,
@@ -93,9 +93,9 @@ export const AUTHENTICATED = /* @__PURE__ */ t.titled('AuthenticateResponse', {
   metadata: z.nullish(t.JSON_OBJECT),
 })
 
-export const WAIT_QUERY = /* @__PURE__ */ z.object({ timeout: z._default(t.INTEGER, 30) })
+export const WAIT_QUERY = z.object({ timeout: z._default(t.INTEGER, 30) })
 
-export const WAITED = /* @__PURE__ */ t.titled('WaitForCompletionResponse', {
+export const WAITED = t.titled('WaitForCompletionResponse', {
   status: z.enum(['completed', 'pending', 'timeout', 'not_found']),
   token: t.OPT_STRING,
   error: z.nullish(t.described(t.STRING, 'Why the sign-in failed.')),
@@ -103,28 +103,28 @@ export const WAITED = /* @__PURE__ */ t.titled('WaitForCompletionResponse', {
 
 /** What a provider sends back with the browser. */
 const CALLBACK = {
-  code: /* @__PURE__ */ z.optional(t.PASSWORD),
-  state: /* @__PURE__ */ z.optional(t.STRING),
-  iss: /* @__PURE__ */ z.optional(t.STRING),
-  error: /* @__PURE__ */ z.optional(t.STRING),
-  error_description: /* @__PURE__ */ z.optional(t.STRING),
+  code: z.optional(t.PASSWORD),
+  state: z.optional(t.STRING),
+  iss: z.optional(t.STRING),
+  error: z.optional(t.STRING),
+  error_description: z.optional(t.STRING),
 } as const
 
-export const CALLBACK_QUERY = /* @__PURE__ */ z.object(CALLBACK)
+export const CALLBACK_QUERY = z.object(CALLBACK)
 
-export const SETUP_QUERY = /* @__PURE__ */ z.object({
+export const SETUP_QUERY = z.object({
   ...CALLBACK,
   setup_action: z.optional(t.STRING),
   installation_id: z.optional(t.INTEGER),
 })
 
-export const CALLBACK_BODY = /* @__PURE__ */ t.titled('OAuthCallbackRequest', {
+export const CALLBACK_BODY = t.titled('OAuthCallbackRequest', {
   code: t.PASSWORD,
   state: t.STRING,
   iss: t.OPT_STRING,
 })
 
-export const CALLBACK_DONE = /* @__PURE__ */ t.titled('OAuthCallbackResponse', {
+export const CALLBACK_DONE = t.titled('OAuthCallbackResponse', {
   status: z.literal('completed'),
   provider_id: t.STRING,
 })

@@ -16,10 +16,9 @@ interface Notes extends Partial<Omit<Scalar, 'type'>> {
   readonly of?: z.core.$ZodType
 }
 
-const registry = /* @__PURE__ */ new WeakMap<z.core.$ZodType, Notes>()
+const registry = new WeakMap<z.core.$ZodType, Notes>()
 
 /** A copy of the schema with notes. The schema's own notes also apply to the copy. */
-/* @__NO_SIDE_EFFECTS__ */
 export function noted<S extends z.ZodMiniType>(schema: S, notes: Notes): S {
   const copy = schema.clone() as S
   registry.set(copy, { ...registry.get(schema), ...notes })
@@ -78,24 +77,18 @@ function readParts<Key extends string | number>(
   return read
 }
 
-/* @__NO_SIDE_EFFECTS__ */
 const kind = <T>(notes: Notes, read: (value: unknown, payload: Payload) => unknown) =>
   noted(z.transform(read) as unknown as z.ZodMiniType<T>, notes)
 
-/* @__NO_SIDE_EFFECTS__ */
 export const scalar = <T>(of: Scalar) =>
   kind<T>(of, (given, payload) => {
     const { value, fault } = { value: undefined, ...readScalar(of, given) }
     return fault ? refuse(payload, fault) : value
   })
-/* @__NO_SIDE_EFFECTS__ */
 export const text = (bounds: Omit<Scalar, 'type'>) => scalar<string>({ type: 'string', ...bounds })
-/* @__NO_SIDE_EFFECTS__ */
 export const integer = (bounds: Omit<Scalar, 'type'>) => scalar<number>({ type: 'integer', ...bounds })
-/* @__NO_SIDE_EFFECTS__ */
 export const number = (bounds: Omit<Scalar, 'type'>) => scalar<number>({ type: 'number', ...bounds })
 
-/* @__NO_SIDE_EFFECTS__ */
 export const list = <S extends z.ZodMiniType>(
   items: S,
   bounds: { readonly minItems?: number; readonly maxItems?: number } = {},
@@ -125,7 +118,6 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const NO_DICT: Fault = { type: 'dict_type', msg: 'Input should be a valid dictionary' }
 
 /** An object with any names, `__proto__` too. */
-/* @__NO_SIDE_EFFECTS__ */
 export const mapOf = <S extends z.ZodMiniType>(values: S) =>
   kind<{ [name: string]: z.output<S> }>({ type: 'object', additionalProperties: values }, (value, payload) =>
     isObject(value)
@@ -134,37 +126,35 @@ export const mapOf = <S extends z.ZodMiniType>(values: S) =>
   )
 
 /** Any JSON value. */
-export const JSON_VALUE = /* @__PURE__ */ z.unknown() as z.ZodMiniType<Json | undefined>
-export const JSON_OBJECT = /* @__PURE__ */ kind<{ [name: string]: Json | undefined }>(
+export const JSON_VALUE = z.unknown() as z.ZodMiniType<Json | undefined>
+export const JSON_OBJECT = kind<{ [name: string]: Json | undefined }>(
   { type: 'object', additionalProperties: true },
   (value, payload) => (isObject(value) ? value : refuse(payload, NO_DICT)),
 )
-export const STRING = /* @__PURE__ */ text({})
-export const BOOLEAN = /* @__PURE__ */ scalar<boolean>({ type: 'boolean' })
-export const INTEGER = /* @__PURE__ */ integer({})
-export const UUID = /* @__PURE__ */ text({ format: 'uuid' })
-export const TIME = /* @__PURE__ */ text({ format: 'date-time' })
+export const STRING = text({})
+export const BOOLEAN = scalar<boolean>({ type: 'boolean' })
+export const INTEGER = integer({})
+export const UUID = text({ format: 'uuid' })
+export const TIME = text({ format: 'date-time' })
 /** A string that no error may show. */
-export const PASSWORD = /* @__PURE__ */ text({ format: 'password' })
-export const NOT_EMPTY = /* @__PURE__ */ text({ minLength: 1 })
-export const STRINGS = /* @__PURE__ */ list(STRING)
-export const NULL_STRING = /* @__PURE__ */ z.nullable(STRING)
-export const NULL_TIME = /* @__PURE__ */ z.nullable(TIME)
-export const NULL_UUID = /* @__PURE__ */ z.nullable(UUID)
+export const PASSWORD = text({ format: 'password' })
+export const NOT_EMPTY = text({ minLength: 1 })
+export const STRINGS = list(STRING)
+export const NULL_STRING = z.nullable(STRING)
+export const NULL_TIME = z.nullable(TIME)
+export const NULL_UUID = z.nullable(UUID)
 /** Members that may be omitted or null. */
-export const OPT_STRING = /* @__PURE__ */ z.optional(NULL_STRING)
-export const OPT_TIME = /* @__PURE__ */ z.optional(NULL_TIME)
-export const OPT_UUID = /* @__PURE__ */ z.optional(NULL_UUID)
-export const OPT_STRINGS = /* @__PURE__ */ z.nullish(STRINGS)
-export const OPT_FLAG = /* @__PURE__ */ z.nullish(BOOLEAN)
+export const OPT_STRING = z.optional(NULL_STRING)
+export const OPT_TIME = z.optional(NULL_TIME)
+export const OPT_UUID = z.optional(NULL_UUID)
+export const OPT_STRINGS = z.nullish(STRINGS)
+export const OPT_FLAG = z.nullish(BOOLEAN)
 
 /** An object that the document lists by its title. */
-/* @__NO_SIDE_EFFECTS__ */
 export const titled = <Shape extends z.core.$ZodLooseShape>(title: string, shape: Shape) =>
   noted(z.object(shape), { title })
 
 /** The object, with a member that is required if another one is absent or null. */
-/* @__NO_SIDE_EFFECTS__ */
 export const requiredWithout = <S extends z.ZodMiniType>(object: S, name: string, other: string) =>
   kind<z.output<S>>({ of: object }, (value, payload) => {
     if (isObject(value) && value[name] === undefined && value[other] == null)
@@ -172,31 +162,27 @@ export const requiredWithout = <S extends z.ZodMiniType>(object: S, name: string
     return readPart(payload, object, value)
   })
 
-/* @__NO_SIDE_EFFECTS__ */
 export const described = <S extends z.ZodMiniType>(schema: S, description: string): S =>
   noted(schema, { description })
 
 /** A query member that may be omitted, but not null. */
-/* @__NO_SIDE_EFFECTS__ */
 export const textQuery = (description: string) => z.optional(described(STRING, description))
 
-/* @__NO_SIDE_EFFECTS__ */
 export const limited = (maximum: number, preset: number) =>
   z._default(integer({ minimum: 1, maximum }), preset)
 
 /** The query members for a page. */
 export const PAGE_QUERY = {
-  limit: /* @__PURE__ */ limited(100, 20),
-  offset: /* @__PURE__ */ z._default(integer({ minimum: 0 }), 0),
+  limit: limited(100, 20),
+  offset: z._default(integer({ minimum: 0 }), 0),
 } as const
 
 /** A page of a list. */
-/* @__NO_SIDE_EFFECTS__ */
 export const pageOf = <S extends z.ZodMiniType>(title: string, item: S) =>
   titled(title, { resources: list(item), offset: INTEGER })
 
-export const DEPLOYMENT_PATH = /* @__PURE__ */ z.object({ deployment_id: UUID })
-export const REVISION_PATH = /* @__PURE__ */ z.object({ deployment_id: UUID, revision_id: UUID })
+export const DEPLOYMENT_PATH = z.object({ deployment_id: UUID })
+export const REVISION_PATH = z.object({ deployment_id: UUID, revision_id: UUID })
 
 /** The body of all error responses except 422. */
-export const ERROR = /* @__PURE__ */ titled('ErrorResponse', { detail: STRING })
+export const ERROR = titled('ErrorResponse', { detail: STRING })

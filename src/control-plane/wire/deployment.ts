@@ -14,16 +14,16 @@ import {
 
 export const DEPLOYMENTS_TAG = 'Deployments (v2)'
 
-const AGENT = /* @__PURE__ */ t.titled('DeploymentAgent', {
+const AGENT = t.titled('DeploymentAgent', {
   agent_id: t.NOT_EMPTY,
   environment: z.enum(['development', 'staging', 'production']),
 })
 
-const TIER = /* @__PURE__ */ z.nullish(
+const TIER = z.nullish(
   z.enum(['SERVERLESS_S', 'SERVERLESS_M', 'SERVERLESS_L', 'DEDICATED_S', 'DEDICATED_M', 'DEDICATED_L']),
 )
 
-export const DEPLOYMENT = /* @__PURE__ */ t.titled('Deployment', {
+export const DEPLOYMENT = t.titled('Deployment', {
   name: t.STRING,
   source: SOURCE,
   source_config: SOURCE_CONFIG,
@@ -47,9 +47,9 @@ export const DEPLOYMENT = /* @__PURE__ */ t.titled('Deployment', {
   deployment_tier: t.OPT_STRING,
 })
 
-export const DEPLOYMENT_PAGE = /* @__PURE__ */ t.pageOf('DeploymentsList', DEPLOYMENT)
+export const DEPLOYMENT_PAGE = t.pageOf('DeploymentsList', DEPLOYMENT)
 
-export const LIST_DEPLOYMENTS = /* @__PURE__ */ z.object({
+export const LIST_DEPLOYMENTS = z.object({
   ...t.PAGE_QUERY,
   name_contains: z.optional(t.STRING),
   name: t.textQuery('The whole name.'),
@@ -65,7 +65,7 @@ export const LIST_DEPLOYMENTS = /* @__PURE__ */ z.object({
   agent_environment: z.optional(t.STRING),
 })
 
-export const CREATE_DEPLOYMENT = /* @__PURE__ */ t.requiredWithout(
+export const CREATE_DEPLOYMENT = t.requiredWithout(
   t.titled('DeploymentCreateRequest', {
     name: z.nullish(
       t.described(
@@ -85,7 +85,7 @@ export const CREATE_DEPLOYMENT = /* @__PURE__ */ t.requiredWithout(
 )
 export type CreateBody = z.output<typeof CREATE_DEPLOYMENT>
 
-export const PATCH_DEPLOYMENT = /* @__PURE__ */ t.titled('DeploymentPatchRequest', {
+export const PATCH_DEPLOYMENT = t.titled('DeploymentPatchRequest', {
   revision_source: z.nullish(
     t.described(
       z.enum(['github', 'internal_docker', 'internal_source']),
@@ -99,37 +99,37 @@ export const PATCH_DEPLOYMENT = /* @__PURE__ */ t.titled('DeploymentPatchRequest
 })
 export type PatchBody = z.output<typeof PATCH_DEPLOYMENT>
 
-export const RESOURCE_TIERS = /* @__PURE__ */ t.titled('ResourceTiersPatchRequest', {
+export const RESOURCE_TIERS = t.titled('ResourceTiersPatchRequest', {
   compute_tier: TIER,
   database_tier: TIER,
 })
 
-export const DEPLOYMENT_TIER = /* @__PURE__ */ t.titled('DeploymentTierPatchRequest', {
+export const DEPLOYMENT_TIER = t.titled('DeploymentTierPatchRequest', {
   deployment_tier: t.text({ minLength: 1, maxLength: 64 }),
 })
 
-const DELETE_TRACING_PROJECT = /* @__PURE__ */ t.described(
+const DELETE_TRACING_PROJECT = t.described(
   z._default(t.BOOLEAN, false),
   'Accepted, and without effect: deployments have no tracing project here.',
 )
 
-export const DELETE_DEPLOYMENT = /* @__PURE__ */ z.object({ delete_tracing_project: DELETE_TRACING_PROJECT })
+export const DELETE_DEPLOYMENT = z.object({ delete_tracing_project: DELETE_TRACING_PROJECT })
 
-export const BULK_DELETE = /* @__PURE__ */ z.object({
+export const BULK_DELETE = z.object({
   deployment_ids: t.list(t.UUID, { minItems: 1, maxItems: 100 }),
   delete_tracing_project: DELETE_TRACING_PROJECT,
 })
 
-export const BULK_DELETED = /* @__PURE__ */ t.titled('DeploymentsDeleted', {
+export const BULK_DELETED = t.titled('DeploymentsDeleted', {
   deleted: t.list(t.UUID),
   failed: t.list(t.titled('DeploymentNotDeleted', { deployment_id: t.UUID, detail: t.STRING })),
 })
 
-export const FREE_COUNT = /* @__PURE__ */ t.titled('FreeDeploymentsCount', { count: t.INTEGER })
-export const PUSH_TOKEN = /* @__PURE__ */ t.titled('PushToken', { token: t.STRING, registry_url: t.STRING })
-export const UPLOAD_URL = /* @__PURE__ */ t.titled('UploadUrl', {
+export const FREE_COUNT = t.titled('FreeDeploymentsCount', { count: t.INTEGER })
+export const PUSH_TOKEN = t.titled('PushToken', { token: t.STRING, registry_url: t.STRING })
+export const UPLOAD_URL = t.titled('UploadUrl', {
   upload_url: t.STRING,
   object_path: t.STRING,
 })
-export const UPLOAD_PATH = /* @__PURE__ */ z.object({ deployment_id: t.UUID, upload_id: t.UUID })
-export const UPLOAD = /* @__PURE__ */ z.object({ expires: t.integer({ minimum: 0 }), signature: t.STRING })
+export const UPLOAD_PATH = z.object({ deployment_id: t.UUID, upload_id: t.UUID })
+export const UPLOAD = z.object({ expires: t.integer({ minimum: 0 }), signature: t.STRING })

@@ -25,13 +25,13 @@ export interface GitRepository {
   readonly default_branch: string
 }
 
-export const INTEGRATION_PATH = /* @__PURE__ */ z.object({ integration_id: t.UUID })
+export const INTEGRATION_PATH = z.object({ integration_id: t.UUID })
 
-export const INTEGRATION_LIST = /* @__PURE__ */ t.list(
+export const INTEGRATION_LIST = t.list(
   t.titled('GithubIntegration', { id: t.UUID, installation_id: t.INTEGER, name: t.STRING }),
 )
 
-export const REPOSITORY_LIST = /* @__PURE__ */ t.list(
+export const REPOSITORY_LIST = t.list(
   t.titled('GithubRepository', {
     host_integration_id: t.UUID,
     id: t.INTEGER,

@@ -152,8 +152,8 @@ function within({ minimum, maximum }: Scalar, value: number): Outcome {
   return accept(value)
 }
 
-const NOT_FINITE = /* @__PURE__ */ refuse('finite_number', 'Input should be a finite number')
-const TOO_LARGE = /* @__PURE__ */ refuse(
+const NOT_FINITE = refuse('finite_number', 'Input should be a finite number')
+const TOO_LARGE = refuse(
   'int_parsing_size',
   'Unable to parse input string as an integer, exceeded maximum size',
 )

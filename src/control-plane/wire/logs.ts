@@ -1,25 +1,25 @@
 import * as z from 'zod/mini'
 import * as t from './common.ts'
 
-const ORDER = /* @__PURE__ */ z.enum(['asc', 'desc'])
-const DEFAULT_ORDER = /* @__PURE__ */ z._default(ORDER, 'asc')
-const LEVEL = /* @__PURE__ */ z.enum(['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'])
-const TYPE = /* @__PURE__ */ z.enum(['build', 'deploy'])
+const ORDER = z.enum(['asc', 'desc'])
+const DEFAULT_ORDER = z._default(ORDER, 'asc')
+const LEVEL = z.enum(['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'])
+const TYPE = z.enum(['build', 'deploy'])
 /** The lines to select. */
 const FILTERS = {
-  start_time: /* @__PURE__ */ z.optional(t.TIME),
-  end_time: /* @__PURE__ */ z.optional(t.TIME),
-  query: /* @__PURE__ */ z.optional(t.STRING),
-  level: /* @__PURE__ */ z.optional(LEVEL),
-  run_id: /* @__PURE__ */ z.optional(t.STRING),
+  start_time: z.optional(t.TIME),
+  end_time: z.optional(t.TIME),
+  query: z.optional(t.STRING),
+  level: z.optional(LEVEL),
+  run_id: z.optional(t.STRING),
 } as const
 const PAGE = {
   order: DEFAULT_ORDER,
-  limit: /* @__PURE__ */ t.limited(1000, 50),
-  offset: /* @__PURE__ */ z.optional(t.STRING),
+  limit: t.limited(1000, 50),
+  offset: z.optional(t.STRING),
 } as const
 
-const LOG_ENTRY = /* @__PURE__ */ t.titled('LogEntry', {
+const LOG_ENTRY = t.titled('LogEntry', {
   id: t.STRING,
   timestamp: t.TIME,
   level: LEVEL,
@@ -28,25 +28,25 @@ const LOG_ENTRY = /* @__PURE__ */ t.titled('LogEntry', {
   run_id: t.OPT_STRING,
 })
 
-export const LOG_PAGE = /* @__PURE__ */ t.titled('LogsResponse', {
+export const LOG_PAGE = t.titled('LogsResponse', {
   logs: t.list(LOG_ENTRY),
   next_offset: t.NULL_STRING,
 })
 
-export const LOG_ITEMS = /* @__PURE__ */ t.titled('DeploymentLogsResponse', {
+export const LOG_ITEMS = t.titled('DeploymentLogsResponse', {
   items: t.list(LOG_ENTRY),
   next_cursor: t.NULL_STRING,
 })
 
-export const REVISION_LOGS = /* @__PURE__ */ z.object({ type: TYPE, ...FILTERS, ...PAGE })
+export const REVISION_LOGS = z.object({ type: TYPE, ...FILTERS, ...PAGE })
 
-export const DEPLOYMENT_LOGS = /* @__PURE__ */ z.object({
+export const DEPLOYMENT_LOGS = z.object({
   type: t.described(z._default(TYPE, 'deploy'), 'The build log is that of the newest revision.'),
   ...FILTERS,
   ...PAGE,
 })
 
-export const LIST_DEPLOYMENT_LOGS = /* @__PURE__ */ z.object({
+export const LIST_DEPLOYMENT_LOGS = z.object({
   deployment_id: t.UUID,
   revision_id: z.optional(t.UUID),
   log_type: z._default(z.enum(['BUILD', 'DEPLOY']), 'DEPLOY'),
@@ -57,7 +57,7 @@ export const LIST_DEPLOYMENT_LOGS = /* @__PURE__ */ z.object({
 })
 
 /** What the command-line tools send. Times are strings, or milliseconds since 1970. */
-export const PROJECT_LOGS = /* @__PURE__ */ t.titled('ProjectLogsRequest', {
+export const PROJECT_LOGS = t.titled('ProjectLogsRequest', {
   order: z.nullish(ORDER),
   limit: z.nullish(t.integer({ minimum: 1, maximum: 1000 })),
   offset: t.OPT_STRING,
@@ -68,14 +68,14 @@ export const PROJECT_LOGS = /* @__PURE__ */ t.titled('ProjectLogsRequest', {
 })
 export type ProjectLogsBody = z.output<typeof PROJECT_LOGS>
 
-const PROJECT_LOG_ENTRY = /* @__PURE__ */ t.titled('ProjectLogEntry', {
+const PROJECT_LOG_ENTRY = t.titled('ProjectLogEntry', {
   id: t.STRING,
   timestamp: t.described(t.INTEGER, 'Milliseconds since 1970.'),
   level: LEVEL,
   message: t.STRING,
 })
 
-export const PROJECT_LOG_PAGE = /* @__PURE__ */ t.titled('ProjectLogsResponse', {
+export const PROJECT_LOG_PAGE = t.titled('ProjectLogsResponse', {
   logs: t.list(PROJECT_LOG_ENTRY),
   next_offset: t.NULL_STRING,
 })

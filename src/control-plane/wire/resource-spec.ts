@@ -1,24 +1,22 @@
 import * as z from 'zod/mini'
 import * as t from './common.ts'
 
-const COUNT = /* @__PURE__ */ z.nullish(t.INTEGER)
-const STRING_MAP = /* @__PURE__ */ z.nullish(t.mapOf(t.STRING))
+const COUNT = z.nullish(t.INTEGER)
+const STRING_MAP = z.nullish(t.mapOf(t.STRING))
 
-/* @__NO_SIDE_EFFECTS__ */
 const cpu = (max: number, description: string) =>
   z.nullish(t.described(t.number({ minimum: 0.1, maximum: max }), description))
-const CPU = /* @__PURE__ */ cpu(8, 'With one decimal.')
-const CPU_LIMIT = /* @__PURE__ */ cpu(16, 'With one decimal. Default: twice the request.')
+const CPU = cpu(8, 'With one decimal.')
+const CPU_LIMIT = cpu(16, 'With one decimal. Default: twice the request.')
 
 /** A part of a Kubernetes object that Kubernetes validates itself. */
-const PART = /* @__PURE__ */ z.nullish(t.JSON_OBJECT)
+const PART = z.nullish(t.JSON_OBJECT)
 
 /** A Kubernetes object. Undeclared members are kept, because the deployer has to see them to reject them. */
-/* @__NO_SIDE_EFFECTS__ */
 const kubernetes = <Shape extends z.core.$ZodLooseShape>(title: string, shape: Shape) =>
   t.noted(z.catchall(z.object(shape), t.JSON_VALUE), { title })
 
-const VOLUME = /* @__PURE__ */ kubernetes('Volume', {
+const VOLUME = kubernetes('Volume', {
   name: z.optional(t.STRING),
   configMap: PART,
   secret: PART,
@@ -30,7 +28,7 @@ const VOLUME = /* @__PURE__ */ kubernetes('Volume', {
   csi: PART,
 })
 
-const VOLUME_MOUNT = /* @__PURE__ */ kubernetes('VolumeMount', {
+const VOLUME_MOUNT = kubernetes('VolumeMount', {
   name: z.optional(t.STRING),
   mountPath: z.optional(t.STRING),
   subPath: t.OPT_STRING,
@@ -38,11 +36,11 @@ const VOLUME_MOUNT = /* @__PURE__ */ kubernetes('VolumeMount', {
   readOnly: t.OPT_FLAG,
   subPathExpr: t.OPT_STRING,
 })
-const VOLUME_MOUNTS = /* @__PURE__ */ z.nullish(t.list(VOLUME_MOUNT))
+const VOLUME_MOUNTS = z.nullish(t.list(VOLUME_MOUNT))
 
-const ENV_VAR = /* @__PURE__ */ kubernetes('EnvVar', { name: t.STRING, value: t.OPT_STRING, valueFrom: PART })
+const ENV_VAR = kubernetes('EnvVar', { name: t.STRING, value: t.OPT_STRING, valueFrom: PART })
 
-const CONTAINER = /* @__PURE__ */ kubernetes('Container', {
+const CONTAINER = kubernetes('Container', {
   name: t.STRING,
   image: t.STRING,
   imagePullPolicy: t.OPT_STRING,
@@ -56,10 +54,10 @@ const CONTAINER = /* @__PURE__ */ kubernetes('Container', {
   securityContext: PART,
   restartPolicy: t.OPT_STRING,
 })
-const CONTAINERS = /* @__PURE__ */ z.nullish(t.list(CONTAINER))
+const CONTAINERS = z.nullish(t.list(CONTAINER))
 
 /** The resources of a deployment's servers. The deployer decides which of them it supports. */
-export const RESOURCE_SPEC = /* @__PURE__ */ t.titled('ResourceSpec', {
+export const RESOURCE_SPEC = t.titled('ResourceSpec', {
   min_scale: COUNT,
   max_scale: COUNT,
   cpu: CPU,

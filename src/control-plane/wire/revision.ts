@@ -9,13 +9,13 @@ import {
   TRACKED_PACKAGES,
 } from './source.ts'
 
-const STATUS_CHANGE = /* @__PURE__ */ t.titled('StatusChange', {
+const STATUS_CHANGE = t.titled('StatusChange', {
   status: t.STRING,
   at: t.TIME,
   reason: t.NULL_STRING,
 })
 
-export const REVISION = /* @__PURE__ */ t.titled('Revision', {
+export const REVISION = t.titled('Revision', {
   id: t.UUID,
   created_at: t.TIME,
   updated_at: t.TIME,
@@ -28,15 +28,15 @@ export const REVISION = /* @__PURE__ */ t.titled('Revision', {
   status_history: z.optional(t.described(t.list(STATUS_CHANGE), 'Oldest first.')),
 })
 
-export const REVISION_PAGE = /* @__PURE__ */ t.pageOf('RevisionsList', REVISION)
+export const REVISION_PAGE = t.pageOf('RevisionsList', REVISION)
 
-export const LIST_REVISIONS = /* @__PURE__ */ z.object({
+export const LIST_REVISIONS = z.object({
   ...t.PAGE_QUERY,
   status: t.textQuery('Statuses, separated by commas.'),
   remote_reconciled: z.optional(t.described(t.BOOLEAN, 'Accepted, and without effect.')),
 })
 
-export const CREATE_REVISION = /* @__PURE__ */ t.titled('RevisionCreateRequest', {
+export const CREATE_REVISION = t.titled('RevisionCreateRequest', {
   source_config: z.nullish(REVISION_SOURCE_CONFIG),
   ...REVISION_CHANGE,
   tracked_packages: TRACKED_PACKAGES,

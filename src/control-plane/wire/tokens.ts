@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
 import * as t from './common.ts'
 
-const SCOPES = /* @__PURE__ */ z._default(t.STRINGS, [])
+const SCOPES = z._default(t.STRINGS, [])
 
-export const TOKEN_SUMMARY = /* @__PURE__ */ t.titled('OAuthTokenSummary', {
+export const TOKEN_SUMMARY = t.titled('OAuthTokenSummary', {
   id: t.STRING,
   provider_id: t.STRING,
   provider_account_label: t.OPT_STRING,
@@ -14,32 +14,32 @@ export const TOKEN_SUMMARY = /* @__PURE__ */ t.titled('OAuthTokenSummary', {
   updated_at: t.TIME,
 })
 
-export const TOKEN_SUMMARIES = /* @__PURE__ */ t.list(TOKEN_SUMMARY)
+export const TOKEN_SUMMARIES = t.list(TOKEN_SUMMARY)
 
-export const OF_PROVIDER = /* @__PURE__ */ z.object({ provider_id: t.OPT_STRING })
-export const OF_ONE_PROVIDER = /* @__PURE__ */ z.object({ provider_id: t.STRING })
+export const OF_PROVIDER = z.object({ provider_id: t.OPT_STRING })
+export const OF_ONE_PROVIDER = z.object({ provider_id: t.STRING })
 
-export const PATCH_TOKEN = /* @__PURE__ */ t.titled('TokenMetadataUpdateRequest', {
+export const PATCH_TOKEN = t.titled('TokenMetadataUpdateRequest', {
   provider_account_label: t.OPT_STRING,
   is_default: t.OPT_FLAG,
 })
 
-export const TOKENS_DELETED = /* @__PURE__ */ t.titled('TokensDeletedResponse', {
+export const TOKENS_DELETED = t.titled('TokensDeletedResponse', {
   message: t.STRING,
   provider_id: t.STRING,
 })
 
-export const HAS_TOKEN = /* @__PURE__ */ t.titled('TokenExistsResponse', { has_token: t.BOOLEAN })
+export const HAS_TOKEN = t.titled('TokenExistsResponse', { has_token: t.BOOLEAN })
 
-export const HAS_TOKENS_QUERY = /* @__PURE__ */ t.titled('TokenExistsBatchRequest', {
+export const HAS_TOKENS_QUERY = t.titled('TokenExistsBatchRequest', {
   provider_ids: t.list(t.STRING, { maxItems: 1000 }),
 })
 
-export const HAS_TOKENS = /* @__PURE__ */ t.titled('TokenExistsBatchResponse', {
+export const HAS_TOKENS = t.titled('TokenExistsBatchResponse', {
   has_token: t.mapOf(t.BOOLEAN),
 })
 
-export const IMPORT_TOKEN = /* @__PURE__ */ t.titled('TokenImportRequest', {
+export const IMPORT_TOKEN = t.titled('TokenImportRequest', {
   provider_id: t.STRING,
   access_token: t.PASSWORD,
   refresh_token: z.nullish(t.PASSWORD),
@@ -49,14 +49,14 @@ export const IMPORT_TOKEN = /* @__PURE__ */ t.titled('TokenImportRequest', {
   is_default: z._default(t.BOOLEAN, true),
 })
 
-export const IMPORTED_TOKEN = /* @__PURE__ */ t.titled('TokenImportResponse', { token_id: t.STRING })
+export const IMPORTED_TOKEN = t.titled('TokenImportResponse', { token_id: t.STRING })
 
-export const TOKEN_EVENTS_QUERY = /* @__PURE__ */ z.object({
+export const TOKEN_EVENTS_QUERY = z.object({
   provider_id: t.OPT_STRING,
   limit: t.limited(200, 50),
 })
 
-export const TOKEN_EVENT = /* @__PURE__ */ t.titled('TokenEvent', {
+export const TOKEN_EVENT = t.titled('TokenEvent', {
   id: t.STRING,
   provider_id: t.STRING,
   event_type: t.STRING,
@@ -70,9 +70,9 @@ export const TOKEN_EVENT = /* @__PURE__ */ t.titled('TokenEvent', {
   acknowledged_at: t.OPT_TIME,
 })
 
-export const TOKEN_EVENTS = /* @__PURE__ */ t.list(TOKEN_EVENT)
+export const TOKEN_EVENTS = t.list(TOKEN_EVENT)
 
-export const CONNECTION = /* @__PURE__ */ t.titled('AgentConnection', {
+export const CONNECTION = t.titled('AgentConnection', {
   id: t.UUID,
   agent_id: t.STRING,
   oauth_token_id: t.STRING,
@@ -84,8 +84,8 @@ export const CONNECTION = /* @__PURE__ */ t.titled('AgentConnection', {
   created_at: t.TIME,
 })
 
-export const CONNECTIONS = /* @__PURE__ */ t.titled('AgentConnectionsResponse', { data: t.list(CONNECTION) })
+export const CONNECTIONS = t.titled('AgentConnectionsResponse', { data: t.list(CONNECTION) })
 
-export const CREATE_CONNECTION = /* @__PURE__ */ t.titled('AgentConnectionCreateRequest', {
+export const CREATE_CONNECTION = t.titled('AgentConnectionCreateRequest', {
   oauth_token_id: t.STRING,
 })

@@ -77,7 +77,7 @@ const reported: { error: unknown; id: string }[] = []
 
 function api(maxBodyBytes?: number) {
   return createApi({
-    operations: [putThing, fail, remove, search],
+    operations: { below: ['/'], load: async () => [putThing, fail, remove, search] },
     context: {
       store: memoryStore(),
       onError: (error: unknown, origin: { id: string }) => reported.push({ error, ...origin }),

@@ -10,7 +10,10 @@ import { moveRevision, openContext, removeRecord } from '../kit.ts'
 
 function open(store: Store = memoryStore()) {
   const opened = openContext(store)
-  const api = createApi({ operations: OPERATIONS, context: opened.context })
+  const api = createApi({
+    operations: { below: ['/v2'], load: async () => OPERATIONS },
+    context: opened.context,
+  })
   onTestFinished(() => api.close())
   async function call(method: string, path: string, asked: Asked = {}) {
     const { body, headers, signal } = asked

@@ -36,7 +36,7 @@ const hidden = route('GET', '/hidden', {
 })
 
 const api = createApi({
-  operations: [getThing, hidden],
+  operations: { below: ['/'], load: async () => [getThing, hidden] },
   context: { store: memoryStore() } as ControlPlaneContext,
   basePath: '/api',
   authenticate: (request) => (request.headers.has('x-api-key') ? { id: 'me' } : null),

@@ -44,7 +44,7 @@ export async function plane({
   const auth = openVault(tokenVault({ allowLoopback: true, ...options }), { store, secrets, onError, now })
   const context = { store, secrets, auth, onError, now } as unknown as ControlPlaneContext
   const api = createApi({
-    operations: authOperations,
+    operations: { below: ['/v2'], load: async () => authOperations },
     context,
     basePath: '/api-host',
     onClose: () => auth.close(),

@@ -23,7 +23,7 @@ const MAX_WAIT = 600
 const PAGE = { mediaType: 'text/html' } as const
 const PAGES = { 200: PAGE, 302: null, 400: PAGE, 403: PAGE, 502: PAGE } as const
 
-export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
+export const flowOperations = tagged(AUTH_TAG, [
   authRoute('POST', '/v2/auth/authenticate', {
     summary: 'Authenticate',
     description: "Gives a user's token, refreshed where it has to be, or the URL where the user signs in.",

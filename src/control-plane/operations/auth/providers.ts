@@ -16,7 +16,7 @@ import { AUTH_TAG, authRoute, baseUrlOf } from './service.ts'
 const presented = ({ codeChallengeMethod = 'S256', ...provider }: ProviderRecord) =>
   present(PROVIDER, { ...provider, codeChallengeMethod })
 
-export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
+export const providerOperations = tagged(AUTH_TAG, [
   authRoute('GET', '/v2/auth/providers', {
     summary: 'List OAuth Providers',
     answers: { 200: PROVIDERS },

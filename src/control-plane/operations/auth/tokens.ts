@@ -27,7 +27,7 @@ import { AUTH_TAG, authRoute } from './service.ts'
 const presentToken = ({ record, isDefault }: Token) =>
   present(TOKEN_SUMMARY, { ...record, providerAccountLabel: record.accountLabel, isDefault })
 
-export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
+export const tokenOperations = tagged(AUTH_TAG, [
   authRoute('GET', '/v2/auth/tokens', {
     summary: 'List OAuth Tokens',
     description: "The caller's own tokens, without their values.",
@@ -130,7 +130,7 @@ const presentConnection = ({ record, token }: Connection) =>
     expiresAt: token.expiresAt,
   })
 
-export const connectionOperations = /* @__PURE__ */ tagged('Agent Connections (v2)', [
+export const connectionOperations = tagged('Agent Connections (v2)', [
   authRoute('GET', '/v2/auth/agents/:agent_id/connections', {
     summary: 'List Agent Connections',
     description: "The caller's own.",

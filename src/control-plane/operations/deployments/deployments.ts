@@ -10,7 +10,7 @@ import { commaSeparated, findDeployment, ifMatch, onDeployment } from '../on-dep
 import { changeDeployment } from './change.ts'
 import { newDeployment } from './create.ts'
 
-export const deploymentOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG, [
+export const deploymentOperations = tagged(wire.DEPLOYMENTS_TAG, [
   route('GET', '/v2/deployments', {
     summary: 'List Deployments',
     description: 'Newest first. `offset` of the answer is that of the next page.',
@@ -116,7 +116,7 @@ export const deploymentOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG,
   }),
 ])
 
-export const tierOperations = /* @__PURE__ */ tagged(wire.DEPLOYMENTS_TAG, [
+export const tierOperations = tagged(wire.DEPLOYMENTS_TAG, [
   route('PATCH', '/v2/deployments/:deployment_id/resource-tiers', {
     summary: 'Set Resource Tiers',
     description:

@@ -21,7 +21,7 @@ import { redeployed } from '../rules/change.ts'
 import { checkDeployable } from '../rules/sources.ts'
 import { changeDeployment } from './change.ts'
 
-export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
+export const revisionOperations = tagged(DEPLOYMENTS_TAG, [
   route('GET', '/v2/deployments/:deployment_id/revisions', {
     summary: 'List Revisions',
     description: 'Newest first.',
@@ -108,7 +108,6 @@ function statusOf(text: string): RevisionStatus {
   return status
 }
 
-/* @__NO_SIDE_EFFECTS__ */
 function interruptAt(verb: string) {
   return onRevision('POST', `/v2/deployments/:deployment_id/revisions/:revision_id/${verb}`, {
     summary: 'Interrupt Revision',

@@ -20,7 +20,7 @@ const signedText = (deploymentId: string, uploadId: string, expires: number): st
 
 const NO_UPLOADS = 'This server does not accept uploads: its deployer does not store them.'
 
-export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
+export const uploadOperations = tagged(DEPLOYMENTS_TAG, [
   onDeployment('POST', '/v2/deployments/:deployment_id/upload-url', {
     summary: 'Create Upload URL',
     description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',

@@ -16,7 +16,7 @@ import {
 import { findDeployment, onDeployment, onRevision, revisionOfDeployment } from '../on-deployment.ts'
 import { type LogRequest, readLogs } from './read-logs.ts'
 
-export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
+export const logOperations = tagged(DEPLOYMENTS_TAG, [
   onRevision('GET', '/v2/deployments/:deployment_id/revisions/:revision_id/logs', {
     summary: 'Get Revision Logs',
     query: REVISION_LOGS,
@@ -81,7 +81,7 @@ async function projectLogs(
 }
 
 /** The version 1 routes, which all command-line tools call. A project is a deployment. */
-export const projectLogOperations = /* @__PURE__ */ tagged('Projects (v1)', [
+export const projectLogOperations = tagged('Projects (v1)', [
   onRevision('POST', '/v1/projects/:deployment_id/revisions/:revision_id/build_logs', {
     summary: 'Get Build Logs',
     ...SPEC,

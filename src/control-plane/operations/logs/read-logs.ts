@@ -60,7 +60,7 @@ const latest = (context: ControlPlaneContext, deployment: DeploymentRecord) =>
     : revisionOfDeployment(context, deployment, deployment.latestRevisionId)
 
 /** The statuses in which a build log can grow. */
-const BUILDING: ReadonlySet<RevisionStatus> = /* @__PURE__ */ new Set<RevisionStatus>([
+const BUILDING: ReadonlySet<RevisionStatus> = new Set<RevisionStatus>([
   'CREATING',
   'QUEUED',
   'AWAITING_BUILD',
