@@ -4,7 +4,7 @@ import type { ControlPlaneContext } from '../context.ts'
 import { InvalidRequest } from '../errors.ts'
 import { notesOf } from '../wire/common.ts'
 import { createFindings } from '../wire/problems.ts'
-import { validated } from './conditional.ts'
+import { validated } from './headers.ts'
 import type { AnyObject, Operation, Reply } from './route.ts'
 
 /** The caller is authenticated before the body is read. */

@@ -1,9 +1,8 @@
 import { nextTurn } from '../../core/time.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { refusal } from '../errors.ts'
-import { decodeLines, type NumberedLine } from './entry.ts'
 import { LOG_LEVELS, type LogLine, type LogPage, type LogPlace, type LogQuery, partitionOf } from './logs.ts'
-import { type Bounds, type LogRecord, loadState } from './segments.ts'
+import { type Bounds, decodeLines, type LogRecord, loadState, type NumberedLine } from './segments.ts'
 
 interface Span {
   readonly first: number

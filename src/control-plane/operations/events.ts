@@ -1,12 +1,11 @@
 import * as z from 'zod/mini'
 import { reportError, sseResponse } from '../../core/http/index.ts'
-import { onAbort } from '../api/on-abort.ts'
+import { LAST_EVENT_ID, onAbort } from '../api/headers.ts'
 import { refusal } from '../errors.ts'
-import type { EventType } from '../events/pages.ts'
+import type { EventType } from '../events/stream.ts'
 import { deploymentEvents, parseCursor } from '../events/stream.ts'
 import { described, textQuery, UUID } from '../wire/common.ts'
 import { DEPLOYMENTS_TAG } from '../wire/deployment.ts'
-import { LAST_EVENT_ID } from '../wire/headers.ts'
 import { commaSeparated, onDeployment, revisionOfDeployment } from './on-deployment.ts'
 
 const TYPES: readonly EventType[] = ['status', 'build', 'deploy']

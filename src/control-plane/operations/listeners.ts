@@ -1,20 +1,44 @@
+import * as z from 'zod/mini'
 import { ownerOf } from '../../core/principal.ts'
-import { checkMatch } from '../api/conditional.ts'
+import { checkMatch, IF_MATCH } from '../api/headers.ts'
 import { route, tagged } from '../api/route.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import type { DeployRequest } from '../deployers/deployer.ts'
 import { refusal } from '../errors.ts'
 import { isoTime } from '../present/present.ts'
 import * as records from '../records/listeners.ts'
-import { IF_MATCH } from '../wire/headers.ts'
-import {
-  CREATE_LISTENER,
-  LIST_LISTENERS,
-  LISTENER,
-  LISTENER_PAGE,
-  LISTENER_PATH,
-  PATCH_LISTENER,
-} from '../wire/listener.ts'
+import * as t from '../wire/common.ts'
+
+const COMPUTE_TYPE = z.literal('k8s')
+const COMPUTE_CONFIG = t.titled('ListenerComputeConfig', { k8s_namespaces: t.OPT_STRINGS })
+
+const LISTENER_PATH = z.object({ listener_id: t.UUID })
+
+const LISTENER = t.titled('Listener', {
+  compute_type: COMPUTE_TYPE,
+  compute_id: t.STRING,
+  compute_config: COMPUTE_CONFIG,
+  id: t.UUID,
+  created_at: t.TIME,
+  updated_at: t.TIME,
+  version: t.OPT_STRING,
+})
+
+const LISTENER_PAGE = t.pageOf('ListenersList', LISTENER)
+
+const LIST_LISTENERS = z.object(t.PAGE_QUERY)
+
+const CREATE_LISTENER = t.titled('ListenerCreateRequest', {
+  compute_type: COMPUTE_TYPE,
+  compute_id: t.described(t.NOT_EMPTY, 'Unique in the workspace.'),
+  compute_config: COMPUTE_CONFIG,
+  version: t.OPT_STRING,
+})
+
+const PATCH_LISTENER = t.titled('ListenerPatchRequest', {
+  version: t.OPT_STRING,
+  compute_config: z.nullish(COMPUTE_CONFIG),
+})
 
 const TAG = 'Listeners (v2)'
 

@@ -1,11 +1,11 @@
 import type * as z from 'zod/mini'
 import type { Call, Method } from '../../core/http/index.ts'
 import { ownerOf } from '../../core/principal.ts'
-import { checkMatch, hasChanged } from '../api/conditional.ts'
+import { checkMatch, hasChanged } from '../api/headers.ts'
 import { type AnyObject, type Fields, type Input, type Operation, type Reply, route } from '../api/route.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { noDeployment } from '../errors.ts'
-import { presentDeployment } from '../present/deployment.ts'
+import { presentDeployment } from '../present/present.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { DEPLOYMENT_PATH, REVISION_PATH } from '../wire/common.ts'
 

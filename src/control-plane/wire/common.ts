@@ -26,7 +26,7 @@ export function noted<S extends z.ZodMiniType>(schema: S, notes: Notes): S {
 }
 
 /** The schema without its null, its default and its optionality. */
-export function bare(schema: z.core.$ZodType): z.core.$ZodType {
+function bare(schema: z.core.$ZodType): z.core.$ZodType {
   const { innerType = registry.get(schema)?.of } = schema._zod.def as { readonly innerType?: z.core.$ZodType }
   return innerType ? bare(innerType) : schema
 }
@@ -186,3 +186,22 @@ export const REVISION_PATH = z.object({ deployment_id: UUID, revision_id: UUID }
 
 /** The body of all error responses except 422. */
 export const ERROR = titled('ErrorResponse', { detail: STRING })
+
+/** A wire name in camelCase: `client_id` becomes `clientId`. */
+export type Camel<Name> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Capitalize<Camel<Rest>>}`
+  : Name
+
+/** A body's members in camelCase. */
+export type Given<Body> = {
+  readonly [Name in keyof Body as Camel<Name>]: Exclude<Body[Name], null | undefined>
+}
+
+export const camel = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** A Pydantic API treats null as omitted. */
+export const given = <Body extends object>(body: Body): Given<Body> =>
+  Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]) => (value == null ? [] : [[camel(name), value]])),
+  ) as Given<Body>

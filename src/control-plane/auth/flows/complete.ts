@@ -1,11 +1,9 @@
 import { uuid7 } from '../../../core/ids.ts'
 import { ConflictError } from '../../../storage/index.ts'
-import { refusal } from '../../errors.ts'
+import { ProviderError, refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/docs.ts'
-import { ProviderError } from '../errors.ts'
 import type { Grant, ProviderAnswer } from '../oauth-client.ts'
-import { endpointsOf } from '../providers/endpoints.ts'
-import { clientSecretOf, providerFor } from '../providers/lookup.ts'
+import { clientSecretOf, endpointsOf, providerFor } from '../providers/endpoints.ts'
 import type { FlowRecord, TokenRecord } from '../records.ts'
 import type { AuthCaller, AuthContext } from '../service.ts'
 import {

@@ -1,4 +1,4 @@
-import type { StatusEvent } from '../../records/status-event.ts'
+import type { StatusEvent } from '../../records/stored.ts'
 
 /** The webhook events, by the new status. Within one millisecond they are sent in this order. */
 export const WEBHOOK_EVENT_TYPES = [

@@ -14,7 +14,7 @@ import {
   WAIT_QUERY,
   WAITED,
 } from '../../wire/auth.ts'
-import { given } from '../../wire/names.ts'
+import { given } from '../../wire/common.ts'
 import { AUTH_TAG, authOf, authRoute, baseUrlOf, callerOf, NO_STORE } from './service.ts'
 
 /** The longest time that a client may wait, in seconds. */

@@ -1,6 +1,6 @@
 import { tagged } from '../../api/route.ts'
-import { noProvider } from '../../auth/errors.ts'
 import type { ProviderRecord } from '../../auth/records.ts'
+import { noProvider } from '../../errors.ts'
 import { present } from '../../present/present.ts'
 import {
   CREATE_PROVIDER,
@@ -10,7 +10,7 @@ import {
   PROVIDER,
   PROVIDERS,
 } from '../../wire/auth.ts'
-import { given } from '../../wire/names.ts'
+import { given } from '../../wire/common.ts'
 import { AUTH_TAG, authRoute, baseUrlOf } from './service.ts'
 
 const presented = ({ codeChallengeMethod = 'S256', ...provider }: ProviderRecord) =>

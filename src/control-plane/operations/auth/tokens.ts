@@ -2,7 +2,7 @@ import { tagged } from '../../api/route.ts'
 import type { Connection, Token } from '../../auth/service.ts'
 import { present } from '../../present/present.ts'
 import { MESSAGE } from '../../wire/auth.ts'
-import { given } from '../../wire/names.ts'
+import { given } from '../../wire/common.ts'
 import {
   CONNECTION,
   CONNECTIONS,

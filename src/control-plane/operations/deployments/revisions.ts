@@ -1,15 +1,26 @@
 import { ownerOf } from '../../../core/principal.ts'
-import { etagOf, hasAlready } from '../../api/conditional.ts'
-import { requestKey } from '../../api/idempotency-key.ts'
-import { readUntil, secondsToWait } from '../../api/prefer-wait.ts'
+import {
+  etagOf,
+  hasAlready,
+  IDEMPOTENCY_KEY,
+  PREFER_WAIT,
+  readUntil,
+  requestKey,
+  secondsToWait,
+} from '../../api/headers.ts'
 import { route, tagged } from '../../api/route.ts'
 import { refusal } from '../../errors.ts'
-import { presentDeployment, presentRevision } from '../../present/deployment.ts'
+import { presentDeployment, presentRevision } from '../../present/present.ts'
 import { REVISION_STATUSES, type RevisionStatus, UNDER_WAY } from '../../records/records.ts'
 import { DEPLOYMENT_PATH, REVISION_PATH } from '../../wire/common.ts'
-import { DEPLOYMENT, DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
-import { IDEMPOTENCY_KEY, PREFER_WAIT } from '../../wire/headers.ts'
-import { CREATE_REVISION, LIST_REVISIONS, REVISION, REVISION_PAGE } from '../../wire/revision.ts'
+import {
+  CREATE_REVISION,
+  DEPLOYMENT,
+  DEPLOYMENTS_TAG,
+  LIST_REVISIONS,
+  REVISION,
+  REVISION_PAGE,
+} from '../../wire/deployment.ts'
 import {
   commaSeparated,
   findDeployment,
@@ -17,9 +28,8 @@ import {
   onRevision,
   revisionOfDeployment,
 } from '../on-deployment.ts'
-import { redeployed } from '../rules/change.ts'
 import { checkDeployable } from '../rules/sources.ts'
-import { changeDeployment } from './change.ts'
+import { changeDeployment, redeployed } from './change.ts'
 
 export const revisionOperations = tagged(DEPLOYMENTS_TAG, [
   route('GET', '/v2/deployments/:deployment_id/revisions', {
