@@ -32,7 +32,11 @@ export interface OperationFields<Params, Query, Body> {
 /** A validated request. */
 export interface Input<Path extends string, Params, Query, Body> {
   readonly params: {
-    readonly [Name in NameIn<Path>]: Name extends keyof z.output<Params> ? z.output<Params>[Name] : string
+    readonly [Name in NameIn<Path>]: [Params] extends [never]
+      ? string
+      : Name extends keyof z.output<Params>
+        ? z.output<Params>[Name]
+        : string
   }
   readonly query: [Query] extends [never] ? Readonly<Record<string, never>> : z.output<Query>
   readonly body: [Body] extends [never] ? undefined : z.output<Body>
@@ -65,9 +69,7 @@ export interface Operation
   readonly summary: string
 }
 
-export interface Fields<Params, Query, Body, Run> extends OperationFields<Params, Query, Body> {
-  readonly run: Run
-}
+type Fields<Params, Query, Body, Run> = OperationFields<Params, Query, Body> & { readonly run: Run }
 
 /** An operation. `params`, `query` and `body` are checked before it runs. */
 export const route = <
@@ -85,6 +87,35 @@ export const route = <
     (context: ControlPlaneContext, input: Input<Path, Params, Query, Body>) => Promise<Reply>
   >,
 ): Operation => ({ ...(fields as unknown as Operation), method, path })
+
+/** Makes a `route` for operations that begin with the same step, such as finding what their path names. */
+export const routeAfter =
+  <Found, Params extends AnyObject = never>(
+    find: (
+      context: ControlPlaneContext,
+      input: { readonly call: Call; readonly params: z.output<Params> },
+    ) => Promise<Found>,
+    params?: Params,
+  ) =>
+  <const Path extends string, Query extends AnyObject = never, Body extends z.ZodMiniType = never>(
+    method: Method,
+    path: Path,
+    {
+      run,
+      ...fields
+    }: Fields<
+      never,
+      Query,
+      Body,
+      (found: Found, input: Input<Path, Params, Query, Body>, context: ControlPlaneContext) => Promise<Reply>
+    >,
+  ): Operation => ({
+    ...(params && { params }),
+    ...fields,
+    method,
+    path,
+    run: async (context, input) => run(await find(context, input as never), input as never, context),
+  })
 
 /** Operations that the document lists under one heading. */
 export const tagged = (tag: string, operations: readonly Operation[]): readonly Operation[] =>

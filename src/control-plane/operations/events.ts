@@ -23,7 +23,7 @@ export const streamEvents = onDeployment('GET', '/v2/deployments/:deployment_id/
   headers: LAST_EVENT_ID,
   answers: { 200: { mediaType: 'text/event-stream' } },
   errors: [400, 404],
-  run: async (context, deployment, { query, call }) => {
+  run: async (deployment, { query, call }, context) => {
     const { closing, onError } = context
     const types = typesOf(query.types)
     const lastEventId = call.request.headers.get('last-event-id')

@@ -1,20 +1,34 @@
+import * as z from 'zod/mini'
 import { ownerOf } from '../../core/principal.ts'
 import { route, tagged } from '../api/route.ts'
 import { refusal } from '../errors.ts'
-import { INTEGRATION_LIST, INTEGRATION_PATH, REPOSITORY_LIST } from '../wire/integrations.ts'
+import * as t from '../wire/common.ts'
 
 const integrationsAt = (base: string) => [
   route('GET', `${base}/install`, {
     summary: 'List GitHub Integrations',
-    answers: { 200: INTEGRATION_LIST },
+    answers: {
+      200: t.list(t.titled('GithubIntegration', { id: t.UUID, installation_id: t.INTEGER, name: t.STRING })),
+    },
     run: async ({ integrations }, { call }) => ({
       body: (await integrations?.list(ownerOf(call.principal))) ?? [],
     }),
   }),
   route('GET', `${base}/:integration_id/repos`, {
     summary: 'List GitHub Repositories',
-    params: INTEGRATION_PATH,
-    answers: { 200: REPOSITORY_LIST },
+    params: z.object({ integration_id: t.UUID }),
+    answers: {
+      200: t.list(
+        t.titled('GithubRepository', {
+          host_integration_id: t.UUID,
+          id: t.INTEGER,
+          name: t.STRING,
+          owner: t.STRING,
+          url: t.STRING,
+          default_branch: t.STRING,
+        }),
+      ),
+    },
     errors: [404],
     run: async ({ integrations }, { params: { integration_id: id }, call }) => {
       const body = await integrations?.repositories(ownerOf(call.principal), id)

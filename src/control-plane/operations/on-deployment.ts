@@ -1,71 +1,26 @@
-import type * as z from 'zod/mini'
-import type { Call, Method } from '../../core/http/index.ts'
+import type { Call } from '../../core/http/index.ts'
 import { ownerOf } from '../../core/principal.ts'
 import { checkMatch, hasChanged } from '../api/headers.ts'
-import { type AnyObject, type Fields, type Input, type Operation, type Reply, route } from '../api/route.ts'
+import { routeAfter } from '../api/route.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { noDeployment } from '../errors.ts'
 import { presentDeployment } from '../present/present.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { DEPLOYMENT_PATH, REVISION_PATH } from '../wire/common.ts'
 
-type OfDeployment<Path extends string, Query, Body, Found, Params> = Omit<
-  Fields<
-    never,
-    Query,
-    Body,
-    (context: ControlPlaneContext, found: Found, input: Input<Path, Params, Query, Body>) => Promise<Reply>
-  >,
-  'params'
->
-
 /** An operation on a deployment. It responds with 404 if the caller has no such deployment. */
-export const onDeployment = <
-  const Path extends string,
-  Query extends AnyObject = never,
-  Body extends z.ZodMiniType = never,
->(
-  method: Method,
-  path: Path,
-  { run, ...fields }: OfDeployment<Path, Query, Body, DeploymentRecord, typeof DEPLOYMENT_PATH>,
-): Operation =>
-  route(method, path as string as `${string}:deployment_id`, {
-    params: DEPLOYMENT_PATH,
-    ...fields,
-    run: async (context, input) =>
-      run(context, await findDeployment(context, input.call, input.params.deployment_id), input as never),
-  })
+export const onDeployment = routeAfter(
+  (context, { call, params }) => findDeployment(context, call, params.deployment_id),
+  DEPLOYMENT_PATH,
+)
 
 /**
  * An operation on a revision. It responds with the same 404 for a revision that the deployment does not have.
  */
-export const onRevision = <
-  const Path extends string,
-  Query extends AnyObject = never,
-  Body extends z.ZodMiniType = never,
->(
-  method: Method,
-  path: Path,
-  {
-    run,
-    ...fields
-  }: OfDeployment<
-    Path,
-    Query,
-    Body,
-    { readonly deployment: DeploymentRecord; readonly revision: RevisionRecord },
-    typeof REVISION_PATH
-  >,
-): Operation =>
-  route(method, path as string as `${string}:deployment_id/:revision_id`, {
-    params: REVISION_PATH,
-    ...fields,
-    async run(context, input) {
-      const deployment = await findDeployment(context, input.call, input.params.deployment_id)
-      const revision = await revisionOfDeployment(context, deployment, input.params.revision_id)
-      return run(context, { deployment, revision }, input as never)
-    },
-  })
+export const onRevision = routeAfter(async (context, { call, params }) => {
+  const deployment = await findDeployment(context, call, params.deployment_id)
+  return { deployment, revision: await revisionOfDeployment(context, deployment, params.revision_id) }
+}, REVISION_PATH)
 
 /** Throws 404 if the caller has no such deployment. */
 export async function findDeployment(

@@ -3,7 +3,6 @@ import { DEPLOYMENT_STATUSES, REVISION_STATUSES } from '../records/records.ts'
 import * as t from './common.ts'
 import {
   REVISION_CHANGE,
-  REVISION_SOURCE_CONFIG,
   SECRET_REFERENCES,
   SECRETS,
   SOURCE,
@@ -20,7 +19,7 @@ const AGENT = t.titled('DeploymentAgent', {
   environment: z.enum(['development', 'staging', 'production']),
 })
 
-const TIER = z.nullish(
+export const TIER = z.nullish(
   z.enum(['SERVERLESS_S', 'SERVERLESS_M', 'SERVERLESS_L', 'DEDICATED_S', 'DEDICATED_M', 'DEDICATED_L']),
 )
 
@@ -46,24 +45,6 @@ export const DEPLOYMENT = t.titled('Deployment', {
   compute_tier: TIER,
   database_tier: TIER,
   deployment_tier: t.OPT_STRING,
-})
-
-export const DEPLOYMENT_PAGE = t.pageOf('DeploymentsList', DEPLOYMENT)
-
-export const LIST_DEPLOYMENTS = z.object({
-  ...t.PAGE_QUERY,
-  name_contains: z.optional(t.STRING),
-  name: t.textQuery('The whole name.'),
-  status: z.optional(t.STRING),
-  remote_reconciled: z.optional(
-    t.described(t.BOOLEAN, 'Accepted, and without effect: this server reconciles all deployments itself.'),
-  ),
-  tag_value_ids: t.textQuery('Separated by commas.'),
-  image_version: z.optional(t.STRING),
-  deployment_type: z.optional(z.enum(['dev_free', 'dev', 'prod'])),
-  deployment_ids: t.textQuery('Separated by commas.'),
-  agent_id: z.optional(t.STRING),
-  agent_environment: z.optional(t.STRING),
 })
 
 export const CREATE_DEPLOYMENT = t.requiredWithout(
@@ -100,41 +81,6 @@ export const PATCH_DEPLOYMENT = t.titled('DeploymentPatchRequest', {
 })
 export type PatchBody = z.output<typeof PATCH_DEPLOYMENT>
 
-export const RESOURCE_TIERS = t.titled('ResourceTiersPatchRequest', {
-  compute_tier: TIER,
-  database_tier: TIER,
-})
-
-export const DEPLOYMENT_TIER = t.titled('DeploymentTierPatchRequest', {
-  deployment_tier: t.text({ minLength: 1, maxLength: 64 }),
-})
-
-const DELETE_TRACING_PROJECT = t.described(
-  z._default(t.BOOLEAN, false),
-  'Accepted, and without effect: deployments have no tracing project here.',
-)
-
-export const DELETE_DEPLOYMENT = z.object({ delete_tracing_project: DELETE_TRACING_PROJECT })
-
-export const BULK_DELETE = z.object({
-  deployment_ids: t.list(t.UUID, { minItems: 1, maxItems: 100 }),
-  delete_tracing_project: DELETE_TRACING_PROJECT,
-})
-
-export const BULK_DELETED = t.titled('DeploymentsDeleted', {
-  deleted: t.list(t.UUID),
-  failed: t.list(t.titled('DeploymentNotDeleted', { deployment_id: t.UUID, detail: t.STRING })),
-})
-
-export const FREE_COUNT = t.titled('FreeDeploymentsCount', { count: t.INTEGER })
-export const PUSH_TOKEN = t.titled('PushToken', { token: t.STRING, registry_url: t.STRING })
-export const UPLOAD_URL = t.titled('UploadUrl', {
-  upload_url: t.STRING,
-  object_path: t.STRING,
-})
-export const UPLOAD_PATH = z.object({ deployment_id: t.UUID, upload_id: t.UUID })
-export const UPLOAD = z.object({ expires: t.integer({ minimum: 0 }), signature: t.STRING })
-
 const STATUS_CHANGE = t.titled('StatusChange', {
   status: t.STRING,
   at: t.TIME,
@@ -152,18 +98,4 @@ export const REVISION = t.titled('Revision', {
   revision_number: z.optional(t.described(t.INTEGER, '1 for the first of its deployment.')),
   status_message: z.nullish(t.described(t.STRING, 'Why it has its status, where there is a reason to tell.')),
   status_history: z.optional(t.described(t.list(STATUS_CHANGE), 'Oldest first.')),
-})
-
-export const REVISION_PAGE = t.pageOf('RevisionsList', REVISION)
-
-export const LIST_REVISIONS = z.object({
-  ...t.PAGE_QUERY,
-  status: t.textQuery('Statuses, separated by commas.'),
-  remote_reconciled: z.optional(t.described(t.BOOLEAN, 'Accepted, and without effect.')),
-})
-
-export const CREATE_REVISION = t.titled('RevisionCreateRequest', {
-  source_config: z.nullish(REVISION_SOURCE_CONFIG),
-  ...REVISION_CHANGE,
-  tracked_packages: TRACKED_PACKAGES,
 })

@@ -1,6 +1,3 @@
-import * as z from 'zod/mini'
-import * as t from './common.ts'
-
 /** The Git hosts of deployments' code, as the API returns them. */
 export interface GitIntegrations {
   list(owner: string | null): Promise<readonly GitIntegration[]>
@@ -24,20 +21,3 @@ export interface GitRepository {
   readonly url: string
   readonly default_branch: string
 }
-
-export const INTEGRATION_PATH = z.object({ integration_id: t.UUID })
-
-export const INTEGRATION_LIST = t.list(
-  t.titled('GithubIntegration', { id: t.UUID, installation_id: t.INTEGER, name: t.STRING }),
-)
-
-export const REPOSITORY_LIST = t.list(
-  t.titled('GithubRepository', {
-    host_integration_id: t.UUID,
-    id: t.INTEGER,
-    name: t.STRING,
-    owner: t.STRING,
-    url: t.STRING,
-    default_branch: t.STRING,
-  }),
-)

@@ -1,17 +1,43 @@
+import * as z from 'zod/mini'
 import { tagged } from '../../api/route.ts'
 import type { ProviderRecord } from '../../auth/records.ts'
 import { noProvider } from '../../errors.ts'
 import { present } from '../../present/present.ts'
 import {
+  CLIENT_AUTH,
   CREATE_PROVIDER,
   MCP_DISCOVER,
   MESSAGE,
+  PARAMETERS,
   PATCH_PROVIDER,
-  PROVIDER,
-  PROVIDERS,
+  PROVIDER_TYPE,
 } from '../../wire/auth.ts'
+import * as t from '../../wire/common.ts'
 import { given } from '../../wire/common.ts'
 import { AUTH_TAG, authRoute, baseUrlOf } from './service.ts'
+
+const PROVIDER = t.titled('OAuthProviderResponse', {
+  id: t.STRING,
+  organization_id: t.NULL_UUID,
+  provider_id: t.STRING,
+  name: t.STRING,
+  client_id: t.STRING,
+  auth_url: t.STRING,
+  token_url: t.STRING,
+  uses_pkce: t.BOOLEAN,
+  code_challenge_method: t.NULL_STRING,
+  provider_type: PROVIDER_TYPE,
+  token_endpoint_auth_method: CLIENT_AUTH,
+  mcp_server_url: t.NULL_STRING,
+  is_dynamic_client: t.BOOLEAN,
+  authorization_params: z.optional(PARAMETERS),
+  allowed_redirect_uris: z.optional(t.STRINGS),
+  default_redirect_uri: t.OPT_STRING,
+  created_at: t.TIME,
+  updated_at: t.TIME,
+})
+
+const PROVIDERS = t.list(PROVIDER)
 
 const presented = ({ codeChallengeMethod = 'S256', ...provider }: ProviderRecord) =>
   present(PROVIDER, { ...provider, codeChallengeMethod })

@@ -1,14 +1,6 @@
-import type * as z from 'zod/mini'
-import type { Call, Method } from '../../../core/http/index.ts'
+import type { Call } from '../../../core/http/index.ts'
 import { ownerOf, type Principal } from '../../../core/principal.ts'
-import {
-  type AnyObject,
-  type Fields,
-  type Input,
-  type Operation,
-  type Reply,
-  route,
-} from '../../api/route.ts'
+import { routeAfter } from '../../api/route.ts'
 import type { AuthService } from '../../auth/methods.ts'
 import type { AuthCaller } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
@@ -29,33 +21,10 @@ export const callerOf = (principal: Principal | null): AuthCaller => ({
 })
 
 /** An operation that receives the auth service for its caller. */
-export const authRoute = <
-  const Path extends string,
-  Query extends AnyObject = never,
-  Body extends z.ZodMiniType = never,
->(
-  method: Method,
-  path: Path,
-  {
-    run,
-    ...fields
-  }: Fields<
-    never,
-    Query,
-    Body,
-    (
-      auth: AuthService & Awaited<ReturnType<AuthService['of']>>,
-      input: Input<Path, never, Query, Body>,
-    ) => Promise<Reply>
-  >,
-): Operation =>
-  route(method, path, {
-    ...fields,
-    async run(context, input) {
-      const service = authOf(context)
-      return run({ ...service, ...(await service.of(callerOf(input.call.principal))) }, input as never)
-    },
-  })
+export const authRoute = routeAfter(async (context, { call }) => {
+  const service = authOf(context)
+  return { ...service, ...(await service.of(callerOf(call.principal))) }
+})
 
 /** This control plane's URL for clients, with its prefix. */
 export function baseUrlOf({ publicUrl }: AuthService, { url }: Call): string {

@@ -1,28 +1,52 @@
+import * as z from 'zod/mini'
 import { tagged } from '../../api/route.ts'
 import type { Connection, Token } from '../../auth/service.ts'
 import { present } from '../../present/present.ts'
-import { MESSAGE } from '../../wire/auth.ts'
+import { IMPORT_TOKEN, MESSAGE, PATCH_TOKEN, SCOPES } from '../../wire/auth.ts'
+import * as t from '../../wire/common.ts'
 import { given } from '../../wire/common.ts'
-import {
-  CONNECTION,
-  CONNECTIONS,
-  CREATE_CONNECTION,
-  HAS_TOKEN,
-  HAS_TOKENS,
-  HAS_TOKENS_QUERY,
-  IMPORT_TOKEN,
-  IMPORTED_TOKEN,
-  OF_ONE_PROVIDER,
-  OF_PROVIDER,
-  PATCH_TOKEN,
-  TOKEN_EVENT,
-  TOKEN_EVENTS,
-  TOKEN_EVENTS_QUERY,
-  TOKEN_SUMMARIES,
-  TOKEN_SUMMARY,
-  TOKENS_DELETED,
-} from '../../wire/tokens.ts'
 import { AUTH_TAG, authRoute } from './service.ts'
+
+const TOKEN_SUMMARY = t.titled('OAuthTokenSummary', {
+  id: t.STRING,
+  provider_id: t.STRING,
+  provider_account_label: t.OPT_STRING,
+  scopes: SCOPES,
+  expires_at: t.OPT_TIME,
+  is_default: z._default(t.BOOLEAN, false),
+  created_at: t.TIME,
+  updated_at: t.TIME,
+})
+
+const HAS_TOKEN = t.titled('TokenExistsResponse', { has_token: t.BOOLEAN })
+
+const OF_ONE_PROVIDER = z.object({ provider_id: t.STRING })
+
+const CONNECTION = t.titled('AgentConnection', {
+  id: t.UUID,
+  agent_id: t.STRING,
+  oauth_token_id: t.STRING,
+  provider_id: t.STRING,
+  provider_account_label: t.NULL_STRING,
+  scopes: t.STRINGS,
+  expires_at: t.NULL_TIME,
+  created_by: t.NULL_STRING,
+  created_at: t.TIME,
+})
+
+const TOKEN_EVENT = t.titled('TokenEvent', {
+  id: t.STRING,
+  provider_id: t.STRING,
+  event_type: t.STRING,
+  created_at: t.TIME,
+  agent_id: t.OPT_STRING,
+  reason: t.OPT_STRING,
+  source: t.OPT_STRING,
+  provider_account_label: t.OPT_STRING,
+  scopes: SCOPES,
+  detail: t.OPT_STRING,
+  acknowledged_at: t.OPT_TIME,
+})
 
 const presentToken = ({ record, isDefault }: Token) =>
   present(TOKEN_SUMMARY, { ...record, providerAccountLabel: record.accountLabel, isDefault })
@@ -31,15 +55,20 @@ export const tokenOperations = tagged(AUTH_TAG, [
   authRoute('GET', '/v2/auth/tokens', {
     summary: 'List OAuth Tokens',
     description: "The caller's own tokens, without their values.",
-    query: OF_PROVIDER,
-    answers: { 200: TOKEN_SUMMARIES },
+    query: z.object({ provider_id: t.OPT_STRING }),
+    answers: { 200: t.list(TOKEN_SUMMARY) },
     run: async (auth, { query }) => ({ body: (await auth.listTokens(query.provider_id)).map(presentToken) }),
   }),
   authRoute('DELETE', '/v2/auth/tokens', {
     summary: 'Delete OAuth Tokens',
     description: "Revokes and removes the caller's own tokens for a provider.",
     query: OF_ONE_PROVIDER,
-    answers: { 200: TOKENS_DELETED },
+    answers: {
+      200: t.titled('TokensDeletedResponse', {
+        message: t.STRING,
+        provider_id: t.STRING,
+      }),
+    },
     run: async (auth, { query: { provider_id } }) => {
       const count = await auth.removeTokens(provider_id)
       return { body: { message: `Tokens deleted: ${count}.`, provider_id } }
@@ -75,8 +104,14 @@ export const tokenOperations = tagged(AUTH_TAG, [
   }),
   authRoute('POST', '/v2/auth/tokens/exists/batch', {
     summary: 'Check OAuth Tokens Exist',
-    body: HAS_TOKENS_QUERY,
-    answers: { 200: HAS_TOKENS },
+    body: t.titled('TokenExistsBatchRequest', {
+      provider_ids: t.list(t.STRING, { maxItems: 1000 }),
+    }),
+    answers: {
+      200: t.titled('TokenExistsBatchResponse', {
+        has_token: t.mapOf(t.BOOLEAN),
+      }),
+    },
     run: async (auth, { body }) => {
       const tokens = await auth.listTokens(undefined)
       const known = new Set(tokens.map(({ record }) => record.providerId))
@@ -86,15 +121,18 @@ export const tokenOperations = tagged(AUTH_TAG, [
   authRoute('POST', '/v2/auth/tokens/import', {
     summary: 'Import OAuth Token',
     body: IMPORT_TOKEN,
-    answers: { 200: IMPORTED_TOKEN },
+    answers: { 200: t.titled('TokenImportResponse', { token_id: t.STRING }) },
     errors: [404],
     run: async (auth, { body }) => ({ body: { token_id: await auth.importToken(given(body)) } }),
   }),
   authRoute('GET', '/v2/auth/token-events', {
     summary: 'List Token Events',
     description: "What happened to the caller's own tokens, newest first.",
-    query: TOKEN_EVENTS_QUERY,
-    answers: { 200: TOKEN_EVENTS },
+    query: z.object({
+      provider_id: t.OPT_STRING,
+      limit: t.limited(200, 50),
+    }),
+    answers: { 200: t.list(TOKEN_EVENT) },
     run: async (auth, { query }) => {
       const events = await auth.listEvents(query.provider_id, query.limit)
       return {
@@ -134,7 +172,7 @@ export const connectionOperations = tagged('Agent Connections (v2)', [
   authRoute('GET', '/v2/auth/agents/:agent_id/connections', {
     summary: 'List Agent Connections',
     description: "The caller's own.",
-    answers: { 200: CONNECTIONS },
+    answers: { 200: t.titled('AgentConnectionsResponse', { data: t.list(CONNECTION) }) },
     run: async (auth, { params }) => ({
       body: { data: (await auth.listConnections(params.agent_id)).map(presentConnection) },
     }),
@@ -143,7 +181,9 @@ export const connectionOperations = tagged('Agent Connections (v2)', [
     summary: 'Create Agent Connection',
     description:
       "Lets an agent use one of the caller's own tokens. `authenticate` with this `agent_id` gives it.",
-    body: CREATE_CONNECTION,
+    body: t.titled('AgentConnectionCreateRequest', {
+      oauth_token_id: t.STRING,
+    }),
     answers: { 201: CONNECTION },
     errors: [404],
     run: async (auth, { params, body }) => ({

@@ -1,20 +1,49 @@
+import * as z from 'zod/mini'
 import { ownerOf } from '../../../core/principal.ts'
 import { IDEMPOTENCY_KEY, IF_MATCH, requestKey } from '../../api/headers.ts'
 import { route, tagged } from '../../api/route.ts'
 import { InvalidRequest, noDeployment } from '../../errors.ts'
 import { presentDeployment } from '../../present/present.ts'
+import * as t from '../../wire/common.ts'
 import { DEPLOYMENT_PATH } from '../../wire/common.ts'
 import * as wire from '../../wire/deployment.ts'
 import { commaSeparated, findDeployment, ifMatch, onDeployment } from '../on-deployment.ts'
 import { changeDeployment } from './change.ts'
 import { newDeployment } from './create.ts'
 
+const DELETE_TRACING_PROJECT = t.described(
+  z._default(t.BOOLEAN, false),
+  'Accepted, and without effect: deployments have no tracing project here.',
+)
+
+const BULK_DELETED = t.titled('DeploymentsDeleted', {
+  deleted: t.list(t.UUID),
+  failed: t.list(t.titled('DeploymentNotDeleted', { deployment_id: t.UUID, detail: t.STRING })),
+})
+
 export const deploymentOperations = tagged(wire.DEPLOYMENTS_TAG, [
   route('GET', '/v2/deployments', {
     summary: 'List Deployments',
     description: 'Newest first. `offset` of the answer is that of the next page.',
-    query: wire.LIST_DEPLOYMENTS,
-    answers: { 200: wire.DEPLOYMENT_PAGE },
+    query: z.object({
+      ...t.PAGE_QUERY,
+      name_contains: z.optional(t.STRING),
+      name: t.textQuery('The whole name.'),
+      status: z.optional(t.STRING),
+      remote_reconciled: z.optional(
+        t.described(
+          t.BOOLEAN,
+          'Accepted, and without effect: this server reconciles all deployments itself.',
+        ),
+      ),
+      tag_value_ids: t.textQuery('Separated by commas.'),
+      image_version: z.optional(t.STRING),
+      deployment_type: z.optional(z.enum(['dev_free', 'dev', 'prod'])),
+      deployment_ids: t.textQuery('Separated by commas.'),
+      agent_id: z.optional(t.STRING),
+      agent_environment: z.optional(t.STRING),
+    }),
+    answers: { 200: t.pageOf('DeploymentsList', wire.DEPLOYMENT) },
     run: async (context, { query, call }) => {
       const { limit, offset } = query
       const filter = {
@@ -56,7 +85,7 @@ export const deploymentOperations = tagged(wire.DEPLOYMENTS_TAG, [
     summary: 'Get Deployment',
     answers: { 200: wire.DEPLOYMENT },
     errors: [404],
-    run: async (context, deployment) => ({ body: await presentDeployment(context, deployment) }),
+    run: async (deployment, _, context) => ({ body: await presentDeployment(context, deployment) }),
   }),
   onDeployment('PATCH', '/v2/deployments/:deployment_id', {
     summary: 'Patch Deployment',
@@ -66,7 +95,7 @@ export const deploymentOperations = tagged(wire.DEPLOYMENTS_TAG, [
     headers: { ...IDEMPOTENCY_KEY, ...IF_MATCH },
     answers: { 200: wire.DEPLOYMENT },
     errors: [400, 404, 409, 412],
-    run: async (context, deployment, input) => {
+    run: async (deployment, input, context) => {
       const key = await requestKey(context.secrets, input)
       const check = await ifMatch(context, input.call, deployment)
       const changed = await changeDeployment(context, deployment, input.body, { key, check })
@@ -75,7 +104,7 @@ export const deploymentOperations = tagged(wire.DEPLOYMENTS_TAG, [
   }),
   route('GET', '/v2/deployments/free-count', {
     summary: 'Count Free Deployments',
-    answers: { 200: wire.FREE_COUNT },
+    answers: { 200: t.titled('FreeDeploymentsCount', { count: t.INTEGER }) },
     run: async ({ deployments }, { call }) => ({
       body: { count: await deployments.countOfType(ownerOf(call.principal), 'dev_free') },
     }),
@@ -83,11 +112,11 @@ export const deploymentOperations = tagged(wire.DEPLOYMENTS_TAG, [
   onDeployment('DELETE', '/v2/deployments/:deployment_id', {
     summary: 'Delete Deployment',
     description: 'Its servers are stopped in the background: it is gone once it is answered with 404.',
-    query: wire.DELETE_DEPLOYMENT,
+    query: z.object({ delete_tracing_project: DELETE_TRACING_PROJECT }),
     headers: IF_MATCH,
     answers: { 204: null },
     errors: [404, 412],
-    run: async (context, deployment, { call }) => {
+    run: async (deployment, { call }, context) => {
       await context.deployments.remove(deployment, await ifMatch(context, call, deployment))
       return {}
     },
@@ -96,8 +125,11 @@ export const deploymentOperations = tagged(wire.DEPLOYMENTS_TAG, [
     summary: 'Delete Deployments',
     description:
       '200 where all of them are deleted, 207 where some of them are, 404 where none of them is known.',
-    query: wire.BULK_DELETE,
-    answers: { 200: wire.BULK_DELETED, 207: wire.BULK_DELETED },
+    query: z.object({
+      deployment_ids: t.list(t.UUID, { minItems: 1, maxItems: 100 }),
+      delete_tracing_project: DELETE_TRACING_PROJECT,
+    }),
+    answers: { 200: BULK_DELETED, 207: BULK_DELETED },
     errors: [404],
     run: async ({ deployments }, { query, call }) => {
       const owner = ownerOf(call.principal)
@@ -121,7 +153,10 @@ export const tierOperations = tagged(wire.DEPLOYMENTS_TAG, [
     description:
       'At least one of the tiers. A database tier needs a dedicated compute tier. No revision is made.',
     params: DEPLOYMENT_PATH,
-    body: wire.RESOURCE_TIERS,
+    body: t.titled('ResourceTiersPatchRequest', {
+      compute_tier: wire.TIER,
+      database_tier: wire.TIER,
+    }),
     headers: IF_MATCH,
     answers: { 200: wire.DEPLOYMENT },
     errors: [404, 412],
@@ -144,11 +179,13 @@ export const tierOperations = tagged(wire.DEPLOYMENTS_TAG, [
   onDeployment('PATCH', '/v2/deployments/:deployment_id/deployment-tier', {
     summary: 'Set Deployment Tier',
     description: 'No revision is made.',
-    body: wire.DEPLOYMENT_TIER,
+    body: t.titled('DeploymentTierPatchRequest', {
+      deployment_tier: t.text({ minLength: 1, maxLength: 64 }),
+    }),
     headers: IF_MATCH,
     answers: { 200: wire.DEPLOYMENT },
     errors: [404, 412],
-    run: async (context, found, { body, call }) => {
+    run: async (found, { body, call }, context) => {
       const check = await ifMatch(context, call, found)
       const changed = await context.deployments.update(found.id, (deployment) => {
         check(deployment)

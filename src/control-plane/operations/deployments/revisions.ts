@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { ownerOf } from '../../../core/principal.ts'
 import {
   etagOf,
@@ -12,15 +13,10 @@ import { route, tagged } from '../../api/route.ts'
 import { refusal } from '../../errors.ts'
 import { presentDeployment, presentRevision } from '../../present/present.ts'
 import { REVISION_STATUSES, type RevisionStatus, UNDER_WAY } from '../../records/records.ts'
+import * as t from '../../wire/common.ts'
 import { DEPLOYMENT_PATH, REVISION_PATH } from '../../wire/common.ts'
-import {
-  CREATE_REVISION,
-  DEPLOYMENT,
-  DEPLOYMENTS_TAG,
-  LIST_REVISIONS,
-  REVISION,
-  REVISION_PAGE,
-} from '../../wire/deployment.ts'
+import { DEPLOYMENT, DEPLOYMENTS_TAG, REVISION } from '../../wire/deployment.ts'
+import { REVISION_CHANGE, REVISION_SOURCE_CONFIG, TRACKED_PACKAGES } from '../../wire/source.ts'
 import {
   commaSeparated,
   findDeployment,
@@ -36,8 +32,12 @@ export const revisionOperations = tagged(DEPLOYMENTS_TAG, [
     summary: 'List Revisions',
     description: 'Newest first.',
     params: DEPLOYMENT_PATH,
-    query: LIST_REVISIONS,
-    answers: { 200: REVISION_PAGE },
+    query: z.object({
+      ...t.PAGE_QUERY,
+      status: t.textQuery('Statuses, separated by commas.'),
+      remote_reconciled: z.optional(t.described(t.BOOLEAN, 'Accepted, and without effect.')),
+    }),
+    answers: { 200: t.pageOf('RevisionsList', REVISION) },
     errors: [400, 404],
     run: async (context, { params, query: { limit, offset, status }, call }) => {
       const statuses = commaSeparated(status)?.map(statusOf)
@@ -49,12 +49,16 @@ export const revisionOperations = tagged(DEPLOYMENTS_TAG, [
   onDeployment('POST', '/v2/deployments/:deployment_id/revisions', {
     summary: 'Create Revision',
     description: 'Always makes a revision. What is left out is that of the deployment.',
-    body: CREATE_REVISION,
+    body: t.titled('RevisionCreateRequest', {
+      source_config: z.nullish(REVISION_SOURCE_CONFIG),
+      ...REVISION_CHANGE,
+      tracked_packages: TRACKED_PACKAGES,
+    }),
     headers: IDEMPOTENCY_KEY,
     bodyOptional: true,
     answers: { 201: REVISION },
     errors: [400, 404, 409],
-    run: async (context, deployment, input) => {
+    run: async (deployment, input, context) => {
       const key = await requestKey(context.secrets, input)
       const changed = await changeDeployment(context, deployment, input.body, { isRevision: true, key })
       const revision = await revisionOfDeployment(context, changed, key?.id ?? changed.latestRevisionId!)
@@ -97,7 +101,7 @@ export const revisionOperations = tagged(DEPLOYMENTS_TAG, [
     headers: IDEMPOTENCY_KEY,
     answers: { 200: DEPLOYMENT },
     errors: [400, 404, 409],
-    run: async (context, { deployment, revision }, input) => {
+    run: async ({ deployment, revision }, input, context) => {
       checkDeployable(context.deployer, revision)
       const key = await requestKey(context.secrets, input)
       const changed = await context.deployments.update(deployment.id, (now) => {
@@ -124,7 +128,7 @@ function interruptAt(verb: string) {
     description: 'Stops a revision that is under way. What served before goes on serving.',
     answers: { 200: REVISION },
     errors: [400, 404],
-    run: async ({ deployments }, { deployment, revision }) => ({
+    run: async ({ deployment, revision }, _, { deployments }) => ({
       body: presentRevision(await deployments.interrupt(deployment, revision.id)),
     }),
   })

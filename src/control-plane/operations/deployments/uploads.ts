@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { AgentwireError } from '../../../core/errors.ts'
 import { type HttpError, publicBase } from '../../../core/http/index.ts'
 import { uuid7 } from '../../../core/ids.ts'
@@ -7,7 +8,8 @@ import { noDeployment, refusal } from '../../errors.ts'
 import { isLeaving } from '../../records/create-deployments.ts'
 import { loadDeployment } from '../../records/stored.ts'
 import { pathOf, uploadOfPath } from '../../records/uploads/stored.ts'
-import { DEPLOYMENTS_TAG, PUSH_TOKEN, UPLOAD, UPLOAD_PATH, UPLOAD_URL } from '../../wire/deployment.ts'
+import * as t from '../../wire/common.ts'
+import { DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
 import { onDeployment } from '../on-deployment.ts'
 
 /** How long an upload can be started, in milliseconds. */
@@ -23,9 +25,14 @@ export const uploadOperations = tagged(DEPLOYMENTS_TAG, [
   onDeployment('POST', '/v2/deployments/:deployment_id/upload-url', {
     summary: 'Create Upload URL',
     description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
-    answers: { 200: UPLOAD_URL },
+    answers: {
+      200: t.titled('UploadUrl', {
+        upload_url: t.STRING,
+        object_path: t.STRING,
+      }),
+    },
     errors: [400, 404],
-    run: async (context, { id, source }, { call }) => {
+    run: async ({ id, source }, { call }, context) => {
       // A revision may have its own source, except in deployments of images that others have built.
       if (source === 'external_docker' || source === 'internal_template') {
         throw refusal(400, "Upload URLs are only available for 'internal_source' source deployments.")
@@ -45,8 +52,8 @@ export const uploadOperations = tagged(DEPLOYMENTS_TAG, [
     summary: 'Upload Source',
     description:
       'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
-    params: UPLOAD_PATH,
-    query: UPLOAD,
+    params: z.object({ deployment_id: t.UUID, upload_id: t.UUID }),
+    query: z.object({ expires: t.integer({ minimum: 0 }), signature: t.STRING }),
     answers: { 200: null },
     errors: [400, 403, 404, 409, 413],
     isPublic: true,
@@ -75,9 +82,9 @@ export const uploadOperations = tagged(DEPLOYMENTS_TAG, [
     summary: 'Create Push Token',
     description:
       'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
-    answers: { 200: PUSH_TOKEN },
+    answers: { 200: t.titled('PushToken', { token: t.STRING, registry_url: t.STRING }) },
     errors: [400, 404],
-    run: async (context, { id, name, owner, source, latestRevisionId }, { call }) => {
+    run: async ({ id, name, owner, source, latestRevisionId }, { call }, context) => {
       if (source !== 'internal_docker') {
         throw refusal(400, "Push tokens are only available for 'internal_docker' source deployments.")
       }

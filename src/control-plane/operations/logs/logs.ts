@@ -94,7 +94,7 @@ export const logOperations = tagged(DEPLOYMENTS_TAG, [
     query: REVISION_LOGS,
     answers: { 200: LOG_PAGE },
     errors: [400, 404],
-    run: async (context, { deployment, revision }, { query }) => {
+    run: async ({ deployment, revision }, { query }, context) => {
       const { lines, next } = await readLogs(context, deployment, { ...query, revision })
       return { body: { logs: lines.map(presentLine), next_offset: next } }
     },
@@ -104,7 +104,7 @@ export const logOperations = tagged(DEPLOYMENTS_TAG, [
     query: DEPLOYMENT_LOGS,
     answers: { 200: LOG_PAGE },
     errors: [400, 404],
-    run: async (context, deployment, { query }) => {
+    run: async (deployment, { query }, context) => {
       const { lines, next } = await readLogs(context, deployment, query)
       return { body: { logs: lines.map(presentLine), next_offset: next } }
     },
@@ -157,19 +157,19 @@ export const projectLogOperations = tagged('Projects (v1)', [
   onRevision('POST', '/v1/projects/:deployment_id/revisions/:revision_id/build_logs', {
     summary: 'Get Build Logs',
     ...SPEC,
-    run: async (context, { deployment, revision }, { body }) =>
+    run: async ({ deployment, revision }, { body }, context) =>
       projectLogs(context, deployment, { type: 'build', revision }, body),
   }),
   onRevision('POST', '/v1/projects/:deployment_id/revisions/:revision_id/deploy_logs', {
     summary: 'Get Revision Deploy Logs',
     ...SPEC,
-    run: async (context, { deployment, revision }, { body }) =>
+    run: async ({ deployment, revision }, { body }, context) =>
       projectLogs(context, deployment, { type: 'deploy', revision }, body),
   }),
   onDeployment('POST', '/v1/projects/:deployment_id/deploy_logs', {
     summary: 'Get Deploy Logs',
     ...SPEC,
-    run: async (context, deployment, { body }) => projectLogs(context, deployment, { type: 'deploy' }, body),
+    run: async (deployment, { body }, context) => projectLogs(context, deployment, { type: 'deploy' }, body),
   }),
 ])
 
