@@ -91,7 +91,7 @@ export function parseJson(text: string): unknown {
 const pageRoute: Route = [
   'GET',
   '/o/:tenant_id/host/deployments/:deployment_id',
-  async () => (await import('../page/page.ts')).deploymentPage(),
+  async () => (await import('../page.ts')).deploymentPage(),
   'public',
 ]
 

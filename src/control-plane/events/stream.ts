@@ -5,7 +5,7 @@ import type { Store } from '../../storage/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { refusal } from '../errors.ts'
 import { type LogPlace, type Logs, partitionOf as logPartitionOf } from '../logs/logs.ts'
-import { isoTime, presentLine } from '../present/present.ts'
+import { isoTime, presentLine } from '../present.ts'
 import type { DeploymentRecord } from '../records/records.ts'
 import { partitionOf, readStatusEvent, STATUS_TOPIC } from '../records/stored.ts'
 

@@ -5,7 +5,7 @@ import { route, tagged } from '../api/route.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import type { DeployRequest } from '../deployers/deployer.ts'
 import { refusal } from '../errors.ts'
-import { isoTime } from '../present/present.ts'
+import { isoTime } from '../present.ts'
 import * as records from '../records/listeners.ts'
 import * as t from '../wire/common.ts'
 

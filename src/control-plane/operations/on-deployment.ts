@@ -4,7 +4,7 @@ import { checkMatch, hasChanged } from '../api/headers.ts'
 import { routeAfter } from '../api/route.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { noDeployment } from '../errors.ts'
-import { presentDeployment } from '../present/present.ts'
+import { presentDeployment } from '../present.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { DEPLOYMENT_PATH, REVISION_PATH } from '../wire/common.ts'
 

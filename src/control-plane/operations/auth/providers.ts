@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { tagged } from '../../api/route.ts'
 import type { ProviderRecord } from '../../auth/records.ts'
 import { noProvider } from '../../errors.ts'
-import { present } from '../../present/present.ts'
+import { present } from '../../present.ts'
 import {
   CLIENT_AUTH,
   CREATE_PROVIDER,

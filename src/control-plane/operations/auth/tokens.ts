@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { tagged } from '../../api/route.ts'
 import type { Connection, Token } from '../../auth/service.ts'
-import { present } from '../../present/present.ts'
+import { present } from '../../present.ts'
 import { IMPORT_TOKEN, MESSAGE, PATCH_TOKEN, SCOPES } from '../../wire/auth.ts'
 import * as t from '../../wire/common.ts'
 import { given } from '../../wire/common.ts'

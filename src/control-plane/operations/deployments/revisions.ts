@@ -11,7 +11,7 @@ import {
 } from '../../api/headers.ts'
 import { route, tagged } from '../../api/route.ts'
 import { refusal } from '../../errors.ts'
-import { presentDeployment, presentRevision } from '../../present/present.ts'
+import { presentDeployment, presentRevision } from '../../present.ts'
 import { REVISION_STATUSES, type RevisionStatus, UNDER_WAY } from '../../records/records.ts'
 import * as t from '../../wire/common.ts'
 import { DEPLOYMENT_PATH, REVISION_PATH } from '../../wire/common.ts'

@@ -1,13 +1,13 @@
 import type * as z from 'zod/mini'
-import type { AnyObject } from '../api/route.ts'
-import type { ControlPlaneContext } from '../context.ts'
-import type { LogLine } from '../logs/logs.ts'
-import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
-import { partitionOf } from '../records/stored.ts'
-import { MASK } from '../secrets/mask.ts'
-import { type Camel, camel, notesOf } from '../wire/common.ts'
-import { DEPLOYMENT, REVISION } from '../wire/deployment.ts'
-import { SOURCE_CONFIG, SOURCE_REVISION_CONFIG_RESPONSE } from '../wire/source.ts'
+import type { AnyObject } from './api/route.ts'
+import type { ControlPlaneContext } from './context.ts'
+import type { LogLine } from './logs/logs.ts'
+import type { DeploymentRecord, RevisionRecord } from './records/records.ts'
+import { partitionOf } from './records/stored.ts'
+import { MASK } from './secrets/mask.ts'
+import { type Camel, camel, notesOf } from './wire/common.ts'
+import { DEPLOYMENT, REVISION } from './wire/deployment.ts'
+import { SOURCE_CONFIG, SOURCE_REVISION_CONFIG_RESPONSE } from './wire/source.ts'
 
 /** Milliseconds since 1970 in the API's format. */
 export const isoTime = (at: number): string => new Date(at).toISOString()
