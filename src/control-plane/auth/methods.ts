@@ -1,8 +1,7 @@
 import { watchChanges } from '../../storage/coordination/changes.ts'
-import { connect, disconnect, listConnections } from './connections.ts'
 import { authenticate } from './flows/authenticate.ts'
+import { parseAuthId } from './flows/begin.ts'
 import { isParty } from './flows/complete.ts'
-import { parseAuthId } from './flows/state.ts'
 import {
   changeProvider,
   createProvider,
@@ -16,7 +15,16 @@ import type { FlowRecord, ProviderRecord, TokenRecord } from './records.ts'
 import type { AuthCaller, AuthContext, CallerContext, Waited } from './service.ts'
 import { FLOWS, load, TOKENS, tenantPartition, userKeyOf, userPartition } from './stored.ts'
 import { hasWorkspaceToken, removeToken, removeTokens, removeWorkspaceToken } from './tokens/removal.ts'
-import { changeToken, importToken, listEvents, listTokens, openToken } from './tokens/tokens.ts'
+import {
+  changeToken,
+  connect,
+  disconnect,
+  importToken,
+  listConnections,
+  listEvents,
+  listTokens,
+  openToken,
+} from './tokens/tokens.ts'
 
 /** The functions of the auth service's operations. Rejections are thrown as `HttpError`. */
 const METHODS = {

@@ -1,5 +1,6 @@
 import { createGuardedFetch } from '../../core/egress/guarded-fetch.ts'
 import { checkOptions, type OptionTable } from '../../core/options.ts'
+import type { TokenVault } from '../handler.ts'
 import { completeFlow } from './flows/complete.ts'
 import { type AuthService, methodsOf } from './methods.ts'
 import { createOAuthClient } from './oauth-client.ts'
@@ -11,7 +12,6 @@ import {
   type ProviderType,
 } from './records.ts'
 import type { AuthCaller, AuthContext, AuthServiceParts } from './service.ts'
-import type { TokenVault } from './token-vault.ts'
 
 export type { ClientAuthMethod, ProviderType } from './records.ts'
 export type { AuthCaller } from './service.ts'

@@ -7,6 +7,7 @@ import { clientSecretOf, endpointsOf, providerFor } from '../providers/endpoints
 import type { FlowRecord, TokenRecord } from '../records.ts'
 import type { AuthCaller, AuthContext } from '../service.ts'
 import {
+  eventOp,
   FLOWS,
   load,
   put,
@@ -17,11 +18,9 @@ import {
   userPartition,
   WORKSPACE_TOKENS,
 } from '../stored.ts'
-import { eventOp } from '../tokens/events.ts'
 import { SLACK } from '../tokens/removal.ts'
 import { expiryOf, makeDefault, putToken, sealToken } from '../tokens/tokens.ts'
-import { putFlow } from './begin.ts'
-import { flowContext, verifyState } from './state.ts'
+import { flowContext, putFlow, verifyState } from './begin.ts'
 
 /** Whether a caller may complete a sign-in and receive its token. */
 export const isParty = (flow: FlowRecord, { owner, id }: AuthCaller): boolean =>

@@ -5,8 +5,7 @@ import { retryConflicts } from '../../records/docs.ts'
 import { clientSecretOf, endpointsOf } from '../providers/endpoints.ts'
 import type { ProviderRecord, TokenRecord } from '../records.ts'
 import type { AuthContext } from '../service.ts'
-import { load, type Stored, TOKENS, unchanged } from '../stored.ts'
-import { eventOp } from './events.ts'
+import { eventOp, load, type Stored, TOKENS, unchanged } from '../stored.ts'
 import { expiryOf, openToken, putToken, sealToken } from './tokens.ts'
 
 /** A token is refreshed this long before it expires, so that it outlives its request. In milliseconds. */

@@ -4,8 +4,16 @@ import { retryConflicts } from '../../records/docs.ts'
 import { checkEndpoint, clientSecretOf, endpointsOf, providerFor } from '../providers/endpoints.ts'
 import type { ConnectionRecord, ProviderRecord, TokenRecord } from '../records.ts'
 import type { AuthContext, CallerContext } from '../service.ts'
-import { CONNECTIONS, load, loadAll, TOKENS, unchanged, WORKSPACE_TOKENS } from '../stored.ts'
-import { type EventDetails, eventOp } from './events.ts'
+import {
+  CONNECTIONS,
+  type EventDetails,
+  eventOp,
+  load,
+  loadAll,
+  TOKENS,
+  unchanged,
+  WORKSPACE_TOKENS,
+} from '../stored.ts'
 import { clearDefault, findToken, listTokens, loadDefault, openToken } from './tokens.ts'
 
 /** Revokes one of the caller's tokens at its provider and removes it. */
