@@ -1,3 +1,4 @@
+import { toBase64 } from '../core/bytes.ts'
 import { AgentwireError, logError } from '../core/errors.ts'
 import {
   type Authenticate,
@@ -221,8 +222,7 @@ function secretBoxOf({ key }: SecretsOptions = {}, store: Store): SecretBox {
       'createControlPlaneHandler: a durable store requires secrets.key, because otherwise nothing could decrypt its secrets after a restart. Generate one with `openssl rand -base64 32`, keep it out of the code, and use the same key in every instance.',
     )
   }
-  const bytes = crypto.getRandomValues(new Uint8Array(32))
-  return createSecretBox({ key: btoa(String.fromCharCode(...bytes)) })
+  return createSecretBox({ key: toBase64(crypto.getRandomValues(new Uint8Array(32))) })
 }
 
 let warned = false

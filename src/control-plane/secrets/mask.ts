@@ -1,4 +1,4 @@
-import { toBase64 } from './secret-box.ts'
+import { toBase64 } from '../../core/bytes.ts'
 
 /** Replaces a secret in a text. */
 export const MASK = '***'

@@ -1,3 +1,4 @@
+import { fromBase64, toBase64 } from '../../../core/bytes.ts'
 import { checkUrl } from '../../../core/egress/check-url.ts'
 import { createDelivery, type DeliveryOptions } from '../../../core/egress/delivery.ts'
 import { DeliveryError } from '../../../core/egress/errors.ts'
@@ -12,7 +13,6 @@ import type { JobHandler, JobTools } from '../../../storage/jobs/kind.ts'
 import { RETRY_FOR_A_DAY } from '../../../storage/jobs/retry-rule.ts'
 import type { OpsOf, StatusEvent } from '../../records/stored.ts'
 import { partitionOf } from '../../records/stored.ts'
-import { fromBase64, toBase64 } from '../../secrets/secret-box.ts'
 import { eventType, orderOf, payloadOf, WEBHOOK_EVENT_TYPES, type WebhookEventType } from './events.ts'
 
 /** A receiver of all status changes. */
