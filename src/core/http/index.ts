@@ -75,5 +75,6 @@ export type {
   ProtocolHeaders,
   Route,
   RouteKind,
+  RouteRow,
   WebHandler,
 } from './types.ts'
