@@ -25,12 +25,11 @@ interface DocumentResponse {
 
 const JSON_TYPE = 'application/json'
 
-/** The OpenAPI document of the operations that are not hidden. The same operations give the same document. */
+/** The OpenAPI document of operations. The same operations give the same document. */
 export function documentOf(operations: readonly Operation[]): OpenApiDocument {
   const components = createComponents(VALIDATION_ERRORS)
   const paths: Record<string, Record<string, DocumentOperation>> = {}
   for (const operation of operations) {
-    if (operation.isHidden) continue
     const path = (paths[pathOf(operation)] ??= {})
     path[operation.method.toLowerCase()] = describe(operation, components)
   }

@@ -25,8 +25,6 @@ export interface OperationFields<Params, Query, Body> {
   readonly errors?: readonly number[]
   /** A public operation is called without `authenticate`. */
   readonly isPublic?: boolean
-  /** Left out of the document, for operations that only old clients call. */
-  readonly isHidden?: boolean
 }
 
 /** A validated request. */

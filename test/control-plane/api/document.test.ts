@@ -26,17 +26,8 @@ const getThing = route('GET', '/things/:thing_id', {
   run: async (_, { params }) => ({ body: { id: params.thing_id === 'one' ? 1 : 'wrong' } }),
 })
 
-const hidden = route('GET', '/hidden', {
-  summary: 'Hidden',
-  tag: 'Things',
-  answers: { 200: thing },
-  isHidden: true,
-  isPublic: true,
-  run: async () => ({ body: { id: 1 } }),
-})
-
 const api = createApi({
-  operations: { below: ['/'], load: async () => [getThing, hidden] },
+  operations: { below: ['/'], load: async () => [getThing] },
   context: { store: memoryStore() } as ControlPlaneContext,
   basePath: '/api',
   authenticate: (request) => (request.headers.has('x-api-key') ? { id: 'me' } : null),
@@ -183,7 +174,7 @@ test('a response is valid if the document has its status and its body', async ()
   await answers('GET', '/api/things/one')
   await check('GET', '/api/things/one', await getPublic('/api/things/one'))
   await expect(answers('GET', '/api/things/two?of=x')).rejects.toThrow('data/id must be integer')
-  await expect(answers('GET', '/api/hidden')).rejects.toThrow('no such operation')
+  await expect(answers('GET', '/api/elsewhere')).rejects.toThrow('no such operation')
   await expect(check('POST', '/api/things/one', new Response())).rejects.toThrow('no such operation')
   await expect(check('GET', '/api/things/one', Response.json({ id: 1 }, { status: 201 }))).rejects.toThrow(
     'no such status',

@@ -7,7 +7,6 @@ import type { ControlPlaneContext } from '../../context.ts'
 import { isoTime } from '../../present.ts'
 import { AUTHENTICATE } from '../../wire/auth.ts'
 import * as t from '../../wire/common.ts'
-import { given } from '../../wire/common.ts'
 import { AUTH_TAG, authOf, authRoute, baseUrlOf, callerOf, NO_STORE } from './service.ts'
 
 /** What a provider sends back with the browser. */
@@ -42,7 +41,7 @@ export const flowOperations = tagged(AUTH_TAG, [
     },
     errors: [400, 403, 404, 502],
     run: async (auth, { call, body }) => {
-      const answer = await auth.authenticate(given(body), baseUrlOf(auth, call))
+      const answer = await auth.authenticate(t.given(body), baseUrlOf(auth, call))
       return { body: presentAuthenticated(answer), headers: NO_STORE }
     },
   }),
@@ -108,7 +107,7 @@ export const flowOperations = tagged(AUTH_TAG, [
     },
     errors: [400, 403, 404, 502],
     run: async (auth, { params: { provider_id }, body, call }) => {
-      await auth.complete(callerOf(call.principal), provider_id, given(body))
+      await auth.complete(callerOf(call.principal), provider_id, t.given(body))
       return { body: { status: 'completed', provider_id } }
     },
   }),

@@ -13,7 +13,6 @@ import {
   PROVIDER_TYPE,
 } from '../../wire/auth.ts'
 import * as t from '../../wire/common.ts'
-import { given } from '../../wire/common.ts'
 import { AUTH_TAG, authRoute, baseUrlOf } from './service.ts'
 
 const PROVIDER = t.titled('OAuthProviderResponse', {
@@ -53,7 +52,7 @@ export const providerOperations = tagged(AUTH_TAG, [
     body: CREATE_PROVIDER,
     answers: { 200: PROVIDER },
     errors: [400, 409],
-    run: async (auth, { body }) => ({ body: presented(await auth.createProvider(given(body))) }),
+    run: async (auth, { body }) => ({ body: presented(await auth.createProvider(t.given(body))) }),
   }),
   authRoute('POST', '/v2/auth/providers/mcp-discover', {
     summary: 'Discover MCP OAuth Provider',
@@ -63,7 +62,7 @@ export const providerOperations = tagged(AUTH_TAG, [
     answers: { 200: PROVIDER },
     errors: [400, 409, 502],
     run: async (auth, { call, body }) => ({
-      body: presented(await auth.discoverProvider(given(body), baseUrlOf(auth, call))),
+      body: presented(await auth.discoverProvider(t.given(body), baseUrlOf(auth, call))),
     }),
   }),
   authRoute('GET', '/v2/auth/providers/:provider_id', {
@@ -78,7 +77,7 @@ export const providerOperations = tagged(AUTH_TAG, [
     answers: { 200: PROVIDER },
     errors: [400, 404],
     run: async (auth, { params, body }) => ({
-      body: presented(await auth.changeProvider(params.provider_id, given(body))),
+      body: presented(await auth.changeProvider(params.provider_id, t.given(body))),
     }),
   }),
   authRoute('DELETE', '/v2/auth/providers/:provider_id', {

@@ -4,7 +4,6 @@ import type { Connection, Token } from '../../auth/service.ts'
 import { present } from '../../present.ts'
 import { IMPORT_TOKEN, MESSAGE, PATCH_TOKEN, SCOPES } from '../../wire/auth.ts'
 import * as t from '../../wire/common.ts'
-import { given } from '../../wire/common.ts'
 import { AUTH_TAG, authRoute } from './service.ts'
 
 const TOKEN_SUMMARY = t.titled('OAuthTokenSummary', {
@@ -80,7 +79,7 @@ export const tokenOperations = tagged(AUTH_TAG, [
     answers: { 200: TOKEN_SUMMARY },
     errors: [404],
     run: async (auth, { params, body }) => ({
-      body: presentToken(await auth.changeToken(params.token_id, given(body))),
+      body: presentToken(await auth.changeToken(params.token_id, t.given(body))),
     }),
   }),
   authRoute('DELETE', '/v2/auth/tokens/:token_id', {
@@ -123,7 +122,7 @@ export const tokenOperations = tagged(AUTH_TAG, [
     body: IMPORT_TOKEN,
     answers: { 200: t.titled('TokenImportResponse', { token_id: t.STRING }) },
     errors: [404],
-    run: async (auth, { body }) => ({ body: { token_id: await auth.importToken(given(body)) } }),
+    run: async (auth, { body }) => ({ body: { token_id: await auth.importToken(t.given(body)) } }),
   }),
   authRoute('GET', '/v2/auth/token-events', {
     summary: 'List Token Events',

@@ -5,7 +5,6 @@ import { route, tagged } from '../../api/route.ts'
 import { InvalidRequest, noDeployment } from '../../errors.ts'
 import { presentDeployment } from '../../present.ts'
 import * as t from '../../wire/common.ts'
-import { DEPLOYMENT_PATH } from '../../wire/common.ts'
 import * as wire from '../../wire/deployment.ts'
 import { commaSeparated, findDeployment, ifMatch, onDeployment } from '../on-deployment.ts'
 import { changeDeployment } from './change.ts'
@@ -152,7 +151,7 @@ export const tierOperations = tagged(wire.DEPLOYMENTS_TAG, [
     summary: 'Set Resource Tiers',
     description:
       'At least one of the tiers. A database tier needs a dedicated compute tier. No revision is made.',
-    params: DEPLOYMENT_PATH,
+    params: t.DEPLOYMENT_PATH,
     body: t.titled('ResourceTiersPatchRequest', {
       compute_tier: wire.TIER,
       database_tier: wire.TIER,

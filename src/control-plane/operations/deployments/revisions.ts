@@ -14,7 +14,6 @@ import { refusal } from '../../errors.ts'
 import { presentDeployment, presentRevision } from '../../present.ts'
 import { REVISION_STATUSES, type RevisionStatus, UNDER_WAY } from '../../records/records.ts'
 import * as t from '../../wire/common.ts'
-import { DEPLOYMENT_PATH, REVISION_PATH } from '../../wire/common.ts'
 import { DEPLOYMENT, DEPLOYMENTS_TAG, REVISION } from '../../wire/deployment.ts'
 import { REVISION_CHANGE, REVISION_SOURCE_CONFIG, TRACKED_PACKAGES } from '../../wire/source.ts'
 import {
@@ -31,7 +30,7 @@ export const revisionOperations = tagged(DEPLOYMENTS_TAG, [
   route('GET', '/v2/deployments/:deployment_id/revisions', {
     summary: 'List Revisions',
     description: 'Newest first.',
-    params: DEPLOYMENT_PATH,
+    params: t.DEPLOYMENT_PATH,
     query: z.object({
       ...t.PAGE_QUERY,
       status: t.textQuery('Statuses, separated by commas.'),
@@ -69,7 +68,7 @@ export const revisionOperations = tagged(DEPLOYMENTS_TAG, [
     summary: 'Get Revision',
     description:
       'With the header `Prefer: wait=N` it answers within N seconds, at most 60: when the revision is another than that of `If-None-Match`, or without that header, when it is no longer under way.',
-    params: REVISION_PATH,
+    params: t.REVISION_PATH,
     headers: PREFER_WAIT,
     answers: { 200: REVISION },
     errors: [404],
