@@ -1,22 +1,15 @@
 import type * as z from 'zod/mini'
 import { AgentwireError } from '../../core/errors.ts'
+import type { JsonSchema } from '../../core/http/index.ts'
 import { ERROR, ownNotesOf } from '../wire/common.ts'
-import type { Scalar } from '../wire/lax.ts'
 import type { Operation } from './route.ts'
 
-export interface OpenApiDocument {
-  readonly openapi: '3.1.0'
-  readonly info: { readonly title: string; readonly description: string; readonly version: string }
+/** The document, where it is served with its address. */
+export type OpenApiDocument = ReturnType<typeof documentOf> & {
   readonly servers?: readonly { readonly url: string }[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>
-  readonly components: {
-    readonly schemas: Readonly<Record<string, DocumentSchema>>
-    readonly securitySchemes: typeof SECURITY_SCHEMES
-  }
 }
 
-type DocumentOperation = ReturnType<typeof describe>
-type Content = Readonly<Record<string, { readonly schema: DocumentSchema }>>
+type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>
 
 interface DocumentResponse {
   readonly description: string
@@ -26,15 +19,15 @@ interface DocumentResponse {
 const JSON_TYPE = 'application/json'
 
 /** The OpenAPI document of operations. The same operations give the same document. */
-export function documentOf(operations: readonly Operation[]): OpenApiDocument {
+export function documentOf(operations: readonly Operation[]) {
   const components = createComponents(VALIDATION_ERRORS)
-  const paths: Record<string, Record<string, DocumentOperation>> = {}
+  const paths: Record<string, Record<string, ReturnType<typeof describe>>> = {}
   for (const operation of operations) {
     const path = (paths[pathOf(operation)] ??= {})
     path[operation.method.toLowerCase()] = describe(operation, components)
   }
   return {
-    openapi: '3.1.0',
+    openapi: '3.1.0' as const,
     info: {
       title: 'agentwire control plane API',
       description:
@@ -109,11 +102,11 @@ function parametersOf(spec: Operation, refer: Components['refer']) {
     name,
     in: 'header' as const,
     required: false,
-    schema: { type: 'string', description } as DocumentSchema,
+    schema: { type: 'string', description } as JsonSchema,
   }))
   return [...inPath, ...inQuery, ...inHeader].map((parameter) => {
     const { description } = parameter.schema
-    return { ...parameter, ...(description && { description }) }
+    return { ...parameter, ...(description !== undefined && { description }) }
   })
 }
 
@@ -130,7 +123,7 @@ function declared(
   }
 }
 
-const response = (status: number | 'default', schema: DocumentSchema) => ({
+const response = (status: number | 'default', schema: JsonSchema) => ({
   description: descriptionOf(status),
   content: { [JSON_TYPE]: { schema } },
 })
@@ -161,7 +154,7 @@ const SECURITY_SCHEMES = {
   BearerAuth: { type: 'http', scheme: 'bearer' },
 } as const
 
-const VALIDATION_ERRORS: Readonly<Record<string, DocumentSchema>> = {
+const VALIDATION_ERRORS: Readonly<Record<string, JsonSchema>> = {
   HTTPValidationError: {
     title: 'HTTPValidationError',
     type: 'object',
@@ -186,43 +179,25 @@ const VALIDATION_ERRORS: Readonly<Record<string, DocumentSchema>> = {
   },
 }
 
-/** An OpenAPI 3.1 schema (JSON Schema 2020-12), with the keywords that the API uses. */
-interface DocumentSchema extends Partial<Omit<Scalar, 'type'>> {
-  readonly $ref?: string
-  readonly type?: Scalar['type'] | 'object' | 'array' | 'null'
-  readonly title?: string
-  readonly description?: string
-  readonly enum?: readonly (string | number)[]
-  readonly const?: unknown
-  readonly minItems?: number
-  readonly maxItems?: number
-  readonly items?: DocumentSchema
-  readonly properties?: Readonly<Record<string, DocumentSchema>>
-  readonly required?: readonly string[]
-  readonly additionalProperties?: DocumentSchema | true
-  readonly anyOf?: readonly DocumentSchema[]
-  readonly default?: unknown
-}
-
 /** Neither optional nor with a default. */
 const isRequired = (schema: z.core.$ZodType): boolean =>
   !['optional', 'default'].includes((schema as z.core.$ZodTypes)._zod.def.type)
 
 /** The titled schemas of a document. Each is listed once under `components.schemas`. */
-function createComponents(own: Readonly<Record<string, DocumentSchema>>) {
+function createComponents(own: Readonly<Record<string, JsonSchema>>) {
   const schemas = new Map(Object.entries(own))
 
   /**
    * The schema with a reference for every titled one. Throws if two different schemas have the same title.
    */
-  function refer(schema: z.core.$ZodType): DocumentSchema {
+  function refer(schema: z.core.$ZodType): JsonSchema {
     const { def } = (schema as z.core.$ZodTypes)._zod
     const { items, additionalProperties: more, of, ...notes } = ownNotesOf(schema)
     if (of) return refer(of)
     if (def.type === 'nullable') return { anyOf: [refer(def.innerType), { type: 'null' }], ...notes }
     if (def.type === 'optional') return { ...refer(def.innerType), ...notes }
     if (def.type === 'default') return { ...refer(def.innerType), ...notes, default: def.defaultValue }
-    const written: DocumentSchema = {
+    const written: JsonSchema = {
       ...keywordsOf(schema),
       ...notes,
       ...(items && { items: refer(items) }),
@@ -237,7 +212,7 @@ function createComponents(own: Readonly<Record<string, DocumentSchema>>) {
     return { $ref: `#/components/schemas/${title}` }
   }
 
-  function keywordsOf(schema: z.core.$ZodType): DocumentSchema {
+  function keywordsOf(schema: z.core.$ZodType): JsonSchema {
     const { def } = (schema as z.core.$ZodTypes)._zod
     if (def.type === 'enum') return { type: 'string', enum: Object.values(def.entries) }
     if (def.type === 'literal') return { type: 'string', const: def.values[0] }
@@ -257,7 +232,7 @@ function createComponents(own: Readonly<Record<string, DocumentSchema>>) {
   return {
     refer,
     /** In alphabetical order. */
-    schemas: (): Readonly<Record<string, DocumentSchema>> =>
+    schemas: (): Readonly<Record<string, JsonSchema>> =>
       Object.fromEntries([...schemas].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))),
   }
 }

@@ -11,7 +11,7 @@ import * as t from '../../../src/control-plane/wire/common.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 import { validator } from '../support/validate.ts'
 
-const document = documentOf(OPERATIONS)
+const document: OpenApiDocument = documentOf(OPERATIONS)
 const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
 
 const thing = t.titled('Thing', { id: t.INTEGER })
@@ -51,7 +51,7 @@ test('every reference leads to a schema, and every schema is referred to', () =>
 
 test('no member has a name that every object has', () => {
   const schemas = Object.values(documentOf([...OPERATIONS, ...authOperations]).components.schemas)
-  for (const name of schemas.flatMap(({ properties = {} }) => Object.keys(properties)))
+  for (const name of schemas.flatMap(({ properties }) => Object.keys(properties ?? {})))
     expect(name in {}).toBe(false)
 })
 
